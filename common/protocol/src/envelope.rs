@@ -1,0 +1,115 @@
+//! The envelope of every message, and its codec: `MessagePack` maps with bounded sizes.
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::id::{PeerName, SessionId};
+use crate::version::ProtocolVersion;
+
+/// The largest message that any socket takes \[bytes\]; worlds travel in the welcome.
+pub const MESSAGE_BYTES_MAX: usize = 256 << 20;
+
+/// What every message carries besides its body.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Envelope<B> {
+    /// The protocol that the sender speaks.
+    pub version: ProtocolVersion,
+    /// The run that the message belongs to.
+    pub session: SessionId,
+    /// Who sent it.
+    pub sender: PeerName,
+    /// The message.
+    pub body: B,
+}
+
+/// Bytes that are no message of the kind expected.
+#[derive(Debug, thiserror::Error)]
+pub enum DecodeError {
+    /// More bytes than any message may have.
+    #[error("message of {bytes} bytes is larger than {MESSAGE_BYTES_MAX}")]
+    TooLarge {
+        /// Its size.
+        bytes: usize,
+    },
+    /// Not `MessagePack`, or not of the shape expected.
+    #[error("message is malformed")]
+    Malformed(#[source] rmp_serde::decode::Error),
+}
+
+/// Returns the bytes of a message.
+///
+/// # Panics
+/// Never for the types of this crate: they hold nothing that `MessagePack` cannot express.
+pub fn encode<B: Serialize>(envelope: &Envelope<B>) -> Vec<u8> {
+    rmp_serde::to_vec_named(envelope).expect("messages hold only what MessagePack can express")
+}
+
+/// Returns the message in the bytes.
+///
+/// # Errors
+/// When the bytes are too many, are not `MessagePack`, or are another kind of message.
+pub fn decode<B: DeserializeOwned>(bytes: &[u8]) -> Result<Envelope<B>, DecodeError> {
+    if bytes.len() > MESSAGE_BYTES_MAX {
+        return Err(DecodeError::TooLarge { bytes: bytes.len() });
+    }
+    rmp_serde::from_slice(bytes).map_err(DecodeError::Malformed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::primary_to_secondary::PrimaryToSecondary;
+
+    fn envelope() -> Envelope<PrimaryToSecondary> {
+        Envelope {
+            version: ProtocolVersion::CURRENT,
+            session: SessionId(0xfeed),
+            sender: PeerName::primary(),
+            body: PrimaryToSecondary::Sync,
+        }
+    }
+
+    #[test]
+    fn a_message_comes_back() {
+        let bytes = encode(&envelope());
+        assert_eq!(decode::<PrimaryToSecondary>(&bytes).unwrap(), envelope());
+    }
+
+    #[test]
+    fn every_cut_and_every_flipped_byte_is_an_error_or_a_message_but_no_panic() {
+        let bytes = encode(&envelope());
+        for length in 0..bytes.len() {
+            assert!(decode::<PrimaryToSecondary>(&bytes[..length]).is_err());
+        }
+        for index in 0..bytes.len() {
+            for bit in 0..8 {
+                let mut flipped = bytes.clone();
+                flipped[index] ^= 1 << bit;
+                let _ = decode::<PrimaryToSecondary>(&flipped);
+            }
+        }
+    }
+
+    #[test]
+    fn an_unknown_version_is_named() {
+        #[derive(Serialize)]
+        struct Other {
+            version: u16,
+            session: u64,
+            sender: &'static str,
+            body: &'static str,
+        }
+        let bytes = rmp_serde::to_vec_named(&Other {
+            version: 999,
+            session: 1,
+            sender: "primary",
+            body: "Sync",
+        })
+        .unwrap();
+        let DecodeError::Malformed(error) = decode::<PrimaryToSecondary>(&bytes).unwrap_err()
+        else {
+            panic!("an unknown version was accepted");
+        };
+        assert!(error.to_string().contains("version 999"), "{error}");
+    }
+}

@@ -1,0 +1,195 @@
+//! Identifiers: newtypes of explicit width, ordered so that they can key a `BTreeMap`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// The longest name of a peer, in bytes.
+pub const PEER_NAME_MAX: usize = 64;
+
+macro_rules! number_id {
+    ($(#[$doc:meta])* $name:ident($inner:ty)) => {
+        $(#[$doc])*
+        #[derive(
+            Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+        )]
+        #[serde(transparent)]
+        pub struct $name(pub $inner);
+
+        impl fmt::Display for $name {
+            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(formatter)
+            }
+        }
+    };
+}
+
+number_id!(
+    /// One lockstep round; iteration 0 is the state before the first step.
+    Iteration(u64)
+);
+number_id!(
+    /// The number of a step message within its session; unlike [`Iteration`] it also grows with
+    /// steps that do not advance time.
+    Sequence(u64)
+);
+number_id!(
+    /// A cell, counted over all worlds: each world's default cell, then its levels in order.
+    CellId(u32)
+);
+number_id!(
+    /// A level, counted over all worlds in file order.
+    LevelId(u32)
+);
+number_id!(
+    /// A performer, counted over all worlds in file order.
+    PerformerId(u32)
+);
+number_id!(
+    /// A client's own number for a request, echoed in the reply.
+    RequestId(u64)
+);
+
+impl Iteration {
+    /// Returns the iteration after this one.
+    #[must_use]
+    pub fn next(self) -> Self {
+        Self(self.0 + 1)
+    }
+}
+
+impl Sequence {
+    /// Returns the sequence number after this one.
+    #[must_use]
+    pub fn next(self) -> Self {
+        Self(self.0 + 1)
+    }
+}
+
+/// One run of a primary; zero means "not yet known".
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct SessionId(pub u64);
+
+impl SessionId {
+    /// The session of a peer that has not been welcomed yet.
+    pub const UNKNOWN: Self = Self(0);
+}
+
+impl fmt::Display for SessionId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{:016x}", self.0)
+    }
+}
+
+/// The name that a peer gave itself, unique among the secondaries of a run.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct PeerName(String);
+
+/// A name that no peer may have.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[error(
+    "a peer name is 1 to {PEER_NAME_MAX} letters, digits, '-', '_' or '.', and {given:?} is not"
+)]
+pub struct PeerNameError {
+    /// What was given.
+    pub given: String,
+}
+
+impl PeerName {
+    /// Returns the name of the primary.
+    pub fn primary() -> Self {
+        Self("primary".to_owned())
+    }
+
+    /// Returns the name as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for PeerName {
+    type Err = PeerNameError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+        if text.is_empty() || text.len() > PEER_NAME_MAX || !text.chars().all(allowed) {
+            let given = text.chars().take(PEER_NAME_MAX).collect();
+            return Err(PeerNameError { given });
+        }
+        Ok(Self(text.to_owned()))
+    }
+}
+
+impl TryFrom<String> for PeerName {
+    type Error = PeerNameError;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
+
+impl From<PeerName> for String {
+    fn from(name: PeerName) -> Self {
+        name.0
+    }
+}
+
+impl fmt::Display for PeerName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(formatter)
+    }
+}
+
+/// The address of one socket at the primary's `control` ROUTER, unique per process.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RoutingId(pub Vec<u8>);
+
+impl From<&str> for RoutingId {
+    fn from(text: &str) -> Self {
+        Self(text.as_bytes().to_vec())
+    }
+}
+
+impl fmt::Display for RoutingId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for byte in &self.0 {
+            if byte.is_ascii_graphic() {
+                write!(formatter, "{}", char::from(*byte))?;
+            } else {
+                write!(formatter, "\\x{byte:02x}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, valid: bool) {
+        assert_eq!(text.parse::<PeerName>().is_ok(), valid, "{text:?}");
+    }
+
+    #[test]
+    fn peer_names_are_short_and_plain() {
+        check("s1", true);
+        check("robot-7_b.local", true);
+        check("", false);
+        check("a b", false);
+        check("a/b", false);
+        check(&"x".repeat(PEER_NAME_MAX), true);
+        check(&"x".repeat(PEER_NAME_MAX + 1), false);
+    }
+
+    #[test]
+    fn a_peer_name_from_the_wire_is_checked() {
+        let bytes = rmp_serde::to_vec(&"no/slash").unwrap();
+        assert!(rmp_serde::from_slice::<PeerName>(&bytes).is_err());
+    }
+}

@@ -1,0 +1,38 @@
+//! The words of Phalanx: ids, messages, codec and digests that every process shares.
+//!
+//! One file per direction ([`secondary_to_primary`], [`primary_to_secondary`],
+//! [`client_to_primary`], [`primary_to_client`], [`primary_to_observers`]), the envelope around
+//! them in [`envelope`], and the figures that people and scripts read in [`report`].
+//! Nothing here opens a socket, reads a clock or knows physics.
+
+pub mod client_to_primary;
+pub mod digest;
+pub mod envelope;
+pub mod exit;
+pub mod id;
+pub mod peer;
+pub mod primary_to_client;
+pub mod primary_to_observers;
+pub mod primary_to_secondary;
+pub mod report;
+pub mod secondary_to_primary;
+pub mod state;
+pub mod time;
+pub mod topic;
+pub mod version;
+
+pub use client_to_primary::{ClientToPrimary, Command};
+pub use digest::{Digest, DigestBuilder};
+pub use envelope::{DecodeError, Envelope, decode, encode};
+pub use exit::{ExitCode, Outcome, StopReason};
+pub use id::{
+    CellId, Iteration, LevelId, PeerName, PerformerId, RequestId, RoutingId, Sequence, SessionId,
+};
+pub use peer::{PeerInfo, Role};
+pub use primary_to_client::PrimaryToClient;
+pub use primary_to_observers::PrimaryToObservers;
+pub use primary_to_secondary::PrimaryToSecondary;
+pub use secondary_to_primary::SecondaryToPrimary;
+pub use state::{PerformerState, StateBlob};
+pub use time::{SessionTime, SimTime};
+pub use version::ProtocolVersion;

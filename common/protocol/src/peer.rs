@@ -1,0 +1,94 @@
+//! Who a process is: what it says of itself when it joins.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::digest::Digest;
+use crate::id::PeerName;
+
+/// What a process does in a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// Distributes work and keeps time.
+    Primary,
+    /// Runs physics and sensors.
+    Secondary,
+    /// Does both in one process.
+    Standalone,
+}
+
+/// Text that names no network role.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[error("{0:?} is no network role: use primary or secondary, or leave it out for standalone")]
+pub struct ParseRoleError(String);
+
+impl FromStr for Role {
+    type Err = ParseRoleError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text.to_ascii_lowercase().as_str() {
+            "primary" => Ok(Self::Primary),
+            "secondary" => Ok(Self::Secondary),
+            _ => Err(ParseRoleError(text.to_owned())),
+        }
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Primary => "primary",
+            Self::Secondary => "secondary",
+            Self::Standalone => "standalone",
+        })
+    }
+}
+
+/// Which program a process runs; two that differ in it could compute different bits.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Build {
+    /// The version in the manifest.
+    pub version: String,
+    /// The target triple.
+    pub target: String,
+    /// Fingerprint of the sources that decide results.
+    pub sources: Digest,
+}
+
+impl fmt::Display for Build {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} ({}, sources {})", self.version, self.target, self.sources)
+    }
+}
+
+/// What a process says of itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PeerInfo {
+    /// Its name.
+    pub name: PeerName,
+    /// Its role.
+    pub role: Role,
+    /// Its process id.
+    pub pid: u32,
+    /// The name of its machine.
+    pub host: String,
+    /// The program it runs.
+    pub build: Build,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn capitalization_of_a_role_does_not_matter() {
+        for text in ["primary", "Primary", "PRIMARY", "pRiMaRy"] {
+            assert_eq!(text.parse(), Ok(Role::Primary));
+        }
+        assert_eq!("SECONDARY".parse(), Ok(Role::Secondary));
+        assert!("tertiary".parse::<Role>().is_err());
+    }
+}

@@ -1,0 +1,34 @@
+//! What the primary answers to a client, on `control`.
+
+use serde::{Deserialize, Serialize};
+
+use crate::id::{Iteration, RequestId};
+use crate::report::{Layout, Snapshot};
+
+/// The reply to a request.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PrimaryToClient {
+    /// The request answered.
+    pub request: RequestId,
+    /// What came of it.
+    pub reply: Reply,
+}
+
+/// What came of a request.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Reply {
+    /// It has taken effect.
+    Done {
+        /// The iteration that the simulation is at.
+        iteration: Iteration,
+    },
+    /// It could not take effect and changed nothing.
+    Failed {
+        /// Why, for people.
+        reason: String,
+    },
+    /// All figures of this moment.
+    Snapshot(Box<Snapshot>),
+    /// What stands still.
+    Layout(Box<Layout>),
+}

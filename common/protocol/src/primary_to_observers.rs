@@ -1,0 +1,110 @@
+//! What the primary publishes on `status` for anyone who listens; a slow observer loses messages.
+
+use serde::{Deserialize, Serialize};
+
+use crate::exit::StopReason;
+use crate::id::{Iteration, PeerName};
+use crate::peer::PeerInfo;
+use crate::report::{LevelReport, PeerReport, PerformerReport, Stats};
+use crate::time::SimTime;
+use crate::topic;
+
+/// A message to observers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum PrimaryToObservers {
+    /// A peer joined, left or was lost. On `/announce`.
+    Announce(Announce),
+    /// A peer, the primary included, is alive. On `/heartbeat`.
+    Heartbeat(HeartbeatRelay),
+    /// Figures of the run and of every peer. On `/stats`.
+    Stats {
+        /// The run.
+        stats: Stats,
+        /// Its peers, the primary first, then by name.
+        peers: Vec<PeerReport>,
+    },
+    /// Simulated time. On `/clock`.
+    Clock(Clock),
+    /// Which secondary hosts which level. On `/affinity`.
+    Affinity(Vec<LevelReport>),
+    /// Where the performers are. On `/pose`.
+    Poses(Vec<PerformerReport>),
+    /// Something happened. On `/events`.
+    Event(Event),
+}
+
+/// A change in who takes part.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Announce {
+    /// A peer is in.
+    Joined(PeerInfo),
+    /// A peer is out.
+    Left {
+        /// Who.
+        name: PeerName,
+        /// Why.
+        reason: StopReason,
+    },
+    /// The run ends; observers and secondaries' heartbeat threads act on it.
+    Stopping(StopReason),
+}
+
+/// A heartbeat as relayed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HeartbeatRelay {
+    /// Whose.
+    pub name: PeerName,
+    /// The heartbeat's count.
+    pub count: u64,
+}
+
+/// Simulated time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Clock {
+    /// The last completed iteration.
+    pub iteration: Iteration,
+    /// Simulated time after it.
+    pub sim_time: SimTime,
+    /// Whether time stands still.
+    pub paused: bool,
+}
+
+/// How much an event matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// Worth knowing.
+    Info,
+    /// Something is not as it should be, and the run goes on.
+    Warning,
+    /// The run ends.
+    Error,
+}
+
+/// Something that happened.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Event {
+    /// The last completed iteration then.
+    pub iteration: Iteration,
+    /// How much it matters.
+    pub severity: Severity,
+    /// One word for the kind: `peer`, `level`, `command`, `step`, `run`.
+    pub kind: String,
+    /// What happened, for people.
+    pub text: String,
+}
+
+impl PrimaryToObservers {
+    /// Returns the topic that this message travels on.
+    pub fn topic(&self) -> &'static str {
+        match self {
+            Self::Announce(_) => topic::ANNOUNCE,
+            Self::Heartbeat(_) => topic::HEARTBEAT,
+            Self::Stats { .. } => topic::STATS,
+            Self::Clock(_) => topic::CLOCK,
+            Self::Affinity(_) => topic::AFFINITY,
+            Self::Poses(_) => topic::POSE,
+            Self::Event(_) => topic::EVENTS,
+        }
+    }
+}

@@ -1,0 +1,294 @@
+//! The figures that people and scripts read; field names are those of the JSON output.
+
+use serde::{Deserialize, Serialize};
+
+use crate::digest::Digest;
+use crate::exit::Outcome;
+use crate::id::PeerName;
+use crate::peer::Role;
+
+/// Percentiles of a time \[us\].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Percentiles {
+    /// Median.
+    pub p50: f64,
+    /// 99th percentile.
+    pub p99: f64,
+    /// The largest.
+    pub max: f64,
+}
+
+/// Figures of the run at one moment.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Stats {
+    /// The world's name; several are joined with `+`.
+    pub world: String,
+    /// `waiting`, `paused`, `running` or `stopping`.
+    pub state: RunState,
+    /// The last completed iteration.
+    pub iteration: u64,
+    /// Simulated time \[s\].
+    pub sim_time_s: f64,
+    /// Whether time stands still.
+    pub paused: bool,
+    /// Simulated over real time, over the last second.
+    pub real_time_factor: f64,
+    /// The real-time factor asked for; 0 is as fast as possible.
+    pub real_time_factor_asked: f64,
+    /// Iterations per second of real time, over the last second.
+    pub steps_per_s: f64,
+    /// From publishing a step to the last ack, over the whole run \[us\].
+    pub step_us: Percentiles,
+    /// The longest physics of any secondary, over the whole run \[us\].
+    pub physics_us: Percentiles,
+    /// Step without that physics: wire, waiting and the primary, over the whole run \[us\].
+    pub overhead_us: Percentiles,
+    /// Digest after the last completed iteration.
+    pub digest: Digest,
+    /// Messages that were refused, by reason.
+    pub refused: RefusedCounts,
+    /// Secondaries that are missing before the start, by number.
+    pub secondaries_missing: u32,
+    /// Events so far.
+    pub events: EventCounts,
+}
+
+/// What the run is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RunState {
+    /// Not every secondary is there yet.
+    Waiting,
+    /// Time stands still.
+    Paused,
+    /// Time runs.
+    Running,
+    /// The run ends.
+    Stopping,
+}
+
+/// Messages that were never acted on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RefusedCounts {
+    /// Of an earlier step.
+    pub stale: u64,
+    /// Seen before.
+    pub duplicate: u64,
+    /// Of another session, or of a sender that is no peer.
+    pub foreign: u64,
+    /// Not a message, or one that breaks the protocol.
+    pub malformed: u64,
+}
+
+impl RefusedCounts {
+    /// Returns how many messages were refused in all.
+    pub fn total(&self) -> u64 {
+        self.stale + self.duplicate + self.foreign + self.malformed
+    }
+}
+
+/// Events of a run, counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EventCounts {
+    /// Performers that changed cell.
+    pub hand_offs: u64,
+    /// Cells that changed secondary.
+    pub migrations: u64,
+    /// Levels whose models came into a cell.
+    pub levels_loaded: u64,
+    /// Levels whose models left a cell.
+    pub levels_unloaded: u64,
+    /// Secondaries whose cells were restored elsewhere.
+    pub recoveries: u64,
+}
+
+/// One process of the run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PeerReport {
+    /// Its name.
+    pub name: PeerName,
+    /// Its role.
+    pub role: Role,
+    /// Where it is in its life.
+    pub state: PeerState,
+    /// Its process id.
+    pub pid: u32,
+    /// Its machine.
+    pub host: String,
+    /// Time since its last heartbeat \[ms\].
+    pub heartbeat_age_ms: f64,
+    /// Time to the primary and back \[us\].
+    pub round_trip_us: Option<u64>,
+    /// The primary's wall clock minus its own \[us\].
+    pub clock_offset_us: Option<i64>,
+    /// Levels whose cells it hosts.
+    pub levels: Vec<String>,
+    /// Performers that it owns.
+    pub performers: Vec<String>,
+    /// Its physics per step, smoothed \[us\].
+    pub physics_us: f64,
+    /// Time per step that it waited for the others, smoothed \[us\].
+    pub wait_us: f64,
+    /// The part of recent steps in which it answered last, 0 to 1.
+    pub last_share: f64,
+    /// Whether the current step waits for it, or the last one waited for it longest.
+    pub blocking: bool,
+    /// Processor use, 1.0 is one core.
+    pub cpu: f64,
+    /// Resident memory \[bytes\].
+    pub memory_bytes: u64,
+}
+
+/// Where a peer is in its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PeerState {
+    /// Welcomed, reading the world.
+    Joining,
+    /// Waiting for the sync on its subscription.
+    Syncing,
+    /// Hosts cells.
+    Active,
+    /// Takes part and hosts no performers.
+    Standby,
+    /// Left or lost.
+    Gone,
+}
+
+/// One level, and with it its cell; the default cell of a world is reported as `default`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LevelReport {
+    /// The level's name.
+    pub name: String,
+    /// Its world.
+    pub world: String,
+    /// Whether a performer keeps it loaded.
+    pub active: bool,
+    /// The secondary that hosts its cell.
+    pub owner: Option<PeerName>,
+    /// Performers that its cell owns.
+    pub performers: Vec<String>,
+    /// Performers of which its cell holds a read-only copy.
+    pub ghosts: Vec<String>,
+    /// Static models in its cell that levels brought there.
+    pub models_loaded: Vec<String>,
+}
+
+/// One performer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PerformerReport {
+    /// Its name.
+    pub name: String,
+    /// The secondary that runs its physics.
+    pub owner: Option<PeerName>,
+    /// The level whose cell owns it; `default` for the default cell.
+    pub level: String,
+    /// Levels that it keeps active.
+    pub levels: Vec<String>,
+    /// Position of its origin, world frame \[m\].
+    pub position: [f64; 3],
+    /// Orientation, world frame.
+    pub orientation_xyzw: [f64; 4],
+    /// Linear velocity, world frame \[m/s\].
+    pub linear_velocity: [f64; 3],
+}
+
+/// All figures of one moment.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Snapshot {
+    /// The run.
+    pub stats: Stats,
+    /// Its processes, the primary first, then by name.
+    pub peers: Vec<PeerReport>,
+    /// Its levels, in world order.
+    pub levels: Vec<LevelReport>,
+    /// Its performers, in name order.
+    pub performers: Vec<PerformerReport>,
+}
+
+/// What stands still, for maps.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Layout {
+    /// The levels, in world order.
+    pub levels: Vec<LevelOutline>,
+    /// The static models, in world order.
+    pub statics: Vec<ModelOutline>,
+    /// The performers at the start, in world order.
+    pub performers: Vec<ModelOutline>,
+}
+
+/// Where a level is; axis-aligned, world frame.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LevelOutline {
+    /// Its name.
+    pub name: String,
+    /// Its world.
+    pub world: String,
+    /// Corner with the least coordinates \[m\].
+    pub min: [f64; 3],
+    /// Corner with the greatest coordinates \[m\].
+    pub max: [f64; 3],
+    /// Width of the buffer around it \[m\].
+    pub buffer: f64,
+}
+
+/// Where a model is; the box around its collisions, axis-aligned, world frame.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ModelOutline {
+    /// Its name.
+    pub name: String,
+    /// Corner with the least coordinates \[m\]; infinite for planes.
+    pub min: [f64; 3],
+    /// Corner with the greatest coordinates \[m\]; infinite for planes.
+    pub max: [f64; 3],
+}
+
+/// How a whole run went: what `--headless --format json` prints.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Why, for people.
+    pub cause: String,
+    /// The world's name.
+    pub world: String,
+    /// Completed iterations.
+    pub iterations: u64,
+    /// Simulated time \[s\].
+    pub sim_time_s: f64,
+    /// Digest after the last completed iteration.
+    pub digest: Digest,
+    /// Simulated over real time, over the time in which it ran.
+    pub real_time_factor: f64,
+    /// Iterations per second of real time, over the time in which it ran.
+    pub steps_per_s: f64,
+    /// From publishing a step to the last ack \[us\].
+    pub step_us: Percentiles,
+    /// The longest physics of any secondary \[us\].
+    pub physics_us: Percentiles,
+    /// Step without that physics \[us\].
+    pub overhead_us: Percentiles,
+    /// The secondaries, by name.
+    pub secondaries: Vec<SecondarySummary>,
+    /// The performers, by name.
+    pub performers: Vec<PerformerReport>,
+    /// Events, counted.
+    pub events: EventCounts,
+    /// Messages that were refused, by reason.
+    pub refused: RefusedCounts,
+}
+
+/// One secondary over a whole run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SecondarySummary {
+    /// Its name.
+    pub name: PeerName,
+    /// Its process id.
+    pub pid: u32,
+    /// Levels whose cells it hosted at the end.
+    pub levels: Vec<String>,
+    /// Performers that it owned at the end.
+    pub performers: Vec<String>,
+    /// Performers that were handed to it.
+    pub hand_offs_in: u64,
+}

@@ -1,0 +1,91 @@
+//! What a secondary says to its primary, on `control`.
+
+use serde::{Deserialize, Serialize};
+
+use crate::digest::Digest;
+use crate::exit::StopReason;
+use crate::id::{CellId, Iteration, Sequence};
+use crate::peer::PeerInfo;
+use crate::state::StateBlob;
+use crate::topic;
+
+/// A message of a secondary.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum SecondaryToPrimary {
+    /// Asks to join; repeated until it is welcomed or refused. On `/announce`.
+    Join(PeerInfo),
+    /// Has read the world and is ready to be synced. On `/session`.
+    Loaded(Loaded),
+    /// Has received a sync on its `step` subscription. On `/session`.
+    Synced,
+    /// Is alive. On `/heartbeat`.
+    Heartbeat(Heartbeat),
+    /// Has done a step. On `/step_ack`.
+    StepAck(StepAck),
+    /// Leaves, and why. On `/announce`.
+    Leave(StopReason),
+}
+
+/// The world that a secondary has read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Loaded {
+    /// Fingerprint of the world as received.
+    pub world_digest: Digest,
+}
+
+/// A sign of life, with what only the sender knows of itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Heartbeat {
+    /// Grows by one with every heartbeat.
+    pub count: u64,
+    /// The sender's wall clock when it was sent \[us since 1970\].
+    pub sent_at_us: u64,
+    /// The last measured time to the primary and back \[us\].
+    pub round_trip_us: Option<u64>,
+    /// The primary's wall clock minus the sender's, by the last echo \[us\].
+    pub clock_offset_us: Option<i64>,
+    /// Processor time used so far \[us\].
+    pub cpu_time_us: u64,
+    /// Resident memory \[bytes\].
+    pub memory_bytes: u64,
+}
+
+/// The answer to a step.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StepAck {
+    /// The step answered.
+    pub sequence: Sequence,
+    /// The iteration that the cells are at now.
+    pub iteration: Iteration,
+    /// The cells that the secondary hosts, in order of their ids.
+    pub cells: Vec<CellAck>,
+    /// States of the performers of those cells, in cell order, then by id.
+    pub states: StateBlob,
+    /// From receiving the step to sending this \[ns\].
+    pub busy_ns: u64,
+}
+
+/// One cell after a step.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CellAck {
+    /// The cell.
+    pub cell: CellId,
+    /// Fingerprint of its performers' states.
+    pub digest: Digest,
+    /// Time that its physics took \[ns\].
+    pub physics_ns: u64,
+    /// How many states of the blob are its own.
+    pub performer_count: u32,
+}
+
+impl SecondaryToPrimary {
+    /// Returns the topic that this message travels on.
+    pub fn topic(&self) -> &'static str {
+        match self {
+            Self::Join(_) | Self::Leave(_) => topic::ANNOUNCE,
+            Self::Loaded(_) | Self::Synced => topic::SESSION,
+            Self::Heartbeat(_) => topic::HEARTBEAT,
+            Self::StepAck(_) => topic::STEP_ACK,
+        }
+    }
+}

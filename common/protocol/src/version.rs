@@ -1,0 +1,41 @@
+//! Versions of the protocol, one documented variant each.
+
+use serde::{Deserialize, Serialize};
+
+/// A version of the messages in this crate; both ends of a handshake must name the same one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "u16", into = "u16")]
+pub enum ProtocolVersion {
+    /// Announce, welcome, sync, step, step ack, heartbeat, stop; play, pause, step and stop
+    /// commands; status topics.
+    V1,
+}
+
+impl ProtocolVersion {
+    /// The version that this build speaks.
+    pub const CURRENT: Self = Self::V1;
+}
+
+impl From<ProtocolVersion> for u16 {
+    fn from(version: ProtocolVersion) -> Self {
+        match version {
+            ProtocolVersion::V1 => 1,
+        }
+    }
+}
+
+/// A version number that this build does not know.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[error("protocol version {0} is not known here (this build speaks {current})", current = u16::from(ProtocolVersion::CURRENT))]
+pub struct UnknownVersion(pub u16);
+
+impl TryFrom<u16> for ProtocolVersion {
+    type Error = UnknownVersion;
+
+    fn try_from(number: u16) -> Result<Self, Self::Error> {
+        match number {
+            1 => Ok(Self::V1),
+            other => Err(UnknownVersion(other)),
+        }
+    }
+}
