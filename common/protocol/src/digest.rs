@@ -39,7 +39,9 @@ impl FromStr for Digest {
         if text.len() != 32 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return Err(error());
         }
-        u128::from_str_radix(text, 16).map(Self).map_err(|_| error())
+        u128::from_str_radix(text, 16)
+            .map(Self)
+            .map_err(|_| error())
     }
 }
 
@@ -57,7 +59,9 @@ impl<'de> Deserialize<'de> for Digest {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         use serde::de::Error;
         if deserializer.is_human_readable() {
-            return String::deserialize(deserializer)?.parse().map_err(D::Error::custom);
+            return String::deserialize(deserializer)?
+                .parse()
+                .map_err(D::Error::custom);
         }
         let bytes = serde_bytes::ByteBuf::deserialize(deserializer)?;
         let array: [u8; 16] = bytes
@@ -119,7 +123,10 @@ mod tests {
             Digest::of_bytes(b"phalanx").to_string(),
             Digest::of_bytes(b"phalanx").to_string().to_lowercase()
         );
-        assert_eq!(Digest::of_bytes(b"").to_string(), "99aa06d3014798d86001c324468d497f");
+        assert_eq!(
+            Digest::of_bytes(b"").to_string(),
+            "99aa06d3014798d86001c324468d497f"
+        );
     }
 
     #[test]

@@ -20,6 +20,8 @@ pub enum Outcome {
     TimedOut,
     /// A signal ended it.
     Interrupted,
+    /// The process could not go on: a disk full, a socket broken.
+    Failed,
 }
 
 /// The process exit codes of both programs.
@@ -54,6 +56,7 @@ impl Outcome {
             Self::DigestMismatch => ExitCode::DigestMismatch,
             Self::TimedOut => ExitCode::TimedOut,
             Self::Interrupted => ExitCode::Interrupted,
+            Self::Failed => ExitCode::Failure,
         }
     }
 }
@@ -73,6 +76,7 @@ impl fmt::Display for Outcome {
             Self::DigestMismatch => "digest mismatch",
             Self::TimedOut => "timed out",
             Self::Interrupted => "interrupted",
+            Self::Failed => "failed",
         })
     }
 }
@@ -89,7 +93,10 @@ pub struct StopReason {
 impl StopReason {
     /// Makes a reason.
     pub fn new(outcome: Outcome, cause: impl Into<String>) -> Self {
-        Self { outcome, cause: cause.into() }
+        Self {
+            outcome,
+            cause: cause.into(),
+        }
     }
 }
 

@@ -60,7 +60,11 @@ pub struct Build {
 
 impl fmt::Display for Build {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{} ({}, sources {})", self.version, self.target, self.sources)
+        write!(
+            formatter,
+            "{} ({}, sources {})",
+            self.version, self.target, self.sources
+        )
     }
 }
 

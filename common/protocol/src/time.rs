@@ -60,6 +60,11 @@ impl Add<Duration> for SimTime {
 
 impl fmt::Display for SimTime {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}.{:09} s", self.0 / 1_000_000_000, self.0 % 1_000_000_000)
+        write!(
+            formatter,
+            "{}.{:09} s",
+            self.0 / 1_000_000_000,
+            self.0 % 1_000_000_000
+        )
     }
 }

@@ -1,0 +1,61 @@
+//! Axis-aligned boxes; faces belong to the box.
+
+/// An axis-aligned box in the world frame \[m\].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bounds {
+    /// Corner with the least coordinates.
+    pub min: [f64; 3],
+    /// Corner with the greatest coordinates.
+    pub max: [f64; 3],
+}
+
+impl Bounds {
+    /// Makes a box from its centre and half its edge lengths.
+    pub fn around(center: [f64; 3], half: [f64; 3]) -> Self {
+        Self {
+            min: std::array::from_fn(|axis| center[axis] - half[axis]),
+            max: std::array::from_fn(|axis| center[axis] + half[axis]),
+        }
+    }
+
+    /// Returns the box grown by a margin on every side.
+    #[must_use]
+    pub fn inflated(&self, margin: f64) -> Self {
+        Self {
+            min: self.min.map(|low| low - margin),
+            max: self.max.map(|high| high + margin),
+        }
+    }
+
+    /// Tells whether two boxes share at least a point; boxes with a NaN touch nothing.
+    pub fn touches(&self, other: &Self) -> bool {
+        (0..3).all(|axis| self.min[axis] <= other.max[axis] && other.min[axis] <= self.max[axis])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(center_x: f64, touches: bool) {
+        let level = Bounds::around([0.0; 3], [5.0, 5.0, 5.0]);
+        let performer = Bounds::around([center_x, 0.0, 0.0], [1.0; 3]);
+        assert_eq!(level.touches(&performer), touches, "at {center_x}");
+        assert_eq!(performer.touches(&level), touches, "at {center_x}");
+    }
+
+    #[test]
+    fn faces_are_inclusive() {
+        check(0.0, true);
+        check(6.0, true);
+        check(-6.0, true);
+        check(6.0_f64.next_up(), false);
+        check(f64::NAN, false);
+    }
+
+    #[test]
+    fn an_infinite_box_touches_every_box() {
+        let everything = Bounds::around([0.0; 3], [f64::INFINITY; 3]);
+        assert!(everything.touches(&Bounds::around([1e9; 3], [0.0; 3])));
+    }
+}

@@ -1,0 +1,20 @@
+//! The rules of lockstep, without IO.
+//!
+//! [`Plan`] says which cells, levels and performers the worlds have. [`Primary`] holds the barrier:
+//! iteration `n + 1` starts when every secondary has acknowledged `n`. [`Secondary`] answers each
+//! step once. Neither role opens a socket, reads a clock or starts a thread: messages and time come
+//! in as inputs, everything to be done goes out as outputs.
+
+pub mod bounds;
+pub mod levels;
+pub mod pace;
+pub mod placement;
+pub mod plan;
+pub mod primary;
+pub mod roster;
+pub mod secondary;
+
+pub use bounds::Bounds;
+pub use plan::{CellPlan, LevelPlan, PerformerPlan, Plan};
+pub use primary::{PeerTiming, Primary, PrimaryInput, PrimaryOutput, Settings, StepReport};
+pub use secondary::{Secondary, SecondaryInput, SecondaryOutput, SecondarySettings};

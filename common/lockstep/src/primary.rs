@@ -1,0 +1,565 @@
+//! The primary's rules: who takes part, the barrier around each step, and what comes next.
+//!
+//! A run goes through gathering (secondaries join and load), stepping, and stopping. Each has a
+//! file of its own; this one holds the state they share and routes inputs to them.
+
+mod gathering;
+mod requests;
+mod stepping;
+mod stopping;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use protocol::exit::Outcome;
+use protocol::peer::Build;
+use protocol::primary_to_client::{PrimaryToClient, Reply};
+use protocol::primary_to_observers::{
+    Announce, Event, HeartbeatRelay, PrimaryToObservers, Severity,
+};
+use protocol::primary_to_secondary::{HeartbeatEcho, PrimaryToSecondary};
+use protocol::report::{EventCounts, RefusedCounts, RunState};
+use protocol::secondary_to_primary::{Heartbeat, SecondaryToPrimary};
+use protocol::{
+    CellId, ClientToPrimary, Command, Digest, Envelope, Iteration, PeerName, PerformerId,
+    PerformerState, RequestId, RoutingId, Sequence, SessionId, SessionTime, SimTime, StopReason,
+};
+
+use crate::levels::ActiveLevels;
+use crate::pace::Pace;
+use crate::plan::Plan;
+use crate::roster::Roster;
+
+use stepping::Round;
+use stopping::Stopping;
+
+/// How long the leave message of a peer whose connection closed may still be on its way.
+const LEAVE_GRACE: Duration = Duration::from_millis(50);
+
+/// What a run is asked to be.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The session, unique for each run.
+    pub session: SessionId,
+    /// Exactly how many secondaries take part; at least 1.
+    pub secondaries: u32,
+    /// After how many iterations the run is complete; `None` goes on until stopped.
+    pub iterations: Option<u64>,
+    /// Simulated over real time; 0 is as fast as possible.
+    pub real_time_factor: f64,
+    /// Whether time stands still at first.
+    pub start_paused: bool,
+    /// Simulated time per iteration.
+    pub step_size: Duration,
+    /// Seed of all random numbers.
+    pub seed: u64,
+    /// Time between heartbeats.
+    pub heartbeat_interval: Duration,
+    /// Silence after which a peer counts as lost; `None` where peers cannot fall silent alone.
+    pub heartbeat_timeout: Option<Duration>,
+    /// How long to wait for all secondaries to be ready.
+    pub peer_timeout: Duration,
+    /// How long a step may go unacknowledged.
+    pub step_timeout: Duration,
+    /// The primary's own program; a secondary's must be equal.
+    pub build: Build,
+}
+
+/// What happens to a primary.
+#[derive(Clone, Debug)]
+pub enum PrimaryInput {
+    /// A message of a secondary.
+    Secondary {
+        /// Where it came from.
+        from: RoutingId,
+        /// The message.
+        envelope: Envelope<SecondaryToPrimary>,
+        /// The primary's wall clock, for heartbeats' echoes \[us since 1970\].
+        wall_clock_us: u64,
+    },
+    /// A request of a client.
+    Client {
+        /// Where it came from.
+        from: RoutingId,
+        /// The request.
+        message: ClientToPrimary,
+    },
+    /// Bytes that are no message.
+    Malformed {
+        /// Where they came from.
+        from: RoutingId,
+        /// Whether they came as an attempt to join.
+        joining: bool,
+        /// What is wrong with them.
+        error: String,
+    },
+    /// A process hears the `step` socket.
+    Subscribed(RoutingId),
+    /// A process no longer hears the `step` socket: it is gone.
+    Unsubscribed(RoutingId),
+    /// A signal asks to end, named.
+    Interrupted(String),
+    /// The process cannot go on, and why.
+    Failed(String),
+    /// The time given by [`Primary::deadline`] has come.
+    DeadlinePassed,
+}
+
+/// What a primary wants done.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PrimaryOutput {
+    /// Publish to all secondaries.
+    Publish(PrimaryToSecondary),
+    /// Send to one secondary.
+    Send {
+        /// Where it is reached.
+        to: RoutingId,
+        /// The message.
+        message: PrimaryToSecondary,
+    },
+    /// Answer a client.
+    Reply {
+        /// Where it is reached.
+        to: RoutingId,
+        /// The answer.
+        message: PrimaryToClient,
+    },
+    /// Answer a client with figures, which the driver keeps.
+    Report {
+        /// Where it is reached.
+        to: RoutingId,
+        /// Its request.
+        request: RequestId,
+        /// Which figures.
+        command: Command,
+    },
+    /// Tell observers.
+    Observe(PrimaryToObservers),
+    /// A step is done.
+    StepDone(StepReport),
+    /// The run is over.
+    Finished(StopReason),
+}
+
+/// What a step took.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StepReport {
+    /// The iteration that is complete now.
+    pub iteration: Iteration,
+    /// Whether time stood still in it.
+    pub paused: bool,
+    /// Digest of all performers after it.
+    pub digest: Digest,
+    /// From publishing to the last ack.
+    pub duration: Duration,
+    /// Each secondary's part, by name.
+    pub peers: Vec<PeerTiming>,
+}
+
+/// A secondary's part in a step.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PeerTiming {
+    /// The secondary.
+    pub name: PeerName,
+    /// Its physics.
+    pub physics: Duration,
+    /// From the step's publication to its ack.
+    pub answered_after: Duration,
+}
+
+/// What the primary knows of one performer.
+#[derive(Clone, Debug)]
+struct PerformerRecord {
+    cell: CellId,
+    state: PerformerState,
+    /// Whether its state was reported as not finite.
+    reported: bool,
+}
+
+/// A primary.
+#[derive(Debug)]
+pub struct Primary {
+    settings: Settings,
+    plan: Plan,
+    /// The worlds as they travel to secondaries, with their digest.
+    worlds: Vec<u8>,
+    world_digest: Digest,
+    by_name: Vec<PerformerId>,
+    performers: Vec<PerformerRecord>,
+    /// For each cell, the performers that it owns, ascending.
+    owned: Vec<Vec<PerformerId>>,
+    affinity: BTreeMap<CellId, PeerName>,
+    levels: ActiveLevels,
+    roster: Roster,
+    phase: Phase,
+    goal: Goal,
+    pace: Pace,
+    iteration: Iteration,
+    sequence: Sequence,
+    digest: Digest,
+    waiters: Vec<Waiter>,
+    refused: RefusedCounts,
+    events: EventCounts,
+}
+
+#[derive(Debug)]
+enum Phase {
+    /// Secondaries join, load and are synced.
+    Gathering {
+        since: Option<SessionTime>,
+        next_sync: SessionTime,
+    },
+    /// No step is under way.
+    Idle,
+    /// A step waits for its acks.
+    Stepping(Round),
+    /// Everyone was told to stop.
+    Stopping(Stopping),
+    /// It is over.
+    Finished,
+}
+
+/// What the steps aim at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Goal {
+    /// Time stands still.
+    Paused,
+    /// A pause was asked for and is to be acknowledged by all secondaries.
+    Pausing,
+    /// Time runs.
+    Running,
+    /// Time runs until this iteration is done.
+    Until(Iteration),
+}
+
+/// A client that waits for its command to be done.
+#[derive(Debug)]
+struct Waiter {
+    to: RoutingId,
+    request: RequestId,
+    /// The iteration to be completed; `None` waits for the pause.
+    until: Option<Iteration>,
+}
+
+impl Primary {
+    /// Makes the primary of a run; `worlds` are the encoded worlds that `plan` was made from.
+    ///
+    /// # Panics
+    /// When the settings ask for no secondaries.
+    pub fn new(settings: Settings, plan: Plan, worlds: Vec<u8>) -> Self {
+        assert!(
+            settings.secondaries > 0,
+            "a primary without secondaries has nobody to run physics"
+        );
+        let mut owned = vec![Vec::new(); plan.cells.len()];
+        for (id, performer) in plan.performers.iter().enumerate() {
+            owned[performer.home.0 as usize].push(PerformerId(id as u32));
+        }
+        let performers = plan
+            .performers
+            .iter()
+            .enumerate()
+            .map(|(id, performer)| PerformerRecord {
+                cell: performer.home,
+                state: PerformerState {
+                    performer: PerformerId(id as u32),
+                    position: performer.start,
+                    orientation_xyzw: [0.0, 0.0, 0.0, 1.0],
+                    linear_velocity: [0.0; 3],
+                    angular_velocity: [0.0; 3],
+                    digest: Digest::default(),
+                },
+                reported: false,
+            })
+            .collect();
+        Self {
+            world_digest: Digest::of_bytes(&worlds),
+            worlds,
+            by_name: plan.performers_by_name(),
+            performers,
+            owned,
+            affinity: BTreeMap::new(),
+            levels: ActiveLevels::new(&plan),
+            roster: Roster::default(),
+            phase: Phase::Gathering {
+                since: None,
+                next_sync: SessionTime(0),
+            },
+            goal: if settings.start_paused {
+                Goal::Paused
+            } else {
+                Goal::Running
+            },
+            pace: Pace::new(settings.step_size, settings.real_time_factor),
+            iteration: Iteration(0),
+            sequence: Sequence(0),
+            digest: Digest::default(),
+            waiters: Vec::new(),
+            refused: RefusedCounts::default(),
+            events: EventCounts::default(),
+            settings,
+            plan,
+        }
+    }
+
+    /// Advances the run by one input.
+    pub fn handle(&mut self, input: PrimaryInput, now: SessionTime, out: &mut Vec<PrimaryOutput>) {
+        match input {
+            PrimaryInput::Secondary {
+                from,
+                envelope,
+                wall_clock_us,
+            } => {
+                self.on_secondary(from, envelope, wall_clock_us, now, out);
+            }
+            PrimaryInput::Client { from, message } => self.on_request(from, &message, now, out),
+            PrimaryInput::Malformed {
+                from,
+                joining,
+                error,
+            } => {
+                self.on_malformed(from, joining, &error, out);
+            }
+            PrimaryInput::Subscribed(routing) => self.on_subscribed(routing, now, out),
+            PrimaryInput::Unsubscribed(routing) => self.on_unsubscribed(&routing, now),
+            PrimaryInput::Interrupted(signal) => self.on_interrupted(&signal, now, out),
+            PrimaryInput::Failed(cause) => {
+                self.begin_stopping(StopReason::new(Outcome::Failed, cause), now, out);
+            }
+            PrimaryInput::DeadlinePassed => self.on_deadline_passed(now, out),
+        }
+    }
+
+    /// Returns when [`PrimaryInput::DeadlinePassed`] is due, if ever.
+    pub fn deadline(&self) -> Option<SessionTime> {
+        let phase = match &self.phase {
+            Phase::Gathering { since, next_sync } => {
+                let sync = self.has_peer_to_sync().then_some(*next_sync);
+                let patience = since.map_or(SessionTime(0), |at| at + self.settings.peer_timeout);
+                Some(sync.map_or(patience, |at| at.min(patience)))
+            }
+            Phase::Idle => self.next_step_due(),
+            Phase::Stepping(round) => Some(round.deadline()),
+            Phase::Stopping(stopping) => Some(stopping.until),
+            Phase::Finished => None,
+        };
+        if matches!(self.phase, Phase::Stopping(_) | Phase::Finished) {
+            return phase;
+        }
+        phase.into_iter().chain(self.silence_deadline()).min()
+    }
+
+    fn on_secondary(
+        &mut self,
+        from: RoutingId,
+        envelope: Envelope<SecondaryToPrimary>,
+        wall_clock_us: u64,
+        now: SessionTime,
+        out: &mut Vec<PrimaryOutput>,
+    ) {
+        let Envelope {
+            session,
+            sender,
+            body,
+            ..
+        } = envelope;
+        if let SecondaryToPrimary::Join(info) = body {
+            return self.on_join(from, info, now, out);
+        }
+        if session != self.settings.session || self.roster.get(&sender).is_none() {
+            self.refused.foreign += 1;
+            return;
+        }
+        match body {
+            SecondaryToPrimary::Join(_) => {}
+            SecondaryToPrimary::Loaded(loaded) => self.on_loaded(&sender, &loaded, now, out),
+            SecondaryToPrimary::Synced => self.on_synced(&sender, now, out),
+            SecondaryToPrimary::Heartbeat(heartbeat) => {
+                self.on_heartbeat(from, &sender, heartbeat, wall_clock_us, now, out);
+            }
+            SecondaryToPrimary::StepAck(ack) => self.on_step_ack(&sender, &ack, now, out),
+            SecondaryToPrimary::Leave(reason) => self.on_leave(&sender, &reason, now, out),
+        }
+    }
+
+    fn on_heartbeat(
+        &mut self,
+        from: RoutingId,
+        sender: &PeerName,
+        heartbeat: Heartbeat,
+        wall_clock_us: u64,
+        now: SessionTime,
+        out: &mut Vec<PrimaryOutput>,
+    ) {
+        let member = self
+            .roster
+            .get_mut(sender)
+            .expect("senders are checked to be members");
+        let count = heartbeat.count;
+        out.push(PrimaryOutput::Send {
+            to: from,
+            message: PrimaryToSecondary::HeartbeatEcho(HeartbeatEcho {
+                count,
+                sent_at_us: heartbeat.sent_at_us,
+                answered_at_us: wall_clock_us,
+            }),
+        });
+        member.heard_at = now;
+        member.heartbeat = heartbeat;
+        let relay = HeartbeatRelay {
+            name: sender.clone(),
+            count,
+        };
+        out.push(PrimaryOutput::Observe(PrimaryToObservers::Heartbeat(relay)));
+    }
+
+    fn on_malformed(
+        &mut self,
+        from: RoutingId,
+        joining: bool,
+        error: &str,
+        out: &mut Vec<PrimaryOutput>,
+    ) {
+        self.refused.malformed += 1;
+        if joining {
+            Self::refuse(
+                from,
+                format!("the message to join was not understood: {error}"),
+                out,
+            );
+        }
+    }
+
+    fn on_unsubscribed(&mut self, routing: &RoutingId, now: SessionTime) {
+        // Its leave message may be on its way; the deadline tells when it counts as lost.
+        self.roster.note_unsubscribed(routing, now);
+    }
+
+    fn on_deadline_passed(&mut self, now: SessionTime, out: &mut Vec<PrimaryOutput>) {
+        if !matches!(self.phase, Phase::Stopping(_) | Phase::Finished)
+            && let Some(reason) = self.silent_peer(now)
+        {
+            return self.begin_stopping(reason, now, out);
+        }
+        match &self.phase {
+            Phase::Gathering { .. } => self.continue_gathering(now, out),
+            Phase::Idle => self.continue_stepping(now, out),
+            Phase::Stepping(_) => self.continue_round(now, out),
+            Phase::Stopping(_) => self.continue_stopping(now, out),
+            Phase::Finished => {}
+        }
+    }
+
+    fn event(&self, severity: Severity, kind: &str, text: String, out: &mut Vec<PrimaryOutput>) {
+        let event = Event {
+            iteration: self.iteration,
+            severity,
+            kind: kind.to_owned(),
+            text,
+        };
+        out.push(PrimaryOutput::Observe(PrimaryToObservers::Event(event)));
+    }
+
+    fn announce(announce: Announce, out: &mut Vec<PrimaryOutput>) {
+        out.push(PrimaryOutput::Observe(PrimaryToObservers::Announce(
+            announce,
+        )));
+    }
+
+    fn reply(to: RoutingId, request: RequestId, reply: Reply, out: &mut Vec<PrimaryOutput>) {
+        out.push(PrimaryOutput::Reply {
+            to,
+            message: PrimaryToClient { request, reply },
+        });
+    }
+}
+
+/// What the driver reads for reports.
+impl Primary {
+    /// Returns the settings of the run.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Returns the plan of the worlds.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// Returns the secondaries.
+    pub fn roster(&self) -> &Roster {
+        &self.roster
+    }
+
+    /// Returns the active levels.
+    pub fn levels(&self) -> &ActiveLevels {
+        &self.levels
+    }
+
+    /// Returns the secondary that hosts a cell.
+    pub fn host(&self, cell: CellId) -> Option<&PeerName> {
+        self.affinity.get(&cell)
+    }
+
+    /// Returns the cell that owns a performer and the performer's state.
+    pub fn performer(&self, id: PerformerId) -> (CellId, &PerformerState) {
+        let record = &self.performers[id.0 as usize];
+        (record.cell, &record.state)
+    }
+
+    /// Returns the performers that a cell owns, ascending.
+    pub fn owned(&self, cell: CellId) -> &[PerformerId] {
+        &self.owned[cell.0 as usize]
+    }
+
+    /// Returns performers in order of their names.
+    pub fn performers_by_name(&self) -> &[PerformerId] {
+        &self.by_name
+    }
+
+    /// Returns the last completed iteration.
+    pub fn iteration(&self) -> Iteration {
+        self.iteration
+    }
+
+    /// Returns simulated time after the last completed iteration.
+    pub fn sim_time(&self) -> SimTime {
+        self.sim_time_at(self.iteration)
+    }
+
+    /// Returns the digest after the last completed iteration.
+    pub fn digest(&self) -> Digest {
+        self.digest
+    }
+
+    /// Returns what the run is doing.
+    pub fn run_state(&self) -> RunState {
+        match &self.phase {
+            Phase::Gathering { .. } => RunState::Waiting,
+            Phase::Stopping(_) | Phase::Finished => RunState::Stopping,
+            Phase::Idle | Phase::Stepping(_) => match self.goal {
+                Goal::Paused | Goal::Pausing => RunState::Paused,
+                Goal::Running | Goal::Until(_) => RunState::Running,
+            },
+        }
+    }
+
+    /// Returns the secondaries that the step under way still waits for.
+    pub fn blocking(&self) -> impl Iterator<Item = &PeerName> {
+        let round = match &self.phase {
+            Phase::Stepping(round) => Some(round),
+            Phase::Gathering { .. } | Phase::Idle | Phase::Stopping(_) | Phase::Finished => None,
+        };
+        round.into_iter().flat_map(Round::missing)
+    }
+
+    /// Returns how many messages were refused.
+    pub fn refused(&self) -> RefusedCounts {
+        self.refused
+    }
+
+    /// Returns the events counted so far.
+    pub fn events(&self) -> EventCounts {
+        self.events
+    }
+}

@@ -1,0 +1,183 @@
+//! Before the start: secondaries join, read the world and prove that they hear every step.
+
+use std::time::Duration;
+
+use protocol::exit::Outcome;
+use protocol::primary_to_observers::{Announce, Severity};
+use protocol::primary_to_secondary::{PrimaryToSecondary, Refusal, Welcome};
+use protocol::secondary_to_primary::Loaded;
+use protocol::{PeerInfo, PeerName, Role, RoutingId, SessionTime, StopReason};
+
+use super::{Phase, Primary, PrimaryOutput};
+use crate::roster::Progress;
+
+/// Time between syncs: a subscription that is seen may still miss the first messages.
+const SYNC_INTERVAL: Duration = Duration::from_millis(50);
+
+impl Primary {
+    pub(super) fn on_join(
+        &mut self,
+        from: RoutingId,
+        info: PeerInfo,
+        now: SessionTime,
+        out: &mut Vec<PrimaryOutput>,
+    ) {
+        if self
+            .roster
+            .get(&info.name)
+            .is_some_and(|member| member.routing == from)
+        {
+            return; // It repeats itself; the welcome is on its way.
+        }
+        if let Some(reason) = self.reason_to_refuse(&info) {
+            let text = format!(
+                "{} (pid {} on {}) was refused: {reason}",
+                info.name, info.pid, info.host
+            );
+            self.event(Severity::Warning, "peer", text, out);
+            return Self::refuse(from, reason, out);
+        }
+        let welcome = Welcome {
+            worlds: self.worlds.clone(),
+            world_digest: self.world_digest,
+            step_size_ns: self.settings.step_size.as_nanos() as u64,
+            seed: self.settings.seed,
+            heartbeat_interval: self.settings.heartbeat_interval,
+            heartbeat_timeout: self.settings.heartbeat_timeout.unwrap_or(Duration::MAX),
+        };
+        out.push(PrimaryOutput::Send {
+            to: from.clone(),
+            message: PrimaryToSecondary::Welcome(Box::new(welcome)),
+        });
+        let text = format!("{} (pid {} on {}) joined", info.name, info.pid, info.host);
+        self.event(Severity::Info, "peer", text, out);
+        Self::announce(Announce::Joined(info.clone()), out);
+        self.roster.admit(info, from, now);
+    }
+
+    pub(super) fn refuse(to: RoutingId, reason: String, out: &mut Vec<PrimaryOutput>) {
+        let message = PrimaryToSecondary::Refused(Refusal { reason });
+        out.push(PrimaryOutput::Send { to, message });
+    }
+
+    fn reason_to_refuse(&self, info: &PeerInfo) -> Option<String> {
+        if info.role == Role::Primary {
+            return Some("a primary cannot join another primary".to_owned());
+        }
+        if info.name == PeerName::primary() {
+            return Some("the name primary is taken by the primary itself".to_owned());
+        }
+        if info.build != self.settings.build {
+            return Some(format!(
+                "it runs another build, {}, than the primary, {}; use the same binary everywhere",
+                info.build, self.settings.build
+            ));
+        }
+        if let Some(member) = self.roster.get(&info.name) {
+            return Some(format!(
+                "the name {} is taken by pid {} on {}; choose another with --name",
+                info.name, member.info.pid, member.info.host
+            ));
+        }
+        if self.roster.len() >= self.settings.secondaries as usize {
+            return Some(format!(
+                "the run has all of its {} secondaries",
+                self.settings.secondaries
+            ));
+        }
+        match self.phase {
+            Phase::Gathering { .. } => None,
+            Phase::Idle | Phase::Stepping(_) => Some("the run has begun".to_owned()),
+            Phase::Stopping(_) | Phase::Finished => Some("the run is ending".to_owned()),
+        }
+    }
+
+    pub(super) fn on_subscribed(
+        &mut self,
+        routing: RoutingId,
+        now: SessionTime,
+        out: &mut Vec<PrimaryOutput>,
+    ) {
+        self.roster.note_subscribed(routing);
+        self.sync(now, out);
+    }
+
+    pub(super) fn on_loaded(
+        &mut self,
+        sender: &PeerName,
+        loaded: &Loaded,
+        now: SessionTime,
+        out: &mut Vec<PrimaryOutput>,
+    ) {
+        if loaded.world_digest != self.world_digest {
+            let cause = format!(
+                "{sender} read world {}, the primary {}",
+                loaded.world_digest, self.world_digest
+            );
+            return self.begin_stopping(StopReason::new(Outcome::DigestMismatch, cause), now, out);
+        }
+        let member = self
+            .roster
+            .get_mut(sender)
+            .expect("senders are checked to be members");
+        if member.progress == Progress::Welcomed {
+            member.progress = Progress::Loaded;
+            self.sync(now, out);
+        } else {
+            self.refused.duplicate += 1;
+        }
+    }
+
+    pub(super) fn on_synced(
+        &mut self,
+        sender: &PeerName,
+        now: SessionTime,
+        out: &mut Vec<PrimaryOutput>,
+    ) {
+        let member = self
+            .roster
+            .get_mut(sender)
+            .expect("senders are checked to be members");
+        if member.progress != Progress::Loaded {
+            return; // It answers every sync that it hears; one is enough.
+        }
+        member.progress = Progress::Synced;
+        let complete = self.roster.is_complete(self.settings.secondaries as usize);
+        if complete && matches!(self.phase, Phase::Gathering { .. }) {
+            self.begin_stepping(now, out);
+        }
+    }
+
+    pub(super) fn has_peer_to_sync(&self) -> bool {
+        self.roster
+            .members()
+            .any(|(_, member)| self.roster.is_ready_to_sync(member))
+    }
+
+    fn sync(&mut self, now: SessionTime, out: &mut Vec<PrimaryOutput>) {
+        if !self.has_peer_to_sync() {
+            return;
+        }
+        if let Phase::Gathering { next_sync, .. } = &mut self.phase {
+            *next_sync = now + SYNC_INTERVAL;
+            out.push(PrimaryOutput::Publish(PrimaryToSecondary::Sync));
+        }
+    }
+
+    pub(super) fn continue_gathering(&mut self, now: SessionTime, out: &mut Vec<PrimaryOutput>) {
+        let Phase::Gathering { since, next_sync } = &mut self.phase else {
+            return;
+        };
+        let began = *since.get_or_insert(now);
+        let sync_is_due = now >= *next_sync;
+        if now >= began + self.settings.peer_timeout {
+            let seconds = self.settings.peer_timeout.as_secs_f64();
+            let missing = self.roster.missing(self.settings.secondaries as usize);
+            let cause = format!("not ready after {seconds} s: {missing}");
+            return self.begin_stopping(StopReason::new(Outcome::TimedOut, cause), now, out);
+        }
+        if sync_is_due {
+            self.sync(now, out);
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! What clients ask for: play, pause, step, stop and figures.
+
+use protocol::exit::Outcome;
+use protocol::primary_to_client::Reply;
+use protocol::primary_to_observers::Severity;
+use protocol::{
+    ClientToPrimary, Command, Iteration, RequestId, RoutingId, SessionTime, StopReason,
+};
+
+use super::{Goal, Phase, Primary, PrimaryOutput, Waiter};
+
+/// How many clients may wait for their commands at once.
+pub(super) const WAITERS_MAX: usize = 1024;
+
+impl Primary {
+    pub(super) fn on_request(
+        &mut self,
+        from: RoutingId,
+        message: &ClientToPrimary,
+        now: SessionTime,
+        out: &mut Vec<PrimaryOutput>,
+    ) {
+        let ClientToPrimary { request, command } = *message;
+        if matches!(command, Command::Snapshot | Command::Layout) {
+            return out.push(PrimaryOutput::Report {
+                to: from,
+                request,
+                command,
+            });
+        }
+        if matches!(self.phase, Phase::Stopping(_) | Phase::Finished) {
+            return Self::fail(from, request, "the run is ending", out);
+        }
+        match command {
+            Command::Play => self.on_play(from, request, now, out),
+            Command::Pause => self.on_pause(from, request, now, out),
+            Command::Step { count } => self.on_step(from, request, count, now, out),
+            Command::Stop => {
+                self.on_stop(
+                    from,
+                    request,
+                    Outcome::Completed,
+                    "a client stopped it",
+                    now,
+                    out,
+                );
+            }
+            Command::Interrupt => {
+                let cause = "the program that started it was interrupted";
+                self.on_stop(from, request, Outcome::Interrupted, cause, now, out);
+            }
+            Command::Snapshot | Command::Layout => {}
+        }
+    }
+
+    fn on_play(
+        &mut self,
+        from: RoutingId,
+        request: RequestId,
+        now: SessionTime,
+        out: &mut Vec<PrimaryOutput>,
+    ) {
+        if self.goal != Goal::Running {
+            self.goal = Goal::Running;
+            self.pace.restart(now);
+            self.fail_waiters("the simulation was told to play instead", |_| true, out);
+            self.event(Severity::Info, "command", "play".to_owned(), out);
+            self.observe_clock(out);
+        }
+        self.done(from, request, out);
+        self.step_if_idle(now, out);
+    }
+
+    fn on_pause(
+        &mut self,
+        from: RoutingId,
+        request: RequestId,
+        now: SessionTime,
+        out: &mut Vec<PrimaryOutput>,
+    ) {
+        if self.goal == Goal::Paused {
+            return self.done(from, request, out);
+        }
+        if matches!(self.phase, Phase::Gathering { .. }) {
+            self.goal = Goal::Paused;
+            return self.done(from, request, out);
+        }
+        if !self.wait(from, request, None, out) {
+            return;
+        }
+        if self.goal != Goal::Pausing {
+            self.goal = Goal::Pausing;
+            self.fail_waiters(
+                "the simulation was told to pause instead",
+                |waiter| waiter.until.is_some(),
+                out,
+            );
+            self.event(Severity::Info, "command", "pause".to_owned(), out);
+        }
+        self.step_if_idle(now, out);
+    }
+
+    fn on_step(
+        &mut self,
+        from: RoutingId,
+        request: RequestId,
+        count: u64,
+        now: SessionTime,
+        out: &mut Vec<PrimaryOutput>,
+    ) {
+        if matches!(self.phase, Phase::Gathering { .. }) {
+            return Self::fail(from, request, "the secondaries are not ready yet", out);
+        }
+        if count == 0 {
+            return Self::fail(
+                from,
+                request,
+                "the number of iterations must be at least 1",
+                out,
+            );
+        }
+        let begins = match self.goal {
+            Goal::Paused => self.iteration,
+            Goal::Until(last) => last,
+            Goal::Running | Goal::Pausing => {
+                return Self::fail(
+                    from,
+                    request,
+                    "the simulation is running: pause it first",
+                    out,
+                );
+            }
+        };
+        let Some(last) = begins.0.checked_add(count).map(Iteration) else {
+            return Self::fail(from, request, "the number of iterations is too large", out);
+        };
+        if let Some(limit) = self.settings.iterations.filter(|limit| last.0 > *limit) {
+            let reason = format!("the run ends at iteration {limit}, before iteration {last}");
+            return Self::fail(from, request, &reason, out);
+        }
+        if !self.wait(from, request, Some(last), out) {
+            return;
+        }
+        if self.goal == Goal::Paused {
+            self.pace.restart(now);
+        }
+        self.goal = Goal::Until(last);
+        self.event(Severity::Info, "command", format!("step {count}"), out);
+        self.step_if_idle(now, out);
+    }
+
+    fn on_stop(
+        &mut self,
+        from: RoutingId,
+        request: RequestId,
+        outcome: Outcome,
+        cause: &str,
+        now: SessionTime,
+        out: &mut Vec<PrimaryOutput>,
+    ) {
+        self.done(from, request, out);
+        self.begin_stopping(StopReason::new(outcome, cause), now, out);
+    }
+
+    fn step_if_idle(&mut self, now: SessionTime, out: &mut Vec<PrimaryOutput>) {
+        if matches!(self.phase, Phase::Idle) {
+            self.continue_stepping(now, out);
+        }
+    }
+
+    fn done(&self, to: RoutingId, request: RequestId, out: &mut Vec<PrimaryOutput>) {
+        Self::reply(
+            to,
+            request,
+            Reply::Done {
+                iteration: self.iteration,
+            },
+            out,
+        );
+    }
+
+    fn fail(to: RoutingId, request: RequestId, reason: &str, out: &mut Vec<PrimaryOutput>) {
+        Self::reply(
+            to,
+            request,
+            Reply::Failed {
+                reason: reason.to_owned(),
+            },
+            out,
+        );
+    }
+
+    /// Has the client wait for its reply; answers at once when too many wait already.
+    fn wait(
+        &mut self,
+        to: RoutingId,
+        request: RequestId,
+        until: Option<Iteration>,
+        out: &mut Vec<PrimaryOutput>,
+    ) -> bool {
+        if self.waiters.len() >= WAITERS_MAX {
+            Self::fail(to, request, "too many commands are under way", out);
+            return false;
+        }
+        self.waiters.push(Waiter { to, request, until });
+        true
+    }
+
+    /// Answers those who wait for what will no longer happen.
+    pub(super) fn fail_waiters(
+        &mut self,
+        reason: &str,
+        is_void: impl Fn(&Waiter) -> bool,
+        out: &mut Vec<PrimaryOutput>,
+    ) {
+        for waiter in self.waiters.extract_if(.., |waiter| is_void(waiter)) {
+            Self::fail(waiter.to, waiter.request, reason, out);
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! The secondaries of a run: who they are, how far they have come, when they were last heard.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use protocol::secondary_to_primary::Heartbeat;
+use protocol::{PeerInfo, PeerName, RoutingId, SessionTime};
+
+/// How far a secondary has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Progress {
+    /// Welcomed, reads the world.
+    Welcomed,
+    /// Has read the world.
+    Loaded,
+    /// Has answered a sync: it hears every step from now on.
+    Synced,
+}
+
+/// One secondary.
+#[derive(Clone, Debug)]
+pub struct Member {
+    /// What it said of itself.
+    pub info: PeerInfo,
+    /// Where it is reached.
+    pub routing: RoutingId,
+    /// How far it has come.
+    pub progress: Progress,
+    /// When it was last heard of by heartbeat, or welcomed.
+    pub heard_at: SessionTime,
+    /// Its last heartbeat.
+    pub heartbeat: Heartbeat,
+    /// Since when its connection is gone; it may still have a leave message on its way.
+    pub closed_at: Option<SessionTime>,
+}
+
+/// The secondaries of a run.
+#[derive(Debug, Default)]
+pub struct Roster {
+    members: BTreeMap<PeerName, Member>,
+    subscribed: BTreeSet<RoutingId>,
+}
+
+impl Roster {
+    /// Adds a secondary that was just welcomed.
+    pub fn admit(&mut self, info: PeerInfo, routing: RoutingId, now: SessionTime) {
+        let member = Member {
+            routing,
+            progress: Progress::Welcomed,
+            heard_at: now,
+            heartbeat: Heartbeat::default(),
+            closed_at: None,
+            info,
+        };
+        self.members.insert(member.info.name.clone(), member);
+    }
+
+    /// Removes a secondary that left or was lost.
+    pub fn remove(&mut self, name: &PeerName) -> Option<Member> {
+        let member = self.members.remove(name)?;
+        self.subscribed.remove(&member.routing);
+        Some(member)
+    }
+
+    /// Returns a secondary.
+    pub fn get(&self, name: &PeerName) -> Option<&Member> {
+        self.members.get(name)
+    }
+
+    /// Returns a secondary to change.
+    pub fn get_mut(&mut self, name: &PeerName) -> Option<&mut Member> {
+        self.members.get_mut(name)
+    }
+
+    /// Returns all secondaries, by name.
+    pub fn members(&self) -> impl Iterator<Item = (&PeerName, &Member)> {
+        self.members.iter()
+    }
+
+    /// Returns how many there are.
+    pub fn len(&self) -> usize {
+        self.members.len()
+    }
+
+    /// Tells whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.members.is_empty()
+    }
+
+    /// Notes that a process at this address hears the `step` socket.
+    pub fn note_subscribed(&mut self, routing: RoutingId) {
+        self.subscribed.insert(routing);
+    }
+
+    /// Notes that the process at this address is gone and returns the secondary that it was.
+    pub fn note_unsubscribed(&mut self, routing: &RoutingId, now: SessionTime) -> Option<PeerName> {
+        self.subscribed.remove(routing);
+        let (name, member) = self
+            .members
+            .iter_mut()
+            .find(|(_, member)| member.routing == *routing)?;
+        member.closed_at = Some(now);
+        Some(name.clone())
+    }
+
+    /// Tells whether this secondary has read the world and hears the `step` socket.
+    pub fn is_ready_to_sync(&self, member: &Member) -> bool {
+        member.progress == Progress::Loaded && self.subscribed.contains(&member.routing)
+    }
+
+    /// Tells whether every one of `expected` secondaries hears every step.
+    pub fn is_complete(&self, expected: usize) -> bool {
+        self.members.len() == expected
+            && self
+                .members
+                .values()
+                .all(|member| member.progress == Progress::Synced)
+    }
+
+    /// Says what is still missing before the start, for people.
+    pub fn missing(&self, expected: usize) -> String {
+        let mut parts = Vec::new();
+        let absent = expected.saturating_sub(self.members.len());
+        if absent > 0 {
+            parts.push(format!("{absent} of {expected} secondaries did not join"));
+            if !self.members.is_empty() {
+                let here: Vec<&str> = self.members.keys().map(PeerName::as_str).collect();
+                parts.push(format!("joined so far: {}", here.join(", ")));
+            }
+        }
+        for (name, member) in &self.members {
+            let lacks = match member.progress {
+                Progress::Synced => continue,
+                Progress::Welcomed => "has not read the world",
+                Progress::Loaded if self.subscribed.contains(&member.routing) => {
+                    "has not answered the sync"
+                }
+                Progress::Loaded => "has not subscribed to steps",
+            };
+            parts.push(format!("{name} {lacks}"));
+        }
+        parts.join("; ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use protocol::peer::Build;
+    use protocol::{Digest, Role};
+
+    fn info(name: &str) -> PeerInfo {
+        PeerInfo {
+            name: name.parse().unwrap(),
+            role: Role::Secondary,
+            pid: 1,
+            host: "here".to_owned(),
+            build: Build {
+                version: "1".to_owned(),
+                target: "t".to_owned(),
+                sources: Digest::default(),
+            },
+        }
+    }
+
+    #[test]
+    fn who_is_missing_is_said_by_name_and_cause() {
+        let mut roster = Roster::default();
+        assert_eq!(roster.missing(2), "2 of 2 secondaries did not join");
+        roster.admit(info("s1"), "r1".into(), SessionTime(0));
+        assert_eq!(
+            roster.missing(2),
+            "1 of 2 secondaries did not join; joined so far: s1; s1 has not read the world"
+        );
+        roster.get_mut(&"s1".parse().unwrap()).unwrap().progress = Progress::Loaded;
+        assert_eq!(roster.missing(1), "s1 has not subscribed to steps");
+        roster.note_subscribed("r1".into());
+        assert_eq!(roster.missing(1), "s1 has not answered the sync");
+    }
+
+    #[test]
+    fn a_subscription_may_come_before_the_peer_joins() {
+        let mut roster = Roster::default();
+        roster.note_subscribed("r1".into());
+        roster.admit(info("s1"), "r1".into(), SessionTime(0));
+        let name = "s1".parse().unwrap();
+        roster.get_mut(&name).unwrap().progress = Progress::Loaded;
+        assert!(roster.is_ready_to_sync(roster.get(&name).unwrap()));
+    }
+}
