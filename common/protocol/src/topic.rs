@@ -23,15 +23,34 @@ pub const POSE: &str = "/pose";
 /// What happened, to observers.
 pub const EVENTS: &str = "/events";
 
+/// How topics by which secondaries show their presence begin. A subscriber that connects tells its
+/// topics in the order of their bytes: this one sorts behind [`SESSION`] and [`STEP`], so whoever
+/// is present is subscribed to those.
+const STEP_PRESENCE: &[u8] = b"/step_presence/";
+
 /// Returns the topic that only the secondary at this routing id listens to, by which the primary
 /// sees when that secondary's subscription comes and goes.
 pub fn step_presence(routing_id: &[u8]) -> Vec<u8> {
-    let mut topic = b"/presence/".to_vec();
+    let mut topic = STEP_PRESENCE.to_vec();
     topic.extend_from_slice(routing_id);
     topic
 }
 
 /// Returns the routing id of a topic made by [`step_presence`].
 pub fn presence_routing_id(topic: &[u8]) -> Option<&[u8]> {
-    topic.strip_prefix(b"/presence/")
+    topic.strip_prefix(STEP_PRESENCE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn presence_is_told_after_the_topics_that_it_stands_for() {
+        let presence = step_presence(b"s1");
+        assert!(presence.as_slice() > STEP.as_bytes());
+        assert!(presence.as_slice() > SESSION.as_bytes());
+        assert_eq!(presence_routing_id(&presence), Some(b"s1".as_slice()));
+        assert_eq!(presence_routing_id(STEP.as_bytes()), None);
+    }
 }

@@ -104,7 +104,11 @@ impl Primary {
             | Outcome::Interrupted
             | Outcome::Failed => Outcome::PeerLost,
         };
-        let cause = format!("{} left: {reason}", self.described(sender));
+        let cause = format!(
+            "{} left at iteration {}: {reason}",
+            self.described(sender),
+            self.iteration
+        );
         self.roster.remove(sender);
         self.begin_stopping(StopReason::new(outcome, cause), now, out);
     }
@@ -159,15 +163,18 @@ impl Primary {
     pub(super) fn silent_peer(&self, now: SessionTime) -> Option<StopReason> {
         self.roster.members().find_map(|(name, member)| {
             if member.closed_at.is_some_and(|at| now >= at + LEAVE_GRACE) {
-                let cause = format!("{} is gone: its connection closed", self.described(name));
+                let (who, iteration) = (self.described(name), self.iteration);
+                let cause = format!("{who} is gone at iteration {iteration}: connection closed");
                 return Some(StopReason::new(Outcome::PeerLost, cause));
             }
             let timeout = self.settings.heartbeat_timeout?;
             let silence = now.since(member.heard_at);
             (silence >= timeout).then(|| {
                 let seconds = silence.as_secs_f64();
-                let who = self.described(name);
-                let cause = format!("{who} fell silent: no heartbeat for {seconds:.1} s");
+                let (who, iteration) = (self.described(name), self.iteration);
+                let cause = format!(
+                    "{who} fell silent at iteration {iteration}: no heartbeat for {seconds:.1} s"
+                );
                 StopReason::new(Outcome::PeerLost, cause)
             })
         })
@@ -175,10 +182,9 @@ impl Primary {
 
     fn described(&self, name: &PeerName) -> String {
         match self.roster.get(name) {
-            Some(member) => format!(
-                "{name} (pid {} on {}) at iteration {}",
-                member.info.pid, member.info.host, self.iteration
-            ),
+            Some(member) => {
+                format!("{name} (pid {} on {})", member.info.pid, member.info.host)
+            }
             None => name.to_string(),
         }
     }

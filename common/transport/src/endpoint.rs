@@ -1,0 +1,346 @@
+//! [`Endpoints`]: where the three sockets of a primary are, told by one address.
+//!
+//! `ipc:///dir` stands for the socket files `/dir/step`, `/dir/control` and `/dir/status`;
+//! `tcp://host:port` for `control` at the port, `step` at the next one and `status` at the one
+//! after it. Nothing here opens a socket.
+
+use std::fmt;
+use std::io;
+use std::net::{IpAddr, ToSocketAddrs};
+use std::path::Path;
+use std::str::FromStr;
+
+/// The longest path of a socket file that the operating system takes \[bytes\].
+pub const SOCKET_PATH_MAX: usize = 107;
+
+/// The highest port of `control`: two more follow it.
+const CONTROL_PORT_MAX: u16 = u16::MAX - 2;
+
+/// Where the sockets of one primary are; its text is the address that it was read from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Endpoints(Address);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Address {
+    /// An absolute path, without a slash at its end.
+    Ipc { directory: String },
+    /// A host name, IPv4 address or IPv6 address in brackets; port 0 means any three free ports.
+    Tcp { host: String, port: u16 },
+}
+
+/// Text that is no address of a primary.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum EndpointError {
+    /// Neither of the two kinds.
+    #[error("{given:?} begins with neither ipc:// nor tcp://")]
+    Scheme {
+        /// What was given.
+        given: String,
+    },
+    /// A relative or empty path.
+    #[error("ipc:// is followed by the absolute path of a directory, and {given:?} is none")]
+    Path {
+        /// What was given after the scheme.
+        given: String,
+    },
+    /// A path that the operating system would not take.
+    #[error(
+        "socket path {path:?} has {bytes} bytes, and the system takes {SOCKET_PATH_MAX}: \
+         choose a shorter run directory or name, or use tcp://127.0.0.1:0",
+        bytes = path.len()
+    )]
+    PathTooLong {
+        /// The longest of the three paths.
+        path: String,
+    },
+    /// No host, or one that could not be connected to.
+    #[error(
+        "{given:?} is no host: write a name, an IPv4 address or an IPv6 address in brackets, \
+         and 0.0.0.0 or [::] to bind all interfaces"
+    )]
+    Host {
+        /// What stands in its place.
+        given: String,
+    },
+    /// No port.
+    #[error("{given:?} has no port: write tcp://host:port, port 0 for any free one")]
+    MissingPort {
+        /// What was given.
+        given: String,
+    },
+    /// Not a number, or too high a number.
+    #[error(
+        "{given:?} is no port from 0 to {CONTROL_PORT_MAX}: the two ports after it are taken, too"
+    )]
+    Port {
+        /// What stands in its place.
+        given: String,
+    },
+}
+
+impl Endpoints {
+    /// Returns the endpoint of `step`.
+    pub fn step(&self) -> String {
+        self.socket("step", 1)
+    }
+
+    /// Returns the endpoint of `control`.
+    pub fn control(&self) -> String {
+        self.socket("control", 0)
+    }
+
+    /// Returns the endpoint of `status`.
+    pub fn status(&self) -> String {
+        self.socket("status", 2)
+    }
+
+    /// Tells whether only processes on this machine can connect.
+    pub fn is_loopback(&self) -> bool {
+        match &self.0 {
+            Address::Ipc { .. } => true,
+            Address::Tcp { host, .. } => {
+                let bare = without_brackets(host);
+                bare == "localhost" || bare.parse().is_ok_and(|ip: IpAddr| ip.is_loopback())
+            }
+        }
+    }
+
+    /// Returns the run directory of an ipc address.
+    pub fn directory(&self) -> Option<&Path> {
+        match &self.0 {
+            Address::Ipc { directory } => Some(Path::new(directory)),
+            Address::Tcp { .. } => None,
+        }
+    }
+
+    pub(crate) fn address(&self) -> &Address {
+        &self.0
+    }
+
+    /// Returns the same tcp host with another port.
+    pub(crate) fn at_port(&self, new: u16) -> Self {
+        match &self.0 {
+            Address::Ipc { .. } => self.clone(),
+            Address::Tcp { host, .. } => Self(Address::Tcp {
+                host: host.clone(),
+                port: new,
+            }),
+        }
+    }
+
+    /// Returns the same endpoints with the host's address in place of its name. Both ends of a
+    /// connection choose alike where a name has several addresses.
+    pub(crate) fn resolved(&self) -> io::Result<(Self, Option<IpAddr>)> {
+        let Address::Tcp { host, port } = &self.0 else {
+            return Ok((self.clone(), None));
+        };
+        let found: Vec<IpAddr> = (without_brackets(host), *port)
+            .to_socket_addrs()?
+            .map(|found| found.ip())
+            .collect();
+        let ip = found
+            .iter()
+            .find(|ip| ip.is_ipv4())
+            .or(found.first())
+            .copied();
+        let ip = ip.ok_or_else(|| io::Error::other("the name has no address"))?;
+        let host = if ip.is_ipv6() {
+            format!("[{ip}]")
+        } else {
+            ip.to_string()
+        };
+        Ok((Self(Address::Tcp { host, port: *port }), Some(ip)))
+    }
+
+    fn socket(&self, name: &str, offset: u16) -> String {
+        match &self.0 {
+            Address::Ipc { directory } => format!("ipc://{directory}/{name}"),
+            Address::Tcp { host, port: 0 } => format!("tcp://{host}:0"),
+            Address::Tcp { host, port } => format!("tcp://{host}:{}", port + offset),
+        }
+    }
+}
+
+impl fmt::Display for Endpoints {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Address::Ipc { directory } => write!(formatter, "ipc://{directory}"),
+            Address::Tcp { host, port } => write!(formatter, "tcp://{host}:{port}"),
+        }
+    }
+}
+
+impl FromStr for Endpoints {
+    type Err = EndpointError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if let Some(directory) = text.strip_prefix("ipc://") {
+            ipc(directory).map(Self)
+        } else if let Some(rest) = text.strip_prefix("tcp://") {
+            tcp(rest).map(Self)
+        } else {
+            Err(EndpointError::Scheme {
+                given: text.to_owned(),
+            })
+        }
+    }
+}
+
+fn ipc(given: &str) -> Result<Address, EndpointError> {
+    let directory = given.trim_end_matches('/').to_owned();
+    if !directory.starts_with('/') || directory.contains('\0') {
+        return Err(EndpointError::Path {
+            given: given.to_owned(),
+        });
+    }
+    let path = format!("{directory}/control");
+    if path.len() > SOCKET_PATH_MAX {
+        return Err(EndpointError::PathTooLong { path });
+    }
+    Ok(Address::Ipc { directory })
+}
+
+fn tcp(given: &str) -> Result<Address, EndpointError> {
+    let split = given
+        .rsplit_once(':')
+        .filter(|(_, port)| !port.ends_with(']'));
+    let Some((host, port)) = split else {
+        return Err(EndpointError::MissingPort {
+            given: given.to_owned(),
+        });
+    };
+    if port.is_empty() {
+        return Err(EndpointError::MissingPort {
+            given: given.to_owned(),
+        });
+    }
+    if !is_host(host) {
+        return Err(EndpointError::Host {
+            given: host.to_owned(),
+        });
+    }
+    match port.parse() {
+        Ok(number) if number <= CONTROL_PORT_MAX => Ok(Address::Tcp {
+            host: host.to_owned(),
+            port: number,
+        }),
+        _ => Err(EndpointError::Port {
+            given: port.to_owned(),
+        }),
+    }
+}
+
+fn is_host(text: &str) -> bool {
+    if let Some(bracketed) = text.strip_prefix('[') {
+        return bracketed
+            .strip_suffix(']')
+            .is_some_and(|ip| ip.parse::<IpAddr>().is_ok_and(|ip| ip.is_ipv6()));
+    }
+    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    !text.is_empty() && text.chars().all(allowed)
+}
+
+fn without_brackets(host: &str) -> &str {
+    host.trim_start_matches('[').trim_end_matches(']')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(base: &str, control: &str, step: &str, status: &str) {
+        let endpoints: Endpoints = base.parse().unwrap();
+        assert_eq!(endpoints.control(), control);
+        assert_eq!(endpoints.step(), step);
+        assert_eq!(endpoints.status(), status);
+        assert_eq!(endpoints.to_string(), base);
+    }
+
+    #[test]
+    fn one_address_names_three_sockets() {
+        check(
+            "ipc:///run/a",
+            "ipc:///run/a/control",
+            "ipc:///run/a/step",
+            "ipc:///run/a/status",
+        );
+        check(
+            "tcp://h:5000",
+            "tcp://h:5000",
+            "tcp://h:5001",
+            "tcp://h:5002",
+        );
+        check(
+            "tcp://[::1]:1",
+            "tcp://[::1]:1",
+            "tcp://[::1]:2",
+            "tcp://[::1]:3",
+        );
+        check(
+            "tcp://h:65533",
+            "tcp://h:65533",
+            "tcp://h:65534",
+            "tcp://h:65535",
+        );
+        check(
+            "tcp://127.0.0.1:0",
+            "tcp://127.0.0.1:0",
+            "tcp://127.0.0.1:0",
+            "tcp://127.0.0.1:0",
+        );
+    }
+
+    #[test]
+    fn a_slash_at_the_end_of_a_directory_means_nothing() {
+        let endpoints: Endpoints = "ipc:///run/a/".parse().unwrap();
+        assert_eq!(endpoints.to_string(), "ipc:///run/a");
+        assert_eq!(endpoints.directory(), Some(Path::new("/run/a")));
+    }
+
+    fn refused(base: &str, message: &str) {
+        let error = base.parse::<Endpoints>().unwrap_err().to_string();
+        assert!(error.contains(message), "{base}: {error}");
+    }
+
+    #[test]
+    fn an_address_that_cannot_be_used_says_why() {
+        refused("127.0.0.1:5000", "neither ipc:// nor tcp://");
+        refused("udp://h:5000", "neither ipc:// nor tcp://");
+        refused("ipc://run/a", "absolute path");
+        refused("ipc:///", "absolute path");
+        refused("tcp://h", "has no port");
+        refused("tcp://h:", "has no port");
+        refused("tcp://[::1]", "has no port");
+        refused("tcp://h:65534", "is no port from 0 to 65533");
+        refused("tcp://h:x", "is no port");
+        refused("tcp://*:5000", "0.0.0.0");
+        refused("tcp://::1:5000", "in brackets");
+        refused("tcp://:5000", "is no host");
+    }
+
+    #[test]
+    fn a_socket_path_may_be_as_long_as_the_system_takes_and_no_longer() {
+        let longest = SOCKET_PATH_MAX - "/control".len();
+        let fits = format!("ipc:///{}", "x".repeat(longest - 1));
+        assert_eq!(
+            fits.parse::<Endpoints>().unwrap().control().len(),
+            "ipc://".len() + 107
+        );
+        refused(
+            &format!("{fits}x"),
+            "has 108 bytes, and the system takes 107",
+        );
+    }
+
+    #[test]
+    fn loopback_is_what_only_this_machine_reaches() {
+        let is_loopback = |base: &str| base.parse::<Endpoints>().unwrap().is_loopback();
+        assert!(is_loopback("ipc:///run/a"));
+        assert!(is_loopback("tcp://127.8.0.1:1"));
+        assert!(is_loopback("tcp://localhost:1"));
+        assert!(is_loopback("tcp://[::1]:1"));
+        assert!(!is_loopback("tcp://0.0.0.0:1"));
+        assert!(!is_loopback("tcp://[::]:1"));
+        assert!(!is_loopback("tcp://robot.local:1"));
+    }
+}

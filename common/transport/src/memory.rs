@@ -1,0 +1,179 @@
+//! The link within one process: a [`Network`] of threads that behaves as ZeroMQ's sockets do.
+//!
+//! Same events, same filters on topics, same loss for slow observers; no sockets and no time.
+//! What is sent while there is no primary waits for one, as it does in a connecting socket.
+
+mod mailbox;
+mod peer;
+mod primary;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use protocol::RoutingId;
+
+use crate::link::Arrival;
+use crate::subscription::{Subscription, step_topics};
+use mailbox::Mailbox;
+
+pub use peer::MemoryPeerLink;
+pub use primary::{MemoryPrimaryLink, MemoryPublisher};
+
+/// How many messages wait for an observer that reads too slowly; further ones are lost to it.
+const STATUS_MESSAGES_MAX: usize = 1_000;
+
+/// A place within this process where one primary and its peers meet; clones are the same place.
+#[derive(Clone, Default)]
+pub struct Network(Arc<Mutex<Members>>);
+
+#[derive(Default)]
+struct Members {
+    primary: Option<Arc<Mailbox>>,
+    peers: BTreeMap<RoutingId, Member>,
+    /// What peers sent while there was no primary.
+    unclaimed: Vec<Arrival>,
+}
+
+struct Member {
+    mailbox: Arc<Mailbox>,
+    listening: Listening,
+}
+
+/// What a peer listens to, by the beginnings of topics.
+enum Listening {
+    Steps([Vec<u8>; 3]),
+    Status(Vec<Vec<u8>>),
+    Nothing,
+}
+
+impl Network {
+    /// Makes a place with nobody in it.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Enters as the primary.
+    ///
+    /// # Panics
+    /// When a primary is there already: within one process that is a mistake of the caller.
+    pub fn primary(&self) -> MemoryPrimaryLink {
+        let mailbox = Arc::new(Mailbox::default());
+        let mut members = self.members();
+        assert!(
+            members.primary.is_none(),
+            "a network has one primary at a time"
+        );
+        for (routing_id, member) in &members.peers {
+            member.mailbox.put(Arrival::Connected);
+            if matches!(member.listening, Listening::Steps(_)) {
+                mailbox.put(Arrival::Subscribed(routing_id.clone()));
+            }
+        }
+        for arrival in members.unclaimed.drain(..) {
+            mailbox.put(arrival);
+        }
+        members.primary = Some(Arc::clone(&mailbox));
+        drop(members);
+        MemoryPrimaryLink::new(self.clone(), mailbox)
+    }
+
+    /// Returns a handle that publishes on `status`.
+    pub fn publisher(&self) -> MemoryPublisher {
+        MemoryPublisher::new(self.clone())
+    }
+
+    /// Enters as a peer.
+    ///
+    /// # Panics
+    /// When a peer of this routing id is there already.
+    pub fn peer(&self, routing_id: &RoutingId, subscription: Subscription<'_>) -> MemoryPeerLink {
+        let mailbox = Arc::new(Mailbox::default());
+        let listening = match subscription {
+            Subscription::Steps => Listening::Steps(step_topics(routing_id)),
+            Subscription::Status(topics) => Listening::Status(
+                topics
+                    .iter()
+                    .map(|topic| topic.as_bytes().to_vec())
+                    .collect(),
+            ),
+            Subscription::None => Listening::Nothing,
+        };
+        let mut members = self.members();
+        if let Some(primary) = &members.primary {
+            mailbox.put(Arrival::Connected);
+            if matches!(listening, Listening::Steps(_)) {
+                primary.put(Arrival::Subscribed(routing_id.clone()));
+            }
+        }
+        let member = Member {
+            mailbox: Arc::clone(&mailbox),
+            listening,
+        };
+        let former = members.peers.insert(routing_id.clone(), member);
+        assert!(former.is_none(), "a routing id is unique");
+        drop(members);
+        MemoryPeerLink::new(self.clone(), routing_id.clone(), mailbox)
+    }
+
+    fn members(&self) -> MutexGuard<'_, Members> {
+        self.0
+            .lock()
+            .expect("nobody panics while holding the members")
+    }
+}
+
+impl Members {
+    fn publish_step(&self, topic: &str, payload: &[u8]) {
+        for member in self.peers.values() {
+            if let Listening::Steps(topics) = &member.listening
+                && begins_with_any(topic, topics)
+            {
+                member.mailbox.put(from_primary(topic, payload));
+            }
+        }
+    }
+
+    fn publish_status(&self, topic: &str, payload: &[u8]) {
+        for member in self.peers.values() {
+            if let Listening::Status(topics) = &member.listening
+                && begins_with_any(topic, topics)
+            {
+                member
+                    .mailbox
+                    .put_bounded(from_primary(topic, payload), STATUS_MESSAGES_MAX);
+            }
+        }
+    }
+
+    fn remove_primary(&mut self) {
+        self.primary = None;
+        for member in self.peers.values() {
+            member.mailbox.put(Arrival::Disconnected);
+        }
+    }
+
+    fn remove_peer(&mut self, routing_id: &RoutingId) {
+        let member = self.peers.remove(routing_id);
+        self.unclaimed.retain(|arrival| {
+            !matches!(arrival, Arrival::Message { from: Some(from), .. } if from == routing_id)
+        });
+        let stepped = member.is_some_and(|it| matches!(it.listening, Listening::Steps(_)));
+        if stepped && let Some(primary) = &self.primary {
+            primary.put(Arrival::Unsubscribed(routing_id.clone()));
+        }
+    }
+}
+
+fn begins_with_any(topic: &str, beginnings: &[Vec<u8>]) -> bool {
+    beginnings
+        .iter()
+        .any(|beginning| topic.as_bytes().starts_with(beginning))
+}
+
+fn from_primary(topic: &str, payload: &[u8]) -> Arrival {
+    Arrival::Message {
+        from: None,
+        topic: topic.as_bytes().to_vec(),
+        payload: payload.to_vec(),
+    }
+}

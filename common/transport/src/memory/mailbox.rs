@@ -1,0 +1,73 @@
+//! [`Mailbox`]: what waits for one thread, and the place where that thread sleeps.
+
+use std::collections::VecDeque;
+use std::sync::{Condvar, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+
+use crate::link::{Arrival, Waker};
+
+/// What waits for one thread.
+#[derive(Default)]
+pub(super) struct Mailbox {
+    waiting: Mutex<Waiting>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct Waiting {
+    arrivals: VecDeque<Arrival>,
+    woken: bool,
+}
+
+impl Mailbox {
+    pub(super) fn put(&self, arrival: Arrival) {
+        self.put_bounded(arrival, usize::MAX);
+    }
+
+    /// Puts something in unless so many things are there already.
+    pub(super) fn put_bounded(&self, arrival: Arrival, arrivals_max: usize) {
+        let mut waiting = self.waiting();
+        if waiting.arrivals.len() < arrivals_max {
+            waiting.arrivals.push_back(arrival);
+            self.changed.notify_one();
+        }
+    }
+
+    /// Waits for the next thing, at most so long.
+    pub(super) fn take(&self, timeout: Option<Duration>) -> Option<Arrival> {
+        let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        let mut waiting = self.waiting();
+        loop {
+            if std::mem::take(&mut waiting.woken) {
+                return Some(Arrival::Woken);
+            }
+            if let Some(arrival) = waiting.arrivals.pop_front() {
+                return Some(arrival);
+            }
+            let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+            waiting = match left {
+                None => self.changed.wait(waiting).expect(UNPOISONED),
+                Some(Duration::ZERO) => return None,
+                Some(left) => {
+                    self.changed
+                        .wait_timeout(waiting, left)
+                        .expect(UNPOISONED)
+                        .0
+                }
+            };
+        }
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().expect(UNPOISONED)
+    }
+}
+
+impl Waker for Mailbox {
+    fn wake(&self) {
+        self.waiting().woken = true;
+        self.changed.notify_one();
+    }
+}
+
+const UNPOISONED: &str = "nobody panics while holding what waits";

@@ -1,0 +1,61 @@
+//! A peer's end within one process.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use protocol::RoutingId;
+
+use super::Network;
+use super::mailbox::Mailbox;
+use crate::link::{Arrival, Destination, Link, LinkError, Waker};
+
+/// A peer's end of a link within one process; dropping it takes its subscription away.
+pub struct MemoryPeerLink {
+    network: Network,
+    routing_id: RoutingId,
+    mailbox: Arc<Mailbox>,
+}
+
+impl MemoryPeerLink {
+    pub(super) fn new(network: Network, routing_id: RoutingId, mailbox: Arc<Mailbox>) -> Self {
+        Self {
+            network,
+            routing_id,
+            mailbox,
+        }
+    }
+}
+
+impl Link for MemoryPeerLink {
+    fn send(&mut self, to: Destination<'_>, topic: &str, payload: &[u8]) -> Result<(), LinkError> {
+        let Destination::Primary = to else {
+            return Err(LinkError::NoSuchDestination);
+        };
+        let arrival = Arrival::Message {
+            from: Some(self.routing_id.clone()),
+            topic: topic.as_bytes().to_vec(),
+            payload: payload.to_vec(),
+        };
+        let mut members = self.network.members();
+        if let Some(primary) = &members.primary {
+            primary.put(arrival);
+        } else {
+            members.unclaimed.push(arrival);
+        }
+        Ok(())
+    }
+
+    fn receive(&mut self, timeout: Option<Duration>) -> Result<Option<Arrival>, LinkError> {
+        Ok(self.mailbox.take(timeout))
+    }
+
+    fn waker(&self) -> Arc<dyn Waker> {
+        Arc::clone(&self.mailbox) as Arc<dyn Waker>
+    }
+}
+
+impl Drop for MemoryPeerLink {
+    fn drop(&mut self) {
+        self.network.members().remove_peer(&self.routing_id);
+    }
+}

@@ -1,0 +1,57 @@
+//! The link between processes: libzmq's sockets, over `ipc` and `tcp`.
+//!
+//! [`PrimaryLink`] binds `control` (ROUTER) and `step` (XPUB) and comes with a
+//! [`StatusPublisher`] for `status` (PUB); [`PeerLink`] is everybody else's end. Both wait in an
+//! `Inbox`. Sockets come back by themselves when the other side does.
+
+mod directory;
+mod inbox;
+mod peer;
+mod primary;
+mod socket;
+mod status;
+mod wake;
+
+use std::time::Duration;
+
+pub use peer::{ConnectError, PeerLink};
+pub use primary::{BindError, PrimaryLink};
+pub use status::StatusPublisher;
+
+/// What can be chosen about the sockets of a link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SocketOptions {
+    /// How often each side asks the other for a sign of life; zero for never.
+    pub heartbeat_interval: Duration,
+    /// How long the other side may be silent before its connection counts as lost.
+    pub heartbeat_timeout: Duration,
+    /// Whether an address that other machines can reach may be bound without encryption.
+    pub insecure: bool,
+}
+
+impl Default for SocketOptions {
+    fn default() -> Self {
+        Self {
+            heartbeat_interval: Duration::from_millis(100),
+            heartbeat_timeout: Duration::from_secs(2),
+            insecure: false,
+        }
+    }
+}
+
+/// A libzmq that was compiled without encryption.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[error("this program was built with a libzmq that lacks CURVE: build it as its manifest says")]
+pub struct NoCurve;
+
+/// Makes sure that libzmq can encrypt.
+///
+/// # Errors
+/// When it was compiled without CURVE.
+pub fn check_curve() -> Result<(), NoCurve> {
+    if zmq::has("curve") == Some(true) {
+        Ok(())
+    } else {
+        Err(NoCurve)
+    }
+}

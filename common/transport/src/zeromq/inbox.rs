@@ -1,0 +1,243 @@
+//! [`Inbox`]: the sockets that one thread receives from, and the one place where it sleeps.
+//!
+//! A socket's descriptor becomes readable when libzmq's own thread has something for it, and is
+//! silent again once any call has seen to that. So every socket that may hold a message is asked
+//! first, without a system call if it does, and the thread sleeps only when all are empty.
+
+use std::io;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use zmq_sys::{Watch, wait};
+
+use super::socket::failed;
+use super::wake::WakeReceiver;
+use crate::link::{LinkError, Waker};
+
+/// The most frames that a message may have: routing id, topic and payload.
+const FRAMES_MAX: usize = 3;
+
+/// How many messages are taken in a row before the other descriptors are looked at.
+const MESSAGES_PER_LOOK: u32 = 16;
+
+/// The sockets that one thread receives from.
+pub(super) struct Inbox {
+    sources: Vec<Source>,
+    /// The first so many sources are served in turn; the others when those are empty.
+    in_turn: usize,
+    /// The source that is asked first.
+    next: usize,
+    /// One for each source, then one for the waker.
+    watches: Vec<Watch>,
+    wake: WakeReceiver,
+    messages_since_look: u32,
+}
+
+/// What came.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a box would cost an allocation per message"
+)]
+pub(super) enum Event {
+    /// A message from the source of this number.
+    Message(usize, Frames),
+    /// Somebody woke the thread.
+    Woken,
+}
+
+/// The frames of one message; those beyond the third are counted and dropped.
+pub(super) struct Frames {
+    kept: [zmq::Message; FRAMES_MAX],
+    count: usize,
+}
+
+/// How long a caller still wants to wait; its clock is read only when there is need to.
+pub(super) struct Patience {
+    timeout: Option<Duration>,
+    started: Option<Instant>,
+}
+
+struct Source {
+    socket: zmq::Socket,
+    /// False once the socket was found empty, until its descriptor or a send says otherwise.
+    may_hold: bool,
+}
+
+impl Inbox {
+    /// Takes sockets that are set up; the first `in_turn` are served in turn, the others when
+    /// those are empty.
+    pub(super) fn new(sockets: Vec<zmq::Socket>, in_turn: usize) -> io::Result<Self> {
+        assert!(
+            (1..=sockets.len()).contains(&in_turn),
+            "an inbox serves at least one socket"
+        );
+        let wake = WakeReceiver::new()?;
+        let mut watches = Vec::with_capacity(sockets.len() + 1);
+        for socket in &sockets {
+            watches.push(Watch::new(socket.get_fd()?));
+        }
+        watches.push(Watch::new(wake.descriptor()));
+        let sources = sockets
+            .into_iter()
+            .map(|socket| Source {
+                socket,
+                may_hold: true,
+            })
+            .collect();
+        Ok(Self {
+            sources,
+            in_turn,
+            next: 0,
+            watches,
+            wake,
+            messages_since_look: 0,
+        })
+    }
+
+    /// Returns a source's socket, to send through.
+    pub(super) fn sender(&mut self, source: usize) -> &zmq::Socket {
+        // Sending may swallow the signal that something has come.
+        self.sources[source].may_hold = true;
+        &self.sources[source].socket
+    }
+
+    pub(super) fn waker(&self) -> Arc<dyn Waker> {
+        self.wake.waker()
+    }
+
+    /// Waits for what comes next; `None` when the patience is at its end.
+    pub(super) fn next(&mut self, patience: &mut Patience) -> Result<Option<Event>, LinkError> {
+        loop {
+            if self.messages_since_look < MESSAGES_PER_LOOK
+                && let Some(event) = self.take_in_turn()?
+            {
+                return Ok(Some(event));
+            }
+            let may_hold = self.sources.iter().any(|source| source.may_hold);
+            let found = self.look(if may_hold {
+                Some(Duration::ZERO)
+            } else {
+                patience.left()
+            })?;
+            if self.watches.last().is_some_and(Watch::is_ready) {
+                self.wake.clear().map_err(transport)?;
+                return Ok(Some(Event::Woken));
+            }
+            // The others come only now that those in turn have just been looked at.
+            for take in [Self::take_in_turn, Self::take_other] {
+                if let Some(event) = take(self)? {
+                    return Ok(Some(event));
+                }
+            }
+            if !found && patience.is_over() {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Takes a message from those sources that are served in turn.
+    fn take_in_turn(&mut self) -> Result<Option<Event>, LinkError> {
+        for offset in 0..self.in_turn {
+            let source = (self.next + offset) % self.in_turn;
+            if let Some(frames) = self.sources[source].take()? {
+                self.next = source + 1;
+                self.messages_since_look += 1;
+                return Ok(Some(Event::Message(source, frames)));
+            }
+        }
+        Ok(None)
+    }
+
+    fn take_other(&mut self) -> Result<Option<Event>, LinkError> {
+        for source in self.in_turn..self.sources.len() {
+            if let Some(frames) = self.sources[source].take()? {
+                return Ok(Some(Event::Message(source, frames)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Waits for the descriptors and notes which sources may hold something; false if none does.
+    fn look(&mut self, timeout: Option<Duration>) -> Result<bool, LinkError> {
+        self.messages_since_look = 0;
+        match wait(&mut self.watches, timeout) {
+            Ok(false) => Ok(false),
+            Ok(true) => {
+                for (source, watch) in self.sources.iter_mut().zip(&self.watches) {
+                    source.may_hold |= watch.is_ready();
+                }
+                Ok(true)
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(false),
+            Err(error) => Err(transport(error)),
+        }
+    }
+}
+
+impl Frames {
+    /// Returns the frames if there are so many and no others.
+    pub(super) fn exactly<const N: usize>(&self) -> Option<[&[u8]; N]> {
+        (self.count == N).then(|| std::array::from_fn(|index| &*self.kept[index]))
+    }
+}
+
+impl Patience {
+    pub(super) fn new(timeout: Option<Duration>) -> Self {
+        Self {
+            timeout,
+            started: None,
+        }
+    }
+
+    fn left(&mut self) -> Option<Duration> {
+        let timeout = self.timeout?;
+        if timeout.is_zero() {
+            return Some(timeout);
+        }
+        let started = *self.started.get_or_insert_with(Instant::now);
+        Some(timeout.saturating_sub(started.elapsed()))
+    }
+
+    fn is_over(&mut self) -> bool {
+        self.left().is_some_and(|left| left.is_zero())
+    }
+}
+
+impl Source {
+    fn take(&mut self) -> Result<Option<Frames>, LinkError> {
+        while self.may_hold {
+            match self.receive() {
+                Ok(frames) => return Ok(Some(frames)),
+                Err(zmq::Error::EAGAIN) => self.may_hold = false,
+                Err(zmq::Error::EINTR) => {}
+                Err(error) => return Err(failed(error)),
+            }
+        }
+        Ok(None)
+    }
+
+    fn receive(&self) -> zmq::Result<Frames> {
+        let mut frames = Frames {
+            kept: [
+                zmq::Message::new(),
+                zmq::Message::new(),
+                zmq::Message::new(),
+            ],
+            count: 0,
+        };
+        let mut surplus = zmq::Message::new();
+        loop {
+            let frame = frames.kept.get_mut(frames.count).unwrap_or(&mut surplus);
+            // Only the first frame can be missing: libzmq hands over whole messages.
+            self.socket.recv(frame, zmq::DONTWAIT)?;
+            frames.count += 1;
+            if !frame.get_more() {
+                return Ok(frames);
+            }
+        }
+    }
+}
+
+fn transport(error: io::Error) -> LinkError {
+    LinkError::Transport(Box::new(error))
+}

@@ -1,0 +1,235 @@
+//! [`PeerLink`]: the end of secondaries, observers and clients, which connects to a primary.
+//!
+//! Its connections come up when the primary does, and again when the primary is back; a monitor
+//! on the `control` socket tells when.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use protocol::RoutingId;
+
+use super::SocketOptions;
+use super::inbox::{Event, Frames, Inbox, Patience};
+use super::socket::{self, Queue, open};
+use crate::endpoint::{Address, Endpoints};
+use crate::link::{Arrival, Destination, Link, LinkError, Waker};
+use crate::subscription::{Subscription, step_topics};
+
+/// Where the monitor of the `control` socket is, within the link's own context.
+const MONITOR: &str = "inproc://control-monitor";
+
+/// The source of the inbox that is `control`.
+const CONTROL: usize = 0;
+
+/// The end of everybody but the primary in a link between processes.
+pub struct PeerLink {
+    inbox: Inbox,
+    /// The source of the inbox that is the monitor.
+    monitor: usize,
+    /// Whether the other side has been told connected last.
+    connected: bool,
+    dropped: u64,
+}
+
+/// Why a link could not be set up. That the primary is not there is no reason: it may come.
+#[derive(Debug, thiserror::Error)]
+pub enum ConnectError {
+    /// Only a primary can choose its port.
+    #[error("{endpoint} names no port to connect to")]
+    NoPort {
+        /// The address.
+        endpoint: String,
+    },
+    /// Steps go to those who have a routing id.
+    #[error("a link that receives steps needs a routing id")]
+    NoRoutingId,
+    /// The host's name has no address, or the system has no sockets left.
+    #[error("cannot connect to {endpoint}")]
+    Other {
+        /// The address.
+        endpoint: String,
+        /// What the system said.
+        #[source]
+        source: io::Error,
+    },
+}
+
+impl PeerLink {
+    /// Begins to connect to a primary, under this routing id or one that the primary chooses.
+    ///
+    /// # Errors
+    /// When the link cannot be set up; not when the primary is not there.
+    pub fn connect(
+        endpoints: &Endpoints,
+        routing_id: Option<&RoutingId>,
+        subscription: Subscription<'_>,
+        options: &SocketOptions,
+    ) -> Result<Self, ConnectError> {
+        if matches!(endpoints.address(), Address::Tcp { port: 0, .. }) {
+            return Err(ConnectError::NoPort {
+                endpoint: endpoints.to_string(),
+            });
+        }
+        let listening = listening(subscription, routing_id)?;
+        Self::open(endpoints, routing_id, listening, options).map_err(|source| {
+            ConnectError::Other {
+                endpoint: endpoints.to_string(),
+                source,
+            }
+        })
+    }
+
+    /// Returns how many messages had too few or too many frames, and were dropped.
+    pub fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
+    fn open(
+        endpoints: &Endpoints,
+        routing_id: Option<&RoutingId>,
+        listening: Option<Listening>,
+        options: &SocketOptions,
+    ) -> io::Result<Self> {
+        let (endpoints, address) = endpoints.resolved()?;
+        let context = zmq::Context::new();
+        let control = open(&context, zmq::DEALER, Queue::Unbounded, address, options)?;
+        if let Some(routing_id) = routing_id {
+            control.set_identity(&routing_id.0)?;
+        }
+        let events = [
+            zmq::SocketEvent::HANDSHAKE_SUCCEEDED,
+            zmq::SocketEvent::DISCONNECTED,
+        ];
+        let events = events.iter().map(|event| i32::from(event.to_raw())).sum();
+        control.monitor(MONITOR, events)?;
+        let monitor = context.socket(zmq::PAIR)?;
+        monitor.connect(MONITOR)?;
+
+        let mut sockets = vec![control];
+        if let Some(Listening { to, topics }) = listening {
+            let (endpoint, queue) = match to {
+                Publications::Step => (endpoints.step(), Queue::Unbounded),
+                Publications::Status => (endpoints.status(), Queue::Bounded),
+            };
+            let published = open(&context, zmq::SUB, queue, address, options)?;
+            for topic in topics {
+                published.set_subscribe(&topic)?;
+            }
+            published.connect(&endpoint)?;
+            sockets.push(published);
+        }
+        sockets[CONTROL].connect(&endpoints.control())?;
+        // The monitor is asked last: what the primary still said comes before its end.
+        let in_turn = sockets.len();
+        sockets.push(monitor);
+        let inbox = Inbox::new(sockets, in_turn)?;
+        Ok(Self {
+            inbox,
+            monitor: in_turn,
+            connected: false,
+            dropped: 0,
+        })
+    }
+
+    fn on_message(&mut self, frames: &Frames) -> Option<Arrival> {
+        let Some([topic, payload]) = frames.exactly() else {
+            self.dropped += 1;
+            return None;
+        };
+        let (topic, payload) = (topic.to_vec(), payload.to_vec());
+        Some(Arrival::Message {
+            from: None,
+            topic,
+            payload,
+        })
+    }
+
+    /// Reads an event of the monitor: its number, its value and, in a second frame, the endpoint.
+    fn on_monitor(&mut self, frames: &Frames) -> Option<Arrival> {
+        let [[low, high, ..], _] = frames.exactly()? else {
+            return None;
+        };
+        let event = u16::from_ne_bytes([*low, *high]);
+        let connected = event == zmq::SocketEvent::HANDSHAKE_SUCCEEDED.to_raw();
+        // A connection that ends before its handshake did never began.
+        let changed = connected || self.connected;
+        self.connected = connected;
+        changed.then_some(if connected {
+            Arrival::Connected
+        } else {
+            Arrival::Disconnected
+        })
+    }
+}
+
+impl Link for PeerLink {
+    fn send(&mut self, to: Destination<'_>, topic: &str, payload: &[u8]) -> Result<(), LinkError> {
+        match to {
+            Destination::Primary => {
+                socket::send(self.inbox.sender(CONTROL), &[topic.as_bytes(), payload])
+            }
+            Destination::EverySecondary | Destination::Peer(_) => Err(LinkError::NoSuchDestination),
+        }
+    }
+
+    fn receive(&mut self, timeout: Option<Duration>) -> Result<Option<Arrival>, LinkError> {
+        let mut patience = Patience::new(timeout);
+        loop {
+            let found = match self.inbox.next(&mut patience)? {
+                None => return Ok(None),
+                Some(Event::Woken) => return Ok(Some(Arrival::Woken)),
+                Some(Event::Message(source, frames)) if source == self.monitor => {
+                    self.on_monitor(&frames)
+                }
+                Some(Event::Message(_, frames)) => self.on_message(&frames),
+            };
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+    }
+
+    fn waker(&self) -> Arc<dyn Waker> {
+        self.inbox.waker()
+    }
+}
+
+/// What a link subscribes to.
+struct Listening {
+    to: Publications,
+    topics: Vec<Vec<u8>>,
+}
+
+/// The sockets on which a primary publishes.
+enum Publications {
+    Step,
+    Status,
+}
+
+fn listening(
+    subscription: Subscription<'_>,
+    routing_id: Option<&RoutingId>,
+) -> Result<Option<Listening>, ConnectError> {
+    match subscription {
+        Subscription::Steps => {
+            let routing_id = routing_id.ok_or(ConnectError::NoRoutingId)?;
+            let topics = step_topics(routing_id).to_vec();
+            Ok(Some(Listening {
+                to: Publications::Step,
+                topics,
+            }))
+        }
+        Subscription::Status(topics) => {
+            let topics = topics
+                .iter()
+                .map(|topic| topic.as_bytes().to_vec())
+                .collect();
+            Ok(Some(Listening {
+                to: Publications::Status,
+                topics,
+            }))
+        }
+        Subscription::None => Ok(None),
+    }
+}

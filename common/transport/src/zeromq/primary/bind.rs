@@ -1,0 +1,160 @@
+//! Binding the three sockets of a primary, or saying why not.
+//!
+//! tcp ports are tried by the standard library first: its errors are exact, and it can hold three
+//! ports in a row while libzmq is still to be asked.
+
+use std::io;
+use std::net::{IpAddr, TcpListener};
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::endpoint::{Address, Endpoints};
+use crate::zeromq::SocketOptions;
+use crate::zeromq::directory::RunDirectory;
+use crate::zeromq::socket::{Queue, open};
+
+/// How often three free ports in a row are looked for.
+const ATTEMPTS_MAX: u32 = 100;
+
+/// Why a primary could not bind its sockets.
+#[derive(Debug, thiserror::Error)]
+pub enum BindError {
+    /// Another primary, or another program, is there.
+    #[error("{endpoint} is in use by another process")]
+    InUse {
+        /// The address.
+        endpoint: String,
+    },
+    /// Other machines could connect, and nothing would be encrypted.
+    #[error(
+        "{endpoint} can be reached from other machines, and nothing is encrypted: bind a loopback \
+         address, or allow it with --insecure in a network that you trust"
+    )]
+    Insecure {
+        /// The address.
+        endpoint: String,
+    },
+    /// The system refused.
+    #[error("cannot bind {endpoint}")]
+    Other {
+        /// The address.
+        endpoint: String,
+        /// What the system said.
+        #[source]
+        source: io::Error,
+    },
+}
+
+/// The sockets of a primary, and what holds their address.
+pub(super) struct Bound {
+    pub(super) step: zmq::Socket,
+    pub(super) control: zmq::Socket,
+    pub(super) status: zmq::Socket,
+    pub(super) endpoints: Endpoints,
+    pub(super) directory: Option<Arc<RunDirectory>>,
+}
+
+/// Binds the sockets of a primary.
+pub(super) fn bind(endpoints: &Endpoints, options: &SocketOptions) -> Result<Bound, BindError> {
+    let bound = match endpoints.address() {
+        Address::Ipc { directory } => bind_ipc(endpoints, Path::new(directory), options),
+        Address::Tcp { port, .. } => bind_tcp(endpoints, *port, options),
+    };
+    bound.map_err(|refusal| {
+        let endpoint = endpoints.to_string();
+        match refusal {
+            Refusal::Insecure => BindError::Insecure { endpoint },
+            Refusal::Io(source) if source.kind() == io::ErrorKind::AddrInUse => {
+                BindError::InUse { endpoint }
+            }
+            Refusal::Io(source) => BindError::Other { endpoint, source },
+        }
+    })
+}
+
+enum Refusal {
+    Insecure,
+    Io(io::Error),
+}
+
+impl From<io::Error> for Refusal {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+fn bind_ipc(
+    endpoints: &Endpoints,
+    directory: &Path,
+    options: &SocketOptions,
+) -> Result<Bound, Refusal> {
+    let Some(taken) = RunDirectory::take(directory)? else {
+        return Err(Refusal::Io(io::ErrorKind::AddrInUse.into()));
+    };
+    let mut bound = bind_sockets(endpoints, None, options)?;
+    bound.directory = Some(Arc::new(taken));
+    Ok(bound)
+}
+
+fn bind_tcp(endpoints: &Endpoints, port: u16, options: &SocketOptions) -> Result<Bound, Refusal> {
+    let (resolved, address) = endpoints.resolved()?;
+    let address = address.expect("a tcp address resolves to one of IP");
+    if !address.is_loopback() && !options.insecure {
+        return Err(Refusal::Insecure);
+    }
+    let mut attempt = 0;
+    loop {
+        attempt += 1;
+        let found = free_ports(address, port);
+        let bound = found.and_then(|port| {
+            let bound = bind_sockets(&resolved.at_port(port), Some(address), options)?;
+            Ok(Bound {
+                endpoints: endpoints.at_port(port),
+                ..bound
+            })
+        });
+        match bound {
+            Err(error)
+                if port == 0
+                    && attempt < ATTEMPTS_MAX
+                    && error.kind() == io::ErrorKind::AddrInUse => {}
+            bound => return Ok(bound?),
+        }
+    }
+}
+
+/// Returns the port asked for, or any, if it and the two after it are free.
+fn free_ports(address: IpAddr, port: u16) -> io::Result<u16> {
+    let first = TcpListener::bind((address, port))?;
+    let port = first.local_addr()?.port();
+    let Some(last) = port.checked_add(2) else {
+        return Err(io::ErrorKind::AddrInUse.into());
+    };
+    let _second = TcpListener::bind((address, port + 1))?;
+    let _third = TcpListener::bind((address, last))?;
+    Ok(port)
+}
+
+fn bind_sockets(
+    endpoints: &Endpoints,
+    address: Option<IpAddr>,
+    options: &SocketOptions,
+) -> io::Result<Bound> {
+    let context = zmq::Context::new();
+    let step = open(&context, zmq::XPUB, Queue::Unbounded, address, options)?;
+    let control = open(&context, zmq::ROUTER, Queue::Unbounded, address, options)?;
+    let status = open(&context, zmq::PUB, Queue::Bounded, address, options)?;
+    control.set_router_mandatory(true)?;
+    // A peer that comes back before its old connection was found dead takes over its routing id.
+    control.set_router_handover(true)?;
+    control.bind(&endpoints.control())?;
+    step.bind(&endpoints.step())?;
+    status.bind(&endpoints.status())?;
+    Ok(Bound {
+        step,
+        control,
+        status,
+        endpoints: endpoints.clone(),
+        directory: None,
+    })
+}

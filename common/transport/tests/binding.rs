@@ -1,0 +1,200 @@
+//! Shows what a primary may bind, what it must not, and what it does with malformed messages.
+//! Each test binds real addresses: a new run directory, or loopback ports that the system chooses.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
+use std::time::Duration;
+
+use protocol::RoutingId;
+use tempfile::TempDir;
+use transport::zeromq::{BindError, ConnectError, PeerLink, PrimaryLink, SocketOptions};
+use transport::{Arrival, Endpoints, Link, Subscription};
+
+const PATIENCE: Duration = Duration::from_secs(10);
+
+fn bind(address: &str) -> Result<PrimaryLink, BindError> {
+    let endpoints: Endpoints = address.parse().unwrap();
+    PrimaryLink::bind(&endpoints, &SocketOptions::default()).map(|(primary, _)| primary)
+}
+
+fn run_directory() -> (TempDir, String) {
+    let parent = tempfile::tempdir().unwrap();
+    let address = format!("ipc://{}/some/run", parent.path().display());
+    (parent, address)
+}
+
+#[test]
+fn a_run_directory_has_one_primary_at_a_time() {
+    let (_parent, address) = run_directory();
+    let first = bind(&address).unwrap();
+    let error = bind(&address).err().expect("the directory is taken");
+    assert!(
+        matches!(&error, BindError::InUse { endpoint } if *endpoint == address),
+        "{error:?}"
+    );
+    drop(first);
+    bind(&address).unwrap();
+}
+
+#[test]
+fn the_publisher_holds_the_run_directory_as_long_as_it_lives() {
+    let (_parent, address) = run_directory();
+    let endpoints: Endpoints = address.parse().unwrap();
+    let (primary, status) = PrimaryLink::bind(&endpoints, &SocketOptions::default()).unwrap();
+    drop(primary);
+    assert!(matches!(bind(&address), Err(BindError::InUse { .. })));
+    drop(status);
+    bind(&address).unwrap();
+}
+
+#[test]
+fn a_primary_that_left_its_socket_files_behind_does_not_bar_the_next() {
+    let (_parent, address) = run_directory();
+    drop(bind(&address).unwrap());
+    let endpoints: Endpoints = address.parse().unwrap();
+    let directory = endpoints.directory().unwrap();
+    for name in ["control", "step", "status"] {
+        drop(std::os::unix::net::UnixListener::bind(directory.join(name)));
+        assert!(directory.join(name).exists());
+    }
+    bind(&address).unwrap();
+}
+
+#[test]
+fn a_run_directory_is_private() {
+    let (_parent, address) = run_directory();
+    let _primary = bind(&address).unwrap();
+    let endpoints: Endpoints = address.parse().unwrap();
+    let metadata = endpoints.directory().unwrap().metadata().unwrap();
+    assert_eq!(metadata.permissions().mode() & 0o777, 0o700);
+}
+
+#[test]
+fn a_directory_that_cannot_be_made_is_an_error_with_its_cause() {
+    let error = bind("ipc:///proc/run")
+        .err()
+        .expect("nothing can be made there");
+    assert!(matches!(error, BindError::Other { .. }), "{error:?}");
+}
+
+#[test]
+fn any_free_port_is_resolved_and_kept() {
+    let primary = bind("tcp://127.0.0.1:0").unwrap();
+    let address = primary.endpoints().to_string();
+    assert!(!address.ends_with(":0"), "{address}");
+    let error = bind(&address).err().expect("the ports are taken");
+    assert!(
+        matches!(&error, BindError::InUse { endpoint } if *endpoint == address),
+        "{error:?}"
+    );
+    drop(primary);
+    bind(&address).unwrap();
+}
+
+#[test]
+fn each_of_the_three_ports_must_be_free() {
+    let address = bind("tcp://127.0.0.1:0").unwrap().endpoints().to_string();
+    let port: u16 = address.rsplit_once(':').unwrap().1.parse().unwrap();
+    for offset in 0..3 {
+        let _other = TcpListener::bind(("127.0.0.1", port + offset)).unwrap();
+        assert!(
+            matches!(bind(&address), Err(BindError::InUse { .. })),
+            "port {offset}"
+        );
+    }
+}
+
+#[test]
+fn an_address_that_is_not_ours_is_an_error_with_its_cause() {
+    let endpoints: Endpoints = "tcp://192.0.2.1:0".parse().unwrap();
+    let options = SocketOptions {
+        insecure: true,
+        ..SocketOptions::default()
+    };
+    let error = PrimaryLink::bind(&endpoints, &options)
+        .err()
+        .expect("a documentation address");
+    assert!(matches!(error, BindError::Other { .. }), "{error:?}");
+}
+
+#[test]
+fn other_machines_are_let_in_only_when_insecurity_is_asked_for() {
+    let endpoints: Endpoints = "tcp://0.0.0.0:0".parse().unwrap();
+    let options = SocketOptions::default();
+    let refused = PrimaryLink::bind(&endpoints, &options).err();
+    assert!(
+        matches!(refused, Some(BindError::Insecure { .. })),
+        "{refused:?}"
+    );
+    let options = SocketOptions {
+        insecure: true,
+        ..options
+    };
+    PrimaryLink::bind(&endpoints, &options).unwrap();
+}
+
+#[test]
+fn a_name_that_stands_for_loopback_is_bound_and_found() {
+    let mut primary = bind("tcp://localhost:0").unwrap();
+    let id = RoutingId::from("s1");
+    let options = SocketOptions::default();
+    let peer = PeerLink::connect(
+        primary.endpoints(),
+        Some(&id),
+        Subscription::Steps,
+        &options,
+    );
+    let _peer = peer.unwrap();
+    assert_eq!(
+        primary.receive(Some(PATIENCE)).unwrap(),
+        Some(Arrival::Subscribed(id))
+    );
+}
+
+#[test]
+fn a_peer_needs_a_port_and_for_steps_a_routing_id() {
+    let connect = |address: &str| {
+        let endpoints: Endpoints = address.parse().unwrap();
+        PeerLink::connect(
+            &endpoints,
+            None,
+            Subscription::Steps,
+            &SocketOptions::default(),
+        )
+        .err()
+    };
+    assert!(matches!(
+        connect("tcp://127.0.0.1:0"),
+        Some(ConnectError::NoPort { .. })
+    ));
+    assert!(matches!(
+        connect("tcp://127.0.0.1:5000"),
+        Some(ConnectError::NoRoutingId)
+    ));
+}
+
+#[test]
+fn messages_of_too_few_or_too_many_frames_are_dropped_and_counted() {
+    let mut primary = bind("tcp://127.0.0.1:0").unwrap();
+    let stranger = zmq::Context::new().socket(zmq::DEALER).unwrap();
+    stranger.set_identity(b"stranger").unwrap();
+    stranger.connect(&primary.endpoints().control()).unwrap();
+    stranger.send("alone", 0).unwrap();
+    stranger.send_multipart(["a", "b", "c"], 0).unwrap();
+    stranger
+        .send_multipart(["a", "b", "c", "d", "e"], 0)
+        .unwrap();
+    stranger
+        .send_multipart(["/request", "well-formed"], 0)
+        .unwrap();
+    let arrival = primary.receive(Some(PATIENCE)).unwrap();
+    let expected = Arrival::Message {
+        from: Some(RoutingId::from("stranger")),
+        topic: b"/request".to_vec(),
+        payload: b"well-formed".to_vec(),
+    };
+    assert_eq!(arrival, Some(expected));
+    assert_eq!(primary.dropped(), 3);
+}

@@ -1,0 +1,308 @@
+//! Shows that every kind of link keeps the same promises: in memory, over ipc and over tcp.
+//! Each test plays one scene on all three and waits for what must happen, at most [`PATIENCE`].
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+#[path = "conformance/stage.rs"]
+mod stage;
+
+use std::time::{Duration, Instant};
+
+use protocol::{RoutingId, topic};
+use stage::{
+    PATIENCE, Stage, expect, expect_message, message, on_every_stage, publish_until_heard,
+};
+use transport::{Arrival, Destination, Link, LinkError, Subscription};
+
+/// Connects a secondary and waits until both sides know of each other.
+fn join(stage: &Stage, primary: &mut dyn Link, name: &str) -> Box<dyn Link + Send> {
+    let mut secondary = stage.peer(name, Subscription::Steps);
+    expect(&mut *secondary, &Arrival::Connected);
+    expect(primary, &Arrival::Subscribed(RoutingId::from(name)));
+    secondary
+}
+
+/// Lets the primary learn the routing id of a peer on `control`.
+fn greet(primary: &mut dyn Link, peer: &mut dyn Link, name: &str) {
+    peer.send(Destination::Primary, topic::ANNOUNCE, b"here")
+        .unwrap();
+    expect(primary, &message(Some(name), topic::ANNOUNCE, b"here"));
+}
+
+#[test]
+fn a_step_reaches_every_subscribed_secondary() {
+    on_every_stage(|stage| {
+        let (mut primary, _) = stage.primary();
+        let mut secondaries = ["s1", "s2", "s3"].map(|name| join(stage, &mut *primary, name));
+        primary
+            .send(Destination::EverySecondary, topic::STEP, b"1")
+            .unwrap();
+        primary
+            .send(
+                Destination::EverySecondary,
+                topic::STATS,
+                b"not for secondaries",
+            )
+            .unwrap();
+        primary
+            .send(Destination::EverySecondary, topic::SESSION, b"stop")
+            .unwrap();
+        for secondary in &mut secondaries {
+            let next = |it: &mut Box<dyn Link + Send>| it.receive(Some(PATIENCE)).unwrap();
+            assert_eq!(next(secondary), Some(message(None, topic::STEP, b"1")));
+            assert_eq!(
+                next(secondary),
+                Some(message(None, topic::SESSION, b"stop"))
+            );
+        }
+    });
+}
+
+#[test]
+fn control_carries_messages_both_ways() {
+    on_every_stage(|stage| {
+        let (mut primary, _) = stage.primary();
+        let mut client = stage.peer("client", Subscription::None);
+        let mut other = stage.peer("other", Subscription::None);
+        greet(&mut *primary, &mut *client, "client");
+        greet(&mut *primary, &mut *other, "other");
+        let to_client = Destination::Peer(&RoutingId::from("client"));
+        primary.send(to_client, topic::REQUEST, b"yes").unwrap();
+        primary.send(to_client, topic::REQUEST, b"").unwrap();
+        expect(&mut *client, &message(None, topic::REQUEST, b"yes"));
+        expect(&mut *client, &message(None, topic::REQUEST, b""));
+        expect(&mut *other, &Arrival::Connected);
+        assert_eq!(other.receive(Some(Duration::ZERO)).unwrap(), None);
+    });
+}
+
+#[test]
+fn an_unknown_peer_is_unreachable_and_the_link_goes_on() {
+    on_every_stage(|stage| {
+        let (mut primary, _) = stage.primary();
+        let nobody = RoutingId::from("nobody");
+        let error = primary
+            .send(Destination::Peer(&nobody), topic::STEP, b"1")
+            .unwrap_err();
+        assert!(
+            matches!(&error, LinkError::Unreachable(id) if *id == nobody),
+            "{error:?}"
+        );
+        let mut secondary = join(stage, &mut *primary, "s1");
+        greet(&mut *primary, &mut *secondary, "s1");
+        primary
+            .send(Destination::Peer(&RoutingId::from("s1")), topic::STEP, b"2")
+            .unwrap();
+        expect(&mut *secondary, &message(None, topic::STEP, b"2"));
+    });
+}
+
+#[test]
+fn each_end_has_only_its_own_destinations() {
+    on_every_stage(|stage| {
+        let (mut primary, _) = stage.primary();
+        let mut peer = stage.peer("s1", Subscription::Steps);
+        let id = RoutingId::from("s2");
+        for error in [
+            primary.send(Destination::Primary, topic::STEP, b""),
+            peer.send(Destination::EverySecondary, topic::STEP, b""),
+            peer.send(Destination::Peer(&id), topic::STEP, b""),
+        ] {
+            assert!(
+                matches!(error, Err(LinkError::NoSuchDestination)),
+                "{error:?}"
+            );
+        }
+    });
+}
+
+#[test]
+fn the_primary_sees_secondaries_come_and_go() {
+    on_every_stage(|stage| {
+        let (mut primary, _) = stage.primary();
+        let first = join(stage, &mut *primary, "s1");
+        let _second = join(stage, &mut *primary, "s2");
+        drop(first);
+        expect(&mut *primary, &Arrival::Unsubscribed(RoutingId::from("s1")));
+        let _again = join(stage, &mut *primary, "s1");
+        assert_eq!(primary.receive(Some(Duration::ZERO)).unwrap(), None);
+    });
+}
+
+#[test]
+fn whoever_is_reported_subscribed_misses_no_step() {
+    on_every_stage(|stage| {
+        let (mut primary, _) = stage.primary();
+        for round in 0..20 {
+            let name = format!("s{round}");
+            let mut secondary = stage.peer(&name, Subscription::Steps);
+            expect(
+                &mut *primary,
+                &Arrival::Subscribed(RoutingId::from(name.as_str())),
+            );
+            primary
+                .send(Destination::EverySecondary, topic::STEP, name.as_bytes())
+                .unwrap();
+            expect_message(&mut *secondary, topic::STEP, name.as_bytes());
+        }
+    });
+}
+
+#[test]
+fn peers_see_the_primary_go_and_come_back() {
+    on_every_stage(|stage| {
+        let (mut primary, status) = stage.primary();
+        let mut secondary = join(stage, &mut *primary, "s1");
+        let mut client = stage.peer("client", Subscription::None);
+        expect(&mut *client, &Arrival::Connected);
+        primary
+            .send(Destination::EverySecondary, topic::SESSION, b"stop")
+            .unwrap();
+        drop((primary, status));
+        expect(&mut *secondary, &message(None, topic::SESSION, b"stop"));
+        expect(&mut *secondary, &Arrival::Disconnected);
+        expect(&mut *client, &Arrival::Disconnected);
+
+        let (mut primary, _status) = stage.primary();
+        expect(&mut *secondary, &Arrival::Connected);
+        expect(&mut *client, &Arrival::Connected);
+        expect(&mut *primary, &Arrival::Subscribed(RoutingId::from("s1")));
+        primary
+            .send(Destination::EverySecondary, topic::STEP, b"1")
+            .unwrap();
+        expect(&mut *secondary, &message(None, topic::STEP, b"1"));
+        greet(&mut *primary, &mut *client, "client");
+    });
+}
+
+#[test]
+fn a_waker_ends_a_wait_from_another_thread() {
+    on_every_stage(|stage| {
+        let (primary, _) = stage.primary();
+        let peer = stage.peer("client", Subscription::None);
+        for mut link in [primary, peer] {
+            let waker = link.waker();
+            for _ in 0..3 {
+                let waiting = std::thread::scope(|scope| {
+                    let thread = scope.spawn(|| expect(&mut *link, &Arrival::Woken));
+                    waker.wake();
+                    thread.join()
+                });
+                waiting.expect("the link was woken");
+            }
+            waker.wake();
+            waker.wake();
+            expect(&mut *link, &Arrival::Woken);
+            while link.receive(Some(Duration::ZERO)).unwrap() == Some(Arrival::Connected) {}
+            assert_eq!(link.receive(Some(Duration::ZERO)).unwrap(), None);
+        }
+    });
+}
+
+#[test]
+fn a_wait_lasts_as_long_as_it_was_asked_to_and_not_much_longer() {
+    on_every_stage(|stage| {
+        let (mut primary, _) = stage.primary();
+        for timeout in [
+            Duration::ZERO,
+            Duration::from_micros(300),
+            Duration::from_millis(5),
+        ] {
+            let shortest = (0..20)
+                .map(|_| {
+                    let start = Instant::now();
+                    assert_eq!(primary.receive(Some(timeout)).unwrap(), None);
+                    start.elapsed()
+                })
+                .min()
+                .unwrap();
+            assert!(shortest >= timeout, "{shortest:?} of {timeout:?}");
+            assert!(
+                shortest < timeout + Duration::from_micros(700),
+                "{shortest:?} of {timeout:?}"
+            );
+        }
+    });
+}
+
+#[test]
+fn ten_thousand_messages_arrive_in_order_without_loss() {
+    const COUNT: u32 = 10_000;
+    on_every_stage(|stage| {
+        let (mut primary, _) = stage.primary();
+        let mut secondary = join(stage, &mut *primary, "s1");
+        for number in 0..COUNT {
+            let payload = number.to_le_bytes();
+            primary
+                .send(Destination::EverySecondary, topic::STEP, &payload)
+                .unwrap();
+            secondary
+                .send(Destination::Primary, topic::STEP_ACK, &payload)
+                .unwrap();
+        }
+        for number in 0..COUNT {
+            let payload = number.to_le_bytes();
+            let step = secondary.receive(Some(PATIENCE)).unwrap();
+            assert_eq!(step, Some(message(None, topic::STEP, &payload)));
+            let ack = primary.receive(Some(PATIENCE)).unwrap();
+            assert_eq!(ack, Some(message(Some("s1"), topic::STEP_ACK, &payload)));
+        }
+    });
+}
+
+#[test]
+fn a_flood_on_one_socket_does_not_hide_the_other() {
+    on_every_stage(|stage| {
+        let (mut primary, _) = stage.primary();
+        let mut secondary = join(stage, &mut *primary, "s1");
+        greet(&mut *primary, &mut *secondary, "s1");
+        for _ in 0..1_000 {
+            primary
+                .send(Destination::EverySecondary, topic::STEP, b"flood")
+                .unwrap();
+        }
+        let to_secondary = RoutingId::from("s1");
+        primary
+            .send(Destination::Peer(&to_secondary), topic::SESSION, b"aside")
+            .unwrap();
+        expect_message(&mut *secondary, topic::SESSION, b"aside");
+    });
+}
+
+#[test]
+fn an_observer_hears_its_topics_and_no_others() {
+    on_every_stage(|stage| {
+        let (_primary, mut status) = stage.primary();
+        let mut observer = stage.peer("view", Subscription::Status(&[topic::STATS, topic::EVENTS]));
+        publish_until_heard(&mut *status, &mut *observer, topic::STATS);
+        status.publish(topic::CLOCK, b"unasked").unwrap();
+        status.publish(topic::EVENTS, b"asked").unwrap();
+        expect_message(&mut *observer, topic::EVENTS, b"asked");
+    });
+}
+
+#[test]
+fn a_slow_observer_loses_messages_and_never_blocks_the_publisher() {
+    const COUNT: u32 = 20_000;
+    let payload = vec![7; 1_000];
+    on_every_stage(|stage| {
+        let (_primary, mut status) = stage.primary();
+        let mut observer = stage.peer("view", Subscription::Status(&[topic::STATS, topic::EVENTS]));
+        publish_until_heard(&mut *status, &mut *observer, topic::STATS);
+        let start = Instant::now();
+        for _ in 0..COUNT {
+            status.publish(topic::EVENTS, &payload).unwrap();
+        }
+        assert!(
+            start.elapsed() < PATIENCE,
+            "publishing took {:?}",
+            start.elapsed()
+        );
+        let mut heard = 0;
+        while let Some(arrival) = observer.receive(Some(Duration::from_millis(200))).unwrap() {
+            let event = matches!(arrival, Arrival::Message { topic, .. } if topic == b"/events");
+            heard += u32::from(event);
+        }
+        assert!(heard > 0 && heard < COUNT, "heard {heard} of {COUNT}");
+    });
+}
