@@ -1,0 +1,33 @@
+//! SDFormat text to [`World`]s: frames resolved, defaults filled in, every error with its place.
+//!
+//! The way of a file: [`tree`] keeps the XML as it is, `convert` upgrades older versions, `include`
+//! brings in other files through a [`Resolver`], `frames` solves poses, and typed readers build the
+//! immutable description in [`world`]. Only `search_paths` touches files; nothing knows physics.
+
+mod bounds;
+mod convert;
+mod frames;
+mod generate;
+mod include;
+mod merge;
+pub mod pose;
+pub mod problem;
+mod read;
+mod report;
+mod resolve;
+mod search_paths;
+pub mod tree;
+mod value;
+mod vocabulary;
+pub mod world;
+
+pub use generate::generate_fleet;
+pub use pose::Pose;
+pub use problem::{Place, Problem, ReadWorldError};
+pub use read::{ReadWorlds, read_worlds};
+pub use resolve::{NoFiles, ResolveError, ResolvedFile, Resolver};
+pub use search_paths::SearchPaths;
+pub use world::{
+    Axis, Collision, Geometry, Inertial, Joint, JointKind, JointParent, Level, Link, Model,
+    Performer, Physics, Surface, World, decode_worlds, encode_worlds,
+};

@@ -1,0 +1,60 @@
+//! What is wrong with a file, and where.
+
+use std::fmt;
+
+use serde::Serialize;
+
+/// A place in a file; lines and columns count from 1.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Place {
+    /// The file as it was named.
+    pub file: String,
+    /// The line.
+    pub line: u32,
+    /// The column, in characters.
+    pub column: u32,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}:{}:{}", self.file, self.line, self.column)
+    }
+}
+
+/// One thing that is wrong, or that is ignored.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Problem {
+    /// A stable name for its kind, libsdformat's where it has one: `ELEMENT_INVALID`.
+    pub code: &'static str,
+    /// What is wrong and what to do.
+    pub message: String,
+    /// Where.
+    #[serde(flatten)]
+    pub place: Place,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            formatter,
+            "{}: {} [{}]",
+            self.place, self.message, self.code
+        )
+    }
+}
+
+/// A file that could not be read as worlds; holds every error found.
+#[derive(Debug, thiserror::Error)]
+#[error("{}", list(.errors))]
+pub struct ReadWorldError {
+    /// At least one error, in file order.
+    pub errors: Vec<Problem>,
+}
+
+fn list(errors: &[Problem]) -> String {
+    errors
+        .iter()
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .join("\n")
+}

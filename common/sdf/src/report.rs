@@ -1,0 +1,42 @@
+//! Collects what is wrong with a file, so that one pass reports all of it.
+
+use std::collections::BTreeSet;
+
+use crate::problem::Problem;
+use crate::tree::Element;
+
+/// Errors and warnings found so far.
+#[derive(Debug, Default)]
+pub(crate) struct Report {
+    /// Each makes the file unreadable as a world.
+    pub(crate) errors: Vec<Problem>,
+    /// What is ignored, once per name.
+    pub(crate) warnings: Vec<Problem>,
+    warned: BTreeSet<(&'static str, String)>,
+}
+
+impl Report {
+    /// Adds an error at an element.
+    pub(crate) fn error(
+        &mut self,
+        code: &'static str,
+        element: &Element,
+        message: impl Into<String>,
+    ) {
+        self.errors.push(element.problem(code, message));
+    }
+
+    /// Adds a warning at an element unless there is one of that code for that name.
+    pub(crate) fn warn_once(
+        &mut self,
+        code: &'static str,
+        name: &str,
+        element: &Element,
+        message: impl FnOnce() -> String,
+    ) {
+        if !self.warned.contains(&(code, name.to_owned())) {
+            self.warned.insert((code, name.to_owned()));
+            self.warnings.push(element.problem(code, message()));
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! [`Resolver`]: the only way to other files.
+
+/// A file that an `<include>` names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResolvedFile {
+    /// What it holds.
+    pub text: String,
+    /// Its own name, for places and for what it includes in turn.
+    pub file: String,
+}
+
+/// Why a file could not be had.
+#[derive(Debug, thiserror::Error)]
+pub enum ResolveError {
+    /// Nothing of that name was found.
+    #[error("{0}")]
+    NotFound(String),
+    /// It is there and cannot be read.
+    #[error("{file}: {source}")]
+    Unreadable {
+        /// The file.
+        file: String,
+        /// What the system said.
+        source: std::io::Error,
+    },
+}
+
+/// Finds and reads the files that `<include>`s name.
+pub trait Resolver {
+    /// Returns the file that a URI means in some file.
+    ///
+    /// # Errors
+    /// When there is no such file or it cannot be read.
+    fn read(&self, uri: &str, from_file: &str) -> Result<ResolvedFile, ResolveError>;
+}
+
+/// Finds nothing: for text that must stand alone.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoFiles;
+
+impl Resolver for NoFiles {
+    fn read(&self, _uri: &str, _from_file: &str) -> Result<ResolvedFile, ResolveError> {
+        Err(ResolveError::NotFound(
+            "files cannot be included here".to_owned(),
+        ))
+    }
+}

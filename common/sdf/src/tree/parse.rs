@@ -1,0 +1,316 @@
+//! XML to [`Element`]s by quick-xml, as leniently as libsdformat's reader: `--` in comments,
+//! undeclared prefixes and unknown entities are accepted. Entities that a document declares are
+//! never expanded, and size and depth are bounded.
+
+use std::sync::Arc;
+
+use quick_xml::Reader;
+use quick_xml::events::{BytesStart, Event};
+
+use super::{Element, Node};
+use crate::problem::{Place, Problem};
+
+/// The longest text that is read \[bytes\].
+pub const TEXT_BYTES_MAX: usize = 512 << 20;
+
+/// The deepest nesting of elements that is read.
+pub const DEPTH_MAX: usize = 256;
+
+/// Reads a document into its root element.
+///
+/// # Errors
+/// When the text is not well-formed, has no root element, is too long or too deep.
+pub fn parse(text: &str, file: &str) -> Result<Element, Problem> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut builder = Builder {
+        cursor: Cursor {
+            text,
+            offset: 0,
+            line: 1,
+            column: 1,
+        },
+        file: Arc::from(file),
+        open: Vec::new(),
+        root: None,
+    };
+    if text.len() > TEXT_BYTES_MAX {
+        return Err(builder.error(0, format!("the file is larger than {TEXT_BYTES_MAX} bytes")));
+    }
+    let mut reader = Reader::from_str(text);
+    reader.config_mut().allow_dangling_amp = true;
+    loop {
+        let start = reader.buffer_position() as usize;
+        match reader.read_event() {
+            Ok(Event::Eof) => return builder.finish(text.len()),
+            Ok(event) => builder.take(event, start)?,
+            Err(error) => {
+                let offset = reader.error_position() as usize;
+                return Err(builder.error(offset, error.to_string()));
+            }
+        }
+    }
+}
+
+/// The elements that are open, and the finished root.
+struct Builder<'t> {
+    cursor: Cursor<'t>,
+    file: Arc<str>,
+    open: Vec<Element>,
+    root: Option<Element>,
+}
+
+impl Builder<'_> {
+    fn take(&mut self, event: Event<'_>, start: usize) -> Result<(), Problem> {
+        match event {
+            Event::Start(tag) => {
+                let element = self.element(&tag, start)?;
+                if self.open.len() == DEPTH_MAX {
+                    let message = format!("elements are nested more than {DEPTH_MAX} deep");
+                    return Err(self.error(start, message));
+                }
+                self.open.push(element);
+            }
+            Event::Empty(tag) => {
+                let element = self.element(&tag, start)?;
+                self.close(element);
+            }
+            Event::End(_) => {
+                if let Some(element) = self.open.pop() {
+                    self.close(element);
+                }
+            }
+            Event::Text(text) => self.text(&text.xml10_content(), start)?,
+            Event::CData(text) => self.text(&text.xml10_content(), start)?,
+            Event::GeneralRef(name) => {
+                let mut text = String::new();
+                push_entity(&name.xml10_content(), &mut text);
+                self.text(&text, start)?;
+            }
+            Event::Comment(_) | Event::Decl(_) | Event::PI(_) | Event::DocType(_) | Event::Eof => {}
+        }
+        Ok(())
+    }
+
+    fn element(&mut self, tag: &BytesStart<'_>, start: usize) -> Result<Element, Problem> {
+        if self.open.is_empty() && self.root.is_some() {
+            return Err(self.error(
+                start,
+                "a document has one root element, and this is another",
+            ));
+        }
+        let mut attributes = Vec::new();
+        for attribute in tag.attributes() {
+            let attribute = attribute.map_err(|error| self.error(start, error.to_string()))?;
+            let name = attribute.key.into_inner().to_owned();
+            attributes.push((name, resolve_entities(&attribute.value)));
+        }
+        let (line, column) = self.cursor.move_to(start);
+        let name = tag.name().into_inner().to_owned();
+        let file = Arc::clone(&self.file);
+        Ok(Element {
+            name,
+            attributes,
+            nodes: Vec::new(),
+            file,
+            line,
+            column,
+        })
+    }
+
+    fn close(&mut self, element: Element) {
+        match self.open.last_mut() {
+            Some(parent) => parent.nodes.push(Node::Element(element)),
+            None => self.root = Some(element),
+        }
+    }
+
+    fn text(&mut self, text: &str, start: usize) -> Result<(), Problem> {
+        let Some(parent) = self.open.last_mut() else {
+            if text.trim().is_empty() {
+                return Ok(());
+            }
+            return Err(self.error(start, "text stands outside the root element"));
+        };
+        match parent.nodes.last_mut() {
+            Some(Node::Text(before)) => before.push_str(text),
+            _ => parent.nodes.push(Node::Text(text.to_owned())),
+        }
+        Ok(())
+    }
+
+    fn finish(mut self, end: usize) -> Result<Element, Problem> {
+        if let Some(element) = self.open.last() {
+            let message = format!("<{}> is never closed", element.name);
+            return Err(element.problem("XML_ERROR", message));
+        }
+        self.root
+            .take()
+            .ok_or_else(|| self.error(end, "the file holds no element"))
+    }
+
+    fn error(&mut self, offset: usize, message: impl Into<String>) -> Problem {
+        let (line, column) = self.cursor.move_to(offset);
+        let place = Place {
+            file: self.file.to_string(),
+            line,
+            column,
+        };
+        Problem {
+            code: "XML_ERROR",
+            message: message.into(),
+            place,
+        }
+    }
+}
+
+/// Turns growing byte offsets into lines and columns in one pass over the text.
+struct Cursor<'t> {
+    text: &'t str,
+    offset: usize,
+    line: u32,
+    column: u32,
+}
+
+impl Cursor<'_> {
+    fn move_to(&mut self, offset: usize) -> (u32, u32) {
+        let mut end = offset.min(self.text.len());
+        while !self.text.is_char_boundary(end) {
+            end -= 1;
+        }
+        for character in self.text.get(self.offset..end).unwrap_or_default().chars() {
+            if character == '\n' {
+                self.line += 1;
+                self.column = 1;
+            } else {
+                self.column += 1;
+            }
+        }
+        self.offset = self.offset.max(end);
+        (self.line, self.column)
+    }
+}
+
+fn resolve_entities(text: &str) -> String {
+    let mut whole = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('&') {
+        whole.push_str(before);
+        let entity = after
+            .split_once(';')
+            .filter(|(name, _)| is_entity_name(name));
+        if let Some((name, after)) = entity {
+            push_entity(name, &mut whole);
+            rest = after;
+        } else {
+            whole.push('&');
+            rest = after;
+        }
+    }
+    whole.push_str(rest);
+    whole
+}
+
+fn is_entity_name(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '#')
+}
+
+/// Adds the character of an entity; one that XML does not define stays as it was written.
+fn push_entity(name: &str, text: &mut String) {
+    let code = match name.strip_prefix('#') {
+        Some(number) => match number.strip_prefix(['x', 'X']) {
+            Some(digits) => u32::from_str_radix(digits, 16)
+                .ok()
+                .and_then(char::from_u32),
+            None => number.parse().ok().and_then(char::from_u32),
+        },
+        None => match name {
+            "lt" => Some('<'),
+            "gt" => Some('>'),
+            "amp" => Some('&'),
+            "apos" => Some('\''),
+            "quot" => Some('"'),
+            _ => None,
+        },
+    };
+    if let Some(character) = code {
+        text.push(character);
+    } else {
+        text.push('&');
+        text.push_str(name);
+        text.push(';');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check_text(xml: &str, expect: &str) {
+        let root = parse(xml, "a.sdf").unwrap();
+        assert_eq!(root.text(), expect, "{xml}");
+    }
+
+    fn check_error(xml: &str, place: (u32, u32)) {
+        let problem = parse(xml, "a.sdf").unwrap_err();
+        assert_eq!(problem.code, "XML_ERROR");
+        assert_eq!(
+            (problem.place.line, problem.place.column),
+            place,
+            "{xml:?} gave {problem}"
+        );
+    }
+
+    #[test]
+    fn text_is_put_together_from_text_entities_and_cdata() {
+        check_text("<a> x </a>", "x");
+        check_text("<a>1 &lt; 2 &#38; &#x41;</a>", "1 < 2 & A");
+        check_text("<a><![CDATA[<b> &amp;]]> c</a>", "<b> &amp; c");
+        check_text("<a>x<!-- a -- b -->y</a>", "xy");
+        check_text("<a>fish & chips &unknown;</a>", "fish & chips &unknown;");
+    }
+
+    #[test]
+    fn a_byte_order_mark_a_declaration_and_undeclared_prefixes_are_accepted() {
+        let root = parse(
+            "\u{feff}<?xml version=\"1.0\"?>\n<a b:c='&quot;1'><d:e/></a>",
+            "f",
+        )
+        .unwrap();
+        assert_eq!(root.attribute("b:c"), Some("\"1"));
+        assert_eq!(root.children().next().unwrap().name, "d:e");
+    }
+
+    #[test]
+    fn elements_know_their_line_and_column_in_characters() {
+        let root = parse("<a>\n  <!-- ä -->ö<b/>\n</a>", "f.sdf").unwrap();
+        assert_eq!(root.child("b").unwrap().place().to_string(), "f.sdf:2:14");
+    }
+
+    #[test]
+    fn broken_documents_are_errors_with_a_place() {
+        check_error("", (1, 1));
+        check_error("  text", (1, 1));
+        check_error("<a>\n <b>\n", (2, 2));
+        check_error("<a>\n<b></c></a>", (2, 4));
+        check_error("<a/><b/>", (1, 5));
+        check_error("<a b='1' b='2'/>", (1, 1));
+    }
+
+    #[test]
+    fn declared_entities_are_never_expanded() {
+        let bomb = "<!DOCTYPE a [<!ENTITY b \"bbbb\"><!ENTITY c \"&b;&b;\">]><a>&c;</a>";
+        check_text(bomb, "&c;");
+    }
+
+    #[test]
+    fn nesting_is_bounded() {
+        let deep = |depth: usize| "<a>".repeat(depth) + &"</a>".repeat(depth);
+        assert!(parse(&deep(DEPTH_MAX), "f").is_ok());
+        assert!(
+            parse(&deep(DEPTH_MAX + 1), "f")
+                .unwrap_err()
+                .message
+                .contains("nested")
+        );
+    }
+}
