@@ -1,0 +1,57 @@
+//! Who this process is: its build, its machine, and what it uses of it.
+
+use std::hash::{BuildHasher, Hasher, RandomState};
+
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeValLike;
+use protocol::peer::Build;
+use protocol::{PeerInfo, PeerName, Role, SessionId};
+
+/// Returns the program that this process runs.
+///
+/// # Panics
+/// Never: the build script gives a digest.
+pub fn build() -> Build {
+    Build {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        target: env!("PHALANX_TARGET").to_owned(),
+        sources: env!("PHALANX_SOURCES")
+            .parse()
+            .expect("the build script prints a digest"),
+    }
+}
+
+/// Returns what this process says of itself.
+pub fn peer_info(name: PeerName, role: Role) -> PeerInfo {
+    let host = nix::unistd::gethostname()
+        .ok()
+        .and_then(|name| name.into_string().ok())
+        .unwrap_or_else(|| "unknown".to_owned());
+    PeerInfo {
+        name,
+        role,
+        pid: std::process::id(),
+        host,
+        build: build(),
+    }
+}
+
+/// Returns a session id that no other run has.
+pub fn new_session() -> SessionId {
+    // The standard library seeds its hashers from the operating system's random numbers.
+    SessionId(RandomState::new().build_hasher().finish().max(1))
+}
+
+/// Returns the processor time used so far \[us\].
+pub fn cpu_time_us() -> u64 {
+    let Ok(usage) = getrusage(UsageWho::RUSAGE_SELF) else {
+        return 0;
+    };
+    let time = usage.user_time() + usage.system_time();
+    u64::try_from(time.num_microseconds()).unwrap_or(0)
+}
+
+/// Returns the resident memory \[bytes\].
+pub fn memory_bytes() -> u64 {
+    memory_stats::memory_stats().map_or(0, |stats| stats.physical_mem as u64)
+}

@@ -1,0 +1,20 @@
+//! The processes of a run: primary, secondary and standalone, with their physics.
+//!
+//! The rules of lockstep are in crate `lockstep`; here are the drivers that feed them messages and
+//! time ([`primary`], [`secondary`], [`standalone`]), the cells that they step ([`cell_host`],
+//! [`physics`]) and what a process shows of itself ([`meter`], [`report`], [`status`]).
+
+pub mod cell_host;
+pub mod clock;
+pub mod digests_file;
+pub mod heartbeat;
+pub mod identity;
+pub mod meter;
+pub mod physics;
+pub mod primary;
+pub mod report;
+pub mod secondary;
+pub mod standalone;
+pub mod status;
+pub mod stop_request;
+pub mod world_file;

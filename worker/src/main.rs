@@ -1,0 +1,279 @@
+//! `worker`: primary, secondary or standalone, by its command line.
+
+mod cli;
+
+use std::fs;
+use std::io::IsTerminal;
+use std::path::Path;
+use std::process::ExitCode as ProcessExitCode;
+use std::sync::Arc;
+
+use anyhow::Context;
+use clap::Parser;
+use lockstep::{Plan, Primary, PrimaryInput, SecondaryInput, SecondarySettings, Settings};
+use protocol::exit::Outcome;
+use protocol::report::Summary;
+use protocol::{ExitCode, PeerName, Role, RoutingId, StopReason};
+use transport::zeromq::{BindError, PeerLink, PrimaryLink, SocketOptions, StatusPublisher};
+use transport::{Endpoints, Link, Subscription};
+use worker::digests_file::DigestsFile;
+use worker::heartbeat::{self, HeartbeatSettings, HeartbeatThread};
+use worker::primary::PrimaryDriver;
+use worker::report::Reporter;
+use worker::secondary::SecondaryDriver;
+use worker::standalone::InlineLink;
+use worker::status::StatusThread;
+use worker::world_file::{self, LoadedWorlds};
+use worker::{identity, stop_request};
+
+use cli::{Cli, Request, Run};
+
+fn main() -> ProcessExitCode {
+    start_logging();
+    let cli = Cli::parse();
+    let lifeline = cli.has_lifeline();
+    let request = match cli.request() {
+        Ok(request) => request,
+        Err(message) => {
+            eprintln!("error: {message}");
+            return ExitCode::Usage.into();
+        }
+    };
+    let result = transport::zeromq::check_curve()
+        .map_err(anyhow::Error::from)
+        .and_then(|()| match request {
+            Request::Primary { run, secondaries } => run_primary(&run, Some(secondaries), lifeline),
+            Request::Standalone(run) => run_primary(&run, None, lifeline),
+            Request::Secondary {
+                connect,
+                name,
+                peer_timeout,
+                ignored,
+            } => {
+                if !ignored.is_empty() {
+                    tracing::warn!(
+                        "a secondary is told everything by its primary; ignored: {}",
+                        ignored.join(", ")
+                    );
+                }
+                let info = identity::peer_info(name, Role::Secondary);
+                run_secondary(&connect, SecondarySettings { info, peer_timeout }, lifeline)
+            }
+        });
+    match result {
+        Ok(outcome) => outcome.exit_code().into(),
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::Configuration.into()
+        }
+    }
+}
+
+fn start_logging() {
+    let filter = tracing_subscriber::EnvFilter::try_from_env("PHALANX_LOG")
+        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info"));
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_target(false)
+        .with_ansi(std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none())
+        .init();
+}
+
+/// Runs a primary, or with no secondaries a standalone simulation.
+fn run_primary(run: &Run, secondaries: Option<u32>, lifeline: bool) -> anyhow::Result<Outcome> {
+    let loaded = world_file::load(&run.world)?;
+    let digests = run.digests.as_deref().map(create_digests).transpose()?;
+    if let Some(path) = &run.summary {
+        fs::write(path, "")
+            .with_context(|| format!("cannot write summary to {}", path.display()))?;
+    }
+    let options = SocketOptions {
+        heartbeat_interval: run.heartbeat_interval,
+        heartbeat_timeout: run.heartbeat_timeout,
+        insecure: run.insecure,
+    };
+    let settings = settings_of(run, &loaded, secondaries);
+    let role = if secondaries.is_some() {
+        Role::Primary
+    } else {
+        Role::Standalone
+    };
+    let name = if role == Role::Primary {
+        PeerName::primary()
+    } else {
+        standalone_name()
+    };
+    let parts = Parts {
+        reporter: Reporter::new(loaded.worlds.clone(), identity::peer_info(name, role)),
+        primary: Primary::new(
+            settings,
+            Plan::new(&loaded.worlds),
+            sdf::encode_worlds(&loaded.worlds),
+        ),
+        digests,
+        lifeline,
+    };
+    let private;
+    let endpoints = if let Some(endpoints) = &run.bind {
+        endpoints
+    } else {
+        private = private_endpoints()?;
+        &private.1
+    };
+    let (link, publisher) = bind(endpoints, &options)?;
+    tracing::info!("{role} of {} at {}", run.world.display(), link.endpoints());
+    let summary = match role {
+        Role::Standalone => drive(InlineLink::new(link), publisher, parts)?,
+        Role::Primary | Role::Secondary => drive(link, publisher, parts)?,
+    };
+    finish(&summary, run.summary.as_deref())
+}
+
+/// What a primary's driver is made of, besides its link.
+struct Parts {
+    primary: Primary,
+    reporter: Reporter,
+    digests: Option<DigestsFile>,
+    lifeline: bool,
+}
+
+fn drive(link: impl Link, publisher: StatusPublisher, parts: Parts) -> anyhow::Result<Summary> {
+    let settings = parts.primary.settings();
+    let status = StatusThread::start(publisher, settings.session, settings.heartbeat_interval)
+        .context("cannot start the status thread")?;
+    let driver = PrimaryDriver::new(link, parts.primary, status, parts.reporter, parts.digests);
+    let inputs = driver.inputs();
+    watch_for_stop(parts.lifeline, move |why| {
+        inputs.send(PrimaryInput::Interrupted(why));
+    })?;
+    Ok(driver.run())
+}
+
+fn run_secondary(
+    connect: &Endpoints,
+    settings: SecondarySettings,
+    lifeline: bool,
+) -> anyhow::Result<Outcome> {
+    let options = SocketOptions::default();
+    let routing = RoutingId::from(
+        format!("{}-{:016x}", settings.info.name, identity::new_session().0).as_str(),
+    );
+    let link = PeerLink::connect(connect, Some(&routing), Subscription::Steps, &options)
+        .with_context(|| format!("cannot connect to {connect}"))?;
+    tracing::info!("{} looks for its primary at {connect}", settings.info.name);
+    let driver = SecondaryDriver::new(link, settings);
+    let inputs = driver.inputs();
+    watch_for_stop(lifeline, move |why| {
+        inputs.send(SecondaryInput::Interrupted(why));
+    })?;
+    let reason = driver.run(|secondary, welcome, stepper| {
+        let settings = HeartbeatSettings {
+            name: secondary.name().clone(),
+            session: secondary.session(),
+            interval: welcome.heartbeat_interval,
+            timeout: welcome.heartbeat_timeout,
+        };
+        let topics = Subscription::Status(&heartbeat::TOPICS);
+        let started = PeerLink::connect(connect, None, topics, &options)
+            .map_err(anyhow::Error::from)
+            .and_then(|link| Ok(HeartbeatThread::start(link, settings, stepper.clone())?));
+        if let Err(error) = &started {
+            stepper.send(SecondaryInput::WorldFailed(format!(
+                "no heartbeat: {error:#}"
+            )));
+        }
+        started.ok()
+    });
+    log_end(&reason);
+    Ok(reason.outcome)
+}
+
+fn settings_of(run: &Run, loaded: &LoadedWorlds, secondaries: Option<u32>) -> Settings {
+    Settings {
+        session: identity::new_session(),
+        secondaries: secondaries.unwrap_or(1),
+        iterations: run.iterations,
+        real_time_factor: run.real_time_factor.unwrap_or(loaded.real_time_factor),
+        start_paused: run.paused,
+        step_size: loaded.step_size,
+        seed: run.seed,
+        heartbeat_interval: run.heartbeat_interval,
+        heartbeat_timeout: secondaries.map(|_| run.heartbeat_timeout),
+        peer_timeout: run.peer_timeout,
+        step_timeout: run.step_timeout,
+        build: identity::build(),
+    }
+}
+
+fn create_digests(path: &Path) -> anyhow::Result<DigestsFile> {
+    DigestsFile::create(path).with_context(|| format!("cannot write digests to {}", path.display()))
+}
+
+fn bind(
+    endpoints: &Endpoints,
+    options: &SocketOptions,
+) -> anyhow::Result<(PrimaryLink, StatusPublisher)> {
+    PrimaryLink::bind(endpoints, options).map_err(|error| match error {
+        BindError::InUse { .. } => anyhow::Error::from(error)
+            .context("another primary or program is there; choose another address with --bind"),
+        _ => anyhow::Error::from(error),
+    })
+}
+
+/// Makes a place for the sockets of a standalone run that nobody was told about.
+fn private_endpoints() -> anyhow::Result<(tempfile::TempDir, Endpoints)> {
+    let directory = tempfile::Builder::new()
+        .prefix("phalanx-")
+        .tempdir()
+        .context("cannot make a directory for sockets")?;
+    let endpoints = format!("ipc://{}", directory.path().display()).parse()?;
+    Ok((directory, endpoints))
+}
+
+fn standalone_name() -> PeerName {
+    worker::standalone::STANDALONE_NAME
+        .parse()
+        .expect("the name is a valid one")
+}
+
+fn watch_for_stop(
+    lifeline: bool,
+    ask: impl Fn(String) + Send + Sync + 'static,
+) -> anyhow::Result<()> {
+    let ask: Arc<dyn Fn(String) + Send + Sync> = Arc::new(ask);
+    let on_signal = Arc::clone(&ask);
+    stop_request::watch_signals(move |signal| on_signal(signal)).context("cannot watch signals")?;
+    if lifeline {
+        stop_request::watch_lifeline(ask).context("cannot watch standard input")?;
+    }
+    Ok(())
+}
+
+fn finish(summary: &Summary, path: Option<&Path>) -> anyhow::Result<Outcome> {
+    log_end(&StopReason::new(summary.outcome, summary.cause.clone()));
+    tracing::info!(
+        "iterations {}, sim time {} s, digest {}, real-time factor {:.3}",
+        summary.iterations,
+        summary.sim_time_s,
+        summary.digest,
+        summary.real_time_factor
+    );
+    if let Some(path) = path {
+        let text = serde_json::to_string(summary).context("cannot express the summary as JSON")?;
+        fs::write(path, text + "\n")
+            .with_context(|| format!("cannot write summary to {}", path.display()))?;
+    }
+    Ok(summary.outcome)
+}
+
+fn log_end(reason: &StopReason) {
+    match reason.outcome {
+        Outcome::Completed | Outcome::Interrupted => tracing::info!("{reason}"),
+        Outcome::ConfigurationError
+        | Outcome::PeerLost
+        | Outcome::DigestMismatch
+        | Outcome::TimedOut
+        | Outcome::Failed => tracing::error!("{reason}"),
+    }
+}

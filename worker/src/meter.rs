@@ -1,0 +1,288 @@
+//! Measures a run: how long steps take, who holds them up, how fast simulated time goes.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
+
+use hdrhistogram::Histogram;
+use lockstep::StepReport;
+use protocol::report::Percentiles;
+use protocol::secondary_to_primary::Heartbeat;
+use protocol::{Iteration, PeerName, SessionTime};
+
+/// The longest time that is told apart \[ns\]: an hour.
+const LONGEST_NS: u64 = 3_600_000_000_000;
+/// The window of the current real-time factor.
+const WINDOW: Duration = Duration::from_secs(1);
+/// The least distance between samples of that window.
+const SAMPLE_DISTANCE: Duration = Duration::from_millis(50);
+/// The weight of the newest value in smoothed ones.
+const SMOOTHING: f64 = 0.05;
+
+/// Measures a run.
+pub struct Meter {
+    step: Histogram<u64>,
+    physics: Histogram<u64>,
+    overhead: Histogram<u64>,
+    peers: BTreeMap<PeerName, PeerMeter>,
+    window: VecDeque<(SessionTime, Iteration)>,
+    running_since: Option<SessionTime>,
+    ran: Duration,
+    step_size: Duration,
+}
+
+/// Measures one secondary.
+#[derive(Clone, Debug, Default)]
+pub struct PeerMeter {
+    /// Its physics per step, smoothed \[us\].
+    pub physics_us: f64,
+    /// Time per step that it waited for others, smoothed \[us\].
+    pub wait_us: f64,
+    /// The part of recent steps in which it answered last, 0 to 1.
+    pub last_share: f64,
+    /// Whether it answered last in the last step.
+    pub was_last: bool,
+    /// Its processor use, 1.0 is one core.
+    pub cpu: f64,
+    /// The heartbeat that `cpu` was computed from.
+    beat: Heartbeat,
+}
+
+/// How fast a run goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Speed {
+    /// Simulated over real time.
+    pub real_time_factor: f64,
+    /// Iterations per second of real time.
+    pub steps_per_s: f64,
+}
+
+impl Meter {
+    /// Starts to measure.
+    ///
+    /// # Panics
+    /// Never: the bounds of the histograms are valid.
+    pub fn new(step_size: Duration) -> Self {
+        let histogram = || {
+            Histogram::new_with_bounds(1, LONGEST_NS, 3).expect("1 ns to an hour is a valid range")
+        };
+        Self {
+            step: histogram(),
+            physics: histogram(),
+            overhead: histogram(),
+            peers: BTreeMap::new(),
+            window: VecDeque::new(),
+            running_since: None,
+            ran: Duration::ZERO,
+            step_size,
+        }
+    }
+
+    /// Takes a step that is done.
+    pub fn on_step(&mut self, report: &StepReport, now: SessionTime) {
+        let last = report
+            .peers
+            .iter()
+            .map(|peer| peer.answered_after)
+            .max()
+            .unwrap_or_default();
+        for peer in &report.peers {
+            let meter = self.peers.entry(peer.name.clone()).or_default();
+            meter.was_last = peer.answered_after == last;
+            smooth(&mut meter.physics_us, micros(peer.physics));
+            smooth(
+                &mut meter.wait_us,
+                micros(report.duration.saturating_sub(peer.answered_after)),
+            );
+            smooth(&mut meter.last_share, f64::from(u8::from(meter.was_last)));
+        }
+        if report.paused {
+            return;
+        }
+        let physics = report
+            .peers
+            .iter()
+            .map(|peer| peer.physics)
+            .max()
+            .unwrap_or_default();
+        self.step
+            .saturating_record(report.duration.as_nanos() as u64);
+        self.physics.saturating_record(physics.as_nanos() as u64);
+        let overhead = report.duration.saturating_sub(physics);
+        self.overhead.saturating_record(overhead.as_nanos() as u64);
+        let is_new = self
+            .window
+            .back()
+            .is_none_or(|(at, _)| now.since(*at) >= SAMPLE_DISTANCE);
+        if is_new {
+            self.window.push_back((now, report.iteration));
+        }
+    }
+
+    /// Notes whether simulated time runs.
+    pub fn note_running(&mut self, running: bool, now: SessionTime) {
+        match (running, self.running_since) {
+            (true, None) => {
+                self.running_since = Some(now);
+                self.window.clear();
+            }
+            (false, Some(since)) => {
+                self.running_since = None;
+                self.ran += now.since(since);
+                self.window.clear();
+            }
+            (true, Some(_)) | (false, None) => {}
+        }
+    }
+
+    /// Takes a secondary's heartbeat.
+    pub fn on_heartbeat(&mut self, name: &PeerName, beat: &Heartbeat) {
+        let meter = self.peers.entry(name.clone()).or_default();
+        let elapsed = beat.sent_at_us.saturating_sub(meter.beat.sent_at_us);
+        if meter.beat.count > 0 && elapsed > 0 {
+            let used = beat.cpu_time_us.saturating_sub(meter.beat.cpu_time_us);
+            let weight = 0.2;
+            meter.cpu += weight * (used as f64 / elapsed as f64 - meter.cpu);
+        }
+        meter.beat = beat.clone();
+    }
+
+    /// Returns what was measured of a secondary.
+    pub fn peer(&self, name: &PeerName) -> PeerMeter {
+        self.peers.get(name).cloned().unwrap_or_default()
+    }
+
+    /// Returns the speed over the last second.
+    pub fn current_speed(&mut self, iteration: Iteration, now: SessionTime) -> Speed {
+        while self.window.len() > 1
+            && self
+                .window
+                .front()
+                .is_some_and(|(at, _)| now.since(*at) > WINDOW)
+        {
+            self.window.pop_front();
+        }
+        let Some((at, begin)) = self.window.front() else {
+            return Speed::default();
+        };
+        self.speed(iteration.0.saturating_sub(begin.0), now.since(*at))
+    }
+
+    /// Returns the speed over the time in which simulated time ran.
+    pub fn overall_speed(&self, iteration: Iteration, now: SessionTime) -> Speed {
+        let current = self
+            .running_since
+            .map_or(Duration::ZERO, |since| now.since(since));
+        self.speed(iteration.0, self.ran + current)
+    }
+
+    /// Returns percentiles of steps, physics and overhead, in this order.
+    pub fn percentiles(&self) -> [Percentiles; 3] {
+        [&self.step, &self.physics, &self.overhead].map(|histogram| {
+            let at = |quantile| histogram.value_at_quantile(quantile) as f64 / 1e3;
+            let max = histogram.max() as f64 / 1e3;
+            Percentiles {
+                p50: at(0.5),
+                p99: at(0.99),
+                max,
+            }
+        })
+    }
+
+    fn speed(&self, iterations: u64, elapsed: Duration) -> Speed {
+        let seconds = elapsed.as_secs_f64();
+        if seconds <= 0.0 {
+            return Speed::default();
+        }
+        let steps_per_s = iterations as f64 / seconds;
+        Speed {
+            real_time_factor: steps_per_s * self.step_size.as_secs_f64(),
+            steps_per_s,
+        }
+    }
+}
+
+fn smooth(value: &mut f64, newest: f64) {
+    *value += SMOOTHING * (newest - *value);
+}
+
+fn micros(duration: Duration) -> f64 {
+    duration.as_nanos() as f64 / 1e3
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lockstep::PeerTiming;
+    use protocol::Digest;
+
+    const MS: u64 = 1_000_000;
+
+    fn report(iteration: u64, answered_after_us: [u64; 2]) -> StepReport {
+        let peer = |name: &str, after| PeerTiming {
+            name: name.parse().unwrap(),
+            physics: Duration::from_micros(after / 2),
+            answered_after: Duration::from_micros(after),
+        };
+        StepReport {
+            iteration: Iteration(iteration),
+            paused: false,
+            digest: Digest::default(),
+            duration: Duration::from_micros(answered_after_us.into_iter().max().unwrap()),
+            peers: vec![
+                peer("s1", answered_after_us[0]),
+                peer("s2", answered_after_us[1]),
+            ],
+        }
+    }
+
+    #[test]
+    fn the_slower_secondary_is_the_last_and_the_other_waits() {
+        let mut meter = Meter::new(Duration::from_millis(1));
+        for iteration in 1..500 {
+            meter.on_step(&report(iteration, [100, 400]), SessionTime(iteration * MS));
+        }
+        let (s1, s2) = (
+            meter.peer(&"s1".parse().unwrap()),
+            meter.peer(&"s2".parse().unwrap()),
+        );
+        assert!(
+            s1.last_share < 0.001 && s2.last_share > 0.999,
+            "{s1:?} {s2:?}"
+        );
+        assert!(
+            (s1.wait_us - 300.0).abs() < 1.0 && s2.wait_us < 1.0,
+            "{s1:?} {s2:?}"
+        );
+        let [step, physics, overhead] = meter.percentiles();
+        assert!((step.p50 - 400.0).abs() < 1.0, "{step:?}");
+        assert!((physics.p50 - 200.0).abs() < 1.0, "{physics:?}");
+        assert!((overhead.p99 - 200.0).abs() < 1.0, "{overhead:?}");
+    }
+
+    #[test]
+    fn time_that_stands_still_does_not_count() {
+        let mut meter = Meter::new(Duration::from_millis(1));
+        meter.note_running(true, SessionTime(0));
+        meter.note_running(false, SessionTime(1000 * MS));
+        meter.note_running(true, SessionTime(9000 * MS));
+        let speed = meter.overall_speed(Iteration(4000), SessionTime(10_000 * MS));
+        assert!((speed.real_time_factor - 2.0).abs() < 1e-9, "{speed:?}");
+        assert!((speed.steps_per_s - 2000.0).abs() < 1e-6, "{speed:?}");
+    }
+
+    #[test]
+    fn the_current_speed_is_that_of_the_last_second() {
+        let mut meter = Meter::new(Duration::from_millis(1));
+        meter.note_running(true, SessionTime(0));
+        for ms in 0..5000 {
+            let iteration = if ms < 3000 {
+                ms
+            } else {
+                3000 + (ms - 3000) * 2
+            };
+            meter.on_step(&report(iteration, [1, 1]), SessionTime(ms * MS));
+        }
+        let speed = meter.current_speed(Iteration(7000), SessionTime(5000 * MS));
+        assert!((speed.real_time_factor - 2.0).abs() < 0.02, "{speed:?}");
+    }
+}

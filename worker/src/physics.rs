@@ -1,0 +1,23 @@
+//! Physics: one rapier world per [`Cell`], in doubles.
+//!
+//! A cell is filled from the immutable [`sdf::World`] and then only steps. Its bits are a function
+//! of the order of the calls made on it: the same calls give the same states on any host.
+//! What rapier cannot do as the world says is listed by [`unsupported`], for the caller to log.
+//! Nothing here knows of peers, messages or time beyond the step size; start at [`cell`].
+
+pub mod cell;
+mod collision_filter;
+mod inertia;
+mod joint;
+pub mod limitation;
+mod model;
+mod pose;
+mod shape;
+pub mod snapshot;
+mod state;
+#[cfg(test)]
+mod tests;
+
+pub use cell::Cell;
+pub use limitation::{Limitation, LimitationKind, unsupported};
+pub use snapshot::RestoreError;

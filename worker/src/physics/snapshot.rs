@@ -1,0 +1,84 @@
+//! Snapshots: a cell as bytes, from which it continues bit for bit.
+//!
+//! They hold all of rapier's sets, islands and contacts included, but not the world. Layout: the
+//! digest of the rest as 16 little-endian bytes, then postcard.
+
+use std::sync::Arc;
+
+use protocol::Digest;
+use rapier3d_f64::pipeline::PhysicsWorld;
+use sdf::World;
+use serde::{Deserialize, Serialize};
+
+use super::cell::{Cell, Contents};
+
+/// Bytes that are no snapshot of a cell of this world.
+#[derive(Debug, thiserror::Error)]
+pub enum RestoreError {
+    /// Cut short or altered on the way.
+    #[error("snapshot is damaged: its digest does not match its bytes")]
+    Damaged,
+    /// Written by another build.
+    #[error("snapshot was made by a build with other physics")]
+    Malformed(#[source] postcard::Error),
+    /// Of a cell of another world.
+    #[error("snapshot belongs to another world")]
+    OtherWorld,
+}
+
+#[derive(Serialize)]
+struct SnapshotRef<'a> {
+    physics: &'a PhysicsWorld,
+    contents: &'a Contents,
+}
+
+#[derive(Deserialize)]
+struct Snapshot {
+    physics: PhysicsWorld,
+    contents: Contents,
+}
+
+impl Cell {
+    /// Returns everything that the cell needs to go on elsewhere, but for the world.
+    ///
+    /// # Panics
+    /// Never: rapier's sets hold only what postcard can express.
+    pub fn snapshot(&self) -> Vec<u8> {
+        let snapshot = SnapshotRef {
+            physics: &self.physics,
+            contents: &self.contents,
+        };
+        let payload = vec![0; size_of::<u128>()];
+        let mut bytes = postcard::to_extend(&snapshot, payload)
+            .expect("rapier's sets hold only what postcard can express");
+        let digest = Digest::of_bytes(&bytes[size_of::<u128>()..]);
+        bytes[..size_of::<u128>()].copy_from_slice(&digest.0.to_le_bytes());
+        bytes
+    }
+
+    /// Returns the cell of a snapshot.
+    ///
+    /// # Errors
+    /// When the bytes are damaged, or were made by another build or for another world.
+    pub fn restore(world: Arc<World>, bytes: &[u8]) -> Result<Self, RestoreError> {
+        let (digest, payload) = bytes.split_first_chunk().ok_or(RestoreError::Damaged)?;
+        if Digest::of_bytes(payload).0 != u128::from_le_bytes(*digest) {
+            return Err(RestoreError::Damaged);
+        }
+        let Snapshot { physics, contents } =
+            postcard::from_bytes(payload).map_err(RestoreError::Malformed)?;
+        if !fits(&contents, &world) {
+            return Err(RestoreError::OtherWorld);
+        }
+        Ok(Self::from_parts(world, physics, contents))
+    }
+}
+
+fn fits(contents: &Contents, world: &World) -> bool {
+    let has_static = |index: &usize| world.models.get(*index).is_some();
+    contents.statics.keys().all(has_static)
+        && contents.performers.values().all(|performer| {
+            let model = world.models.get(performer.model);
+            model.is_some_and(|model| model.links.len() == performer.links.len())
+        })
+}

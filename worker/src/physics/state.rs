@@ -1,0 +1,52 @@
+//! The state of a performer as the primary sees it.
+
+use protocol::{DigestBuilder, PerformerId, PerformerState};
+use rapier3d_f64::dynamics::{RigidBody, RigidBodyHandle, RigidBodySet};
+use sdf::Model;
+
+use super::pose;
+
+/// Returns a performer's state: pose of its model's origin, velocity of its canonical link at that
+/// link's origin, and the digest of all links. A model without links stays where it was put.
+pub(super) fn state(
+    performer: PerformerId,
+    model: &Model,
+    links: &[RigidBodyHandle],
+    bodies: &RigidBodySet,
+    digest: &mut DigestBuilder,
+) -> PerformerState {
+    digest.clear();
+    for link in links {
+        add_link(digest, &bodies[*link]);
+    }
+    let mut state = PerformerState {
+        performer,
+        position: model.pose.position,
+        orientation_xyzw: model.pose.orientation_xyzw,
+        linear_velocity: [0.0; 3],
+        angular_velocity: [0.0; 3],
+        digest: digest.finish(),
+    };
+    if let Some(handle) = links.get(model.canonical_link) {
+        let body = &bodies[*handle];
+        let origin_in_link = model.links[model.canonical_link]
+            .pose
+            .inverse()
+            .then(&model.pose);
+        let origin = pose::from_rapier(body.position()).then(&origin_in_link);
+        state.position = origin.position;
+        state.orientation_xyzw = origin.orientation_xyzw;
+        state.linear_velocity = body.velocity_at_point(body.translation()).to_array();
+        state.angular_velocity = body.angvel().to_array();
+    }
+    state
+}
+
+/// Adds pose, velocity of the centre of mass, angular velocity, and whether it sleeps.
+fn add_link(digest: &mut DigestBuilder, body: &RigidBody) {
+    digest.numbers(&body.translation().to_array());
+    digest.numbers(&body.rotation().to_array());
+    digest.numbers(&body.linvel().to_array());
+    digest.numbers(&body.angvel().to_array());
+    digest.number(f64::from(u8::from(body.is_sleeping())));
+}

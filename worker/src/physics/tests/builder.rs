@@ -1,0 +1,180 @@
+//! Small worlds, built without a file, and cells that hold all of one.
+
+use std::sync::Arc;
+
+use protocol::{PerformerId, PerformerState};
+use sdf::{
+    Axis, Collision, Geometry, Inertial, Joint, JointKind, JointParent, Link, Model, Physics, Pose,
+    Surface, World,
+};
+
+use crate::physics::Cell;
+
+pub(super) const GRAVITY: f64 = 9.8;
+pub(super) const STEP: f64 = 0.001;
+
+pub(super) fn world(models: Vec<Model>) -> Arc<World> {
+    Arc::new(World {
+        name: "test".to_owned(),
+        physics: Physics {
+            max_step_size_s: STEP,
+            real_time_factor: 1.0,
+        },
+        gravity: [0.0, 0.0, -GRAVITY],
+        models,
+        levels: Vec::new(),
+        performers: Vec::new(),
+    })
+}
+
+/// Returns a cell with all models of a world; performers' ids are their models' indices.
+pub(super) fn cell(models: Vec<Model>) -> Cell {
+    fill(&world(models))
+}
+
+pub(super) fn fill(world: &Arc<World>) -> Cell {
+    let mut cell = Cell::new(Arc::clone(world));
+    for (index, model) in world.models.iter().enumerate() {
+        if model.is_static {
+            cell.insert_static(index);
+        } else {
+            cell.insert_performer(PerformerId(index as u32), index);
+        }
+    }
+    cell
+}
+
+pub(super) fn run(cell: &mut Cell, duration_s: f64) {
+    for _ in 0..(duration_s / STEP).round() as usize {
+        cell.step(STEP);
+    }
+}
+
+pub(super) fn states(cell: &mut Cell) -> Vec<PerformerState> {
+    let mut states = Vec::new();
+    cell.states(&mut states);
+    states
+}
+
+/// Returns the state of the performer made from a model.
+pub(super) fn state(cell: &mut Cell, model: u32) -> PerformerState {
+    let found = states(cell)
+        .into_iter()
+        .find(|state| state.performer == PerformerId(model));
+    found.expect("the model is a performer in the cell")
+}
+
+pub(super) fn pose(position: [f64; 3], rpy: [f64; 3]) -> Pose {
+    Pose::from_xyz_rpy(position, rpy)
+}
+
+pub(super) fn collision(geometry: Geometry, friction: f64) -> Collision {
+    Collision {
+        name: "collision".to_owned(),
+        pose: Pose::IDENTITY,
+        geometry,
+        surface: Surface {
+            friction,
+            restitution: 0.0,
+            collide_bitmask: 0xff,
+        },
+    }
+}
+
+/// Returns a link of 1 kg with the inertia of its shape, or of a small ball without one.
+pub(super) fn link(name: &str, pose: Pose, collision: Option<Collision>) -> Link {
+    let inertia = collision
+        .as_ref()
+        .map_or([0.01; 3], |collision| moments(&collision.geometry));
+    Link {
+        name: name.to_owned(),
+        pose,
+        inertial: Inertial {
+            mass: 1.0,
+            pose: Pose::IDENTITY,
+            inertia: [inertia[0], 0.0, 0.0, inertia[1], 0.0, inertia[2]],
+        },
+        gravity: true,
+        kinematic: false,
+        collisions: collision.into_iter().collect(),
+    }
+}
+
+/// Returns the moments about x, y and z of 1 kg of a shape.
+fn moments(geometry: &Geometry) -> [f64; 3] {
+    match *geometry {
+        Geometry::Box { size: [x, y, z] } => {
+            [y * y + z * z, x * x + z * z, x * x + y * y].map(|sum| sum / 12.0)
+        }
+        Geometry::Sphere { radius } => [0.4 * radius * radius; 3],
+        Geometry::Cylinder { radius, length } | Geometry::Cone { radius, length } => {
+            let across = (3.0 * radius * radius + length * length) / 12.0;
+            [across, across, radius * radius / 2.0]
+        }
+        Geometry::Ellipsoid { .. } | Geometry::Capsule { .. } | Geometry::Plane { .. } => [0.01; 3],
+    }
+}
+
+/// Returns a model that moves; its origin is that of its first link.
+pub(super) fn model(name: &str, links: Vec<Link>, joints: Vec<Joint>) -> Model {
+    Model {
+        name: name.to_owned(),
+        is_static: false,
+        self_collide: false,
+        pose: links.first().map_or(Pose::IDENTITY, |link| link.pose),
+        links,
+        canonical_link: 0,
+        joints,
+    }
+}
+
+/// Returns a model of one link with one shape.
+pub(super) fn body(name: &str, pose: Pose, collision: Collision) -> Model {
+    model(name, vec![link("link", pose, Some(collision))], Vec::new())
+}
+
+pub(super) fn fixed(mut model: Model) -> Model {
+    model.is_static = true;
+    model
+}
+
+/// Returns level ground at height 0.
+pub(super) fn ground(friction: f64) -> Model {
+    let plane = Geometry::Plane {
+        normal: [0.0, 0.0, 1.0],
+    };
+    fixed(body("ground", Pose::IDENTITY, collision(plane, friction)))
+}
+
+/// Returns a plane that falls towards +x, and the pose of something at a height above it.
+pub(super) fn incline(angle: f64, friction: f64, height: f64) -> (Model, Pose) {
+    let turn = pose([0.0; 3], [0.0, angle, 0.0]);
+    let plane = Geometry::Plane {
+        normal: [0.0, 0.0, 1.0],
+    };
+    let above = turn.then(&pose([0.0, 0.0, height], [0.0; 3]));
+    (
+        fixed(body("incline", turn, collision(plane, friction))),
+        above,
+    )
+}
+
+pub(super) fn axis(xyz: [f64; 3], lower: f64, upper: f64) -> Axis {
+    Axis {
+        xyz,
+        lower,
+        upper,
+        damping: 0.0,
+        friction: 0.0,
+    }
+}
+
+pub(super) fn joint(kind: JointKind, parent: JointParent, child: usize, at: [f64; 3]) -> Joint {
+    Joint {
+        name: "joint".to_owned(),
+        kind,
+        parent,
+        child,
+        pose: pose(at, [0.0; 3]),
+    }
+}

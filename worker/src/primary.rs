@@ -1,0 +1,321 @@
+//! The primary's driver: receive, handle, perform; and the figures that it keeps of the run.
+
+use std::sync::mpsc::Receiver;
+use std::time::Duration;
+
+use lockstep::{Primary, PrimaryInput, PrimaryOutput, StepReport};
+use protocol::primary_to_client::{PrimaryToClient, Reply};
+use protocol::primary_to_observers::{Clock, PrimaryToObservers, Severity};
+use protocol::report::{RunState, SecondarySummary, Summary};
+use protocol::{
+    ClientToPrimary, Command, Envelope, PeerName, ProtocolVersion, RoutingId, SecondaryToPrimary,
+    SessionTime, StopReason, decode, encode, topic,
+};
+use serde::Serialize;
+use transport::{Arrival, Destination, Link};
+
+use crate::clock::{SessionClock, wall_clock_us};
+use crate::digests_file::DigestsFile;
+use crate::meter::Meter;
+use crate::report::{self, Reporter};
+use crate::secondary::{Chain, InputSender};
+use crate::status::StatusThread;
+
+/// Time between reports to observers.
+const REPORT_INTERVAL: Duration = Duration::from_millis(50);
+/// Time between reports of affinity when nothing changes.
+const AFFINITY_INTERVAL: Duration = Duration::from_secs(1);
+
+/// A primary at work.
+pub struct PrimaryDriver<L: Link> {
+    link: L,
+    primary: Primary,
+    clock: SessionClock,
+    status: StatusThread,
+    inputs: InputSender<PrimaryInput>,
+    pending: Receiver<PrimaryInput>,
+    meter: Meter,
+    reporter: Reporter,
+    digests: Option<DigestsFile>,
+    outputs: Vec<PrimaryOutput>,
+    next_report: SessionTime,
+    next_affinity: SessionTime,
+    secondaries: Vec<SecondarySummary>,
+    finished: Option<StopReason>,
+}
+
+impl<L: Link> PrimaryDriver<L> {
+    /// Makes a driver on a link.
+    pub fn new(
+        link: L,
+        primary: Primary,
+        status: StatusThread,
+        reporter: Reporter,
+        digests: Option<DigestsFile>,
+    ) -> Self {
+        let (inputs, pending) = InputSender::new(&link);
+        Self {
+            meter: Meter::new(primary.settings().step_size),
+            link,
+            primary,
+            clock: SessionClock::start(),
+            status,
+            inputs,
+            pending,
+            reporter,
+            digests,
+            outputs: Vec::new(),
+            next_report: SessionTime(0),
+            next_affinity: SessionTime(0),
+            secondaries: Vec::new(),
+            finished: None,
+        }
+    }
+
+    /// Returns a handle for inputs from other threads.
+    pub fn inputs(&self) -> InputSender<PrimaryInput> {
+        self.inputs.clone()
+    }
+
+    /// Runs the simulation until it ends, and returns how it went.
+    ///
+    /// # Panics
+    /// Only when an invariant of the rules is broken.
+    pub fn run(mut self) -> Summary {
+        self.handle(PrimaryInput::DeadlinePassed);
+        while self.finished.is_none() {
+            self.wait();
+            self.report_when_due();
+        }
+        if let Some(digests) = &mut self.digests
+            && let Err(error) = digests.finish()
+        {
+            tracing::error!(
+                "cannot write digests to {}: {error}",
+                digests.path().display()
+            );
+        }
+        let reason = self.finished.take().expect("the loop ends once it is set");
+        let now = self.clock.now();
+        let secondaries = std::mem::take(&mut self.secondaries);
+        self.reporter
+            .summary(&self.primary, &self.meter, secondaries, reason, now)
+    }
+
+    fn wait(&mut self) {
+        let now = self.clock.now();
+        let deadline = self.primary.deadline();
+        let wake = deadline.map_or(self.next_report, |at| at.min(self.next_report));
+        match self.link.receive(Some(wake.since(now))) {
+            Ok(Some(arrival)) => self.on_arrival(arrival),
+            Ok(None) if deadline.is_some_and(|at| at <= self.clock.now()) => {
+                self.handle(PrimaryInput::DeadlinePassed);
+            }
+            Ok(None) => {}
+            Err(error) => {
+                self.handle(PrimaryInput::Failed(format!(
+                    "the link broke: {}",
+                    Chain(&error)
+                )));
+            }
+        }
+    }
+
+    fn on_arrival(&mut self, arrival: Arrival) {
+        match arrival {
+            Arrival::Message {
+                from: Some(from),
+                topic,
+                payload,
+            } => {
+                let input = Self::input_of(from, &topic, &payload);
+                self.handle(input);
+            }
+            Arrival::Subscribed(routing) => self.handle(PrimaryInput::Subscribed(routing)),
+            Arrival::Unsubscribed(routing) => self.handle(PrimaryInput::Unsubscribed(routing)),
+            Arrival::Woken => {
+                while let Ok(input) = self.pending.try_recv() {
+                    self.handle(input);
+                }
+            }
+            Arrival::Message { from: None, .. } | Arrival::Connected | Arrival::Disconnected => {}
+        }
+    }
+
+    fn input_of(from: RoutingId, topic: &[u8], payload: &[u8]) -> PrimaryInput {
+        if topic == topic::REQUEST.as_bytes() {
+            return match decode::<ClientToPrimary>(payload) {
+                Ok(envelope) => PrimaryInput::Client {
+                    from,
+                    message: envelope.body,
+                },
+                Err(error) => malformed(from, false, &error),
+            };
+        }
+        match decode::<SecondaryToPrimary>(payload) {
+            Ok(envelope) => PrimaryInput::Secondary {
+                from,
+                envelope,
+                wall_clock_us: wall_clock_us(),
+            },
+            Err(error) => malformed(from, topic == topic::ANNOUNCE.as_bytes(), &error),
+        }
+    }
+
+    fn handle(&mut self, input: PrimaryInput) {
+        self.primary
+            .handle(input, self.clock.now(), &mut self.outputs);
+        let outputs = std::mem::take(&mut self.outputs);
+        for output in outputs {
+            self.perform(output);
+        }
+        let running = self.primary.run_state() == RunState::Running;
+        self.meter.note_running(running, self.clock.now());
+    }
+
+    fn perform(&mut self, output: PrimaryOutput) {
+        match output {
+            PrimaryOutput::Publish(message) => {
+                let topic = message.topic();
+                self.send(Destination::EverySecondary, topic, message);
+            }
+            PrimaryOutput::Send { to, message } => {
+                let topic = message.topic();
+                self.send(Destination::Peer(&to), topic, message);
+            }
+            PrimaryOutput::Reply { to, message } => {
+                self.send(Destination::Peer(&to), topic::REQUEST, message);
+            }
+            PrimaryOutput::Report {
+                to,
+                request,
+                command,
+            } => {
+                let reply = self.figures(command);
+                let message = PrimaryToClient { request, reply };
+                self.send(Destination::Peer(&to), topic::REQUEST, message);
+            }
+            PrimaryOutput::Observe(message) => self.observe(message),
+            PrimaryOutput::StepDone(report) => self.on_step_done(&report),
+            PrimaryOutput::Finished(reason) => {
+                self.publish_reports();
+                self.finished = Some(reason);
+            }
+        }
+    }
+
+    fn send<B: Serialize>(&mut self, to: Destination<'_>, topic: &str, body: B) {
+        let bytes = encode(&Envelope {
+            version: ProtocolVersion::CURRENT,
+            session: self.primary.settings().session,
+            sender: PeerName::primary(),
+            body,
+        });
+        if let Err(error) = self.link.send(to, topic, &bytes) {
+            // A secondary that is missed is sent its step again, or is lost by its deadlines.
+            tracing::debug!(topic, "message not sent: {}", Chain(&error));
+        }
+    }
+
+    fn observe(&mut self, message: PrimaryToObservers) {
+        match &message {
+            PrimaryToObservers::Event(event) => {
+                let iteration = event.iteration.0;
+                match event.severity {
+                    Severity::Info => tracing::info!(iteration, "{}", event.text),
+                    Severity::Warning => tracing::warn!(iteration, "{}", event.text),
+                    Severity::Error => tracing::error!(iteration, "{}", event.text),
+                }
+                if event.kind == "run" {
+                    // Who took part must be known before anyone leaves.
+                    self.note_secondaries();
+                }
+            }
+            PrimaryToObservers::Heartbeat(relay) => {
+                if let Some(member) = self.primary.roster().get(&relay.name) {
+                    self.meter.on_heartbeat(&relay.name, &member.heartbeat);
+                }
+            }
+            _ => {}
+        }
+        self.status.observe(message);
+    }
+
+    fn note_secondaries(&mut self) {
+        let now = report::secondaries(&self.primary);
+        for secondary in now {
+            match self
+                .secondaries
+                .iter_mut()
+                .find(|known| known.name == secondary.name)
+            {
+                Some(known) => *known = secondary,
+                None => self.secondaries.push(secondary),
+            }
+        }
+    }
+
+    fn on_step_done(&mut self, report: &StepReport) {
+        self.meter.on_step(report, self.clock.now());
+        if let (false, Some(digests)) = (report.paused, &mut self.digests)
+            && let Err(error) = digests.write(report.iteration, report.digest)
+        {
+            let cause = format!(
+                "cannot write digests to {}: {error}",
+                digests.path().display()
+            );
+            self.digests = None;
+            self.inputs.send(PrimaryInput::Failed(cause));
+        }
+    }
+
+    fn figures(&mut self, command: Command) -> Reply {
+        if command == Command::Layout {
+            return Reply::Layout(Box::new(self.reporter.layout(self.primary.plan())));
+        }
+        let now = self.clock.now();
+        Reply::Snapshot(Box::new(self.reporter.snapshot(
+            &self.primary,
+            &mut self.meter,
+            now,
+        )))
+    }
+
+    fn report_when_due(&mut self) {
+        if self.clock.now() >= self.next_report && self.finished.is_none() {
+            self.publish_reports();
+        }
+    }
+
+    fn publish_reports(&mut self) {
+        let now = self.clock.now();
+        self.next_report = now + REPORT_INTERVAL;
+        let stats = self.reporter.stats(&self.primary, &mut self.meter, now);
+        let peers = self.reporter.peers(&self.primary, &self.meter, now);
+        self.status.observe(PrimaryToObservers::Clock(Clock {
+            iteration: self.primary.iteration(),
+            sim_time: self.primary.sim_time(),
+            paused: stats.paused,
+        }));
+        self.status
+            .observe(PrimaryToObservers::Stats { stats, peers });
+        self.status
+            .observe(PrimaryToObservers::Poses(report::performers(&self.primary)));
+        if now >= self.next_affinity {
+            self.next_affinity = now + AFFINITY_INTERVAL;
+            self.status.observe(PrimaryToObservers::Affinity(
+                self.reporter.levels(&self.primary),
+            ));
+        }
+    }
+}
+
+fn malformed(from: RoutingId, joining: bool, error: &protocol::DecodeError) -> PrimaryInput {
+    let error = Chain(error).to_string();
+    tracing::warn!("message from {from} refused: {error}");
+    PrimaryInput::Malformed {
+        from,
+        joining,
+        error,
+    }
+}

@@ -1,0 +1,339 @@
+//! Makes the figures that people and scripts read from the state of a primary.
+
+use lockstep::roster::{Member, Progress};
+use lockstep::{Bounds, Plan, Primary};
+use protocol::report::{
+    Layout, LevelOutline, LevelReport, ModelOutline, PeerReport, PeerState, PerformerReport,
+    RunState, SecondarySummary, Snapshot, Stats, Summary,
+};
+use protocol::{CellId, LevelId, PeerInfo, PeerName, PerformerId, Role, SessionTime, StopReason};
+use sdf::World;
+
+use crate::identity;
+use crate::meter::Meter;
+use crate::standalone::STANDALONE_NAME;
+
+/// What reports are made of.
+pub struct Reporter {
+    worlds: Vec<World>,
+    own: PeerInfo,
+    own_cpu: (u64, SessionTime),
+}
+
+impl Reporter {
+    /// Makes the reporter of the process that says `own` of itself.
+    pub fn new(worlds: Vec<World>, own: PeerInfo) -> Self {
+        Self {
+            worlds,
+            own,
+            own_cpu: (identity::cpu_time_us(), SessionTime(0)),
+        }
+    }
+
+    /// Returns all figures of this moment.
+    pub fn snapshot(&mut self, primary: &Primary, meter: &mut Meter, now: SessionTime) -> Snapshot {
+        Snapshot {
+            stats: self.stats(primary, meter, now),
+            peers: self.peers(primary, meter, now),
+            levels: self.levels(primary),
+            performers: performers(primary),
+        }
+    }
+
+    /// Returns the figures of the run.
+    pub fn stats(&self, primary: &Primary, meter: &mut Meter, now: SessionTime) -> Stats {
+        let state = primary.run_state();
+        let speed = if state == RunState::Running {
+            meter.current_speed(primary.iteration(), now)
+        } else {
+            crate::meter::Speed::default()
+        };
+        let [step_us, physics_us, overhead_us] = meter.percentiles();
+        let settings = primary.settings();
+        let here = primary.roster().len() as u32;
+        Stats {
+            world: self.world_name(),
+            state,
+            iteration: primary.iteration().0,
+            sim_time_s: primary.sim_time().seconds(),
+            paused: state == RunState::Paused,
+            real_time_factor: speed.real_time_factor,
+            real_time_factor_asked: settings.real_time_factor,
+            steps_per_s: speed.steps_per_s,
+            step_us,
+            physics_us,
+            overhead_us,
+            digest: primary.digest(),
+            refused: primary.refused(),
+            secondaries_missing: settings.secondaries.saturating_sub(here),
+            events: primary.events(),
+        }
+    }
+
+    /// Returns the processes of the run, the primary first.
+    pub fn peers(&mut self, primary: &Primary, meter: &Meter, now: SessionTime) -> Vec<PeerReport> {
+        let mut peers = Vec::new();
+        if self.own.role == Role::Primary {
+            peers.push(self.own_report(now));
+        }
+        let blocking: Vec<&PeerName> = primary.blocking().collect();
+        for (name, member) in primary.roster().members() {
+            let mut report = peer_report(primary, meter, name, member, now);
+            report.blocking |= blocking.contains(&name) && blocking.len() == 1;
+            if self.own.role == Role::Standalone {
+                let own = self.own_report(now);
+                report = PeerReport {
+                    cpu: own.cpu,
+                    memory_bytes: own.memory_bytes,
+                    ..report
+                };
+            }
+            peers.push(report);
+        }
+        peers
+    }
+
+    /// Returns the levels in world order, each world's default cell first when it has performers.
+    pub fn levels(&self, primary: &Primary) -> Vec<LevelReport> {
+        let plan = primary.plan();
+        let cells = plan
+            .cells
+            .iter()
+            .enumerate()
+            .map(|(id, cell)| (CellId(id as u32), cell));
+        cells
+            .filter(|(id, cell)| cell.level.is_some() || !primary.owned(*id).is_empty())
+            .map(|(id, cell)| LevelReport {
+                name: cell.name.clone(),
+                world: self.worlds[cell.world].name.clone(),
+                active: match cell.level {
+                    Some(level) => primary.levels().is_active(level),
+                    None => true,
+                },
+                owner: primary.host(id).cloned(),
+                performers: names(plan, primary.owned(id)),
+                ghosts: Vec::new(),
+                models_loaded: self.models_loaded(primary, id),
+            })
+            .collect()
+    }
+
+    /// Returns how the whole run went.
+    pub fn summary(
+        &self,
+        primary: &Primary,
+        meter: &Meter,
+        secondaries: Vec<SecondarySummary>,
+        reason: StopReason,
+        now: SessionTime,
+    ) -> Summary {
+        let speed = meter.overall_speed(primary.iteration(), now);
+        let [step_us, physics_us, overhead_us] = meter.percentiles();
+        Summary {
+            outcome: reason.outcome,
+            cause: reason.cause,
+            world: self.world_name(),
+            iterations: primary.iteration().0,
+            sim_time_s: primary.sim_time().seconds(),
+            digest: primary.digest(),
+            real_time_factor: speed.real_time_factor,
+            steps_per_s: speed.steps_per_s,
+            step_us,
+            physics_us,
+            overhead_us,
+            secondaries,
+            performers: performers(primary),
+            events: primary.events(),
+            refused: primary.refused(),
+        }
+    }
+
+    /// Returns what stands still, for maps.
+    pub fn layout(&self, plan: &Plan) -> Layout {
+        let mut layout = Layout::default();
+        for level in &plan.levels {
+            layout.levels.push(LevelOutline {
+                name: level.name.clone(),
+                world: self.worlds[level.world].name.clone(),
+                min: level.inner.min,
+                max: level.inner.max,
+                buffer: level.buffer,
+            });
+        }
+        for model in self.worlds.iter().flat_map(|world| &world.models) {
+            if let (true, Some((min, max))) = (model.is_static, model.collision_bounds()) {
+                layout.statics.push(ModelOutline {
+                    name: model.name.clone(),
+                    min,
+                    max,
+                });
+            }
+        }
+        for performer in &plan.performers {
+            let Bounds { min, max } = performer.bounds_at(performer.start);
+            layout.performers.push(ModelOutline {
+                name: performer.name.clone(),
+                min,
+                max,
+            });
+        }
+        layout
+    }
+
+    fn world_name(&self) -> String {
+        let names: Vec<&str> = self
+            .worlds
+            .iter()
+            .map(|world| world.name.as_str())
+            .collect();
+        names.join("+")
+    }
+
+    fn models_loaded(&self, primary: &Primary, cell: CellId) -> Vec<String> {
+        let plan = primary.plan();
+        let mut models: Vec<usize> = primary
+            .levels()
+            .of_cell(cell)
+            .flat_map(|level| plan.level(level).static_models.iter().copied())
+            .collect();
+        models.sort_unstable();
+        models.dedup();
+        let world = &self.worlds[plan.cell(cell).world];
+        models
+            .into_iter()
+            .map(|model| world.models[model].name.clone())
+            .collect()
+    }
+
+    fn own_report(&mut self, now: SessionTime) -> PeerReport {
+        let (used, at) = self.own_cpu;
+        let elapsed = now.since(at).as_micros() as u64;
+        let cpu_time = identity::cpu_time_us();
+        let cpu = cpu_time.saturating_sub(used) as f64 / elapsed.max(1) as f64;
+        if elapsed > 1_000_000 {
+            self.own_cpu = (cpu_time, now);
+        }
+        PeerReport {
+            name: self.own.name.clone(),
+            role: self.own.role,
+            state: PeerState::Active,
+            pid: self.own.pid,
+            host: self.own.host.clone(),
+            heartbeat_age_ms: 0.0,
+            round_trip_us: Some(0),
+            clock_offset_us: Some(0),
+            levels: Vec::new(),
+            performers: Vec::new(),
+            physics_us: 0.0,
+            wait_us: 0.0,
+            last_share: 0.0,
+            blocking: false,
+            cpu,
+            memory_bytes: identity::memory_bytes(),
+        }
+    }
+}
+
+/// Returns the secondaries as they are now, by name; a standalone process has none.
+pub fn secondaries(primary: &Primary) -> Vec<SecondarySummary> {
+    let members = primary.roster().members();
+    members
+        .filter(|(name, _)| name.as_str() != STANDALONE_NAME)
+        .map(|(name, member)| SecondarySummary {
+            name: name.clone(),
+            pid: member.info.pid,
+            levels: hosted_levels(primary, name),
+            performers: hosted_performers(primary, name),
+            hand_offs_in: 0,
+        })
+        .collect()
+}
+
+/// Returns the performers, by name.
+pub fn performers(primary: &Primary) -> Vec<PerformerReport> {
+    let plan = primary.plan();
+    let by_name = primary.performers_by_name().iter();
+    by_name
+        .map(|id| {
+            let (cell, state) = primary.performer(*id);
+            let levels = primary.levels().of_performer(*id);
+            PerformerReport {
+                name: plan.performer(*id).name.clone(),
+                owner: primary.host(cell).cloned(),
+                level: plan.cell(cell).name.clone(),
+                levels: levels
+                    .iter()
+                    .map(|id: &LevelId| plan.level(*id).name.clone())
+                    .collect(),
+                position: state.position,
+                orientation_xyzw: state.orientation_xyzw,
+                linear_velocity: state.linear_velocity,
+            }
+        })
+        .collect()
+}
+
+fn peer_report(
+    primary: &Primary,
+    meter: &Meter,
+    name: &PeerName,
+    member: &Member,
+    now: SessionTime,
+) -> PeerReport {
+    let measured = meter.peer(name);
+    let performers = hosted_performers(primary, name);
+    let state = match member.progress {
+        Progress::Welcomed => PeerState::Joining,
+        Progress::Loaded => PeerState::Syncing,
+        Progress::Synced if member.closed_at.is_some() => PeerState::Gone,
+        Progress::Synced if performers.is_empty() => PeerState::Standby,
+        Progress::Synced => PeerState::Active,
+    };
+    PeerReport {
+        name: name.clone(),
+        role: member.info.role,
+        state,
+        pid: member.info.pid,
+        host: member.info.host.clone(),
+        heartbeat_age_ms: match primary.settings().heartbeat_timeout {
+            Some(_) => now.since(member.heard_at).as_secs_f64() * 1e3,
+            None => 0.0,
+        },
+        round_trip_us: member.heartbeat.round_trip_us,
+        clock_offset_us: member.heartbeat.clock_offset_us,
+        levels: hosted_levels(primary, name),
+        performers,
+        physics_us: measured.physics_us,
+        wait_us: measured.wait_us,
+        last_share: measured.last_share,
+        blocking: measured.was_last && primary.blocking().next().is_none(),
+        cpu: measured.cpu,
+        memory_bytes: member.heartbeat.memory_bytes,
+    }
+}
+
+fn hosted_cells<'a>(primary: &'a Primary, name: &'a PeerName) -> impl Iterator<Item = CellId> + 'a {
+    let cells = (0..primary.plan().cells.len() as u32).map(CellId);
+    cells.filter(move |cell| primary.host(*cell) == Some(name))
+}
+
+fn hosted_levels(primary: &Primary, name: &PeerName) -> Vec<String> {
+    let plan = primary.plan();
+    hosted_cells(primary, name)
+        .map(|cell| plan.cell(cell).name.clone())
+        .collect()
+}
+
+fn hosted_performers(primary: &Primary, name: &PeerName) -> Vec<String> {
+    let plan = primary.plan();
+    hosted_cells(primary, name)
+        .flat_map(|cell| names(plan, primary.owned(cell)))
+        .collect()
+}
+
+fn names(plan: &Plan, performers: &[PerformerId]) -> Vec<String> {
+    performers
+        .iter()
+        .map(|id| plan.performer(*id).name.clone())
+        .collect()
+}

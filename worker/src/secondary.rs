@@ -1,0 +1,284 @@
+//! The secondary's driver: receive, handle, perform.
+//!
+//! [`SecondaryEngine`] joins the rules to the cells and knows no link; [`SecondaryDriver`] feeds it
+//! from a link, with the heartbeat on a thread of its own.
+
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::time::Duration;
+
+use lockstep::{Secondary, SecondaryInput, SecondaryOutput, SecondarySettings};
+use protocol::exit::Outcome;
+use protocol::primary_to_secondary::{PrimaryToSecondary, Welcome};
+use protocol::{
+    Digest, Envelope, ProtocolVersion, SecondaryToPrimary, SessionTime, StopReason, decode, encode,
+};
+use transport::{Arrival, Destination, Link, LinkError, Waker};
+
+use crate::cell_host::CellHost;
+use crate::clock::SessionClock;
+
+/// How long the primary's last words may still be on their way when its connection closes.
+const LAST_WORDS: Duration = Duration::from_millis(100);
+
+/// The rules and the cells of a secondary, without a link.
+pub struct SecondaryEngine {
+    secondary: Secondary,
+    host: Option<CellHost>,
+    outputs: Vec<SecondaryOutput>,
+}
+
+/// What came of an input, besides messages.
+#[derive(Debug, Default)]
+pub struct Effects {
+    /// Messages for the primary, in order.
+    pub messages: Vec<SecondaryToPrimary>,
+    /// The welcome, when it has just come.
+    pub welcome: Option<Welcome>,
+    /// Why it is over, when it has just ended.
+    pub finished: Option<StopReason>,
+}
+
+impl SecondaryEngine {
+    /// Makes the engine of a secondary.
+    pub fn new(settings: SecondarySettings) -> Self {
+        Self {
+            secondary: Secondary::new(settings),
+            host: None,
+            outputs: Vec::new(),
+        }
+    }
+
+    /// Returns the rules.
+    pub fn secondary(&self) -> &Secondary {
+        &self.secondary
+    }
+
+    /// Returns the cells, once there are any.
+    pub fn host(&self) -> Option<&CellHost> {
+        self.host.as_ref()
+    }
+
+    /// Handles one input and all that follows from it, physics included.
+    ///
+    /// # Panics
+    /// Only when an invariant of the rules is broken.
+    pub fn handle(&mut self, input: SecondaryInput, now: SessionTime) -> Effects {
+        let mut effects = Effects::default();
+        let mut next = Some(input);
+        while let Some(input) = next.take() {
+            self.secondary.handle(input, now, &mut self.outputs);
+            for output in std::mem::take(&mut self.outputs) {
+                match output {
+                    SecondaryOutput::Send(message) => effects.messages.push(message),
+                    SecondaryOutput::LoadWorld(welcome) => {
+                        next = Some(self.load(&welcome));
+                        effects.welcome = Some(Welcome {
+                            worlds: Vec::new(),
+                            ..*welcome
+                        });
+                    }
+                    SecondaryOutput::RunStep(step) => {
+                        let host = self.host.as_mut().expect("steps come after the world");
+                        next = Some(SecondaryInput::StepComputed(host.run(&step)));
+                    }
+                    SecondaryOutput::Finished(reason) => effects.finished = Some(reason),
+                }
+            }
+        }
+        effects
+    }
+
+    fn load(&mut self, welcome: &Welcome) -> SecondaryInput {
+        let digest = Digest::of_bytes(&welcome.worlds);
+        if digest != welcome.world_digest {
+            return SecondaryInput::WorldFailed("the world arrived damaged".to_owned());
+        }
+        match sdf::decode_worlds(&welcome.worlds) {
+            Ok(worlds) => {
+                self.host = Some(CellHost::new(self.secondary.name().clone(), worlds));
+                SecondaryInput::WorldLoaded(digest)
+            }
+            Err(error) => SecondaryInput::WorldFailed(format!("the world is unreadable: {error}")),
+        }
+    }
+
+    /// Returns the bytes of a message to the primary.
+    pub fn encode(&self, body: SecondaryToPrimary) -> Vec<u8> {
+        encode(&Envelope {
+            version: ProtocolVersion::CURRENT,
+            session: self.secondary.session(),
+            sender: self.secondary.name().clone(),
+            body,
+        })
+    }
+}
+
+/// Gives inputs to a driver from other threads.
+#[derive(Clone)]
+pub struct InputSender<I> {
+    sender: Sender<I>,
+    waker: Arc<dyn Waker>,
+}
+
+impl<I> InputSender<I> {
+    /// Makes the sending side for a link, and the receiving one.
+    pub fn new(link: &impl Link) -> (Self, Receiver<I>) {
+        let (sender, receiver) = mpsc::channel();
+        (
+            Self {
+                sender,
+                waker: link.waker(),
+            },
+            receiver,
+        )
+    }
+
+    /// Hands an input over; nothing happens when the driver is gone.
+    pub fn send(&self, input: I) {
+        if self.sender.send(input).is_ok() {
+            self.waker.wake();
+        }
+    }
+}
+
+/// A secondary at work.
+pub struct SecondaryDriver<L: Link> {
+    link: L,
+    engine: SecondaryEngine,
+    clock: SessionClock,
+    inputs: InputSender<SecondaryInput>,
+    pending: Receiver<SecondaryInput>,
+    finished: Option<StopReason>,
+}
+
+impl<L: Link> SecondaryDriver<L> {
+    /// Makes a driver on a link.
+    pub fn new(link: L, settings: SecondarySettings) -> Self {
+        let (inputs, pending) = InputSender::new(&link);
+        Self {
+            link,
+            engine: SecondaryEngine::new(settings),
+            clock: SessionClock::start(),
+            inputs,
+            pending,
+            finished: None,
+        }
+    }
+
+    /// Returns a handle for inputs from other threads.
+    pub fn inputs(&self) -> InputSender<SecondaryInput> {
+        self.inputs.clone()
+    }
+
+    /// Takes part in a run until it ends; `on_welcome` is called once, before the first step.
+    pub fn run<H>(
+        mut self,
+        mut on_welcome: impl FnMut(&Secondary, &Welcome, InputSender<SecondaryInput>) -> H,
+    ) -> StopReason {
+        let mut heartbeat = None;
+        self.handle(SecondaryInput::Started, &mut |_, _| {});
+        loop {
+            if let Some(reason) = self.finished.take() {
+                drop(heartbeat);
+                return reason;
+            }
+            let inputs = self.inputs.clone();
+            let mut welcomed = |secondary: &Secondary, welcome: &Welcome| {
+                heartbeat = Some(on_welcome(secondary, welcome, inputs.clone()));
+            };
+            self.wait(&mut welcomed);
+        }
+    }
+
+    fn wait(&mut self, welcomed: &mut dyn FnMut(&Secondary, &Welcome)) {
+        let now = self.clock.now();
+        let deadline = self.engine.secondary().deadline();
+        match self.link.receive(deadline.map(|at| at.since(now))) {
+            Ok(Some(arrival)) => self.on_arrival(arrival, welcomed),
+            Ok(None) => self.handle(SecondaryInput::DeadlinePassed, welcomed),
+            Err(error) => self.finished = Some(failed(&error)),
+        }
+    }
+
+    fn on_arrival(&mut self, arrival: Arrival, welcomed: &mut dyn FnMut(&Secondary, &Welcome)) {
+        match arrival {
+            Arrival::Message { payload, .. } => {
+                let input = match decode::<PrimaryToSecondary>(&payload) {
+                    Ok(envelope) => SecondaryInput::Primary(envelope),
+                    Err(error) => {
+                        tracing::warn!("message refused: {}", Chain(&error));
+                        SecondaryInput::Malformed
+                    }
+                };
+                self.handle(input, welcomed);
+            }
+            Arrival::Disconnected => self.on_disconnected(welcomed),
+            Arrival::Woken => {
+                while let Ok(input) = self.pending.try_recv() {
+                    self.handle(input, welcomed);
+                }
+            }
+            Arrival::Connected | Arrival::Subscribed(_) | Arrival::Unsubscribed(_) => {}
+        }
+    }
+
+    /// Hears the primary out before it counts as lost.
+    fn on_disconnected(&mut self, welcomed: &mut dyn FnMut(&Secondary, &Welcome)) {
+        if self.engine.secondary().session() == protocol::SessionId::UNKNOWN {
+            return;
+        }
+        let until = self.clock.now() + LAST_WORDS;
+        while self.finished.is_none() && self.clock.now() < until {
+            let left = until.since(self.clock.now());
+            match self.link.receive(Some(left)) {
+                Ok(Some(Arrival::Disconnected | Arrival::Connected)) => {}
+                Ok(Some(arrival)) => self.on_arrival(arrival, welcomed),
+                Ok(None) => break,
+                Err(error) => self.finished = Some(failed(&error)),
+            }
+        }
+        if self.finished.is_none() {
+            let how = "the primary is gone: its connection closed".to_owned();
+            self.handle(SecondaryInput::PrimaryLost(how), welcomed);
+        }
+    }
+
+    fn handle(&mut self, input: SecondaryInput, welcomed: &mut dyn FnMut(&Secondary, &Welcome)) {
+        let effects = self.engine.handle(input, self.clock.now());
+        if let Some(welcome) = &effects.welcome {
+            tracing::info!(session = %self.engine.secondary().session(), "welcomed");
+            welcomed(self.engine.secondary(), welcome);
+        }
+        for message in effects.messages {
+            let topic = message.topic();
+            let bytes = self.engine.encode(message);
+            if let Err(error) = self.link.send(Destination::Primary, topic, &bytes) {
+                // The primary asks again for what it misses, or its loss is seen elsewhere.
+                tracing::debug!(topic, "message not sent: {}", Chain(&error));
+            }
+        }
+        if effects.finished.is_some() {
+            self.finished = effects.finished;
+        }
+    }
+}
+
+fn failed(error: &LinkError) -> StopReason {
+    StopReason::new(Outcome::Failed, format!("the link broke: {}", Chain(error)))
+}
+
+/// Prints an error with its causes.
+pub struct Chain<'a>(pub &'a dyn std::error::Error);
+
+impl std::fmt::Display for Chain<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "{}", self.0)?;
+        let mut cause = self.0.source();
+        while let Some(error) = cause {
+            write!(formatter, ": {error}")?;
+            cause = error.source();
+        }
+        Ok(())
+    }
+}

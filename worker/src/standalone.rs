@@ -1,0 +1,108 @@
+//! Standalone: the same rules and the same cells in one process.
+//!
+//! The primary's driver runs unchanged on an [`InlineLink`], behind which a secondary answers in
+//! the same thread; clients reach it by the link underneath.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use lockstep::{SecondaryInput, SecondarySettings};
+use protocol::{PeerName, PrimaryToSecondary, Role, RoutingId, decode};
+use transport::{Arrival, Destination, Link, LinkError, Waker};
+
+use crate::clock::SessionClock;
+use crate::identity;
+use crate::secondary::{Effects, SecondaryEngine};
+
+/// The name of the secondary within a standalone process.
+pub const STANDALONE_NAME: &str = "standalone";
+
+/// After how many of its own messages the link looks for those of clients.
+const CLIENTS_EVERY: u32 = 16;
+
+/// A link with a secondary behind it, on top of a link for clients.
+pub struct InlineLink<L> {
+    clients: L,
+    engine: SecondaryEngine,
+    clock: SessionClock,
+    address: RoutingId,
+    arrivals: VecDeque<Arrival>,
+    since_clients: u32,
+}
+
+impl<L: Link> InlineLink<L> {
+    /// Makes the link; the secondary behind it asks to join at once.
+    ///
+    /// # Panics
+    /// Never: the name of the secondary is a valid one.
+    pub fn new(clients: L) -> Self {
+        let name: PeerName = STANDALONE_NAME.parse().expect("the name is a valid one");
+        let settings = SecondarySettings {
+            info: identity::peer_info(name, Role::Standalone),
+            peer_timeout: Duration::MAX,
+        };
+        let mut link = Self {
+            clients,
+            engine: SecondaryEngine::new(settings),
+            clock: SessionClock::start(),
+            address: RoutingId::from(STANDALONE_NAME),
+            arrivals: VecDeque::new(),
+            since_clients: 0,
+        };
+        link.arrivals
+            .push_back(Arrival::Subscribed(link.address.clone()));
+        link.handle(SecondaryInput::Started);
+        link
+    }
+
+    fn deliver(&mut self, payload: &[u8]) -> Result<(), LinkError> {
+        let envelope = decode::<PrimaryToSecondary>(payload)
+            .map_err(|error| LinkError::Transport(Box::new(error)))?;
+        self.handle(SecondaryInput::Primary(envelope));
+        Ok(())
+    }
+
+    fn handle(&mut self, input: SecondaryInput) {
+        let Effects { messages, .. } = self.engine.handle(input, self.clock.now());
+        for message in messages {
+            let topic = message.topic().as_bytes().to_vec();
+            let payload = self.engine.encode(message);
+            let from = Some(self.address.clone());
+            self.arrivals.push_back(Arrival::Message {
+                from,
+                topic,
+                payload,
+            });
+        }
+    }
+}
+
+impl<L: Link> Link for InlineLink<L> {
+    fn send(&mut self, to: Destination<'_>, topic: &str, payload: &[u8]) -> Result<(), LinkError> {
+        match to {
+            Destination::EverySecondary => self.deliver(payload),
+            Destination::Peer(address) if *address == self.address => self.deliver(payload),
+            Destination::Peer(_) | Destination::Primary => self.clients.send(to, topic, payload),
+        }
+    }
+
+    fn receive(&mut self, timeout: Option<Duration>) -> Result<Option<Arrival>, LinkError> {
+        if self.arrivals.is_empty() {
+            self.since_clients = 0;
+            return self.clients.receive(timeout);
+        }
+        self.since_clients += 1;
+        if self.since_clients >= CLIENTS_EVERY {
+            self.since_clients = 0;
+            if let Some(arrival) = self.clients.receive(Some(Duration::ZERO))? {
+                return Ok(Some(arrival));
+            }
+        }
+        Ok(self.arrivals.pop_front())
+    }
+
+    fn waker(&self) -> Arc<dyn Waker> {
+        self.clients.waker()
+    }
+}
