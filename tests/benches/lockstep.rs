@@ -1,0 +1,282 @@
+//! Measures the round trip of one empty step: raw Unix sockets, bare ZeroMQ sockets with the same
+//! bytes, and the whole of our step, with 1, 2 and 4 secondaries in processes of their own.
+//!
+//! Prints one JSON line. All are measured in turns in the same run, so that their ratios hold on a
+//! machine that is shared. Run it with `cargo bench -p tests --bench lockstep`.
+
+use std::io::{Read, Write};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::process::{Child, Command};
+use std::time::{Duration, Instant};
+
+use lockstep::{Plan, Primary, SecondarySettings};
+use protocol::primary_to_secondary::Step;
+use protocol::secondary_to_primary::StepAck;
+use protocol::{
+    Envelope, Iteration, PeerName, PrimaryToSecondary, ProtocolVersion, Role, RoutingId,
+    SecondaryToPrimary, Sequence, SessionId, SimTime, StateBlob, encode, topic,
+};
+use serde_json::json;
+use tests::cluster;
+use transport::zeromq::{PeerLink, PrimaryLink, SocketOptions};
+use transport::{Endpoints, Subscription};
+use worker::heartbeat::{self, HeartbeatSettings, HeartbeatThread};
+use worker::identity;
+use worker::primary::PrimaryDriver;
+use worker::report::Reporter;
+use worker::secondary::SecondaryDriver;
+use worker::status::StatusThread;
+
+const ROUNDS: u32 = 20_000;
+const TURNS: usize = 3;
+const PEERS: [u32; 3] = [1, 2, 4];
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().collect();
+    match arguments
+        .iter()
+        .map(String::as_str)
+        .collect::<Vec<_>>()
+        .as_slice()
+    {
+        [_, "raw", address] => raw_peer(address),
+        [_, "zeromq", address] => zeromq_peer(address),
+        [_, "phalanx", address, name] => phalanx_peer(address, name),
+        _ => measure(),
+    }
+}
+
+/// Medians of one kind of round trip over all turns \[us\].
+#[derive(Default)]
+struct Medians(Vec<f64>);
+
+impl Medians {
+    fn best(&self) -> f64 {
+        self.0.iter().copied().fold(f64::INFINITY, f64::min)
+    }
+}
+
+fn measure() {
+    let mut results = serde_json::Map::new();
+    for peers in PEERS {
+        let (mut raw, mut zeromq, mut phalanx) =
+            (Medians::default(), Medians::default(), Medians::default());
+        let mut period = f64::INFINITY;
+        for _ in 0..TURNS {
+            raw.0.push(raw_round_trip(peers));
+            zeromq.0.push(zeromq_round_trip(peers));
+            let (step, whole) = phalanx_round_trip(peers);
+            phalanx.0.push(step);
+            period = period.min(whole);
+        }
+        let entry = json!({
+            "raw_unix_us": raw.0, "zeromq_us": zeromq.0, "phalanx_step_us": phalanx.0,
+            "phalanx_period_us": period,
+            "zeromq_over_raw": zeromq.best() / raw.best(),
+            "step_over_zeromq": phalanx.best() / zeromq.best(),
+            "period_over_zeromq": period / zeromq.best(),
+        });
+        results.insert(peers.to_string(), entry);
+    }
+    let line = json!({ "bench": "lockstep", "rounds": ROUNDS, "medians_of_turns": results });
+    let _ = writeln!(std::io::stdout(), "{line}");
+}
+
+/// Returns the bytes of an empty step and of its ack, as they travel.
+fn messages() -> (Vec<u8>, Vec<u8>) {
+    let step = Envelope {
+        version: ProtocolVersion::CURRENT,
+        session: SessionId(u64::MAX),
+        sender: PeerName::primary(),
+        body: PrimaryToSecondary::Step(Step {
+            sequence: Sequence(10_000),
+            iteration: Iteration(10_000),
+            sim_time: SimTime(10_000_000_000),
+            step_size_ns: 1_000_000,
+            ..Step::default()
+        }),
+    };
+    let ack = Envelope {
+        version: ProtocolVersion::CURRENT,
+        session: SessionId(u64::MAX),
+        sender: "s1".parse().expect("a peer name"),
+        body: SecondaryToPrimary::StepAck(StepAck {
+            sequence: Sequence(10_000),
+            iteration: Iteration(10_000),
+            cells: Vec::new(),
+            states: StateBlob::default(),
+            busy_ns: 1000,
+        }),
+    };
+    (encode(&step), encode(&ack))
+}
+
+fn spawn(kind: &str, address: &str, name: &str) -> Child {
+    let own = std::env::current_exe().expect("a running bench has a path");
+    let mut command = Command::new(own);
+    command.args([kind, address]);
+    if !name.is_empty() {
+        command.arg(name);
+    }
+    command.spawn().expect("the bench starts itself")
+}
+
+fn median_us(mut times: Vec<Duration>) -> f64 {
+    times.sort_unstable();
+    times[times.len() / 2].as_nanos() as f64 / 1e3
+}
+
+fn raw_round_trip(peers: u32) -> f64 {
+    let (step, ack) = messages();
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let address = folder.path().join("raw");
+    let listener = UnixListener::bind(&address).expect("a socket can be bound");
+    let text = address.to_str().expect("the path is text");
+    let children: Vec<Child> = (0..peers).map(|_| spawn("raw", text, "")).collect();
+    let mut streams: Vec<UnixStream> = (0..peers)
+        .map(|_| listener.accept().expect("a peer connects").0)
+        .collect();
+    let mut buffer = vec![0; ack.len()];
+    let mut times = Vec::with_capacity(ROUNDS as usize);
+    for _ in 0..ROUNDS {
+        let begin = Instant::now();
+        for stream in &mut streams {
+            stream.write_all(&step).expect("a peer listens");
+        }
+        for stream in &mut streams {
+            stream.read_exact(&mut buffer).expect("a peer answers");
+        }
+        times.push(begin.elapsed());
+    }
+    drop(streams);
+    wait(children);
+    median_us(times)
+}
+
+fn raw_peer(address: &str) {
+    let (step, ack) = messages();
+    let mut stream = UnixStream::connect(address).expect("the bench listens");
+    let mut buffer = vec![0; step.len()];
+    while stream.read_exact(&mut buffer).is_ok() {
+        if stream.write_all(&ack).is_err() {
+            break;
+        }
+    }
+}
+
+fn zeromq_round_trip(peers: u32) -> f64 {
+    let (step, _) = messages();
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let context = zmq::Context::new();
+    let publisher = context.socket(zmq::XPUB).expect("a socket can be made");
+    let router = context.socket(zmq::ROUTER).expect("a socket can be made");
+    publisher.set_sndhwm(0).expect("an option");
+    router.set_rcvhwm(0).expect("an option");
+    let address = format!("ipc://{}", folder.path().display());
+    publisher
+        .bind(&format!("{address}/step"))
+        .expect("a socket can be bound");
+    router
+        .bind(&format!("{address}/control"))
+        .expect("a socket can be bound");
+    let children: Vec<Child> = (0..peers).map(|_| spawn("zeromq", &address, "")).collect();
+    for _ in 0..peers {
+        publisher.recv_multipart(0).expect("a peer subscribes");
+    }
+    let mut times = Vec::with_capacity(ROUNDS as usize);
+    for _ in 0..ROUNDS {
+        let begin = Instant::now();
+        publisher.send(topic::STEP, zmq::SNDMORE).expect("sent");
+        publisher.send(&step, 0).expect("sent");
+        for _ in 0..peers {
+            router.recv_multipart(0).expect("a peer answers");
+        }
+        times.push(begin.elapsed());
+    }
+    publisher.send(topic::STEP, zmq::SNDMORE).expect("sent");
+    publisher.send("stop", 0).expect("sent");
+    wait(children);
+    median_us(times)
+}
+
+fn zeromq_peer(address: &str) {
+    let (_, ack) = messages();
+    let context = zmq::Context::new();
+    let subscriber = context.socket(zmq::SUB).expect("a socket can be made");
+    let dealer = context.socket(zmq::DEALER).expect("a socket can be made");
+    dealer.set_linger(0).expect("an option");
+    dealer
+        .connect(&format!("{address}/control"))
+        .expect("connected");
+    subscriber
+        .set_subscribe(topic::STEP.as_bytes())
+        .expect("subscribed");
+    subscriber
+        .connect(&format!("{address}/step"))
+        .expect("connected");
+    loop {
+        let parts = subscriber.recv_multipart(0).expect("the bench publishes");
+        if parts.get(1).is_some_and(|part| part == b"stop") {
+            return;
+        }
+        dealer.send(topic::STEP_ACK, zmq::SNDMORE).expect("sent");
+        dealer.send(&ack, 0).expect("sent");
+    }
+}
+
+/// Returns the median from publishing a step to its last ack, and the mean time per iteration.
+fn phalanx_round_trip(peers: u32) -> (f64, f64) {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let address = format!("ipc://{}", folder.path().display());
+    let endpoints: Endpoints = address.parse().expect("an endpoint");
+    let text = "<sdf version='1.10'><world name='empty'/></sdf>";
+    let worlds = sdf::read_worlds(text, "empty.sdf", &sdf::NoFiles)
+        .expect("a world")
+        .worlds;
+    let mut settings = cluster::settings(peers, u64::from(ROUNDS));
+    settings.heartbeat_timeout = Some(Duration::from_secs(10));
+    let (session, interval) = (settings.session, settings.heartbeat_interval);
+    let primary = Primary::new(settings, Plan::new(&worlds), sdf::encode_worlds(&worlds));
+    let (link, publisher) =
+        PrimaryLink::bind(&endpoints, &SocketOptions::default()).expect("bound");
+    let status = StatusThread::start(publisher, session, interval).expect("a thread");
+    let info = identity::peer_info(PeerName::primary(), Role::Primary);
+    let driver = PrimaryDriver::new(link, primary, status, Reporter::new(worlds, info), None);
+    let children: Vec<Child> = (1..=peers)
+        .map(|number| spawn("phalanx", &address, &format!("s{number}")))
+        .collect();
+    let summary = driver.run();
+    assert_eq!(summary.iterations, u64::from(ROUNDS), "{}", summary.cause);
+    wait(children);
+    (summary.step_us.p50, 1e6 / summary.steps_per_s)
+}
+
+fn phalanx_peer(address: &str, name: &str) {
+    let endpoints: Endpoints = address.parse().expect("an endpoint");
+    let options = SocketOptions::default();
+    let info = identity::peer_info(name.parse().expect("a peer name"), Role::Secondary);
+    let routing = RoutingId::from(name);
+    let link = PeerLink::connect(&endpoints, Some(&routing), Subscription::Steps, &options)
+        .expect("connected");
+    let settings = SecondarySettings {
+        info,
+        peer_timeout: Duration::from_secs(30),
+    };
+    SecondaryDriver::new(link, settings).run(|secondary, welcome, stepper| {
+        let topics = Subscription::Status(&heartbeat::TOPICS);
+        let link = PeerLink::connect(&endpoints, None, topics, &options).expect("connected");
+        let settings = HeartbeatSettings {
+            name: secondary.name().clone(),
+            session: secondary.session(),
+            interval: welcome.heartbeat_interval,
+            timeout: welcome.heartbeat_timeout,
+        };
+        HeartbeatThread::start(link, settings, stepper).expect("a thread")
+    });
+}
+
+fn wait(children: Vec<Child>) {
+    for mut child in children {
+        child.wait().expect("a child can be waited for");
+    }
+}

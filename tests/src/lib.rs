@@ -1,0 +1,10 @@
+//! What the tests of the whole share: worlds, a simulated cluster, transcripts, real processes.
+
+pub mod checkers;
+pub mod cluster;
+pub mod primary_node;
+pub mod processes;
+pub mod repository;
+pub mod secondary_node;
+pub mod transcript;
+pub mod worlds;

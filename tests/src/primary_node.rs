@@ -1,0 +1,342 @@
+//! A primary that is told what happens line by line and says what it wants done: the interpreter
+//! of `tests/lockstep/primary/*.txt`.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use lockstep::{Plan, Primary, PrimaryInput, PrimaryOutput, Settings};
+use protocol::peer::Build;
+use protocol::primary_to_client::Reply;
+use protocol::primary_to_observers::{Announce, Event, PrimaryToObservers, Severity};
+use protocol::primary_to_secondary::Step;
+use protocol::secondary_to_primary::{CellAck, Heartbeat, Loaded, StepAck};
+use protocol::{
+    CellId, ClientToPrimary, Command, Digest, DigestBuilder, Envelope, Iteration, PeerName,
+    PrimaryToSecondary, ProtocolVersion, RequestId, Role, RoutingId, SecondaryToPrimary, Sequence,
+    SessionId, SessionTime, StateBlob, StopReason,
+};
+use worker::identity;
+
+use crate::cluster;
+use crate::worlds;
+
+/// A primary under test.
+#[derive(Default)]
+pub struct PrimaryNode {
+    primary: Option<Primary>,
+    worlds: Vec<u8>,
+    now: SessionTime,
+    step: Step,
+    said: String,
+}
+
+impl PrimaryNode {
+    /// Executes one command and returns what the primary said.
+    ///
+    /// # Panics
+    /// When there is no such command.
+    pub fn execute(&mut self, line: &str) -> String {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        self.said.clear();
+        match words.as_slice() {
+            ["primary", options @ ..] => self.create(options),
+            ["join", name] => self.join(name, "1.0.0"),
+            ["join", name, version] => self.join(name, version),
+            ["subscribe", name] => self.tell(PrimaryInput::Subscribed(routing(name))),
+            ["load", name] => self.load(name, Digest::of_bytes(&self.worlds)),
+            ["load_other", name] => self.load(name, Digest(1)),
+            ["sync", name] => self.hear(name, SecondaryToPrimary::Synced),
+            ["ready", name] => self.ready(name),
+            ["ack", name] => self.ack(name, self.step.sequence, self.step.iteration),
+            ["ack", name, sequence] => {
+                let sequence = Sequence(sequence.parse().expect("a sequence number"));
+                self.ack(name, sequence, self.step.iteration);
+            }
+            ["foreign_ack", name] => self.foreign_ack(name),
+            ["beat", name] => {
+                self.hear(name, SecondaryToPrimary::Heartbeat(Heartbeat::default()));
+            }
+            ["leave", name] => self.hear(name, SecondaryToPrimary::Leave(interrupted(name))),
+            ["gone", name] => self.tell(PrimaryInput::Unsubscribed(routing(name))),
+            ["after", time] => self.pass(time),
+            ["signal", name] => self.tell(PrimaryInput::Interrupted((*name).to_owned())),
+            ["request", number, command @ ..] => self.request(number, command),
+            ["refused"] => {
+                let refused = self.primary.as_ref().expect("a primary").refused();
+                let _ = writeln!(self.said, "{refused:?}");
+            }
+            other => panic!("no such command: {other:?}"),
+        }
+        if self.said.is_empty() {
+            self.said.push_str("(nothing)\n");
+        }
+        self.said.clone()
+    }
+
+    fn create(&mut self, options: &[&str]) {
+        let mut settings = cluster::settings(1, u64::MAX);
+        settings.build = build("1.0.0");
+        let mut levels = 2;
+        for option in options {
+            let (key, value) = option.split_once('=').unwrap_or((option, ""));
+            match key {
+                "secondaries" => settings.secondaries = number(value) as u32,
+                "iterations" => settings.iterations = Some(number(value)),
+                "levels" => levels = number(value) as u32,
+                "paused" => settings.start_paused = true,
+                "real_time_factor" => settings.real_time_factor = number(value) as f64,
+                "heartbeat_timeout" => {
+                    settings.heartbeat_timeout = Some(Duration::from_millis(number(value)));
+                }
+                other => panic!("no such option: {other}"),
+            }
+        }
+        let worlds = [worlds::row(levels, 1)];
+        self.worlds = sdf::encode_worlds(&worlds);
+        self.start(settings, Plan::new(&worlds));
+    }
+
+    fn start(&mut self, settings: Settings, plan: Plan) {
+        self.primary = Some(Primary::new(settings, plan, self.worlds.clone()));
+        self.tell(PrimaryInput::DeadlinePassed);
+    }
+
+    fn join(&mut self, name: &str, version: &str) {
+        let mut info = identity::peer_info(peer(name), Role::Secondary);
+        info.pid = 7;
+        "host".clone_into(&mut info.host);
+        info.build = build(version);
+        self.hear_in(SessionId::UNKNOWN, name, SecondaryToPrimary::Join(info));
+    }
+
+    fn load(&mut self, name: &str, world_digest: Digest) {
+        self.hear(name, SecondaryToPrimary::Loaded(Loaded { world_digest }));
+    }
+
+    fn ready(&mut self, name: &str) {
+        self.join(name, "1.0.0");
+        self.tell(PrimaryInput::Subscribed(routing(name)));
+        self.load(name, Digest::of_bytes(&self.worlds));
+        self.hear(name, SecondaryToPrimary::Synced);
+    }
+
+    fn ack(&mut self, name: &str, sequence: Sequence, iteration: Iteration) {
+        let primary = self.primary.as_ref().expect("a primary");
+        let mut ack = StepAck {
+            sequence,
+            iteration,
+            cells: Vec::new(),
+            states: StateBlob::default(),
+            busy_ns: 0,
+        };
+        for cell in (0..primary.plan().cells.len() as u32).map(CellId) {
+            if primary.host(cell) != Some(&peer(name)) {
+                continue;
+            }
+            let mut digest = DigestBuilder::default();
+            for performer in primary.owned(cell) {
+                let (_, state) = primary.performer(*performer);
+                digest.digest(state.digest);
+                ack.states.push(state);
+            }
+            ack.cells.push(CellAck {
+                cell,
+                digest: digest.finish(),
+                physics_ns: 0,
+                performer_count: primary.owned(cell).len() as u32,
+            });
+        }
+        self.hear(name, SecondaryToPrimary::StepAck(ack));
+    }
+
+    fn foreign_ack(&mut self, name: &str) {
+        let ack = StepAck {
+            sequence: self.step.sequence,
+            iteration: self.step.iteration,
+            cells: Vec::new(),
+            states: StateBlob::default(),
+            busy_ns: 0,
+        };
+        self.hear_in(SessionId(0xbad), name, SecondaryToPrimary::StepAck(ack));
+    }
+
+    fn request(&mut self, request: &str, command: &[&str]) {
+        let command = match command {
+            ["play"] => Command::Play,
+            ["pause"] => Command::Pause,
+            ["step", count] => Command::Step {
+                count: number(count),
+            },
+            ["stop"] => Command::Stop,
+            other => panic!("no such request: {other:?}"),
+        };
+        let message = ClientToPrimary {
+            request: RequestId(number(request)),
+            command,
+        };
+        self.tell(PrimaryInput::Client {
+            from: "client".into(),
+            message,
+        });
+    }
+
+    fn pass(&mut self, time: &str) {
+        let ms = number(time.strip_suffix("ms").expect("a time in ms"));
+        let until = self.now + Duration::from_millis(ms);
+        loop {
+            let due = self.primary.as_ref().and_then(Primary::deadline);
+            let Some(due) = due.filter(|due| *due <= until) else {
+                break;
+            };
+            self.now = self.now.max(due);
+            self.tell(PrimaryInput::DeadlinePassed);
+        }
+        self.now = until;
+    }
+
+    fn hear(&mut self, name: &str, body: SecondaryToPrimary) {
+        self.hear_in(SessionId(0xf00d), name, body);
+    }
+
+    fn hear_in(&mut self, session: SessionId, name: &str, body: SecondaryToPrimary) {
+        let envelope = Envelope {
+            version: ProtocolVersion::CURRENT,
+            session,
+            sender: peer(name),
+            body,
+        };
+        self.tell(PrimaryInput::Secondary {
+            from: routing(name),
+            envelope,
+            wall_clock_us: 0,
+        });
+    }
+
+    fn tell(&mut self, input: PrimaryInput) {
+        let mut outputs = Vec::new();
+        self.primary
+            .as_mut()
+            .expect("a primary")
+            .handle(input, self.now, &mut outputs);
+        for output in outputs {
+            self.say(output);
+        }
+    }
+
+    fn say(&mut self, output: PrimaryOutput) {
+        let line = match output {
+            PrimaryOutput::Publish(message) => {
+                if let PrimaryToSecondary::Step(step) = &message {
+                    self.step = step.clone();
+                }
+                format!("all <- {}", secondary_message(&message))
+            }
+            PrimaryOutput::Send { to, message } => {
+                format!("{} <- {}", address(&to), secondary_message(&message))
+            }
+            PrimaryOutput::Reply { message, .. } => match message.reply {
+                Reply::Done { iteration } => {
+                    format!("client <- {} done at {iteration}", message.request)
+                }
+                Reply::Failed { reason } => {
+                    format!("client <- {} failed: {reason}", message.request)
+                }
+                Reply::Snapshot(_) | Reply::Layout(_) => "client <- figures".to_owned(),
+            },
+            PrimaryOutput::Report { request, .. } => format!("report for {request}"),
+            PrimaryOutput::Observe(message) => match observed(&message) {
+                Some(line) => line,
+                None => return,
+            },
+            PrimaryOutput::StepDone(report) => {
+                let paused = if report.paused { " paused" } else { "" };
+                format!("done iteration {}{paused}", report.iteration)
+            }
+            PrimaryOutput::Finished(reason) => format!("finished {reason}"),
+        };
+        let world = Digest::of_bytes(&self.worlds).to_string();
+        let _ = writeln!(self.said, "{}", line.replace(&world, "(its digest)"));
+    }
+}
+
+fn build(version: &str) -> Build {
+    Build {
+        version: version.to_owned(),
+        target: "target".to_owned(),
+        sources: Digest(0),
+    }
+}
+
+fn observed(message: &PrimaryToObservers) -> Option<String> {
+    match message {
+        PrimaryToObservers::Event(Event { severity, text, .. }) => {
+            let mark = match severity {
+                Severity::Info => "info",
+                Severity::Warning => "warning",
+                Severity::Error => "error",
+            };
+            Some(format!("  {mark}: {text}"))
+        }
+        PrimaryToObservers::Announce(Announce::Joined(info)) => {
+            Some(format!("observers <- joined {}", info.name))
+        }
+        PrimaryToObservers::Announce(Announce::Left { name, .. }) => {
+            Some(format!("observers <- left {name}"))
+        }
+        PrimaryToObservers::Announce(Announce::Stopping(reason)) => {
+            Some(format!("observers <- stopping {reason}"))
+        }
+        PrimaryToObservers::Heartbeat(beat) => {
+            Some(format!("observers <- heartbeat {}", beat.name))
+        }
+        _ => None,
+    }
+}
+
+fn secondary_message(message: &PrimaryToSecondary) -> String {
+    match message {
+        PrimaryToSecondary::Welcome(_) => "welcome".to_owned(),
+        PrimaryToSecondary::Refused(refusal) => format!("refused: {}", refusal.reason),
+        PrimaryToSecondary::Sync => "sync".to_owned(),
+        PrimaryToSecondary::HeartbeatEcho(echo) => format!("echo {}", echo.count),
+        PrimaryToSecondary::Stop(reason) => format!("stop {reason}"),
+        PrimaryToSecondary::Step(step) => {
+            let mut text = format!("step {} iteration {}", step.sequence, step.iteration);
+            if step.paused {
+                text.push_str(" paused");
+            }
+            for change in &step.affinities {
+                let _ = write!(text, " cell {}>{}", change.cell, change.secondary);
+            }
+            for change in &step.level_changes {
+                let sign = if change.loaded { '+' } else { '-' };
+                let _ = write!(text, " cell {}{sign}level {}", change.cell, change.level);
+            }
+            text
+        }
+    }
+}
+
+fn interrupted(name: &str) -> StopReason {
+    StopReason::new(
+        protocol::Outcome::Interrupted,
+        format!("{name} received SIGTERM"),
+    )
+}
+
+fn peer(name: &str) -> PeerName {
+    name.parse().expect("a peer name")
+}
+
+fn routing(name: &str) -> RoutingId {
+    RoutingId::from(format!("r-{name}").as_str())
+}
+
+fn address(routing: &RoutingId) -> String {
+    routing.to_string().trim_start_matches("r-").to_owned()
+}
+
+fn number(text: &str) -> u64 {
+    text.parse()
+        .unwrap_or_else(|_| panic!("a number, not {text:?}"))
+}

@@ -1,0 +1,224 @@
+//! Real processes of this build: started, watched, and gone when the test ends.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::repository;
+
+/// How long anything may take before a test gives up; generous, since machines are shared.
+pub const PATIENCE: Duration = Duration::from_mins(1);
+
+/// Returns a binary of this workspace, built by the same command as the tests.
+///
+/// # Panics
+/// When it is not there.
+pub fn binary(name: &str) -> PathBuf {
+    let test = std::env::current_exe().expect("a running test has a path");
+    let profile = test
+        .parent()
+        .and_then(Path::parent)
+        .expect("tests are in target/PROFILE/deps");
+    let binary = profile.join(name);
+    assert!(
+        binary.is_file(),
+        "{} is not there; build it with `cargo build --workspace` or test all with \
+         `cargo test --workspace`",
+        binary.display()
+    );
+    binary
+}
+
+/// A folder of a test's own, with a short path since sockets lie in it.
+pub struct Scratch {
+    folder: tempfile::TempDir,
+}
+
+impl Default for Scratch {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Scratch {
+    /// Makes the folder.
+    ///
+    /// # Panics
+    /// When it cannot be made.
+    pub fn new() -> Self {
+        let folder = tempfile::Builder::new().prefix("plx").tempdir_in("/tmp");
+        Self {
+            folder: folder.expect("a folder can be made in /tmp"),
+        }
+    }
+
+    /// Returns a path in the folder.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Returns the endpoint of sockets in the folder.
+    pub fn endpoint(&self) -> String {
+        format!("ipc://{}", self.path("sockets").display())
+    }
+
+    /// Returns `phalanx` with its run directories in this folder.
+    pub fn phalanx(&self) -> Command {
+        let mut command = Command::new(binary("phalanx"));
+        command
+            .env("PHALANX_RUNTIME_DIR", self.folder.path())
+            .current_dir(repository::root());
+        command.env_remove("NO_COLOR").env("TERM", "xterm-256color");
+        command
+    }
+
+    /// Starts a program with its output in files of this folder.
+    ///
+    /// # Panics
+    /// When it cannot be started.
+    pub fn start(&self, name: &str, command: &mut Command) -> Process {
+        let (stdout, stderr) = (
+            self.path(&format!("{name}.out")),
+            self.path(&format!("{name}.err")),
+        );
+        let create = |path: &Path| File::create(path).expect("a file can be made");
+        let child = command
+            .stdin(Stdio::null())
+            .stdout(create(&stdout))
+            .stderr(create(&stderr))
+            .spawn()
+            .expect("the program starts");
+        Process {
+            name: name.to_owned(),
+            child,
+            stdout,
+            stderr,
+        }
+    }
+}
+
+/// A running program; killed when dropped.
+pub struct Process {
+    name: String,
+    child: Child,
+    stdout: PathBuf,
+    stderr: PathBuf,
+}
+
+impl Process {
+    /// Returns its process id.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Returns what it has written to standard output.
+    ///
+    /// # Panics
+    /// When that is not text.
+    pub fn stdout(&self) -> String {
+        std::fs::read_to_string(&self.stdout).expect("output is text")
+    }
+
+    /// Returns what it has written to standard error.
+    ///
+    /// # Panics
+    /// When that is not text.
+    pub fn stderr(&self) -> String {
+        std::fs::read_to_string(&self.stderr).expect("output is text")
+    }
+
+    /// Waits for its end and returns its exit code.
+    ///
+    /// # Panics
+    /// When it does not end in time, or by a signal.
+    pub fn wait(&mut self) -> i32 {
+        let status = self.wait_status();
+        status
+            .code()
+            .unwrap_or_else(|| panic!("{} ended by {status}:\n{}", self.name, self.stderr()))
+    }
+
+    /// Waits for its end.
+    ///
+    /// # Panics
+    /// When it does not end in time.
+    pub fn wait_status(&mut self) -> ExitStatus {
+        let mut status = None;
+        wait_for(&format!("{} ends", self.name), || {
+            status = self.child.try_wait().expect("a child can be asked");
+            status.is_some()
+        });
+        status.expect("it has ended")
+    }
+
+    /// Waits until standard error holds `text`, and returns the line that does.
+    ///
+    /// # Panics
+    /// When that does not happen in time.
+    pub fn wait_for_stderr(&self, text: &str) -> String {
+        let mut found = None;
+        wait_for(&format!("{} says {text:?}", self.name), || {
+            let stderr = self.stderr();
+            found = stderr
+                .lines()
+                .find(|line| line.contains(text))
+                .map(str::to_owned);
+            found.is_some()
+        });
+        found.expect("it was found")
+    }
+
+    /// Sends a signal by name, such as `KILL`.
+    pub fn signal(&self, signal: &str) {
+        send_signal(self.pid(), signal);
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Sends a signal by name to a process.
+///
+/// # Panics
+/// When there is no program `kill`.
+pub fn send_signal(pid: u32, signal: &str) {
+    let status = Command::new("kill")
+        .arg(format!("-{signal}"))
+        .arg(pid.to_string())
+        .status();
+    assert!(
+        status.expect("there is a program kill").success(),
+        "kill -{signal} {pid}"
+    );
+}
+
+/// Tells whether a process is running; one that has ended and was not waited for is not.
+pub fn is_running(pid: u32) -> bool {
+    let Ok(status) = std::fs::read_to_string(format!("/proc/{pid}/status")) else {
+        return false;
+    };
+    !status
+        .lines()
+        .any(|line| line.starts_with("State:") && line.contains('Z'))
+}
+
+/// Waits until a condition holds.
+///
+/// # Panics
+/// When it does not hold in time.
+pub fn wait_for(what: &str, mut holds: impl FnMut() -> bool) {
+    let begin = Instant::now();
+    while !holds() {
+        assert!(
+            begin.elapsed() < PATIENCE,
+            "waited {PATIENCE:?} in vain until {what}"
+        );
+        std::thread::yield_now();
+        std::thread::park_timeout(Duration::from_millis(5));
+    }
+}

@@ -1,0 +1,163 @@
+//! A secondary that is told what happens line by line and says what it wants done: the interpreter
+//! of `tests/lockstep/secondary/*.txt`.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use lockstep::{Secondary, SecondaryInput, SecondaryOutput, SecondarySettings};
+use protocol::primary_to_secondary::{Refusal, Step, Welcome};
+use protocol::secondary_to_primary::StepAck;
+use protocol::{
+    Digest, Envelope, Iteration, Outcome, PeerName, PrimaryToSecondary, ProtocolVersion, Role,
+    SecondaryToPrimary, Sequence, SessionId, SessionTime, StateBlob, StopReason,
+};
+use worker::identity;
+
+const SESSION: SessionId = SessionId(0xf00d);
+
+/// A secondary under test.
+pub struct SecondaryNode {
+    secondary: Secondary,
+    now: SessionTime,
+    said: String,
+}
+
+impl Default for SecondaryNode {
+    fn default() -> Self {
+        let name: PeerName = "s1".parse().expect("a peer name");
+        let settings = SecondarySettings {
+            info: identity::peer_info(name, Role::Secondary),
+            peer_timeout: Duration::from_secs(1),
+        };
+        Self {
+            secondary: Secondary::new(settings),
+            now: SessionTime::default(),
+            said: String::new(),
+        }
+    }
+}
+
+impl SecondaryNode {
+    /// Executes one command and returns what the secondary said.
+    ///
+    /// # Panics
+    /// When there is no such command.
+    pub fn execute(&mut self, line: &str) -> String {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        self.said.clear();
+        match words.as_slice() {
+            ["start"] => self.tell(SecondaryInput::Started),
+            ["welcome"] => self.hear(SESSION, PrimaryToSecondary::Welcome(Box::new(welcome()))),
+            ["refuse", reason @ ..] => {
+                let refusal = Refusal {
+                    reason: reason.join(" "),
+                };
+                self.hear(SESSION, PrimaryToSecondary::Refused(refusal));
+            }
+            ["loaded"] => self.tell(SecondaryInput::WorldLoaded(Digest(1))),
+            ["failed", error @ ..] => self.tell(SecondaryInput::WorldFailed(error.join(" "))),
+            ["sync"] => self.hear(SESSION, PrimaryToSecondary::Sync),
+            ["step", sequence] => self.hear(SESSION, step(sequence)),
+            ["foreign_step", sequence] => self.hear(SessionId(0xbad), step(sequence)),
+            ["computed", sequence] => self.tell(SecondaryInput::StepComputed(ack(sequence))),
+            ["stop"] => {
+                let reason = StopReason::new(Outcome::PeerLost, "s2 is gone");
+                self.hear(SESSION, PrimaryToSecondary::Stop(reason));
+            }
+            ["lost", how @ ..] => self.tell(SecondaryInput::PrimaryLost(how.join(" "))),
+            ["signal", name] => self.tell(SecondaryInput::Interrupted((*name).to_owned())),
+            ["garbage"] => self.tell(SecondaryInput::Malformed),
+            ["after", time] => self.pass(time),
+            ["refused"] => {
+                let _ = writeln!(self.said, "{:?}", self.secondary.refused());
+            }
+            other => panic!("no such command: {other:?}"),
+        }
+        if self.said.is_empty() {
+            self.said.push_str("(nothing)\n");
+        }
+        self.said.clone()
+    }
+
+    fn pass(&mut self, time: &str) {
+        let ms = number(time.strip_suffix("ms").expect("a time in ms"));
+        let until = self.now + Duration::from_millis(ms);
+        while let Some(due) = self.secondary.deadline().filter(|due| *due <= until) {
+            self.now = self.now.max(due);
+            self.tell(SecondaryInput::DeadlinePassed);
+        }
+        self.now = until;
+    }
+
+    fn hear(&mut self, session: SessionId, body: PrimaryToSecondary) {
+        self.tell(SecondaryInput::Primary(Envelope {
+            version: ProtocolVersion::CURRENT,
+            session,
+            sender: PeerName::primary(),
+            body,
+        }));
+    }
+
+    fn tell(&mut self, input: SecondaryInput) {
+        let mut outputs = Vec::new();
+        self.secondary.handle(input, self.now, &mut outputs);
+        for output in outputs {
+            let line = match output {
+                SecondaryOutput::Send(message) => {
+                    format!("primary <- {}", primary_message(&message))
+                }
+                SecondaryOutput::LoadWorld(_) => "load the world".to_owned(),
+                SecondaryOutput::RunStep(step) => format!("run step {}", step.sequence),
+                SecondaryOutput::Finished(reason) => format!("finished {reason}"),
+            };
+            let _ = writeln!(self.said, "{line}");
+        }
+    }
+}
+
+fn primary_message(message: &SecondaryToPrimary) -> String {
+    match message {
+        SecondaryToPrimary::Join(info) => format!("join {}", info.name),
+        SecondaryToPrimary::Loaded(_) => "loaded".to_owned(),
+        SecondaryToPrimary::Synced => "synced".to_owned(),
+        SecondaryToPrimary::Heartbeat(beat) => format!("heartbeat {}", beat.count),
+        SecondaryToPrimary::StepAck(ack) => format!("ack {}", ack.sequence),
+        SecondaryToPrimary::Leave(reason) => format!("leave {reason}"),
+    }
+}
+
+fn welcome() -> Welcome {
+    Welcome {
+        worlds: Vec::new(),
+        world_digest: Digest(1),
+        step_size_ns: 1_000_000,
+        seed: 0,
+        heartbeat_interval: Duration::from_millis(100),
+        heartbeat_timeout: Duration::from_secs(2),
+    }
+}
+
+fn step(sequence: &str) -> PrimaryToSecondary {
+    let number = number(sequence);
+    PrimaryToSecondary::Step(Step {
+        sequence: Sequence(number),
+        iteration: Iteration(number),
+        ..Step::default()
+    })
+}
+
+fn ack(sequence: &str) -> StepAck {
+    let number = number(sequence);
+    StepAck {
+        sequence: Sequence(number),
+        iteration: Iteration(number),
+        cells: Vec::new(),
+        states: StateBlob::default(),
+        busy_ns: 0,
+    }
+}
+
+fn number(text: &str) -> u64 {
+    text.parse()
+        .unwrap_or_else(|_| panic!("a number, not {text:?}"))
+}

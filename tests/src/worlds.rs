@@ -1,0 +1,48 @@
+//! Small worlds for tests of the rules.
+
+use std::fmt::Write;
+
+use sdf::World;
+
+/// Returns a world of `levels` levels of 10 m side by side along x, each with a floor of its own
+/// and `balls` balls on it, named `L0`... and `ball_0_0`...
+///
+/// # Panics
+/// Never: the text is a valid world.
+pub fn row(levels: u32, balls: u32) -> World {
+    let mut text = String::from(
+        "<sdf version='1.10'><world name='row'><physics type='dart'>\
+         <max_step_size>0.001</max_step_size><real_time_factor>0</real_time_factor></physics>",
+    );
+    let mut plugin = String::from("<plugin name='gz::sim' filename='none'>");
+    for level in 0..levels {
+        let x = f64::from(level) * 10.0;
+        let _ = write!(
+            text,
+            "<model name='floor_{level}'><static>true</static><pose>{x} 0 -0.5 0 0 0</pose>\
+             <link name='l'><collision name='c'><geometry><box><size>10 10 1</size></box>\
+             </geometry></collision></link></model>"
+        );
+        let _ = write!(
+            plugin,
+            "<level name='L{level}'><pose>{x} 0 2 0 0 0</pose><geometry><box><size>10 10 6</size>\
+             </box></geometry><buffer>2</buffer><ref>floor_{level}</ref></level>"
+        );
+        for ball in 0..balls {
+            let (dx, dy) = (f64::from(ball % 4) - 1.5, f64::from(ball / 4) - 1.5);
+            let z = 0.5 + f64::from(ball) * 0.01;
+            let _ = write!(
+                text,
+                "<model name='ball_{level}_{ball}'><pose>{} {dy} {z} 0.1 0.2 0</pose>\
+                 <link name='l'><inertial><mass>1</mass><inertia><ixx>0.036</ixx><iyy>0.036</iyy>\
+                 <izz>0.036</izz></inertia></inertial><collision name='c'><geometry><sphere>\
+                 <radius>0.3</radius></sphere></geometry></collision></link></model>",
+                x + dx
+            );
+        }
+    }
+    let _ = write!(text, "{plugin}</plugin></world></sdf>");
+    let read =
+        sdf::read_worlds(&text, "row.sdf", &sdf::NoFiles).expect("the text is a valid world");
+    read.worlds.into_iter().next().expect("it holds a world")
+}
