@@ -73,6 +73,9 @@ impl Cell {
                 contact_softness: CONTACT_SOFTNESS,
                 static_contact_softness: STATIC_CONTACT_SOFTNESS,
                 normalized_max_linear_velocity: f64::MAX,
+                // Recycled contacts keep their points while bodies move by up to 5 cm: a resting
+                // wheel then gains 0.05 m/s in every second from points that lag behind it.
+                contact_recycling: false,
                 ..IntegrationParameters::default()
             },
             ..PhysicsWorld::default()

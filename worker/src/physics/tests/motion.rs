@@ -123,6 +123,24 @@ fn a_cylinder_along_its_z_axis_rolls_with_two_thirds_of_the_slope() {
 }
 
 #[test]
+fn a_cylinder_at_rest_on_a_box_stays_at_rest() {
+    let (floor, above) = incline(0.0, 1.0, 0.1);
+    let lying = above.then(&pose([0.0; 3], [std::f64::consts::FRAC_PI_2, 0.0, 0.3]));
+    let geometry = Geometry::Cylinder {
+        radius: 0.1,
+        length: 0.05,
+    };
+    let mut cell = cell(vec![
+        floor,
+        body("cylinder", lying, collision(geometry, 1.0)),
+    ]);
+    run(&mut cell, 3.0);
+    let state = state(&mut cell, 1);
+    let moved = (state.position[0] - lying.position[0]).hypot(state.position[1]);
+    assert!(moved < 1e-3, "moved by {moved} m");
+}
+
+#[test]
 fn a_box_with_enough_friction_stays() {
     let angle = 0.3_f64;
     assert!(slide(BOX, angle, angle.tan() * 1.1).abs() < 1e-3);
