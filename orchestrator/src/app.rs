@@ -1,0 +1,23 @@
+//! What the terminal view knows and decides, without a terminal.
+//!
+//! The way of everything: an [`event::Event`] comes in, [`update::update`] changes the
+//! [`model::Model`] and may ask for an [`command::Effect`]. Nothing here draws, reads a clock,
+//! opens a socket or knows ratatui; see [`crate::ui`] for the screen and [`crate::view`] for the
+//! loop around both.
+
+pub mod command;
+pub mod event;
+pub mod filter;
+pub mod keymap;
+pub mod latency;
+pub mod map_view;
+pub mod model;
+pub mod palette;
+pub mod panel;
+pub mod plain_text;
+pub mod rows;
+pub mod scrollback;
+pub mod update;
+
+#[cfg(test)]
+pub(crate) mod fixture;

@@ -1,0 +1,27 @@
+//! What [`super::update`] asks of the loop around it.
+
+use protocol::Command;
+
+/// Something to be done outside the model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Send this to the primary, without waiting.
+    Send(Command),
+    /// Paint the whole screen anew; something else wrote on it.
+    Repaint,
+    /// Leave the view.
+    End(ViewEnd),
+}
+
+/// Why the view ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ViewEnd {
+    /// The user quits: the run is to be stopped if the view owns it, else only left.
+    Quit,
+    /// The user detaches; the run goes on. Only when the view does not own the run.
+    Detach,
+    /// A signal asked for it.
+    Interrupted,
+    /// The run was over and the user left the last screen.
+    Ended,
+}

@@ -1,0 +1,111 @@
+//! What reaches the view: the run by [`Feed`], the user by [`Key`], and time.
+
+use std::path::PathBuf;
+
+use protocol::report::{Layout, Snapshot};
+use protocol::{Command, Iteration, PrimaryToObservers, StopReason};
+
+/// Something that happened.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "events are moved once, from the loop to the model"
+)]
+pub enum Event {
+    /// News of the run.
+    Feed(Feed),
+    /// No more news will come.
+    FeedClosed,
+    /// A key was pressed.
+    Key(Key),
+    /// The terminal has this size now.
+    Resized {
+        /// Columns.
+        width: u16,
+        /// Rows.
+        height: u16,
+    },
+    /// Time passed.
+    Tick,
+}
+
+/// What reaches the view from outside.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "messages are moved once, from channel to model"
+)]
+pub enum Feed {
+    /// Live, from the status socket.
+    Status(PrimaryToObservers),
+    /// Full state, at the start and after a reconnect.
+    Snapshot(Box<Snapshot>),
+    /// Boxes of levels and static models, once.
+    Layout(Box<Layout>),
+    /// The link to the primary is up.
+    Connected,
+    /// The link to the primary was lost.
+    Disconnected,
+    /// A process of the run printed a line.
+    Log(LogLine),
+    /// Start-up progress, such as "waiting for s2".
+    Progress(String),
+    /// A command was answered.
+    Reply {
+        /// The command.
+        command: Command,
+        /// The iteration at which it had taken effect, or why it could not.
+        result: Result<Iteration, String>,
+    },
+    /// The run is over; the view shows its last screen.
+    Ended {
+        /// How it ended, and why.
+        reason: StopReason,
+        /// Where the logs of its processes are.
+        logs: Option<PathBuf>,
+    },
+}
+
+/// A line that a process printed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogLine {
+    /// The process's name, such as `s1`.
+    pub process: String,
+    /// The line.
+    pub text: String,
+}
+
+/// A key as the keymap knows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Key {
+    /// A character, with shift already applied.
+    Char(char),
+    /// A letter with the control key, in lower case.
+    Ctrl(char),
+    /// Enter.
+    Enter,
+    /// Escape.
+    Esc,
+    /// Tab.
+    Tab,
+    /// Tab with shift.
+    BackTab,
+    /// Backspace.
+    Backspace,
+    /// Arrow up.
+    Up,
+    /// Arrow down.
+    Down,
+    /// Arrow left.
+    Left,
+    /// Arrow right.
+    Right,
+    /// Page up.
+    PageUp,
+    /// Page down.
+    PageDown,
+    /// Home.
+    Home,
+    /// End.
+    End,
+}

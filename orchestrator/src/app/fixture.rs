@@ -1,0 +1,325 @@
+//! One small run for tests: two secondaries, three levels, four performers.
+
+use std::time::Duration;
+
+use protocol::primary_to_observers::{Event as RunEvent, Severity};
+use protocol::report::{
+    EventCounts, Layout, LevelOutline, LevelReport, ModelOutline, PeerReport, PeerState,
+    Percentiles, PerformerReport, RefusedCounts, RunState, Snapshot, Stats,
+};
+use protocol::{Digest, Iteration, PrimaryToObservers, Role, SessionTime};
+
+use super::event::{Event, Feed, LogLine};
+use super::model::Model;
+use super::update::update;
+
+/// The moment at which the fixture is looked at.
+pub(crate) const NOW: SessionTime = SessionTime(60_000_000_000);
+
+/// A run that goes on, as the view knows it after a minute.
+pub(crate) fn model() -> Model {
+    let mut model = Model::new("demo".to_owned(), true);
+    for feed in feeds() {
+        update(
+            &mut model,
+            Event::Feed(feed),
+            NOW - Duration::from_millis(40),
+        );
+    }
+    update(&mut model, Event::Tick, NOW);
+    model.settle();
+    model
+}
+
+/// A run whose secondaries have not come yet.
+pub(crate) fn waiting_model() -> Model {
+    let mut model = Model::new("demo".to_owned(), true);
+    feed(
+        &mut model,
+        Feed::Progress("waiting for s2 (1 of 2 secondaries are here)".to_owned()),
+    );
+    model
+}
+
+/// Feeds one piece of news at the fixture's moment.
+pub(crate) fn feed(model: &mut Model, feed: Feed) {
+    update(model, Event::Feed(feed), NOW);
+    model.settle();
+}
+
+fn feeds() -> Vec<Feed> {
+    let mut feeds = vec![Feed::Connected, Feed::Layout(Box::new(layout()))];
+    for sample in 0..60 {
+        feeds.push(Feed::Status(PrimaryToObservers::Stats {
+            stats: sampled(sample),
+            peers: peers(),
+        }));
+    }
+    feeds.push(Feed::Snapshot(Box::new(Snapshot {
+        stats: stats(),
+        peers: peers(),
+        levels: levels(),
+        performers: performers(),
+    })));
+    feeds.extend(log_lines().map(Feed::Log));
+    feeds.extend(events().map(|event| Feed::Status(PrimaryToObservers::Event(event))));
+    feeds
+}
+
+fn sampled(sample: u32) -> Stats {
+    let wave = (f64::from(sample) * 0.35).sin();
+    Stats {
+        iteration: 12_000 + u64::from(sample),
+        steps_per_s: 980.0 + 30.0 * wave,
+        step_us: Percentiles {
+            p50: 400.0 + 40.0 * wave,
+            p99: 1_150.0 + 180.0 * (f64::from(sample) * 0.21).cos(),
+            max: 4_200.0,
+        },
+        ..stats()
+    }
+}
+
+/// Figures of the run.
+pub(crate) fn stats() -> Stats {
+    Stats {
+        world: "warehouse".to_owned(),
+        state: RunState::Running,
+        iteration: 12_345,
+        sim_time_s: 12.345,
+        paused: false,
+        real_time_factor: 0.98,
+        real_time_factor_asked: 1.0,
+        steps_per_s: 980.2,
+        step_us: Percentiles {
+            p50: 412.0,
+            p99: 1_203.0,
+            max: 4_210.0,
+        },
+        physics_us: Percentiles {
+            p50: 310.0,
+            p99: 980.0,
+            max: 3_900.0,
+        },
+        overhead_us: Percentiles {
+            p50: 98.0,
+            p99: 240.0,
+            max: 700.0,
+        },
+        digest: Digest(0x0123_4567_89ab_cdef_0123_4567_89ab_cdef),
+        refused: RefusedCounts::default(),
+        secondaries_missing: 0,
+        events: EventCounts {
+            hand_offs: 3,
+            levels_loaded: 5,
+            ..EventCounts::default()
+        },
+    }
+}
+
+fn peer(name: &str, role: Role, host: &str, pid: u32) -> PeerReport {
+    PeerReport {
+        name: name.parse().unwrap(),
+        role,
+        state: PeerState::Active,
+        pid,
+        host: host.to_owned(),
+        heartbeat_age_ms: 20.0,
+        round_trip_us: None,
+        clock_offset_us: None,
+        levels: Vec::new(),
+        performers: Vec::new(),
+        physics_us: 0.0,
+        wait_us: 0.0,
+        last_share: 0.0,
+        blocking: false,
+        cpu: 0.12,
+        memory_bytes: 24 << 20,
+    }
+}
+
+/// The primary and two secondaries, of which the second blocks the step.
+pub(crate) fn peers() -> Vec<PeerReport> {
+    vec![
+        peer("primary", Role::Primary, "lab", 4_100),
+        PeerReport {
+            round_trip_us: Some(64),
+            clock_offset_us: Some(-3),
+            levels: vec!["west".to_owned(), "dock".to_owned()],
+            performers: vec!["ball".to_owned(), "box".to_owned()],
+            physics_us: 121.4,
+            wait_us: 204.8,
+            last_share: 0.38,
+            cpu: 0.41,
+            memory_bytes: 48 << 20,
+            ..peer("s1", Role::Secondary, "lab", 4_101)
+        },
+        PeerReport {
+            heartbeat_age_ms: 85.0,
+            round_trip_us: Some(412),
+            clock_offset_us: Some(1_250),
+            levels: vec!["east".to_owned()],
+            performers: vec!["rover_1".to_owned(), "rover_2".to_owned()],
+            physics_us: 305.9,
+            wait_us: 12.0,
+            last_share: 0.62,
+            blocking: true,
+            cpu: 0.87,
+            memory_bytes: 1_300 << 20,
+            ..peer("s2", Role::Secondary, "robot-7", 991)
+        },
+    ]
+}
+
+/// Two active levels and one that stands by.
+pub(crate) fn levels() -> Vec<LevelReport> {
+    let level = |name: &str, owner: &str, performers: &[&str], ghosts: &[&str], models: &[&str]| {
+        let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        LevelReport {
+            name: name.to_owned(),
+            world: "warehouse".to_owned(),
+            active: !performers.is_empty(),
+            owner: Some(owner.parse().unwrap()),
+            performers: owned(performers),
+            ghosts: owned(ghosts),
+            models_loaded: owned(models),
+        }
+    };
+    vec![
+        level(
+            "west",
+            "s1",
+            &["ball", "box"],
+            &["rover_1"],
+            &["shelf_1", "shelf_2"],
+        ),
+        level("east", "s2", &["rover_1", "rover_2"], &[], &["conveyor"]),
+        level("dock", "s1", &[], &[], &[]),
+    ]
+}
+
+/// Two things that lie and roll, and two robots that drive.
+pub(crate) fn performers() -> Vec<PerformerReport> {
+    let one = |name: &str, owner: &str, level: &str, position, velocity| PerformerReport {
+        name: name.to_owned(),
+        owner: Some(owner.parse().unwrap()),
+        level: level.to_owned(),
+        levels: vec![level.to_owned()],
+        position,
+        orientation_xyzw: [0.0, 0.0, 0.0, 1.0],
+        linear_velocity: velocity,
+    };
+    let rover_1 = one(
+        "rover_1",
+        "s2",
+        "east",
+        [1.25, -2.0, 0.15],
+        [-1.5, 0.0, 0.0],
+    );
+    vec![
+        one("ball", "s1", "west", [-14.0, 3.0, 0.5], [0.3, 0.0, 0.0]),
+        one("box", "s1", "west", [-9.5, -3.25, 0.5], [0.0, 0.0, 0.0]),
+        PerformerReport {
+            levels: vec!["east".to_owned(), "west".to_owned()],
+            ..rover_1
+        },
+        one("rover_2", "s2", "east", [13.0, 2.5, 0.15], [0.0, 0.8, 0.0]),
+    ]
+}
+
+/// Three levels, two shelves, a conveyor, a floor wider than the levels and an endless plane.
+pub(crate) fn layout() -> Layout {
+    let level = |name: &str, min: [f64; 3], max: [f64; 3]| LevelOutline {
+        name: name.to_owned(),
+        world: "warehouse".to_owned(),
+        min,
+        max,
+        buffer: 2.0,
+    };
+    let model = |name: &str, min: [f64; 3], max: [f64; 3]| ModelOutline {
+        name: name.to_owned(),
+        min,
+        max,
+    };
+    let infinity = f64::INFINITY;
+    Layout {
+        levels: vec![
+            level("west", [-20.0, -5.0, -1.0], [0.0, 5.0, 9.0]),
+            level("east", [0.0, -5.0, -1.0], [20.0, 5.0, 9.0]),
+            level("dock", [-8.0, 7.0, -1.0], [8.0, 17.0, 9.0]),
+        ],
+        statics: vec![
+            model("floor", [-200.0, -200.0, -1.0], [200.0, 200.0, 0.0]),
+            model(
+                "plane",
+                [-infinity, -infinity, -infinity],
+                [infinity, infinity, 0.0],
+            ),
+            model("shelf_1", [-18.0, -4.0, 0.0], [-12.0, -3.0, 2.0]),
+            model("shelf_2", [-7.0, 1.0, 0.0], [-6.0, 4.5, 2.0]),
+            model("conveyor", [4.0, -4.0, 0.0], [18.0, -3.0, 1.0]),
+        ],
+        performers: Vec::new(),
+    }
+}
+
+fn log_lines() -> impl Iterator<Item = LogLine> {
+    let line = |process: &str, text: &str| LogLine {
+        process: process.to_owned(),
+        text: text.to_owned(),
+    };
+    let start = [
+        line("primary", "INFO world warehouse: 3 levels, 4 performers"),
+        line("s1", "INFO joined, hosts west and dock"),
+        line("s2", "INFO joined, hosts east"),
+        line(
+            "primary",
+            "INFO 2 of 2 secondaries are here, the run begins",
+        ),
+    ];
+    let later = (0..40).map(move |number| {
+        let process = if number % 2 == 0 { "s1" } else { "s2" };
+        line(
+            process,
+            &format!("DEBUG checkpoint {number} written in 1.{} ms", number % 10),
+        )
+    });
+    start.into_iter().chain(later)
+}
+
+fn events() -> impl Iterator<Item = RunEvent> {
+    let event = |iteration, severity, kind: &str, text: &str| RunEvent {
+        iteration: Iteration(iteration),
+        severity,
+        kind: kind.to_owned(),
+        text: text.to_owned(),
+    };
+    [
+        event(0, Severity::Info, "run", "the run begins with s1 and s2"),
+        event(
+            1,
+            Severity::Info,
+            "level",
+            "west is active in the cell of west",
+        ),
+        event(
+            1,
+            Severity::Info,
+            "level",
+            "east is active in the cell of east",
+        ),
+        event(
+            9_120,
+            Severity::Warning,
+            "step",
+            "s2 holds the step since 250 ms",
+        ),
+        event(
+            11_870,
+            Severity::Info,
+            "level",
+            "rover_1 enters the buffer of west",
+        ),
+    ]
+    .into_iter()
+}

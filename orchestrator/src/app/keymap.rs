@@ -1,0 +1,276 @@
+//! Which key does what, and where: one table, from which help and footer are made too.
+
+use super::event::Key;
+use super::model::{Mode, Model};
+use super::panel::Panel;
+
+/// Where a key has a meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Context {
+    /// In every panel.
+    Everywhere,
+    /// In tables: peers, levels and performers.
+    Table,
+    /// In the table of performers.
+    Performers,
+    /// In the map.
+    Map,
+    /// In texts: logs and events.
+    Text,
+    /// Where a filter is typed.
+    Filter,
+    /// Where a command is typed.
+    Palette,
+    /// Where a question is asked.
+    Confirm,
+    /// Where the keys are shown.
+    Help,
+    /// On the last screen.
+    Ended,
+}
+
+/// What a key does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the table below says what each one does")]
+pub enum Action {
+    TogglePlay,
+    Step(u64),
+    Stop,
+    Quit,
+    Detach,
+    Focus(Panel),
+    FocusNext,
+    FocusPrevious,
+    Zoom,
+    Filter,
+    Back,
+    Palette,
+    Help,
+    Repaint,
+    Move(isize),
+    MovePages(isize),
+    MoveColumns(isize),
+    SortNext,
+    SortReverse,
+    Follow,
+    NextSource,
+    Magnify(i32),
+    Fit,
+    Pan(i8, i8),
+    Accept,
+    Complete,
+    Cancel,
+    Leave,
+}
+
+/// A line of the keymap.
+pub struct Binding {
+    /// Where.
+    pub context: Context,
+    /// The keys; any of them.
+    pub keys: &'static [Key],
+    /// What it does.
+    pub action: Action,
+    /// What it does in one or two words, for the footer; empty to leave it out there.
+    pub short: &'static str,
+    /// What it does, for help.
+    pub text: &'static str,
+}
+
+const fn bind(
+    context: Context,
+    keys: &'static [Key],
+    action: Action,
+    short: &'static str,
+    text: &'static str,
+) -> Binding {
+    Binding {
+        context,
+        keys,
+        action,
+        short,
+        text,
+    }
+}
+
+use Action as A;
+use Context as C;
+use Key as K;
+
+/// More than any table or text has rows.
+const ALL_ROWS: isize = 1 << 40;
+
+/// The keymap. Within a context the footer shows bindings in this order.
+#[rustfmt::skip]
+pub const BINDINGS: &[Binding] = &[
+    bind(C::Everywhere, &[K::Char(' ')], A::TogglePlay, "play/pause", "play or pause"),
+    bind(C::Everywhere, &[K::Char('n')], A::Step(1), "step", "one iteration while paused"),
+    bind(C::Everywhere, &[K::Char('N')], A::Step(10), "", "ten iterations while paused"),
+    bind(C::Everywhere, &[K::Char('?')], A::Help, "help", "show all keys"),
+    bind(C::Everywhere, &[K::Char('q'), K::Ctrl('c')], A::Quit,
+        "quit", "leave; stop the run if this view started it"),
+    bind(C::Everywhere, &[K::Char('d')], A::Detach, "", "detach: leave, the run goes on"),
+    bind(C::Everywhere, &[K::Char('S')], A::Stop, "", "stop the run"),
+    bind(C::Everywhere, &[K::Char(':')], A::Palette, "command", "type a command; Tab completes"),
+    bind(C::Everywhere, &[K::Char('z'), K::Enter], A::Zoom,
+        "zoom", "panel on the whole screen, and back"),
+    bind(C::Everywhere, &[K::Tab], A::FocusNext, "panel", "next panel"),
+    bind(C::Everywhere, &[K::BackTab], A::FocusPrevious, "", "previous panel"),
+    bind(C::Everywhere, &[K::Char('1')], A::Focus(Panel::Peers), "", "Peers"),
+    bind(C::Everywhere, &[K::Char('2')], A::Focus(Panel::Levels), "", "Levels"),
+    bind(C::Everywhere, &[K::Char('3')], A::Focus(Panel::Map), "", "Map"),
+    bind(C::Everywhere, &[K::Char('4')], A::Focus(Panel::Performers), "", "Performers"),
+    bind(C::Everywhere, &[K::Char('5')], A::Focus(Panel::Latency), "", "Latency"),
+    bind(C::Everywhere, &[K::Char('6')], A::Focus(Panel::Logs), "", "Logs"),
+    bind(C::Everywhere, &[K::Char('7')], A::Focus(Panel::Events), "", "Events"),
+    bind(C::Everywhere, &[K::Esc], A::Back, "", "clear the filter, or leave the zoom"),
+    bind(C::Everywhere, &[K::Ctrl('l')], A::Repaint, "", "paint the screen anew"),
+    bind(C::Table, &[K::Char('/')], A::Filter,
+        "filter", "show rows with a text, with ! those without"),
+    bind(C::Table, &[K::Up, K::Char('k')], A::Move(-1), "", "row up"),
+    bind(C::Table, &[K::Down, K::Char('j')], A::Move(1), "", "row down"),
+    bind(C::Table, &[K::PageUp], A::MovePages(-1), "", "page up"),
+    bind(C::Table, &[K::PageDown], A::MovePages(1), "", "page down"),
+    bind(C::Table, &[K::Home, K::Char('g')], A::Move(-ALL_ROWS), "", "first row"),
+    bind(C::Table, &[K::End, K::Char('G')], A::Move(ALL_ROWS), "", "last row"),
+    bind(C::Performers, &[K::Char('s')], A::SortNext, "sort", "sort by the next column"),
+    bind(C::Performers, &[K::Char('r')], A::SortReverse, "", "turn the order around"),
+    bind(C::Performers, &[K::Char('f')], A::Follow, "follow", "follow it on the map, or no longer"),
+    bind(C::Map, &[K::Char('+'), K::Char('=')], A::Magnify(1), "zoom in", "zoom in"),
+    bind(C::Map, &[K::Char('-')], A::Magnify(-1), "out", "zoom out"),
+    bind(C::Map, &[K::Char('0')], A::Fit, "fit", "the whole world"),
+    bind(C::Map, &[K::Char('f')], A::Follow,
+        "follow", "follow what is selected in 4, or no longer"),
+    bind(C::Map, &[K::Left, K::Char('h')], A::Pan(-1, 0), "pan", "left"),
+    bind(C::Map, &[K::Right, K::Char('l')], A::Pan(1, 0), "", "right"),
+    bind(C::Map, &[K::Up, K::Char('k')], A::Pan(0, 1), "", "up"),
+    bind(C::Map, &[K::Down, K::Char('j')], A::Pan(0, -1), "", "down"),
+    bind(C::Text, &[K::Char('/')], A::Filter,
+        "filter", "show lines with a text, with ! those without"),
+    bind(C::Text, &[K::Char('f')], A::Follow, "follow", "stay at the newest line, or no longer"),
+    bind(C::Text, &[K::Char('p')], A::NextSource, "process", "one process or kind alone, then all"),
+    bind(C::Text, &[K::Up, K::Char('k')], A::Move(-1), "", "line up"),
+    bind(C::Text, &[K::Down, K::Char('j')], A::Move(1), "", "line down"),
+    bind(C::Text, &[K::PageUp], A::MovePages(-1), "", "page up"),
+    bind(C::Text, &[K::PageDown], A::MovePages(1), "", "page down"),
+    bind(C::Text, &[K::Home, K::Char('g')], A::Move(-ALL_ROWS), "", "oldest line"),
+    bind(C::Text, &[K::End, K::Char('G')], A::Move(ALL_ROWS), "", "newest line"),
+    bind(C::Text, &[K::Left, K::Char('h')], A::MoveColumns(-10), "", "text to the right"),
+    bind(C::Text, &[K::Right, K::Char('l')], A::MoveColumns(10), "", "text to the left"),
+    bind(C::Filter, &[K::Enter], A::Accept, "keep", "keep the filter"),
+    bind(C::Filter, &[K::Esc, K::Ctrl('c')], A::Cancel, "clear", "clear the filter"),
+    bind(C::Palette, &[K::Enter], A::Accept, "run", "run the command"),
+    bind(C::Palette, &[K::Tab], A::Complete, "complete", "complete the command's name"),
+    bind(C::Palette, &[K::Esc, K::Ctrl('c')], A::Cancel, "cancel", "run nothing"),
+    bind(C::Confirm, &[K::Char('y'), K::Ctrl('c')], A::Accept, "yes", "yes"),
+    bind(C::Confirm, &[K::Char('n'), K::Esc], A::Cancel, "no", "no"),
+    bind(C::Help, &[K::Esc, K::Char('?'), K::Char('q'), K::Enter, K::Ctrl('c')], A::Cancel,
+        "close", "close this help"),
+    bind(C::Help, &[K::Up, K::Char('k')], A::Move(-1), "", "line up"),
+    bind(C::Help, &[K::Down, K::Char('j')], A::Move(1), "scroll", "line down"),
+    bind(C::Ended, &[K::Enter, K::Esc, K::Char('q'), K::Ctrl('c')], A::Leave,
+        "leave", "leave the view"),
+];
+
+/// Returns the contexts that hold now, the most special first.
+pub fn contexts(model: &Model) -> &'static [Context] {
+    match &model.mode {
+        Mode::Browse => match model.focus {
+            Panel::Peers | Panel::Levels => &[C::Table, C::Everywhere],
+            Panel::Performers => &[C::Performers, C::Table, C::Everywhere],
+            Panel::Map => &[C::Map, C::Everywhere],
+            Panel::Latency => &[C::Everywhere],
+            Panel::Logs | Panel::Events => &[C::Text, C::Everywhere],
+        },
+        Mode::Filter => &[C::Filter],
+        Mode::Palette { .. } => &[C::Palette],
+        Mode::Confirm(_) => &[C::Confirm],
+        Mode::Help { .. } => &[C::Help],
+        Mode::Ended { .. } => &[C::Ended],
+    }
+}
+
+/// Returns the bindings that hold now, the most special first.
+pub fn active(model: &Model) -> impl Iterator<Item = &'static Binding> {
+    let is_open = |binding: &&Binding| binding.action != Action::Detach || !model.owns_run;
+    let of = |context: &Context| {
+        let context = *context;
+        BINDINGS
+            .iter()
+            .filter(move |binding| binding.context == context)
+    };
+    contexts(model).iter().flat_map(of).filter(is_open)
+}
+
+/// Returns what a key does now.
+pub fn action(model: &Model, key: Key) -> Option<Action> {
+    active(model)
+        .find(|binding| binding.keys.contains(&key))
+        .map(|binding| binding.action)
+}
+
+/// Returns the names of a binding's keys.
+pub fn key_names(binding: &Binding) -> String {
+    let names: Vec<String> = binding.keys.iter().map(|key| key_name(*key)).collect();
+    names.join(" ")
+}
+
+/// Returns what a key is called.
+pub fn key_name(key: Key) -> String {
+    let name = match key {
+        Key::Char(' ') => "Space",
+        Key::Char(c) => return c.to_string(),
+        Key::Ctrl(c) => return format!("Ctrl-{}", c.to_ascii_uppercase()),
+        Key::Enter => "Enter",
+        Key::Esc => "Esc",
+        Key::Tab => "Tab",
+        Key::BackTab => "Shift-Tab",
+        Key::Backspace => "Backspace",
+        Key::Up => "Up",
+        Key::Down => "Down",
+        Key::Left => "Left",
+        Key::Right => "Right",
+        Key::PageUp => "PgUp",
+        Key::PageDown => "PgDn",
+        Key::Home => "Home",
+        Key::End => "End",
+    };
+    name.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_key_has_two_meanings_in_one_context() {
+        for (index, binding) in BINDINGS.iter().enumerate() {
+            for other in &BINDINGS[index + 1..] {
+                let shared = binding.keys.iter().find(|key| other.keys.contains(key));
+                assert!(
+                    binding.context != other.context || shared.is_none(),
+                    "{shared:?}: {} and {}",
+                    binding.text,
+                    other.text
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn every_panel_is_reached_by_its_number() {
+        let model = Model::new("run".to_owned(), true);
+        for panel in Panel::ALL {
+            let digit = char::from_digit(panel.number() as u32, 10).unwrap();
+            assert_eq!(action(&model, Key::Char(digit)), Some(Action::Focus(panel)));
+        }
+    }
+
+    #[test]
+    fn a_view_that_owns_its_run_cannot_detach() {
+        let mut model = Model::new("run".to_owned(), true);
+        assert_eq!(action(&model, Key::Char('d')), None);
+        model.owns_run = false;
+        assert_eq!(action(&model, Key::Char('d')), Some(Action::Detach));
+    }
+}

@@ -1,0 +1,324 @@
+//! [`Model`]: everything that the screen is drawn from.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use protocol::primary_to_observers::{Event, Severity};
+use protocol::report::{Layout, LevelReport, PeerReport, PerformerReport, RunState, Stats};
+use protocol::{Command, PeerName, Role, SessionTime, StopReason};
+
+use super::event::LogLine;
+use super::latency::LatencyHistory;
+use super::map_view::MapView;
+use super::panel::Panel;
+use super::rows::{PerformerOrder, TableRows};
+use super::scrollback::{Line, Scrollback};
+
+/// How long a message in the footer stays.
+const NOTICE_TIME: Duration = Duration::from_secs(8);
+
+/// Everything that the screen is drawn from.
+#[derive(Clone, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "they are facts of their own, not one state"
+)]
+pub struct Model {
+    /// The run's name.
+    pub run: String,
+    /// Whether the run ends with the view.
+    pub owns_run: bool,
+    /// Whether colours may be used.
+    pub has_color: bool,
+    /// Whether the terminal shows more than ASCII.
+    pub has_unicode: bool,
+    /// Time since the view began.
+    pub now: SessionTime,
+    /// Rows that the focused panel shows, for paging.
+    pub page_rows: usize,
+    /// Whether the screen is behind the model.
+    pub has_changed: bool,
+    /// The link to the primary.
+    pub connection: Connection,
+    /// The last word on the start of the run.
+    pub progress: Option<String>,
+    /// Figures of the run, once known.
+    pub stats: Option<Stats>,
+    /// Its processes.
+    pub peers: Vec<PeerReport>,
+    /// When each process was last heard.
+    pub heartbeats: BTreeMap<PeerName, SessionTime>,
+    /// Hosts of cells in the order of their marks on the map.
+    pub owners: Vec<PeerName>,
+    /// Its levels.
+    pub levels: Vec<LevelReport>,
+    /// Its performers.
+    pub performers: Vec<PerformerReport>,
+    /// What stands still in it.
+    pub layout: Layout,
+    /// Recent step times.
+    pub latency: LatencyHistory,
+    /// What its processes print.
+    pub logs: Scrollback<LogLine>,
+    /// What happened in it.
+    pub events: Scrollback<Event>,
+    /// The panel that keys go to.
+    pub focus: Panel,
+    /// Whether the focused panel has the whole screen.
+    pub is_zoomed: bool,
+    /// Which panels are seen besides the focused one.
+    pub shown: Shown,
+    /// Shown rows of the peers.
+    pub peer_rows: TableRows,
+    /// Shown rows of the levels.
+    pub level_rows: TableRows,
+    /// Shown rows of the performers.
+    pub performer_rows: TableRows,
+    /// The order of the performers.
+    pub performer_order: PerformerOrder,
+    /// Where the map looks.
+    pub map: MapView,
+    /// What keys mean.
+    pub mode: Mode,
+    /// The last message to the user.
+    pub notice: Option<Notice>,
+    /// Commands that are not answered yet.
+    pub pending: Vec<Command>,
+}
+
+/// The link to the primary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Connection {
+    /// Not there yet.
+    Connecting,
+    /// Up.
+    Connected,
+    /// Lost; figures are those of then.
+    Lost {
+        /// Since when.
+        since: SessionTime,
+    },
+}
+
+/// Which panel each shared place of the screen shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shown {
+    /// On a large screen, beside the map: levels or performers.
+    pub table: Panel,
+    /// On a large screen, beside latency: logs or events.
+    pub text: Panel,
+    /// On a small screen, below the peers: any but peers and levels.
+    pub small: Panel,
+}
+
+/// What keys mean.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Mode {
+    /// The keymap of the focused panel.
+    Browse,
+    /// A filter is typed.
+    Filter,
+    /// A command is typed.
+    Palette {
+        /// What was typed.
+        line: String,
+        /// What is wrong with it, after Enter.
+        error: Option<String>,
+    },
+    /// A question is asked.
+    Confirm(Question),
+    /// The keys are shown.
+    Help {
+        /// Lines scrolled out at the top.
+        scroll: usize,
+    },
+    /// The run is over.
+    Ended {
+        /// How and why.
+        reason: StopReason,
+        /// Where the logs are.
+        logs: Option<PathBuf>,
+    },
+}
+
+/// What is asked before something that cannot be undone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Question {
+    /// Stop the run?
+    Stop,
+    /// Stop the run and leave?
+    Quit,
+}
+
+/// A message to the user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Notice {
+    /// The message.
+    pub text: String,
+    /// Whether something failed.
+    pub is_error: bool,
+    /// Since when it is shown.
+    pub since: SessionTime,
+}
+
+impl Model {
+    /// Makes the model of a view that has heard nothing yet.
+    pub fn new(run: String, owns_run: bool) -> Self {
+        Self {
+            run,
+            owns_run,
+            has_color: true,
+            has_unicode: true,
+            now: SessionTime::default(),
+            page_rows: 1,
+            has_changed: true,
+            connection: Connection::Connecting,
+            progress: None,
+            stats: None,
+            peers: Vec::new(),
+            heartbeats: BTreeMap::new(),
+            owners: Vec::new(),
+            levels: Vec::new(),
+            performers: Vec::new(),
+            layout: Layout::default(),
+            latency: LatencyHistory::default(),
+            logs: Scrollback::default(),
+            events: Scrollback::default(),
+            focus: Panel::Peers,
+            is_zoomed: false,
+            shown: Shown {
+                table: Panel::Levels,
+                text: Panel::Logs,
+                small: Panel::Map,
+            },
+            peer_rows: TableRows::default(),
+            level_rows: TableRows::default(),
+            performer_rows: TableRows::default(),
+            performer_order: PerformerOrder::default(),
+            map: MapView::default(),
+            mode: Mode::Browse,
+            notice: None,
+            pending: Vec::new(),
+        }
+    }
+
+    /// Brings derived rows up to date; called before each frame.
+    pub fn settle(&mut self) {
+        type Unsorted<R> = Option<fn(&R, &R) -> std::cmp::Ordering>;
+        let order = self.performer_order;
+        self.peer_rows
+            .settle(&self.peers, Unsorted::<PeerReport>::None);
+        self.level_rows
+            .settle(&self.levels, Unsorted::<LevelReport>::None);
+        let compare = |a: &PerformerReport, b: &PerformerReport| order.compare(a, b);
+        self.performer_rows.settle(&self.performers, Some(compare));
+    }
+
+    /// Returns what the run is doing; waiting until it says otherwise.
+    pub fn run_state(&self) -> RunState {
+        self.stats
+            .as_ref()
+            .map_or(RunState::Waiting, |stats| stats.state)
+    }
+
+    /// Tells whether the run is over.
+    pub fn is_over(&self) -> bool {
+        matches!(self.mode, Mode::Ended { .. })
+    }
+
+    /// Tells whether the figures are old because the link is lost.
+    pub fn is_stale(&self) -> bool {
+        matches!(self.connection, Connection::Lost { .. }) && !self.is_over()
+    }
+
+    /// Returns the time since a process was last heard, if it ever was.
+    pub fn heartbeat_age(&self, name: &PeerName) -> Option<Duration> {
+        self.heartbeats
+            .get(name)
+            .map(|heard| self.now.since(*heard))
+    }
+
+    /// Returns the place of a secondary among the owners, from which its mark is made.
+    pub fn owner_index(&self, name: &PeerName) -> Option<usize> {
+        self.owners.iter().position(|owner| owner == name)
+    }
+
+    /// Returns the message to the user, while it is fresh.
+    pub fn fresh_notice(&self) -> Option<&Notice> {
+        self.notice
+            .as_ref()
+            .filter(|notice| self.now.since(notice.since) < NOTICE_TIME)
+    }
+
+    /// Returns where the middle of the map is, world frame \[m\].
+    pub fn map_center(&self) -> [f64; 2] {
+        let followed = self
+            .map
+            .follow
+            .as_deref()
+            .and_then(|name| self.performer(name));
+        followed
+            .map(|performer| [performer.position[0], performer.position[1]])
+            .filter(|center| center.iter().all(|number| number.is_finite()))
+            .or(self.map.center)
+            .or_else(|| self.map.bounds.map(|bounds| bounds.middle()))
+            .unwrap_or_default()
+    }
+
+    /// Tells the user something.
+    pub fn notify(&mut self, text: impl Into<String>, is_error: bool) {
+        self.notice = Some(Notice {
+            text: text.into(),
+            is_error,
+            since: self.now,
+        });
+    }
+
+    /// Gives every host of cells its place; places change only while the run gathers.
+    pub fn note_owners(&mut self) {
+        if self.run_state() == RunState::Waiting {
+            self.owners.clear();
+        }
+        for peer in self.peers.iter().filter(|peer| peer.role != Role::Primary) {
+            if !self.owners.contains(&peer.name) {
+                self.owners.push(peer.name.clone());
+            }
+        }
+    }
+
+    fn performer(&self, name: &str) -> Option<&PerformerReport> {
+        self.performers
+            .iter()
+            .find(|performer| performer.name == name)
+    }
+}
+
+impl Line for LogLine {
+    fn source(&self) -> &str {
+        &self.process
+    }
+
+    fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+impl Line for Event {
+    fn source(&self) -> &str {
+        &self.kind
+    }
+
+    fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+/// Returns one word for how much an event matters.
+pub fn severity_word(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Info => "info",
+        Severity::Warning => "warning",
+        Severity::Error => "error",
+    }
+}

@@ -1,0 +1,224 @@
+//! News of the run, taken into the model.
+
+use std::time::Duration;
+
+use protocol::primary_to_observers::{Announce, Clock, Event, Severity};
+use protocol::report::{Layout, PeerReport, PeerState, RunState, Snapshot, Stats};
+use protocol::{Command, Iteration, PeerInfo, PeerName, PrimaryToObservers, StopReason};
+
+use crate::app::event::{Feed, LogLine};
+use crate::app::model::{Connection, Mode, Model};
+use crate::app::plain_text::plain;
+
+/// The most bytes of a line that are kept.
+const LINE_BYTES_MAX: usize = 4096;
+
+/// Takes one piece of news.
+pub(super) fn on_feed(model: &mut Model, feed: Feed) {
+    match feed {
+        Feed::Status(message) => on_status(model, message),
+        Feed::Snapshot(snapshot) => on_snapshot(model, *snapshot),
+        Feed::Layout(layout) => on_layout(model, *layout),
+        Feed::Connected => on_connected(model),
+        Feed::Disconnected => on_disconnected(model),
+        Feed::Log(line) => on_log(model, &line),
+        Feed::Progress(text) => model.progress = Some(text),
+        Feed::Reply { command, result } => on_reply(model, command, result),
+        Feed::Ended { reason, logs } => model.mode = Mode::Ended { reason, logs },
+    }
+}
+
+/// Notes that no more news will come.
+pub(super) fn on_closed(model: &mut Model) {
+    if !model.is_over() {
+        on_disconnected(model);
+    }
+}
+
+fn on_log(model: &mut Model, line: &LogLine) {
+    let text = plain(&line.text[..line.text.floor_char_boundary(LINE_BYTES_MAX)]);
+    model.logs.push(LogLine {
+        process: plain(&line.process),
+        text,
+    });
+}
+
+fn on_status(model: &mut Model, message: PrimaryToObservers) {
+    match message {
+        PrimaryToObservers::Announce(announce) => on_announce(model, announce),
+        PrimaryToObservers::Heartbeat(relay) => {
+            model.heartbeats.insert(relay.name, model.now);
+        }
+        PrimaryToObservers::Stats { stats, peers } => on_stats(model, stats, peers),
+        PrimaryToObservers::Clock(clock) => on_clock(model, clock),
+        PrimaryToObservers::Affinity(levels) => {
+            model.levels = levels;
+            model.level_rows.mark_stale();
+        }
+        PrimaryToObservers::Poses(performers) => {
+            model.performers = performers;
+            model.performer_rows.mark_stale();
+            if model.map.bounds.is_none() {
+                model.map.measure(&model.layout, &model.performers);
+            }
+        }
+        PrimaryToObservers::Event(event) => on_event(model, event),
+    }
+}
+
+fn on_snapshot(model: &mut Model, snapshot: Snapshot) {
+    model.levels = snapshot.levels;
+    model.performers = snapshot.performers;
+    model.level_rows.mark_stale();
+    model.performer_rows.mark_stale();
+    if model.map.bounds.is_none() {
+        model.map.measure(&model.layout, &model.performers);
+    }
+    on_stats(model, snapshot.stats, snapshot.peers);
+}
+
+fn on_layout(model: &mut Model, layout: Layout) {
+    model.layout = layout;
+    model.map.measure(&model.layout, &model.performers);
+}
+
+fn on_stats(model: &mut Model, stats: Stats, peers: Vec<PeerReport>) {
+    model.latency.record(&stats);
+    if stats.state != RunState::Waiting {
+        model.progress = None;
+    }
+    model.stats = Some(stats);
+    for peer in &peers {
+        note_age(model, peer);
+    }
+    model.peers = peers;
+    model.peer_rows.mark_stale();
+    model.note_owners();
+}
+
+/// Takes the age from a report, unless a relayed heartbeat was younger.
+fn note_age(model: &mut Model, peer: &PeerReport) {
+    if !peer.heartbeat_age_ms.is_finite() || peer.heartbeat_age_ms < 0.0 {
+        return;
+    }
+    let heard = model.now - Duration::from_secs_f64((peer.heartbeat_age_ms / 1e3).min(1e9));
+    let known = model.heartbeats.entry(peer.name.clone()).or_insert(heard);
+    *known = heard.max(*known);
+}
+
+fn on_clock(model: &mut Model, clock: Clock) {
+    let Some(stats) = &mut model.stats else {
+        return;
+    };
+    stats.iteration = clock.iteration.0;
+    stats.sim_time_s = clock.sim_time.seconds();
+    stats.paused = clock.paused;
+    if matches!(stats.state, RunState::Paused | RunState::Running) {
+        stats.state = if clock.paused {
+            RunState::Paused
+        } else {
+            RunState::Running
+        };
+    }
+}
+
+fn on_announce(model: &mut Model, announce: Announce) {
+    match announce {
+        Announce::Joined(info) => on_joined(model, info),
+        Announce::Left { name, reason } => on_left(model, &name, &reason),
+        Announce::Stopping(reason) => {
+            if let Some(stats) = &mut model.stats {
+                stats.state = RunState::Stopping;
+            }
+            model.notify(format!("the run ends: {reason}"), false);
+        }
+    }
+}
+
+fn on_joined(model: &mut Model, info: PeerInfo) {
+    model.heartbeats.insert(info.name.clone(), model.now);
+    let report = joining(info);
+    match model.peers.iter_mut().find(|peer| peer.name == report.name) {
+        Some(peer) => *peer = report,
+        None => model.peers.push(report),
+    }
+    model.peer_rows.mark_stale();
+}
+
+fn on_left(model: &mut Model, name: &PeerName, reason: &StopReason) {
+    if let Some(peer) = model.peers.iter_mut().find(|peer| peer.name == *name) {
+        peer.state = PeerState::Gone;
+        peer.blocking = false;
+    }
+    model.peer_rows.mark_stale();
+    model.notify(format!("{name} left: {reason}"), true);
+}
+
+fn on_event(model: &mut Model, mut event: Event) {
+    event.kind = plain(&event.kind);
+    event.text = plain(&event.text);
+    if event.severity != Severity::Info {
+        model.notify(event.text.clone(), event.severity == Severity::Error);
+    }
+    model.events.push(event);
+}
+
+fn on_connected(model: &mut Model) {
+    if model.is_stale() {
+        model.notify("connected again", false);
+    }
+    model.connection = Connection::Connected;
+}
+
+fn on_disconnected(model: &mut Model) {
+    if !matches!(model.connection, Connection::Lost { .. }) {
+        model.connection = Connection::Lost { since: model.now };
+    }
+    model.pending.clear();
+}
+
+fn on_reply(model: &mut Model, command: Command, result: Result<Iteration, String>) {
+    if let Some(index) = model.pending.iter().position(|pending| *pending == command) {
+        model.pending.remove(index);
+    }
+    let Some(name) = command_text(command) else {
+        return;
+    };
+    match result {
+        Ok(iteration) => model.notify(format!("{name}: done at iteration {iteration}"), false),
+        Err(reason) => model.notify(format!("{name} failed: {reason}"), true),
+    }
+}
+
+/// Returns a command as the user knows it; `None` for those that no user gives.
+fn command_text(command: Command) -> Option<String> {
+    match command {
+        Command::Play => Some("play".to_owned()),
+        Command::Pause => Some("pause".to_owned()),
+        Command::Step { count } => Some(format!("step {count}")),
+        Command::Stop | Command::Interrupt => Some("stop".to_owned()),
+        Command::Snapshot | Command::Layout => None,
+    }
+}
+
+/// What is known of a peer that has only just joined.
+fn joining(info: PeerInfo) -> PeerReport {
+    PeerReport {
+        name: info.name,
+        role: info.role,
+        state: PeerState::Joining,
+        pid: info.pid,
+        host: info.host,
+        heartbeat_age_ms: 0.0,
+        round_trip_us: None,
+        clock_offset_us: None,
+        levels: Vec::new(),
+        performers: Vec::new(),
+        physics_us: 0.0,
+        wait_us: 0.0,
+        last_share: 0.0,
+        blocking: false,
+        cpu: 0.0,
+        memory_bytes: 0,
+    }
+}

@@ -1,0 +1,273 @@
+//! Keys, acted on by what they mean where they are pressed.
+
+use protocol::Command;
+use protocol::report::RunState;
+
+use crate::app::command::{Effect, ViewEnd};
+use crate::app::event::Key;
+use crate::app::filter::Filter;
+use crate::app::keymap::{self, Action};
+use crate::app::model::{Mode, Model, Question};
+use crate::app::palette::{self, Request};
+use crate::app::panel::Panel;
+use crate::app::rows::PerformerOrder;
+
+/// The longest line that can be typed, in characters.
+const TYPED_MAX: usize = 200;
+
+/// Acts on a key.
+pub(super) fn on_key(model: &mut Model, key: Key) -> Option<Effect> {
+    let Some(action) = keymap::action(model, key) else {
+        on_typed(model, key);
+        return None;
+    };
+    match action {
+        Action::TogglePlay => return on_toggle_play(model),
+        Action::Step(count) => return on_step(model, count),
+        Action::Stop => model.mode = Mode::Confirm(Question::Stop),
+        Action::Quit => return on_quit(model),
+        Action::Detach => return Some(Effect::End(ViewEnd::Detach)),
+        Action::Leave => return Some(Effect::End(ViewEnd::Ended)),
+        Action::Repaint => return Some(Effect::Repaint),
+        Action::Accept => return on_accept(model),
+        Action::Cancel => on_cancel(model),
+        Action::Complete => on_complete(model),
+        Action::Back => on_back(model),
+        Action::Help => model.mode = Mode::Help { scroll: 0 },
+        Action::Filter => model.mode = Mode::Filter,
+        Action::Palette => {
+            model.mode = Mode::Palette {
+                line: String::new(),
+                error: None,
+            }
+        }
+        Action::Focus(panel) => focus(model, panel),
+        Action::FocusNext => focus(model, model.focus.next()),
+        Action::FocusPrevious => focus(model, model.focus.previous()),
+        Action::Zoom => model.is_zoomed = !model.is_zoomed,
+        Action::Move(by) => on_move(model, by),
+        Action::MovePages(pages) => on_move(model, pages * model.page_rows.max(1).cast_signed()),
+        Action::MoveColumns(by) => on_move_columns(model, by),
+        Action::NextSource => on_next_source(model),
+        Action::SortNext => sort(model, |order| order.by = order.by.next()),
+        Action::SortReverse => sort(model, |order| order.is_descending = !order.is_descending),
+        Action::Follow => on_follow(model),
+        Action::Magnify(steps) => model.map.magnify(steps),
+        Action::Fit => model.map.fit(),
+        Action::Pan(x, y) => {
+            let middle = model.map_center();
+            model.map.pan(middle, [f64::from(x), f64::from(y)]);
+        }
+    }
+    None
+}
+
+fn on_toggle_play(model: &mut Model) -> Option<Effect> {
+    match model.run_state() {
+        RunState::Paused => send(model, Command::Play),
+        RunState::Running => send(model, Command::Pause),
+        RunState::Waiting => refuse(model, "the run has not begun; it waits for its secondaries"),
+        RunState::Stopping => refuse(model, "the run ends"),
+    }
+}
+
+fn on_step(model: &mut Model, count: u64) -> Option<Effect> {
+    match model.run_state() {
+        RunState::Paused => send(model, Command::Step { count }),
+        RunState::Running => refuse(model, "single steps are for a paused run; Space pauses"),
+        RunState::Waiting => refuse(model, "the run has not begun; it waits for its secondaries"),
+        RunState::Stopping => refuse(model, "the run ends"),
+    }
+}
+
+fn on_quit(model: &mut Model) -> Option<Effect> {
+    if model.owns_run {
+        return ask(model, Question::Quit);
+    }
+    Some(Effect::End(ViewEnd::Quit))
+}
+
+fn on_accept(model: &mut Model) -> Option<Effect> {
+    match std::mem::replace(&mut model.mode, Mode::Browse) {
+        Mode::Confirm(Question::Stop) => send(model, Command::Stop),
+        Mode::Confirm(Question::Quit) => Some(Effect::End(ViewEnd::Quit)),
+        Mode::Palette { line, .. } => on_palette(model, line),
+        Mode::Filter | Mode::Browse | Mode::Help { .. } => None,
+        ended @ Mode::Ended { .. } => set_mode(model, ended),
+    }
+}
+
+fn on_palette(model: &mut Model, line: String) -> Option<Effect> {
+    match palette::parse(&line, model.owns_run) {
+        Ok(Request::Command(Command::Stop)) => ask(model, Question::Stop),
+        Ok(Request::Command(Command::Step { count })) => on_step(model, count),
+        Ok(Request::Command(command)) => send(model, command),
+        Ok(Request::Quit) => on_quit(model),
+        Ok(Request::Detach) => Some(Effect::End(ViewEnd::Detach)),
+        Ok(Request::Help) => set_mode(model, Mode::Help { scroll: 0 }),
+        Err(error) => set_mode(
+            model,
+            Mode::Palette {
+                line,
+                error: Some(error),
+            },
+        ),
+    }
+}
+
+fn on_cancel(model: &mut Model) {
+    if model.mode == Mode::Filter {
+        set_filter(model, Filter::default());
+    }
+    model.mode = Mode::Browse;
+}
+
+fn on_back(model: &mut Model) {
+    if model
+        .focus
+        .filter(model)
+        .is_some_and(|filter| !filter.text().is_empty())
+    {
+        set_filter(model, Filter::default());
+    } else {
+        model.is_zoomed = false;
+    }
+}
+
+fn on_complete(model: &mut Model) {
+    if let Mode::Palette { line, error } = &mut model.mode {
+        *line = palette::complete(line, model.owns_run);
+        *error = None;
+    }
+}
+
+/// A key without a meaning of its own is text where text is typed.
+fn on_typed(model: &mut Model, key: Key) {
+    match &mut model.mode {
+        Mode::Palette { line, error } => {
+            *error = None;
+            if key == Key::Backspace && line.is_empty() {
+                model.mode = Mode::Browse;
+            } else {
+                edit(line, key);
+            }
+        }
+        Mode::Filter => {
+            let filter = model.focus.filter(model);
+            let mut text = filter
+                .map(|filter| filter.text().to_owned())
+                .unwrap_or_default();
+            edit(&mut text, key);
+            set_filter(model, Filter::new(text));
+        }
+        Mode::Browse | Mode::Confirm(_) | Mode::Help { .. } | Mode::Ended { .. } => {}
+    }
+}
+
+fn edit(line: &mut String, key: Key) {
+    match key {
+        Key::Char(c) if line.chars().count() < TYPED_MAX && !c.is_control() => line.push(c),
+        Key::Backspace => {
+            line.pop();
+        }
+        Key::Ctrl('u') => line.clear(),
+        _ => {}
+    }
+}
+
+fn on_move(model: &mut Model, by: isize) {
+    if let Mode::Help { scroll } = &mut model.mode {
+        *scroll = scroll.saturating_add_signed(by).min(keymap::BINDINGS.len());
+        return;
+    }
+    match model.focus {
+        Panel::Peers => model.peer_rows.move_by(by, &model.peers),
+        Panel::Levels => model.level_rows.move_by(by, &model.levels),
+        Panel::Performers => model.performer_rows.move_by(by, &model.performers),
+        Panel::Logs => model.logs.scroll(by, model.page_rows),
+        Panel::Events => model.events.scroll(by, model.page_rows),
+        Panel::Map | Panel::Latency => {}
+    }
+}
+
+fn on_move_columns(model: &mut Model, by: isize) {
+    if model.focus == Panel::Events {
+        model.events.scroll_columns(by);
+    } else {
+        model.logs.scroll_columns(by);
+    }
+}
+
+fn on_next_source(model: &mut Model) {
+    if model.focus == Panel::Events {
+        model.events.next_source();
+    } else {
+        model.logs.next_source();
+    }
+}
+
+fn sort(model: &mut Model, change: impl FnOnce(&mut PerformerOrder)) {
+    change(&mut model.performer_order);
+    model.performer_rows.mark_stale();
+}
+
+fn on_follow(model: &mut Model) {
+    match model.focus {
+        Panel::Logs => model.logs.toggle_follow(),
+        Panel::Events => model.events.toggle_follow(),
+        Panel::Peers | Panel::Levels | Panel::Map | Panel::Performers | Panel::Latency => {
+            let selected = model.performer_rows.selected().map(str::to_owned);
+            model.map.follow = if model.map.follow == selected {
+                None
+            } else {
+                selected
+            };
+        }
+    }
+}
+
+fn focus(model: &mut Model, panel: Panel) {
+    model.focus = panel;
+    match panel {
+        Panel::Levels | Panel::Performers => model.shown.table = panel,
+        Panel::Logs | Panel::Events => model.shown.text = panel,
+        Panel::Peers | Panel::Map | Panel::Latency => {}
+    }
+    if !matches!(panel, Panel::Peers | Panel::Levels) {
+        model.shown.small = panel;
+    }
+}
+
+fn set_filter(model: &mut Model, filter: Filter) {
+    match model.focus {
+        Panel::Peers => model.peer_rows.set_filter(filter),
+        Panel::Levels => model.level_rows.set_filter(filter),
+        Panel::Performers => model.performer_rows.set_filter(filter),
+        Panel::Logs => model.logs.set_filter(filter),
+        Panel::Events => model.events.set_filter(filter),
+        Panel::Map | Panel::Latency => {}
+    }
+}
+
+fn send(model: &mut Model, command: Command) -> Option<Effect> {
+    if model.is_stale() {
+        return refuse(model, "the primary cannot be reached");
+    }
+    model.pending.push(command);
+    model.notice = None;
+    Some(Effect::Send(command))
+}
+
+fn refuse(model: &mut Model, reason: &str) -> Option<Effect> {
+    model.notify(reason, true);
+    None
+}
+
+fn ask(model: &mut Model, question: Question) -> Option<Effect> {
+    set_mode(model, Mode::Confirm(question))
+}
+
+fn set_mode(model: &mut Model, mode: Mode) -> Option<Effect> {
+    model.mode = mode;
+    None
+}

@@ -1,0 +1,376 @@
+//! The command line of `phalanx`, as clap reads it. See [`crate::commands`] for what it does.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use protocol::Command;
+
+/// Simulates one robot world on many processes, in exact lockstep.
+#[derive(Debug, Parser)]
+#[command(version, args_conflicts_with_subcommands = true, after_help = AFTER_HELP)]
+pub struct Cli {
+    /// What to do; `run` when nothing is named.
+    #[command(subcommand)]
+    pub command: Option<CliCommand>,
+    /// The arguments of `run` when it is not named.
+    #[command(flatten)]
+    pub run: RunArguments,
+}
+
+const AFTER_HELP: &str = "\
+Exit codes: 0 completed, 1 a command could not take effect, 2 usage, 3 world or configuration,
+4 a peer was lost, 5 digests disagreed, 6 time-out, 130 interrupted.
+
+Environment: PHALANX_RUNTIME_DIR is where runs keep their sockets and logs, PHALANX_WORKER is the
+worker program, PHALANX_RESOURCE_PATH and GZ_SIM_RESOURCE_PATH are folders of
+models, NO_COLOR is respected.";
+
+/// What `phalanx` can do.
+#[derive(Debug, Subcommand)]
+pub enum CliCommand {
+    /// Start a run and open its view; without a file, the embedded demo
+    Run(RunArguments),
+    /// Open the view of a running simulation; `d` detaches, the run goes on
+    Attach(AttachArguments),
+    /// List the runs of this machine, living and recently ended
+    Ps(PsArguments),
+    /// Play, pause, step or stop a run; returns when it has taken effect
+    #[command(override_usage = "phalanx ctl [OPTIONS] [RUN] <play | pause | step [N] | stop>")]
+    Ctl(CtlArguments),
+    /// Print one panel, without a terminal
+    Show(ShowArguments),
+    /// Write a world to stdout
+    Generate(GenerateArguments),
+    /// Read a world and report errors with file, line and column
+    Check(CheckArguments),
+    /// Write the completions of a shell to stdout
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+}
+
+/// The arguments of `phalanx run`; what is absent comes from the run file.
+#[derive(Clone, Debug, Default, Args)]
+pub struct RunArguments {
+    /// A run file (.toml) or a world; without it, the embedded demo
+    #[arg(value_name = "CONFIG.toml | WORLD.sdf")]
+    pub file: Option<PathBuf>,
+    /// Secondaries to start; 0 is standalone, one process for everything [default: 2]
+    #[arg(long, value_name = "N", env = "PHALANX_SECONDARIES")]
+    pub secondaries: Option<u32>,
+    /// Stop after so many iterations [default: run until stopped]
+    #[arg(long, value_name = "N", env = "PHALANX_ITERATIONS")]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..))]
+    pub iterations: Option<u64>,
+    /// Simulated over real time; 0 is as fast as possible [default: what the world says]
+    #[arg(long, value_name = "X", env = "PHALANX_REAL_TIME_FACTOR")]
+    #[arg(value_parser = parse_real_time_factor)]
+    pub real_time_factor: Option<f64>,
+    /// Start with time standing still
+    #[arg(long, value_name = "BOOL", env = "PHALANX_PAUSED")]
+    #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub paused: Option<bool>,
+    /// Seed of all random numbers [default: 0]
+    #[arg(long, value_name = "N", env = "PHALANX_SEED")]
+    pub seed: Option<u64>,
+    /// Name of the run [default: the world's file name and a number]
+    #[arg(long, value_name = "RUN", env = "PHALANX_NAME")]
+    pub name: Option<String>,
+    /// What happens when a peer is lost [default: stop]
+    #[arg(long, value_name = "POLICY", env = "PHALANX_ON_PEER_LOSS")]
+    pub on_peer_loss: Option<PeerLossPolicy>,
+    /// Write one line with the digest of every iteration to this file
+    #[arg(long, value_name = "FILE", env = "PHALANX_DIGESTS")]
+    pub digests: Option<PathBuf>,
+    /// No view: progress on stderr, summary on stdout
+    #[arg(long)]
+    pub headless: bool,
+    /// Format of the summary
+    #[arg(long, value_enum, default_value_t, requires = "headless")]
+    pub format: Format,
+}
+
+/// What happens when a peer is lost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum PeerLossPolicy {
+    /// Everyone is told why, and the run ends.
+    #[default]
+    Stop,
+}
+
+/// How figures are printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people.
+    #[default]
+    Text,
+    /// For programs.
+    Json,
+}
+
+/// The arguments of `phalanx attach`.
+#[derive(Debug, Args)]
+pub struct AttachArguments {
+    /// A run of this machine, or an endpoint such as tcp://host:port; may be left out when exactly
+    /// one run is living
+    #[arg(value_name = "RUN | ENDPOINT")]
+    pub run: Option<String>,
+}
+
+/// The arguments of `phalanx ps`.
+#[derive(Debug, Args)]
+pub struct PsArguments {
+    /// Format of the list
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+/// The arguments of `phalanx ctl`.
+#[derive(Debug, Args)]
+pub struct CtlArguments {
+    /// The run, if more than one is living, then what to do
+    #[arg(required = true, num_args = 1..=3, value_name = "RUN COMMAND")]
+    pub words: Vec<String>,
+    /// Give up after so many seconds
+    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = parse_seconds)]
+    pub timeout: Duration,
+}
+
+/// The arguments of `phalanx show`.
+#[derive(Debug, Args)]
+#[command(allow_missing_positional = true)]
+pub struct ShowArguments {
+    /// A run of this machine or an endpoint; may be left out when exactly one run is living
+    pub run: Option<String>,
+    /// What to show
+    #[arg(value_enum)]
+    pub panel: ShownPanel,
+    /// How to print it
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+    /// Give up after so many seconds
+    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = parse_seconds)]
+    pub timeout: Duration,
+}
+
+/// The panels that `phalanx show` prints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ShownPanel {
+    /// State, time, pace and digest.
+    Stats,
+    /// The processes.
+    Peers,
+    /// The levels and their cells.
+    Levels,
+    /// What moves.
+    Performers,
+}
+
+/// The arguments of `phalanx generate`.
+#[derive(Debug, Args)]
+pub struct GenerateArguments {
+    /// Which world
+    #[command(subcommand)]
+    pub world: GeneratedWorld,
+}
+
+/// The worlds that can be generated.
+#[derive(Debug, Subcommand)]
+pub enum GeneratedWorld {
+    /// Wheeled robots on a plane that is divided into levels
+    Fleet {
+        /// How many robots
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+        robots: u32,
+        /// Levels along x and y, such as 4x2
+        #[arg(long, value_name = "XxY", value_parser = parse_levels)]
+        levels: LevelGrid,
+    },
+}
+
+/// How many levels along x and y.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LevelGrid(pub [u32; 2]);
+
+/// The arguments of `phalanx check`.
+#[derive(Debug, Args)]
+pub struct CheckArguments {
+    /// The world
+    #[arg(value_name = "WORLD.sdf")]
+    pub world: PathBuf,
+    /// How to print what was found
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+/// Words of `phalanx ctl` that are no command.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum ParseControlError {
+    /// No word names a command.
+    #[error("no command in {0:?}: use [RUN] play, pause, step [N] or stop")]
+    NoCommand(String),
+    /// Something follows the command.
+    #[error("{0:?} is not understood after {1:?}")]
+    Superfluous(String, String),
+    /// A count of steps that is none.
+    #[error("{0:?} is no number of steps: use a whole number from 1")]
+    BadCount(String),
+}
+
+impl CtlArguments {
+    /// Returns the run, if one is named, and the command.
+    ///
+    /// # Errors
+    /// When the words are no command.
+    pub fn parse(&self) -> Result<(Option<&str>, Command), ParseControlError> {
+        let words: Vec<&str> = self.words.iter().map(String::as_str).collect();
+        let (run, verb, rest) = match words.as_slice() {
+            [run, verb, rest @ ..] if is_verb(verb) => (Some(*run), *verb, rest),
+            [verb, rest @ ..] if is_verb(verb) => (None, *verb, rest),
+            _ => return Err(ParseControlError::NoCommand(words.join(" "))),
+        };
+        let command = match (verb, rest) {
+            ("play", []) => Command::Play,
+            ("pause", []) => Command::Pause,
+            ("stop", []) => Command::Stop,
+            ("step", []) => Command::Step { count: 1 },
+            ("step", [count]) => Command::Step {
+                count: parse_count(count)?,
+            },
+            (verb, rest) => {
+                return Err(ParseControlError::Superfluous(
+                    rest.join(" "),
+                    verb.to_owned(),
+                ));
+            }
+        };
+        Ok((run, command))
+    }
+}
+
+fn is_verb(word: &str) -> bool {
+    matches!(word, "play" | "pause" | "step" | "stop")
+}
+
+fn parse_count(text: &str) -> Result<u64, ParseControlError> {
+    match text.parse() {
+        Ok(count) if count > 0 => Ok(count),
+        _ => Err(ParseControlError::BadCount(text.to_owned())),
+    }
+}
+
+fn parse_real_time_factor(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(factor) if factor.is_finite() && factor >= 0.0 => Ok(factor),
+        _ => Err("use a number from 0 (as fast as possible)".to_owned()),
+    }
+}
+
+fn parse_seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse::<f64>().ok().filter(|seconds| *seconds > 0.0);
+    seconds
+        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+        .ok_or_else(|| "use a number of seconds above 0".to_owned())
+}
+
+fn parse_levels(text: &str) -> Result<LevelGrid, String> {
+    let advice = || "use two numbers from 1 to 1000 such as 4x2".to_owned();
+    let number = |text: &str| text.parse::<u32>().ok().filter(|n| (1..=1000).contains(n));
+    let (x, y) = text.split_once(['x', 'X']).ok_or_else(advice)?;
+    Ok(LevelGrid([
+        number(x).ok_or_else(advice)?,
+        number(y).ok_or_else(advice)?,
+    ]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    fn control(words: &[&str]) -> Result<(Option<String>, Command), ParseControlError> {
+        let words = words.iter().map(ToString::to_string).collect();
+        let arguments = CtlArguments {
+            words,
+            timeout: Duration::from_secs(1),
+        };
+        arguments
+            .parse()
+            .map(|(run, command)| (run.map(str::to_owned), command))
+    }
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_run_is_optional_before_a_control_command() {
+        assert_eq!(control(&["play"]), Ok((None, Command::Play)));
+        assert_eq!(
+            control(&["ramp-1", "pause"]),
+            Ok((Some("ramp-1".into()), Command::Pause))
+        );
+        assert_eq!(
+            control(&["step", "5"]),
+            Ok((None, Command::Step { count: 5 }))
+        );
+        assert_eq!(
+            control(&["a", "step", "5"]),
+            Ok((Some("a".into()), Command::Step { count: 5 }))
+        );
+        assert_eq!(
+            control(&["play", "stop"]),
+            Ok((Some("play".into()), Command::Stop))
+        );
+    }
+
+    #[test]
+    fn wrong_control_commands_are_refused() {
+        assert_eq!(
+            control(&["a", "step", "0"]),
+            Err(ParseControlError::BadCount("0".into()))
+        );
+        assert!(control(&["a", "fly"]).is_err());
+        assert!(control(&["a", "play", "now"]).is_err());
+    }
+
+    #[test]
+    fn run_is_what_happens_when_no_command_is_named() {
+        let cli = Cli::try_parse_from(["phalanx", "--secondaries", "3", "world.sdf"]).unwrap();
+        assert!(cli.command.is_none());
+        assert_eq!(cli.run.secondaries, Some(3));
+        let cli = Cli::try_parse_from(["phalanx", "run", "--paused", "world.sdf"]).unwrap();
+        let Some(CliCommand::Run(arguments)) = cli.command else {
+            panic!("run was not named")
+        };
+        assert_eq!(arguments.paused, Some(true));
+        assert_eq!(arguments.file, Some(PathBuf::from("world.sdf")));
+    }
+
+    #[test]
+    fn a_panel_may_be_shown_without_naming_the_run() {
+        let cli = Cli::try_parse_from(["phalanx", "show", "peers"]).unwrap();
+        let Some(CliCommand::Show(arguments)) = cli.command else {
+            panic!("show was not named")
+        };
+        assert_eq!((arguments.run, arguments.panel), (None, ShownPanel::Peers));
+    }
+
+    #[test]
+    fn numbers_out_of_range_are_refused() {
+        for arguments in [
+            ["run", "--iterations", "0"],
+            ["run", "--real-time-factor", "-1"],
+            ["run", "--real-time-factor", "nan"],
+            ["run", "--secondaries", "-1"],
+        ] {
+            let line = std::iter::once("phalanx").chain(arguments);
+            assert!(Cli::try_parse_from(line).is_err(), "{arguments:?}");
+        }
+        assert_eq!(parse_levels("4x2"), Ok(LevelGrid([4, 2])));
+        assert!(parse_levels("4").is_err() && parse_levels("0x2").is_err());
+    }
+}

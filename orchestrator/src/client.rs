@@ -1,0 +1,305 @@
+//! A client of a primary: sends commands, hears replies and status.
+//!
+//! [`Connection`] is a thread that owns the link, bridged by channels both ways; [`Observer`]
+//! makes of its news what the view is fed; [`ask`] is one question and its answer.
+
+mod observer;
+
+use std::collections::VecDeque;
+use std::sync::{Arc, mpsc as threads};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use protocol::primary_to_client::Reply;
+use protocol::{
+    ClientToPrimary, Command, Envelope, PeerName, PrimaryToClient, PrimaryToObservers,
+    ProtocolVersion, RequestId, SessionId, topic,
+};
+use tokio::sync::mpsc;
+use transport::zeromq::{ConnectError, PeerLink, SocketOptions};
+use transport::{Arrival, Destination, Endpoints, Link, LinkError, Subscription, Waker};
+
+pub use observer::Observer;
+
+/// How much news may wait; more status messages than that are lost, replies are not.
+const NEWS_MAX: usize = 4096;
+
+/// How long a request that could not be sent waits before it is tried again.
+const RETRY: Duration = Duration::from_millis(50);
+
+/// All topics of the status socket begin so.
+const ALL_STATUS: &[&str] = &["/"];
+
+/// What a connection tells.
+#[derive(Clone, Debug, PartialEq)]
+pub enum News {
+    /// The primary is reached.
+    Connected,
+    /// The primary is not reached any more; it is tried again.
+    Disconnected,
+    /// The primary published something.
+    Status(Box<PrimaryToObservers>),
+    /// A request was answered.
+    Reply {
+        /// The request.
+        request: RequestId,
+        /// The answer.
+        reply: Reply,
+    },
+    /// The primary said what this program does not understand.
+    Unreadable(String),
+    /// The link failed, and no more news will come.
+    Failed(String),
+}
+
+/// Why a question has no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum AskError {
+    /// No link could be set up.
+    #[error(transparent)]
+    Connect(#[from] ConnectError),
+    /// No answer came in time.
+    #[error("{endpoint} did not answer within {} s", limit.as_secs_f64())]
+    TimedOut {
+        /// Who was asked.
+        endpoint: String,
+        /// For how long.
+        limit: Duration,
+    },
+    /// The primary went away after it was asked.
+    #[error("the run ended before it answered")]
+    Ended,
+    /// The primary speaks another protocol, or the link failed.
+    #[error("{0}")]
+    Failed(String),
+}
+
+/// A link to a primary in a thread of its own; dropped, it ends that thread.
+pub struct Connection {
+    requests: Option<threads::Sender<ClientToPrimary>>,
+    news: mpsc::Receiver<News>,
+    waker: Arc<dyn Waker>,
+    thread: Option<JoinHandle<()>>,
+    next_request: RequestId,
+}
+
+impl Connection {
+    /// Begins to connect to a primary, and to listen to all that it publishes if `observes`.
+    ///
+    /// # Errors
+    /// When the link cannot be set up; not when the primary is not there.
+    pub fn open(endpoints: &Endpoints, observes: bool) -> Result<Self, ConnectError> {
+        let subscription = if observes {
+            Subscription::Status(ALL_STATUS)
+        } else {
+            Subscription::None
+        };
+        let options = SocketOptions::default();
+        Ok(Self::over(PeerLink::connect(
+            endpoints,
+            None,
+            subscription,
+            &options,
+        )?))
+    }
+
+    /// Gives a link its thread.
+    fn over(link: impl Link + Send + 'static) -> Self {
+        let waker = link.waker();
+        let (requests, to_send) = threads::channel();
+        let (teller, news) = mpsc::channel(NEWS_MAX);
+        let worker = LinkThread {
+            link,
+            to_send,
+            unsent: VecDeque::new(),
+            teller,
+        };
+        let thread = std::thread::spawn(move || worker.run());
+        Self {
+            requests: Some(requests),
+            news,
+            waker,
+            thread: Some(thread),
+            next_request: RequestId(1),
+        }
+    }
+
+    /// Sends a command as soon as the primary is reached, and returns the number of the request.
+    pub fn request(&mut self, command: Command) -> RequestId {
+        let request = self.next_request;
+        self.next_request = RequestId(request.0 + 1);
+        if let Some(requests) = &self.requests {
+            // A thread that has ended has said so by its last news.
+            let _ = requests.send(ClientToPrimary { request, command });
+            self.waker.wake();
+        }
+        request
+    }
+
+    /// Returns the next news; `None` when there is no more. May be dropped and called again.
+    pub async fn news(&mut self) -> Option<News> {
+        self.news.recv().await
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.requests = None;
+        // The thread may wait for room among the news.
+        self.news.close();
+        self.waker.wake();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Asks a primary one thing.
+///
+/// # Errors
+/// When it does not answer in time, or cannot.
+pub async fn ask(
+    endpoints: &Endpoints,
+    command: Command,
+    limit: Duration,
+) -> Result<Reply, AskError> {
+    let mut connection = Connection::open(endpoints, false)?;
+    let request = connection.request(command);
+    let answer = tokio::time::timeout(limit, answer(&mut connection, request));
+    answer.await.unwrap_or_else(|_| {
+        Err(AskError::TimedOut {
+            endpoint: endpoints.to_string(),
+            limit,
+        })
+    })
+}
+
+async fn answer(connection: &mut Connection, wanted: RequestId) -> Result<Reply, AskError> {
+    let mut was_connected = false;
+    while let Some(news) = connection.news().await {
+        match news {
+            News::Reply { request, reply } if request == wanted => return Ok(reply),
+            News::Connected => was_connected = true,
+            News::Disconnected if was_connected => return Err(AskError::Ended),
+            News::Unreadable(text) | News::Failed(text) => return Err(AskError::Failed(text)),
+            News::Reply { .. } | News::Disconnected | News::Status(_) => {}
+        }
+    }
+    Err(AskError::Ended)
+}
+
+struct LinkThread<L> {
+    link: L,
+    to_send: threads::Receiver<ClientToPrimary>,
+    unsent: VecDeque<ClientToPrimary>,
+    teller: mpsc::Sender<News>,
+}
+
+/// Why the thread ends.
+enum LinkEnd {
+    /// The connection was closed from this side.
+    Closed,
+    /// The link failed.
+    Failed(LinkError),
+}
+
+impl<L: Link> LinkThread<L> {
+    fn run(mut self) {
+        let error = loop {
+            match self.turn() {
+                Ok(()) => {}
+                Err(LinkEnd::Closed) => return,
+                Err(LinkEnd::Failed(error)) => break error,
+            }
+        };
+        let _ = self.teller.blocking_send(News::Failed(with_cause(&error)));
+    }
+
+    /// Sends what is to be sent and waits for one arrival.
+    fn turn(&mut self) -> Result<(), LinkEnd> {
+        loop {
+            match self.to_send.try_recv() {
+                Ok(request) => self.unsent.push_back(request),
+                Err(threads::TryRecvError::Empty) => break,
+                Err(threads::TryRecvError::Disconnected) => return Err(LinkEnd::Closed),
+            }
+        }
+        self.send_unsent()?;
+        let patience = if self.unsent.is_empty() {
+            None
+        } else {
+            Some(RETRY)
+        };
+        match self.link.receive(patience) {
+            Ok(Some(arrival)) => self.tell(arrival),
+            Ok(None) => Ok(()),
+            Err(error) => Err(LinkEnd::Failed(error)),
+        }
+    }
+
+    fn send_unsent(&mut self) -> Result<(), LinkEnd> {
+        while let Some(request) = self.unsent.front() {
+            let envelope = Envelope {
+                version: ProtocolVersion::CURRENT,
+                session: SessionId::UNKNOWN,
+                sender: client_name(),
+                body: request.clone(),
+            };
+            let bytes = protocol::encode(&envelope);
+            match self.link.send(Destination::Primary, topic::REQUEST, &bytes) {
+                Ok(()) => drop(self.unsent.pop_front()),
+                Err(LinkError::Full | LinkError::Unreachable(_)) => break,
+                Err(error) => return Err(LinkEnd::Failed(error)),
+            }
+        }
+        Ok(())
+    }
+
+    fn tell(&mut self, arrival: Arrival) -> Result<(), LinkEnd> {
+        let news = match arrival {
+            Arrival::Message { topic, payload, .. } => read(&topic, &payload),
+            Arrival::Connected => News::Connected,
+            Arrival::Disconnected => News::Disconnected,
+            Arrival::Woken | Arrival::Subscribed(_) | Arrival::Unsubscribed(_) => return Ok(()),
+        };
+        if matches!(news, News::Status(_)) {
+            return match self.teller.try_send(news) {
+                Ok(()) | Err(mpsc::error::TrySendError::Full(_)) => Ok(()),
+                Err(mpsc::error::TrySendError::Closed(_)) => Err(LinkEnd::Closed),
+            };
+        }
+        self.teller.blocking_send(news).map_err(|_| LinkEnd::Closed)
+    }
+}
+
+fn client_name() -> PeerName {
+    "client".parse().expect("a plain word is a peer name")
+}
+
+fn read(topic: &[u8], payload: &[u8]) -> News {
+    let read = if topic == topic::REQUEST.as_bytes() {
+        protocol::decode::<PrimaryToClient>(payload).map(|envelope| {
+            let PrimaryToClient { request, reply } = envelope.body;
+            News::Reply { request, reply }
+        })
+    } else {
+        protocol::decode::<PrimaryToObservers>(payload)
+            .map(|envelope| News::Status(Box::new(envelope.body)))
+    };
+    read.unwrap_or_else(|error| {
+        News::Unreadable(format!(
+            "the primary is not understood: {}",
+            with_cause(&error)
+        ))
+    })
+}
+
+fn with_cause(error: &dyn std::error::Error) -> String {
+    match error.source() {
+        Some(cause) => format!("{error}: {cause}"),
+        None => error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

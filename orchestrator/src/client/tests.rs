@@ -1,0 +1,145 @@
+use super::*;
+use protocol::Iteration;
+use transport::memory::{MemoryPrimaryLink, Network};
+
+/// Returns the next message at a primary: who sent it, and what it asks.
+fn next_request(primary: &mut MemoryPrimaryLink) -> (protocol::RoutingId, ClientToPrimary) {
+    loop {
+        match primary
+            .receive(Some(Duration::from_secs(20)))
+            .unwrap()
+            .expect("a request came")
+        {
+            Arrival::Message {
+                from,
+                topic,
+                payload,
+            } => {
+                assert_eq!(topic, topic::REQUEST.as_bytes());
+                let envelope = protocol::decode::<ClientToPrimary>(&payload).unwrap();
+                assert_eq!(envelope.session, SessionId::UNKNOWN);
+                return (from.unwrap(), envelope.body);
+            }
+            Arrival::Subscribed(_) | Arrival::Unsubscribed(_) | Arrival::Woken => {}
+            Arrival::Connected | Arrival::Disconnected => panic!("not at a primary"),
+        }
+    }
+}
+
+fn envelope<B>(body: B) -> Envelope<B> {
+    Envelope {
+        version: ProtocolVersion::CURRENT,
+        session: SessionId(7),
+        sender: PeerName::primary(),
+        body,
+    }
+}
+
+fn connect(network: &Network) -> Connection {
+    Connection::over(network.peer(&"client".into(), Subscription::Status(ALL_STATUS)))
+}
+
+async fn news(connection: &mut Connection) -> News {
+    let news = tokio::time::timeout(Duration::from_secs(20), connection.news()).await;
+    news.expect("news came in time")
+        .expect("the connection is open")
+}
+
+#[tokio::test]
+async fn a_request_is_answered_under_its_number() {
+    let network = Network::new();
+    let mut primary = network.primary();
+    let mut connection = connect(&network);
+    connection.request(Command::Snapshot);
+    let request = connection.request(Command::Pause);
+    next_request(&mut primary);
+    let (from, asked) = next_request(&mut primary);
+    assert_eq!(
+        asked,
+        ClientToPrimary {
+            request,
+            command: Command::Pause
+        }
+    );
+    let reply = Reply::Done {
+        iteration: Iteration(3),
+    };
+    let bytes = protocol::encode(&envelope(PrimaryToClient {
+        request,
+        reply: reply.clone(),
+    }));
+    primary
+        .send(Destination::Peer(&from), topic::REQUEST, &bytes)
+        .unwrap();
+    loop {
+        match news(&mut connection).await {
+            News::Connected => {}
+            told => {
+                assert_eq!(told, News::Reply { request, reply });
+                return;
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_is_not_understood_is_told_and_not_hidden() {
+    let network = Network::new();
+    let mut primary = network.primary();
+    let mut connection = connect(&network);
+    let request = connection.request(Command::Play);
+    let (from, _) = next_request(&mut primary);
+    primary
+        .send(Destination::Peer(&from), topic::REQUEST, b"\xc1")
+        .unwrap();
+    let answer = tokio::time::timeout(Duration::from_secs(20), answer(&mut connection, request));
+    let error = answer.await.expect("an end came in time").unwrap_err();
+    assert!(matches!(error, AskError::Failed(_)), "{error}");
+}
+
+#[tokio::test]
+async fn who_asks_learns_that_the_run_ended() {
+    let network = Network::new();
+    let mut primary = network.primary();
+    let mut connection = connect(&network);
+    let request = connection.request(Command::Play);
+    next_request(&mut primary);
+    drop(primary);
+    let answer = tokio::time::timeout(Duration::from_secs(20), answer(&mut connection, request));
+    let error = answer.await.expect("an end came in time").unwrap_err();
+    assert!(matches!(error, AskError::Ended), "{error}");
+}
+
+#[tokio::test]
+async fn a_question_that_nobody_hears_times_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let endpoints: Endpoints = format!("ipc://{}", folder.path().display())
+        .parse()
+        .unwrap();
+    let error = ask(&endpoints, Command::Play, Duration::from_millis(10))
+        .await
+        .unwrap_err();
+    assert!(matches!(error, AskError::TimedOut { .. }), "{error}");
+}
+
+#[test]
+fn a_connection_that_nobody_reads_can_still_be_closed() {
+    let network = Network::new();
+    let mut primary = network.primary();
+    let mut connection = connect(&network);
+    let request = connection.request(Command::Play);
+    let (from, _) = next_request(&mut primary);
+    let reply = PrimaryToClient {
+        request,
+        reply: Reply::Done {
+            iteration: Iteration(0),
+        },
+    };
+    let bytes = protocol::encode(&envelope(reply));
+    for _ in 0..NEWS_MAX + 10 {
+        primary
+            .send(Destination::Peer(&from), topic::REQUEST, &bytes)
+            .unwrap();
+    }
+    drop(connection);
+}

@@ -1,0 +1,93 @@
+//! What each command of the command line does, one file per command.
+//!
+//! Every command returns the process's exit code, or a [`Failed`] that `main` prints once.
+//! Only [`output`] writes to stdout and stderr.
+
+mod attach;
+mod check;
+mod ctl;
+mod feeder;
+mod generate;
+mod output;
+mod ps;
+mod run;
+mod show;
+mod table;
+mod target;
+mod terminal_check;
+mod world_file;
+
+use clap::CommandFactory;
+use protocol::ExitCode;
+use tokio::runtime::{Builder, Runtime};
+
+use crate::cli::{Cli, CliCommand};
+
+/// A command that failed, and the exit code that says so.
+#[derive(Debug)]
+pub struct Failed {
+    /// The exit code.
+    pub code: ExitCode,
+    /// What went wrong, with its causes.
+    pub error: anyhow::Error,
+}
+
+/// What a command ends with.
+pub type CommandResult = Result<ExitCode, Failed>;
+
+impl Failed {
+    /// Makes a failure.
+    pub fn new(code: ExitCode, error: impl Into<anyhow::Error>) -> Self {
+        Self {
+            code,
+            error: error.into(),
+        }
+    }
+
+    /// Makes a failure of words alone.
+    pub fn message(code: ExitCode, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            error: anyhow::Error::msg(message.into()),
+        }
+    }
+}
+
+impl From<anyhow::Error> for Failed {
+    fn from(error: anyhow::Error) -> Self {
+        Self {
+            code: ExitCode::Failure,
+            error,
+        }
+    }
+}
+
+/// Does what the command line says.
+///
+/// # Errors
+/// When the command fails.
+pub fn dispatch(cli: Cli) -> CommandResult {
+    match cli.command {
+        None => run::run(cli.run),
+        Some(CliCommand::Run(arguments)) => run::run(arguments),
+        Some(CliCommand::Attach(arguments)) => attach::attach(&arguments),
+        Some(CliCommand::Ps(arguments)) => ps::ps(&arguments),
+        Some(CliCommand::Ctl(arguments)) => ctl::ctl(&arguments),
+        Some(CliCommand::Show(arguments)) => show::show(&arguments),
+        Some(CliCommand::Generate(arguments)) => generate::generate(&arguments),
+        Some(CliCommand::Check(arguments)) => check::check(&arguments),
+        Some(CliCommand::Completions { shell }) => completions(shell),
+    }
+}
+
+fn completions(shell: clap_complete::Shell) -> CommandResult {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "phalanx", &mut script);
+    output::print(&String::from_utf8_lossy(&script))
+}
+
+/// Makes the runtime of a command; one thread is enough, for all it does is wait.
+fn runtime() -> Result<Runtime, Failed> {
+    let runtime = Builder::new_current_thread().enable_all().build();
+    runtime.map_err(|error| anyhow::Error::new(error).context("cannot start").into())
+}

@@ -1,0 +1,84 @@
+//! [`Feeder`]: hands news to the view, which may be behind.
+
+use std::collections::VecDeque;
+
+use tokio::sync::mpsc;
+
+use crate::view::Feed;
+
+/// How much news waits for the view; status and logs beyond that are lost to it.
+const FEEDS_MAX: usize = 4096;
+
+/// How much of that is in the channel itself.
+const CHANNEL_MAX: usize = 256;
+
+/// The sending end of the view's feed.
+pub(super) struct Feeder {
+    sender: mpsc::Sender<Feed>,
+    queue: VecDeque<Feed>,
+}
+
+impl Feeder {
+    /// Makes a feeder and the view's end of it.
+    pub(super) fn new() -> (Self, mpsc::Receiver<Feed>) {
+        let (sender, receiver) = mpsc::channel(CHANNEL_MAX);
+        (
+            Self {
+                sender,
+                queue: VecDeque::new(),
+            },
+            receiver,
+        )
+    }
+
+    /// Queues news.
+    pub(super) fn push(&mut self, feed: Feed) {
+        let can_be_lost = matches!(feed, Feed::Status(_) | Feed::Log(_));
+        if self.queue.len() < FEEDS_MAX || !can_be_lost {
+            self.queue.push_back(feed);
+        }
+    }
+
+    /// Hands over what is queued; never returns. May be dropped and called again.
+    pub(super) async fn deliver(&mut self) -> std::convert::Infallible {
+        while !self.queue.is_empty() {
+            let Ok(permit) = self.sender.reserve().await else {
+                break;
+            };
+            if let Some(feed) = self.queue.pop_front() {
+                permit.send(feed);
+            }
+        }
+        std::future::pending().await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn deliver_now(feeder: &mut Feeder) {
+        let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+        let delivery = std::pin::pin!(feeder.deliver());
+        assert!(delivery.poll(&mut context).is_pending());
+    }
+
+    #[test]
+    fn what_must_not_be_lost_reaches_a_view_that_is_behind() {
+        let (mut feeder, mut feeds) = Feeder::new();
+        let line = || crate::view::LogLine {
+            process: "s1".to_owned(),
+            text: String::new(),
+        };
+        for _ in 0..FEEDS_MAX + 10 {
+            feeder.push(Feed::Log(line()));
+        }
+        feeder.push(Feed::Connected);
+        let mut seen = Vec::new();
+        while seen.last() != Some(&Feed::Connected) {
+            deliver_now(&mut feeder);
+            seen.push(feeds.try_recv().unwrap());
+        }
+        assert_eq!(seen.len(), FEEDS_MAX + 1);
+    }
+}

@@ -1,0 +1,316 @@
+//! [`Conclusion`]: how a run ended, from its primary's summary and exit status, or from what is
+//! known when the primary could not say.
+
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::ExitStatus;
+
+use anyhow::Context;
+use protocol::report::{EventCounts, Percentiles, RefusedCounts, SecondarySummary, Summary};
+use protocol::{Digest, ExitCode, Outcome, Role, StopReason};
+
+use super::super::Failed;
+use super::live::Ending;
+use super::progress::Known;
+use crate::launch::supervisor::RunExit;
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Conclusion {
+    /// The figures of the whole run.
+    pub(super) summary: Summary,
+    /// The summary as the primary wrote it; `None` when it did not, or not the whole truth.
+    written: Option<String>,
+    /// The exit code of this program.
+    pub(super) exit_code: ExitCode,
+    /// Where the logs of the run's processes are.
+    pub(super) logs: PathBuf,
+}
+
+impl Conclusion {
+    /// Returns how and why the run ended.
+    pub(super) fn reason(&self) -> StopReason {
+        StopReason::new(self.summary.outcome, self.summary.cause.clone())
+    }
+
+    /// Returns the summary as JSON: as the primary wrote it, if it did.
+    pub(super) fn json(&self) -> Result<String, Failed> {
+        let text = match &self.written {
+            Some(written) => written.clone(),
+            None => serde_json::to_string_pretty(&self.summary)
+                .context("cannot print the summary as JSON")?,
+        };
+        Ok(text.trim_end().to_owned() + "\n")
+    }
+}
+
+/// Makes a conclusion of how following a run ended, how its first process ended, and what that
+/// wrote as its summary.
+pub(super) fn conclude(
+    ending: &Ending,
+    status: Option<ExitStatus>,
+    written: Option<&str>,
+    known: &Known,
+    logs: PathBuf,
+) -> Conclusion {
+    let code = status.and_then(|status| status.code());
+    let by_primary = code.map_or(ExitCode::PeerLost, exit_code);
+    let exit_code = match ending {
+        Ending::Interrupted => ExitCode::Interrupted,
+        Ending::Exit(RunExit::Unnoticed { .. }) => ExitCode::PeerLost,
+        Ending::Exit(RunExit::First(_)) | Ending::Quit => by_primary,
+    };
+    let summary = written.and_then(|text| serde_json::from_str::<Summary>(text).ok());
+    match (summary, ending) {
+        (Some(summary), Ending::Exit(RunExit::First(_)) | Ending::Interrupted | Ending::Quit) => {
+            Conclusion {
+                summary,
+                written: written.map(str::to_owned),
+                exit_code,
+                logs,
+            }
+        }
+        (summary, _) => {
+            let (outcome, cause) = own_reason(ending, status, exit_code, known);
+            let summary = summary.unwrap_or_else(|| from_known(known));
+            let summary = Summary {
+                outcome,
+                cause,
+                ..summary
+            };
+            Conclusion {
+                summary,
+                written: None,
+                exit_code,
+                logs,
+            }
+        }
+    }
+}
+
+/// Returns the meaning of a worker's exit code; one that has none is that of a lost process.
+fn exit_code(code: i32) -> ExitCode {
+    [
+        ExitCode::Success,
+        ExitCode::Failure,
+        ExitCode::Usage,
+        ExitCode::Configuration,
+        ExitCode::PeerLost,
+        ExitCode::DigestMismatch,
+        ExitCode::TimedOut,
+        ExitCode::Interrupted,
+    ]
+    .into_iter()
+    .find(|known| i32::from(*known as u8) == code)
+    .unwrap_or(ExitCode::PeerLost)
+}
+
+/// Says how and why a run ended whose primary did not.
+fn own_reason(
+    ending: &Ending,
+    status: Option<ExitStatus>,
+    exit_code: ExitCode,
+    known: &Known,
+) -> (Outcome, String) {
+    let outcome = match exit_code {
+        ExitCode::Success => Outcome::Completed,
+        ExitCode::Usage | ExitCode::Configuration => Outcome::ConfigurationError,
+        ExitCode::Failure | ExitCode::PeerLost => Outcome::PeerLost,
+        ExitCode::DigestMismatch => Outcome::DigestMismatch,
+        ExitCode::TimedOut => Outcome::TimedOut,
+        ExitCode::Interrupted => Outcome::Interrupted,
+    };
+    let mut cause = match (ending, status) {
+        (Ending::Interrupted, _) => "interrupted, and the primary wrote no summary".to_owned(),
+        (Ending::Exit(RunExit::Unnoticed { name, status }), _) => {
+            format!(
+                "{name} ended ({}) and the primary took no notice",
+                describe(*status)
+            )
+        }
+        (_, Some(status)) => {
+            format!("the primary ended ({}) without a summary", describe(status))
+        }
+        (_, None) => "the primary wrote no summary".to_owned(),
+    };
+    if let Some(error) = &known.last_error {
+        cause = format!("{cause}; {} said last: {}", error.process, error.text);
+    }
+    (outcome, cause)
+}
+
+fn describe(status: ExitStatus) -> String {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!("exit code {code}"),
+        (None, Some(signal)) => format!("signal {signal}"),
+        (None, None) => "unknown".to_owned(),
+    }
+}
+
+/// Returns a summary of the last figures that were heard.
+fn from_known(known: &Known) -> Summary {
+    let stats = known.stats.as_ref();
+    let times = |of: fn(&protocol::report::Stats) -> Percentiles| stats.map(of).unwrap_or_default();
+    let secondaries = known
+        .peers
+        .iter()
+        .filter(|peer| peer.role == Role::Secondary)
+        .map(|peer| SecondarySummary {
+            name: peer.name.clone(),
+            pid: peer.pid,
+            levels: peer.levels.clone(),
+            performers: peer.performers.clone(),
+            hand_offs_in: 0,
+        })
+        .collect();
+    Summary {
+        outcome: Outcome::PeerLost,
+        cause: String::new(),
+        world: stats.map_or_else(|| known.world.clone(), |stats| stats.world.clone()),
+        iterations: stats.map_or(0, |stats| stats.iteration),
+        sim_time_s: stats.map_or(0.0, |stats| stats.sim_time_s),
+        digest: stats.map_or_else(Digest::default, |stats| stats.digest),
+        real_time_factor: stats.map_or(0.0, |stats| stats.real_time_factor),
+        steps_per_s: stats.map_or(0.0, |stats| stats.steps_per_s),
+        step_us: times(|stats| stats.step_us),
+        physics_us: times(|stats| stats.physics_us),
+        overhead_us: times(|stats| stats.overhead_us),
+        secondaries,
+        performers: known.performers.clone(),
+        events: stats.map_or_else(EventCounts::default, |stats| stats.events),
+        refused: stats.map_or_else(RefusedCounts::default, |stats| stats.refused),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::event::LogLine;
+
+    fn exited(code: i32) -> ExitStatus {
+        ExitStatus::from_raw(code << 8)
+    }
+
+    fn killed(signal: i32) -> ExitStatus {
+        ExitStatus::from_raw(signal)
+    }
+
+    fn check(
+        ending: &Ending,
+        status: Option<ExitStatus>,
+        written: Option<&str>,
+        expected: (ExitCode, Outcome, &str),
+    ) {
+        let mut known = Known::new("ramp", Vec::new());
+        let (process, text) = ("s1".to_owned(), "error: boom".to_owned());
+        known.on_line(&LogLine { process, text });
+        let conclusion = conclude(ending, status, written, &known, PathBuf::new());
+        let summary = &conclusion.summary;
+        assert_eq!(
+            (conclusion.exit_code, summary.outcome),
+            (expected.0, expected.1)
+        );
+        assert!(summary.cause.contains(expected.2), "{}", summary.cause);
+        let printed: Summary = serde_json::from_str(&conclusion.json().unwrap()).unwrap();
+        assert_eq!(printed, conclusion.summary);
+    }
+
+    fn written(outcome: Outcome) -> String {
+        let known = Known::new("ramp", Vec::new());
+        let cause = "the primary's words".to_owned();
+        serde_json::to_string(&Summary {
+            outcome,
+            cause,
+            ..from_known(&known)
+        })
+        .unwrap()
+    }
+
+    #[test]
+    fn the_primary_has_the_last_word() {
+        let ending = Ending::Exit(RunExit::First(exited(0)));
+        let text = written(Outcome::Completed);
+        let expected = (ExitCode::Success, Outcome::Completed, "the primary's words");
+        check(&ending, Some(exited(0)), Some(&text), expected);
+        let ending = Ending::Exit(RunExit::First(exited(6)));
+        let text = written(Outcome::TimedOut);
+        let expected = (ExitCode::TimedOut, Outcome::TimedOut, "the primary's words");
+        check(&ending, Some(exited(6)), Some(&text), expected);
+    }
+
+    #[test]
+    fn the_summary_is_printed_as_the_primary_wrote_it() {
+        let text = written(Outcome::Completed);
+        let ending = Ending::Exit(RunExit::First(exited(0)));
+        let known = Known::new("ramp", Vec::new());
+        let conclusion = conclude(
+            &ending,
+            Some(exited(0)),
+            Some(&text),
+            &known,
+            PathBuf::new(),
+        );
+        assert_eq!(conclusion.json().unwrap(), text + "\n");
+    }
+
+    #[test]
+    fn a_primary_that_died_is_a_lost_peer_with_its_last_words() {
+        let ending = Ending::Exit(RunExit::First(killed(9)));
+        let expected = (ExitCode::PeerLost, Outcome::PeerLost, "signal 9");
+        check(&ending, Some(killed(9)), None, expected);
+        let expected = (
+            ExitCode::PeerLost,
+            Outcome::PeerLost,
+            "s1 said last: error: boom",
+        );
+        check(&ending, Some(exited(101)), Some("{ half"), expected);
+    }
+
+    #[test]
+    fn an_exit_code_without_a_summary_still_says_the_outcome() {
+        let ending = Ending::Exit(RunExit::First(exited(3)));
+        let expected = (
+            ExitCode::Configuration,
+            Outcome::ConfigurationError,
+            "exit code 3",
+        );
+        check(&ending, Some(exited(3)), None, expected);
+    }
+
+    #[test]
+    fn a_failure_that_the_primary_did_not_notice_wins_over_its_summary() {
+        let ending = Ending::Exit(RunExit::Unnoticed {
+            name: "s2".to_owned(),
+            status: exited(1),
+        });
+        let text = written(Outcome::Interrupted);
+        let expected = (
+            ExitCode::PeerLost,
+            Outcome::PeerLost,
+            "s2 ended (exit code 1)",
+        );
+        check(&ending, Some(exited(130)), Some(&text), expected);
+    }
+
+    #[test]
+    fn an_interrupted_run_has_the_exit_code_of_interruption() {
+        let expected = (
+            ExitCode::Interrupted,
+            Outcome::Interrupted,
+            "wrote no summary",
+        );
+        check(&Ending::Interrupted, Some(killed(9)), None, expected);
+        let text = written(Outcome::Interrupted);
+        let expected = (
+            ExitCode::Interrupted,
+            Outcome::Interrupted,
+            "the primary's words",
+        );
+        check(
+            &Ending::Interrupted,
+            Some(exited(130)),
+            Some(&text),
+            expected,
+        );
+    }
+}

@@ -1,0 +1,182 @@
+//! [`LiveRun`]: the processes, the link and the folder of a living run, and how they end.
+
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::Context;
+use protocol::Command;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::mpsc;
+
+use super::super::Failed;
+use super::conclusion::{Conclusion, conclude};
+use super::progress::Known;
+use super::settings::Settings;
+use crate::app::event::LogLine;
+use crate::client::Observer;
+use crate::launch::LaunchPlan;
+use crate::launch::supervisor::{REST_GRACE, RunExit, Supervisor};
+use crate::run_directory::{RunDirectory, RunEnd, RunRecord, now_unix_s};
+
+/// How long the primary may take to end the run after a signal.
+const INTERRUPT_GRACE: Duration = Duration::from_millis(1500);
+
+/// How long the primary may take to end the run when the user asked for its end in the view.
+const STOP_GRACE: Duration = Duration::from_secs(5);
+
+/// How many lines of logs wait to be shown; more than that are in the log files alone.
+const LINES_MAX: usize = 4096;
+
+/// A living run.
+pub(super) struct LiveRun {
+    /// Its folder; held until everything has ended.
+    pub(super) directory: RunDirectory,
+    /// What others know of it.
+    pub(super) record: RunRecord,
+    /// Its processes.
+    pub(super) supervisor: Supervisor,
+    /// The link to its primary.
+    pub(super) observer: Observer,
+    /// What its processes print.
+    pub(super) lines: mpsc::Receiver<LogLine>,
+    /// What is known of it.
+    pub(super) known: Known,
+    /// Signals to this program.
+    pub(super) signals: Signals,
+}
+
+/// Why the run is not followed any more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Ending {
+    /// Its processes ended it.
+    Exit(RunExit),
+    /// A signal to this program, or Ctrl-C in the view.
+    Interrupted,
+    /// The user left the view that owns the run.
+    Quit,
+}
+
+impl LiveRun {
+    /// Starts the processes of a run.
+    pub(super) fn start(
+        settings: &Settings,
+        directory: RunDirectory,
+        worker: &Path,
+    ) -> Result<Self, Failed> {
+        let signals = Signals::new().context("cannot listen to signals")?;
+        let run = &settings.config.run;
+        let plan = LaunchPlan {
+            endpoint: directory.endpoint().map_err(anyhow::Error::new)?,
+            world: settings.world(&directory)?,
+            summary: directory.summary(),
+            secondaries: run.secondaries,
+            iterations: run.iterations,
+            real_time_factor: run.real_time_factor,
+            paused: run.paused,
+            seed: run.seed,
+            digests: settings.digests.clone(),
+            network: settings.config.network.clone(),
+        };
+        let observer = Observer::open(&plan.endpoint).map_err(anyhow::Error::new)?;
+        let (sender, lines) = mpsc::channel(LINES_MAX);
+        let supervisor = Supervisor::spawn(worker, &plan.commands(), &directory.logs(), &sender)
+            .map_err(anyhow::Error::new)?;
+        let record = RunRecord {
+            name: directory.name().to_owned(),
+            pid: std::process::id(),
+            endpoint: plan.endpoint.to_string(),
+            world: plan.world.display().to_string(),
+            started_unix_s: now_unix_s(),
+            workers: supervisor.workers(),
+            ended: None,
+        };
+        directory
+            .write_record(&record)
+            .map_err(anyhow::Error::new)?;
+        let known = Known::new(&settings.stem, plan.secondary_names());
+        Ok(Self {
+            directory,
+            record,
+            supervisor,
+            observer,
+            lines,
+            known,
+            signals,
+        })
+    }
+
+    /// Ends what is left of the run, writes down how it ended, and returns that.
+    pub(super) async fn finish(mut self, ending: Ending) -> Result<Conclusion, Failed> {
+        match &ending {
+            Ending::Exit(RunExit::First(_)) => self.supervisor.end(REST_GRACE).await,
+            Ending::Exit(RunExit::Unnoticed { .. }) => self.supervisor.terminate().await,
+            Ending::Interrupted => self.ask_to_end(Command::Interrupt, INTERRUPT_GRACE).await,
+            Ending::Quit => self.ask_to_end(Command::Stop, STOP_GRACE).await,
+        }
+        while let Ok(line) = self.lines.try_recv() {
+            self.known.on_line(&line);
+        }
+        let status = self.supervisor.first_status();
+        let written = std::fs::read_to_string(self.directory.summary()).ok();
+        let conclusion = conclude(
+            &ending,
+            status,
+            written.as_deref(),
+            &self.known,
+            self.directory.logs(),
+        );
+        self.record.ended = Some(RunEnd {
+            outcome: conclusion.summary.outcome,
+            cause: conclusion.summary.cause.clone(),
+            exit_code: conclusion.exit_code as u8,
+            at_unix_s: now_unix_s(),
+        });
+        self.directory
+            .write_record(&self.record)
+            .map_err(anyhow::Error::new)?;
+        Ok(conclusion)
+    }
+
+    /// Asks the primary to end the run, and sees to it when it does not, or when a further signal
+    /// shows that nobody wants to wait.
+    async fn ask_to_end(&mut self, command: Command, grace: Duration) {
+        self.observer.send(command);
+        let has_ended = tokio::select! {
+            has_ended = self.supervisor.first_ends_within(grace) => has_ended,
+            () = self.signals.next() => false,
+        };
+        if has_ended {
+            self.supervisor.end(REST_GRACE).await;
+        } else {
+            self.supervisor.terminate().await;
+        }
+    }
+}
+
+/// Signals that end the run.
+#[derive(Debug)]
+pub(super) struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+    hang_up: Signal,
+}
+
+impl Signals {
+    /// Begins to listen.
+    fn new() -> std::io::Result<Self> {
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+            hang_up: signal(SignalKind::hangup())?,
+        })
+    }
+
+    /// Waits for the next signal. May be dropped and called again.
+    pub(super) async fn next(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+            _ = self.hang_up.recv() => {}
+        }
+    }
+}

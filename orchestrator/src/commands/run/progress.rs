@@ -1,0 +1,209 @@
+//! [`Known`]: what is known of a living run, and the line that says how far it is.
+
+use protocol::PrimaryToObservers;
+use protocol::report::{PeerReport, PeerState, PerformerReport, RunState, Stats};
+
+use crate::app::event::{Feed, LogLine};
+
+/// What is known of a run from its messages and its processes' lines.
+#[derive(Debug)]
+pub(super) struct Known {
+    /// What the world is called until the primary says it.
+    pub(super) world: String,
+    /// The last figures of the run.
+    pub(super) stats: Option<Stats>,
+    /// The last figures of its peers.
+    pub(super) peers: Vec<PeerReport>,
+    /// Where the performers were last.
+    pub(super) performers: Vec<PerformerReport>,
+    /// The last error that a process printed, with the process's name.
+    pub(super) last_error: Option<LogLine>,
+    secondaries: Vec<String>,
+}
+
+/// What a line of a log says of its weight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum LineWeight {
+    /// Chatter.
+    Quiet,
+    /// A warning, or nothing is known of it.
+    Notable,
+    /// An error.
+    Error,
+}
+
+impl Known {
+    /// Begins with the world's name and the secondaries that are expected.
+    pub(super) fn new(world: &str, secondaries: Vec<String>) -> Self {
+        Self {
+            world: world.to_owned(),
+            stats: None,
+            peers: Vec::new(),
+            performers: Vec::new(),
+            last_error: None,
+            secondaries,
+        }
+    }
+
+    /// Takes in what the primary said.
+    pub(super) fn on_feeds(&mut self, feeds: &[Feed]) {
+        for feed in feeds {
+            self.on_feed(feed);
+        }
+    }
+
+    fn on_feed(&mut self, feed: &Feed) {
+        match feed {
+            Feed::Status(PrimaryToObservers::Stats { stats, peers }) => {
+                self.stats = Some(stats.clone());
+                self.peers.clone_from(peers);
+            }
+            Feed::Status(PrimaryToObservers::Poses(performers)) => {
+                self.performers.clone_from(performers);
+            }
+            Feed::Snapshot(snapshot) => {
+                self.stats = Some(snapshot.stats.clone());
+                self.peers.clone_from(&snapshot.peers);
+                self.performers.clone_from(&snapshot.performers);
+            }
+            Feed::Log(line) => self.on_line(line),
+            Feed::Status(
+                PrimaryToObservers::Announce(_)
+                | PrimaryToObservers::Heartbeat(_)
+                | PrimaryToObservers::Clock(_)
+                | PrimaryToObservers::Affinity(_)
+                | PrimaryToObservers::Event(_),
+            )
+            | Feed::Layout(_)
+            | Feed::Connected
+            | Feed::Disconnected
+            | Feed::Progress(_)
+            | Feed::Reply { .. }
+            | Feed::Ended { .. } => {}
+        }
+    }
+
+    /// Takes in what a process printed.
+    pub(super) fn on_line(&mut self, line: &LogLine) {
+        if weigh(&line.text) == LineWeight::Error {
+            self.last_error = Some(line.clone());
+        }
+    }
+
+    /// Returns one line that says how far the run is.
+    pub(super) fn progress(&self) -> String {
+        let Some(stats) = &self.stats else {
+            return "starting: the primary does not answer yet".to_owned();
+        };
+        let doing = match stats.state {
+            RunState::Waiting => return self.waiting(),
+            RunState::Paused => "paused",
+            RunState::Running => "running",
+            RunState::Stopping => "stopping",
+        };
+        format!(
+            "{doing}: iteration {}, sim time {:.3} s, real-time factor {:.2}",
+            stats.iteration, stats.sim_time_s, stats.real_time_factor
+        )
+    }
+
+    fn waiting(&self) -> String {
+        let is_there = |name: &&String| {
+            let ready = [PeerState::Active, PeerState::Standby];
+            let mut peers = self.peers.iter();
+            peers.any(|peer| peer.name.as_str() == name.as_str() && ready.contains(&peer.state))
+        };
+        let missing: Vec<&str> = self
+            .secondaries
+            .iter()
+            .filter(|name| !is_there(name))
+            .map(String::as_str)
+            .collect();
+        if missing.is_empty() {
+            return "waiting: all secondaries are there".to_owned();
+        }
+        format!("waiting for {}", missing.join(", "))
+    }
+}
+
+/// Tells whether a line of a log is more than chatter.
+pub(super) fn is_worth_showing(line: &str) -> bool {
+    !line.is_empty() && weigh(line) != LineWeight::Quiet
+}
+
+/// Weighs a line by the level that stands behind its time; a line without one, such as the message
+/// of a panic, is notable.
+fn weigh(line: &str) -> LineWeight {
+    for word in line.split_whitespace().take(3) {
+        match word {
+            "ERROR" | "error:" => return LineWeight::Error,
+            "WARN" => return LineWeight::Notable,
+            "INFO" | "DEBUG" | "TRACE" => return LineWeight::Quiet,
+            _ => {}
+        }
+    }
+    if line.contains("panicked at") {
+        LineWeight::Error
+    } else {
+        LineWeight::Notable
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::fixture;
+
+    #[test]
+    fn lines_are_weighed_by_their_level() {
+        assert!(!is_worth_showing(
+            "2026-01-01T00:00:00.000000Z  INFO primary: listening"
+        ));
+        assert!(!is_worth_showing(""));
+        assert!(is_worth_showing(
+            "2026-01-01T00:00:00.000000Z  WARN primary: plugin ignored"
+        ));
+        assert!(is_worth_showing(
+            "2026-01-01T00:00:00.000000Z ERROR primary: s2 is lost"
+        ));
+        assert!(is_worth_showing("error: cannot bind"));
+        assert!(is_worth_showing(
+            "thread 'main' panicked at src/main.rs:1:1:"
+        ));
+    }
+
+    #[test]
+    fn the_last_error_is_remembered() {
+        let mut known = Known::new("w", Vec::new());
+        for text in ["error: first", "error: last", "INFO after"] {
+            known.on_line(&LogLine {
+                process: "s1".to_owned(),
+                text: text.to_owned(),
+            });
+        }
+        assert_eq!(known.last_error.unwrap().text, "error: last");
+    }
+
+    #[test]
+    fn before_the_primary_answers_progress_says_so() {
+        let mut known = Known::new("w", vec!["s1".to_owned(), "s2".to_owned()]);
+        assert!(known.progress().starts_with("starting"));
+        let mut progress = |state, peers| {
+            let stats = Stats {
+                state,
+                ..fixture::stats()
+            };
+            known.on_feeds(&[Feed::Status(PrimaryToObservers::Stats { stats, peers })]);
+            known.progress()
+        };
+        assert_eq!(
+            progress(RunState::Waiting, Vec::new()),
+            "waiting for s1, s2"
+        );
+        let mut s1 = fixture::peers().remove(1);
+        assert_eq!(s1.name.as_str(), "s1");
+        s1.state = PeerState::Active;
+        assert_eq!(progress(RunState::Waiting, vec![s1]), "waiting for s2");
+        assert!(progress(RunState::Running, Vec::new()).starts_with("running: iteration "));
+    }
+}

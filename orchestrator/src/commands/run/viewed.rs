@@ -1,0 +1,115 @@
+//! Following a run in its view.
+
+use std::process::ExitStatus;
+
+use protocol::Command;
+use tokio::sync::mpsc;
+
+use super::super::feeder::Feeder;
+use super::super::output;
+use super::conclusion::conclude;
+use super::headless;
+use super::live::{Ending, LiveRun};
+use super::settings::Settings;
+use crate::launch::supervisor::{NOTICE_GRACE, REST_GRACE, RunExit, Supervisor};
+use crate::run_directory::WorkerRecord;
+use crate::view::{self, Feed, ViewEnd, ViewOptions};
+
+/// How many commands of the view may wait.
+const COMMANDS_MAX: usize = 64;
+
+/// Shows a run until the user leaves, and follows it without a view when the user detaches.
+pub(super) async fn follow(run: &mut LiveRun, settings: &Settings) -> Ending {
+    let (view_end, exit) = show(run, settings).await;
+    match (view_end, exit) {
+        (Err(error), exit) => {
+            output::note(&format!("the view failed: {error}"));
+            exit.map_or(Ending::Quit, Ending::Exit)
+        }
+        (Ok(_), Some(exit)) => Ending::Exit(exit),
+        (Ok(ViewEnd::Detach), None) => {
+            let name = &run.record.name;
+            output::note(&format!(
+                "{name} goes on; `phalanx attach {name}` opens its view, Ctrl-C here ends it"
+            ));
+            headless::follow(run).await
+        }
+        (Ok(ViewEnd::Interrupted), None) => Ending::Interrupted,
+        (Ok(ViewEnd::Quit | ViewEnd::Ended), None) => Ending::Quit,
+    }
+}
+
+/// Runs the view; returns how it ended, and how the run ended if it did meanwhile.
+async fn show(
+    run: &mut LiveRun,
+    settings: &Settings,
+) -> (std::io::Result<ViewEnd>, Option<RunExit>) {
+    let options = ViewOptions {
+        run: run.record.name.clone(),
+        owns_run: true,
+        color: output::has_color(),
+        refresh_hz: settings.config.view.refresh_hz,
+    };
+    let (mut feeder, feeds) = Feeder::new();
+    let (command_sender, mut commands) = mpsc::channel::<Command>(COMMANDS_MAX);
+    let view = view::run(options, feeds, command_sender);
+    tokio::pin!(view);
+    feeder.push(Feed::Progress(describe_workers(&run.record.workers)));
+    let LiveRun {
+        directory,
+        supervisor,
+        observer,
+        lines,
+        known,
+        ..
+    } = run;
+    let over = see_to_its_end(supervisor);
+    tokio::pin!(over);
+    let mut exit = None;
+    loop {
+        tokio::select! {
+            end = &mut view => return (end, exit),
+            (ended, status) = &mut over, if exit.is_none() => {
+                while let Ok(line) = lines.try_recv() {
+                    known.on_line(&line);
+                    feeder.push(Feed::Log(line));
+                }
+                let ending = Ending::Exit(ended.clone());
+                let written = std::fs::read_to_string(directory.summary()).ok();
+                let logs = directory.logs();
+                let conclusion = conclude(&ending, status, written.as_deref(), known, logs);
+                let (reason, logs) = (conclusion.reason(), Some(conclusion.logs));
+                feeder.push(Feed::Ended { reason, logs });
+                exit = Some(ended);
+            }
+            news = observer.feed() => {
+                known.on_feeds(&news);
+                for feed in news {
+                    feeder.push(feed);
+                }
+            }
+            Some(line) = lines.recv() => {
+                known.on_line(&line);
+                feeder.push(Feed::Log(line));
+            }
+            Some(command) = commands.recv() => observer.send(command),
+            never = feeder.deliver() => match never {},
+        }
+    }
+}
+
+/// Waits until the run is over and all of its processes have ended.
+async fn see_to_its_end(supervisor: &mut Supervisor) -> (RunExit, Option<ExitStatus>) {
+    let exit = supervisor.run_exit(NOTICE_GRACE).await;
+    match exit {
+        RunExit::First(_) => supervisor.end(REST_GRACE).await,
+        RunExit::Unnoticed { .. } => supervisor.terminate().await,
+    }
+    (exit, supervisor.first_status())
+}
+
+fn describe_workers(workers: &[WorkerRecord]) -> String {
+    let describe = |worker: &WorkerRecord| format!("{} (pid {})", worker.name, worker.pid);
+    let workers: Vec<String> = workers.iter().map(describe).collect();
+    format!("started {}", workers.join(", "))
+}

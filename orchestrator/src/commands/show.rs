@@ -1,0 +1,150 @@
+//! `phalanx show`: one panel as text or JSON.
+
+use protocol::primary_to_client::Reply;
+use protocol::report::{LevelReport, PeerReport, PerformerReport, Snapshot, Stats};
+use protocol::{Command, ExitCode};
+
+use super::ctl::from_ask;
+use super::table::{Table, names};
+use super::{CommandResult, Failed, output, runtime, target};
+use crate::cli::{Format, ShowArguments, ShownPanel};
+use crate::client;
+
+/// Prints one panel of a run.
+pub(super) fn show(arguments: &ShowArguments) -> CommandResult {
+    let target = target::find(arguments.run.as_deref())?;
+    let asked = client::ask(&target.endpoints, Command::Snapshot, arguments.timeout);
+    match runtime()?.block_on(asked).map_err(from_ask)? {
+        Reply::Snapshot(snapshot) => match arguments.format {
+            Format::Text => output::print(&text(&snapshot, arguments.panel)),
+            Format::Json => json(&snapshot, arguments.panel),
+        },
+        Reply::Failed { reason } => Err(Failed::message(ExitCode::Failure, reason)),
+        Reply::Done { .. } | Reply::Layout(_) => Err(Failed::message(
+            ExitCode::Failure,
+            "the primary answered something else",
+        )),
+    }
+}
+
+fn json(snapshot: &Snapshot, panel: ShownPanel) -> CommandResult {
+    match panel {
+        ShownPanel::Stats => output::print_json(&snapshot.stats),
+        ShownPanel::Peers => output::print_json(&snapshot.peers),
+        ShownPanel::Levels => output::print_json(&snapshot.levels),
+        ShownPanel::Performers => output::print_json(&snapshot.performers),
+    }
+}
+
+fn text(snapshot: &Snapshot, panel: ShownPanel) -> String {
+    match panel {
+        ShownPanel::Stats => stats(&snapshot.stats),
+        ShownPanel::Peers => peers(&snapshot.peers),
+        ShownPanel::Levels => levels(&snapshot.levels),
+        ShownPanel::Performers => performers(&snapshot.performers),
+    }
+}
+
+fn stats(stats: &Stats) -> String {
+    let asked = match stats.real_time_factor_asked {
+        0.0 => "as fast as possible".to_owned(),
+        factor => format!("{factor}"),
+    };
+    let times = |times: protocol::report::Percentiles| {
+        format!(
+            "p50 {:.0} us, p99 {:.0} us, max {:.0} us",
+            times.p50, times.p99, times.max
+        )
+    };
+    let mut table = Table::new(&["WORLD", &stats.world]);
+    let mut row = |name: &str, value: String| table.row([name.to_owned(), value]);
+    row("STATE", format!("{:?}", stats.state).to_lowercase());
+    row("ITERATION", stats.iteration.to_string());
+    row("SIM TIME", format!("{:.3} s", stats.sim_time_s));
+    row(
+        "REAL TIME",
+        format!("{:.2}x (asked: {asked})", stats.real_time_factor),
+    );
+    row("STEPS", format!("{:.0}/s", stats.steps_per_s));
+    row("STEP", times(stats.step_us));
+    row("PHYSICS", times(stats.physics_us));
+    row("OVERHEAD", times(stats.overhead_us));
+    row("DIGEST", stats.digest.to_string());
+    row("REFUSED", format!("{} messages", stats.refused.total()));
+    table.render()
+}
+
+fn peers(peers: &[PeerReport]) -> String {
+    let mut table = Table::new(&[
+        "PEER",
+        "ROLE",
+        "STATE",
+        "PID",
+        "HOST",
+        "BEAT MS",
+        "RTT US",
+        "PHYSICS US",
+        "WAIT US",
+        "BLOCKS",
+        "LEVELS",
+        "PERFORMERS",
+    ]);
+    for peer in peers {
+        table.row([
+            peer.name.to_string(),
+            peer.role.to_string(),
+            format!("{:?}", peer.state).to_lowercase(),
+            peer.pid.to_string(),
+            peer.host.clone(),
+            format!("{:.0}", peer.heartbeat_age_ms),
+            peer.round_trip_us
+                .map_or_else(|| "-".to_owned(), |us| us.to_string()),
+            format!("{:.0}", peer.physics_us),
+            format!("{:.0}", peer.wait_us),
+            if peer.blocking { "yes" } else { "-" }.to_owned(),
+            names(&peer.levels),
+            peer.performers.len().to_string(),
+        ]);
+    }
+    table.render()
+}
+
+fn levels(levels: &[LevelReport]) -> String {
+    let mut table = Table::new(&["LEVEL", "WORLD", "ACTIVE", "OWNER", "PERFORMERS", "MODELS"]);
+    for level in levels {
+        table.row([
+            level.name.clone(),
+            level.world.clone(),
+            if level.active { "yes" } else { "-" }.to_owned(),
+            level
+                .owner
+                .as_ref()
+                .map_or_else(|| "-".to_owned(), ToString::to_string),
+            names(&level.performers),
+            names(&level.models_loaded),
+        ]);
+    }
+    table.render()
+}
+
+fn performers(performers: &[PerformerReport]) -> String {
+    let mut table = Table::new(&["PERFORMER", "OWNER", "LEVEL", "ACTIVATES", "X", "Y", "Z"]);
+    for performer in performers {
+        let [x, y, z] = performer
+            .position
+            .map(|coordinate| format!("{coordinate:.3}"));
+        table.row([
+            performer.name.clone(),
+            performer
+                .owner
+                .as_ref()
+                .map_or_else(|| "-".to_owned(), ToString::to_string),
+            performer.level.clone(),
+            names(&performer.levels),
+            x,
+            y,
+            z,
+        ]);
+    }
+    table.render()
+}

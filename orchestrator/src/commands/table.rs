@@ -1,0 +1,77 @@
+//! [`Table`]: rows of text in aligned columns.
+
+use unicode_width::UnicodeWidthStr;
+
+/// Rows of text under headings; columns are as wide as their widest cell.
+#[derive(Debug)]
+pub(super) struct Table {
+    rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    /// Starts a table with its headings.
+    pub(super) fn new(headings: &[&str]) -> Self {
+        Self {
+            rows: vec![headings.iter().map(ToString::to_string).collect()],
+        }
+    }
+
+    /// Adds a row.
+    pub(super) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
+        self.rows.push(cells.into_iter().collect());
+    }
+
+    /// Returns the lines of the table.
+    pub(super) fn render(&self) -> String {
+        let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
+        let cell_width = |row: &Vec<String>, at: usize| row.get(at).map_or(0, |cell| cell.width());
+        let widths: Vec<usize> = (0..columns)
+            .map(|at| {
+                self.rows
+                    .iter()
+                    .map(|row| cell_width(row, at))
+                    .max()
+                    .unwrap_or(0)
+            })
+            .collect();
+        let mut text = String::new();
+        for row in &self.rows {
+            let mut line = String::new();
+            for (cell, width) in row.iter().zip(&widths) {
+                line.push_str(cell);
+                line.extend(std::iter::repeat_n(' ', width - cell.width() + 2));
+            }
+            text.push_str(line.trim_end());
+            text.push('\n');
+        }
+        text
+    }
+}
+
+/// Returns names in one cell, `-` for none.
+pub(super) fn names<T: ToString>(names: &[T]) -> String {
+    if names.is_empty() {
+        return "-".to_owned();
+    }
+    names
+        .iter()
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_aligned_and_lines_end_without_blanks() {
+        let mut table = Table::new(&["NAME", "X"]);
+        table.row(["a-long-name".to_owned(), "1".to_owned()]);
+        table.row(["ä".to_owned(), names::<String>(&[])]);
+        assert_eq!(
+            table.render(),
+            "NAME         X\na-long-name  1\nä            -\n"
+        );
+    }
+}

@@ -1,0 +1,138 @@
+//! Which run a command is about: by name, by endpoint, or the only one that is living.
+
+use protocol::ExitCode;
+use transport::Endpoints;
+
+use super::Failed;
+use crate::run_directory::{FoundRun, Runs};
+
+/// A run to talk to.
+#[derive(Debug)]
+pub(super) struct Target {
+    /// Where its primary's sockets are.
+    pub(super) endpoints: Endpoints,
+    /// What this machine knows of it; `None` when it was named by its endpoint.
+    pub(super) found: Option<FoundRun>,
+}
+
+impl Target {
+    /// Returns what to call the run.
+    pub(super) fn name(&self) -> String {
+        match &self.found {
+            Some(found) => found.record.name.clone(),
+            None => self.endpoints.to_string(),
+        }
+    }
+}
+
+/// Finds the run that a command names, or else the only living one.
+pub(super) fn find(named: Option<&str>) -> Result<Target, Failed> {
+    if let Some(endpoint) = named.filter(|named| named.contains("://")) {
+        let endpoints = endpoint
+            .parse()
+            .map_err(|error| Failed::new(ExitCode::Usage, error))?;
+        return Ok(Target {
+            endpoints,
+            found: None,
+        });
+    }
+    let runs = Runs::open()
+        .and_then(|runs| runs.list())
+        .map_err(anyhow::Error::new)?;
+    let found = choose(&runs, named)
+        .map_err(|message| Failed::message(ExitCode::Failure, message))?
+        .clone();
+    let endpoints = found
+        .record
+        .endpoint
+        .parse::<Endpoints>()
+        .map_err(anyhow::Error::new)?;
+    Ok(Target {
+        endpoints,
+        found: Some(found),
+    })
+}
+
+fn choose<'a>(runs: &'a [FoundRun], named: Option<&str>) -> Result<&'a FoundRun, String> {
+    let living: Vec<&FoundRun> = runs.iter().filter(|run| run.is_living).collect();
+    let living_names: Vec<&str> = living.iter().map(|run| run.record.name.as_str()).collect();
+    let list = living_names.join(", ");
+    let Some(named) = named else {
+        return match living.as_slice() {
+            [only] => Ok(only),
+            [] => Err("no run is living: start one with `phalanx run`".to_owned()),
+            _ => Err(format!(
+                "{} runs are living, name one of them: {list}",
+                living.len()
+            )),
+        };
+    };
+    match runs.iter().find(|run| run.record.name == named) {
+        Some(run) if run.is_living => Ok(run),
+        Some(run) => {
+            let logs = run.logs();
+            Err(format!(
+                "the run {named} has ended; its logs are in {}",
+                logs.display()
+            ))
+        }
+        None if living_names.is_empty() => {
+            Err(format!("no run is named {named}, and none is living"))
+        }
+        None => Err(format!("no run is named {named}; living: {list}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run_directory::RunRecord;
+
+    fn run(name: &str, is_living: bool) -> FoundRun {
+        let record = RunRecord {
+            name: name.to_owned(),
+            pid: 1,
+            endpoint: format!("ipc:///run/{name}"),
+            world: "w.sdf".to_owned(),
+            started_unix_s: 0,
+            workers: Vec::new(),
+            ended: None,
+        };
+        FoundRun {
+            record,
+            path: format!("/run/{name}").into(),
+            is_living,
+        }
+    }
+
+    fn check(runs: &[FoundRun], named: Option<&str>, expected: Result<&str, &str>) {
+        match (choose(runs, named), expected) {
+            (Ok(run), Ok(name)) => assert_eq!(run.record.name, name),
+            (Err(message), Err(part)) => assert!(message.contains(part), "{message}"),
+            (chosen, _) => panic!("{named:?}: {chosen:?}"),
+        }
+    }
+
+    #[test]
+    fn the_only_living_run_need_not_be_named() {
+        check(&[run("a", true), run("b", false)], None, Ok("a"));
+        check(&[run("b", false)], None, Err("no run is living"));
+        check(
+            &[run("a", true), run("b", true)],
+            None,
+            Err("name one of them: a, b"),
+        );
+    }
+
+    #[test]
+    fn a_named_run_must_be_living() {
+        let runs = [run("a", true), run("b", false)];
+        check(&runs, Some("a"), Ok("a"));
+        check(
+            &runs,
+            Some("b"),
+            Err("has ended; its logs are in /run/b/logs"),
+        );
+        check(&runs, Some("c"), Err("no run is named c; living: a"));
+    }
+}

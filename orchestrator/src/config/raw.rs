@@ -1,0 +1,256 @@
+//! A run file as it is written: every key optional, every value with its place.
+
+use std::ops::RangeInclusive;
+use std::path::Path;
+use std::time::Duration;
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::{Config, NetworkConfig, RunConfig, SECONDARIES_MAX, ViewConfig};
+use crate::cli::PeerLossPolicy;
+use crate::run_directory::check_run_name;
+
+/// A run file.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct RawConfig {
+    run: RawRun,
+    network: RawNetwork,
+    view: RawView,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct RawRun {
+    world: Value,
+    name: Value,
+    secondaries: Value,
+    iterations: Value,
+    real_time_factor: Value,
+    paused: Value,
+    seed: Value,
+    on_peer_loss: Value,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct RawNetwork {
+    heartbeat_interval_ms: Value,
+    heartbeat_timeout_ms: Value,
+    peer_timeout_s: Value,
+    step_timeout_s: Value,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct RawView {
+    refresh_hz: Value,
+}
+
+/// A value of any type, so that one of the wrong type can be refused by the name of its key.
+type Value = Option<Spanned<toml::Value>>;
+
+/// What is wrong, at which byte of the file.
+#[derive(Debug)]
+pub(super) struct Problem {
+    /// Bytes from the start of the file.
+    pub(super) offset: usize,
+    /// What is wrong, naming the key.
+    pub(super) message: String,
+}
+
+impl RawConfig {
+    /// Checks types and ranges, fills in defaults; paths become relative to `folder`.
+    pub(super) fn resolve(self, folder: &Path) -> Result<Config, Problem> {
+        Ok(Config {
+            run: self.run.resolve(folder)?,
+            network: self.network.resolve()?,
+            view: self.view.resolve()?,
+        })
+    }
+
+    /// Tells whether every key is given.
+    #[cfg(test)]
+    pub(super) fn is_complete(&self) -> bool {
+        let RawRun {
+            world,
+            name,
+            secondaries,
+            iterations,
+            real_time_factor,
+            paused,
+            seed,
+            on_peer_loss,
+        } = &self.run;
+        let RawNetwork {
+            heartbeat_interval_ms,
+            heartbeat_timeout_ms,
+            peer_timeout_s,
+            step_timeout_s,
+        } = &self.network;
+        let RawView { refresh_hz } = &self.view;
+        [
+            world,
+            name,
+            secondaries,
+            iterations,
+            real_time_factor,
+            paused,
+            seed,
+            on_peer_loss,
+        ]
+        .into_iter()
+        .chain([
+            heartbeat_interval_ms,
+            heartbeat_timeout_ms,
+            peer_timeout_s,
+            step_timeout_s,
+        ])
+        .chain([refresh_hz])
+        .all(Option::is_some)
+    }
+}
+
+impl RawRun {
+    fn resolve(self, folder: &Path) -> Result<RunConfig, Problem> {
+        let defaults = RunConfig::default();
+        let name = text("name", self.name.as_ref())?;
+        if let Some(name) = &name {
+            check_run_name(name)
+                .map_err(|error| problem("name", self.name.as_ref(), &error.to_string()))?;
+        }
+        let secondaries = whole(
+            "secondaries",
+            self.secondaries,
+            0..=u64::from(SECONDARIES_MAX),
+        )?;
+        Ok(RunConfig {
+            world: text("world", self.world.as_ref())?.map(|world| folder.join(world)),
+            name,
+            secondaries: secondaries.map_or(defaults.secondaries, |count| count as u32),
+            iterations: whole("iterations", self.iterations, 1..=u64::MAX)?,
+            real_time_factor: number("real_time_factor", self.real_time_factor, 0.0)?,
+            paused: flag("paused", self.paused)?.unwrap_or(defaults.paused),
+            seed: whole("seed", self.seed, 0..=u64::MAX)?.unwrap_or(defaults.seed),
+            on_peer_loss: policy("on_peer_loss", self.on_peer_loss)?
+                .unwrap_or(defaults.on_peer_loss),
+        })
+    }
+}
+
+impl RawNetwork {
+    fn resolve(self) -> Result<NetworkConfig, Problem> {
+        let defaults = NetworkConfig::default();
+        let interval = milliseconds("heartbeat_interval_ms", self.heartbeat_interval_ms)?
+            .unwrap_or(defaults.heartbeat_interval);
+        let timeout_value = self.heartbeat_timeout_ms.clone();
+        let timeout = milliseconds("heartbeat_timeout_ms", self.heartbeat_timeout_ms)?
+            .unwrap_or(defaults.heartbeat_timeout);
+        if timeout < 2 * interval {
+            let wanted = "must be at least twice heartbeat_interval_ms";
+            return Err(problem(
+                "heartbeat_timeout_ms",
+                timeout_value.as_ref(),
+                wanted,
+            ));
+        }
+        Ok(NetworkConfig {
+            heartbeat_interval: interval,
+            heartbeat_timeout: timeout,
+            peer_timeout: seconds("peer_timeout_s", self.peer_timeout_s)?
+                .unwrap_or(defaults.peer_timeout),
+            step_timeout: seconds("step_timeout_s", self.step_timeout_s)?
+                .unwrap_or(defaults.step_timeout),
+        })
+    }
+}
+
+impl RawView {
+    fn resolve(self) -> Result<ViewConfig, Problem> {
+        let rate = whole("refresh_hz", self.refresh_hz, 1..=60)?;
+        let default = ViewConfig::default().refresh_hz;
+        Ok(ViewConfig {
+            refresh_hz: rate.map_or(default, |rate| rate as u32),
+        })
+    }
+}
+
+fn problem(key: &str, value: Option<&Spanned<toml::Value>>, wanted: &str) -> Problem {
+    let offset = value.map_or(0, |value| value.span().start);
+    Problem {
+        offset,
+        message: format!("`{key}` {wanted}"),
+    }
+}
+
+fn text(key: &str, value: Option<&Spanned<toml::Value>>) -> Result<Option<String>, Problem> {
+    let Some(value) = value else { return Ok(None) };
+    match value.get_ref().as_str() {
+        Some(text) if !text.is_empty() => Ok(Some(text.to_owned())),
+        _ => Err(problem(key, Some(value), "must be a text in quotes")),
+    }
+}
+
+fn flag(key: &str, value: Value) -> Result<Option<bool>, Problem> {
+    let Some(value) = value else { return Ok(None) };
+    match value.get_ref().as_bool() {
+        Some(flag) => Ok(Some(flag)),
+        None => Err(problem(key, Some(&value), "must be true or false")),
+    }
+}
+
+fn whole(key: &str, value: Value, range: RangeInclusive<u64>) -> Result<Option<u64>, Problem> {
+    let Some(value) = value else { return Ok(None) };
+    let number = value
+        .get_ref()
+        .as_integer()
+        .and_then(|number| u64::try_from(number).ok());
+    if let Some(number) = number.filter(|number| range.contains(number)) {
+        return Ok(Some(number));
+    }
+    let wanted = match (range.start(), *range.end()) {
+        (least, u64::MAX) => format!("must be a whole number from {least}"),
+        (least, most) => format!("must be a whole number from {least} to {most}"),
+    };
+    Err(problem(key, Some(&value), &wanted))
+}
+
+fn number(key: &str, value: Value, least: f64) -> Result<Option<f64>, Problem> {
+    let Some(value) = value else { return Ok(None) };
+    let number = match value.get_ref() {
+        toml::Value::Float(number) => Some(*number),
+        toml::Value::Integer(number) => Some(*number as f64),
+        _ => None,
+    };
+    match number.filter(|number| number.is_finite() && *number >= least) {
+        Some(number) => Ok(Some(number)),
+        None => Err(problem(
+            key,
+            Some(&value),
+            &format!("must be a number from {least}"),
+        )),
+    }
+}
+
+fn milliseconds(key: &str, value: Value) -> Result<Option<Duration>, Problem> {
+    Ok(whole(key, value, 1..=60_000)?.map(Duration::from_millis))
+}
+
+fn seconds(key: &str, value: Value) -> Result<Option<Duration>, Problem> {
+    let at = value.clone();
+    let Some(seconds) = number(key, value, 0.001)? else {
+        return Ok(None);
+    };
+    Duration::try_from_secs_f64(seconds)
+        .map(Some)
+        .map_err(|_| problem(key, at.as_ref(), "must be a number of seconds"))
+}
+
+fn policy(key: &str, value: Value) -> Result<Option<PeerLossPolicy>, Problem> {
+    let Some(value) = value else { return Ok(None) };
+    match value.get_ref().as_str() {
+        Some("stop") => Ok(Some(PeerLossPolicy::Stop)),
+        _ => Err(problem(key, Some(&value), "must be \"stop\"")),
+    }
+}

@@ -1,0 +1,278 @@
+//! Starting a run's workers: [`LaunchPlan`] says which programs run with which arguments,
+//! [`supervisor::Supervisor`] runs them and sees to it that none outlives the run.
+//!
+//! Nothing here knows how a simulation works: a worker is a program with a command line.
+
+pub mod process;
+pub mod supervisor;
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use protocol::Role;
+use transport::Endpoints;
+
+use crate::config::NetworkConfig;
+
+/// The variable that names the worker program.
+pub const WORKER_VARIABLE: &str = "PHALANX_WORKER";
+
+/// Everything that decides a run's processes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LaunchPlan {
+    /// Where the primary binds its sockets.
+    pub endpoint: Endpoints,
+    /// The world file.
+    pub world: PathBuf,
+    /// Where the primary writes its summary.
+    pub summary: PathBuf,
+    /// How many secondaries there are; 0 is standalone.
+    pub secondaries: u32,
+    /// Iterations after which the run ends.
+    pub iterations: Option<u64>,
+    /// Simulated over real time, 0 is as fast as possible; `None` is what the world says.
+    pub real_time_factor: Option<f64>,
+    /// Whether time stands still at the start.
+    pub paused: bool,
+    /// Seed of all random numbers.
+    pub seed: u64,
+    /// Where the digest of every iteration is written.
+    pub digests: Option<PathBuf>,
+    /// How long peers are waited for.
+    pub network: NetworkConfig,
+}
+
+/// One process to be started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorkerCommand {
+    /// Its name: `primary`, `standalone`, or that of a secondary.
+    pub name: String,
+    /// Its role.
+    pub role: Role,
+    /// Its arguments.
+    pub arguments: Vec<OsString>,
+}
+
+/// No worker program was found.
+#[derive(Debug, thiserror::Error)]
+pub enum FindWorkerError {
+    /// The variable names a file that is not there.
+    #[error("{WORKER_VARIABLE} names {}, and there is no such file", .0.display())]
+    NotThere(PathBuf),
+    /// It is in none of the usual places.
+    #[error(
+        "the worker program is neither beside phalanx{} nor in PATH: install it there \
+         (`cargo build -p worker` makes it), or name it in {WORKER_VARIABLE}",
+        .0.as_ref().map(|folder| format!(" ({})", folder.display())).unwrap_or_default()
+    )]
+    NotFound(Option<PathBuf>),
+}
+
+impl LaunchPlan {
+    /// Returns the processes of the run, the one that keeps time first.
+    pub fn commands(&self) -> Vec<WorkerCommand> {
+        let mut commands = vec![self.first_command()];
+        commands.extend((1..=self.secondaries).map(|number| self.secondary_command(number)));
+        commands
+    }
+
+    /// Returns the names of the secondaries.
+    pub fn secondary_names(&self) -> Vec<String> {
+        (1..=self.secondaries).map(secondary_name).collect()
+    }
+
+    fn first_command(&self) -> WorkerCommand {
+        let mut arguments: Vec<OsString> = Vec::new();
+        let role = if self.secondaries == 0 {
+            Role::Standalone
+        } else {
+            Role::Primary
+        };
+        if role == Role::Primary {
+            arguments.push("--network-role=primary".into());
+            flag(
+                &mut arguments,
+                "--network-secondaries",
+                self.secondaries.to_string(),
+            );
+            self.push_network(&mut arguments);
+        }
+        flag(&mut arguments, "--bind", self.endpoint.to_string());
+        flag(&mut arguments, "--summary", &self.summary);
+        flag(&mut arguments, "--seed", self.seed.to_string());
+        if let Some(iterations) = self.iterations {
+            flag(&mut arguments, "--iterations", iterations.to_string());
+        }
+        if let Some(factor) = self.real_time_factor {
+            flag(&mut arguments, "--real-time-factor", factor.to_string());
+        }
+        if let Some(digests) = &self.digests {
+            flag(&mut arguments, "--digests", digests);
+        }
+        if self.paused {
+            arguments.push("--paused".into());
+        }
+        arguments.push("--lifeline".into());
+        arguments.push("--".into());
+        arguments.push(self.world.clone().into());
+        WorkerCommand {
+            name: role.to_string(),
+            role,
+            arguments,
+        }
+    }
+
+    fn push_network(&self, arguments: &mut Vec<OsString>) {
+        let network = &self.network;
+        let milliseconds = |duration: std::time::Duration| duration.as_millis().to_string();
+        let seconds = |duration: std::time::Duration| duration.as_secs_f64().to_string();
+        flag(
+            arguments,
+            "--heartbeat-interval-ms",
+            milliseconds(network.heartbeat_interval),
+        );
+        flag(
+            arguments,
+            "--heartbeat-timeout-ms",
+            milliseconds(network.heartbeat_timeout),
+        );
+        flag(arguments, "--peer-timeout", seconds(network.peer_timeout));
+        flag(arguments, "--step-timeout", seconds(network.step_timeout));
+    }
+
+    fn secondary_command(&self, number: u32) -> WorkerCommand {
+        let name = secondary_name(number);
+        let mut arguments = vec!["--network-role=secondary".into()];
+        flag(&mut arguments, "--connect", self.endpoint.to_string());
+        flag(&mut arguments, "--name", &name);
+        let patience = self.network.peer_timeout.as_secs_f64().to_string();
+        flag(&mut arguments, "--peer-timeout", patience);
+        arguments.push("--lifeline".into());
+        WorkerCommand {
+            name,
+            role: Role::Secondary,
+            arguments,
+        }
+    }
+}
+
+fn secondary_name(number: u32) -> String {
+    format!("s{number}")
+}
+
+fn flag(arguments: &mut Vec<OsString>, name: &str, value: impl Into<OsString>) {
+    let mut argument = OsString::from(name);
+    argument.push("=");
+    argument.push(value.into());
+    arguments.push(argument);
+}
+
+/// Finds the worker program: the one that `PHALANX_WORKER` names, else the one beside this
+/// program, else the first in `PATH`.
+///
+/// # Errors
+/// When there is none.
+pub fn find_worker() -> Result<PathBuf, FindWorkerError> {
+    if let Some(named) = std::env::var_os(WORKER_VARIABLE).filter(|named| !named.is_empty()) {
+        let named = PathBuf::from(named);
+        return if named.is_file() {
+            Ok(named)
+        } else {
+            Err(FindWorkerError::NotThere(named))
+        };
+    }
+    let beside = std::env::current_exe()
+        .ok()
+        .and_then(|own| Some(own.parent()?.to_owned()));
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    beside
+        .iter()
+        .cloned()
+        .chain(std::env::split_paths(&path))
+        .map(|folder| folder.join("worker"))
+        .find(|candidate| is_program(candidate))
+        .ok_or(FindWorkerError::NotFound(beside))
+}
+
+fn is_program(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    path.metadata()
+        .is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(secondaries: u32) -> LaunchPlan {
+        LaunchPlan {
+            endpoint: "ipc:///run/a".parse().unwrap(),
+            world: "-odd.sdf".into(),
+            summary: "/run/a/summary.json".into(),
+            secondaries,
+            iterations: Some(5),
+            real_time_factor: Some(0.0),
+            paused: true,
+            seed: 7,
+            digests: Some("d.txt".into()),
+            network: NetworkConfig::default(),
+        }
+    }
+
+    fn line(command: &WorkerCommand) -> String {
+        let words: Vec<_> = command
+            .arguments
+            .iter()
+            .map(|word| word.to_str().unwrap())
+            .collect();
+        words.join(" ")
+    }
+
+    #[test]
+    fn a_distributed_run_has_a_primary_and_named_secondaries() {
+        let commands = plan(2).commands();
+        let names: Vec<_> = commands
+            .iter()
+            .map(|command| command.name.as_str())
+            .collect();
+        assert_eq!(names, ["primary", "s1", "s2"]);
+        assert_eq!(
+            line(&commands[0]),
+            "--network-role=primary --network-secondaries=2 --heartbeat-interval-ms=100 \
+             --heartbeat-timeout-ms=2000 --peer-timeout=30 --step-timeout=30 --bind=ipc:///run/a \
+             --summary=/run/a/summary.json --seed=7 --iterations=5 --real-time-factor=0 \
+             --digests=d.txt --paused --lifeline -- -odd.sdf"
+        );
+        assert_eq!(
+            line(&commands[2]),
+            "--network-role=secondary --connect=ipc:///run/a --name=s2 --peer-timeout=30 --lifeline"
+        );
+    }
+
+    #[test]
+    fn a_standalone_run_is_one_process_without_a_role() {
+        let commands = plan(0).commands();
+        assert_eq!(commands.len(), 1);
+        assert_eq!(
+            (commands[0].name.as_str(), commands[0].role),
+            ("standalone", Role::Standalone)
+        );
+        let line = line(&commands[0]);
+        assert!(!line.contains("--network"), "{line}");
+        assert!(line.starts_with("--bind=ipc:///run/a "), "{line}");
+    }
+
+    #[test]
+    fn what_is_not_asked_for_is_left_to_the_worker() {
+        let plan = LaunchPlan {
+            iterations: None,
+            real_time_factor: None,
+            digests: None,
+            ..plan(0)
+        };
+        let line = line(&plan.commands()[0]);
+        for absent in ["--iterations", "--real-time-factor", "--digests"] {
+            assert!(!line.contains(absent), "{line}");
+        }
+    }
+}

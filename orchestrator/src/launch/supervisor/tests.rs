@@ -1,0 +1,231 @@
+use std::path::PathBuf;
+
+use protocol::Role;
+use rustix::process::{Pid, test_kill_process};
+
+use super::*;
+
+struct Fixture {
+    _folder: tempfile::TempDir,
+    logs: PathBuf,
+    sender: mpsc::Sender<LogLine>,
+    lines: mpsc::Receiver<LogLine>,
+}
+
+impl Fixture {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let (sender, lines) = mpsc::channel(100);
+        Self {
+            logs: folder.path().to_owned(),
+            _folder: folder,
+            sender,
+            lines,
+        }
+    }
+
+    /// Starts shell scripts as the processes p0, p1, ...
+    fn spawn(&self, scripts: &[&str]) -> Supervisor {
+        let command = |(number, script): (usize, &&str)| WorkerCommand {
+            name: format!("p{number}"),
+            role: Role::Secondary,
+            arguments: vec!["-c".into(), (*script).into()],
+        };
+        let commands: Vec<_> = scripts.iter().enumerate().map(command).collect();
+        Supervisor::spawn(Path::new("/bin/sh"), &commands, &self.logs, &self.sender).unwrap()
+    }
+
+    async fn line(&mut self, wanted: &str) {
+        let wait = async {
+            while let Some(line) = self.lines.recv().await {
+                if line.text == wanted {
+                    return;
+                }
+            }
+        };
+        timeout(Duration::from_secs(20), wait)
+            .await
+            .expect("the line came in time");
+    }
+}
+
+fn is_alive(pid: u32) -> bool {
+    test_kill_process(Pid::from_raw(pid.cast_signed()).unwrap()).is_ok()
+}
+
+async fn gone(pid: u32) {
+    let wait = async {
+        while is_alive(pid) {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    timeout(Duration::from_secs(20), wait)
+        .await
+        .expect("the process ended in time");
+}
+
+#[tokio::test]
+async fn the_run_is_over_when_the_first_process_ends() {
+    let fixture = Fixture::new();
+    let mut supervisor = fixture.spawn(&["exit 6", "sleep 100"]);
+    let RunExit::First(status) = supervisor.run_exit(NOTICE_GRACE).await else {
+        panic!("s1 did not fail")
+    };
+    assert_eq!(status.code(), Some(6));
+    let started = Instant::now();
+    supervisor.end(Duration::from_millis(10)).await;
+    assert!(started.elapsed() < Duration::from_secs(20));
+    assert!(
+        supervisor
+            .workers()
+            .iter()
+            .all(|worker| !is_alive(worker.pid))
+    );
+}
+
+#[tokio::test]
+async fn lines_go_to_the_log_and_to_who_shows_them() {
+    let mut fixture = Fixture::new();
+    let mut supervisor = fixture.spawn(&["echo out; echo err >&2; printf unfinished"]);
+    supervisor.run_exit(NOTICE_GRACE).await;
+    supervisor.end(Duration::from_secs(1)).await;
+    let log = std::fs::read_to_string(fixture.logs.join("p0.log")).unwrap();
+    for line in ["out\n", "err\n", "unfinished"] {
+        assert!(log.contains(line), "{log}");
+    }
+    fixture.line("unfinished").await;
+}
+
+#[tokio::test]
+async fn a_process_that_reads_its_lifeline_ends_by_itself() {
+    let mut fixture = Fixture::new();
+    let mut supervisor = fixture.spawn(&["echo up; cat; echo lifeline cut; exit 7"]);
+    fixture.line("up").await;
+    supervisor.end(Duration::from_secs(20)).await;
+    assert_eq!(
+        supervisor.first_status().and_then(|status| status.code()),
+        Some(7)
+    );
+    fixture.line("lifeline cut").await;
+}
+
+#[tokio::test]
+async fn a_process_that_ignores_everything_is_killed_with_its_children() {
+    let mut fixture = Fixture::new();
+    let script = "trap '' TERM HUP INT; sleep 100 & echo child $!; echo up; while :; do wait; done";
+    let mut supervisor = fixture.spawn(&[script]);
+    let mut child = None;
+    while child.is_none() {
+        let line = fixture.lines.recv().await.unwrap();
+        child = line
+            .text
+            .strip_prefix("child ")
+            .map(|pid| pid.parse::<u32>().unwrap());
+    }
+    fixture.line("up").await;
+    supervisor.end(Duration::from_millis(50)).await;
+    gone(supervisor.workers()[0].pid).await;
+    assert!(has_ended(child.unwrap()).await);
+}
+
+/// Waits until a process that is no child of ours is dead, be it buried or not.
+async fn has_ended(pid: u32) -> bool {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while Instant::now() < deadline {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        let state = stat
+            .rsplit(')')
+            .next()
+            .and_then(|rest| rest.split_whitespace().next());
+        if matches!(state, None | Some("Z" | "X")) {
+            return true;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    false
+}
+
+#[tokio::test]
+async fn a_process_that_obeys_sigterm_ends_with_its_own_code() {
+    let mut fixture = Fixture::new();
+    let script = "trap 'exit 130' TERM; echo up; while :; do sleep 0.01; done";
+    let mut supervisor = fixture.spawn(&[script]);
+    fixture.line("up").await;
+    supervisor.terminate().await;
+    assert_eq!(
+        supervisor.first_status().and_then(|status| status.code()),
+        Some(130)
+    );
+}
+
+#[tokio::test]
+async fn no_process_stays_when_the_supervisor_is_dropped() {
+    let fixture = Fixture::new();
+    let supervisor = fixture.spawn(&["sleep 100", "sleep 100", "trap '' TERM; sleep 100"]);
+    let pids: Vec<u32> = supervisor
+        .workers()
+        .iter()
+        .map(|worker| worker.pid)
+        .collect();
+    assert!(pids.iter().all(|pid| is_alive(*pid)));
+    drop(supervisor);
+    for pid in pids {
+        gone(pid).await;
+    }
+}
+
+#[test]
+fn no_process_stays_after_a_panic() {
+    let fixture = Fixture::new();
+    let (sender, pids) = std::sync::mpsc::channel();
+    let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
+        runtime.block_on(async {
+            let supervisor = fixture.spawn(&["sleep 100", "sleep 100"]);
+            for worker in supervisor.workers() {
+                sender.send(worker.pid).unwrap();
+            }
+            panic!("on purpose");
+        });
+    }));
+    assert!(outcome.is_err());
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let pids: Vec<u32> = pids.try_iter().collect();
+    assert_eq!(pids.len(), 2);
+    for pid in pids {
+        assert!(runtime.block_on(has_ended(pid)));
+    }
+}
+
+#[tokio::test]
+async fn a_failure_that_the_first_process_does_not_notice_ends_the_run() {
+    let fixture = Fixture::new();
+    let supervisor = fixture.spawn(&["sleep 100", "exit 0", "exit 3"]);
+    let exit = supervisor.run_exit(Duration::from_millis(10)).await;
+    let RunExit::Unnoticed { name, status } = exit else {
+        panic!("the first process did not end");
+    };
+    assert_eq!((name.as_str(), status.code()), ("p2", Some(3)));
+}
+
+#[tokio::test]
+async fn a_program_that_does_not_exist_is_named() {
+    let fixture = Fixture::new();
+    let command = WorkerCommand {
+        name: "s1".into(),
+        role: Role::Secondary,
+        arguments: Vec::new(),
+    };
+    let program = Path::new("/nonexistent/worker");
+    let error = Supervisor::spawn(program, &[command], &fixture.logs, &fixture.sender).unwrap_err();
+    assert!(
+        error.to_string().contains("/nonexistent/worker as s1"),
+        "{error}"
+    );
+}

@@ -1,0 +1,12 @@
+//! Starts, shows and controls runs of Phalanx from a terminal.
+
+pub mod app;
+pub mod cli;
+pub mod client;
+pub mod commands;
+pub mod config;
+pub mod launch;
+pub mod run_directory;
+pub mod terminal;
+pub mod ui;
+pub mod view;

@@ -1,0 +1,385 @@
+//! The private folder of each run on this machine: who runs, its sockets, logs and summary.
+//!
+//! `<runs>/<RUN>/` holds `run.json` ([`RunRecord`]), `run.lock` (locked for the run's life),
+//! `world.sdf` for the demo, the sockets, `logs/<process>.log` and `summary.json`. Folders of
+//! ended runs stay for their logs, the last [`ENDED_RUNS_MAX`] of them.
+
+mod record;
+
+use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, SystemTime};
+
+use protocol::PeerName;
+use transport::{EndpointError, Endpoints};
+
+pub(crate) use record::now_unix_s;
+pub use record::{RunEnd, RunRecord, WorkerRecord};
+
+/// How many ended runs are kept.
+pub const ENDED_RUNS_MAX: usize = 20;
+
+/// The variable that names the folder of all runs.
+pub const RUNTIME_DIR_VARIABLE: &str = "PHALANX_RUNTIME_DIR";
+
+const LOCK_FILE: &str = "run.lock";
+const RECORD_FILE: &str = "run.json";
+const LOGS_FOLDER: &str = "logs";
+
+/// Why a run cannot have its folder.
+#[derive(Debug, thiserror::Error)]
+pub enum RunDirectoryError {
+    /// A name that no run may have.
+    #[error(transparent)]
+    Name(#[from] RunNameError),
+    /// A run of this name is living.
+    #[error(
+        "a run named {name} is living: choose another --name, or end it with `phalanx ctl {name} \
+         stop`"
+    )]
+    Living {
+        /// The name.
+        name: String,
+    },
+    /// The folder of all runs belongs to someone else, or others can look into it.
+    #[error(
+        "{} is not a folder of yours alone: remove it, or set {RUNTIME_DIR_VARIABLE}",
+        path.display()
+    )]
+    NotPrivate {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// The path of its sockets is too long.
+    #[error("cannot use the run's folder; a short {RUNTIME_DIR_VARIABLE} helps")]
+    Endpoint(#[from] EndpointError),
+    /// The system refused something.
+    #[error("cannot use {}", path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        source: io::Error,
+    },
+}
+
+/// Text that no run may be named.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[error(
+    "must be 1 to 64 letters, digits, '-', '_' or '.', the first of them no '.', and {0:?} is not"
+)]
+pub struct RunNameError(pub String);
+
+/// Checks the name of a run.
+///
+/// # Errors
+/// When it could not be a folder's name everywhere.
+pub fn check_run_name(name: &str) -> Result<(), RunNameError> {
+    if name.parse::<PeerName>().is_err() || name.starts_with('.') {
+        return Err(RunNameError(name.chars().take(64).collect()));
+    }
+    Ok(())
+}
+
+/// The folder of all runs of this user on this machine.
+#[derive(Clone, Debug)]
+pub struct Runs {
+    root: PathBuf,
+}
+
+/// The folder of one run, held by the process that owns the run.
+#[derive(Debug)]
+pub struct RunDirectory {
+    name: String,
+    path: PathBuf,
+    #[expect(
+        dead_code,
+        reason = "it is held, not used: closing it gives the folder free"
+    )]
+    lock: File,
+}
+
+/// A run found on this machine.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FoundRun {
+    /// What its owner wrote about it.
+    pub record: RunRecord,
+    /// Its folder.
+    pub path: PathBuf,
+    /// Whether its owner is alive.
+    pub is_living: bool,
+}
+
+impl FoundRun {
+    /// Returns the folder of its processes' logs.
+    pub fn logs(&self) -> PathBuf {
+        self.path.join(LOGS_FOLDER)
+    }
+}
+
+impl Runs {
+    /// Opens the folder of this user's runs: `PHALANX_RUNTIME_DIR`, else the user's runtime
+    /// folder, else one in the system's temporary folder. Makes it if it is missing.
+    ///
+    /// # Errors
+    /// When it cannot be made, or is not this user's alone.
+    pub fn open() -> Result<Self, RunDirectoryError> {
+        let user = rustix::process::getuid().as_raw();
+        let given = std::env::var_os(RUNTIME_DIR_VARIABLE).filter(|path| !path.is_empty());
+        let root = given
+            .map(PathBuf::from)
+            .or_else(|| {
+                Some(
+                    directories::ProjectDirs::from("", "", "phalanx")?
+                        .runtime_dir()?
+                        .into(),
+                )
+            })
+            .unwrap_or_else(|| std::env::temp_dir().join(format!("phalanx-{user}")));
+        Self::at(&root)
+    }
+
+    /// Opens a folder of runs.
+    ///
+    /// # Errors
+    /// When it cannot be made, or is not this user's alone.
+    pub fn at(root: &Path) -> Result<Self, RunDirectoryError> {
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(root)
+            .map_err(at(root))?;
+        let root = root.canonicalize().map_err(at(root))?;
+        let metadata = fs::metadata(&root).map_err(at(&root))?;
+        let is_own = metadata.uid() == rustix::process::getuid().as_raw();
+        if !is_own || metadata.permissions().mode() & 0o022 != 0 {
+            return Err(RunDirectoryError::NotPrivate { path: root });
+        }
+        Ok(Self { root })
+    }
+
+    /// Makes and takes the folder of a new run: under the name given, or else under the stem
+    /// followed by the first number that no folder has. Forgets the oldest ended runs.
+    ///
+    /// # Errors
+    /// When the name is wrong or belongs to a living run, or the folder cannot be used.
+    pub fn create(
+        &self,
+        name: Option<&str>,
+        stem: &str,
+    ) -> Result<RunDirectory, RunDirectoryError> {
+        let directory = match name {
+            Some(name) => self.create_named(name)?,
+            None => self.create_numbered(stem)?,
+        };
+        directory.endpoint()?;
+        let logs = directory.path.join(LOGS_FOLDER);
+        DirBuilder::new()
+            .mode(0o700)
+            .create(&logs)
+            .map_err(at(&logs))?;
+        self.forget_oldest();
+        Ok(directory)
+    }
+
+    /// Returns all runs, the newest first.
+    ///
+    /// # Errors
+    /// When the folder of all runs cannot be read.
+    pub fn list(&self) -> Result<Vec<FoundRun>, RunDirectoryError> {
+        let mut runs = Vec::new();
+        for entry in fs::read_dir(&self.root).map_err(at(&self.root))? {
+            let path = entry.map_err(at(&self.root))?.path();
+            if let Some(record) = RunRecord::read(&path.join(RECORD_FILE)) {
+                runs.push(FoundRun {
+                    record,
+                    is_living: is_living(&path),
+                    path,
+                });
+            }
+        }
+        runs.sort_by(|a, b| {
+            let key = |run: &FoundRun| (run.record.started_unix_s, run.record.name.clone());
+            key(b).cmp(&key(a))
+        });
+        Ok(runs)
+    }
+
+    fn create_named(&self, name: &str) -> Result<RunDirectory, RunDirectoryError> {
+        check_run_name(name)?;
+        let path = self.root.join(name);
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(&path)
+            .map_err(at(&path))?;
+        let directory = RunDirectory::take(name, path)?;
+        directory.clear()?;
+        Ok(directory)
+    }
+
+    fn create_numbered(&self, stem: &str) -> Result<RunDirectory, RunDirectoryError> {
+        let stem = name_stem(stem);
+        let mut number = 1_u64;
+        loop {
+            let name = format!("{stem}-{number}");
+            let path = self.root.join(&name);
+            match DirBuilder::new().mode(0o700).create(&path) {
+                Ok(()) => return RunDirectory::take(&name, path),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+                Err(source) => return Err(RunDirectoryError::Io { path, source }),
+            }
+        }
+    }
+
+    /// Removes the oldest folders without a living owner; one that cannot be removed stays.
+    fn forget_oldest(&self) {
+        let Ok(entries) = fs::read_dir(&self.root) else {
+            return;
+        };
+        let mut ended: Vec<(SystemTime, PathBuf)> = entries
+            .filter_map(Result::ok)
+            .map(|entry| entry.path())
+            .filter(|path| path.join(LOCK_FILE).is_file() && !is_living(path))
+            .filter_map(|path| {
+                Some((
+                    fs::metadata(path.join(LOCK_FILE)).ok()?.modified().ok()?,
+                    path,
+                ))
+            })
+            .collect();
+        ended.sort();
+        let surplus = ended.len().saturating_sub(ENDED_RUNS_MAX);
+        for (_, path) in &ended[..surplus] {
+            let _ = fs::remove_dir_all(path);
+        }
+    }
+}
+
+impl RunDirectory {
+    /// Returns the run's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the path of something in the folder.
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    /// Returns the folder of the processes' logs.
+    pub fn logs(&self) -> PathBuf {
+        self.path.join(LOGS_FOLDER)
+    }
+
+    /// Returns where the primary's summary is written.
+    pub fn summary(&self) -> PathBuf {
+        self.file("summary.json")
+    }
+
+    /// Returns where the primary's sockets are.
+    ///
+    /// # Errors
+    /// When the path is too long for a socket.
+    pub fn endpoint(&self) -> Result<Endpoints, EndpointError> {
+        format!("ipc://{}", self.path.display()).parse()
+    }
+
+    /// Writes what others should know of the run, replacing what was there at once.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn write_record(&self, record: &RunRecord) -> Result<(), RunDirectoryError> {
+        let path = self.file(RECORD_FILE);
+        record.write(&path).map_err(at(&path))
+    }
+
+    fn take(name: &str, path: PathBuf) -> Result<Self, RunDirectoryError> {
+        match try_lock(&path).map_err(at(&path))? {
+            Some(lock) => Ok(Self {
+                name: name.to_owned(),
+                path,
+                lock,
+            }),
+            None => Err(RunDirectoryError::Living {
+                name: name.to_owned(),
+            }),
+        }
+    }
+
+    /// Removes what an ended run of the same name left.
+    fn clear(&self) -> Result<(), RunDirectoryError> {
+        for entry in fs::read_dir(&self.path).map_err(at(&self.path))? {
+            let path = entry.map_err(at(&self.path))?.path();
+            if path.file_name().is_some_and(|name| name == LOCK_FILE) {
+                continue;
+            }
+            let removed = if path.is_dir() {
+                fs::remove_dir_all(&path)
+            } else {
+                fs::remove_file(&path)
+            };
+            removed.map_err(at(&path))?;
+        }
+        Ok(())
+    }
+}
+
+/// Makes an error of the system one of a run's folder.
+fn at(path: &Path) -> impl FnOnce(io::Error) -> RunDirectoryError {
+    move |source| RunDirectoryError::Io {
+        path: path.to_owned(),
+        source,
+    }
+}
+
+/// Takes the lock of a run's folder; `None` when its owner lives. Who lists runs holds the lock
+/// for an instant, so that one refusal says nothing.
+fn try_lock(path: &Path) -> io::Result<Option<File>> {
+    let file = OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .mode(0o600)
+        .open(path.join(LOCK_FILE))?;
+    for _ in 0..10 {
+        match file.try_lock() {
+            Ok(()) => {
+                file.set_modified(SystemTime::now())?;
+                return Ok(Some(file));
+            }
+            Err(TryLockError::WouldBlock) => thread::sleep(Duration::from_millis(10)),
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
+    }
+    Ok(None)
+}
+
+fn is_living(path: &Path) -> bool {
+    let Ok(file) = File::open(path.join(LOCK_FILE)) else {
+        return false;
+    };
+    matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
+}
+
+/// Makes the start of a run's name of a file's stem.
+fn name_stem(stem: &str) -> String {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    let plain: String = stem
+        .chars()
+        .map(|c| if allowed(c) { c } else { '_' })
+        .take(40)
+        .collect();
+    if plain.is_empty() {
+        "run".to_owned()
+    } else {
+        plain
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,283 @@
+//! The terminal: raw mode and the alternate screen, given back whatever happens, and its keys.
+//!
+//! [`Screen`] restores the terminal when it is dropped, and a panic of any thread restores it
+//! before the message is printed.
+
+use std::io::{self, BufWriter, IsTerminal, Stdout};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Once};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use crossterm::cursor::Show;
+use crossterm::event::{self, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use crossterm::execute;
+use crossterm::terminal::{
+    EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+};
+use ratatui::Terminal;
+use ratatui::backend::CrosstermBackend;
+use rustix::event::{PollFd, PollFlags, Timespec};
+use tokio::sync::mpsc;
+
+use crate::app::event::{Event, Key};
+use crate::app::model::Model;
+use crate::ui;
+
+/// How often the thread that reads keys looks whether it is to end, and for a new size.
+const WAIT_TIME: Timespec = Timespec {
+    tv_sec: 0,
+    tv_nsec: 50_000_000,
+};
+/// How long the end of that thread is waited for.
+const END_TIME: Duration = Duration::from_millis(200);
+/// How many keys may wait to be acted on.
+const KEYS_MAX: usize = 64;
+
+/// Whether the terminal is in raw mode on the alternate screen.
+static IS_HELD: AtomicBool = AtomicBool::new(false);
+
+/// The terminal while the view has it.
+pub struct Screen {
+    terminal: Terminal<CrosstermBackend<BufWriter<Stdout>>>,
+}
+
+/// Keys and sizes as they come, read by a thread of its own; dropping it ends the thread.
+pub struct Input {
+    events: mpsc::Receiver<Event>,
+    is_stopped: Arc<AtomicBool>,
+    thread: JoinHandle<()>,
+}
+
+impl Screen {
+    /// Takes the terminal.
+    ///
+    /// # Errors
+    /// When stdin or stdout is no terminal or cannot be put into raw mode.
+    pub fn enter() -> io::Result<Self> {
+        if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
+            let text = "the view needs a terminal as stdin and stdout";
+            return Err(io::Error::new(io::ErrorKind::Unsupported, text));
+        }
+        restore_on_panic();
+        enable_raw_mode()?;
+        IS_HELD.store(true, Ordering::SeqCst);
+        let entered = execute!(io::stdout(), EnterAlternateScreen).and_then(|()| {
+            let writer = BufWriter::with_capacity(1 << 16, io::stdout());
+            let mut terminal = Terminal::new(CrosstermBackend::new(writer))?;
+            terminal.clear()?;
+            Ok(terminal)
+        });
+        match entered {
+            Ok(terminal) => Ok(Self { terminal }),
+            Err(error) => {
+                restore();
+                Err(error)
+            }
+        }
+    }
+
+    /// Draws the model.
+    ///
+    /// # Errors
+    /// When the terminal cannot be written to, or a panic elsewhere has given it back.
+    pub fn draw(&mut self, model: &mut Model) -> io::Result<()> {
+        if !IS_HELD.load(Ordering::SeqCst) {
+            return Err(io::Error::other("the terminal was given back by a panic"));
+        }
+        self.terminal.autoresize()?;
+        let size = self.terminal.size()?;
+        model.settle();
+        ui::measure(model, size.into());
+        self.terminal.draw(|frame| ui::draw(model, frame))?;
+        model.has_changed = false;
+        Ok(())
+    }
+
+    /// Makes the next drawing paint every cell.
+    ///
+    /// # Errors
+    /// When the terminal cannot be written to.
+    pub fn clear(&mut self) -> io::Result<()> {
+        self.terminal.clear()
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        restore();
+    }
+}
+
+impl Input {
+    /// Begins to read keys.
+    ///
+    /// # Errors
+    /// When no thread can be started.
+    pub fn start() -> io::Result<Self> {
+        let (sender, events) = mpsc::channel(KEYS_MAX);
+        let is_stopped = Arc::new(AtomicBool::new(false));
+        let stop = Arc::clone(&is_stopped);
+        let thread = std::thread::Builder::new()
+            .name("keys".to_owned())
+            .spawn(move || read_keys(&sender, &stop))?;
+        Ok(Self {
+            events,
+            is_stopped,
+            thread,
+        })
+    }
+
+    /// Waits for the next key or size; `None` when the terminal is gone.
+    pub async fn next(&mut self) -> Option<Event> {
+        self.events.recv().await
+    }
+}
+
+impl Drop for Input {
+    fn drop(&mut self) {
+        self.is_stopped.store(true, Ordering::SeqCst);
+        self.events.close();
+        // A key that was begun and never ended keeps the thread in a read: it is left behind.
+        let deadline = Instant::now() + END_TIME;
+        while !self.thread.is_finished() && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+}
+
+/// Gives the terminal back, once.
+fn restore() {
+    if IS_HELD.swap(false, Ordering::SeqCst) {
+        // There is nobody left to tell when this fails.
+        let _ = execute!(io::stdout(), LeaveAlternateScreen, Show);
+        let _ = disable_raw_mode();
+    }
+}
+
+fn restore_on_panic() {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let previous = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            restore();
+            previous(info);
+        }));
+    });
+}
+
+fn read_keys(sender: &mpsc::Sender<Event>, is_stopped: &AtomicBool) {
+    while !is_stopped.load(Ordering::SeqCst) && wait_for_input() {
+        while event::poll(Duration::ZERO).unwrap_or(false) {
+            let Ok(read) = event::read() else { return };
+            let Some(event) = translate(&read) else {
+                continue;
+            };
+            if sender.blocking_send(event).is_err() {
+                return;
+            }
+        }
+    }
+}
+
+/// Waits until there may be input; false when the terminal is gone. Crossterm is never asked to
+/// wait: it does not return when the terminal goes while it does.
+fn wait_for_input() -> bool {
+    let stdin = io::stdin();
+    let mut polled = [PollFd::new(&stdin, PollFlags::IN)];
+    match rustix::event::poll(&mut polled, Some(&WAIT_TIME)) {
+        Ok(_) | Err(rustix::io::Errno::INTR) => {}
+        Err(_) => return false,
+    }
+    let gone = PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL;
+    !polled[0].revents().intersects(gone)
+}
+
+fn translate(read: &event::Event) -> Option<Event> {
+    match read {
+        event::Event::Key(pressed) => key(*pressed).map(Event::Key),
+        event::Event::Resize(width, height) => Some(Event::Resized {
+            width: *width,
+            height: *height,
+        }),
+        event::Event::FocusGained
+        | event::Event::FocusLost
+        | event::Event::Mouse(_)
+        | event::Event::Paste(_) => None,
+    }
+}
+
+fn key(pressed: KeyEvent) -> Option<Key> {
+    if pressed.kind == KeyEventKind::Release {
+        return None;
+    }
+    let has = |modifier| pressed.modifiers.contains(modifier);
+    match pressed.code {
+        // What terminals send for backspace and for a line feed where keys are scripted.
+        KeyCode::Char('h') if has(KeyModifiers::CONTROL) => Some(Key::Backspace),
+        KeyCode::Char('j') if has(KeyModifiers::CONTROL) => Some(Key::Enter),
+        KeyCode::Char(c) if has(KeyModifiers::CONTROL) => Some(Key::Ctrl(c.to_ascii_lowercase())),
+        KeyCode::Char(_) if has(KeyModifiers::ALT) => None,
+        KeyCode::Char(c) => Some(Key::Char(c)),
+        KeyCode::Enter => Some(Key::Enter),
+        KeyCode::Esc => Some(Key::Esc),
+        KeyCode::Tab if has(KeyModifiers::SHIFT) => Some(Key::BackTab),
+        KeyCode::Tab => Some(Key::Tab),
+        KeyCode::BackTab => Some(Key::BackTab),
+        KeyCode::Backspace => Some(Key::Backspace),
+        KeyCode::Up => Some(Key::Up),
+        KeyCode::Down => Some(Key::Down),
+        KeyCode::Left => Some(Key::Left),
+        KeyCode::Right => Some(Key::Right),
+        KeyCode::PageUp => Some(Key::PageUp),
+        KeyCode::PageDown => Some(Key::PageDown),
+        KeyCode::Home => Some(Key::Home),
+        KeyCode::End => Some(Key::End),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(code: KeyCode, modifiers: KeyModifiers, expected: Option<Key>) {
+        assert_eq!(
+            key(KeyEvent::new(code, modifiers)),
+            expected,
+            "{code:?} {modifiers:?}"
+        );
+    }
+
+    #[test]
+    fn keys_are_translated_with_their_modifiers() {
+        check(
+            KeyCode::Char('S'),
+            KeyModifiers::SHIFT,
+            Some(Key::Char('S')),
+        );
+        check(
+            KeyCode::Char('c'),
+            KeyModifiers::CONTROL,
+            Some(Key::Ctrl('c')),
+        );
+        check(
+            KeyCode::Char('h'),
+            KeyModifiers::CONTROL,
+            Some(Key::Backspace),
+        );
+        check(KeyCode::Char('q'), KeyModifiers::ALT, None);
+        check(KeyCode::Tab, KeyModifiers::SHIFT, Some(Key::BackTab));
+        check(KeyCode::F(1), KeyModifiers::NONE, None);
+    }
+
+    #[test]
+    fn a_released_key_does_nothing() {
+        let released = KeyEvent::new_with_kind(
+            KeyCode::Char('q'),
+            KeyModifiers::NONE,
+            KeyEventKind::Release,
+        );
+        assert_eq!(key(released), None);
+    }
+}

@@ -1,0 +1,34 @@
+//! The question before something that cannot be undone.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span, Text};
+use ratatui::widgets::Widget;
+
+use super::frame as panel_frame;
+use super::theme::Theme;
+use crate::app::model::{Model, Question};
+
+/// Draws a question in the middle of an area.
+pub fn draw(model: &Model, frame: &mut Frame, area: Rect, question: Question) {
+    let theme = Theme::of(model);
+    let (title, text) = match question {
+        Question::Stop => ("Stop", "Stop the run on all its peers?"),
+        Question::Quit => ("Quit", "Stop the run and leave the view?"),
+    };
+    let place = panel_frame::middle(area, 44, 7);
+    let inside = panel_frame::dialog(model, frame, place, title);
+    let lines = vec![
+        Line::default(),
+        Line::styled(text, theme.value()).centered(),
+        Line::default(),
+        Line::from(vec![
+            Span::styled("y", theme.key()),
+            Span::raw(" yes      "),
+            Span::styled("n", theme.key()),
+            Span::raw(" no"),
+        ])
+        .centered(),
+    ];
+    Text::from(lines).render(inside, frame.buffer_mut());
+}

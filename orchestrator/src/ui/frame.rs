@@ -1,0 +1,104 @@
+//! The frame of a panel: its number and title, and what of it is shown.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Block, Clear, Widget};
+
+use super::text;
+use super::theme::Theme;
+use crate::app::model::{Mode, Model};
+use crate::app::panel::Panel;
+
+/// Draws a panel's frame with a remark beside the title and one at the bottom; returns the
+/// inside.
+pub fn draw(
+    model: &Model,
+    frame: &mut Frame,
+    area: Rect,
+    panel: Panel,
+    (remark, bottom): (&str, &str),
+) -> Rect {
+    let theme = Theme::of(model);
+    let is_focused = model.focus == panel;
+    let mut title = vec![
+        Span::styled(format!(" {} ", panel.number()), theme.key()),
+        Span::styled(panel.title(), theme.title(is_focused)),
+    ];
+    if !remark.is_empty() {
+        title.push(Span::styled(format!(": {remark}"), theme.label()));
+    }
+    title.push(Span::raw(" "));
+    if model.is_stale() {
+        title.push(Span::styled("(stale) ", theme.warning()));
+    }
+    let mut block = block(theme, is_focused).title_top(Line::from(title));
+    if let Some(filter) = filter(model, theme, panel) {
+        block = block.title_top(Line::styled(filter, theme.warning()).right_aligned());
+    }
+    if !bottom.is_empty() {
+        let bottom = Line::styled(format!(" {bottom} "), theme.label());
+        block = block.title_bottom(bottom.right_aligned());
+    }
+    let inside = block.inner(area);
+    block.render(area, frame.buffer_mut());
+    inside
+}
+
+/// Draws a box over what is there, in the middle of an area; returns its inside.
+pub fn dialog(model: &Model, frame: &mut Frame, area: Rect, title: &str) -> Rect {
+    let theme = Theme::of(model);
+    let title = Line::styled(format!(" {title} "), theme.title(true));
+    let block = block(theme, true).title_top(title);
+    let inside = block.inner(area);
+    Clear.render(area, frame.buffer_mut());
+    block.render(area, frame.buffer_mut());
+    inside
+}
+
+/// Returns a rectangle of at most this size in the middle of an area.
+pub fn middle(area: Rect, width: u16, height: u16) -> Rect {
+    let (width, height) = (width.min(area.width), height.min(area.height));
+    Rect {
+        x: area.x + (area.width - width) / 2,
+        y: area.y + (area.height - height) / 2,
+        width,
+        height,
+    }
+}
+
+/// Returns what to say of a window of rows, when not all of them fit.
+pub fn row_remark(cursor: usize, shown: usize, all: usize, height: usize) -> String {
+    let filtered = if shown == all {
+        String::new()
+    } else {
+        format!(" of {}", count(all))
+    };
+    if shown > height.saturating_sub(1) {
+        format!("row {} of {}{filtered}", count(cursor + 1), count(shown))
+    } else if shown == all {
+        String::new()
+    } else {
+        format!("{}{filtered} shown", count(shown))
+    }
+}
+
+fn count(number: usize) -> String {
+    text::count(number as u64)
+}
+
+fn filter(model: &Model, theme: Theme, panel: Panel) -> Option<String> {
+    let text = panel.filter(model)?.text();
+    let is_typed = model.mode == Mode::Filter && model.focus == panel;
+    if text.is_empty() && !is_typed {
+        return None;
+    }
+    let cursor = if is_typed { theme.glyphs().cursor } else { "" };
+    Some(format!(" /{}{cursor} ", text::fit(theme, text, 24)))
+}
+
+fn block(theme: Theme, is_focused: bool) -> Block<'static> {
+    Block::bordered()
+        .border_set(theme.border_set(is_focused))
+        .border_style(theme.border(is_focused))
+}

@@ -1,0 +1,250 @@
+//! The header: the figures of the run, and below them what the user must know.
+
+use protocol::Command;
+use protocol::report::Stats;
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Widget;
+
+use super::text;
+use super::theme::Theme;
+use crate::app::model::{Connection, Model};
+
+/// A figure; those of the highest rank are left out first.
+struct Figure {
+    rank: u8,
+    spans: Vec<Span<'static>>,
+}
+
+/// Draws two rows of figures.
+pub fn draw(model: &Model, frame: &mut Frame, area: Rect) {
+    let theme = Theme::of(model);
+    let connection = Line::from(connection(model, theme));
+    let room = area.width.saturating_sub(connection.width() as u16 + 2);
+    let first = Rect {
+        height: area.height.min(1),
+        ..area
+    };
+    Line::from(fitted(first_row(model, theme), room)).render(first, frame.buffer_mut());
+    connection.right_aligned().render(first, frame.buffer_mut());
+    if area.height > 1 {
+        let second = Rect {
+            y: area.y + 1,
+            height: 1,
+            ..area
+        };
+        let figures = model.stats.as_ref().map(|stats| second_row(stats, theme));
+        let line = Line::from(fitted(figures.unwrap_or_default(), area.width));
+        line.render(second, frame.buffer_mut());
+    }
+    if model.is_stale() {
+        let seen = area.intersection(frame.area());
+        frame.buffer_mut().set_style(seen, theme.stale());
+    }
+}
+
+/// Draws the row below: a lost link, the last message, or what the step waits for.
+pub fn draw_message(model: &Model, frame: &mut Frame, area: Rect) {
+    let theme = Theme::of(model);
+    let (message, style) = message(model, theme);
+    let message = text::fit(theme, &message, area.width.saturating_sub(1));
+    Line::styled(format!(" {message}"), style).render(area, frame.buffer_mut());
+    if model.is_stale() {
+        let seen = area.intersection(frame.area());
+        frame.buffer_mut().set_style(seen, style);
+    }
+}
+
+fn first_row(model: &Model, theme: Theme) -> Vec<Figure> {
+    let (glyph, name, style) = if model.is_over() {
+        (theme.glyphs().stopping, "ENDED", theme.text())
+    } else {
+        theme.run_state(model.run_state())
+    };
+    let state = Span::styled(format!("{glyph} {name}"), style.patch(theme.value()));
+    let world = model.stats.as_ref().map_or("", |stats| &stats.world);
+    let mut row = vec![
+        Figure {
+            rank: 4,
+            spans: figure(theme, "run", text::fit(theme, &model.run, 20)),
+        },
+        Figure {
+            rank: 2,
+            spans: figure(theme, "world", text::fit(theme, world, 20)),
+        },
+        Figure {
+            rank: 0,
+            spans: vec![state],
+        },
+    ];
+    if world.is_empty() {
+        row.remove(1);
+    }
+    if let Some(stats) = &model.stats {
+        let sim_time = format!("{} s", text::decimal(stats.sim_time_s, 3));
+        row.push(Figure {
+            rank: 1,
+            spans: figure(theme, "sim", sim_time),
+        });
+        let iteration = text::count(stats.iteration);
+        row.push(Figure {
+            rank: 0,
+            spans: figure(theme, "iteration", iteration),
+        });
+    }
+    row
+}
+
+fn second_row(stats: &Stats, theme: Theme) -> Vec<Figure> {
+    let asked = if stats.real_time_factor_asked == 0.0 {
+        "max".to_owned()
+    } else {
+        text::decimal(stats.real_time_factor_asked, 2)
+    };
+    let factor = format!("{} of {asked}", text::decimal(stats.real_time_factor, 2));
+    let rate = format!("{}/s", text::micros(stats.steps_per_s));
+    let digest: String = stats.digest.to_string().chars().take(8).collect();
+    let mut step = figure(
+        theme,
+        "step p50",
+        format!("{} us", text::micros(stats.step_us.p50)),
+    );
+    step.push(Span::raw(" "));
+    step.extend(figure(
+        theme,
+        "p99",
+        format!("{} us", text::micros(stats.step_us.p99)),
+    ));
+    let mut row = vec![
+        Figure {
+            rank: 1,
+            spans: figure(theme, "real time", factor),
+        },
+        Figure {
+            rank: 3,
+            spans: figure(theme, "steps", rate),
+        },
+        Figure {
+            rank: 0,
+            spans: step,
+        },
+        Figure {
+            rank: 2,
+            spans: figure(theme, "digest", digest),
+        },
+    ];
+    if stats.refused.total() > 0 {
+        let refused = text::count(stats.refused.total());
+        row.push(Figure {
+            rank: 4,
+            spans: figure(theme, "refused", refused),
+        });
+    }
+    row
+}
+
+fn figure(theme: Theme, label: &'static str, value: String) -> Vec<Span<'static>> {
+    vec![
+        Span::styled(label, theme.label()),
+        Span::raw(" "),
+        Span::styled(value, theme.value()),
+    ]
+}
+
+/// Leaves out figures until the rest fits, and sets the rest apart.
+fn fitted(mut figures: Vec<Figure>, width: u16) -> Vec<Span<'static>> {
+    let needed = |figures: &[Figure]| -> usize {
+        figures
+            .iter()
+            .map(|one| one.spans.iter().map(Span::width).sum::<usize>() + 2)
+            .sum()
+    };
+    while needed(&figures) > usize::from(width) && figures.len() > 1 {
+        let rank = figures.iter().map(|figure| figure.rank).max().unwrap_or(0);
+        let Some(last) = figures.iter().rposition(|figure| figure.rank == rank) else {
+            break;
+        };
+        figures.remove(last);
+    }
+    let mut spans = vec![Span::raw(" ")];
+    for figure in figures {
+        spans.extend(figure.spans);
+        spans.push(Span::raw("  "));
+    }
+    spans
+}
+
+fn connection(model: &Model, theme: Theme) -> Vec<Span<'static>> {
+    let glyphs = theme.glyphs();
+    if model.is_over() {
+        return Vec::new();
+    }
+    let (text, style) = match model.connection {
+        Connection::Connecting => (format!("{} connecting ", glyphs.waiting), theme.warning()),
+        Connection::Connected => (format!("{} connected ", glyphs.good), theme.healthy()),
+        Connection::Lost { .. } => (format!("{} disconnected ", glyphs.bad), theme.error()),
+    };
+    vec![Span::styled(text, style)]
+}
+
+fn message(model: &Model, theme: Theme) -> (String, Style) {
+    let glyphs = theme.glyphs();
+    if model.is_over() {
+        return (String::new(), theme.text());
+    }
+    if let Connection::Lost { since } = model.connection {
+        let age = text::age(model.now.since(since));
+        let text = format!(
+            "{} DISCONNECTED for {age}: what is below is stale",
+            glyphs.bad
+        );
+        return (text, theme.alarm());
+    }
+    if let Some(notice) = model.fresh_notice() {
+        return if notice.is_error {
+            (format!("{} {}", glyphs.bad, notice.text), theme.error())
+        } else {
+            (notice.text.clone(), theme.value())
+        };
+    }
+    if let Some(command) = model.pending.first() {
+        let name = match command {
+            Command::Step { count } => format!("step {}", text::count(*count)),
+            other => format!("{other:?}").to_lowercase(),
+        };
+        return (
+            format!("{} {name} is under way", glyphs.waiting),
+            theme.label(),
+        );
+    }
+    if let Some(progress) = &model.progress {
+        return (format!("{} {progress}", glyphs.waiting), theme.warning());
+    }
+    let missing = model
+        .stats
+        .as_ref()
+        .map_or(0, |stats| stats.secondaries_missing);
+    if missing > 0 {
+        return (
+            format!("{} {missing} secondaries are missing", glyphs.waiting),
+            theme.warning(),
+        );
+    }
+    (blocking(model, theme), theme.label())
+}
+
+/// Says which peer the step waits for.
+fn blocking(model: &Model, theme: Theme) -> String {
+    let blocking = model.peers.iter().find(|peer| peer.blocking);
+    blocking.map_or_else(String::new, |peer| {
+        format!(
+            "{} {} blocks the step: last in {} of recent steps, physics {} us",
+            theme.glyphs().blocking,
+            peer.name,
+            text::percent(peer.last_share),
+            text::micros(peer.physics_us)
+        )
+    })
+}

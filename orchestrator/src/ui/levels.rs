@@ -1,0 +1,101 @@
+//! The levels: which are active, who hosts them and what is in them.
+
+use protocol::report::LevelReport;
+use ratatui::Frame;
+use ratatui::layout::Rect;
+
+use super::table::{self, Cell, Column, Side};
+use super::theme::Theme;
+use super::{frame as panel_frame, text};
+use crate::app::model::Model;
+use crate::app::panel::Panel;
+
+const fn column(
+    title: &'static str,
+    (width, width_max): (u16, u16),
+    rank: u8,
+    cell: fn(&Model, &LevelReport, u16) -> Cell,
+) -> Column<LevelReport> {
+    Column {
+        title,
+        width,
+        width_max,
+        rank,
+        side: Side::Left,
+        cell,
+    }
+}
+
+const COLUMNS: &[Column<LevelReport>] = &[
+    column("level", (8, 24), 0, |model, level, width| {
+        let theme = Theme::of(model);
+        Cell::new(text::fit(theme, &level.name, width), theme.value())
+    }),
+    column("state", (10, 10), 1, state),
+    column("owner", (5, 16), 0, owner),
+    column("performers|perf", (4, 32), 0, |model, level, width| {
+        names(model, &level.performers, width)
+    }),
+    column("ghosts", (6, 24), 2, |model, level, width| {
+        names(model, &level.ghosts, width)
+    }),
+    column("models", (6, 24), 3, |model, level, width| {
+        names(model, &level.models_loaded, width)
+    }),
+];
+
+/// Draws the table of levels.
+pub fn draw(model: &Model, frame: &mut Frame, area: Rect) {
+    let rows = &model.level_rows;
+    let active = model.levels.iter().filter(|level| level.active).count();
+    let all = model.levels.len();
+    let remark = format!(
+        "{} of {} active",
+        text::count(active as u64),
+        text::count(all as u64)
+    );
+    let height = usize::from(area.height.saturating_sub(2));
+    let bottom = panel_frame::row_remark(rows.cursor(), rows.rows().len(), all, height);
+    let inside = panel_frame::draw(model, frame, area, Panel::Levels, (&remark, &bottom));
+    let has_cursor = model.focus == Panel::Levels;
+    table::draw(
+        model,
+        frame,
+        inside,
+        COLUMNS,
+        (rows, &model.levels),
+        (has_cursor, None),
+    );
+}
+
+fn state(model: &Model, level: &LevelReport, _: u16) -> Cell {
+    let theme = Theme::of(model);
+    if level.active {
+        Cell::new(format!("{} active", theme.glyphs().good), theme.healthy())
+    } else {
+        Cell::new(format!("{} stand-by", theme.glyphs().idle), theme.text())
+    }
+}
+
+fn owner(model: &Model, level: &LevelReport, width: u16) -> Cell {
+    let theme = Theme::of(model);
+    let Some(name) = &level.owner else {
+        return Cell::new("-", theme.muted());
+    };
+    let index = model.owner_index(name);
+    let fitted = text::fit(theme, name.as_str(), width.saturating_sub(2));
+    Cell::new(
+        format!("{} {fitted}", theme.owner_mark(index)),
+        theme.owner(index),
+    )
+}
+
+fn names(model: &Model, names: &[String], width: u16) -> Cell {
+    let theme = Theme::of(model);
+    let style = if names.is_empty() {
+        theme.muted()
+    } else {
+        theme.text()
+    };
+    Cell::new(text::count_and_names(theme, names, width), style)
+}

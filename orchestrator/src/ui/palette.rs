@@ -1,0 +1,57 @@
+//! The palette: the command that is typed, and what it may become.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span, Text};
+use ratatui::widgets::Widget;
+
+use super::theme::Theme;
+use super::{frame as panel_frame, text};
+use crate::app::model::Model;
+use crate::app::palette;
+
+const WIDTH: u16 = 70;
+
+/// Draws the palette at the bottom of an area.
+pub fn draw(model: &Model, frame: &mut Frame, area: Rect, (typed, error): (&str, Option<&str>)) {
+    let theme = Theme::of(model);
+    let width = WIDTH.min(area.width);
+    let mut lines: Vec<Line> = palette::candidates(typed, model.owns_run)
+        .map(|word| {
+            Line::from(vec![
+                Span::styled(
+                    format!(" {:<12}", format!("{} {}", word.name, word.argument)),
+                    theme.key(),
+                ),
+                Span::raw(word.text),
+            ])
+        })
+        .collect();
+    if let Some(error) = error {
+        lines = vec![Line::styled(
+            format!(
+                " {} {}",
+                theme.glyphs().bad,
+                text::fit(theme, error, width.saturating_sub(6))
+            ),
+            theme.error(),
+        )];
+    }
+    lines.push(Line::from(vec![
+        Span::styled(" :", theme.key()),
+        Span::styled(
+            text::fit(theme, typed, width.saturating_sub(6)),
+            theme.value(),
+        ),
+        Span::styled(theme.glyphs().cursor, theme.value()),
+    ]));
+    let height = (lines.len() as u16 + 2).min(area.height);
+    let place = Rect {
+        y: area.bottom() - height,
+        height,
+        width,
+        ..area
+    };
+    let inside = panel_frame::dialog(model, frame, place, "Command");
+    Text::from(lines).render(inside, frame.buffer_mut());
+}

@@ -1,0 +1,177 @@
+//! The peers: the processes of the run, and which of them the step waits for.
+
+use protocol::Role;
+use protocol::report::PeerReport;
+use ratatui::Frame;
+use ratatui::layout::Rect;
+
+use super::table::{self, Cell, Column, Side};
+use super::theme::Theme;
+use super::{frame as panel_frame, text};
+use crate::app::model::Model;
+use crate::app::panel::Panel;
+
+const fn column(
+    title: &'static str,
+    (width, width_max): (u16, u16),
+    rank: u8,
+    side: Side,
+    cell: fn(&Model, &PeerReport, u16) -> Cell,
+) -> Column<PeerReport> {
+    Column {
+        title,
+        width,
+        width_max,
+        rank,
+        side,
+        cell,
+    }
+}
+
+const COLUMNS: &[Column<PeerReport>] = &[
+    column("peer", (9, 16), 0, Side::Left, name),
+    column("role", (9, 10), 8, Side::Left, |model, peer, width| {
+        Cell::new(
+            text::fit(Theme::of(model), &peer.role.to_string(), width),
+            muted(model),
+        )
+    }),
+    column("state", (10, 10), 0, Side::Left, state),
+    column("host", (7, 16), 6, Side::Left, |model, peer, width| {
+        Cell::new(
+            text::fit(Theme::of(model), &peer.host, width),
+            Theme::of(model).text(),
+        )
+    }),
+    column("pid", (7, 8), 9, Side::Right, |model, peer, _| {
+        Cell::new(peer.pid.to_string(), Theme::of(model).text())
+    }),
+    column("heartbeat|beat", (6, 9), 0, Side::Right, heartbeat),
+    column(
+        "round trip us|trip us",
+        (7, 13),
+        5,
+        Side::Right,
+        |model, peer, _| {
+            let trip = peer.round_trip_us.map_or_else(dash, text::count);
+            Cell::new(trip, Theme::of(model).text())
+        },
+    ),
+    column("levels", (6, 24), 4, Side::Left, levels),
+    column(
+        "performers|perf",
+        (4, 10),
+        2,
+        Side::Right,
+        |model, peer, _| of_host(model, peer, text::count(peer.performers.len() as u64)),
+    ),
+    column(
+        "physics us|phys us",
+        (7, 10),
+        1,
+        Side::Right,
+        |model, peer, _| of_host(model, peer, text::micros(peer.physics_us)),
+    ),
+    column("wait us", (7, 8), 3, Side::Right, |model, peer, _| {
+        of_host(model, peer, text::micros(peer.wait_us))
+    }),
+    column("answers last", (13, 13), 0, Side::Left, last),
+    column("cpu", (4, 5), 10, Side::Right, |model, peer, _| {
+        Cell::new(text::percent(peer.cpu), Theme::of(model).text())
+    }),
+    column("memory", (8, 8), 11, Side::Right, |model, peer, _| {
+        Cell::new(text::bytes(peer.memory_bytes), Theme::of(model).text())
+    }),
+];
+
+/// Draws the table of peers.
+pub fn draw(model: &Model, frame: &mut Frame, area: Rect) {
+    let rows = &model.peer_rows;
+    let height = usize::from(area.height.saturating_sub(2));
+    let shown = rows.rows().len();
+    let bottom = panel_frame::row_remark(rows.cursor(), shown, model.peers.len(), height);
+    let inside = panel_frame::draw(model, frame, area, Panel::Peers, ("", &bottom));
+    let has_cursor = model.focus == Panel::Peers;
+    table::draw(
+        model,
+        frame,
+        inside,
+        COLUMNS,
+        (rows, &model.peers),
+        (has_cursor, None),
+    );
+}
+
+fn name(model: &Model, peer: &PeerReport, width: u16) -> Cell {
+    let theme = Theme::of(model);
+    let index = model.owner_index(&peer.name);
+    let mark = if index.is_some() {
+        theme.owner_mark(index)
+    } else {
+        ' '
+    };
+    let name = text::fit(theme, peer.name.as_str(), width.saturating_sub(2));
+    Cell::new(format!("{mark} {name}"), theme.owner(index))
+}
+
+fn state(model: &Model, peer: &PeerReport, _: u16) -> Cell {
+    let (glyph, word, style) = Theme::of(model).peer_state(peer.state);
+    Cell::new(format!("{glyph} {word}"), style)
+}
+
+fn heartbeat(model: &Model, peer: &PeerReport, _: u16) -> Cell {
+    let theme = Theme::of(model);
+    let Some(age) = model.heartbeat_age(&peer.name) else {
+        return Cell::new(dash(), theme.muted());
+    };
+    let style = match age.as_millis() {
+        0..1_000 => theme.text(),
+        1_000..3_000 => theme.warning(),
+        _ => theme.error(),
+    };
+    Cell::new(text::age(age), style)
+}
+
+fn levels(model: &Model, peer: &PeerReport, width: u16) -> Cell {
+    if peer.role == Role::Primary {
+        return Cell::new("-", muted(model));
+    }
+    let theme = Theme::of(model);
+    Cell::new(
+        text::count_and_names(theme, &peer.levels, width),
+        theme.text(),
+    )
+}
+
+fn last(model: &Model, peer: &PeerReport, _: u16) -> Cell {
+    let theme = Theme::of(model);
+    if peer.role == Role::Primary {
+        return Cell::new("   -", theme.muted());
+    }
+    let share = text::percent(peer.last_share);
+    if peer.blocking {
+        Cell::new(
+            format!("{share:>4} {} blocks", theme.glyphs().blocking),
+            theme.warning(),
+        )
+    } else {
+        Cell::new(format!("{share:>4}"), theme.text())
+    }
+}
+
+/// A figure that only hosts of cells have.
+fn of_host(model: &Model, peer: &PeerReport, figure: String) -> Cell {
+    if peer.role == Role::Primary {
+        Cell::new("-", muted(model))
+    } else {
+        Cell::new(figure, Theme::of(model).text())
+    }
+}
+
+fn muted(model: &Model) -> ratatui::style::Style {
+    Theme::of(model).muted()
+}
+
+fn dash() -> String {
+    "-".to_owned()
+}

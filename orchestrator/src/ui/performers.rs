@@ -1,0 +1,145 @@
+//! The performers: where they are, how fast, and who runs their physics.
+
+use protocol::report::PerformerReport;
+use ratatui::Frame;
+use ratatui::layout::Rect;
+
+use super::table::{self, Cell, Column, Side};
+use super::theme::Theme;
+use super::{frame as panel_frame, text};
+use crate::app::model::Model;
+use crate::app::panel::Panel;
+use crate::app::rows::{SortBy, speed};
+
+const fn column(
+    title: &'static str,
+    (width, width_max): (u16, u16),
+    rank: u8,
+    side: Side,
+    cell: fn(&Model, &PerformerReport, u16) -> Cell,
+) -> Column<PerformerReport> {
+    Column {
+        title,
+        width,
+        width_max,
+        rank,
+        side,
+        cell,
+    }
+}
+
+const COLUMNS: &[Column<PerformerReport>] = &[
+    column("name", (12, 28), 0, Side::Left, name),
+    column("owner", (6, 16), 0, Side::Left, owner),
+    column(
+        "level",
+        (8, 20),
+        0,
+        Side::Left,
+        |model, performer, width| {
+            plain(model, text::fit(Theme::of(model), &performer.level, width))
+        },
+    ),
+    column("x m", (8, 9), 1, Side::Right, |model, performer, _| {
+        position(model, performer, 0)
+    }),
+    column("y m", (8, 9), 1, Side::Right, |model, performer, _| {
+        position(model, performer, 1)
+    }),
+    column("z m", (8, 9), 2, Side::Right, |model, performer, _| {
+        position(model, performer, 2)
+    }),
+    column(
+        "speed m/s",
+        (9, 10),
+        0,
+        Side::Right,
+        |model, performer, _| plain(model, text::decimal(speed(performer), 2)),
+    ),
+    column(
+        "keeps active",
+        (12, 40),
+        3,
+        Side::Left,
+        |model, performer, width| {
+            plain(
+                model,
+                text::count_and_names(Theme::of(model), &performer.levels, width),
+            )
+        },
+    ),
+];
+
+/// Draws the table of performers.
+pub fn draw(model: &Model, frame: &mut Frame, area: Rect) {
+    let rows = &model.performer_rows;
+    let all = model.performers.len();
+    let height = usize::from(area.height.saturating_sub(2));
+    let bottom = panel_frame::row_remark(rows.cursor(), rows.rows().len(), all, height);
+    let order = model.performer_order;
+    let turned = if order.is_descending {
+        ", greatest first"
+    } else {
+        ""
+    };
+    let remark = format!(
+        "{} by {}{turned}",
+        text::count(all as u64),
+        sorted_title(order.by)
+    );
+    let inside = panel_frame::draw(model, frame, area, Panel::Performers, (&remark, &bottom));
+    let sorted = Some((
+        sorted_title(model.performer_order.by),
+        model.performer_order.is_descending,
+    ));
+    let has_cursor = model.focus == Panel::Performers;
+    table::draw(
+        model,
+        frame,
+        inside,
+        COLUMNS,
+        (rows, &model.performers),
+        (has_cursor, sorted),
+    );
+}
+
+fn sorted_title(by: SortBy) -> &'static str {
+    match by {
+        SortBy::Name => "name",
+        SortBy::Owner => "owner",
+        SortBy::Level => "level",
+        SortBy::Position(0) => "x m",
+        SortBy::Position(1) => "y m",
+        SortBy::Position(_) => "z m",
+        SortBy::Speed => "speed m/s",
+    }
+}
+
+fn name(model: &Model, performer: &PerformerReport, width: u16) -> Cell {
+    let theme = Theme::of(model);
+    let followed = model.map.follow.as_deref() == Some(&performer.name);
+    let mark = if followed { theme.glyphs().good } else { " " };
+    let name = text::fit(theme, &performer.name, width.saturating_sub(2));
+    Cell::new(format!("{mark} {name}"), theme.value())
+}
+
+fn owner(model: &Model, performer: &PerformerReport, width: u16) -> Cell {
+    let theme = Theme::of(model);
+    let Some(name) = &performer.owner else {
+        return Cell::new("-", theme.muted());
+    };
+    let index = model.owner_index(name);
+    let fitted = text::fit(theme, name.as_str(), width.saturating_sub(2));
+    Cell::new(
+        format!("{} {fitted}", theme.owner_mark(index)),
+        theme.owner(index),
+    )
+}
+
+fn position(model: &Model, performer: &PerformerReport, axis: usize) -> Cell {
+    plain(model, text::decimal(performer.position[axis], 3))
+}
+
+fn plain(model: &Model, text: String) -> Cell {
+    Cell::new(text, Theme::of(model).text())
+}

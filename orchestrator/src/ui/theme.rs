@@ -1,0 +1,291 @@
+//! Colours and glyphs, by what they mean; nothing else in the view names a colour.
+//!
+//! Only the 16 colours that every terminal has are used, and none under `NO_COLOR`. Whatever a
+//! colour says is also said by a word, a glyph or a letter.
+
+use protocol::primary_to_observers::Severity;
+use protocol::report::{PeerState, RunState};
+use ratatui::style::{Color, Modifier, Style};
+use ratatui::symbols::{Marker, border};
+
+use crate::app::model::Model;
+
+/// How things look.
+#[derive(Clone, Copy, Debug)]
+pub struct Theme {
+    has_color: bool,
+    has_unicode: bool,
+}
+
+/// Characters with a meaning.
+#[derive(Clone, Copy, Debug)]
+#[expect(missing_docs, reason = "each is named for its meaning")]
+pub struct Glyphs {
+    pub running: &'static str,
+    pub paused: &'static str,
+    pub waiting: &'static str,
+    pub stopping: &'static str,
+    pub good: &'static str,
+    pub idle: &'static str,
+    pub bad: &'static str,
+    pub warning: &'static str,
+    pub blocking: &'static str,
+    pub ascending: &'static str,
+    pub descending: &'static str,
+    pub bar: &'static str,
+    pub bar_rest: &'static str,
+    pub cut: char,
+    pub separator: &'static str,
+    pub cursor: &'static str,
+    pub scale: [&'static str; 3],
+}
+
+const UNICODE: Glyphs = Glyphs {
+    running: "▶",
+    paused: "‖",
+    waiting: "◌",
+    stopping: "■",
+    good: "●",
+    idle: "○",
+    bad: "✖",
+    warning: "▲",
+    blocking: "◀",
+    ascending: "▲",
+    descending: "▼",
+    bar: "█",
+    bar_rest: "░",
+    cut: '…',
+    separator: "│",
+    cursor: "▏",
+    scale: ["├", "─", "┤"],
+};
+
+const ASCII: Glyphs = Glyphs {
+    running: ">",
+    paused: "=",
+    waiting: ".",
+    stopping: "#",
+    good: "*",
+    idle: "o",
+    bad: "x",
+    warning: "!",
+    blocking: "<",
+    ascending: "^",
+    descending: "v",
+    bar: "#",
+    bar_rest: ".",
+    cut: '~',
+    separator: "|",
+    cursor: "_",
+    scale: ["|", "-", "|"],
+};
+
+const OWNER_COLORS: [Color; 8] = [
+    Color::Cyan,
+    Color::Magenta,
+    Color::Green,
+    Color::Yellow,
+    Color::LightBlue,
+    Color::LightRed,
+    Color::LightGreen,
+    Color::LightMagenta,
+];
+
+const OWNER_MARKS: &[u8; 52] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+impl Theme {
+    /// Returns the theme for a model's terminal.
+    pub fn of(model: &Model) -> Self {
+        Self {
+            has_color: model.has_color,
+            has_unicode: model.has_unicode,
+        }
+    }
+
+    /// Returns the characters that the terminal can show.
+    pub fn glyphs(self) -> &'static Glyphs {
+        if self.has_unicode { &UNICODE } else { &ASCII }
+    }
+
+    /// Tells whether more than ASCII is shown.
+    pub fn has_unicode(self) -> bool {
+        self.has_unicode
+    }
+
+    /// Plain text.
+    pub fn text(self) -> Style {
+        Style::new()
+    }
+
+    /// The name of a figure.
+    pub fn label(self) -> Style {
+        self.colored(Color::Gray, Modifier::DIM)
+    }
+
+    /// A figure that matters.
+    pub fn value(self) -> Style {
+        Style::new().add_modifier(Modifier::BOLD)
+    }
+
+    /// The heading of a column.
+    pub fn heading(self) -> Style {
+        Style::new().add_modifier(Modifier::UNDERLINED)
+    }
+
+    /// Something that is there and does not matter now.
+    pub fn muted(self) -> Style {
+        self.colored(Color::DarkGray, Modifier::DIM)
+    }
+
+    /// As it should be.
+    pub fn healthy(self) -> Style {
+        self.colored(Color::Green, Modifier::empty())
+    }
+
+    /// Not as it should be.
+    pub fn warning(self) -> Style {
+        self.colored(Color::Yellow, Modifier::BOLD)
+    }
+
+    /// Wrong.
+    pub fn error(self) -> Style {
+        self.colored(Color::Red, Modifier::BOLD)
+    }
+
+    /// A message that must be seen.
+    pub fn alarm(self) -> Style {
+        self.error().add_modifier(Modifier::REVERSED)
+    }
+
+    /// Figures of a time that is over.
+    pub fn stale(self) -> Style {
+        self.colored(Color::DarkGray, Modifier::DIM)
+            .remove_modifier(Modifier::BOLD)
+    }
+
+    /// The selected row.
+    pub fn selected(self) -> Style {
+        Style::new().add_modifier(Modifier::REVERSED)
+    }
+
+    /// The name of a key.
+    pub fn key(self) -> Style {
+        self.colored(Color::Cyan, Modifier::BOLD)
+    }
+
+    /// The frame of a panel.
+    pub fn border(self, is_focused: bool) -> Style {
+        if is_focused {
+            self.colored(Color::Cyan, Modifier::empty())
+        } else {
+            self.muted()
+        }
+    }
+
+    /// The title of a panel.
+    pub fn title(self, is_focused: bool) -> Style {
+        if is_focused { self.key() } else { self.value() }
+    }
+
+    /// The lines of a panel's frame; thicker when keys go to it.
+    pub fn border_set(self, is_focused: bool) -> border::Set<'static> {
+        match (self.has_unicode, is_focused) {
+            (true, true) => border::THICK,
+            (true, false) => border::PLAIN,
+            (false, true) => ascii_border("=", "#"),
+            (false, false) => ascii_border("-", "|"),
+        }
+    }
+
+    /// Something of the secondary at this place.
+    pub fn owner(self, index: Option<usize>) -> Style {
+        match index {
+            Some(index) => self.colored(OWNER_COLORS[index % OWNER_COLORS.len()], Modifier::BOLD),
+            None => self.text(),
+        }
+    }
+
+    /// The letter of the secondary at this place.
+    pub fn owner_mark(self, index: Option<usize>) -> char {
+        index
+            .and_then(|index| OWNER_MARKS.get(index))
+            .map_or('*', |mark| char::from(*mark))
+    }
+
+    /// The colour of lines of the map in the style.
+    pub fn line(self, style: Style) -> Color {
+        style.fg.unwrap_or(Color::Reset)
+    }
+
+    /// How dots of maps and charts are drawn.
+    pub fn dots(self) -> Marker {
+        if self.has_unicode {
+            Marker::Braille
+        } else {
+            Marker::Custom('.')
+        }
+    }
+
+    /// How points apart from those dots are drawn.
+    pub fn points(self) -> Marker {
+        if self.has_unicode {
+            Marker::Dot
+        } else {
+            Marker::Custom('*')
+        }
+    }
+
+    /// Glyph, word and style of what the run is doing.
+    pub fn run_state(self, state: RunState) -> (&'static str, &'static str, Style) {
+        let glyphs = self.glyphs();
+        match state {
+            RunState::Waiting => (glyphs.waiting, "WAITING", self.warning()),
+            RunState::Paused => (glyphs.paused, "PAUSED", self.warning()),
+            RunState::Running => (glyphs.running, "RUNNING", self.healthy()),
+            RunState::Stopping => (glyphs.stopping, "STOPPING", self.error()),
+        }
+    }
+
+    /// Glyph, word and style of where a peer is in its life.
+    pub fn peer_state(self, state: PeerState) -> (&'static str, &'static str, Style) {
+        let glyphs = self.glyphs();
+        match state {
+            PeerState::Joining => (glyphs.waiting, "joining", self.warning()),
+            PeerState::Syncing => (glyphs.waiting, "syncing", self.warning()),
+            PeerState::Active => (glyphs.good, "active", self.healthy()),
+            PeerState::Standby => (glyphs.idle, "stand-by", self.text()),
+            PeerState::Gone => (glyphs.bad, "gone", self.error()),
+        }
+    }
+
+    /// Glyph and style of how much an event matters.
+    pub fn severity(self, severity: Severity) -> (&'static str, Style) {
+        match severity {
+            Severity::Info => (" ", self.text()),
+            Severity::Warning => (self.glyphs().warning, self.warning()),
+            Severity::Error => (self.glyphs().bad, self.error()),
+        }
+    }
+
+    fn colored(self, color: Color, modifier: Modifier) -> Style {
+        let style = Style::new().add_modifier(modifier);
+        if self.has_color {
+            style.fg(color).remove_modifier(Modifier::DIM)
+        } else {
+            style
+        }
+    }
+}
+
+fn ascii_border(horizontal: &'static str, vertical: &'static str) -> border::Set<'static> {
+    border::Set {
+        top_left: "+",
+        top_right: "+",
+        bottom_left: "+",
+        bottom_right: "+",
+        vertical_left: vertical,
+        vertical_right: vertical,
+        horizontal_top: horizontal,
+        horizontal_bottom: horizontal,
+    }
+}

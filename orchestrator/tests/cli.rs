@@ -1,0 +1,238 @@
+//! Shows what users get for wrong input: one clear error, the documented exit code, and nothing
+//! started. Runs the real program with a runtime folder of its own and no worker.
+
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+struct Place {
+    folder: tempfile::TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        Self {
+            folder: tempfile::tempdir().expect("a temporary folder can be made"),
+        }
+    }
+
+    fn file(&self, name: &str, text: &str) -> String {
+        let path = self.folder.path().join(name);
+        std::fs::write(&path, text).expect("the temporary folder can be written to");
+        path.display().to_string()
+    }
+
+    fn phalanx(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().expect("the program runs")
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_phalanx"));
+        command
+            .args(arguments)
+            .stdin(Stdio::null())
+            .env("PHALANX_RUNTIME_DIR", self.folder.path().join("runs"))
+            .env("PHALANX_WORKER", "/nonexistent/worker");
+        command
+    }
+
+    /// Checks exit code, empty stdout and a word of the error.
+    fn refuses(&self, arguments: &[&str], code: i32, part: &str) {
+        let output = self.phalanx(arguments);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {stderr}");
+        assert!(stderr.contains(part), "{arguments:?}: {stderr}");
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "", "{arguments:?}");
+    }
+
+    /// Tells whether no run has a folder.
+    fn has_no_run(&self) -> bool {
+        let runs = self.folder.path().join("runs");
+        std::fs::read_dir(runs).map_or(true, |mut runs| runs.next().is_none())
+    }
+}
+
+fn world(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../worlds")
+        .join(name);
+    path.display().to_string()
+}
+
+#[test]
+fn a_missing_file_is_a_configuration_error_and_nothing_is_started() {
+    let place = Place::new();
+    place.refuses(
+        &["run", "missing.sdf"],
+        3,
+        "error: no such file: missing.sdf",
+    );
+    place.refuses(
+        &["missing.toml", "--headless"],
+        3,
+        "error: no such file: missing.toml",
+    );
+    place.refuses(&["check", "missing.sdf"], 3, "no such file: missing.sdf");
+    let config = place.file("run.toml", "[run]\nworld = 'gone.sdf'\n");
+    place.refuses(&["run", &config, "--headless"], 3, "gone.sdf");
+    assert!(place.has_no_run());
+}
+
+#[test]
+fn an_unknown_key_in_a_run_file_is_named_with_its_line_and_column() {
+    let place = Place::new();
+    let config = place.file("run.toml", "[run]\nseed = 1\nitterations = 5\n");
+    place.refuses(&["run", &config, "--headless"], 3, "run.toml:3:1: ");
+    place.refuses(&["run", &config, "--headless"], 3, "itterations");
+    assert!(place.has_no_run());
+}
+
+#[test]
+fn a_wrong_command_line_is_a_usage_error() {
+    let place = Place::new();
+    place.refuses(&["run", "--secondarys", "2"], 2, "--secondarys");
+    place.refuses(&["run", "--iterations", "0"], 2, "--iterations");
+    place.refuses(&["run", "--format", "json"], 2, "--headless");
+    place.refuses(&["run", "--headless", "--name", "a/b"], 2, "--name");
+    place.refuses(&["ctl", "ramp-1", "fly"], 2, "fly");
+    place.refuses(
+        &["generate", "fleet", "--robots", "3", "--levels", "4"],
+        2,
+        "4x2",
+    );
+    place.refuses(&["attach", "http://here"], 2, "http://here");
+    assert!(place.has_no_run());
+}
+
+#[test]
+fn variables_stand_for_flags_and_commands_do_not_mind_them() {
+    let place = Place::new();
+    let run = place
+        .command(&["run", "--headless"])
+        .env("PHALANX_SECONDARIES", "many")
+        .output();
+    assert_eq!(run.unwrap().status.code(), Some(2));
+    let ps = place
+        .command(&["ps", "--format", "json"])
+        .env("PHALANX_SECONDARIES", "3")
+        .output();
+    let ps = ps.unwrap();
+    assert_eq!(
+        ps.status.code(),
+        Some(0),
+        "{}",
+        String::from_utf8_lossy(&ps.stderr)
+    );
+    assert_eq!(ps.stdout, b"[]\n");
+}
+
+#[test]
+fn a_world_that_is_wrong_is_refused_before_anything_is_started() {
+    let place = Place::new();
+    let broken = place.file(
+        "broken.sdf",
+        "<sdf version='1.9'>\n  <world name='w'>\n</sdf>\n",
+    );
+    place.refuses(&["run", &broken, "--headless"], 3, "broken.sdf:");
+    assert!(place.has_no_run());
+    let check = place.phalanx(&["check", &broken]);
+    assert_eq!(check.status.code(), Some(3));
+    let text = String::from_utf8(check.stdout).unwrap();
+    assert!(
+        text.starts_with("error: ") && text.contains("broken.sdf:"),
+        "{text}"
+    );
+    assert!(text.contains(" | ") && text.contains('^'), "{text}");
+    let check = place.phalanx(&["check", &broken, "--format", "json"]);
+    assert_eq!(check.status.code(), Some(3));
+    let report: serde_json::Value = serde_json::from_slice(&check.stdout).unwrap();
+    assert_eq!(report["valid"], false);
+    assert!(report["errors"][0]["line"].as_u64().is_some(), "{report}");
+}
+
+#[test]
+fn a_good_world_is_read_and_described() {
+    let place = Place::new();
+    let check = place.phalanx(&["check", &world("ramp.sdf"), "--format", "json"]);
+    assert_eq!(check.status.code(), Some(0));
+    let report: serde_json::Value = serde_json::from_slice(&check.stdout).unwrap();
+    assert_eq!(report["valid"], true);
+    let models = report["worlds"][0]["models"].as_array().unwrap();
+    let scope = format!("{}::", models[0]["name"].as_str().unwrap());
+    assert!(
+        models[0]["links"][0]["name"]
+            .as_str()
+            .unwrap()
+            .starts_with(&scope),
+        "{report}"
+    );
+    assert_eq!(models[0]["pose"].as_array().unwrap().len(), 6);
+}
+
+#[test]
+fn a_view_without_a_terminal_is_refused_with_advice() {
+    let place = Place::new();
+    place.refuses(&["run", &world("ramp.sdf")], 2, "--headless");
+    place.refuses(&[], 2, "--headless");
+    assert!(place.has_no_run());
+}
+
+#[test]
+fn a_missing_worker_program_is_named_with_advice() {
+    let place = Place::new();
+    place.refuses(
+        &["run", "--headless"],
+        1,
+        "PHALANX_WORKER names /nonexistent/worker",
+    );
+    assert!(place.has_no_run());
+}
+
+#[test]
+fn an_unknown_run_is_refused_by_every_command_that_needs_one() {
+    let place = Place::new();
+    place.refuses(&["ctl", "nowhere", "play"], 1, "no run is named nowhere");
+    place.refuses(&["show", "nowhere", "stats"], 1, "no run is named nowhere");
+    place.refuses(&["attach", "nowhere"], 1, "no run is named nowhere");
+    place.refuses(&["ctl", "play"], 1, "no run is living");
+    place.refuses(&["show", "stats"], 1, "no run is living");
+}
+
+#[test]
+fn a_primary_that_does_not_answer_is_a_time_out() {
+    let place = Place::new();
+    let endpoint = format!("ipc://{}", place.folder.path().display());
+    place.refuses(
+        &["ctl", &endpoint, "play", "--timeout", "0.05"],
+        6,
+        "did not answer",
+    );
+    place.refuses(
+        &["show", &endpoint, "stats", "--timeout", "0.05"],
+        6,
+        "did not answer",
+    );
+}
+
+#[test]
+fn a_generated_fleet_is_a_world_with_its_robots_and_levels() {
+    let place = Place::new();
+    let output = place.phalanx(&["generate", "fleet", "--robots", "7", "--levels", "2x3"]);
+    assert_eq!(output.status.code(), Some(0));
+    let text = String::from_utf8(output.stdout).unwrap();
+    let read = sdf::read_worlds(&text, "fleet.sdf", &sdf::NoFiles).unwrap();
+    assert_eq!(read.worlds[0].levels.len(), 6);
+    let robots = read.worlds[0]
+        .models
+        .iter()
+        .filter(|model| !model.is_static)
+        .count();
+    assert_eq!(robots, 7);
+}
+
+#[test]
+fn completions_are_written_for_a_shell() {
+    let place = Place::new();
+    let output = place.phalanx(&["completions", "bash"]);
+    assert_eq!(output.status.code(), Some(0));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("phalanx"));
+}
