@@ -171,6 +171,7 @@ fn zeromq_round_trip(peers: u32) -> f64 {
     let publisher = context.socket(zmq::XPUB).expect("a socket can be made");
     let router = context.socket(zmq::ROUTER).expect("a socket can be made");
     publisher.set_sndhwm(0).expect("an option");
+    publisher.set_xpub_verbose(true).expect("an option");
     router.set_rcvhwm(0).expect("an option");
     let address = format!("ipc://{}", folder.path().display());
     publisher

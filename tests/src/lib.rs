@@ -5,6 +5,7 @@ pub mod cluster;
 pub mod primary_node;
 pub mod processes;
 pub mod repository;
+pub mod screen;
 pub mod secondary_node;
 pub mod transcript;
 pub mod worlds;

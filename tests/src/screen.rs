@@ -1,0 +1,155 @@
+//! A program in a real pseudo-terminal, with what a person would see of it.
+
+use std::io::{Read, Write};
+use std::num::NonZero;
+use std::sync::mpsc::{self, Receiver};
+
+use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
+
+use crate::processes::wait_for;
+
+/// A program in a pseudo-terminal; killed when dropped.
+pub struct Screen {
+    terminal: vt100::Parser,
+    output: Receiver<Vec<u8>>,
+    master: Box<dyn MasterPty + Send>,
+    keyboard: Box<dyn Write + Send>,
+    child: Box<dyn Child + Send + Sync>,
+}
+
+impl Screen {
+    /// Starts a program on a screen of this size.
+    ///
+    /// # Panics
+    /// When there is no pseudo-terminal or the program does not start.
+    pub fn start(command: CommandBuilder, rows: u16, columns: u16) -> Self {
+        let pair = native_pty_system()
+            .openpty(size(rows, columns))
+            .expect("a pseudo-terminal");
+        let child = pair
+            .slave
+            .spawn_command(command)
+            .expect("the program starts");
+        drop(pair.slave);
+        let mut reader = pair
+            .master
+            .try_clone_reader()
+            .expect("the terminal can be read");
+        let keyboard = pair
+            .master
+            .take_writer()
+            .expect("the terminal can be written");
+        let (sender, output) = mpsc::channel();
+        std::thread::spawn(move || {
+            let mut buffer = [0; 4096];
+            while let Ok(count @ 1..) = reader.read(&mut buffer) {
+                if sender.send(buffer[..count].to_vec()).is_err() {
+                    return;
+                }
+            }
+        });
+        let terminal = vt100::Parser::new(positive(rows), positive(columns), 0);
+        Self {
+            terminal,
+            output,
+            master: pair.master,
+            keyboard,
+            child,
+        }
+    }
+
+    /// Presses keys.
+    ///
+    /// # Panics
+    /// When the terminal is gone.
+    pub fn press(&mut self, keys: &str) {
+        self.keyboard
+            .write_all(keys.as_bytes())
+            .expect("the terminal takes keys");
+        self.keyboard.flush().expect("the terminal takes keys");
+    }
+
+    /// Changes the size of the terminal.
+    ///
+    /// # Panics
+    /// When the terminal is gone.
+    pub fn resize(&mut self, rows: u16, columns: u16) {
+        self.master
+            .resize(size(rows, columns))
+            .expect("the terminal can be resized");
+        self.terminal
+            .screen_mut()
+            .set_size(positive(rows), positive(columns));
+    }
+
+    /// Waits until the screen holds `text`, and returns the whole screen.
+    ///
+    /// # Panics
+    /// When that does not happen in time.
+    pub fn wait_for(&mut self, text: &str) -> String {
+        wait_for(&format!("the screen shows {text:?}"), || {
+            self.read();
+            self.terminal.screen().contents().contains(text)
+        });
+        self.terminal.screen().contents()
+    }
+
+    /// Waits for the program's end and returns its exit code and whether the terminal is as it was:
+    /// the main screen, with a cursor.
+    ///
+    /// # Panics
+    /// When the program does not end in time.
+    pub fn wait(&mut self) -> (u32, bool) {
+        let mut status = None;
+        wait_for("the program ends", || {
+            self.read();
+            status = self.child.try_wait().expect("a child can be asked");
+            status.is_some()
+        });
+        while let Ok(bytes) = self.output.recv() {
+            self.terminal.process(&bytes);
+        }
+        let screen = self.terminal.screen();
+        let restored = !screen.alternate_screen() && !screen.hide_cursor();
+        (status.expect("it has ended").exit_code(), restored)
+    }
+
+    /// Returns the program's process id.
+    ///
+    /// # Panics
+    /// When it has ended.
+    pub fn pid(&self) -> u32 {
+        self.child.process_id().expect("the program runs")
+    }
+
+    /// Returns everything on the screen.
+    pub fn contents(&self) -> String {
+        self.terminal.screen().contents()
+    }
+
+    fn read(&mut self) {
+        while let Ok(bytes) = self.output.try_recv() {
+            self.terminal.process(&bytes);
+        }
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn size(rows: u16, columns: u16) -> PtySize {
+    PtySize {
+        rows,
+        cols: columns,
+        pixel_width: 0,
+        pixel_height: 0,
+    }
+}
+
+fn positive(number: u16) -> NonZero<u16> {
+    NonZero::new(number).expect("a screen has rows and columns")
+}

@@ -1,0 +1,107 @@
+//! Shows that the real view of a real run works in a real pseudo-terminal and always gives the
+//! terminal back. The program is started as a user starts it, and its screen is read.
+
+use std::process::Command;
+
+use portable_pty::CommandBuilder;
+use tests::processes::{Scratch, binary, is_running, send_signal, wait_for};
+use tests::repository;
+use tests::screen::Screen;
+
+fn phalanx(scratch: &Scratch, arguments: &[&str]) -> CommandBuilder {
+    let mut command = CommandBuilder::new(binary("phalanx"));
+    command.args(arguments);
+    command.env("PHALANX_RUNTIME_DIR", scratch.path(""));
+    command.env("TERM", "xterm-256color");
+    command.env_remove("NO_COLOR");
+    command.cwd(repository::root());
+    command
+}
+
+/// Returns the pids of the run's workers.
+fn workers(scratch: &Scratch) -> Vec<u32> {
+    let mut show = Command::new(binary("phalanx"));
+    show.env("PHALANX_RUNTIME_DIR", scratch.path(""))
+        .args(["show", "r", "peers"]);
+    let output = show
+        .args(["--format", "json"])
+        .output()
+        .expect("phalanx starts");
+    let peers: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let peers = peers.as_array().expect("a list of peers");
+    peers
+        .iter()
+        .map(|peer| u32::try_from(peer["pid"].as_u64().expect("a pid")).expect("a small pid"))
+        .collect()
+}
+
+fn wait_until_gone(pids: &[u32]) {
+    assert_eq!(pids.len(), 3);
+    for pid in pids {
+        wait_for(&format!("{pid} is gone"), || !is_running(*pid));
+    }
+}
+
+#[test]
+fn the_demo_is_shown_paused_stepped_resized_and_ended() {
+    let scratch = Scratch::new();
+    let mut screen = Screen::start(phalanx(&scratch, &["run", "--name", "r"]), 40, 120);
+    let shown = screen.wait_for("RUNNING");
+    for part in ["Peers", "Levels", "Map", "Latency", "Logs"] {
+        assert!(shown.contains(part), "no {part} in\n{shown}");
+    }
+    screen.wait_for("s2");
+    let pids = workers(&scratch);
+    screen.press(" ");
+    screen.wait_for("PAUSED");
+    screen.press("N");
+    screen.wait_for("step 10: done");
+    screen.resize(24, 80);
+    screen.press("?");
+    screen.wait_for("play or pause");
+    screen.press("\u{1b}");
+    screen.wait_for("Space play/pause");
+    screen.press("q");
+    screen.wait_for("y yes");
+    screen.press("y");
+    screen.wait_for("completed");
+    screen.press("q");
+    let (code, restored) = screen.wait();
+    assert_eq!(code, 0, "{}", screen.contents());
+    assert!(restored, "the terminal is given back");
+    wait_until_gone(&pids);
+}
+
+#[test]
+fn a_signal_gives_the_terminal_back_and_leaves_no_process() {
+    for signal in ["TERM", "INT"] {
+        let scratch = Scratch::new();
+        let mut screen = Screen::start(phalanx(&scratch, &["run", "--name", "r"]), 30, 100);
+        screen.wait_for("RUNNING");
+        let pids = workers(&scratch);
+        send_signal(screen.pid(), signal);
+        let (code, restored) = screen.wait();
+        assert_eq!(code, 130, "{signal}: {}", screen.contents());
+        assert!(restored, "{signal}: the terminal is given back");
+        wait_until_gone(&pids);
+    }
+}
+
+#[test]
+fn a_view_that_is_attached_leaves_the_run_running() {
+    let scratch = Scratch::new();
+    let mut command = scratch.phalanx();
+    command.args(["run", "--headless", "--name", "r"]);
+    let mut run = scratch.start("run", &mut command);
+    run.wait_for_stderr("running");
+    let mut screen = Screen::start(phalanx(&scratch, &["attach", "r"]), 24, 80);
+    screen.wait_for("RUNNING");
+    screen.press("d");
+    let (code, restored) = screen.wait();
+    assert_eq!((code, restored), (0, true), "{}", screen.contents());
+    let pids = workers(&scratch);
+    assert!(pids.iter().all(|pid| is_running(*pid)), "the run goes on");
+    run.signal("TERM");
+    assert_eq!(run.wait(), 130);
+    wait_until_gone(&pids);
+}
