@@ -1,8 +1,18 @@
-//! Shows what users get for wrong input: one clear error, the documented exit code, and nothing
-//! started. Runs the real program with a runtime folder of its own and no worker.
+//! Shows what users get for wrong input, one clear error, the documented exit code and nothing
+//! started, and that no process outlives a run. Runs the real program with a runtime folder of its
+//! own, without a worker or with a shell script in its place.
 
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+/// A worker that says that it is up, and waits for the end of its lifeline.
+const PATIENT_WORKER: &str = "#!/bin/sh\necho up\ncat\necho lifeline ended\n";
+
+/// A worker that hears neither signals nor its lifeline.
+const DEAF_WORKER: &str = "#!/bin/sh\ntrap '' TERM INT HUP\necho up\nwhile :; do sleep 1; done\n";
 
 struct Place {
     folder: tempfile::TempDir,
@@ -44,11 +54,81 @@ impl Place {
         assert_eq!(String::from_utf8_lossy(&output.stdout), "", "{arguments:?}");
     }
 
+    /// Starts a headless run named `run` whose workers are this script, and waits until all of
+    /// them are up.
+    fn start(&self, script: &str) -> Child {
+        use std::os::unix::fs::PermissionsExt;
+        let worker = self.file("worker", script);
+        let executable = std::fs::Permissions::from_mode(0o700);
+        std::fs::set_permissions(&worker, executable).expect("the script can be made executable");
+        let child = self
+            .command(&["run", "--headless", "--format", "json", "--name", "run"])
+            .env("PHALANX_WORKER", worker)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the program runs");
+        for name in ["primary", "s1", "s2"] {
+            until(|| self.log(name).contains("up"));
+        }
+        until(|| self.run_file("run.json").contains("s2"));
+        child
+    }
+
+    fn run_file(&self, name: &str) -> String {
+        let path = self.folder.path().join("runs/run").join(name);
+        std::fs::read_to_string(path).unwrap_or_default()
+    }
+
+    fn log(&self, process: &str) -> String {
+        self.run_file(&format!("logs/{process}.log"))
+    }
+
+    /// Returns the process ids of the run's workers.
+    fn workers(&self) -> Vec<u64> {
+        let record: serde_json::Value =
+            serde_json::from_str(&self.run_file("run.json")).expect("the record is JSON");
+        let workers = record["workers"]
+            .as_array()
+            .expect("the record names the workers");
+        workers
+            .iter()
+            .filter_map(|worker| worker["pid"].as_u64())
+            .collect()
+    }
+
     /// Tells whether no run has a folder.
     fn has_no_run(&self) -> bool {
         let runs = self.folder.path().join("runs");
         std::fs::read_dir(runs).map_or(true, |mut runs| runs.next().is_none())
     }
+}
+
+/// Waits for a condition, with a bound that only a failure reaches.
+fn until(condition: impl Fn() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while !condition() {
+        assert!(
+            Instant::now() < deadline,
+            "what was waited for did not happen"
+        );
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Tells whether a process is there and not merely unburied.
+fn is_alive(pid: u64) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let state = stat
+        .rsplit(')')
+        .next()
+        .and_then(|rest| rest.split_whitespace().next());
+    state.is_some_and(|state| !matches!(state, "Z" | "X"))
+}
+
+fn signal(child: &Child, signal: Signal) {
+    let pid = Pid::from_child(child);
+    kill_process(pid, signal).expect("the program is running");
 }
 
 fn world(name: &str) -> String {
@@ -235,4 +315,78 @@ fn completions_are_written_for_a_shell() {
     let output = place.phalanx(&["completions", "bash"]);
     assert_eq!(output.status.code(), Some(0));
     assert!(String::from_utf8_lossy(&output.stdout).contains("phalanx"));
+}
+
+#[test]
+fn an_interrupted_run_leaves_no_process_and_says_so() {
+    let place = Place::new();
+    let child = place.start(DEAF_WORKER);
+    let workers = place.workers();
+    assert_eq!(workers.len(), 3);
+    signal(&child, Signal::INT);
+    let output = child.wait_with_output().expect("the program ends");
+    assert_eq!(output.status.code(), Some(130));
+    assert!(!workers.iter().any(|pid| is_alive(*pid)), "{workers:?}");
+    let summary: serde_json::Value =
+        serde_json::from_slice(&output.stdout).expect("the summary is JSON");
+    assert_eq!(summary["outcome"], "interrupted");
+    assert!(place.run_file("run.json").contains("\"exit_code\": 130"));
+}
+
+#[test]
+fn workers_end_by_their_lifeline_when_the_program_is_killed() {
+    let place = Place::new();
+    let mut child = place.start(PATIENT_WORKER);
+    let workers = place.workers();
+    child.kill().expect("the program is running");
+    child.wait().expect("the program ends");
+    until(|| !workers.iter().any(|pid| is_alive(*pid)));
+    for name in ["primary", "s1", "s2"] {
+        assert!(
+            place.log(name).contains("lifeline ended"),
+            "{name}: {}",
+            place.log(name)
+        );
+    }
+    let ps = place.phalanx(&["ps"]);
+    assert!(String::from_utf8_lossy(&ps.stdout).contains("killed"));
+}
+
+#[test]
+fn a_primary_that_is_killed_is_a_lost_peer() {
+    let place = Place::new();
+    let child = place.start(PATIENT_WORKER);
+    let workers = place.workers();
+    let primary = i32::try_from(workers[0]).ok().and_then(Pid::from_raw);
+    kill_process(primary.expect("the primary has an id"), Signal::KILL).expect("it is running");
+    let output = child.wait_with_output().expect("the program ends");
+    assert_eq!(output.status.code(), Some(4));
+    let summary: serde_json::Value =
+        serde_json::from_slice(&output.stdout).expect("the summary is JSON");
+    assert_eq!(summary["outcome"], "peer_lost");
+    assert!(!workers.iter().any(|pid| is_alive(*pid)), "{workers:?}");
+}
+
+#[test]
+fn a_living_run_is_listed_and_its_name_is_taken() {
+    let place = Place::new();
+    let child = place.start(PATIENT_WORKER);
+    let ps = place.phalanx(&["ps", "--format", "json"]);
+    let runs: serde_json::Value = serde_json::from_slice(&ps.stdout).expect("the list is JSON");
+    assert_eq!(
+        (&runs[0]["name"], &runs[0]["living"]),
+        (&"run".into(), &true.into())
+    );
+    let second = place
+        .command(&["run", "--headless", "--name", "run"])
+        .env("PHALANX_WORKER", "/bin/true")
+        .output()
+        .expect("the program runs");
+    assert_eq!(second.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&second.stderr).contains("a run named run is living"));
+    signal(&child, Signal::TERM);
+    assert_eq!(
+        child.wait_with_output().expect("it ends").status.code(),
+        Some(130)
+    );
 }

@@ -11,6 +11,7 @@ mod settings;
 mod summary_text;
 mod viewed;
 
+use anyhow::Context;
 use protocol::ExitCode;
 
 use super::output;
@@ -35,16 +36,18 @@ pub(super) fn run(arguments: RunArguments) -> CommandResult {
     let directory = runs
         .create(settings.config.run.name.as_deref(), &settings.stem)
         .map_err(from_directory)?;
-    let conclusion = runtime()?.block_on(async {
+    let (conclusion, viewed) = runtime()?.block_on(async {
         let mut live = LiveRun::start(&settings, directory, &worker)?;
-        let ending = if settings.headless {
-            headless::follow(&mut live).await
+        let (ending, viewed) = if settings.headless {
+            (headless::follow(&mut live).await, Ok(()))
         } else {
             viewed::follow(&mut live, &settings).await
         };
-        live.finish(ending).await
+        Ok::<_, Failed>((live.finish(ending).await?, viewed))
     })?;
-    report(&conclusion, &settings, format)
+    let code = report(&conclusion, &settings, format)?;
+    viewed.context("the view failed, and the run was ended; --headless runs without it")?;
+    Ok(code)
 }
 
 fn report(conclusion: &Conclusion, settings: &Settings, format: Format) -> CommandResult {

@@ -2,26 +2,31 @@
 //!
 //! It leads a process group of its own, so that Ctrl-C in the terminal does not reach it, and
 //! holds the read end of a pipe whose other end is here: when this program dies, however it dies,
-//! the worker reads end-of-file and ends.
+//! the worker reads end-of-file and ends. It writes its log itself, so that its last words are
+//! kept then, too; here the log is read as it grows.
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, Read};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
 
 use protocol::Role;
 use rustix::process::{Pid, Signal, kill_process_group};
-use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 use tokio::process::{Child, ChildStdin, Command};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
+use tokio::time::sleep;
 
 use super::WorkerCommand;
 use crate::app::event::LogLine;
 
-/// The longest line of a log that is shown \[bytes\]; the rest of it goes to the next one.
-const LINE_BYTES_MAX: usize = 16 << 10;
+/// The longest line of a log that is waited for \[bytes\]; what is longer is told in parts.
+const LINE_BYTES_MAX: usize = 64 << 10;
+
+/// How often it is looked whether a log has grown.
+const LOG_PERIOD: Duration = Duration::from_millis(50);
 
 /// A process that could not be started.
 #[derive(Debug, thiserror::Error)]
@@ -55,7 +60,7 @@ pub struct Process {
     role: Role,
     pid: u32,
     lifeline: Option<ChildStdin>,
-    collectors: Vec<JoinHandle<()>>,
+    follower: Option<JoinHandle<()>>,
     exit: watch::Receiver<Option<ExitStatus>>,
 }
 
@@ -75,23 +80,16 @@ impl Process {
         lines: &mpsc::Sender<LogLine>,
     ) -> Result<Self, SpawnError> {
         let path = logs.join(format!("{}.log", command.name));
-        let log = File::options()
-            .create(true)
-            .append(true)
-            .open(&path)
-            .map_err(|source| SpawnError::Log {
-                path: path.clone(),
-                source,
-            })?;
-        let for_stdout = log
-            .try_clone()
-            .map_err(|source| SpawnError::Log { path, source })?;
+        let (stdout, stderr, reader) = open_log(&path).map_err(|source| SpawnError::Log {
+            path: path.clone(),
+            source,
+        })?;
         let mut child = Command::new(program)
             .args(&command.arguments)
             .env("NO_COLOR", "1")
             .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
+            .stdout(stdout)
+            .stderr(stderr)
             .process_group(0)
             .kill_on_drop(true)
             .spawn()
@@ -103,23 +101,22 @@ impl Process {
         let pid = child
             .id()
             .expect("a child that was not waited for has an id");
-        let collector = |log, stream| collect(command.name.clone(), stream, log, lines.clone());
-        let mut collectors = Vec::new();
-        if let Some(stderr) = child.stderr.take() {
-            let stream: Box<dyn AsyncRead + Send + Unpin> = Box::new(stderr);
-            collectors.push(tokio::spawn(collector(log, stream)));
-        }
-        if let Some(stdout) = child.stdout.take() {
-            collectors.push(tokio::spawn(collector(for_stdout, Box::new(stdout))));
-        }
+        // Tokio closes a child's stdin when it is waited for, so it is taken out before.
+        let lifeline = child.stdin.take();
+        let exit = watch_exit(child);
+        let follower = LogFollower {
+            process: command.name.clone(),
+            reader,
+            rest: Vec::new(),
+            lines: lines.clone(),
+        };
         Ok(Self {
             name: command.name.clone(),
             role: command.role,
             pid,
-            // Tokio closes a child's stdin when it is waited for, so it is taken out before.
-            lifeline: child.stdin.take(),
-            collectors,
-            exit: watch_exit(child),
+            lifeline,
+            follower: Some(tokio::spawn(follower.follow(exit.clone()))),
+            exit,
         })
     }
 
@@ -156,10 +153,10 @@ impl Process {
         }
     }
 
-    /// Waits until all that it printed is in its log.
+    /// Waits until it has ended and all that it printed has been told.
     pub async fn finish_log(&mut self) {
-        for collector in self.collectors.drain(..) {
-            let _ = collector.await;
+        if let Some(follower) = self.follower.take() {
+            let _ = follower.await;
         }
     }
 
@@ -199,41 +196,56 @@ fn killed() -> ExitStatus {
     ExitStatus::from_raw(Signal::KILL.as_raw())
 }
 
-async fn collect(
+/// Opens a log for the process's two streams, and for reading what they bring.
+fn open_log(path: &Path) -> io::Result<(File, File, File)> {
+    let stdout = File::options().create(true).append(true).open(path)?;
+    Ok((stdout.try_clone()?, stdout, File::open(path)?))
+}
+
+/// Reads a log as it grows.
+struct LogFollower {
     process: String,
-    stream: Box<dyn AsyncRead + Send + Unpin>,
-    mut log: File,
+    reader: File,
+    rest: Vec<u8>,
     lines: mpsc::Sender<LogLine>,
-) {
-    let mut reader = BufReader::new(stream);
-    let mut line = Vec::new();
-    loop {
-        let (used, is_end) = match reader.fill_buf().await {
-            Ok([]) | Err(_) => (0, true),
-            Ok(bytes) => {
-                let end = bytes
-                    .iter()
-                    .position(|byte| *byte == b'\n')
-                    .map(|at| at + 1);
-                let used = end.unwrap_or(bytes.len()).min(LINE_BYTES_MAX - line.len());
-                line.extend_from_slice(&bytes[..used]);
-                (used, false)
+}
+
+impl LogFollower {
+    async fn follow(mut self, mut exit: watch::Receiver<Option<ExitStatus>>) {
+        loop {
+            let has_ended = tokio::select! {
+                _ = exit.wait_for(Option::is_some) => true,
+                () = sleep(LOG_PERIOD) => false,
+            };
+            // What cannot be read is still in the file for people.
+            let _ = self.reader.read_to_end(&mut self.rest);
+            self.tell_lines();
+            if has_ended {
+                let rest = std::mem::take(&mut self.rest);
+                self.tell(&rest);
+                return;
             }
-        };
-        reader.consume(used);
-        let is_whole = line.ends_with(b"\n") || line.len() >= LINE_BYTES_MAX;
-        if is_whole || (is_end && !line.is_empty()) {
-            // A full disk must not stop a run, and who shows lines must not slow it.
-            let _ = log.write_all(&line);
-            let text = String::from_utf8_lossy(&line).trim_end().to_owned();
-            let _ = lines.try_send(LogLine {
-                process: process.clone(),
-                text,
-            });
-            line.clear();
         }
-        if is_end {
-            return;
+    }
+
+    fn tell_lines(&mut self) {
+        let whole = self.rest.iter().rposition(|byte| *byte == b'\n');
+        let is_too_long = self.rest.len() > LINE_BYTES_MAX;
+        let end = whole.map_or(0, |at| at + 1);
+        let end = if end == 0 && is_too_long {
+            self.rest.len()
+        } else {
+            end
+        };
+        let lines: Vec<u8> = self.rest.drain(..end).collect();
+        self.tell(&lines);
+    }
+
+    fn tell(&self, bytes: &[u8]) {
+        for line in String::from_utf8_lossy(bytes).lines() {
+            let (process, text) = (self.process.clone(), line.trim_end().to_owned());
+            // Who shows lines may be behind; the file has them all.
+            let _ = self.lines.try_send(LogLine { process, text });
         }
     }
 }

@@ -26,10 +26,6 @@ pub const TERMINATE_GRACE: Duration = Duration::from_secs(1);
 /// How long the first process may take to notice that another one has failed.
 pub const NOTICE_GRACE: Duration = Duration::from_secs(5);
 
-/// How long reading the rest of a log may take once its process has ended; a stray grandchild
-/// could hold it open for ever.
-const LOG_GRACE: Duration = Duration::from_millis(200);
-
 /// The processes of one run.
 #[derive(Debug)]
 pub struct Supervisor {
@@ -132,7 +128,7 @@ impl Supervisor {
             }
         }
         for process in &mut self.processes {
-            let _ = timeout(LOG_GRACE, process.finish_log()).await;
+            process.finish_log().await;
         }
     }
 }

@@ -140,6 +140,10 @@ impl LiveRun {
     /// Asks the primary to end the run, and sees to it when it does not, or when a further signal
     /// shows that nobody wants to wait.
     async fn ask_to_end(&mut self, command: Command, grace: Duration) {
+        // The signal that ended the view may still wait here; only a further one counts.
+        if let Ok(signals) = Signals::new() {
+            self.signals = signals;
+        }
         self.observer.send(command);
         let has_ended = tokio::select! {
             has_ended = self.supervisor.first_ends_within(grace) => has_ended,

@@ -1,5 +1,6 @@
 //! Following a run in its view.
 
+use std::io;
 use std::process::ExitStatus;
 
 use protocol::Command;
@@ -19,14 +20,11 @@ use crate::view::{self, Feed, ViewEnd, ViewOptions};
 const COMMANDS_MAX: usize = 64;
 
 /// Shows a run until the user leaves, and follows it without a view when the user detaches.
-pub(super) async fn follow(run: &mut LiveRun, settings: &Settings) -> Ending {
+/// A view that fails ends the run, for nobody could control it.
+pub(super) async fn follow(run: &mut LiveRun, settings: &Settings) -> (Ending, io::Result<()>) {
     let (view_end, exit) = show(run, settings).await;
-    match (view_end, exit) {
-        (Err(error), exit) => {
-            output::note(&format!("the view failed: {error}"));
-            exit.map_or(Ending::Quit, Ending::Exit)
-        }
-        (Ok(_), Some(exit)) => Ending::Exit(exit),
+    let ending = match (&view_end, exit) {
+        (_, Some(exit)) => Ending::Exit(exit),
         (Ok(ViewEnd::Detach), None) => {
             let name = &run.record.name;
             output::note(&format!(
@@ -35,15 +33,13 @@ pub(super) async fn follow(run: &mut LiveRun, settings: &Settings) -> Ending {
             headless::follow(run).await
         }
         (Ok(ViewEnd::Interrupted), None) => Ending::Interrupted,
-        (Ok(ViewEnd::Quit | ViewEnd::Ended), None) => Ending::Quit,
-    }
+        (Ok(ViewEnd::Quit | ViewEnd::Ended) | Err(_), None) => Ending::Quit,
+    };
+    (ending, view_end.map(drop))
 }
 
 /// Runs the view; returns how it ended, and how the run ended if it did meanwhile.
-async fn show(
-    run: &mut LiveRun,
-    settings: &Settings,
-) -> (std::io::Result<ViewEnd>, Option<RunExit>) {
+async fn show(run: &mut LiveRun, settings: &Settings) -> (io::Result<ViewEnd>, Option<RunExit>) {
     let options = ViewOptions {
         run: run.record.name.clone(),
         owns_run: true,
