@@ -112,7 +112,7 @@ fn until(condition: impl Fn() -> bool) {
             Instant::now() < deadline,
             "what was waited for did not happen"
         );
-        std::thread::sleep(Duration::from_millis(5));
+        std::thread::park_timeout(Duration::from_millis(5));
     }
 }
 

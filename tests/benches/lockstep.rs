@@ -46,39 +46,44 @@ fn main() {
     }
 }
 
-/// Medians of one kind of round trip over all turns \[us\].
-#[derive(Default)]
-struct Medians(Vec<f64>);
+/// One kind of round trip in one turn \[us\].
+#[derive(Clone, Copy)]
+struct Turn {
+    median: f64,
+    mean: f64,
+}
 
-impl Medians {
-    fn best(&self) -> f64 {
-        self.0.iter().copied().fold(f64::INFINITY, f64::min)
-    }
+/// Returns the least of one figure over all turns: the one that the machine disturbed least.
+fn best(turns: &[Turn], figure: impl Fn(&Turn) -> f64) -> f64 {
+    turns.iter().map(figure).fold(f64::INFINITY, f64::min)
+}
+
+fn medians(turns: &[Turn]) -> Vec<f64> {
+    turns.iter().map(|turn| turn.median).collect()
 }
 
 fn measure() {
     let mut results = serde_json::Map::new();
     for peers in PEERS {
-        let (mut raw, mut zeromq, mut phalanx) =
-            (Medians::default(), Medians::default(), Medians::default());
-        let mut period = f64::INFINITY;
+        let (mut raw, mut zeromq, mut phalanx) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..TURNS {
-            raw.0.push(raw_round_trip(peers));
-            zeromq.0.push(zeromq_round_trip(peers));
-            let (step, whole) = phalanx_round_trip(peers);
-            phalanx.0.push(step);
-            period = period.min(whole);
+            raw.push(raw_round_trip(peers));
+            zeromq.push(zeromq_round_trip(peers));
+            phalanx.push(phalanx_round_trip(peers));
         }
+        let ratio =
+            |a: &[Turn], b: &[Turn], figure: fn(&Turn) -> f64| best(a, figure) / best(b, figure);
         let entry = json!({
-            "raw_unix_us": raw.0, "zeromq_us": zeromq.0, "phalanx_step_us": phalanx.0,
-            "phalanx_period_us": period,
-            "zeromq_over_raw": zeromq.best() / raw.best(),
-            "step_over_zeromq": phalanx.best() / zeromq.best(),
-            "period_over_zeromq": period / zeromq.best(),
+            "raw_unix_us": medians(&raw),
+            "zeromq_us": medians(&zeromq),
+            "phalanx_us": medians(&phalanx),
+            "zeromq_over_raw": ratio(&zeromq, &raw, |turn| turn.median),
+            "phalanx_over_zeromq": ratio(&phalanx, &zeromq, |turn| turn.median),
+            "phalanx_over_zeromq_mean_period": ratio(&phalanx, &zeromq, |turn| turn.mean),
         });
         results.insert(peers.to_string(), entry);
     }
-    let line = json!({ "bench": "lockstep", "rounds": ROUNDS, "medians_of_turns": results });
+    let line = json!({ "bench": "lockstep", "rounds": ROUNDS, "medians_by_peers": results });
     let _ = writeln!(std::io::stdout(), "{line}");
 }
 
@@ -121,12 +126,17 @@ fn spawn(kind: &str, address: &str, name: &str) -> Child {
     command.spawn().expect("the bench starts itself")
 }
 
-fn median_us(mut times: Vec<Duration>) -> f64 {
+fn turn(mut times: Vec<Duration>) -> Turn {
     times.sort_unstable();
-    times[times.len() / 2].as_nanos() as f64 / 1e3
+    let micros = |time: Duration| time.as_nanos() as f64 / 1e3;
+    let sum: Duration = times.iter().sum();
+    Turn {
+        median: micros(times[times.len() / 2]),
+        mean: micros(sum) / times.len() as f64,
+    }
 }
 
-fn raw_round_trip(peers: u32) -> f64 {
+fn raw_round_trip(peers: u32) -> Turn {
     let (step, ack) = messages();
     let folder = tempfile::tempdir().expect("a folder can be made");
     let address = folder.path().join("raw");
@@ -150,7 +160,7 @@ fn raw_round_trip(peers: u32) -> f64 {
     }
     drop(streams);
     wait(children);
-    median_us(times)
+    turn(times)
 }
 
 fn raw_peer(address: &str) {
@@ -164,7 +174,7 @@ fn raw_peer(address: &str) {
     }
 }
 
-fn zeromq_round_trip(peers: u32) -> f64 {
+fn zeromq_round_trip(peers: u32) -> Turn {
     let (step, _) = messages();
     let folder = tempfile::tempdir().expect("a folder can be made");
     let context = zmq::Context::new();
@@ -197,7 +207,7 @@ fn zeromq_round_trip(peers: u32) -> f64 {
     publisher.send(topic::STEP, zmq::SNDMORE).expect("sent");
     publisher.send("stop", 0).expect("sent");
     wait(children);
-    median_us(times)
+    turn(times)
 }
 
 fn zeromq_peer(address: &str) {
@@ -225,8 +235,8 @@ fn zeromq_peer(address: &str) {
     }
 }
 
-/// Returns the median from publishing a step to its last ack, and the mean time per iteration.
-fn phalanx_round_trip(peers: u32) -> (f64, f64) {
+/// Measures from publishing a step to its last ack; the mean is that of the whole period.
+fn phalanx_round_trip(peers: u32) -> Turn {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let address = format!("ipc://{}", folder.path().display());
     let endpoints: Endpoints = address.parse().expect("an endpoint");
@@ -249,7 +259,10 @@ fn phalanx_round_trip(peers: u32) -> (f64, f64) {
     let summary = driver.run();
     assert_eq!(summary.iterations, u64::from(ROUNDS), "{}", summary.cause);
     wait(children);
-    (summary.step_us.p50, 1e6 / summary.steps_per_s)
+    Turn {
+        median: summary.step_us.p50,
+        mean: 1e6 / summary.steps_per_s,
+    }
 }
 
 fn phalanx_peer(address: &str, name: &str) {

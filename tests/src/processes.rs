@@ -218,7 +218,6 @@ pub fn wait_for(what: &str, mut holds: impl FnMut() -> bool) {
             begin.elapsed() < PATIENCE,
             "waited {PATIENCE:?} in vain until {what}"
         );
-        std::thread::yield_now();
         std::thread::park_timeout(Duration::from_millis(5));
     }
 }

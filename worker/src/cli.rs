@@ -24,8 +24,8 @@ pub(crate) struct Cli {
     /// How many secondaries a primary waits for, at least 1
     #[arg(long, value_name = "N")]
     network_secondaries: Option<u32>,
-    /// Where a primary (or standalone) is reached: `ipc:///DIRECTORY` or `tcp://HOST:PORT`, of which
-    /// PORT, PORT+1 and PORT+2 are used; port 0 takes free ones
+    /// Where a primary (or standalone) is reached: `ipc:///DIRECTORY` or `tcp://HOST:PORT`, of
+    /// which PORT, PORT+1 and PORT+2 are used; port 0 takes free ones
     #[arg(long, value_name = "ENDPOINT")]
     bind: Option<Endpoints>,
     /// Where a secondary finds its primary
@@ -56,10 +56,10 @@ pub(crate) struct Cli {
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = seconds)]
     peer_timeout: Duration,
     /// Time between heartbeats
-    #[arg(long, value_name = "MS", default_value = "100", value_parser = clap::value_parser!(u64).range(1..=60_000))]
+    #[arg(long, value_name = "MS", default_value = "100", value_parser = milliseconds())]
     heartbeat_interval_ms: u64,
     /// Silence after which a peer counts as lost
-    #[arg(long, value_name = "MS", default_value = "2000", value_parser = clap::value_parser!(u64).range(1..=86_400_000))]
+    #[arg(long, value_name = "MS", default_value = "2000", value_parser = milliseconds())]
     heartbeat_timeout_ms: u64,
     /// How long a step may go unacknowledged
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = seconds)]
@@ -238,6 +238,10 @@ fn real_time_factor(text: &str) -> Result<f64, String> {
         Ok(factor) if factor.is_finite() && factor >= 0.0 => Ok(factor),
         _ => Err("a real-time factor is a number of at least 0".to_owned()),
     }
+}
+
+fn milliseconds() -> clap::builder::RangedU64ValueParser {
+    clap::value_parser!(u64).range(1..=86_400_000)
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {

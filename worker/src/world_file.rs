@@ -38,7 +38,8 @@ pub enum LoadWorldError {
     },
     /// Worlds of one file step differently.
     #[error(
-        "worlds {first} and {second} have step sizes of {a} s and {b} s: in lockstep they must be equal"
+        "worlds {first} and {second} have step sizes of {a} s and {b} s: in lockstep they must be \
+         equal"
     )]
     StepSizes {
         /// One world.

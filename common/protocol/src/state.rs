@@ -1,4 +1,4 @@
-//! States of performers, packed: 1,000 states as one blob cost a fiftieth of per-field `MessagePack`.
+//! States of performers, packed: as one blob they cost a fiftieth of per-field MessagePack.
 //!
 //! Layout of one state, little-endian, [`STATE_BYTES`] bytes: `u32` performer, `u32` zero, then
 //! `f64` position xyz \[m\], orientation xyzw, linear velocity xyz \[m/s\], angular velocity xyz

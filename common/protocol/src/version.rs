@@ -26,8 +26,13 @@ impl From<ProtocolVersion> for u16 {
 
 /// A version number that this build does not know.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error("protocol version {0} is not known here (this build speaks {current})", current = u16::from(ProtocolVersion::CURRENT))]
-pub struct UnknownVersion(pub u16);
+#[error("protocol version {number} is not known here (this build speaks {known})")]
+pub struct UnknownVersion {
+    /// The number given.
+    pub number: u16,
+    /// The newest that is known.
+    pub known: u16,
+}
 
 impl TryFrom<u16> for ProtocolVersion {
     type Error = UnknownVersion;
@@ -35,7 +40,10 @@ impl TryFrom<u16> for ProtocolVersion {
     fn try_from(number: u16) -> Result<Self, Self::Error> {
         match number {
             1 => Ok(Self::V1),
-            other => Err(UnknownVersion(other)),
+            number => Err(UnknownVersion {
+                number,
+                known: Self::CURRENT.into(),
+            }),
         }
     }
 }

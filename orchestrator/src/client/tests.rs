@@ -1,3 +1,5 @@
+//! Tests of the client against a primary on an in-memory network.
+
 use super::*;
 use protocol::Iteration;
 use transport::memory::{MemoryPrimaryLink, Network};

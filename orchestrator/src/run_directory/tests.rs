@@ -1,3 +1,5 @@
+//! Tests of run directories.
+
 use super::*;
 
 fn runs() -> (tempfile::TempDir, Runs) {

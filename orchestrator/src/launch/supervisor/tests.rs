@@ -1,3 +1,5 @@
+//! Tests of the supervisor with stand-in children.
+
 use std::path::PathBuf;
 
 use protocol::Role;

@@ -1,0 +1,141 @@
+//! What goes into a primary and what comes out of it.
+
+use std::time::Duration;
+
+use protocol::peer::Build;
+use protocol::{
+    ClientToPrimary, Command, Digest, Envelope, Iteration, PeerName, PrimaryToClient,
+    PrimaryToObservers, PrimaryToSecondary, RequestId, RoutingId, SecondaryToPrimary, SessionId,
+    StopReason,
+};
+
+/// What a run is asked to be.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The session, unique for each run.
+    pub session: SessionId,
+    /// Exactly how many secondaries take part; at least 1.
+    pub secondaries: u32,
+    /// After how many iterations the run is complete; `None` goes on until stopped.
+    pub iterations: Option<u64>,
+    /// Simulated over real time; 0 is as fast as possible.
+    pub real_time_factor: f64,
+    /// Whether time stands still at first.
+    pub start_paused: bool,
+    /// Simulated time per iteration.
+    pub step_size: Duration,
+    /// Seed of all random numbers.
+    pub seed: u64,
+    /// Time between heartbeats.
+    pub heartbeat_interval: Duration,
+    /// Silence after which a peer counts as lost; `None` where peers cannot fall silent alone.
+    pub heartbeat_timeout: Option<Duration>,
+    /// How long to wait for all secondaries to be ready.
+    pub peer_timeout: Duration,
+    /// How long a step may go unacknowledged.
+    pub step_timeout: Duration,
+    /// The primary's own program; a secondary's must be equal.
+    pub build: Build,
+}
+
+/// What happens to a primary.
+#[derive(Clone, Debug)]
+pub enum PrimaryInput {
+    /// A message of a secondary.
+    Secondary {
+        /// Where it came from.
+        from: RoutingId,
+        /// The message.
+        envelope: Envelope<SecondaryToPrimary>,
+        /// The primary's wall clock, for heartbeats' echoes \[us since 1970\].
+        wall_clock_us: u64,
+    },
+    /// A request of a client.
+    Client {
+        /// Where it came from.
+        from: RoutingId,
+        /// The request.
+        message: ClientToPrimary,
+    },
+    /// Bytes that are no message.
+    Malformed {
+        /// Where they came from.
+        from: RoutingId,
+        /// Whether they came as an attempt to join.
+        joining: bool,
+        /// What is wrong with them.
+        error: String,
+    },
+    /// A process hears the `step` socket.
+    Subscribed(RoutingId),
+    /// A process no longer hears the `step` socket: it is gone.
+    Unsubscribed(RoutingId),
+    /// A signal asks to end, named.
+    Interrupted(String),
+    /// The process cannot go on, and why.
+    Failed(String),
+    /// The time given by [`Primary::deadline`] has come.
+    DeadlinePassed,
+}
+
+/// What a primary wants done.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PrimaryOutput {
+    /// Publish to all secondaries.
+    Publish(PrimaryToSecondary),
+    /// Send to one secondary.
+    Send {
+        /// Where it is reached.
+        to: RoutingId,
+        /// The message.
+        message: PrimaryToSecondary,
+    },
+    /// Answer a client.
+    Reply {
+        /// Where it is reached.
+        to: RoutingId,
+        /// The answer.
+        message: PrimaryToClient,
+    },
+    /// Answer a client with figures, which the driver keeps.
+    Report {
+        /// Where it is reached.
+        to: RoutingId,
+        /// Its request.
+        request: RequestId,
+        /// Which figures.
+        command: Command,
+    },
+    /// Tell observers.
+    Observe(PrimaryToObservers),
+    /// A step is done.
+    StepDone(StepReport),
+    /// The run is over.
+    Finished(StopReason),
+}
+
+/// What a step took.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StepReport {
+    /// The iteration that is complete now.
+    pub iteration: Iteration,
+    /// Whether time stood still in it.
+    pub paused: bool,
+    /// Digest of all performers after it.
+    pub digest: Digest,
+    /// From publishing to the last ack.
+    pub duration: Duration,
+    /// Each secondary's part, by name.
+    pub peers: Vec<PeerTiming>,
+}
+
+/// A secondary's part in a step.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PeerTiming {
+    /// The secondary.
+    pub name: PeerName,
+    /// Its physics.
+    pub physics: Duration,
+    /// From the step's publication to its ack.
+    pub answered_after: Duration,
+}
