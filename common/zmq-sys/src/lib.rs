@@ -2,7 +2,7 @@
 //!
 //! It stands in for the published crate of this name, whose libzmq has no CURVE; `build.rs` says
 //! how this one is compiled. Foreign functions are unsafe by nature, so this is the one crate
-//! that does not forbid unsafe code; [`wait`] is here because it needs some as well.
+//! that does not forbid unsafe code; [`wait()`] is here because it needs some as well.
 
 #![expect(non_camel_case_types, reason = "the names are those of zmq.h")]
 

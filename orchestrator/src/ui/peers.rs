@@ -5,28 +5,11 @@ use protocol::report::PeerReport;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
-use super::table::{self, Cell, Column, Side};
+use super::table::{self, Cell, Column, Side, column};
 use super::theme::Theme;
 use super::{frame as panel_frame, text};
 use crate::app::model::Model;
 use crate::app::panel::Panel;
-
-const fn column(
-    title: &'static str,
-    (width, width_max): (u16, u16),
-    rank: u8,
-    side: Side,
-    cell: fn(&Model, &PeerReport, u16) -> Cell,
-) -> Column<PeerReport> {
-    Column {
-        title,
-        width,
-        width_max,
-        rank,
-        side,
-        cell,
-    }
-}
 
 const COLUMNS: &[Column<PeerReport>] = &[
     column("peer", (9, 16), 0, Side::Left, name),

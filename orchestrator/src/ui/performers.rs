@@ -4,29 +4,12 @@ use protocol::report::PerformerReport;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
-use super::table::{self, Cell, Column, Side};
+use super::table::{self, Cell, Column, Side, column};
 use super::theme::Theme;
 use super::{frame as panel_frame, text};
 use crate::app::model::Model;
 use crate::app::panel::Panel;
 use crate::app::rows::{SortBy, speed};
-
-const fn column(
-    title: &'static str,
-    (width, width_max): (u16, u16),
-    rank: u8,
-    side: Side,
-    cell: fn(&Model, &PerformerReport, u16) -> Cell,
-) -> Column<PerformerReport> {
-    Column {
-        title,
-        width,
-        width_max,
-        rank,
-        side,
-        cell,
-    }
-}
 
 const COLUMNS: &[Column<PerformerReport>] = &[
     column("name", (12, 28), 0, Side::Left, name),

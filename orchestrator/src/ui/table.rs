@@ -42,6 +42,24 @@ pub struct Column<R> {
     pub cell: fn(&Model, &R, u16) -> Cell,
 }
 
+/// Makes a column of this title, least and greatest width, rank, side and cells.
+pub const fn column<R>(
+    title: &'static str,
+    (width, width_max): (u16, u16),
+    rank: u8,
+    side: Side,
+    cell: fn(&Model, &R, u16) -> Cell,
+) -> Column<R> {
+    Column {
+        title,
+        width,
+        width_max,
+        rank,
+        side,
+        cell,
+    }
+}
+
 impl Cell {
     /// Makes a cell.
     pub fn new(text: impl Into<String>, style: Style) -> Self {

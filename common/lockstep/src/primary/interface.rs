@@ -74,7 +74,7 @@ pub enum PrimaryInput {
     Interrupted(String),
     /// The process cannot go on, and why.
     Failed(String),
-    /// The time given by [`Primary::deadline`] has come.
+    /// The time given by [`Primary::deadline`](super::Primary::deadline) has come.
     DeadlinePassed,
 }
 
