@@ -163,12 +163,12 @@ impl<L: Link> PrimaryDriver<L> {
     }
 
     fn handle(&mut self, input: PrimaryInput) {
-        self.primary
-            .handle(input, self.clock.now(), &mut self.outputs);
-        let outputs = std::mem::take(&mut self.outputs);
-        for output in outputs {
+        let mut outputs = std::mem::take(&mut self.outputs);
+        self.primary.handle(input, self.clock.now(), &mut outputs);
+        for output in outputs.drain(..) {
             self.perform(output);
         }
+        self.outputs = outputs;
         let running = self.primary.run_state() == RunState::Running;
         self.meter.note_running(running, self.clock.now());
     }
