@@ -8,7 +8,7 @@ use protocol::Command;
 
 /// Simulates one robot world on many processes, in exact lockstep.
 #[derive(Debug, Parser)]
-#[command(version, args_conflicts_with_subcommands = true, after_help = AFTER_HELP)]
+#[command(name = "phalanx", version, args_conflicts_with_subcommands = true, after_help = AFTER_HELP)]
 pub struct Cli {
     /// What to do; `run` when nothing is named.
     #[command(subcommand)]
@@ -66,7 +66,7 @@ pub struct RunArguments {
     pub iterations: Option<u64>,
     /// Simulated over real time; 0 is as fast as possible [default: what the world says]
     #[arg(long, value_name = "X", env = "PHALANX_REAL_TIME_FACTOR")]
-    #[arg(value_parser = parse_real_time_factor)]
+    #[arg(value_parser = parse_real_time_factor, allow_negative_numbers = true)]
     pub real_time_factor: Option<f64>,
     /// Start with time standing still
     #[arg(long, value_name = "BOOL", env = "PHALANX_PAUSED")]

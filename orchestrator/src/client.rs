@@ -27,6 +27,9 @@ const NEWS_MAX: usize = 4096;
 /// How long a request that could not be sent waits before it is tried again.
 const RETRY: Duration = Duration::from_millis(50);
 
+/// The request by which a connection learns the session; its own requests count from 1.
+const PING: RequestId = RequestId(0);
+
 /// All topics of the status socket begin so.
 const ALL_STATUS: &[&str] = &["/"];
 
@@ -112,6 +115,8 @@ impl Connection {
             link,
             to_send,
             unsent: VecDeque::new(),
+            session: SessionId::UNKNOWN,
+            has_asked: false,
             teller,
         };
         let thread = std::thread::spawn(move || worker.run());
@@ -192,6 +197,10 @@ struct LinkThread<L> {
     link: L,
     to_send: threads::Receiver<ClientToPrimary>,
     unsent: VecDeque<ClientToPrimary>,
+    /// The run that is reached: what changes it names it, so that it cannot hit another.
+    session: SessionId,
+    /// Whether the session was asked for.
+    has_asked: bool,
     teller: mpsc::Sender<News>,
 }
 
@@ -239,27 +248,62 @@ impl<L: Link> LinkThread<L> {
 
     fn send_unsent(&mut self) -> Result<(), LinkEnd> {
         while let Some(request) = self.unsent.front() {
-            let envelope = Envelope {
-                version: ProtocolVersion::CURRENT,
-                session: SessionId::UNKNOWN,
-                sender: client_name(),
-                body: request.clone(),
-            };
-            let bytes = protocol::encode(&envelope);
-            match self.link.send(Destination::Primary, topic::REQUEST, &bytes) {
-                Ok(()) => drop(self.unsent.pop_front()),
-                Err(LinkError::Full | LinkError::Unreachable(_)) => break,
-                Err(error) => return Err(LinkEnd::Failed(error)),
+            if self.session == SessionId::UNKNOWN && !request.command.only_asks() {
+                return self.ask_for_session();
             }
+            if !self.send(&request.clone())? {
+                return Ok(());
+            }
+            self.unsent.pop_front();
         }
         Ok(())
     }
 
+    fn ask_for_session(&mut self) -> Result<(), LinkEnd> {
+        if !self.has_asked {
+            let ping = ClientToPrimary {
+                request: PING,
+                command: Command::Ping,
+            };
+            self.has_asked = self.send(&ping)?;
+        }
+        Ok(())
+    }
+
+    /// Sends a request, and tells whether it could be sent now.
+    fn send(&mut self, request: &ClientToPrimary) -> Result<bool, LinkEnd> {
+        let envelope = Envelope {
+            version: ProtocolVersion::CURRENT,
+            session: self.session,
+            sender: client_name(),
+            body: request.clone(),
+        };
+        let bytes = protocol::encode(&envelope);
+        match self.link.send(Destination::Primary, topic::REQUEST, &bytes) {
+            Ok(()) => Ok(true),
+            Err(LinkError::Full | LinkError::Unreachable(_)) => Ok(false),
+            Err(error) => Err(LinkEnd::Failed(error)),
+        }
+    }
+
     fn tell(&mut self, arrival: Arrival) -> Result<(), LinkEnd> {
         let news = match arrival {
-            Arrival::Message { topic, payload, .. } => read(&topic, &payload),
+            Arrival::Message { topic, payload, .. } => {
+                let (session, news) = read(&topic, &payload);
+                self.session = session.unwrap_or(self.session);
+                if matches!(&news, News::Reply { request, .. } if *request == PING) {
+                    return Ok(());
+                }
+                news
+            }
             Arrival::Connected => News::Connected,
-            Arrival::Disconnected => News::Disconnected,
+            Arrival::Disconnected => {
+                // What was not sent was meant for the run that is gone.
+                self.session = SessionId::UNKNOWN;
+                self.has_asked = false;
+                self.unsent.clear();
+                News::Disconnected
+            }
             Arrival::Woken | Arrival::Subscribed(_) | Arrival::Unsubscribed(_) => return Ok(()),
         };
         if matches!(news, News::Status(_)) {
@@ -276,22 +320,24 @@ fn client_name() -> PeerName {
     "client".parse().expect("a plain word is a peer name")
 }
 
-fn read(topic: &[u8], payload: &[u8]) -> News {
+/// Returns which run a message belongs to, and what it tells.
+fn read(topic: &[u8], payload: &[u8]) -> (Option<SessionId>, News) {
     let read = if topic == topic::REQUEST.as_bytes() {
         protocol::decode::<PrimaryToClient>(payload).map(|envelope| {
             let PrimaryToClient { request, reply } = envelope.body;
-            News::Reply { request, reply }
+            (envelope.session, News::Reply { request, reply })
         })
     } else {
         protocol::decode::<PrimaryToObservers>(payload)
-            .map(|envelope| News::Status(Box::new(envelope.body)))
+            .map(|envelope| (envelope.session, News::Status(Box::new(envelope.body))))
     };
-    read.unwrap_or_else(|error| {
-        News::Unreadable(format!(
-            "the primary is not understood: {}",
-            with_cause(&error)
-        ))
-    })
+    match read {
+        Ok((session, news)) => (Some(session), news),
+        Err(error) => {
+            let text = format!("the primary is not understood: {}", with_cause(&error));
+            (None, News::Unreadable(text))
+        }
+    }
 }
 
 fn with_cause(error: &dyn std::error::Error) -> String {

@@ -16,7 +16,7 @@ use crossterm::terminal::{
     EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
 use ratatui::Terminal;
-use ratatui::backend::CrosstermBackend;
+use ratatui::backend::{Backend, CrosstermBackend};
 use rustix::event::{PollFd, PollFlags, Timespec};
 use tokio::sync::mpsc;
 
@@ -65,7 +65,7 @@ impl Screen {
         let entered = execute!(io::stdout(), EnterAlternateScreen).and_then(|()| {
             let writer = BufWriter::with_capacity(1 << 16, io::stdout());
             let mut terminal = Terminal::new(CrosstermBackend::new(writer))?;
-            terminal.clear()?;
+            repaint(&mut terminal)?;
             Ok(terminal)
         });
         match entered {
@@ -99,8 +99,15 @@ impl Screen {
     /// # Errors
     /// When the terminal cannot be written to.
     pub fn clear(&mut self) -> io::Result<()> {
-        self.terminal.clear()
+        repaint(&mut self.terminal)
     }
+}
+
+/// Clears the screen without asking the terminal where its cursor is: a terminal that is slow to
+/// answer, or never does, must not hold the view up.
+fn repaint<B: Backend<Error = io::Error>>(terminal: &mut Terminal<B>) -> io::Result<()> {
+    let size = terminal.size()?;
+    terminal.resize(size.into())
 }
 
 impl Drop for Screen {

@@ -278,7 +278,8 @@ fn phalanx_peer(address: &str, name: &str) {
     };
     SecondaryDriver::new(link, settings).run(|secondary, welcome, stepper| {
         let topics = Subscription::Status(&heartbeat::TOPICS);
-        let link = PeerLink::connect(&endpoints, None, topics, &options).expect("connected");
+        let link = PeerLink::connect(&endpoints, Some(&routing.heartbeat()), topics, &options)
+            .expect("connected");
         let settings = HeartbeatSettings {
             name: secondary.name().clone(),
             session: secondary.session(),

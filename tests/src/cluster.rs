@@ -158,7 +158,9 @@ impl Cluster {
             let (_, delivery) = self.queue.pop_first().expect("it was just looked at");
             self.deliver(delivery);
         } else {
-            self.tell_primary(PrimaryInput::DeadlinePassed);
+            self.tell_primary(PrimaryInput::DeadlinePassed {
+                inbox_is_empty: true,
+            });
         }
     }
 
@@ -170,6 +172,7 @@ impl Cluster {
         };
         self.tell_primary(PrimaryInput::Client {
             from: "client".into(),
+            session: self.primary.settings().session,
             message,
         });
     }
@@ -245,7 +248,7 @@ impl Cluster {
         if self.crashed.contains(&index) {
             return;
         }
-        let effects = self.secondaries[index].handle(input, self.now);
+        let effects = self.secondaries[index].handle(input, self.now, &mut |_, _| {});
         for message in effects.messages {
             let engine = &self.secondaries[index];
             if let SecondaryToPrimary::StepAck(ack) = &message {

@@ -54,13 +54,24 @@ impl PrimaryNode {
             }
             ["foreign_ack", name] => self.foreign_ack(name),
             ["beat", name] => {
-                self.hear(name, SecondaryToPrimary::Heartbeat(Heartbeat::default()));
+                self.hear_from(
+                    routing(name).heartbeat(),
+                    SessionId(0xf00d),
+                    name,
+                    SecondaryToPrimary::Heartbeat(Heartbeat::default()),
+                );
             }
             ["leave", name] => self.hear(name, SecondaryToPrimary::Leave(interrupted(name))),
             ["gone", name] => self.tell(PrimaryInput::Unsubscribed(routing(name))),
             ["after", time] => self.pass(time),
             ["signal", name] => self.tell(PrimaryInput::Interrupted((*name).to_owned())),
-            ["request", number, command @ ..] => self.request(number, command),
+            ["request", number, command @ ..] => {
+                self.request(SessionId(0xf00d), number, command);
+            }
+            ["foreign_request", number, command @ ..] => {
+                self.request(SessionId(0xbad), number, command);
+            }
+            ["forged_leave", name] => self.forged_leave(name),
             ["refused"] => {
                 let refused = self.primary.as_ref().expect("a primary").refused();
                 let _ = writeln!(self.said, "{refused:?}");
@@ -98,7 +109,9 @@ impl PrimaryNode {
 
     fn start(&mut self, settings: Settings, plan: Plan) {
         self.primary = Some(Primary::new(settings, plan, self.worlds.clone()));
-        self.tell(PrimaryInput::DeadlinePassed);
+        self.tell(PrimaryInput::DeadlinePassed {
+            inbox_is_empty: true,
+        });
     }
 
     fn join(&mut self, name: &str, version: &str) {
@@ -160,7 +173,17 @@ impl PrimaryNode {
         self.hear_in(SessionId(0xbad), name, SecondaryToPrimary::StepAck(ack));
     }
 
-    fn request(&mut self, request: &str, command: &[&str]) {
+    /// Leaves in the name of a secondary, from another connection.
+    fn forged_leave(&mut self, name: &str) {
+        self.hear_from(
+            routing("forger"),
+            SessionId(0xf00d),
+            name,
+            SecondaryToPrimary::Leave(interrupted(name)),
+        );
+    }
+
+    fn request(&mut self, session: SessionId, request: &str, command: &[&str]) {
         let command = match command {
             ["play"] => Command::Play,
             ["pause"] => Command::Pause,
@@ -176,6 +199,7 @@ impl PrimaryNode {
         };
         self.tell(PrimaryInput::Client {
             from: "client".into(),
+            session,
             message,
         });
     }
@@ -189,7 +213,9 @@ impl PrimaryNode {
                 break;
             };
             self.now = self.now.max(due);
-            self.tell(PrimaryInput::DeadlinePassed);
+            self.tell(PrimaryInput::DeadlinePassed {
+                inbox_is_empty: true,
+            });
         }
         self.now = until;
     }
@@ -199,6 +225,16 @@ impl PrimaryNode {
     }
 
     fn hear_in(&mut self, session: SessionId, name: &str, body: SecondaryToPrimary) {
+        self.hear_from(routing(name), session, name, body);
+    }
+
+    fn hear_from(
+        &mut self,
+        from: RoutingId,
+        session: SessionId,
+        name: &str,
+        body: SecondaryToPrimary,
+    ) {
         let envelope = Envelope {
             version: ProtocolVersion::CURRENT,
             session,
@@ -206,7 +242,7 @@ impl PrimaryNode {
             body,
         };
         self.tell(PrimaryInput::Secondary {
-            from: routing(name),
+            from,
             envelope,
             wall_clock_us: 0,
         });

@@ -50,12 +50,13 @@ fn run(secondaries: u32) -> Summary {
 
 fn secondary(network: &Network, name: &str) -> Outcome {
     let info = identity::peer_info(name.parse().expect("a peer name"), Role::Secondary);
-    let link = network.peer(&RoutingId::from(name), Subscription::Steps);
+    let routing = RoutingId::from(name);
+    let link = network.peer(&routing, Subscription::Steps);
     let settings = SecondarySettings {
         info,
         peer_timeout: Duration::from_secs(30),
     };
-    let beat = RoutingId::from(format!("{name}-heartbeat").as_str());
+    let beat = routing.heartbeat();
     let reason = SecondaryDriver::new(link, settings).run(|secondary, welcome, stepper| {
         let link = network.peer(&beat, Subscription::Status(&heartbeat::TOPICS));
         let settings = HeartbeatSettings {

@@ -1,6 +1,6 @@
 //! The cells that this process hosts: does what a step says to them and answers with their states.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -13,6 +13,25 @@ use protocol::{
 use sdf::World;
 
 use crate::physics::Cell;
+
+/// A step that cannot be meant.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum StepError {
+    /// Time must advance exactly when the step is not a paused one.
+    #[error("the step size does not fit whether time stands still")]
+    Time,
+    /// No such cell, or it is here already.
+    #[error("cell {0} cannot be adopted")]
+    Cell(CellId),
+    /// No such level in the cell's world, or it is there, or gone, already.
+    #[error("level {level} cannot come into cell {cell} or leave it")]
+    Level {
+        /// The cell.
+        cell: CellId,
+        /// The level.
+        level: LevelId,
+    },
+}
 
 /// The cells of one process.
 pub struct CellHost {
@@ -29,6 +48,7 @@ struct HostedCell {
     world: usize,
     /// How many levels keep each static model in the cell.
     keepers: BTreeMap<usize, u32>,
+    levels: BTreeSet<LevelId>,
     has_performers: bool,
 }
 
@@ -47,15 +67,21 @@ impl CellHost {
     }
 
     /// Does one step in every cell and returns the answer to it.
-    pub fn run(&mut self, step: &Step) -> StepAck {
+    ///
+    /// # Errors
+    /// When the step cannot be meant: what it names does not exist, or is not as it says.
+    pub fn run(&mut self, step: &Step) -> Result<StepAck, StepError> {
         let begin = Instant::now();
+        if step.paused != (step.step_size_ns == 0) {
+            return Err(StepError::Time);
+        }
         for change in &step.affinities {
             if change.secondary == self.name {
-                self.adopt_cell(change.cell);
+                self.adopt_cell(change.cell)?;
             }
         }
         for change in &step.level_changes {
-            self.change_level(*change);
+            self.change_level(*change)?;
         }
         let mut cells = Vec::with_capacity(self.cells.len());
         let mut blob = StateBlob::default();
@@ -79,13 +105,13 @@ impl CellHost {
                 performer_count: self.states.len() as u32,
             });
         }
-        StepAck {
+        Ok(StepAck {
             sequence: step.sequence,
             iteration: step.iteration,
             cells,
             states: blob,
             busy_ns: begin.elapsed().as_nanos() as u64,
-        }
+        })
     }
 
     /// Returns the digest of each cell's snapshot, in order of cells: all of its bits, not only
@@ -99,8 +125,16 @@ impl CellHost {
     }
 
     /// Builds a cell as it is at the start: global models, then its performers.
-    fn adopt_cell(&mut self, id: CellId) {
-        let world = self.plan.cell(id).world;
+    fn adopt_cell(&mut self, id: CellId) -> Result<(), StepError> {
+        let plan = self
+            .plan
+            .cells
+            .get(id.0 as usize)
+            .ok_or(StepError::Cell(id))?;
+        if self.cells.contains_key(&id) {
+            return Err(StepError::Cell(id));
+        }
+        let world = plan.world;
         let mut physics = Cell::new(Arc::clone(&self.worlds[world]));
         for model in &self.plan.global_models[world] {
             physics.insert_static(*model);
@@ -115,22 +149,34 @@ impl CellHost {
         let cell = HostedCell {
             physics,
             world,
+            levels: BTreeSet::new(),
             keepers: BTreeMap::new(),
             has_performers,
         };
         self.cells.insert(id, cell);
+        Ok(())
     }
 
-    fn change_level(&mut self, change: LevelChange) {
+    fn change_level(&mut self, change: LevelChange) -> Result<(), StepError> {
         let Some(cell) = self.cells.get_mut(&change.cell) else {
-            return;
+            return Ok(());
         };
-        let LevelId(level) = change.level;
-        let level = &self.plan.levels[level as usize];
-        assert_eq!(
-            level.world, cell.world,
-            "a cell loads levels of its own world only"
-        );
+        let wrong = StepError::Level {
+            cell: change.cell,
+            level: change.level,
+        };
+        let level = self.plan.levels.get(change.level.0 as usize);
+        let Some(level) = level.filter(|level| level.world == cell.world) else {
+            return Err(wrong);
+        };
+        let is_new = if change.loaded {
+            cell.levels.insert(change.level)
+        } else {
+            cell.levels.remove(&change.level)
+        };
+        if !is_new {
+            return Err(wrong);
+        }
         for model in &level.static_models {
             if change.loaded {
                 cell.keep(*model);
@@ -138,6 +184,7 @@ impl CellHost {
                 cell.release(*model);
             }
         }
+        Ok(())
     }
 }
 

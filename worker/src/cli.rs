@@ -38,7 +38,7 @@ pub(crate) struct Cli {
     #[arg(long, value_name = "N")]
     iterations: Option<u64>,
     /// Simulated over real time to keep to; 0 is as fast as possible; by default the world's own
-    #[arg(long, value_name = "X", value_parser = real_time_factor)]
+    #[arg(long, value_name = "X", value_parser = real_time_factor, allow_negative_numbers = true)]
     real_time_factor: Option<f64>,
     /// Let time stand still at first
     #[arg(long)]

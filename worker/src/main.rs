@@ -6,7 +6,7 @@ use std::fs;
 use std::io::IsTerminal;
 use std::path::Path;
 use std::process::ExitCode as ProcessExitCode;
-use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Context;
 use clap::Parser;
@@ -23,6 +23,7 @@ use worker::report::Reporter;
 use worker::secondary::SecondaryDriver;
 use worker::standalone::InlineLink;
 use worker::status::StatusThread;
+use worker::stop_request::Lifeline;
 use worker::world_file::{self, LoadedWorlds};
 use worker::{identity, stop_request};
 
@@ -31,7 +32,13 @@ use cli::{Cli, Request, Run};
 fn main() -> ProcessExitCode {
     start_logging();
     let cli = Cli::parse();
-    let lifeline = cli.has_lifeline();
+    let lifeline = match cli.has_lifeline().then(Lifeline::watch).transpose() {
+        Ok(lifeline) => lifeline,
+        Err(error) => {
+            eprintln!("error: cannot watch standard input: {error}");
+            return ExitCode::Failure.into();
+        }
+    };
     let request = match cli.request() {
         Ok(request) => request,
         Err(message) => {
@@ -82,7 +89,11 @@ fn start_logging() {
 }
 
 /// Runs a primary, or with no secondaries a standalone simulation.
-fn run_primary(run: &Run, secondaries: Option<u32>, lifeline: bool) -> anyhow::Result<Outcome> {
+fn run_primary(
+    run: &Run,
+    secondaries: Option<u32>,
+    lifeline: Option<Lifeline>,
+) -> anyhow::Result<Outcome> {
     let loaded = world_file::load(&run.world)?;
     let digests = run.digests.as_deref().map(create_digests).transpose()?;
     if let Some(path) = &run.summary {
@@ -136,7 +147,7 @@ struct Parts {
     primary: Primary,
     reporter: Reporter,
     digests: Option<DigestsFile>,
-    lifeline: bool,
+    lifeline: Option<Lifeline>,
 }
 
 fn drive(link: impl Link, publisher: StatusPublisher, parts: Parts) -> anyhow::Result<Summary> {
@@ -154,9 +165,13 @@ fn drive(link: impl Link, publisher: StatusPublisher, parts: Parts) -> anyhow::R
 fn run_secondary(
     connect: &Endpoints,
     settings: SecondarySettings,
-    lifeline: bool,
+    lifeline: Option<Lifeline>,
 ) -> anyhow::Result<Outcome> {
-    let options = SocketOptions::default();
+    // Silence is the heartbeat thread's to judge, by the time-out that the primary says.
+    let options = SocketOptions {
+        heartbeat_interval: Duration::ZERO,
+        ..SocketOptions::default()
+    };
     let routing = RoutingId::from(
         format!("{}-{:016x}", settings.info.name, identity::new_session().0).as_str(),
     );
@@ -176,7 +191,12 @@ fn run_secondary(
             timeout: welcome.heartbeat_timeout,
         };
         let topics = Subscription::Status(&heartbeat::TOPICS);
-        let started = PeerLink::connect(connect, None, topics, &options)
+        let options = SocketOptions {
+            heartbeat_interval: settings.interval,
+            heartbeat_timeout: settings.timeout,
+            ..SocketOptions::default()
+        };
+        let started = PeerLink::connect(connect, Some(&routing.heartbeat()), topics, &options)
             .map_err(anyhow::Error::from)
             .and_then(|link| Ok(HeartbeatThread::start(link, settings, stepper.clone())?));
         if let Err(error) = &started {
@@ -239,16 +259,13 @@ fn standalone_name() -> PeerName {
 }
 
 fn watch_for_stop(
-    lifeline: bool,
-    ask: impl Fn(String) + Send + Sync + 'static,
+    lifeline: Option<Lifeline>,
+    ask: impl Fn(String) + Clone + Send + Sync + 'static,
 ) -> anyhow::Result<()> {
-    let ask: Arc<dyn Fn(String) + Send + Sync> = Arc::new(ask);
-    let on_signal = Arc::clone(&ask);
-    stop_request::watch_signals(move |signal| on_signal(signal)).context("cannot watch signals")?;
-    if lifeline {
-        stop_request::watch_lifeline(ask).context("cannot watch standard input")?;
+    if let Some(lifeline) = lifeline {
+        lifeline.ask_to_stop(ask.clone());
     }
-    Ok(())
+    stop_request::watch_signals(ask).context("cannot watch signals")
 }
 
 fn finish(summary: &Summary, path: Option<&Path>) -> anyhow::Result<Outcome> {

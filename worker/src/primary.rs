@@ -4,6 +4,7 @@ use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
 use lockstep::{Primary, PrimaryInput, PrimaryOutput, StepReport};
+use protocol::exit::Outcome;
 use protocol::primary_to_client::{PrimaryToClient, Reply};
 use protocol::primary_to_observers::{Clock, PrimaryToObservers, Severity};
 use protocol::report::{RunState, SecondarySummary, Summary};
@@ -82,20 +83,23 @@ impl<L: Link> PrimaryDriver<L> {
     /// # Panics
     /// Only when an invariant of the rules is broken.
     pub fn run(mut self) -> Summary {
-        self.handle(PrimaryInput::DeadlinePassed);
+        self.handle(PrimaryInput::DeadlinePassed {
+            inbox_is_empty: true,
+        });
         while self.finished.is_none() {
             self.wait();
             self.report_when_due();
         }
+        let mut reason = self.finished.take().expect("the loop ends once it is set");
         if let Some(digests) = &mut self.digests
             && let Err(error) = digests.finish()
         {
-            tracing::error!(
+            let cause = format!(
                 "cannot write digests to {}: {error}",
                 digests.path().display()
             );
+            reason = StopReason::new(Outcome::Failed, cause);
         }
-        let reason = self.finished.take().expect("the loop ends once it is set");
         let now = self.clock.now();
         let secondaries = std::mem::take(&mut self.secondaries);
         self.reporter
@@ -107,17 +111,25 @@ impl<L: Link> PrimaryDriver<L> {
         let deadline = self.primary.deadline();
         let wake = deadline.map_or(self.next_report, |at| at.min(self.next_report));
         match self.link.receive(Some(wake.since(now))) {
-            Ok(Some(arrival)) => self.on_arrival(arrival),
-            Ok(None) if deadline.is_some_and(|at| at <= self.clock.now()) => {
-                self.handle(PrimaryInput::DeadlinePassed);
+            Ok(Some(arrival)) => {
+                self.on_arrival(arrival);
+                self.pass_deadline(false);
             }
-            Ok(None) => {}
+            Ok(None) => self.pass_deadline(true),
             Err(error) => {
                 self.handle(PrimaryInput::Failed(format!(
                     "the link broke: {}",
                     Chain(&error)
                 )));
             }
+        }
+    }
+
+    /// Handles a deadline that has come; however much arrives, time goes on.
+    fn pass_deadline(&mut self, inbox_is_empty: bool) {
+        let now = self.clock.now();
+        if self.primary.deadline().is_some_and(|at| at <= now) {
+            self.handle(PrimaryInput::DeadlinePassed { inbox_is_empty });
         }
     }
 
@@ -147,6 +159,7 @@ impl<L: Link> PrimaryDriver<L> {
             return match decode::<ClientToPrimary>(payload) {
                 Ok(envelope) => PrimaryInput::Client {
                     from,
+                    session: envelope.session,
                     message: envelope.body,
                 },
                 Err(error) => malformed(from, false, &error),

@@ -1,5 +1,7 @@
 //! Makes the figures that people and scripts read from the state of a primary.
 
+use std::time::Duration;
+
 use lockstep::roster::{Member, Progress};
 use lockstep::{Bounds, Plan, Primary};
 use protocol::report::{
@@ -12,6 +14,9 @@ use sdf::World;
 use crate::identity;
 use crate::meter::Meter;
 use crate::standalone::STANDALONE_NAME;
+
+/// How long a step waits until the one that it waits for counts as blocking.
+const LONG_WAIT: Duration = Duration::from_millis(100);
 
 /// What reports are made of.
 pub struct Reporter {
@@ -76,10 +81,10 @@ impl Reporter {
         if self.own.role == Role::Primary {
             peers.push(self.own_report(now));
         }
-        let blocking: Vec<&PeerName> = primary.blocking().collect();
+        let blocking = blocking_peer(primary, meter, now);
         for (name, member) in primary.roster().members() {
             let mut report = peer_report(primary, meter, name, member, now);
-            report.blocking |= blocking.contains(&name) && blocking.len() == 1;
+            report.blocking = blocking.as_ref() == Some(name);
             if self.own.role == Role::Standalone {
                 let own = self.own_report(now);
                 report = PeerReport {
@@ -273,6 +278,25 @@ pub fn performers(primary: &Primary) -> Vec<PerformerReport> {
         .collect()
 }
 
+/// Returns the secondary that holds the run back: the one that a long step waits for, else the one
+/// with performers that most often answered last. Alone, none blocks another.
+fn blocking_peer(primary: &Primary, meter: &Meter, now: SessionTime) -> Option<PeerName> {
+    let is_long = primary
+        .waiting_since()
+        .is_some_and(|since| now.since(since) >= LONG_WAIT);
+    if is_long {
+        let mut missing = primary.blocking();
+        return missing.next().filter(|_| missing.next().is_none()).cloned();
+    }
+    let names = primary.roster().members().map(|(name, _)| name);
+    let busy = names.filter(|name| !hosted_performers(primary, name).is_empty());
+    let shares: Vec<_> = busy
+        .map(|name| (meter.peer(name).last_share, name))
+        .collect();
+    let (share, name) = shares.iter().max_by(|a, b| a.0.total_cmp(&b.0))?;
+    (shares.len() > 1 && *share > 0.0).then(|| (*name).clone())
+}
+
 fn peer_report(
     primary: &Primary,
     meter: &Meter,
@@ -306,28 +330,23 @@ fn peer_report(
         physics_us: measured.physics_us,
         wait_us: measured.wait_us,
         last_share: measured.last_share,
-        blocking: measured.was_last && primary.blocking().next().is_none(),
+        blocking: false,
         cpu: measured.cpu,
         memory_bytes: member.heartbeat.memory_bytes,
     }
 }
 
-fn hosted_cells<'a>(primary: &'a Primary, name: &'a PeerName) -> impl Iterator<Item = CellId> + 'a {
-    let cells = (0..primary.plan().cells.len() as u32).map(CellId);
-    cells.filter(move |cell| primary.host(*cell) == Some(name))
-}
-
 fn hosted_levels(primary: &Primary, name: &PeerName) -> Vec<String> {
     let plan = primary.plan();
-    hosted_cells(primary, name)
-        .map(|cell| plan.cell(cell).name.clone())
-        .collect()
+    let cells = primary.hosted(name).iter();
+    cells.map(|cell| plan.cell(*cell).name.clone()).collect()
 }
 
 fn hosted_performers(primary: &Primary, name: &PeerName) -> Vec<String> {
     let plan = primary.plan();
-    hosted_cells(primary, name)
-        .flat_map(|cell| names(plan, primary.owned(cell)))
+    let cells = primary.hosted(name).iter();
+    cells
+        .flat_map(|cell| names(plan, primary.owned(*cell)))
         .collect()
 }
 

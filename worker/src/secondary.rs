@@ -33,8 +33,6 @@ pub struct SecondaryEngine {
 pub struct Effects {
     /// Messages for the primary, in order.
     pub messages: Vec<SecondaryToPrimary>,
-    /// The welcome, when it has just come.
-    pub welcome: Option<Welcome>,
     /// Why it is over, when it has just ended.
     pub finished: Option<StopReason>,
 }
@@ -59,11 +57,17 @@ impl SecondaryEngine {
         self.host.as_ref()
     }
 
-    /// Handles one input and all that follows from it, physics included.
+    /// Handles one input and all that follows from it, physics included; `welcomed` is called when
+    /// the welcome has come, before the world is read.
     ///
     /// # Panics
     /// Only when an invariant of the rules is broken.
-    pub fn handle(&mut self, input: SecondaryInput, now: SessionTime) -> Effects {
+    pub fn handle(
+        &mut self,
+        input: SecondaryInput,
+        now: SessionTime,
+        welcomed: &mut dyn FnMut(&Secondary, &Welcome),
+    ) -> Effects {
         let mut effects = Effects::default();
         let mut next = Some(input);
         while let Some(input) = next.take() {
@@ -72,15 +76,15 @@ impl SecondaryEngine {
                 match output {
                     SecondaryOutput::Send(message) => effects.messages.push(message),
                     SecondaryOutput::LoadWorld(welcome) => {
+                        welcomed(&self.secondary, &welcome);
                         next = Some(self.load(&welcome));
-                        effects.welcome = Some(Welcome {
-                            worlds: Vec::new(),
-                            ..*welcome
-                        });
                     }
                     SecondaryOutput::RunStep(step) => {
                         let host = self.host.as_mut().expect("steps come after the world");
-                        next = Some(SecondaryInput::StepComputed(host.run(&step)));
+                        next = Some(match host.run(&step) {
+                            Ok(ack) => SecondaryInput::StepComputed(ack),
+                            Err(error) => SecondaryInput::StepRefused(error.to_string()),
+                        });
                     }
                     SecondaryOutput::Finished(reason) => effects.finished = Some(reason),
                 }
@@ -245,11 +249,7 @@ impl<L: Link> SecondaryDriver<L> {
     }
 
     fn handle(&mut self, input: SecondaryInput, welcomed: &mut dyn FnMut(&Secondary, &Welcome)) {
-        let effects = self.engine.handle(input, self.clock.now());
-        if let Some(welcome) = &effects.welcome {
-            tracing::info!(session = %self.engine.secondary().session(), "welcomed");
-            welcomed(self.engine.secondary(), welcome);
-        }
+        let effects = self.engine.handle(input, self.clock.now(), welcomed);
         for message in effects.messages {
             let topic = message.topic();
             let bytes = self.engine.encode(message);

@@ -64,7 +64,7 @@ impl<L: Link> InlineLink<L> {
     }
 
     fn handle(&mut self, input: SecondaryInput) {
-        let Effects { messages, .. } = self.engine.handle(input, self.clock.now());
+        let Effects { messages, .. } = self.engine.handle(input, self.clock.now(), &mut |_, _| {});
         for message in messages {
             let topic = message.topic().as_bytes().to_vec();
             let payload = self.engine.encode(message);

@@ -2,12 +2,16 @@
 
 use std::io::Read;
 use std::process;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::thread;
+use std::time::Duration;
 
 use protocol::ExitCode;
 use signal_hook::consts::signal::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
+
+/// How long a process has to end in order once its lifeline is cut.
+pub const LAST_TIME: Duration = Duration::from_secs(3);
 
 /// Calls `ask_to_stop` with the name of the first signal that asks the process to end; a second
 /// one ends it at once.
@@ -31,27 +35,54 @@ pub fn watch_signals(ask_to_stop: impl Fn(String) + Send + 'static) -> std::io::
     Ok(())
 }
 
-/// Calls `ask_to_stop` when standard input ends: whoever started this process is gone.
+/// Watches standard input: when it ends, whoever started this process is gone.
 ///
-/// # Errors
-/// When the thread cannot be started.
-pub fn watch_lifeline(ask_to_stop: Arc<dyn Fn(String) + Send + Sync>) -> std::io::Result<()> {
-    thread::Builder::new()
-        .name("lifeline".to_owned())
-        .spawn(move || {
-            let mut buffer = [0; 256];
-            let mut stdin = std::io::stdin().lock();
-            loop {
-                match stdin.read(&mut buffer) {
-                    Ok(0) => break,
-                    Ok(_) => {}
-                    Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                    Err(_) => break,
+/// Until [`Lifeline::ask_to_stop`] is given, the process ends at once; after that it is asked to,
+/// and ended if it has not within [`LAST_TIME`], whatever its stepper does.
+#[derive(Clone, Default)]
+pub struct Lifeline {
+    ask: Arc<OnceLock<Box<dyn Fn(String) + Send + Sync>>>,
+}
+
+impl Lifeline {
+    /// Starts to watch.
+    ///
+    /// # Errors
+    /// When the thread cannot be started.
+    pub fn watch() -> std::io::Result<Self> {
+        let lifeline = Self::default();
+        let watched = lifeline.clone();
+        thread::Builder::new()
+            .name("lifeline".to_owned())
+            .spawn(move || {
+                read_to_end();
+                if let Some(ask) = watched.ask.get() {
+                    ask("the end of the program that started it".to_owned());
+                    thread::sleep(LAST_TIME);
                 }
-            }
-            ask_to_stop("the end of the program that started it".to_owned());
-        })?;
-    Ok(())
+                process::exit(i32::from(ExitCode::Interrupted as u8));
+            })?;
+        Ok(lifeline)
+    }
+
+    /// Says how the process is asked to end in order.
+    pub fn ask_to_stop(&self, ask: impl Fn(String) + Send + Sync + 'static) {
+        // Only the first one counts; a process has one run.
+        let _ = self.ask.set(Box::new(ask));
+    }
+}
+
+fn read_to_end() {
+    let mut buffer = [0; 256];
+    let mut stdin = std::io::stdin().lock();
+    loop {
+        match stdin.read(&mut buffer) {
+            Ok(0) => return,
+            Ok(_) => {}
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(_) => return,
+        }
+    }
 }
 
 fn signal_name(signal: i32) -> &'static str {

@@ -5,6 +5,11 @@ use std::time::Duration;
 
 use sdf::World;
 
+/// The shortest step \[s\].
+const STEP_MIN: f64 = 1e-6;
+/// The longest step \[s\].
+const STEP_MAX: f64 = 1.0;
+
 /// The worlds of a run.
 #[derive(Debug)]
 pub struct LoadedWorlds {
@@ -35,6 +40,16 @@ pub enum LoadWorldError {
         path: String,
         /// What is wrong with it.
         source: sdf::ReadWorldError,
+    },
+    /// Steps so short or so long that time cannot be counted in them.
+    #[error(
+        "world {world} has a step size of {step:e} s: it must be {STEP_MIN:e} s to {STEP_MAX} s"
+    )]
+    StepSize {
+        /// The world.
+        world: String,
+        /// Its step size \[s\].
+        step: f64,
     },
     /// Worlds of one file step differently.
     #[error(
@@ -81,6 +96,10 @@ fn check(worlds: Vec<World>) -> Result<LoadedWorlds, LoadWorldError> {
         .first()
         .expect("the reader refuses files without a world");
     let step = first.physics.max_step_size_s;
+    if !(STEP_MIN..=STEP_MAX).contains(&step) {
+        let world = first.name.clone();
+        return Err(LoadWorldError::StepSize { world, step });
+    }
     if let Some(other) = worlds
         .iter()
         .find(|world| world.physics.max_step_size_s != step)

@@ -63,6 +63,8 @@ pub struct ActiveLevels {
     index: LevelIndex,
     by_performer: Vec<Vec<LevelId>>,
     keepers: BTreeMap<(CellId, LevelId), u32>,
+    /// For each level, how many performers keep it active.
+    kept: Vec<u32>,
     found: Vec<LevelId>,
 }
 
@@ -73,6 +75,7 @@ impl ActiveLevels {
             index: LevelIndex::new(plan),
             by_performer: vec![Vec::new(); plan.performers.len()],
             keepers: BTreeMap::new(),
+            kept: vec![0; plan.levels.len()],
             found: Vec::new(),
         }
     }
@@ -101,6 +104,7 @@ impl ActiveLevels {
                 let keepers = self.keepers.entry((cell, *level)).or_insert(0);
                 touched.entry((cell, *level)).or_insert(*keepers > 0);
                 *keepers += 1;
+                self.kept[level.0 as usize] += 1;
             }
             for level in before.iter().filter(|level| !self.found.contains(level)) {
                 let keepers = self
@@ -109,6 +113,7 @@ impl ActiveLevels {
                     .expect("a level that a performer keeps has a keeper");
                 touched.entry((cell, *level)).or_insert(true);
                 *keepers -= 1;
+                self.kept[level.0 as usize] -= 1;
             }
             before.clone_from(&self.found);
         }
@@ -128,7 +133,7 @@ impl ActiveLevels {
 
     /// Tells whether any performer keeps this level active.
     pub fn is_active(&self, level: LevelId) -> bool {
-        self.keepers.keys().any(|(_, kept)| *kept == level)
+        self.kept[level.0 as usize] > 0
     }
 
     fn changes(&mut self, touched: &BTreeMap<(CellId, LevelId), bool>) -> Vec<LevelChange> {

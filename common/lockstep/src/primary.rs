@@ -60,6 +60,8 @@ pub struct Primary {
     /// For each cell, the performers that it owns, ascending.
     owned: Vec<Vec<PerformerId>>,
     affinity: BTreeMap<CellId, PeerName>,
+    /// For each secondary, the cells that it hosts, ascending.
+    hosted: BTreeMap<PeerName, Vec<CellId>>,
     levels: ActiveLevels,
     roster: Roster,
     phase: Phase,
@@ -150,6 +152,7 @@ impl Primary {
             performers,
             owned,
             affinity: BTreeMap::new(),
+            hosted: BTreeMap::new(),
             levels: ActiveLevels::new(&plan),
             roster: Roster::default(),
             phase: Phase::Gathering {
@@ -183,7 +186,13 @@ impl Primary {
             } => {
                 self.on_secondary(from, envelope, wall_clock_us, now, out);
             }
-            PrimaryInput::Client { from, message } => self.on_request(from, &message, now, out),
+            PrimaryInput::Client {
+                from,
+                session,
+                message,
+            } => {
+                self.on_request(from, session, &message, now, out);
+            }
             PrimaryInput::Malformed {
                 from,
                 joining,
@@ -197,7 +206,9 @@ impl Primary {
             PrimaryInput::Failed(cause) => {
                 self.begin_stopping(StopReason::new(Outcome::Failed, cause), now, out);
             }
-            PrimaryInput::DeadlinePassed => self.on_deadline_passed(now, out),
+            PrimaryInput::DeadlinePassed { inbox_is_empty } => {
+                self.on_deadline_passed(inbox_is_empty, now, out);
+            }
         }
     }
 
@@ -211,7 +222,7 @@ impl Primary {
             }
             Phase::Idle => self.next_step_due(),
             Phase::Stepping(round) => Some(round.deadline()),
-            Phase::Stopping(stopping) => Some(stopping.until),
+            Phase::Stopping(stopping) => Some(self.closed_deadline().min(stopping.until)),
             Phase::Finished => None,
         };
         if matches!(self.phase, Phase::Stopping(_) | Phase::Finished) {
@@ -237,7 +248,7 @@ impl Primary {
         if let SecondaryToPrimary::Join(info) = body {
             return self.on_join(from, info, now, out);
         }
-        if session != self.settings.session || self.roster.get(&sender).is_none() {
+        if session != self.settings.session || !self.is_from(&sender, &from, &body) {
             self.refused.foreign += 1;
             return;
         }
@@ -251,6 +262,18 @@ impl Primary {
             SecondaryToPrimary::StepAck(ack) => self.on_step_ack(&sender, &ack, now, out),
             SecondaryToPrimary::Leave(reason) => self.on_leave(&sender, &reason, now, out),
         }
+    }
+
+    /// Tells whether a message came from the connection of the member that it names.
+    fn is_from(&self, sender: &PeerName, from: &RoutingId, body: &SecondaryToPrimary) -> bool {
+        self.roster.get(sender).is_some_and(|member| match body {
+            SecondaryToPrimary::Heartbeat(_) => member.routing.heartbeat() == *from,
+            SecondaryToPrimary::Join(_)
+            | SecondaryToPrimary::Loaded(_)
+            | SecondaryToPrimary::Synced
+            | SecondaryToPrimary::StepAck(_)
+            | SecondaryToPrimary::Leave(_) => member.routing == *from,
+        })
     }
 
     fn on_heartbeat(
@@ -306,10 +329,22 @@ impl Primary {
         self.roster.note_unsubscribed(routing, now);
     }
 
-    fn on_deadline_passed(&mut self, now: SessionTime, out: &mut Vec<PrimaryOutput>) {
+    fn on_deadline_passed(
+        &mut self,
+        inbox_is_empty: bool,
+        now: SessionTime,
+        out: &mut Vec<PrimaryOutput>,
+    ) {
         if !matches!(self.phase, Phase::Stopping(_) | Phase::Finished)
-            && let Some(reason) = self.silent_peer(now)
+            && let Some((name, reason)) = self.lost_peer(inbox_is_empty, now)
         {
+            Self::announce(
+                Announce::Left {
+                    name,
+                    reason: reason.clone(),
+                },
+                out,
+            );
             return self.begin_stopping(reason, now, out);
         }
         match &self.phase {
@@ -372,6 +407,11 @@ impl Primary {
         self.affinity.get(&cell)
     }
 
+    /// Returns the cells that a secondary hosts, ascending.
+    pub fn hosted(&self, name: &PeerName) -> &[CellId] {
+        self.hosted.get(name).map_or(&[], Vec::as_slice)
+    }
+
     /// Returns the cell that owns a performer and the performer's state.
     pub fn performer(&self, id: PerformerId) -> (CellId, &PerformerState) {
         let record = &self.performers[id.0 as usize];
@@ -409,8 +449,8 @@ impl Primary {
             Phase::Gathering { .. } => RunState::Waiting,
             Phase::Stopping(_) | Phase::Finished => RunState::Stopping,
             Phase::Idle | Phase::Stepping(_) => match self.goal {
-                Goal::Paused | Goal::Pausing => RunState::Paused,
-                Goal::Running | Goal::Until(_) => RunState::Running,
+                Goal::Paused => RunState::Paused,
+                Goal::Pausing | Goal::Running | Goal::Until(_) => RunState::Running,
             },
         }
     }
@@ -422,6 +462,14 @@ impl Primary {
             Phase::Gathering { .. } | Phase::Idle | Phase::Stopping(_) | Phase::Finished => None,
         };
         round.into_iter().flat_map(Round::missing)
+    }
+
+    /// Returns since when a step waits for its acks, if one does.
+    pub fn waiting_since(&self) -> Option<SessionTime> {
+        match &self.phase {
+            Phase::Stepping(round) => Some(round.published_at),
+            Phase::Gathering { .. } | Phase::Idle | Phase::Stopping(_) | Phase::Finished => None,
+        }
     }
 
     /// Returns how many messages were refused.

@@ -5,6 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use protocol::secondary_to_primary::Heartbeat;
 use protocol::{PeerInfo, PeerName, RoutingId, SessionTime};
 
+/// How many may wait to be seen; they repeat themselves, so that more come in time.
+const WAITING_MAX: usize = 1024;
+
 /// How far a secondary has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Progress {
@@ -38,6 +41,8 @@ pub struct Member {
 pub struct Roster {
     members: BTreeMap<PeerName, Member>,
     subscribed: BTreeSet<RoutingId>,
+    /// Who asked to join before its subscription was seen.
+    waiting: BTreeMap<RoutingId, PeerInfo>,
 }
 
 impl Roster {
@@ -86,14 +91,30 @@ impl Roster {
         self.members.is_empty()
     }
 
-    /// Notes that a process at this address hears the `step` socket.
-    pub fn note_subscribed(&mut self, routing: RoutingId) {
+    /// Notes that a process at this address hears the `step` socket, and returns what it said of
+    /// itself if it asked to join before.
+    pub fn note_subscribed(&mut self, routing: RoutingId) -> Option<PeerInfo> {
+        let waiting = self.waiting.remove(&routing);
         self.subscribed.insert(routing);
+        waiting
+    }
+
+    /// Tells whether a process at this address hears the `step` socket.
+    pub fn is_subscribed(&self, routing: &RoutingId) -> bool {
+        self.subscribed.contains(routing)
+    }
+
+    /// Keeps a request to join until the subscription is seen: a process without one may be gone.
+    pub fn keep_waiting(&mut self, routing: RoutingId, info: PeerInfo) {
+        if self.waiting.len() < WAITING_MAX {
+            self.waiting.insert(routing, info);
+        }
     }
 
     /// Notes that the process at this address is gone and returns the secondary that it was.
     pub fn note_unsubscribed(&mut self, routing: &RoutingId, now: SessionTime) -> Option<PeerName> {
         self.subscribed.remove(routing);
+        self.waiting.remove(routing);
         let (name, member) = self
             .members
             .iter_mut()

@@ -40,6 +40,8 @@ pub enum SecondaryInput {
     WorldFailed(String),
     /// The step asked for is done.
     StepComputed(StepAck),
+    /// The step asked for cannot be done, and why: the primary broke the protocol.
+    StepRefused(String),
     /// The primary is gone or silent, and how that shows.
     PrimaryLost(String),
     /// The primary ends the run, as heard on the status socket.
@@ -55,7 +57,7 @@ pub enum SecondaryInput {
 pub enum SecondaryOutput {
     /// Send to the primary.
     Send(SecondaryToPrimary),
-    /// Read the world, and start the heartbeat.
+    /// Start the heartbeat, then read the world: a long load is no silence.
     LoadWorld(Box<Welcome>),
     /// Do a step, then report [`SecondaryInput::StepComputed`].
     RunStep(Step),
@@ -137,6 +139,10 @@ impl Secondary {
                 self.leave(StopReason::new(Outcome::ConfigurationError, error), out);
             }
             SecondaryInput::StepComputed(ack) => self.on_step_computed(ack, out),
+            SecondaryInput::StepRefused(why) => {
+                let cause = format!("the primary broke the protocol: {why}");
+                self.leave(StopReason::new(Outcome::PeerLost, cause), out);
+            }
             SecondaryInput::PrimaryLost(how) => {
                 self.leave(StopReason::new(Outcome::PeerLost, how), out);
             }

@@ -13,7 +13,8 @@ pub struct ClientToPrimary {
     pub command: Command,
 }
 
-/// What a client may ask.
+/// What a client may ask. What changes the run must name its session; what only asks may leave the
+/// session unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Command {
     /// Lets time run; done when the next iteration may begin.
@@ -29,8 +30,20 @@ pub enum Command {
     Stop,
     /// Ends the run as a signal would, with the outcome "interrupted".
     Interrupt,
+    /// Asks for a reply, whose envelope tells the session that later commands must name.
+    Ping,
     /// Asks for all figures of this moment.
     Snapshot,
     /// Asks for what stands still: boxes of levels and outlines of static models.
     Layout,
+}
+
+impl Command {
+    /// Tells whether this only asks and changes nothing.
+    pub fn only_asks(self) -> bool {
+        match self {
+            Self::Ping | Self::Snapshot | Self::Layout => true,
+            Self::Play | Self::Pause | Self::Step { .. } | Self::Stop | Self::Interrupt => false,
+        }
+    }
 }

@@ -148,6 +148,14 @@ impl fmt::Display for PeerName {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RoutingId(pub Vec<u8>);
 
+impl RoutingId {
+    /// Returns the address of the heartbeat of the secondary whose stepper is at this address.
+    #[must_use]
+    pub fn heartbeat(&self) -> Self {
+        Self([self.0.as_slice(), b"~heartbeat"].concat())
+    }
+}
+
 impl From<&str> for RoutingId {
     fn from(text: &str) -> Self {
         Self(text.as_bytes().to_vec())

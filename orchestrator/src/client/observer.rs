@@ -125,7 +125,7 @@ impl Pending {
     fn give_up(&mut self, reason: &str) -> Vec<Feed> {
         std::mem::take(&mut self.0)
             .into_values()
-            .filter(|command| !matches!(command, Command::Snapshot | Command::Layout))
+            .filter(|command| !command.only_asks())
             .map(|command| Feed::Reply {
                 command,
                 result: Err(reason.to_owned()),

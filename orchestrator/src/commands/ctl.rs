@@ -45,6 +45,6 @@ fn done(command: Command) -> &'static str {
         Command::Pause => "is paused",
         Command::Step { .. } => "has stepped and is paused",
         Command::Stop | Command::Interrupt => "ends",
-        Command::Snapshot | Command::Layout => "answered",
+        Command::Ping | Command::Snapshot | Command::Layout => "answered",
     }
 }

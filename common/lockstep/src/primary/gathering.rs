@@ -37,6 +37,9 @@ impl Primary {
             self.event(Severity::Warning, "peer", text, out);
             return Self::refuse(from, reason, out);
         }
+        if !self.roster.is_subscribed(&from) {
+            return self.roster.keep_waiting(from, info);
+        }
         let welcome = Welcome {
             worlds: self.worlds.clone(),
             world_digest: self.world_digest,
@@ -98,8 +101,10 @@ impl Primary {
         now: SessionTime,
         out: &mut Vec<PrimaryOutput>,
     ) {
-        self.roster.note_subscribed(routing);
-        self.sync(now, out);
+        match self.roster.note_subscribed(routing.clone()) {
+            Some(info) => self.on_join(routing, info, now, out),
+            None => self.sync(now, out),
+        }
     }
 
     pub(super) fn on_loaded(

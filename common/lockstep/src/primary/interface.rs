@@ -54,6 +54,8 @@ pub enum PrimaryInput {
     Client {
         /// Where it came from.
         from: RoutingId,
+        /// The session that it names.
+        session: SessionId,
         /// The request.
         message: ClientToPrimary,
     },
@@ -75,7 +77,10 @@ pub enum PrimaryInput {
     /// The process cannot go on, and why.
     Failed(String),
     /// The time given by [`Primary::deadline`](super::Primary::deadline) has come.
-    DeadlinePassed,
+    DeadlinePassed {
+        /// Whether nothing waits to be read: only then silence is silence.
+        inbox_is_empty: bool,
+    },
 }
 
 /// What a primary wants done.

@@ -4,7 +4,7 @@ use protocol::exit::Outcome;
 use protocol::primary_to_client::Reply;
 use protocol::primary_to_observers::Severity;
 use protocol::{
-    ClientToPrimary, Command, Iteration, RequestId, RoutingId, SessionTime, StopReason,
+    ClientToPrimary, Command, Iteration, RequestId, RoutingId, SessionId, SessionTime, StopReason,
 };
 
 use super::{Goal, Phase, Primary, PrimaryOutput, Waiter};
@@ -16,17 +16,26 @@ impl Primary {
     pub(super) fn on_request(
         &mut self,
         from: RoutingId,
+        session: SessionId,
         message: &ClientToPrimary,
         now: SessionTime,
         out: &mut Vec<PrimaryOutput>,
     ) {
         let ClientToPrimary { request, command } = *message;
+        let may_be_unknown = command.only_asks() && session == SessionId::UNKNOWN;
+        if session != self.settings.session && !may_be_unknown {
+            self.refused.foreign += 1;
+            return Self::fail(from, request, "the request was meant for another run", out);
+        }
         if matches!(command, Command::Snapshot | Command::Layout) {
             return out.push(PrimaryOutput::Report {
                 to: from,
                 request,
                 command,
             });
+        }
+        if command == Command::Ping {
+            return self.done(from, request, out);
         }
         if matches!(self.phase, Phase::Stopping(_) | Phase::Finished) {
             return Self::fail(from, request, "the run is ending", out);
@@ -49,7 +58,7 @@ impl Primary {
                 let cause = "the program that started it was interrupted";
                 self.on_stop(from, request, Outcome::Interrupted, cause, now, out);
             }
-            Command::Snapshot | Command::Layout => {}
+            Command::Ping | Command::Snapshot | Command::Layout => {}
         }
     }
 

@@ -25,7 +25,7 @@ const FIRST_WARNING: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(super) struct Round {
     step: Step,
-    published_at: SessionTime,
+    pub(super) published_at: SessionTime,
     /// Each secondary's ack, once it is there.
     acks: BTreeMap<PeerName, Option<PeerTiming>>,
     resend_after: Duration,
@@ -64,6 +64,10 @@ impl Primary {
         let affinities = first_placement(&self.plan, &names);
         for AffinityChange { cell, secondary } in &affinities {
             self.affinity.insert(*cell, secondary.clone());
+            self.hosted
+                .entry(secondary.clone())
+                .or_default()
+                .push(*cell);
         }
         let names = names
             .iter()
@@ -177,7 +181,8 @@ impl Primary {
             self.refused.stale += 1;
             return;
         }
-        if round.acks.get(sender).is_some_and(Option::is_some) {
+        let is_repeated = round.acks.get(sender).is_some_and(Option::is_some);
+        if is_repeated && ack.sequence == round.step.sequence {
             self.refused.duplicate += 1;
             return;
         }
@@ -204,11 +209,8 @@ impl Primary {
             .states()
             .map_err(|error| error.to_string())?
             .collect();
-        let hosted = self.affinity.iter().filter(|(_, host)| *host == sender);
-        if !hosted
-            .map(|(cell, _)| *cell)
-            .eq(ack.cells.iter().map(|cell| cell.cell))
-        {
+        let acked = ack.cells.iter().map(|cell| cell.cell);
+        if !self.hosted(sender).iter().copied().eq(acked) {
             return Err("its ack is not about the cells that it hosts".to_owned());
         }
         let mut rest = states.as_slice();
@@ -318,7 +320,7 @@ impl Primary {
         out.push(PrimaryOutput::Observe(PrimaryToObservers::Clock(Clock {
             iteration: self.iteration,
             sim_time: self.sim_time(),
-            paused: matches!(self.goal, Goal::Paused | Goal::Pausing),
+            paused: self.goal == Goal::Paused,
         })));
     }
 

@@ -13,6 +13,9 @@ use super::{LEAVE_GRACE, Phase, Primary, PrimaryOutput};
 /// How long the secondaries have to leave once they are told to.
 const LEAVE_TIMEOUT: Duration = Duration::from_secs(1);
 
+/// Later than any moment of a run.
+const NEVER: SessionTime = SessionTime(u64::MAX);
+
 /// A run that ends.
 #[derive(Debug)]
 pub(super) struct Stopping {
@@ -127,6 +130,18 @@ impl Primary {
         let Phase::Stopping(stopping) = &mut self.phase else {
             return;
         };
+        let closed = self
+            .roster
+            .members()
+            .filter(|(_, member)| member.closed_at.is_some_and(|at| now >= at + LEAVE_GRACE));
+        let gone: Vec<PeerName> = closed.map(|(name, _)| name.clone()).collect();
+        for name in gone {
+            stopping.staying.remove(&name);
+            self.roster.remove(&name);
+        }
+        if stopping.staying.is_empty() {
+            return self.finish_if_alone(out);
+        }
         if now < stopping.until {
             return;
         }
@@ -148,35 +163,50 @@ impl Primary {
 
     /// Returns when the next silent or closed peer counts as lost.
     pub(super) fn silence_deadline(&self) -> Option<SessionTime> {
-        let deadlines = self.roster.members().flat_map(|(_, member)| {
-            let closed = member.closed_at.map(|at| at + LEAVE_GRACE);
-            let silent = self
-                .settings
-                .heartbeat_timeout
-                .map(|after| member.heard_at + after);
-            closed.into_iter().chain(silent)
-        });
-        deadlines.min()
+        let timeout = self.settings.heartbeat_timeout;
+        let silent = self
+            .roster
+            .members()
+            .filter_map(|(_, member)| Some(member.heard_at + timeout?));
+        let closed = Some(self.closed_deadline()).filter(|at| *at < NEVER);
+        silent.chain(closed).min()
     }
 
-    /// Returns why to stop when a peer is lost by now.
-    pub(super) fn silent_peer(&self, now: SessionTime) -> Option<StopReason> {
+    /// Returns when the next peer whose connection closed counts as gone, [`NEVER`] without one.
+    pub(super) fn closed_deadline(&self) -> SessionTime {
+        let closed = self
+            .roster
+            .members()
+            .filter_map(|(_, member)| member.closed_at);
+        closed.map(|at| at + LEAVE_GRACE).min().unwrap_or(NEVER)
+    }
+
+    /// Returns a peer that is lost by now, and why to stop. While messages wait to be read, a
+    /// heartbeat may be among them, so that silence must be twice as long.
+    pub(super) fn lost_peer(
+        &self,
+        inbox_is_empty: bool,
+        now: SessionTime,
+    ) -> Option<(PeerName, StopReason)> {
+        let patience = if inbox_is_empty { 1 } else { 2 };
         self.roster.members().find_map(|(name, member)| {
-            if member.closed_at.is_some_and(|at| now >= at + LEAVE_GRACE) {
-                let (who, iteration) = (self.described(name), self.iteration);
-                let cause = format!("{who} is gone at iteration {iteration}: connection closed");
-                return Some(StopReason::new(Outcome::PeerLost, cause));
-            }
-            let timeout = self.settings.heartbeat_timeout?;
             let silence = now.since(member.heard_at);
-            (silence >= timeout).then(|| {
-                let seconds = silence.as_secs_f64();
-                let (who, iteration) = (self.described(name), self.iteration);
-                let cause = format!(
-                    "{who} fell silent at iteration {iteration}: no heartbeat for {seconds:.1} s"
-                );
-                StopReason::new(Outcome::PeerLost, cause)
-            })
+            let how = if member.closed_at.is_some_and(|at| now >= at + LEAVE_GRACE) {
+                "is gone: its connection closed".to_owned()
+            } else if silence >= self.settings.heartbeat_timeout? * patience {
+                format!(
+                    "fell silent: no heartbeat for {:.1} s",
+                    silence.as_secs_f64()
+                )
+            } else {
+                return None;
+            };
+            let cause = format!(
+                "{} {how}, at iteration {}",
+                self.described(name),
+                self.iteration
+            );
+            Some((name.clone(), StopReason::new(Outcome::PeerLost, cause)))
         })
     }
 

@@ -232,7 +232,9 @@ fn push_entity(name: &str, text: &mut String) {
             _ => None,
         },
     };
-    if let Some(character) = code {
+    // XML allows no control characters but these, and a terminal would act on the others.
+    let is_text = |c: &char| !c.is_control() || matches!(c, '\t' | '\n' | '\r');
+    if let Some(character) = code.filter(is_text) {
         text.push(character);
     } else {
         text.push('&');
@@ -264,6 +266,7 @@ mod tests {
     fn text_is_put_together_from_text_entities_and_cdata() {
         check_text("<a> x </a>", "x");
         check_text("<a>1 &lt; 2 &#38; &#x41;</a>", "1 < 2 & A");
+        check_text("<a>m&#27;[2J</a>", "m&#27;[2J");
         check_text("<a><![CDATA[<b> &amp;]]> c</a>", "<b> &amp; c");
         check_text("<a>x<!-- a -- b -->y</a>", "xy");
         check_text("<a>fish & chips &unknown;</a>", "fish & chips &unknown;");

@@ -197,7 +197,7 @@ fn command_text(command: Command) -> Option<String> {
         Command::Pause => Some("pause".to_owned()),
         Command::Step { count } => Some(format!("step {count}")),
         Command::Stop | Command::Interrupt => Some("stop".to_owned()),
-        Command::Snapshot | Command::Layout => None,
+        Command::Ping | Command::Snapshot | Command::Layout => None,
     }
 }
 

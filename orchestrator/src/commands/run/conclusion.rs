@@ -64,9 +64,9 @@ pub(super) fn conclude(
     match (summary, ending) {
         (Some(summary), Ending::Exit(RunExit::First(_)) | Ending::Interrupted | Ending::Quit) => {
             Conclusion {
+                exit_code: summary.outcome.exit_code(),
                 summary,
                 written: written.map(str::to_owned),
-                exit_code,
                 logs,
             }
         }
@@ -115,7 +115,8 @@ fn own_reason(
     let outcome = match exit_code {
         ExitCode::Success => Outcome::Completed,
         ExitCode::Usage | ExitCode::Configuration => Outcome::ConfigurationError,
-        ExitCode::Failure | ExitCode::PeerLost => Outcome::PeerLost,
+        ExitCode::Failure => Outcome::Failed,
+        ExitCode::PeerLost => Outcome::PeerLost,
         ExitCode::DigestMismatch => Outcome::DigestMismatch,
         ExitCode::TimedOut => Outcome::TimedOut,
         ExitCode::Interrupted => Outcome::Interrupted,

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use protocol::report::{Percentiles, Summary};
 
 use super::conclusion::Conclusion;
+use crate::app::plain_text::plain;
 
 /// How many performers are listed; JSON has them all.
 const PERFORMERS_MAX: usize = 20;
@@ -12,9 +13,10 @@ const PERFORMERS_MAX: usize = 20;
 /// Returns the summary as lines of text.
 pub(super) fn describe(conclusion: &Conclusion) -> String {
     let summary = &conclusion.summary;
-    let mut text = format!("{}: {}\n", summary.outcome, summary.cause);
+    let mut text = plain(&format!("{}: {}", summary.outcome, summary.cause));
+    text.push('\n');
     let mut row = |name: &str, value: String| {
-        let _ = writeln!(text, "  {name:<12}{value}");
+        let _ = writeln!(text, "  {name:<12}{}", plain(&value));
     };
     row("world", summary.world.clone());
     row(
