@@ -8,7 +8,8 @@ use protocol::Command;
 
 /// Simulates one robot world on many processes, in exact lockstep.
 #[derive(Debug, Parser)]
-#[command(name = "phalanx", version, args_conflicts_with_subcommands = true, after_help = AFTER_HELP)]
+#[command(name = "phalanx", version, after_help = AFTER_HELP)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct Cli {
     /// What to do; `run` when nothing is named.
     #[command(subcommand)]

@@ -35,13 +35,16 @@ pub fn watch_signals(ask_to_stop: impl Fn(String) + Send + 'static) -> std::io::
     Ok(())
 }
 
+/// Asks a process to end in order, and says why.
+type AskToStop = Box<dyn Fn(String) + Send + Sync>;
+
 /// Watches standard input: when it ends, whoever started this process is gone.
 ///
 /// Until [`Lifeline::ask_to_stop`] is given, the process ends at once; after that it is asked to,
 /// and ended if it has not within [`LAST_TIME`], whatever its stepper does.
 #[derive(Clone, Default)]
 pub struct Lifeline {
-    ask: Arc<OnceLock<Box<dyn Fn(String) + Send + Sync>>>,
+    ask: Arc<OnceLock<AskToStop>>,
 }
 
 impl Lifeline {
