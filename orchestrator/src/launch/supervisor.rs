@@ -24,7 +24,7 @@ pub const REST_GRACE: Duration = Duration::from_secs(1);
 pub const TERMINATE_GRACE: Duration = Duration::from_secs(1);
 
 /// How long the first process may take to notice that another one has failed.
-pub const NOTICE_GRACE: Duration = Duration::from_millis(1500);
+pub const NOTICE_GRACE: Duration = Duration::from_millis(1200);
 
 /// The processes of one run.
 #[derive(Debug)]
