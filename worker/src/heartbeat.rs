@@ -183,15 +183,20 @@ impl<L: Link> Heart<L> {
 
     fn on_status(&mut self, message: PrimaryToObservers) {
         match message {
-            PrimaryToObservers::Heartbeat(HeartbeatRelay { name, .. })
-                if name == PeerName::primary() =>
-            {
-                self.heard_at = Instant::now();
+            PrimaryToObservers::Heartbeat(HeartbeatRelay { name, .. }) => {
+                if name == PeerName::primary() {
+                    self.heard_at = Instant::now();
+                }
             }
             PrimaryToObservers::Announce(Announce::Stopping(reason)) => {
                 self.stepper.send(SecondaryInput::PrimaryStops(reason));
             }
-            _ => {}
+            PrimaryToObservers::Announce(Announce::Joined(_) | Announce::Left { .. })
+            | PrimaryToObservers::Stats { .. }
+            | PrimaryToObservers::Clock(_)
+            | PrimaryToObservers::Affinity(_)
+            | PrimaryToObservers::Poses(_)
+            | PrimaryToObservers::Event(_) => {}
         }
     }
 }

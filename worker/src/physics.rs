@@ -7,6 +7,7 @@
 
 pub mod cell;
 mod collision_filter;
+mod fresh_contacts;
 mod inertia;
 mod joint;
 pub mod limitation;

@@ -249,7 +249,11 @@ impl<L: Link> PrimaryDriver<L> {
                     self.meter.on_heartbeat(&relay.name, &member.heartbeat);
                 }
             }
-            _ => {}
+            PrimaryToObservers::Announce(_)
+            | PrimaryToObservers::Stats { .. }
+            | PrimaryToObservers::Clock(_)
+            | PrimaryToObservers::Affinity(_)
+            | PrimaryToObservers::Poses(_) => {}
         }
         self.status.observe(message);
     }

@@ -8,11 +8,13 @@ use rapier3d_f64::dynamics::{
     IntegrationParameters, RigidBodyBuilder, RigidBodyHandle, SpringCoefficients,
 };
 use rapier3d_f64::math::Vector;
+use rapier3d_f64::parry::query::{DefaultQueryDispatcher, QueryDispatcher};
 use rapier3d_f64::pipeline::PhysicsWorld;
 use sdf::World;
 use serde::{Deserialize, Serialize};
 
 use super::collision_filter::CollisionFilter;
+use super::fresh_contacts::FreshContacts;
 use super::{model, state};
 
 /// Substeps per step. rapier solves every constraint once in each; with the usual step of 1 ms a
@@ -89,7 +91,14 @@ impl Cell {
         Self::from_parts(world, physics, contents)
     }
 
-    pub(super) fn from_parts(world: Arc<World>, physics: PhysicsWorld, contents: Contents) -> Self {
+    pub(super) fn from_parts(
+        world: Arc<World>,
+        mut physics: PhysicsWorld,
+        contents: Contents,
+    ) -> Self {
+        // It is no part of a snapshot, so that a restored world needs it again.
+        let contacts = FreshContacts.chain(DefaultQueryDispatcher);
+        physics.narrow_phase.set_query_dispatcher(contacts);
         Self {
             world,
             physics,
