@@ -3,10 +3,11 @@
 use std::io::{Read, Write};
 use std::num::NonZero;
 use std::sync::mpsc::{self, Receiver};
+use std::time::{Duration, Instant};
 
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 
-use crate::processes::wait_for;
+use crate::processes::{PATIENCE, wait_for};
 
 /// A program in a pseudo-terminal; killed when dropped.
 pub struct Screen {
@@ -87,11 +88,20 @@ impl Screen {
     /// # Panics
     /// When that does not happen in time.
     pub fn wait_for(&mut self, text: &str) -> String {
-        wait_for(&format!("the screen shows {text:?}"), || {
+        let begin = Instant::now();
+        loop {
             self.read();
-            self.terminal.screen().contents().contains(text)
-        });
-        self.terminal.screen().contents()
+            let contents = self.terminal.screen().contents();
+            if contents.contains(text) {
+                return contents;
+            }
+            let is_patient = begin.elapsed() < PATIENCE;
+            assert!(
+                is_patient,
+                "waited {PATIENCE:?} in vain for {text:?} in\n{contents}"
+            );
+            std::thread::park_timeout(Duration::from_millis(5));
+        }
     }
 
     /// Waits for the program's end and returns its exit code and whether the terminal is as it was:
