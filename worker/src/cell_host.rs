@@ -7,9 +7,7 @@ use std::time::Instant;
 use lockstep::Plan;
 use protocol::primary_to_secondary::{LevelChange, Step};
 use protocol::secondary_to_primary::{CellAck, StepAck};
-use protocol::{
-    CellId, Digest, DigestBuilder, LevelId, PeerName, PerformerId, PerformerState, StateBlob,
-};
+use protocol::{CellId, DigestBuilder, LevelId, PeerName, PerformerId, PerformerState, StateBlob};
 use sdf::World;
 
 use crate::physics::Cell;
@@ -112,16 +110,6 @@ impl CellHost {
             states: blob,
             busy_ns: begin.elapsed().as_nanos() as u64,
         })
-    }
-
-    /// Returns the digest of each cell's snapshot, in order of cells: all of its bits, not only
-    /// those of its performers' states.
-    pub fn snapshot_digests(&self) -> Vec<(CellId, Digest)> {
-        let digest = |cell: &HostedCell| Digest::of_bytes(&cell.physics.snapshot());
-        self.cells
-            .iter()
-            .map(|(id, cell)| (*id, digest(cell)))
-            .collect()
     }
 
     /// Builds a cell as it is at the start: global models, then its performers.

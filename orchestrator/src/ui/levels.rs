@@ -12,18 +12,11 @@ use crate::app::panel::Panel;
 
 const fn column(
     title: &'static str,
-    (width, width_max): (u16, u16),
+    widths: (u16, u16),
     rank: u8,
     cell: fn(&Model, &LevelReport, u16) -> Cell,
 ) -> Column<LevelReport> {
-    Column {
-        title,
-        width,
-        width_max,
-        rank,
-        side: Side::Left,
-        cell,
-    }
+    table::column(title, widths, rank, Side::Left, cell)
 }
 
 const COLUMNS: &[Column<LevelReport>] = &[
