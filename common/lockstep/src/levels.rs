@@ -158,15 +158,15 @@ impl ActiveLevels {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use sdf::{Collision, Geometry, Inertial, Level, Link, Model, Physics, Pose, Surface, World};
+    use sdf::{Collision, Geometry, Level, Link, Model, Physics, Pose, World};
 
     /// A world with levels of 10 m side by side along x, 2 m of buffer, one static model each.
     pub(crate) fn world(name: &str, levels: &[&str]) -> World {
         World {
             name: name.to_owned(),
             physics: Physics {
-                max_step_size_s: 0.001,
                 real_time_factor: 0.0,
+                ..Physics::default()
             },
             gravity: [0.0, 0.0, -9.8],
             models: levels
@@ -184,7 +184,7 @@ pub(crate) mod tests {
                     models: vec![format!("{level}_floor")],
                 })
                 .collect(),
-            performers: Vec::new(),
+            ..World::default()
         }
     }
 
@@ -201,35 +201,12 @@ pub(crate) mod tests {
             position,
             ..Pose::IDENTITY
         };
-        Model {
-            name: name.to_owned(),
-            is_static: false,
-            self_collide: false,
-            pose,
-            links: vec![Link {
-                name: "link".to_owned(),
-                pose,
-                inertial: Inertial {
-                    mass: 1.0,
-                    pose: Pose::IDENTITY,
-                    inertia: [0.1, 0.0, 0.0, 0.1, 0.0, 0.1],
-                },
-                gravity: true,
-                kinematic: false,
-                collisions: vec![Collision {
-                    name: "collision".to_owned(),
-                    pose: Pose::IDENTITY,
-                    geometry: Geometry::Sphere { radius: 0.5 },
-                    surface: Surface {
-                        friction: 1.0,
-                        restitution: 0.0,
-                        collide_bitmask: 0xff,
-                    },
-                }],
-            }],
-            canonical_link: 0,
-            joints: Vec::new(),
-        }
+        let ball = Geometry::Sphere { radius: 0.5 };
+        let link = Link {
+            collisions: vec![Collision::new("collision", Pose::IDENTITY, ball)],
+            ..Link::new("link", pose)
+        };
+        Model::new(name, vec![link], Vec::new())
     }
 
     struct Fixture {

@@ -7,26 +7,49 @@ impl Geometry {
     /// Returns the radius \[m\] of the smallest ball about the shape's origin that holds it;
     /// infinite for planes.
     pub fn bounding_radius(&self) -> f64 {
-        match *self {
-            Self::Box { size } => norm(size) / 2.0,
-            Self::Sphere { radius } => radius,
+        match self {
+            Self::Box { size } => norm(*size) / 2.0,
+            Self::Sphere { radius } => *radius,
             Self::Cylinder { radius, length } | Self::Cone { radius, length } => {
                 radius.hypot(length / 2.0)
             }
             Self::Capsule { radius, length } => radius + length / 2.0,
-            Self::Ellipsoid { radii } => radii.into_iter().fold(0.0, f64::max),
+            Self::Ellipsoid { radii } => radii.iter().copied().fold(0.0, f64::max),
             Self::Plane { .. } => f64::INFINITY,
+            Self::Empty | Self::Polyline { .. } | Self::Mesh(_) | Self::Heightmap(_) => {
+                self.corners().map_or(0.0, |[low, high]| {
+                    norm(std::array::from_fn(|i| low[i].abs().max(high[i].abs())))
+                })
+            }
         }
     }
 
     /// Returns half the edge lengths \[m\] of an axis-aligned box about the shape's origin that
     /// holds the shape turned by `pose`; infinite for planes.
     pub fn half_extents(&self, pose: &Pose) -> [f64; 3] {
+        let reach = |[low, high]: [[f64; 3]; 2]| {
+            let mut half = [0.0_f64; 3];
+            for corner in 0..8 {
+                let pick = |i: usize| {
+                    if corner >> i & 1 == 0 {
+                        low[i]
+                    } else {
+                        high[i]
+                    }
+                };
+                let turned = pose.rotate(std::array::from_fn(pick));
+                half = std::array::from_fn(|i| half[i].max(turned[i].abs()));
+            }
+            half
+        };
         let columns = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]].map(|a| pose.rotate(a));
         let along = |i: usize, lengths: [f64; 3]| -> [f64; 3] {
             std::array::from_fn(|j| columns[j][i] * lengths[j])
         };
         match *self {
+            Self::Empty | Self::Polyline { .. } | Self::Mesh(_) | Self::Heightmap(_) => {
+                self.corners().map_or([0.0; 3], reach)
+            }
             Self::Box { size } => {
                 std::array::from_fn(|i| along(i, size).into_iter().map(f64::abs).sum::<f64>() / 2.0)
             }
@@ -42,6 +65,39 @@ impl Geometry {
                 })
             }
             Self::Plane { .. } => [f64::INFINITY; 3],
+        }
+    }
+
+    /// Returns the least and greatest corner \[m\] of a box around a shape that is not centred,
+    /// shape frame; `None` for nothing and for files that were not found.
+    fn corners(&self) -> Option<[[f64; 3]; 2]> {
+        match self {
+            Self::Polyline { outlines, height } => {
+                let mut corners = [[f64::INFINITY; 3], [f64::NEG_INFINITY; 3]];
+                for &[x, y] in outlines.iter().flatten() {
+                    corners[0] = [corners[0][0].min(x), corners[0][1].min(y), 0.0];
+                    corners[1] = [corners[1][0].max(x), corners[1][1].max(y), *height];
+                }
+                outlines
+                    .iter()
+                    .any(|outline| !outline.is_empty())
+                    .then_some(corners)
+            }
+            Self::Mesh(mesh) => mesh.bounds,
+            Self::Heightmap(map) => {
+                map.grid?;
+                let ([x, y, z], [px, py, pz]) = (map.size, map.position);
+                let low = [px - x / 2.0, py - y / 2.0, pz];
+                Some([low, [px + x / 2.0, py + y / 2.0, pz + z]])
+            }
+            Self::Empty
+            | Self::Box { .. }
+            | Self::Sphere { .. }
+            | Self::Cylinder { .. }
+            | Self::Capsule { .. }
+            | Self::Ellipsoid { .. }
+            | Self::Cone { .. }
+            | Self::Plane { .. } => None,
         }
     }
 }

@@ -25,9 +25,12 @@ pub use generate::generate_fleet;
 pub use pose::Pose;
 pub use problem::{Place, Problem, ReadWorldError};
 pub use read::{ReadWorlds, read_worlds};
-pub use resolve::{NoFiles, ResolveError, ResolvedFile, Resolver};
+pub use resolve::{NoFiles, ResolveError, ResolvedData, ResolvedFile, Resolver};
 pub use search_paths::SearchPaths;
 pub use world::{
-    Axis, Collision, Geometry, Inertial, Joint, JointKind, JointParent, Level, Link, Model,
-    Performer, Physics, Surface, World, decode_worlds, encode_worlds,
+    Actor, Atmosphere, Axis, Collision, Content, ContentNode, ConvexDecomposition, Geometry,
+    HeightmapShape, Inertial, Joint, JointEnd, JointKind, JointParent, Level, Light, Link,
+    LinkReference, MeshApproximation, MeshShape, Mimic, Model, NamedFrame, NestedModel, Performer,
+    Physics, Plugin, Sensor, SphericalCoordinates, Surface, Visual, World, WorldJoint,
+    decode_worlds, encode_worlds,
 };

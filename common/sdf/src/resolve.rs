@@ -9,6 +9,15 @@ pub struct ResolvedFile {
     pub file: String,
 }
 
+/// A mesh, image or other file of data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResolvedData {
+    /// What it holds.
+    pub bytes: Vec<u8>,
+    /// Its own name, for what it refers to in turn.
+    pub file: String,
+}
+
 /// Why a file could not be had.
 #[derive(Debug, thiserror::Error)]
 pub enum ResolveError {
@@ -32,6 +41,16 @@ pub trait Resolver {
     /// # Errors
     /// When there is no such file or it cannot be read.
     fn read(&self, uri: &str, from_file: &str) -> Result<ResolvedFile, ResolveError>;
+
+    /// Returns the file of data (a mesh, an image) that a URI means in some file.
+    ///
+    /// # Errors
+    /// When there is no such file or it cannot be read.
+    fn read_data(&self, uri: &str, from_file: &str) -> Result<ResolvedData, ResolveError> {
+        let _ = (uri, from_file);
+        let message = "files of data cannot be read here".to_owned();
+        Err(ResolveError::NotFound(message))
+    }
 }
 
 /// Finds nothing: for text that must stand alone.

@@ -77,6 +77,7 @@ mod tests {
             mass,
             pose,
             inertia,
+            fluid_added_mass: None,
         }
     }
 

@@ -27,6 +27,10 @@ pub(super) fn joint_between(joint: &Joint, parent: &Pose, child: &Pose) -> Gener
             JointAxesMask::LOCKED_PRISMATIC_AXES,
             Some((JointAxis::LinX, axis)),
         ),
+        JointKind::Universal(_)
+        | JointKind::Revolute2(_)
+        | JointKind::Screw { .. }
+        | JointKind::Gearbox { .. } => (JointAxesMask::empty(), None),
     };
     if let Some((_, axis)) = free {
         let direction = Vector::from_array(axis.xyz).normalize_or(Vector::Z);
@@ -62,7 +66,7 @@ fn limits(kind: &JointKind) -> Option<[f64; 2]> {
             let bounded = lower.is_finite() || upper.is_finite();
             (bounded && lower <= upper).then_some([lower.max(f64::MIN), upper.min(f64::MAX)])
         }
-        JointKind::Fixed | JointKind::Continuous(_) | JointKind::Ball => None,
+        _ => None,
     }
 }
 
@@ -73,9 +77,7 @@ pub(super) fn drops_limits(kind: &JointKind) -> bool {
         JointKind::Revolute(axis) => {
             limits(kind).is_none() && (axis.lower > -NO_LIMIT || axis.upper < NO_LIMIT)
         }
-        JointKind::Fixed | JointKind::Continuous(_) | JointKind::Prismatic(_) | JointKind::Ball => {
-            false
-        }
+        _ => false,
     }
 }
 
@@ -85,6 +87,6 @@ pub(super) fn axis(kind: &JointKind) -> Option<&Axis> {
         JointKind::Revolute(axis) | JointKind::Continuous(axis) | JointKind::Prismatic(axis) => {
             Some(axis)
         }
-        JointKind::Fixed | JointKind::Ball => None,
+        _ => None,
     }
 }

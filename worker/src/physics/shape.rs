@@ -24,6 +24,10 @@ pub(super) fn shape(geometry: &Geometry) -> Option<(SharedShape, Pose)> {
         .all(|m| m.is_finite() && *m > 0.0)
         .then_some(())?;
     let shape = match *geometry {
+        Geometry::Empty
+        | Geometry::Polyline { .. }
+        | Geometry::Mesh(_)
+        | Geometry::Heightmap(_) => return None,
         Geometry::Box { size: [x, y, z] } => SharedShape::cuboid(x / 2.0, y / 2.0, z / 2.0),
         Geometry::Sphere { radius } => SharedShape::ball(radius),
         Geometry::Cylinder { radius, length } => {
@@ -35,7 +39,7 @@ pub(super) fn shape(geometry: &Geometry) -> Option<(SharedShape, Pose)> {
         Geometry::Cone { radius, length } => {
             return Some((SharedShape::cone(length / 2.0, radius), y_to_z()));
         }
-        Geometry::Plane { normal } => {
+        Geometry::Plane { normal, .. } => {
             SharedShape::halfspace(Vector::from_array(normal).try_normalize()?)
         }
     };
@@ -55,7 +59,11 @@ fn measures(geometry: &Geometry) -> [f64; 3] {
         | Geometry::Capsule { radius, length }
         | Geometry::Cone { radius, length } => [radius, length, length],
         Geometry::Ellipsoid { radii } => radii,
-        Geometry::Plane { .. } => [1.0; 3],
+        Geometry::Plane { .. }
+        | Geometry::Empty
+        | Geometry::Polyline { .. }
+        | Geometry::Mesh(_)
+        | Geometry::Heightmap(_) => [1.0; 3],
     }
 }
 
@@ -198,6 +206,10 @@ mod tests {
                 "radius {radius}"
             );
         }
-        assert!(shape(&Geometry::Plane { normal: [0.0; 3] }).is_none());
+        let plane = Geometry::Plane {
+            normal: [0.0; 3],
+            size: [1.0; 2],
+        };
+        assert!(shape(&plane).is_none());
     }
 }

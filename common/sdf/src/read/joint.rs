@@ -55,13 +55,8 @@ pub(super) fn read(
         return None;
     }
     let pose = place.pose.then(&frame.pose);
-    Some(Joint {
-        name: format!("{}{}", place.prefix, frame.name),
-        kind,
-        parent,
-        child,
-        pose,
-    })
+    let name = format!("{}{}", place.prefix, frame.name);
+    Some(Joint::new(&name, kind, parent, child, pose))
 }
 
 fn kind(frame: &Frame<'_>, place: &Surroundings<'_, '_>, report: &mut Report) -> Option<JointKind> {
@@ -136,6 +131,7 @@ fn axis(frame: &Frame<'_>, place: &Surroundings<'_, '_>, report: &mut Report) ->
         upper,
         damping,
         friction,
+        ..Axis::default()
     })
 }
 

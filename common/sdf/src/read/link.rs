@@ -32,21 +32,16 @@ pub(super) fn read(
         collisions.extend(shape::read(collision, name, frame, scope, report));
     }
     Link {
-        name,
-        pose,
         inertial: inertial(element, report),
         gravity: value::truth(element, "gravity", true, report),
         kinematic: value::truth(element, "kinematic", false, report),
         collisions,
+        ..Link::new(&name, pose)
     }
 }
 
 fn inertial(link: &Element, report: &mut Report) -> Inertial {
-    let default = Inertial {
-        mass: 1.0,
-        pose: Pose::IDENTITY,
-        inertia: [1.0, 0.0, 0.0, 1.0, 0.0, 1.0],
-    };
+    let default = Inertial::default();
     let Some(element) = link.child("inertial") else {
         return default;
     };
@@ -63,6 +58,7 @@ fn inertial(link: &Element, report: &mut Report) -> Inertial {
         mass,
         pose,
         inertia,
+        fluid_added_mass: None,
     };
     if let Err(what) = check(&inertial) {
         let name = link.attribute("name").unwrap_or_default();

@@ -24,13 +24,11 @@ pub(super) fn read(frame: &Frame<'_>, scope: &Scope<'_>, report: &mut Report) ->
         .as_ref()
         .and_then(|name| parts.indices.get(name));
     let mut model = Model {
-        name: frame.name.to_owned(),
         is_static,
         self_collide: value::truth(element, "self_collide", false, report),
         pose: frame.pose,
         canonical_link: canonical.copied().unwrap_or(0),
-        links: parts.links,
-        joints: Vec::new(),
+        ..Model::new(frame.name, parts.links, Vec::new())
     };
     add_joints(&mut model, scope, "", frame.pose, &parts.indices, report);
     model

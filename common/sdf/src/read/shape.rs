@@ -27,10 +27,8 @@ pub(super) fn read(
     };
     let geometry = read_geometry(geometry, report)?;
     Some(Collision {
-        name: name.to_owned(),
-        pose,
-        geometry,
         surface,
+        ..Collision::new(name, pose, geometry)
     })
 }
 
@@ -83,6 +81,7 @@ fn read_geometry(geometry: &Element, report: &mut Report) -> Option<Geometry> {
         },
         "plane" => Geometry::Plane {
             normal: unit(shape, "normal", [0.0, 0.0, 1.0], report),
+            size: value::positive(shape, "size", [1.0; 2], report),
         },
         // The survey of the vocabulary has named it already.
         _ => return None,
@@ -108,11 +107,7 @@ pub(super) fn unit(
 }
 
 fn surface(collision: &Element, report: &mut Report) -> Surface {
-    let mut surface = Surface {
-        friction: 1.0,
-        restitution: 0.0,
-        collide_bitmask: COLLIDE_BITMASK,
-    };
+    let mut surface = Surface::default();
     let Some(element) = collision.child("surface") else {
         return surface;
     };

@@ -126,6 +126,7 @@ fn every_simple_shape_is_read() {
         "<plane><normal>0 0 5</normal></plane>",
         &Geometry::Plane {
             normal: [0.0, 0.0, 1.0],
+            size: [1.0, 1.0],
         },
     );
 }
@@ -225,7 +226,7 @@ fn check_axis(version: &str, axis: &str, expect: [f64; 3]) {
          <axis>{axis}</axis></joint></model>"
     );
     let read = read_version(version, &content).unwrap();
-    let JointKind::Revolute(axis_read) = read.worlds[0].models[0].joints[0].kind else {
+    let JointKind::Revolute(axis_read) = read.worlds[0].models[0].joints[0].kind.clone() else {
         panic!("the joint is not revolute");
     };
     for (a, b) in axis_read.xyz.iter().zip(expect) {
@@ -262,7 +263,7 @@ fn limits_of_1e16_are_none_and_limits_the_wrong_way_round_are_errors() {
     };
     let limits = |limit: &str| {
         let model = model(&format!("<link name='a'/>{}", joint(limit)));
-        let JointKind::Prismatic(axis) = model.joints[0].kind else {
+        let JointKind::Prismatic(axis) = model.joints[0].kind.clone() else {
             panic!("{model:?}")
         };
         assert_eq!(model.joints[0].parent, JointParent::World);

@@ -31,6 +31,7 @@ pub(super) fn read(element: &Element, report: &mut Report) -> World {
         models,
         levels,
         performers,
+        ..World::default()
     }
 }
 
@@ -44,15 +45,13 @@ fn physics(world: &Element, report: &mut Report) -> Physics {
         .find(is_default)
         .or(world.child("physics"));
     let Some(element) = profile else {
-        return Physics {
-            max_step_size_s: 0.001,
-            real_time_factor: 1.0,
-        };
+        return Physics::default();
     };
     let [max_step_size_s] = value::positive(element, "max_step_size", [0.001], report);
     let real_time_factor = value::number_from_zero(element, "real_time_factor", 1.0, report);
     Physics {
         max_step_size_s,
         real_time_factor,
+        ..Physics::default()
     }
 }

@@ -1,6 +1,6 @@
 //! A world as `phalanx check --format json` prints it: scoped names, poses in the world frame.
 
-use sdf::{Joint, JointKind, JointParent, Level, Link, Model, Performer, Pose, World};
+use sdf::{Joint, JointParent, Level, Link, Model, Performer, Pose, World};
 use serde::Serialize;
 
 /// A world.
@@ -103,7 +103,7 @@ impl ResolvedJoint {
         let link = |index: usize| scoped(model, &model.links[index].name);
         Self {
             name: scoped(model, &joint.name),
-            kind: kind(&joint.kind),
+            kind: joint.kind.name(),
             parent: match joint.parent {
                 JointParent::World => "world".to_owned(),
                 JointParent::Link(index) => link(index),
@@ -116,16 +116,6 @@ impl ResolvedJoint {
 
 fn scoped(model: &Model, name: &str) -> String {
     format!("{}::{name}", model.name)
-}
-
-fn kind(kind: &JointKind) -> &'static str {
-    match kind {
-        JointKind::Fixed => "fixed",
-        JointKind::Revolute(_) => "revolute",
-        JointKind::Continuous(_) => "continuous",
-        JointKind::Prismatic(_) => "prismatic",
-        JointKind::Ball => "ball",
-    }
 }
 
 fn numbers(pose: &Pose) -> [f64; 6] {

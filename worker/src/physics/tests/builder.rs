@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use protocol::{PerformerId, PerformerState};
 use sdf::{
-    Axis, Collision, Geometry, Inertial, Joint, JointKind, JointParent, Link, Model, Physics, Pose,
-    Surface, World,
+    Axis, Collision, Geometry, Inertial, Joint, JointKind, JointParent, Link, Model, Pose, Surface,
+    World,
 };
 
 use crate::physics::Cell;
@@ -16,14 +16,9 @@ pub(super) const STEP: f64 = 0.001;
 pub(super) fn world(models: Vec<Model>) -> Arc<World> {
     Arc::new(World {
         name: "test".to_owned(),
-        physics: Physics {
-            max_step_size_s: STEP,
-            real_time_factor: 1.0,
-        },
         gravity: [0.0, 0.0, -GRAVITY],
         models,
-        levels: Vec::new(),
-        performers: Vec::new(),
+        ..World::default()
     })
 }
 
@@ -70,14 +65,12 @@ pub(super) fn pose(position: [f64; 3], rpy: [f64; 3]) -> Pose {
 
 pub(super) fn collision(geometry: Geometry, friction: f64) -> Collision {
     Collision {
-        name: "collision".to_owned(),
-        pose: Pose::IDENTITY,
-        geometry,
         surface: Surface {
             friction,
-            restitution: 0.0,
-            collide_bitmask: 0xff,
+            friction2: friction,
+            ..Surface::default()
         },
+        ..Collision::new("collision", Pose::IDENTITY, geometry)
     }
 }
 
@@ -87,16 +80,12 @@ pub(super) fn link(name: &str, pose: Pose, collision: Option<Collision>) -> Link
         .as_ref()
         .map_or([0.01; 3], |collision| moments(&collision.geometry));
     Link {
-        name: name.to_owned(),
-        pose,
         inertial: Inertial {
-            mass: 1.0,
-            pose: Pose::IDENTITY,
             inertia: [inertia[0], 0.0, 0.0, inertia[1], 0.0, inertia[2]],
+            ..Inertial::default()
         },
-        gravity: true,
-        kinematic: false,
         collisions: collision.into_iter().collect(),
+        ..Link::new(name, pose)
     }
 }
 
@@ -111,21 +100,19 @@ fn moments(geometry: &Geometry) -> [f64; 3] {
             let across = (3.0 * radius * radius + length * length) / 12.0;
             [across, across, radius * radius / 2.0]
         }
-        Geometry::Ellipsoid { .. } | Geometry::Capsule { .. } | Geometry::Plane { .. } => [0.01; 3],
+        Geometry::Empty
+        | Geometry::Ellipsoid { .. }
+        | Geometry::Capsule { .. }
+        | Geometry::Plane { .. }
+        | Geometry::Polyline { .. }
+        | Geometry::Mesh(_)
+        | Geometry::Heightmap(_) => [0.01; 3],
     }
 }
 
 /// Returns a model that moves; its origin is that of its first link.
 pub(super) fn model(name: &str, links: Vec<Link>, joints: Vec<Joint>) -> Model {
-    Model {
-        name: name.to_owned(),
-        is_static: false,
-        self_collide: false,
-        pose: links.first().map_or(Pose::IDENTITY, |link| link.pose),
-        links,
-        canonical_link: 0,
-        joints,
-    }
+    Model::new(name, links, joints)
 }
 
 /// Returns a model of one link with one shape.
@@ -142,6 +129,7 @@ pub(super) fn fixed(mut model: Model) -> Model {
 pub(super) fn ground(friction: f64) -> Model {
     let plane = Geometry::Plane {
         normal: [0.0, 0.0, 1.0],
+        size: [1.0; 2],
     };
     fixed(body("ground", Pose::IDENTITY, collision(plane, friction)))
 }
@@ -151,6 +139,7 @@ pub(super) fn incline(angle: f64, friction: f64, height: f64) -> (Model, Pose) {
     let turn = pose([0.0; 3], [0.0, angle, 0.0]);
     let plane = Geometry::Plane {
         normal: [0.0, 0.0, 1.0],
+        size: [1.0; 2],
     };
     let above = turn.then(&pose([0.0, 0.0, height], [0.0; 3]));
     (
@@ -164,17 +153,10 @@ pub(super) fn axis(xyz: [f64; 3], lower: f64, upper: f64) -> Axis {
         xyz,
         lower,
         upper,
-        damping: 0.0,
-        friction: 0.0,
+        ..Axis::default()
     }
 }
 
 pub(super) fn joint(kind: JointKind, parent: JointParent, child: usize, at: [f64; 3]) -> Joint {
-    Joint {
-        name: "joint".to_owned(),
-        kind,
-        parent,
-        child,
-        pose: pose(at, [0.0; 3]),
-    }
+    Joint::new("joint", kind, parent, child, pose(at, [0.0; 3]))
 }

@@ -36,7 +36,7 @@ fn a_pendulum_swings_with_its_period() {
         JointKind::Continuous(axis(Y, 0.0, 0.0)),
         JointKind::Ball,
     ] {
-        let mut cell = cell(vec![pendulum(kind, 0.05)]);
+        let mut cell = cell(vec![pendulum(kind.clone(), 0.05)]);
         let (mut crossings, mut last) = (Vec::new(), 0.05);
         for step in 0..9000 {
             cell.step(STEP);

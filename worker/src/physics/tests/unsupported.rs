@@ -12,6 +12,7 @@ use crate::physics::unsupported;
 fn odd_models() -> Vec<sdf::Model> {
     let plane = Geometry::Plane {
         normal: [0.0, 0.0, 1.0],
+        size: [1.0; 2],
     };
     let ellipsoid = Geometry::Ellipsoid {
         radii: [0.1, 0.1, 0.2],

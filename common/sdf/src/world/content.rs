@@ -1,0 +1,147 @@
+//! What the reader keeps without judging physics: plugins, sensors, lights, actors, visuals, and
+//! the untyped content in them.
+
+use serde::{Deserialize, Serialize};
+
+use super::Geometry;
+use crate::pose::Pose;
+use crate::tree::{Element, Node};
+
+/// An element with everything in it, as the file has it after upgrades; places are left out.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Content {
+    /// Its name, with its prefix.
+    pub name: String,
+    /// Names and values of its attributes in file order.
+    pub attributes: Vec<(String, String)>,
+    /// What it holds, in file order; text between elements that is blank is left out.
+    pub nodes: Vec<ContentNode>,
+}
+
+/// What an element holds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum ContentNode {
+    /// An element.
+    Element(Content),
+    /// Text, trimmed.
+    Text(String),
+}
+
+/// A `<plugin>`: behaviour attached to a world, model, link, joint, sensor or visual.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Plugin {
+    /// What it does: `gz::sim::systems::DiffDrive`.
+    pub name: String,
+    /// The library that Gazebo would load.
+    pub filename: String,
+    /// The element with its parameters.
+    pub content: Content,
+}
+
+/// A `<sensor>` of a link or joint.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Sensor {
+    /// Its name within its link or joint.
+    pub name: String,
+    /// Its type: `imu`, `gpu_lidar`.
+    pub kind: String,
+    /// Pose in the frame of its link or joint.
+    pub pose: Pose,
+    /// Measurements per simulated second \[Hz\]; 0 is every step.
+    pub update_rate: f64,
+    /// Where it publishes; empty for the topic that follows from its name.
+    pub topic: String,
+    /// Whether it measures without subscribers.
+    pub always_on: bool,
+    /// The element with its parameters.
+    pub content: Content,
+}
+
+/// A `<light>` of a world or link.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Light {
+    /// Its name.
+    pub name: String,
+    /// `point`, `directional` or `spot`.
+    pub kind: String,
+    /// Pose: world frame in a world, link frame in a link.
+    pub pose: Pose,
+    /// The element with its parameters.
+    pub content: Content,
+}
+
+/// An `<actor>` of a world.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Actor {
+    /// Its name.
+    pub name: String,
+    /// Pose, world frame.
+    pub pose: Pose,
+    /// The element with skin, animations and script.
+    pub content: Content,
+}
+
+/// A `<visual>` of a link, for viewers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Visual {
+    /// Its name within the link.
+    pub name: String,
+    /// Pose, link frame.
+    pub pose: Pose,
+    /// Its shape; the files of meshes are named and not read.
+    pub geometry: Geometry,
+    /// Diffuse colour red, green, blue, alpha, 0 to 1, if the material has one.
+    pub color: Option<[f64; 4]>,
+    /// 0 is opaque, 1 invisible.
+    pub transparency: f64,
+}
+
+impl Content {
+    /// Returns the value of an attribute.
+    pub fn attribute(&self, name: &str) -> Option<&str> {
+        let mut attributes = self.attributes.iter();
+        let (_, value) = attributes.find(|(key, _)| key == name)?;
+        Some(value)
+    }
+
+    /// Returns the elements in it.
+    pub fn children(&self) -> impl Iterator<Item = &Self> {
+        self.nodes.iter().filter_map(|node| match node {
+            ContentNode::Element(element) => Some(element),
+            ContentNode::Text(_) => None,
+        })
+    }
+
+    /// Returns the first element in it that has this name.
+    pub fn child(&self, name: &str) -> Option<&Self> {
+        self.children().find(|child| child.name == name)
+    }
+
+    /// Returns the text in it, without that of its children.
+    pub fn text(&self) -> String {
+        let texts: Vec<&str> = self
+            .nodes
+            .iter()
+            .filter_map(|node| match node {
+                ContentNode::Element(_) => None,
+                ContentNode::Text(text) => Some(text.as_str()),
+            })
+            .collect();
+        texts.join(" ")
+    }
+}
+
+impl From<&Element> for Content {
+    fn from(element: &Element) -> Self {
+        let nodes = element.nodes.iter().filter_map(|node| match node {
+            Node::Element(child) => Some(ContentNode::Element(Self::from(child))),
+            Node::Text(text) if text.trim().is_empty() => None,
+            Node::Text(text) => Some(ContentNode::Text(text.trim().to_owned())),
+        });
+        Self {
+            name: element.name.clone(),
+            attributes: element.attributes.clone(),
+            nodes: nodes.collect(),
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Models: links and joints that belong together.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Content, Joint, Link, Plugin};
+use crate::pose::Pose;
+
+/// A top-level model.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Model {
+    /// Its name, unique among the models of its world.
+    pub name: String,
+    /// Whether it never moves.
+    pub is_static: bool,
+    /// Whether its links collide with each other.
+    pub self_collide: bool,
+    /// Whether it may fall asleep.
+    pub allow_auto_disable: bool,
+    /// Whether wind acts on its links.
+    pub enable_wind: bool,
+    /// Pose of its origin, world frame.
+    pub pose: Pose,
+    /// Its links; those of nested models are named `nested::link`. The first is the canonical one
+    /// unless the file names another. Only a static model can be without links.
+    pub links: Vec<Link>,
+    /// Index into `links` of the link that the model's pose is attached to.
+    pub canonical_link: usize,
+    /// Its joints; those of nested models are named `nested::joint`.
+    pub joints: Vec<Joint>,
+    /// Its explicit frames; those of nested models are named `nested::frame`.
+    pub frames: Vec<NamedFrame>,
+    /// The models in it, outer before inner.
+    pub nested: Vec<NestedModel>,
+    /// Its plugins.
+    pub plugins: Vec<Plugin>,
+    /// Custom elements (`name:space`) and grippers.
+    pub custom: Vec<Content>,
+}
+
+impl Model {
+    /// Makes a model that moves, of links and joints; its origin is that of its first link.
+    pub fn new(name: &str, links: Vec<Link>, joints: Vec<Joint>) -> Self {
+        Self {
+            name: name.to_owned(),
+            is_static: false,
+            self_collide: false,
+            allow_auto_disable: true,
+            enable_wind: false,
+            pose: links.first().map_or(Pose::IDENTITY, |link| link.pose),
+            links,
+            canonical_link: 0,
+            joints,
+            frames: Vec::new(),
+            nested: Vec::new(),
+            plugins: Vec::new(),
+            custom: Vec::new(),
+        }
+    }
+}
+
+/// A model within a top-level model; its links and joints are among those of the latter.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NestedModel {
+    /// Its name within the top-level model: `nested` or `nested::inner`.
+    pub name: String,
+    /// Whether it never moves.
+    pub is_static: bool,
+    /// Whether its links collide with each other.
+    pub self_collide: bool,
+    /// Pose of its origin, world frame.
+    pub pose: Pose,
+    /// Index into the top-level model's links; `None` for a static model without links.
+    pub canonical_link: Option<usize>,
+    /// Its plugins.
+    pub plugins: Vec<Plugin>,
+}
+
+/// An explicit `<frame>`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NamedFrame {
+    /// Its name within the world or top-level model.
+    pub name: String,
+    /// Pose, world frame.
+    pub pose: Pose,
+    /// What it is attached to, as the file says; empty for the world or model around it.
+    pub attached_to: String,
+    /// The link that it moves with, named as in the scope around it, or `world`.
+    pub body: String,
+}

@@ -1,0 +1,51 @@
+//! How shapes touch.
+
+use serde::{Deserialize, Serialize};
+
+/// How a shape touches.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Surface {
+    /// Coulomb friction in the first direction (`//friction/ode/mu`).
+    pub friction: f64,
+    /// Coulomb friction across the first direction (`mu2`).
+    pub friction2: f64,
+    /// The first direction, collision frame; zeros for any.
+    pub friction_direction: [f64; 3],
+    /// Slip in and across the first direction \[m/s/N\].
+    pub slip: [f64; 2],
+    /// Friction against turning about the normal (`//torsional/coefficient`).
+    pub torsional_friction: f64,
+    /// Coefficient of restitution, 0 to 1.
+    pub restitution: f64,
+    /// The speed below which nothing bounces \[m/s\].
+    pub restitution_threshold: f64,
+    /// Two shapes collide when their masks have a bit in common.
+    pub collide_bitmask: u16,
+    /// The categories that the shape is in (`category_bitmask`).
+    pub category_bitmask: u16,
+    /// Whether contacts are reported without forces.
+    pub collide_without_contact: bool,
+    /// Stiffness of the contact (`//contact/ode/kp`) \[N/m\].
+    pub stiffness: f64,
+    /// Damping of the contact (`//contact/ode/kd`) \[N s/m\].
+    pub damping: f64,
+}
+
+impl Default for Surface {
+    fn default() -> Self {
+        Self {
+            friction: 1.0,
+            friction2: 1.0,
+            friction_direction: [0.0; 3],
+            slip: [0.0; 2],
+            torsional_friction: 1.0,
+            restitution: 0.0,
+            restitution_threshold: 100_000.0,
+            collide_bitmask: 0xff,
+            category_bitmask: 0xff,
+            collide_without_contact: false,
+            stiffness: 1e12,
+            damping: 1.0,
+        }
+    }
+}
