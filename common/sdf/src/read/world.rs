@@ -1,6 +1,6 @@
-//! `<world>`: gravity, physics, models, and the levels of its `gz::sim` plugin.
+//! `<world>`: gravity, physics, models, joints between them, and the levels of its `gz::sim` plugin.
 
-use super::{levels, model};
+use super::{levels, model, world_joint};
 use crate::frames::{FrameKind, Scope};
 use crate::report::Report;
 use crate::tree::Element;
@@ -14,25 +14,29 @@ const GRAVITY: [f64; 3] = [0.0, 0.0, -9.8];
 pub(super) fn read(element: &Element, report: &mut Report) -> World {
     let name = value::name(element, report).unwrap_or_default().to_owned();
     let scope = Scope::build(element, report);
-    let mut models = Vec::with_capacity(scope.nested.len());
-    for frame in &scope.frames {
-        match frame.kind {
-            FrameKind::Model(nested) => {
-                models.push(model::read(frame, &scope.nested[nested], report));
-            }
-            FrameKind::Scope | FrameKind::Link | FrameKind::Joint | FrameKind::Free => {}
-        }
-    }
-    let (levels, performers) = levels::read(element, &models, report);
-    World {
+    let mut world = World {
         name,
         physics: physics(element, report),
         gravity: value::numbers(element, "gravity", GRAVITY, report),
-        models,
-        levels,
-        performers,
+        models: Vec::with_capacity(scope.nested.len()),
         ..World::default()
+    };
+    for frame in &scope.frames {
+        match frame.kind {
+            FrameKind::Model(nested) => {
+                let model = model::read(frame, &scope.nested[nested], report);
+                world.models.push(model);
+            }
+            FrameKind::Free => {
+                let named = model::named_frame(frame, frame.name.to_owned(), frame.pose);
+                world.frames.push(named);
+            }
+            FrameKind::Scope | FrameKind::Link | FrameKind::Joint => {}
+        }
     }
+    world.joints = world_joint::read_all(&scope, &world.models, report);
+    (world.levels, world.performers) = levels::read(element, &world.models, report);
+    world
 }
 
 /// Reads the profile marked as default, or else the first.
