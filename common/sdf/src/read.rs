@@ -1,10 +1,23 @@
 //! The way from text to typed worlds: tree, upgrade, includes, then one reader per element.
 
+mod auto_inertia;
+mod collision;
+mod complete;
+mod environment;
+mod files;
+mod inertial;
 mod joint;
 mod levels;
+mod light;
 mod link;
+mod material;
 mod model;
+mod part;
+mod plugin;
+mod sensor;
 mod shape;
+mod surface;
+mod visual;
 mod world;
 
 pub(crate) use levels::PLUGIN_NAMES as LEVEL_PLUGIN_NAMES;
@@ -39,7 +52,7 @@ pub fn read_worlds(
     let mut report = Report::default();
     include::expand(&mut root, resolver, &mut report);
     vocabulary::survey(&root, &mut report);
-    let worlds = read_all(&root, &mut report);
+    let worlds = read_all(&root, resolver, &mut report);
     if !report.errors.is_empty() {
         report.errors.sort_by(|a, b| a.place.cmp(&b.place));
         return Err(ReadWorldError {
@@ -59,10 +72,12 @@ fn only(problem: Problem) -> ReadWorldError {
     }
 }
 
-fn read_all(root: &Element, report: &mut Report) -> Vec<World> {
+fn read_all(root: &Element, resolver: &dyn Resolver, report: &mut Report) -> Vec<World> {
     let mut worlds: Vec<World> = Vec::new();
     for element in root.children_named("world") {
-        let world = world::read(element, report);
+        let mut world = world::read(element, report);
+        complete::complete(element, &mut world, resolver, report);
+        (world.levels, world.performers) = levels::read(element, &world.models, report);
         if worlds.iter().any(|other| other.name == world.name) {
             let message = format!("there are two worlds named {:?}", world.name);
             report.error("DUPLICATE_NAME", element, message);

@@ -5,7 +5,6 @@
 use crate::read::LEVEL_PLUGIN_NAMES;
 use crate::report::Report;
 use crate::tree::Element;
-use crate::value::parse_truth;
 
 /// The elements that may stand in one, by what becomes of them.
 struct Known {
@@ -57,8 +56,9 @@ const KNOWN: [Known; 15] = [
     },
     Known {
         parent: "geometry",
-        fine: &["box", "capsule", "cone", "cylinder", "ellipsoid", "empty", "plane", "sphere"],
-        unsupported: &["heightmap", "image", "mesh", "polyline"],
+        fine: &["box", "capsule", "cone", "cylinder", "ellipsoid", "empty", "heightmap", "mesh",
+            "plane", "polyline", "sphere"],
+        unsupported: &["image"],
     },
     Known {
         parent: "surface",
@@ -121,7 +121,6 @@ pub(crate) fn survey(element: &Element, report: &mut Report) {
     }
     match element.name.as_str() {
         "joint" => joint(element, report),
-        "inertial" => inertial(element, report),
         _ => {}
     }
 }
@@ -186,15 +185,5 @@ fn joint(element: &Element, report: &mut Report) {
             element,
             || format!("joints of type {kind:?} are not supported and hold nothing together"),
         );
-    }
-}
-
-fn inertial(element: &Element, report: &mut Report) {
-    if element.attribute("auto").and_then(parse_truth) == Some(true) {
-        report.warn_once("UNSUPPORTED_ELEMENT", "inertial/auto", element, || {
-            "inertia from shapes (<inertial auto=\"true\">) is not supported: what <mass> and \
-             <inertia> say holds"
-                .to_owned()
-        });
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::shape;
+use super::{part, plugin, sensor, shape};
 use crate::frames::{Body, Frame, Scope, WORLD_FRAME};
 use crate::pose::Pose;
 use crate::report::Report;
@@ -56,7 +56,12 @@ pub(super) fn read(
     }
     let pose = place.pose.then(&frame.pose);
     let name = format!("{}{}", place.prefix, frame.name);
-    Some(Joint::new(&name, kind, parent, child, pose))
+    Some(Joint {
+        sensors: sensor::read_all(frame, place.scope, report),
+        plugins: plugin::read_all(element),
+        custom: part::custom(element, &[]),
+        ..Joint::new(&name, kind, parent, child, pose)
+    })
 }
 
 fn kind(frame: &Frame<'_>, place: &Surroundings<'_, '_>, report: &mut Report) -> Option<JointKind> {

@@ -1,0 +1,93 @@
+//! What all parts of links, joints, models and worlds have in common: a name of their own among
+//! their kind, a pose in some frame, and content that is kept as it is.
+
+use std::collections::BTreeSet;
+
+use crate::frames::{Frame, Scope};
+use crate::pose::Pose;
+use crate::report::Report;
+use crate::tree::Element;
+use crate::value;
+use crate::world::Content;
+
+/// Returns the children of a kind with their names; one without a name, or with that of another of
+/// the kind, is an error and left out.
+pub(super) fn named<'t>(
+    parent: &'t Element,
+    kind: &'t str,
+    report: &mut Report,
+) -> Vec<(&'t str, &'t Element)> {
+    let mut names = BTreeSet::new();
+    let mut parts = Vec::new();
+    for part in parent.children_named(kind) {
+        let Some(name) = value::name(part, report) else {
+            continue;
+        };
+        if names.insert(name) {
+            parts.push((name, part));
+        } else {
+            let owner = parent.attribute("name").unwrap_or_default();
+            let message = format!(
+                "two <{kind}>s of the {} {owner:?} are named {name:?}",
+                parent.name
+            );
+            report.error("DUPLICATE_NAME", part, message);
+        }
+    }
+    parts
+}
+
+/// Returns the pose of a part in the frame of what it belongs to.
+///
+/// libsdformat accepts a part that is placed relative to a frame that does not exist; here it stays
+/// at its owner, with a warning.
+pub(super) fn pose(
+    part: &Element,
+    owner: &Frame<'_>,
+    scope: &Scope<'_>,
+    report: &mut Report,
+) -> Pose {
+    let (pose, relative_to) = value::pose(part, report);
+    let Some(relative_to) = relative_to else {
+        return pose;
+    };
+    if relative_to == owner.name {
+        return pose;
+    }
+    if let Some(base) = scope.pose_of(relative_to) {
+        return owner.pose.inverse().then(&base).then(&pose);
+    }
+    let key = part.place().to_string();
+    report.warn_once("POSE_RELATIVE_TO_INVALID", &key, part, || {
+        format!(
+            "<{}> is placed relative to {relative_to:?}, and there is no such frame: its pose is \
+             taken as relative to the {} around it",
+            part.name, owner.element.name
+        )
+    });
+    pose
+}
+
+/// Returns the custom elements (`name:space`) of an element, and those of the given names.
+pub(super) fn custom(parent: &Element, kept: &[&str]) -> Vec<Content> {
+    let is_kept =
+        |child: &&Element| child.name.contains(':') || kept.contains(&child.name.as_str());
+    parent
+        .children()
+        .filter(is_kept)
+        .map(Content::from)
+        .collect()
+}
+
+/// Returns the text of a child unless it is missing or blank.
+pub(super) fn text(parent: &Element, name: &str) -> Option<String> {
+    parent
+        .child(name)
+        .map(Element::text)
+        .filter(|text| !text.is_empty())
+}
+
+/// Returns a truth value that is read and judged elsewhere; false where it is missing or wrong.
+pub(super) fn flag(parent: &Element, name: &str) -> bool {
+    text(parent, name).and_then(|text| value::parse_truth(&text)) == Some(true)
+}
