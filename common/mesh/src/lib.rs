@@ -11,7 +11,7 @@ mod packed;
 mod read;
 mod triangle_mesh;
 
-pub use extrude::{ExtrudeError, OUTLINE_POINTS_MAX};
+pub use extrude::{ExtrudeError, OUTLINE_POINTS_MAX, OUTLINES_MAX};
 pub use height_grid::HeightGrid;
 pub use height_image::{HEIGHT_SAMPLES_MAX, ReadImageError, read_height_grid};
 pub use mass_properties::MassProperties;

@@ -165,19 +165,22 @@ mod tests {
     fn sphere(radius: f64, rings: u32) -> TriangleMesh {
         let mut mesh = TriangleMesh::default();
         let columns = 2 * rings;
-        for ring in 0..=rings {
-            let (sine, cosine) = (PI * f64::from(ring) / f64::from(rings)).sin_cos();
-            for column in 0..columns {
-                let (y, x) = (PI * f64::from(column) / f64::from(rings)).sin_cos();
-                let sine = if ring % rings == 0 { 0.0 } else { sine };
-                mesh.vertices
-                    .push([radius * sine * x, radius * sine * y, radius * cosine]);
-                if ring < rings {
-                    let next = (column + 1) % columns;
-                    let [a, b] = [ring * columns + column, ring * columns + next];
-                    let [c, d] = [a + columns, b + columns];
-                    mesh.triangles.extend([[a, c, d], [a, d, b]]);
-                }
+        for (ring, column) in (0..=rings).flat_map(|r| (0..columns).map(move |c| (r, c))) {
+            let (up, around) = (f64::from(ring), f64::from(column));
+            let sine = if ring % rings == 0 {
+                0.0
+            } else {
+                (PI * up / f64::from(rings)).sin()
+            };
+            let (y, x) = (PI * around / f64::from(rings)).sin_cos();
+            let z = (PI * up / f64::from(rings)).cos();
+            mesh.vertices
+                .push([sine * x, sine * y, z].map(|number| radius * number));
+            if ring < rings {
+                let here = ring * columns + column;
+                let next = ring * columns + (column + 1) % columns;
+                mesh.triangles.push([here, here + columns, next + columns]);
+                mesh.triangles.push([here, next + columns, next]);
             }
         }
         mesh

@@ -3,7 +3,9 @@
 //! One reader per format, each with Gazebo's meaning; what they find goes through a [`Gathering`],
 //! which holds every bound. No length that a file states is believed before the bytes are there.
 
+mod collada;
 mod gathering;
+mod gltf;
 mod obj;
 mod polygon;
 mod stl;
@@ -13,6 +15,7 @@ use thiserror::Error;
 
 use crate::mesh_file::MeshFile;
 use gathering::Gathering;
+pub(crate) use polygon::turn;
 
 /// The largest mesh file that is read \[bytes\].
 pub const MESH_FILE_BYTES_MAX: usize = 512 << 20;
@@ -111,10 +114,8 @@ fn gather(bytes: &[u8], name: &str, side_file: &SideFile<'_>) -> Result<MeshFile
     match format.ok_or(MeshProblem::UnknownFormat)? {
         Format::Stl => stl::read(bytes, &mut gathering)?,
         Format::Obj => obj::read(bytes, &mut gathering)?,
-        Format::Collada | Format::Gltf => {
-            let _ = side_file;
-            return Err(MeshProblem::UnknownFormat);
-        }
+        Format::Collada => collada::read(bytes, &mut gathering)?,
+        Format::Gltf => gltf::read(bytes, side_file, &mut gathering)?,
     }
     gathering.finish()
 }
@@ -145,3 +146,6 @@ fn by_content(bytes: &[u8]) -> Option<Format> {
         lines.any(is_vertex).then_some(Format::Obj)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -39,9 +39,7 @@ impl PolygonCutter {
             triangles.extend(ears.map(|ear| [0, 1, 2].map(|i| corners[ear[i] as usize])));
             return;
         }
-        for i in 2..corners.len() {
-            triangles.push([corners[0], corners[i - 1], corners[i]]);
-        }
+        triangles.extend(fan(corners));
     }
 
     /// Finds the triangles of a concave polygon; a convex one is left to the fan.
@@ -114,4 +112,26 @@ fn is_convex(points: &[[f64; 2]]) -> bool {
 /// Returns twice the area of a triangle, positive when it runs counter-clockwise.
 pub(crate) fn turn([a, b, c]: [[f64; 2]; 3]) -> f64 {
     (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+}
+
+/// The triangles of a strip; every other one is turned, so that all face the same side.
+pub(super) fn strip(corners: &[u32]) -> Vec<[u32; 3]> {
+    let triangles = corners.windows(3).enumerate();
+    triangles
+        .map(|(i, t)| {
+            if i % 2 == 0 {
+                [t[0], t[1], t[2]]
+            } else {
+                [t[1], t[0], t[2]]
+            }
+        })
+        .collect()
+}
+
+/// The triangles of a fan around its first corner.
+pub(super) fn fan(corners: &[u32]) -> Vec<[u32; 3]> {
+    let rim = corners.get(1..).unwrap_or_default();
+    rim.windows(2)
+        .map(|pair| [corners[0], pair[0], pair[1]])
+        .collect()
 }
