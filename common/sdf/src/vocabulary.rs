@@ -119,9 +119,8 @@ pub(crate) fn survey(element: &Element, report: &mut Report) {
             survey(child, report);
         }
     }
-    match element.name.as_str() {
-        "joint" => joint(element, report),
-        _ => {}
+    if element.name == "joint" {
+        joint(element, report);
     }
 }
 

@@ -130,7 +130,7 @@ fn body(
             let mesh = shape
                 .mesh
                 .map(|index| meshes[index].clone().scaled(shape.scale));
-            return mesh_body(mesh, density, name, element, report);
+            return Some(mesh_body(mesh, density, name, element, report));
         }
         Geometry::Empty
         | Geometry::Plane { .. }
@@ -168,23 +168,23 @@ fn mesh_body(
     name: &str,
     element: &Element,
     report: &mut Report,
-) -> Option<Body> {
+) -> Body {
     if let Some(found) = mesh.and_then(|mesh| mesh.mass_properties(density)) {
-        return Some(Body {
+        return Body {
             mass: found.mass,
             center: found.center,
             inertia: found.inertia,
-        });
+        };
     }
     let key = element.place().to_string();
     report.warn_once("MESH_WITHOUT_VOLUME", &key, element, || {
         format!("the mesh of {name:?} bounds no solid, or was not found: it counts as 1 kg")
     });
-    Some(Body {
+    Body {
         mass: 1.0,
         center: [0.0; 3],
         inertia: [1.0, 0.0, 0.0, 1.0, 0.0, 1.0],
-    })
+    }
 }
 
 impl Body {

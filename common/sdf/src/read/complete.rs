@@ -30,6 +30,7 @@ pub(super) fn complete(
         gather(element, "", &mut wanting);
         for link in &mut model.links {
             if let Some(element) = wanting.get(&link.name) {
+                link.is_static |= model.is_static;
                 complete_link(element, &model.name, link, &mut files, report);
             }
         }
@@ -107,3 +108,6 @@ fn complete_link(
         auto_inertia::resolve(element, link, &files.meshes, report);
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -21,10 +21,10 @@ pub(super) struct Files<'r> {
     /// The file's own name, by URI and the file that names it; `None` where it cannot be read.
     names: BTreeMap<(String, String), Option<String>>,
     /// What mesh files hold, by their own names; `None` for those that are broken.
-    mesh_files: BTreeMap<String, Option<MeshFile>>,
+    parsed: BTreeMap<String, Option<MeshFile>>,
     /// Indices into `meshes`, by file, submesh, and whether that is centred.
-    mesh_indices: BTreeMap<(String, String, bool), Option<usize>>,
-    grid_indices: BTreeMap<String, Option<usize>>,
+    parts: BTreeMap<(String, String, bool), Option<usize>>,
+    grids: BTreeMap<String, Option<usize>>,
     bytes_read: usize,
     /// What the world is to hold.
     pub(super) meshes: Vec<TriangleMesh>,
@@ -51,9 +51,9 @@ impl<'r> Files<'r> {
         Self {
             resolver,
             names: BTreeMap::new(),
-            mesh_files: BTreeMap::new(),
-            mesh_indices: BTreeMap::new(),
-            grid_indices: BTreeMap::new(),
+            parsed: BTreeMap::new(),
+            parts: BTreeMap::new(),
+            grids: BTreeMap::new(),
             bytes_read: 0,
             meshes: Vec::new(),
             height_grids: Vec::new(),
@@ -71,17 +71,13 @@ impl<'r> Files<'r> {
             return;
         };
         let key = (file.clone(), shape.submesh.clone(), shape.center_submesh);
-        let index = match self.mesh_indices.get(&key) {
-            Some(index) => *index,
-            None => {
-                let mesh = self.cut(&file, shape);
-                let index = mesh.map(|mesh| push(&mut self.meshes, mesh));
-                self.mesh_indices.insert(key, index);
-                index
-            }
-        };
+        let index = self.parts.get(&key).copied().unwrap_or_else(|| {
+            let mesh = self.cut(&file, shape);
+            mesh.map(|mesh| push(&mut self.meshes, mesh))
+        });
+        self.parts.insert(key, index);
         let Some(index) = index else {
-            let names = self.mesh_files.get(&file).and_then(Option::as_ref);
+            let names = self.parsed.get(&file).and_then(Option::as_ref);
             let names = names.map(MeshFile::names).unwrap_or_default().join(", ");
             let what = format!("has no submesh {:?}; it has: {names}", shape.submesh);
             warn(UNREADABLE, &shape.uri, &what, asker, report);
@@ -107,7 +103,7 @@ impl<'r> Files<'r> {
     ) {
         let (name, data) = self.open(&shape.uri, asker, report);
         let Some(name) = name else { return };
-        if let Some(index) = self.grid_indices.get(&name) {
+        if let Some(index) = self.grids.get(&name) {
             shape.grid = *index;
             return;
         }
@@ -121,14 +117,14 @@ impl<'r> Files<'r> {
                 None
             }
         };
-        self.grid_indices.insert(name, shape.grid);
+        self.grids.insert(name, shape.grid);
     }
 
     /// Returns the name of a mesh file that has been read.
     fn mesh_file(&mut self, uri: &str, asker: Asker<'_>, report: &mut Report) -> Option<String> {
         let (name, data) = self.open(uri, asker, report);
         let name = name?;
-        if let Some(known) = self.mesh_files.get(&name) {
+        if let Some(known) = self.parsed.get(&name) {
             return known.is_some().then_some(name);
         }
         let data = data.or_else(|| self.reopen(uri, asker))?;
@@ -143,7 +139,7 @@ impl<'r> Files<'r> {
             }
         };
         let is_read = file.is_some();
-        self.mesh_files.insert(name.clone(), file);
+        self.parsed.insert(name.clone(), file);
         is_read.then_some(name)
     }
 
@@ -185,7 +181,7 @@ impl<'r> Files<'r> {
 
     /// Returns what a shape means of a file.
     fn cut(&self, file: &str, shape: &MeshShape) -> Option<TriangleMesh> {
-        let file = self.mesh_files.get(file)?.as_ref()?;
+        let file = self.parsed.get(file)?.as_ref()?;
         if shape.submesh.is_empty() {
             return Some(file.whole());
         }

@@ -63,14 +63,13 @@ pub(super) fn given_mass(link: &Element, mass: f64) -> Option<f64> {
 /// Tells why no body can have this mass and inertia, by the rules of gz-math's `MassMatrix3`: zero
 /// is allowed, and rounding errors are.
 pub(super) fn check(mass: f64, inertia: [f64; 6]) -> Result<(), &'static str> {
-    let [ixx, ixy, ixz, iyy, iyz, izz] = inertia;
+    let [ixx, ixy, _, iyy, _, izz] = inertia;
     let slack = slack([ixx, iyy, izz]);
     if !(mass.is_finite() && mass >= 0.0) {
         return Err("the mass must not be negative");
     }
     let minor = ixx * iyy - ixy * ixy;
-    let determinant = ixx * (iyy * izz - iyz * iyz) - ixy * (ixy * izz - iyz * ixz)
-        + ixz * (ixy * iyz - iyy * ixz);
+    let determinant = determinant(inertia);
     let is_near_positive = ixx + slack >= 0.0 && minor + slack >= 0.0 && determinant + slack >= 0.0;
     if !is_near_positive {
         return Err("the tensor must be positive definite");
@@ -105,20 +104,22 @@ fn principal_moments(inertia: [f64; 6]) -> [f64; 3] {
     {
         return [ixx, iyy, izz];
     }
-    let b = ixx + iyy + izz;
-    let c = ixx * iyy - ixy * ixy + ixx * izz - ixz * ixz + iyy * izz - iyz * iyz;
-    let d = ixx * iyz * iyz + iyy * ixz * ixz + izz * ixy * ixy
-        - ixx * iyy * izz
-        - 2.0 * ixy * ixz * iyz;
-    let p = b * b - 3.0 * c;
-    if p < near_zero * near_zero {
-        return [b / 3.0; 3];
+    // The coefficients of the characteristic polynomial.
+    let trace = ixx + iyy + izz;
+    let minors = ixx * iyy - ixy * ixy + ixx * izz - ixz * ixz + iyy * izz - iyz * iyz;
+    let spread = trace * trace - 3.0 * minors;
+    if spread < near_zero * near_zero {
+        return [trace / 3.0; 3];
     }
-    let q = 2.0 * b * b * b - 9.0 * b * c - 27.0 * d;
-    let delta = (0.5 * q / p.powf(1.5)).clamp(-1.0, 1.0).acos();
+    let skew = 2.0 * trace.powi(3) - 9.0 * trace * minors + 27.0 * determinant(inertia);
+    let angle = (0.5 * skew / spread.powf(1.5)).clamp(-1.0, 1.0).acos();
     let turn = 2.0 * std::f64::consts::PI;
-    [delta, delta + turn, delta - turn]
-        .map(|angle| (b + 2.0 * p.sqrt() * (angle / 3.0).cos()) / 3.0)
+    [angle, angle + turn, angle - turn]
+        .map(|angle| (trace + 2.0 * spread.sqrt() * (angle / 3.0).cos()) / 3.0)
+}
+
+fn determinant([ixx, ixy, ixz, iyy, iyz, izz]: [f64; 6]) -> f64 {
+    ixx * (iyy * izz - iyz * iyz) - ixy * (ixy * izz - iyz * ixz) + ixz * (ixy * iyz - iyy * ixz)
 }
 
 fn fluid_added_mass(inertial: &Element, report: &mut Report) -> Option<[f64; 21]> {

@@ -35,6 +35,7 @@ pub(super) fn read(
     };
     let velocity_decay = ["linear", "angular"].map(&mut velocity_decay);
     Link {
+        name,
         inertial: inertial::read(element, report),
         gravity: value::truth(element, "gravity", true, report),
         enable_wind: value::truth(element, "enable_wind", false, report)
@@ -48,7 +49,7 @@ pub(super) fn read(
         lights: light::read_all(element, frame, scope, report),
         plugins: plugin::read_all(element),
         custom: part::custom(element, &KEPT),
-        ..Link::new(&name, pose)
+        ..Link::new("", pose)
     }
 }
 
@@ -68,3 +69,6 @@ fn check_emitters(link: &Element, report: &mut Report) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

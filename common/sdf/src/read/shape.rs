@@ -202,3 +202,143 @@ fn corner(point: &Element, report: &mut Report) -> [f64; 2] {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tree::parse;
+
+    fn check(content: &str, expect: &Geometry, warnings: usize) {
+        let geometry = parse(&format!("<geometry>{content}</geometry>"), "f").unwrap();
+        let mut report = Report::default();
+        assert_eq!(read(&geometry, &mut report), *expect, "{content}");
+        assert!(report.errors.is_empty(), "{content}: {report:?}");
+        assert_eq!(report.warnings.len(), warnings, "{content}: {report:?}");
+    }
+
+    #[test]
+    fn what_a_shape_leaves_out_has_the_defaults_of_sdf() {
+        let size = [1.0; 3];
+        check("", &Geometry::Empty, 0);
+        check("<empty/>", &Geometry::Empty, 0);
+        check("<image/>", &Geometry::Empty, 0);
+        check("<box/>", &Geometry::Box { size }, 0);
+        check("<ellipsoid/>", &Geometry::Ellipsoid { radii: size }, 0);
+        check("<sphere/>", &Geometry::Sphere { radius: 1.0 }, 0);
+        let length = 1.0;
+        check(
+            "<cylinder/>",
+            &Geometry::Cylinder {
+                radius: 1.0,
+                length,
+            },
+            0,
+        );
+        check(
+            "<capsule/>",
+            &Geometry::Capsule {
+                radius: 0.5,
+                length,
+            },
+            0,
+        );
+        check(
+            "<cone/>",
+            &Geometry::Cone {
+                radius: 0.5,
+                length,
+            },
+            0,
+        );
+        let (normal, size) = ([0.0, 0.0, 1.0], [1.0; 2]);
+        check("<plane/>", &Geometry::Plane { normal, size }, 0);
+        check("<sphere/><box/>", &Geometry::Box { size: [1.0; 3] }, 0);
+    }
+
+    #[test]
+    fn sizes_that_cannot_be_are_replaced_with_a_warning() {
+        let radius = 1.0;
+        check(
+            "<sphere><radius>-1</radius></sphere>",
+            &Geometry::Sphere { radius },
+            1,
+        );
+        check(
+            "<sphere><radius>0</radius></sphere>",
+            &Geometry::Sphere { radius },
+            1,
+        );
+        let size = [1.0; 3];
+        check("<box><size>2 0 2</size></box>", &Geometry::Box { size }, 1);
+        let (normal, size) = ([0.0, 0.0, 1.0], [1.0; 2]);
+        let flat = "<plane><normal>0 0 0</normal><size>-1 1</size></plane>";
+        check(flat, &Geometry::Plane { normal, size }, 2);
+    }
+
+    fn mesh_shape(approximation: MeshApproximation) -> Geometry {
+        Geometry::Mesh(MeshShape {
+            uri: "a.dae".to_owned(),
+            submesh: String::new(),
+            center_submesh: false,
+            scale: [1.0; 3],
+            approximation,
+            mesh: None,
+            bounds: None,
+        })
+    }
+
+    #[test]
+    fn meshes_say_what_stands_in_for_them() {
+        let mesh = |optimization: &str, inner: &str| {
+            format!("<mesh optimization='{optimization}'><uri>a.dae</uri>{inner}</mesh>")
+        };
+        let decomposition = |max_convex_hulls, voxel_resolution| {
+            mesh_shape(MeshApproximation::ConvexDecomposition(
+                ConvexDecomposition {
+                    max_convex_hulls,
+                    voxel_resolution,
+                },
+            ))
+        };
+        check(&mesh("", ""), &mesh_shape(MeshApproximation::Triangles), 0);
+        check(
+            &mesh("other", ""),
+            &mesh_shape(MeshApproximation::Triangles),
+            0,
+        );
+        let hull = mesh_shape(MeshApproximation::ConvexHull);
+        check(&mesh("convex_hull", ""), &hull, 0);
+        let name = "convex_decomposition";
+        check(&mesh(name, ""), &decomposition(16, 200_000), 0);
+        let inner = "<convex_decomposition><max_convex_hulls>4</max_convex_hulls>\
+                     <voxel_resolution>1e18</voxel_resolution></convex_decomposition>";
+        check(&mesh(name, inner), &decomposition(4, 10_000_000), 0);
+    }
+
+    #[test]
+    fn polylines_are_outlines_with_the_height_of_the_first() {
+        let outline = |points: &[&str], height: &str| {
+            let points: Vec<_> = points
+                .iter()
+                .map(|p| format!("<point>{p}</point>"))
+                .collect();
+            format!("<polyline>{}{height}</polyline>", points.join(""))
+        };
+        let first = outline(&["0 0", "1 0", "0 1", "0 0"], "<height>2</height>");
+        let second = outline(&["0 0 7", "1 0", "0 1"], "<height>3</height>");
+        let corners = vec![[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]];
+        let expect = Geometry::Polyline {
+            outlines: vec![corners.clone(), corners],
+            height: 2.0,
+        };
+        check(&(first + &second), &expect, 0);
+    }
+
+    #[test]
+    fn a_submesh_needs_a_name() {
+        let text = "<geometry><mesh><uri>a</uri><submesh/></mesh></geometry>";
+        let mut report = Report::default();
+        read(&parse(text, "f").unwrap(), &mut report);
+        assert_eq!(report.errors[0].code, "ELEMENT_MISSING");
+    }
+}

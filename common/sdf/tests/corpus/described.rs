@@ -254,8 +254,8 @@ fn frame(frame: &NamedFrame, prefix: &str) -> Value {
 
 /// Position, then w, x, y, z.
 fn pose(pose: &Pose) -> [f64; 7] {
-    let ([x, y, z], [i, j, k, w]) = (pose.position, pose.orientation_xyzw);
-    [x, y, z, w, i, j, k]
+    let (position, [x, y, z, w]) = (pose.position, pose.orientation_xyzw);
+    [position[0], position[1], position[2], w, x, y, z]
 }
 
 /// Stand-ins of models that are not there have numbers after their names (`stub~3`), so that no two
