@@ -10,6 +10,7 @@ mod frames;
 mod generate;
 mod include;
 mod merge;
+mod params;
 pub mod pose;
 pub mod problem;
 mod read;

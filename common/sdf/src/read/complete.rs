@@ -30,7 +30,6 @@ pub(super) fn complete(
         gather(element, "", &mut wanting);
         for link in &mut model.links {
             if let Some(element) = wanting.get(&link.name) {
-                link.is_static |= model.is_static;
                 complete_link(element, &model.name, link, &mut files, report);
             }
         }

@@ -71,22 +71,6 @@ pub(super) fn read(geometry: &Element, report: &mut Report) -> Geometry {
     }
 }
 
-/// Reads a direction, scaled to length one; a vector of zeros is an error.
-pub(super) fn unit(
-    parent: &Element,
-    name: &str,
-    default: [f64; 3],
-    report: &mut Report,
-) -> [f64; 3] {
-    let vector = value::numbers(parent, name, default, report);
-    normalized(vector).unwrap_or_else(|| {
-        let element = parent.child(name).unwrap_or(parent);
-        let message = format!("<{name}> is a direction and must have a length");
-        report.error("ELEMENT_INVALID", element, message);
-        default
-    })
-}
-
 fn normalized(vector: [f64; 3]) -> Option<[f64; 3]> {
     let norm = vector.iter().map(|c| c * c).sum::<f64>().sqrt();
     (norm > 0.0 && norm.is_finite()).then(|| vector.map(|coordinate| coordinate / norm))

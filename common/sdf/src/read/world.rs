@@ -1,6 +1,6 @@
-//! `<world>`: what surrounds models, and the models.
+//! `<world>`: what surrounds models, the models, and joints between them.
 
-use super::{environment, light, model, part, plugin};
+use super::{environment, light, model, part, plugin, world_joint};
 use crate::frames::{FrameKind, Scope};
 use crate::report::Report;
 use crate::tree::Element;
@@ -16,16 +16,7 @@ const MAGNETIC_FIELD: [f64; 3] = [5.5645e-6, 22.8758e-6, -42.3884e-6];
 pub(super) fn read(element: &Element, report: &mut Report) -> World {
     let name = value::name(element, report).unwrap_or_default().to_owned();
     let scope = Scope::build(element, report);
-    let mut models = Vec::with_capacity(scope.nested.len());
-    for frame in &scope.frames {
-        match frame.kind {
-            FrameKind::Model(nested) => {
-                models.push(model::read(frame, &scope.nested[nested], report));
-            }
-            FrameKind::Scope | FrameKind::Link | FrameKind::Joint | FrameKind::Free => {}
-        }
-    }
-    World {
+    let mut world = World {
         name,
         physics: environment::physics(element, report),
         gravity: value::numbers(element, "gravity", GRAVITY, report),
@@ -39,7 +30,22 @@ pub(super) fn read(element: &Element, report: &mut Report) -> World {
         actors: light::actors(element, &scope.frames[0], &scope, report),
         plugins: plugin::read_all(element),
         custom: part::custom(element, &[]),
-        models,
+        models: Vec::with_capacity(scope.nested.len()),
         ..World::default()
+    };
+    for frame in &scope.frames {
+        match frame.kind {
+            FrameKind::Model(nested) => {
+                let model = model::read(frame, &scope.nested[nested], report);
+                world.models.push(model);
+            }
+            FrameKind::Free => {
+                let named = model::named_frame(frame, frame.name.to_owned(), frame.pose);
+                world.frames.push(named);
+            }
+            FrameKind::Scope | FrameKind::Link | FrameKind::Joint => {}
+        }
     }
+    world.joints = world_joint::read_all(&scope, &world.models, report);
+    world
 }
