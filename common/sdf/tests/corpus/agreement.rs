@@ -19,14 +19,14 @@ pub(crate) struct Agreement {
 impl Agreement {
     /// Compares the parts of a file. Worlds of one file may use a name twice: a part agrees when
     /// one of its name does.
-    pub(crate) fn add_file(&mut self, file: &str, expected: &[&Value], found: &[Value]) {
+    pub(crate) fn add_file(&mut self, file: &str, expected: &[Value], found: &[Value]) {
         let mut by_name: BTreeMap<(&str, &str), Vec<&Value>> = BTreeMap::new();
         for part in found {
             by_name.entry(key(part)).or_default().push(part);
         }
         let wind = winds(expected);
         for part in expected {
-            let mut part = (*part).clone();
+            let mut part = part.clone();
             translate(&mut part, &wind);
             let (kind, name) = key(&part);
             let candidates = by_name.get(&(kind, name)).map_or(&[][..], Vec::as_slice);
@@ -75,7 +75,7 @@ fn key(part: &Value) -> (&str, &str) {
 }
 
 /// Models that wind acts on.
-fn winds(expected: &[&Value]) -> Vec<String> {
+fn winds(expected: &[Value]) -> Vec<String> {
     let models = expected.iter().filter(|part| part["kind"] == "model");
     models
         .filter(|model| model["enable_wind"] == true)

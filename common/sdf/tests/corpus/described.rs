@@ -59,7 +59,8 @@ pub(crate) fn world(world: &World) -> Vec<Value> {
 fn model(model: &Model, lines: &mut Vec<Value>) {
     let name = &model.name;
     let prefix = format!("{name}::");
-    let canonical = |link: Option<&Link>| link.map(|link| format!("{prefix}{}", link.name));
+    let canonical =
+        |link: Option<&Link>| link.map_or(String::new(), |link| format!("{prefix}{}", link.name));
     lines.push(json!({
         "kind": "model",
         "name": name,

@@ -20,8 +20,10 @@ const MODEL_FOLDERS: [&str; 8] = [
 
 /// The files.
 pub(crate) struct Corpus {
-    root: PathBuf,
-    resolver: SearchPaths,
+    /// Where it is.
+    pub(crate) root: PathBuf,
+    /// Finds models as libsdformat did.
+    pub(crate) resolver: SearchPaths,
 }
 
 /// What libsdformat said of a file.
