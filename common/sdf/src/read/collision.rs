@@ -3,7 +3,6 @@
 use super::{part, shape, surface};
 use crate::frames::{Frame, Scope};
 use crate::report::Report;
-use crate::value;
 use crate::world::{Collision, Geometry};
 
 /// Reads the collisions of the link at `owner`; poses are in its frame. Files are read later, by
@@ -22,7 +21,7 @@ pub(super) fn read_all(
                 .child("geometry")
                 .map_or(Geometry::Empty, |geometry| shape::read(geometry, report)),
             surface: surface::read(collision, report),
-            laser_retro: value::number(collision, "laser_retro", 0.0, report),
+            laser_retro: part::number(collision, "laser_retro", 0.0, report),
             custom: part::custom(collision, &[]),
         });
     }

@@ -28,15 +28,11 @@ pub(super) fn physics(world: &Element, report: &mut Report) -> Physics {
     let Some(element) = profile else {
         return default;
     };
-    let contacts = value::number(
-        element,
-        "max_contacts",
-        f64::from(default.max_contacts),
-        report,
-    );
+    let contacts = f64::from(default.max_contacts);
+    let contacts = part::number(element, "max_contacts", contacts, report);
     let mut pace = |name: &str, default: f64, may_be_zero: bool| {
-        let value = value::number(element, name, default, report);
-        if value > 0.0 || (may_be_zero && value == 0.0) {
+        let value = part::number(element, name, default, report);
+        if (value > 0.0 && value < f64::MAX) || (may_be_zero && value == 0.0) {
             return value;
         }
         let child = element.child(name).unwrap_or(element);

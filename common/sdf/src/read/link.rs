@@ -28,11 +28,8 @@ pub(super) fn read(
     let element = frame.element;
     check_emitters(element, report);
     let decay = element.child("velocity_decay");
-    let mut velocity_decay = |name: &str| {
-        decay.map_or(0.0, |decay| {
-            value::number_from_zero(decay, name, 0.0, report)
-        })
-    };
+    let mut velocity_decay =
+        |name: &str| decay.map_or(0.0, |decay| part::number(decay, name, 0.0, report).max(0.0));
     let velocity_decay = ["linear", "angular"].map(&mut velocity_decay);
     Link {
         name,

@@ -87,6 +87,12 @@ pub(super) fn text(parent: &Element, name: &str) -> Option<String> {
         .filter(|text| !text.is_empty())
 }
 
+/// Returns the number in a child, whose infinity is the largest number that there is.
+pub(super) fn number(parent: &Element, name: &str, default: f64, report: &mut Report) -> f64 {
+    let [number] = value::numbers_or_infinite(parent, name, [default], report);
+    number.clamp(f64::MIN, f64::MAX)
+}
+
 /// Returns a truth value that is read and judged elsewhere; false where it is missing or wrong.
 pub(super) fn flag(parent: &Element, name: &str) -> bool {
     text(parent, name).and_then(|text| value::parse_truth(&text)) == Some(true)

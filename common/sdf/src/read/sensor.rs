@@ -87,7 +87,7 @@ pub(super) fn read_all(owner: &Frame<'_>, scope: &Scope<'_>, report: &mut Report
             name: name.to_owned(),
             kind: kind.to_owned(),
             pose: part::pose(sensor, owner, scope, report),
-            update_rate: value::number(sensor, "update_rate", 0.0, report).max(0.0),
+            update_rate: part::number(sensor, "update_rate", 0.0, report).max(0.0),
             topic: part::text(sensor, "topic").unwrap_or_default(),
             always_on: value::truth(sensor, "always_on", false, report),
             content: Content::from(sensor),

@@ -92,12 +92,18 @@ fn size<const N: usize>(
     default: [f64; N],
     report: &mut Report,
 ) -> [f64; N] {
-    let values = value::numbers(shape, name, default, report);
-    if values.iter().all(|value| *value > 0.0) {
+    let values = value::numbers_or_infinite(shape, name, default, report);
+    if values.iter().all(|value| *value > 0.0 && value.is_finite()) {
         return values;
     }
     let instead = default.map(|value| value.to_string()).join(" ");
-    replaced(shape, name, "must be greater than zero", &instead, report);
+    replaced(
+        shape,
+        name,
+        "must be greater than zero and finite",
+        &instead,
+        report,
+    );
     default
 }
 

@@ -2,10 +2,14 @@
 //!
 //! What Gazebo reads for its own engine is under `<ode>`; the values of `<bullet>` are not read.
 
+use super::part;
 use crate::report::Report;
 use crate::tree::Element;
 use crate::value;
 use crate::world::Surface;
+
+/// The most friction: more makes no difference, and products with it must be finite.
+const FRICTION_MAX: f64 = 1e12;
 
 /// Reads the surface of a collision.
 pub(super) fn read(collision: &Element, report: &mut Report) -> Surface {
@@ -17,10 +21,10 @@ pub(super) fn read(collision: &Element, report: &mut Report) -> Surface {
         read_friction(friction, &mut surface, report);
     }
     if let Some(bounce) = element.child("bounce") {
-        let mut from_zero =
-            |name: &str, default: f64| value::number_from_zero(bounce, name, default, report);
-        surface.restitution = from_zero("restitution_coefficient", surface.restitution);
-        surface.restitution_threshold = from_zero("threshold", surface.restitution_threshold);
+        let name = "restitution_coefficient";
+        surface.restitution = value::number_from_zero(bounce, name, surface.restitution, report);
+        let default = surface.restitution_threshold;
+        surface.restitution_threshold = part::number(bounce, "threshold", default, report);
     }
     if let Some(contact) = element.child("contact") {
         read_contact(contact, &mut surface, report);
@@ -30,9 +34,9 @@ pub(super) fn read(collision: &Element, report: &mut Report) -> Surface {
 
 fn read_friction(friction: &Element, surface: &mut Surface, report: &mut Report) {
     if let Some(ode) = friction.child("ode") {
-        surface.friction = value::number_from_zero(ode, "mu", surface.friction, report);
-        surface.friction2 = value::number_from_zero(ode, "mu2", surface.friction2, report);
-        surface.slip = ["slip1", "slip2"].map(|name| value::number(ode, name, 0.0, report));
+        surface.friction = coefficient(ode, "mu", surface.friction, report);
+        surface.friction2 = coefficient(ode, "mu2", surface.friction2, report);
+        surface.slip = ["slip1", "slip2"].map(|name| part::number(ode, name, 0.0, report));
         let direction = value::numbers(ode, "fdir1", surface.friction_direction, report);
         let norm = direction.iter().map(|c| c * c).sum::<f64>().sqrt();
         if norm > 0.0 && norm.is_finite() {
@@ -41,9 +45,19 @@ fn read_friction(friction: &Element, surface: &mut Surface, report: &mut Report)
     }
     if let Some(torsional) = friction.child("torsional") {
         let default = surface.torsional_friction;
-        surface.torsional_friction =
-            value::number_from_zero(torsional, "coefficient", default, report);
+        surface.torsional_friction = coefficient(torsional, "coefficient", default, report);
     }
+}
+
+fn coefficient(parent: &Element, name: &str, default: f64, report: &mut Report) -> f64 {
+    let number = part::number(parent, name, default, report);
+    if number < 0.0 {
+        let element = parent.child(name).unwrap_or(parent);
+        let message = format!("<{name}> must not be negative");
+        report.error("ELEMENT_INVALID", element, message);
+        return default;
+    }
+    number.min(FRICTION_MAX)
 }
 
 fn read_contact(contact: &Element, surface: &mut Surface, report: &mut Report) {
@@ -58,13 +72,14 @@ fn read_contact(contact: &Element, surface: &mut Surface, report: &mut Report) {
     surface.collide_without_contact =
         value::truth(contact, "collide_without_contact", false, report);
     if let Some(ode) = contact.child("ode") {
-        surface.stiffness = value::number(ode, "kp", default.stiffness, report);
-        surface.damping = value::number(ode, "kd", default.damping, report);
+        surface.stiffness = part::number(ode, "kp", default.stiffness, report);
+        surface.damping = part::number(ode, "kd", default.damping, report);
     }
 }
 
-/// Reads a number in decimal or, after `0x`, hexadecimal digits; as in libsdformat, its lower 16
-/// bits count, and a negative one is the complement of two.
+/// Reads a whole number in decimal or, after `0x`, hexadecimal digits. As in libsdformat what comes
+/// after the digits is not looked at, the lower 16 bits count, and a negative number is the
+/// complement of two.
 fn bitmask(parent: &Element, name: &str, default: u16, report: &mut Report) -> u16 {
     let Some(element) = parent.child(name) else {
         return default;
@@ -73,17 +88,26 @@ fn bitmask(parent: &Element, name: &str, default: u16, report: &mut Report) -> u
     if text.is_empty() {
         return default;
     }
-    let parsed = match text.strip_prefix("0x").or(text.strip_prefix("0X")) {
-        Some(digits) => i64::from_str_radix(digits, 16),
-        None => text.parse(),
+    let (is_negative, digits) = match text.strip_prefix('-') {
+        Some(digits) => (true, digits),
+        None => (false, text.as_str()),
     };
-    match parsed {
-        Ok(mask) if i64::from(i32::MIN) <= mask && mask <= i64::from(u32::MAX) => mask as u16,
-        _ => {
-            let message = format!("<{name}> is a number of 16 bits, and {text:?} is not");
-            report.error("ELEMENT_INVALID", element, message);
-            default
-        }
+    let hexadecimal = digits.strip_prefix("0x").or(digits.strip_prefix("0X"));
+    let (radix, digits) = hexadecimal.map_or((10, digits), |digits| (16, digits));
+    let mut values = digits.chars().map_while(|c| c.to_digit(radix)).peekable();
+    if values.peek().is_none() {
+        let message = format!("<{name}> is a number of 16 bits, and {text:?} is not");
+        report.error("ELEMENT_INVALID", element, message);
+        return default;
+    }
+    let number = values.fold(0_u32, |number, digit| {
+        number.wrapping_mul(radix).wrapping_add(digit)
+    });
+    let mask = number as u16;
+    if is_negative {
+        mask.wrapping_neg()
+    } else {
+        mask
     }
 }
 
@@ -113,8 +137,10 @@ mod tests {
         check_mask("0x10", Some(16));
         check_mask("65537", Some(1));
         check_mask("-1", Some(0xffff));
+        check_mask("12 or so", Some(12));
+        check_mask("99999999999", Some(59391));
         check_mask("many", None);
-        check_mask("99999999999", None);
+        check_mask("0x", None);
     }
 
     #[test]

@@ -3,7 +3,6 @@
 use super::{material, part, shape};
 use crate::frames::{Frame, Scope};
 use crate::report::Report;
-use crate::value;
 use crate::world::{Geometry, Visual};
 
 /// Reads the visuals of the link at `owner`; poses are in its frame.
@@ -14,7 +13,7 @@ pub(super) fn read_all(owner: &Frame<'_>, scope: &Scope<'_>, report: &mut Report
         if let Some(material) = material {
             material::check(material, report);
         }
-        let transparency = value::number(visual, "transparency", 0.0, report);
+        let transparency = part::number(visual, "transparency", 0.0, report);
         visuals.push(Visual {
             name: name.to_owned(),
             pose: part::pose(visual, owner, scope, report),
