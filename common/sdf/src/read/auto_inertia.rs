@@ -5,8 +5,9 @@
 
 use std::f64::consts::PI;
 
-use mesh::TriangleMesh;
+use mesh::MassProperties;
 
+use super::files::Files;
 use super::{inertial, part};
 use crate::pose::Pose;
 use crate::report::Report;
@@ -29,7 +30,7 @@ struct Body {
 pub(super) fn resolve(
     element: &Element,
     link: &mut Link,
-    meshes: &[TriangleMesh],
+    files: &mut Files<'_>,
     report: &mut Report,
 ) {
     let name = element.attribute("name").unwrap_or_default();
@@ -46,7 +47,7 @@ pub(super) fn resolve(
         .zip(&link.collisions)
     {
         let density = density(collision.1, place, report);
-        let Some(body) = body(&shape.geometry, density, meshes, collision, report) else {
+        let Some(body) = body(&shape.geometry, density, files, collision, report) else {
             let message = format!(
                 "the inertia of {name:?} is to follow from its collisions, and that of {:?} has no \
                  mass: give an <inertia>, or another shape or density",
@@ -88,7 +89,7 @@ fn density(collision: &Element, inertial: &Element, report: &mut Report) -> f64 
 fn body(
     geometry: &Geometry,
     density: f64,
-    meshes: &[TriangleMesh],
+    files: &mut Files<'_>,
     (name, element): (&str, &Element),
     report: &mut Report,
 ) -> Option<Body> {
@@ -127,10 +128,13 @@ fn body(
         }
         Geometry::Capsule { radius, length } => capsule(radius, length),
         Geometry::Mesh(ref shape) => {
-            let mesh = shape
-                .mesh
-                .map(|index| meshes[index].clone().scaled(shape.scale));
-            return Some(mesh_body(mesh, density, name, element, report));
+            return Some(mesh_body(
+                files.solid(shape),
+                density,
+                name,
+                element,
+                report,
+            ));
         }
         Geometry::Empty
         | Geometry::Plane { .. }
@@ -163,17 +167,17 @@ fn capsule(radius: f64, length: f64) -> (f64, f64, [f64; 3]) {
 }
 
 fn mesh_body(
-    mesh: Option<TriangleMesh>,
+    solid: Option<MassProperties>,
     density: f64,
     name: &str,
     element: &Element,
     report: &mut Report,
 ) -> Body {
-    if let Some(found) = mesh.and_then(|mesh| mesh.mass_properties(density)) {
+    if let Some(solid) = solid.filter(|_| density > 0.0) {
         return Body {
-            mass: found.mass,
-            center: found.center,
-            inertia: found.inertia,
+            mass: solid.mass * density,
+            center: solid.center,
+            inertia: solid.inertia.map(|moment| moment * density),
         };
     }
     let key = element.place().to_string();

@@ -85,13 +85,7 @@ fn complete_link(
             Geometry::Mesh(mesh) => files.attach_mesh(mesh, asker("mesh"), report),
             Geometry::Heightmap(map) => files.attach_heights(map, asker("heightmap"), report),
             Geometry::Polyline { outlines, height } => {
-                if let Err(error) = mesh::TriangleMesh::extrude(outlines, *height) {
-                    let asker = asker("polyline");
-                    let key = asker.element.place().to_string();
-                    report.warn_once("POLYLINE_INVALID", &key, asker.element, || {
-                        format!("the collision {name:?} touches nothing: {error}")
-                    });
-                }
+                files.check_outlines(outlines, *height, asker("polyline"), report);
             }
             Geometry::Empty
             | Geometry::Box { .. }
@@ -104,7 +98,7 @@ fn complete_link(
         }
     }
     if inertial::is_automatic(element) && !link.is_static {
-        auto_inertia::resolve(element, link, &files.meshes, report);
+        auto_inertia::resolve(element, link, files, report);
     }
 }
 

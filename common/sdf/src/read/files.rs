@@ -3,9 +3,9 @@
 //! A file that is missing or broken is a warning, as libsdformat never opens any: the collision
 //! stays, without data. Visuals' files are never asked for.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use mesh::{HeightGrid, MeshFile, TriangleMesh};
+use mesh::{HeightGrid, MassProperties, MeshFile, TriangleMesh};
 
 use crate::report::Report;
 use crate::resolve::{ResolvedData, Resolver};
@@ -13,7 +13,7 @@ use crate::tree::Element;
 use crate::world::{HeightmapShape, MeshShape};
 
 /// The most bytes that all files of a world may hold together.
-const BYTES_MAX: usize = 2 << 30;
+const BYTES_MAX: usize = 1 << 30;
 
 /// The files of one world.
 pub(super) struct Files<'r> {
@@ -25,6 +25,11 @@ pub(super) struct Files<'r> {
     /// Indices into `meshes`, by file, submesh, and whether that is centred.
     parts: BTreeMap<(String, String, bool), Option<usize>>,
     grids: BTreeMap<String, Option<usize>>,
+    /// Mass properties at a density of 1, by mesh and bits of its scale; meshes are large, and
+    /// included many times.
+    solids: BTreeMap<(usize, [u64; 3]), Option<MassProperties>>,
+    /// Where the polylines stand that have been looked at.
+    outlines: BTreeSet<String>,
     bytes_read: usize,
     /// What the world is to hold.
     pub(super) meshes: Vec<TriangleMesh>,
@@ -54,6 +59,8 @@ impl<'r> Files<'r> {
             parsed: BTreeMap::new(),
             parts: BTreeMap::new(),
             grids: BTreeMap::new(),
+            solids: BTreeMap::new(),
+            outlines: BTreeSet::new(),
             bytes_read: 0,
             meshes: Vec::new(),
             height_grids: Vec::new(),
@@ -118,6 +125,39 @@ impl<'r> Files<'r> {
             }
         };
         self.grids.insert(name, shape.grid);
+    }
+
+    /// Warns of outlines that bound nothing.
+    pub(super) fn check_outlines(
+        &mut self,
+        outlines: &[Vec<[f64; 2]>],
+        height: f64,
+        asker: Asker<'_>,
+        report: &mut Report,
+    ) {
+        let place = asker.element.place().to_string();
+        if self.outlines.contains(&place) {
+            return;
+        }
+        if let Err(error) = TriangleMesh::extrude(outlines, height) {
+            report.warn_once("POLYLINE_INVALID", &place, asker.element, || {
+                format!(
+                    "the collision {:?} touches nothing: {error}",
+                    asker.collision
+                )
+            });
+        }
+        self.outlines.insert(place);
+    }
+
+    /// Returns the mass properties of the solid in a mesh at a density of 1 kg/m^3, if it bounds
+    /// one.
+    pub(super) fn solid(&mut self, shape: &MeshShape) -> Option<MassProperties> {
+        let index = shape.mesh?;
+        let mesh = &self.meshes[index];
+        let key = (index, shape.scale.map(f64::to_bits));
+        let solid = || mesh.clone().scaled(shape.scale).mass_properties(1.0);
+        *self.solids.entry(key).or_insert_with(solid)
     }
 
     /// Returns the name of a mesh file that has been read.
