@@ -2,6 +2,8 @@
 //!
 //! Everything here is a function of bytes: nothing opens a file and nothing knows physics or SDF.
 
+#[cfg(test)]
+mod broken;
 mod extrude;
 mod height_grid;
 mod height_image;
@@ -13,7 +15,7 @@ mod triangle_mesh;
 
 pub use extrude::{ExtrudeError, OUTLINE_POINTS_MAX, OUTLINES_MAX};
 pub use height_grid::HeightGrid;
-pub use height_image::{HEIGHT_SAMPLES_MAX, ReadImageError, read_height_grid};
+pub use height_image::{HEIGHT_SAMPLES_MAX, ImageProblem, ReadImageError, read_height_grid};
 pub use mass_properties::MassProperties;
 pub use mesh_file::{MeshFile, Submesh};
 pub use read::{MESH_FILE_BYTES_MAX, MeshProblem, ReadMeshError, read_mesh};

@@ -12,7 +12,7 @@ pub struct MassProperties {
     pub mass: f64,
     /// Centre of mass in the frame of the mesh \[m\].
     pub center: [f64; 3],
-    /// Inertia about the centre, along the axes of the mesh: ixx, ixy, ixz, iyy, iyz, izz \[kg m²\].
+    /// Inertia about the centre, in the axes of the mesh: ixx, ixy, ixz, iyy, iyz, izz \[kg m²\].
     pub inertia: [f64; 6],
 }
 
@@ -130,13 +130,10 @@ mod tests {
         let found = mesh.mass_properties(1000.0).unwrap();
         let scale = inertia[0].max(inertia[3]).max(inertia[5]);
         assert!((found.mass - mass).abs() <= within * mass, "{found:?}");
-        for i in 0..3 {
-            assert!((found.center[i] - center[i]).abs() <= within, "{found:?}");
-        }
-        for i in 0..6 {
-            let off = (found.inertia[i] - inertia[i]).abs();
-            assert!(off <= within * scale, "{found:?} but {inertia:?}");
-        }
+        let is_center = |i: usize| (found.center[i] - center[i]).abs() <= within;
+        assert!((0..3).all(is_center), "{found:?} but {center:?}");
+        let is_inertia = |i: usize| (found.inertia[i] - inertia[i]).abs() <= within * scale;
+        assert!((0..6).all(is_inertia), "{found:?} but {inertia:?}");
     }
 
     /// A box with edges along the axes.

@@ -21,21 +21,15 @@ pub struct Submesh {
 }
 
 impl MeshFile {
-    /// Returns all submeshes as one mesh.
+    /// Returns all submeshes as one mesh, joined where they meet at equal positions.
     pub fn whole(&self) -> TriangleMesh {
-        let mut whole = TriangleMesh::default();
-        for submesh in &self.submeshes {
-            whole.append(&submesh.mesh);
-        }
-        whole
+        joined(self.submeshes.iter())
     }
 
     /// Returns all parts that bear this name as one mesh, if there are any.
     pub fn submesh(&self, name: &str) -> Option<TriangleMesh> {
-        let mut parts = self.submeshes.iter().filter(|part| part.name == name);
-        let mut mesh = parts.next()?.mesh.clone();
-        parts.for_each(|part| mesh.append(&part.mesh));
-        Some(mesh)
+        let mesh = joined(self.submeshes.iter().filter(|part| part.name == name));
+        (!mesh.triangles.is_empty()).then_some(mesh)
     }
 
     /// Returns the names of the submeshes in the order of the file, each once.
@@ -46,4 +40,19 @@ impl MeshFile {
             .filter(|name| !name.is_empty() && seen.insert(*name))
             .collect()
     }
+}
+
+fn joined<'m>(mut parts: impl Iterator<Item = &'m Submesh>) -> TriangleMesh {
+    let mut mesh = parts
+        .next()
+        .map_or_else(TriangleMesh::default, |part| part.mesh.clone());
+    let mut is_one = true;
+    for part in parts {
+        mesh.append(&part.mesh);
+        is_one = false;
+    }
+    if is_one {
+        return mesh;
+    }
+    TriangleMesh::welded(&mesh.vertices, mesh.triangles.iter().copied())
 }

@@ -114,7 +114,7 @@ fn index(corner: &str, count: usize) -> Option<u32> {
     let vertex = corner.split('/').next()?;
     let number: i64 = vertex.parse().ok()?;
     let index = if number < 0 {
-        (count as i64).checked_add(number)?
+        i64::try_from(count).ok()?.checked_add(number)?
     } else {
         number - 1
     };

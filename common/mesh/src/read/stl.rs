@@ -23,7 +23,8 @@ pub(super) fn read(bytes: &[u8], gathering: &mut Gathering) -> Result<(), MeshPr
         .trim_ascii_start()
         .get(..5)
         .is_some_and(|word| word.eq_ignore_ascii_case(b"solid"));
-    if starts_as_text && !is_binary(bytes) {
+    let is_text = starts_as_text && !bytes.contains(&0);
+    if is_text && !is_binary(bytes) {
         return read_text(&String::from_utf8_lossy(bytes), gathering);
     }
     read_binary(bytes, gathering)

@@ -161,13 +161,12 @@ impl<'e> Walk<'e, '_, '_> {
         transform: &Transform,
     ) -> Result<(), MeshProblem> {
         let id = geometry.attribute("id").unwrap_or_default();
-        let parts = match self.known.get(id) {
-            Some(parts) => Rc::clone(parts),
-            None => {
-                let parts = Rc::new(self.geometries.parts(geometry)?);
-                self.known.insert(id, Rc::clone(&parts));
-                parts
-            }
+        let parts = if let Some(parts) = self.known.get(id) {
+            Rc::clone(parts)
+        } else {
+            let parts = Rc::new(self.geometries.parts(geometry)?);
+            self.known.insert(id, Rc::clone(&parts));
+            parts
         };
         self.shown += 1 + parts.len();
         if self.shown > SHOWN_MAX {

@@ -125,10 +125,8 @@ pub(super) fn parse(text: &str) -> Result<Element, MeshProblem> {
     let (mut line, mut counted) = (1, 0);
     loop {
         let start = (reader.buffer_position() as usize).min(text.len());
-        line += text.as_bytes()[counted..start]
-            .iter()
-            .filter(|byte| **byte == b'\n')
-            .count();
+        let between = &text.as_bytes()[counted..start];
+        line += between.split(|byte| *byte == b'\n').count() - 1;
         counted = start;
         match reader.read_event() {
             Ok(Event::Eof) => break,
