@@ -9,6 +9,7 @@ use crate::convert;
 use crate::merge;
 use crate::report::Report;
 use crate::resolve::Resolver;
+use crate::schema;
 use crate::tree::{self, Element, Node};
 
 /// The deepest chain of files that include each other.
@@ -162,6 +163,7 @@ impl Expander<'_> {
                 return None;
             }
         };
+        schema::check(&mut root, self.report);
         self.chain.push(found.file);
         self.expand(&mut root);
         self.chain.pop();

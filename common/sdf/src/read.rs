@@ -14,7 +14,7 @@ use crate::report::Report;
 use crate::resolve::Resolver;
 use crate::tree::{self, Element};
 use crate::world::World;
-use crate::{convert, include, vocabulary};
+use crate::{convert, include, schema, vocabulary};
 
 /// What a file was read as.
 #[derive(Clone, Debug)]
@@ -37,7 +37,9 @@ pub fn read_worlds(
     let mut root = tree::parse(text, file).map_err(only)?;
     convert::upgrade(&mut root).map_err(only)?;
     let mut report = Report::default();
+    schema::check(&mut root, &mut report);
     include::expand(&mut root, resolver, &mut report);
+    schema::rules::check(&root, &mut report);
     vocabulary::survey(&root, &mut report);
     let worlds = read_all(&root, &mut report);
     if !report.errors.is_empty() {
