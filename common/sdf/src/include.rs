@@ -258,7 +258,7 @@ mod tests {
 
     #[test]
     fn an_include_overrides_name_pose_and_static() {
-        let model = "<sdf version='1.6'><model name='m'><pose frame='x'>9 9 9 0 0 0</pose>\
+        let model = "<sdf version='1.6'><model name='m'><pose>9 9 9 0 0 0</pose>\
                      <link name='l'/></model></sdf>";
         let include = "<include><uri>m</uri><name>n</name><pose>1 2 3 0 0 0</pose>\
                        <static>true</static></include>";
@@ -301,7 +301,7 @@ mod tests {
     fn a_file_with_two_models_or_none_cannot_be_included() {
         for (text, code) in [
             (
-                "<sdf version='1.10'><model/><model/></sdf>",
+                "<sdf version='1.10'><model name='a'/><model name='b'/></sdf>",
                 "ELEMENT_INCORRECT_TYPE",
             ),
             ("<sdf version='1.10'/>", "ELEMENT_MISSING"),

@@ -7,18 +7,26 @@ use crate::tree::Element;
 
 /// Renames links, joints and frames that have the name of another kind of part.
 pub(super) fn separate_names(element: &mut Element) {
-    if element.name == "model" {
-        separate_in_model(element);
+    match element.name.as_str() {
+        "model" => separate(element, BTreeSet::new()),
+        // A frame of a world gives way to later models too.
+        "world" => {
+            let models = element.children_named("model");
+            let names = models.filter_map(|model| model.attribute("name"));
+            let taken = names.map(|name| name.trim().to_owned()).collect();
+            separate(element, taken);
+        }
+        _ => {}
     }
     for child in element.children_mut().filter(|child| !child.is_foreign()) {
         separate_names(child);
     }
 }
 
-fn separate_in_model(model: &mut Element) {
-    let mut taken = BTreeSet::new();
+/// Renames the parts of a model or world of which the name is taken when they come.
+fn separate(parent: &mut Element, mut taken: BTreeSet<String>) {
     let mut seen: BTreeSet<(&'static str, String)> = BTreeSet::new();
-    for child in model.children_mut() {
+    for child in parent.children_mut() {
         let kind = match child.name.as_str() {
             "model" => "model",
             "include" => {

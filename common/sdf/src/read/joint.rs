@@ -62,8 +62,11 @@ pub(super) fn read(
 fn kind(frame: &Frame<'_>, place: &Surroundings<'_, '_>, report: &mut Report) -> Option<JointKind> {
     let element = frame.element;
     let Some(name) = element.filled_attribute("type") else {
-        let message = format!("the joint {:?} needs a type attribute", frame.name);
-        report.error("ATTRIBUTE_MISSING", element, message);
+        report.error(
+            "ATTRIBUTE_MISSING",
+            element,
+            "<joint> needs a type attribute",
+        );
         return None;
     };
     Some(match name {
