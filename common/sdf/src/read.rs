@@ -29,7 +29,7 @@ use crate::problem::{Problem, ReadWorldError};
 use crate::report::Report;
 use crate::resolve::Resolver;
 use crate::world::World;
-use crate::{include, vocabulary};
+use crate::{include, schema, vocabulary};
 
 /// What a file was read as.
 #[derive(Clone, Debug)]
@@ -51,11 +51,13 @@ pub fn read_worlds(
     file: &str,
     resolver: &dyn Resolver,
 ) -> Result<ReadWorlds, ReadWorldError> {
-    let document = document::read(text, file).map_err(|problem| ReadWorldError {
+    let mut document = document::read(text, file).map_err(|problem| ReadWorldError {
         errors: vec![problem],
     })?;
     let mut report = Report::default();
+    schema::check(&mut document.root, &mut report);
     let mut root = include::expand(document, resolver, &mut report);
+    schema::rules::check(&root, &mut report);
     vocabulary::survey(&root, &mut report);
     let is_model_file = root::give_world(&mut root, &mut report);
     let worlds = root::read_worlds(&root, resolver, &mut report);

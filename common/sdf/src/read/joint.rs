@@ -82,8 +82,11 @@ pub(super) fn kind(
     let element = frame.element;
     axis::check(frame, place, report);
     let Some(name) = element.filled_attribute("type") else {
-        let message = format!("the joint {:?} needs a type attribute", frame.name);
-        report.error("ATTRIBUTE_MISSING", element, message);
+        report.error(
+            "ATTRIBUTE_MISSING",
+            element,
+            "<joint> needs a type attribute",
+        );
         return None;
     };
     Some(match name.to_ascii_lowercase().as_str() {

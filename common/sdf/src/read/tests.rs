@@ -72,20 +72,21 @@ fn what_a_file_leaves_out_has_the_defaults_of_sdf() {
 #[test]
 fn physics_is_the_default_profile_or_the_first() {
     let profile = |default: &str, step: &str| {
-        format!("<physics name='p' {default}><max_step_size>{step}</max_step_size></physics>")
+        let attributes = format!("name='p{step}' type='ode' {default}");
+        format!("<physics {attributes}><max_step_size>{step}</max_step_size></physics>")
     };
     let step = |profiles: String| world(&profiles).physics.max_step_size_s;
-    let second = "<physics name='q' default='true'><max_step_size>0.2</max_step_size></physics>";
-    assert_eq!(step(profile("", "0.1") + second), 0.2);
-    check_errors(
-        &(profile("", "0.1") + &profile("", "0.2")),
-        &["DUPLICATE_NAME"],
+    assert_eq!(step(profile("", "0.1") + &profile("", "0.2")), 0.1);
+    assert_eq!(
+        step(profile("", "0.1") + &profile("default='true'", "0.2")),
+        0.2
     );
+    check_warnings(&profile("", "0"), &[("ELEMENT_INVALID", 1)]);
 }
 
 #[test]
 fn gravity_in_physics_holds_up_to_1_5() {
-    let content = "<physics><gravity>0 0 -1</gravity></physics>";
+    let content = "<physics type='ode'><gravity>0 0 -1</gravity></physics>";
     for (version, expect) in [("1.4", -1.0), ("1.5", -1.0), ("1.6", -9.8)] {
         let read = read_version(version, content).unwrap();
         assert_eq!(read.worlds[0].gravity[2], expect, "{version}");
@@ -274,7 +275,7 @@ fn joints_that_cannot_be_are_errors() {
 
 fn levels(content: &str) -> String {
     format!(
-        "<model name='m'><link name='a'/></model><light name='sun'/>\
+        "<model name='m'><link name='a'/></model><light name='sun' type='point'/>\
              <plugin name='gz::sim' filename='any'>{content}</plugin>"
     )
 }
@@ -384,7 +385,7 @@ fn what_is_not_supported_is_named_once_and_the_world_is_read_without_it() {
 #[test]
 fn visuals_and_what_the_simulator_replaces_need_no_warning() {
     check_warnings(
-        "<scene/><gui><plugin name='World stats' filename='f'/></gui><light name='sun'/>\
+        "<scene/><gui><plugin name='World stats' filename='f'/></gui><light name='sun' type='point'/>\
          <plugin name='gz::sim::systems::Physics' filename='f'/>\
          <plugin name='ignition::gazebo::systems::SceneBroadcaster' filename='f'/>\
          <plugin name='gz-sim-user-commands-system' filename='f'/>\
