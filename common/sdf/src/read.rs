@@ -11,7 +11,6 @@ mod joint;
 mod levels;
 mod light;
 mod link;
-mod material;
 mod model;
 mod part;
 mod plugin;

@@ -42,7 +42,7 @@ pub(super) fn resolve(
         return;
     }
     let mut total: Option<Body> = None;
-    for (collision, shape) in part::named(element, "collision", &mut Report::default())
+    for (collision, shape) in part::named(element, "collision")
         .into_iter()
         .zip(&link.collisions)
     {

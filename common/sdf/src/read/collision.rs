@@ -13,7 +13,7 @@ pub(super) fn read_all(
     report: &mut Report,
 ) -> Vec<Collision> {
     let mut collisions = Vec::new();
-    for (name, collision) in part::named(owner.element, "collision", report) {
+    for (name, collision) in part::named(owner.element, "collision") {
         collisions.push(Collision {
             name: name.to_owned(),
             pose: part::pose(collision, owner, scope, report),

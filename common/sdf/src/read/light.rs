@@ -6,8 +6,6 @@ use crate::report::Report;
 use crate::tree::Element;
 use crate::world::{Actor, Content, Light};
 
-const KINDS: [&str; 3] = ["point", "directional", "spot"];
-
 /// Reads the lights of a world or link; poses are in the frame of `owner`.
 pub(super) fn read_all(
     parent: &Element,
@@ -16,14 +14,8 @@ pub(super) fn read_all(
     report: &mut Report,
 ) -> Vec<Light> {
     let mut lights = Vec::new();
-    for (name, light) in part::named(parent, "light", report) {
+    for (name, light) in part::named(parent, "light") {
         let kind = light.filled_attribute("type").unwrap_or("point");
-        if !KINDS.contains(&kind) {
-            let message = format!(
-                "the light {name:?} is of the type {kind:?}; there are point, directional and spot"
-            );
-            report.error("ATTRIBUTE_INVALID", light, message);
-        }
         lights.push(Light {
             name: name.to_owned(),
             kind: kind.to_owned(),
@@ -42,7 +34,7 @@ pub(super) fn actors(
     report: &mut Report,
 ) -> Vec<Actor> {
     let mut actors = Vec::new();
-    for (name, actor) in part::named(world, "actor", report) {
+    for (name, actor) in part::named(world, "actor") {
         actors.push(Actor {
             name: name.to_owned(),
             pose: part::pose(actor, owner, scope, report),

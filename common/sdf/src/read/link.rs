@@ -1,18 +1,14 @@
 //! `<link>`: mass, flags, and what is attached to it.
 
-use super::{collision, inertial, light, material, part, plugin, sensor, visual};
+use super::{collision, inertial, light, part, plugin, sensor, visual};
 use crate::frames::{Frame, Scope};
 use crate::pose::Pose;
 use crate::report::Report;
-use crate::tree::Element;
 use crate::value;
 use crate::world::Link;
 
 /// What a link keeps as it is.
 const KEPT: [&str; 3] = ["battery", "particle_emitter", "projector"];
-
-/// Types of particle emitters.
-const EMITTERS: [&str; 4] = ["point", "box", "cylinder", "ellipsoid"];
 
 /// Reads a link; `name` and `pose` are its name within the model and its pose in the world.
 ///
@@ -26,7 +22,6 @@ pub(super) fn read(
     report: &mut Report,
 ) -> Link {
     let element = frame.element;
-    check_emitters(element, report);
     let decay = element.child("velocity_decay");
     let mut velocity_decay =
         |name: &str| decay.map_or(0.0, |decay| part::number(decay, name, 0.0, report).max(0.0));
@@ -47,23 +42,6 @@ pub(super) fn read(
         plugins: plugin::read_all(element),
         custom: part::custom(element, &KEPT),
         ..Link::new("", pose)
-    }
-}
-
-fn check_emitters(link: &Element, report: &mut Report) {
-    part::named(link, "projector", report);
-    for (name, emitter) in part::named(link, "particle_emitter", report) {
-        let kind = emitter.filled_attribute("type").unwrap_or("point");
-        if !EMITTERS.contains(&kind) {
-            let message = format!(
-                "the particle emitter {name:?} is of the type {kind:?}; there are {}",
-                EMITTERS.join(", ")
-            );
-            report.error("ATTRIBUTE_INVALID", emitter, message);
-        }
-        if let Some(material) = emitter.child("material") {
-            material::check(material, report);
-        }
     }
 }
 

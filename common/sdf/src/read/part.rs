@@ -10,31 +10,15 @@ use crate::tree::Element;
 use crate::value;
 use crate::world::Content;
 
-/// Returns the children of a kind with their names; one without a name, or with that of another of
-/// the kind, is an error and left out.
-pub(super) fn named<'t>(
-    parent: &'t Element,
-    kind: &'t str,
-    report: &mut Report,
-) -> Vec<(&'t str, &'t Element)> {
-    let mut names = BTreeSet::new();
-    let mut parts = Vec::new();
-    for part in parent.children_named(kind) {
-        let Some(name) = value::name(part, report) else {
-            continue;
-        };
-        if names.insert(name) {
-            parts.push((name, part));
-        } else {
-            let owner = parent.attribute("name").unwrap_or_default();
-            let message = format!(
-                "two <{kind}>s of the {} {owner:?} are named {name:?}",
-                parent.name
-            );
-            report.error("DUPLICATE_NAME", part, message);
-        }
-    }
-    parts
+/// Returns the children of a kind with their names. Those without a name, and further ones of one
+/// name, are left out: they have been reported already.
+pub(super) fn named<'t>(parent: &'t Element, kind: &'t str) -> Vec<(&'t str, &'t Element)> {
+    let mut taken = BTreeSet::new();
+    parent
+        .children_named(kind)
+        .filter_map(|part| Some((part.filled_attribute("name")?, part)))
+        .filter(|(name, _)| taken.insert(*name))
+        .collect()
 }
 
 /// Returns the pose of a part in the frame of what it belongs to.

@@ -118,11 +118,6 @@ fn replaced(shape: &Element, name: &str, what: &str, instead: &str, report: &mut
 fn mesh(mesh: &Element, report: &mut Report) -> Geometry {
     let submesh = mesh.child("submesh");
     let name = submesh.and_then(|submesh| part::text(submesh, "name"));
-    if let Some(submesh) = submesh
-        && name.as_deref().is_none_or(|name| name == "__default__")
-    {
-        report.error("ELEMENT_MISSING", submesh, "a <submesh> needs a <name>");
-    }
     Geometry::Mesh(MeshShape {
         uri: part::text(mesh, "uri").unwrap_or_default(),
         submesh: name.unwrap_or_default(),
@@ -322,13 +317,5 @@ mod tests {
             height: 2.0,
         };
         check(&(first + &second), &expect, 0);
-    }
-
-    #[test]
-    fn a_submesh_needs_a_name() {
-        let text = "<geometry><mesh><uri>a</uri><submesh/></mesh></geometry>";
-        let mut report = Report::default();
-        read(&parse(text, "f").unwrap(), &mut report);
-        assert_eq!(report.errors[0].code, "ELEMENT_MISSING");
     }
 }

@@ -6,8 +6,15 @@ use crate::read::{ReadWorlds, read_worlds};
 use crate::resolve::{ResolveError, ResolvedData, ResolvedFile, Resolver};
 use crate::world::{Geometry, Inertial, Link, MeshShape};
 
-const CUBE: &str = "o cube\nv 0 0 0\nv 1 0 0\nv 0 1 0\nv 1 1 0\nv 0 0 1\nv 1 0 1\nv 0 1 1\nv 1 1 1\n\
+const CUBE: &str = "o cube\nv 0 0 0\nv 1 0 0\nv 0 1 0\nv 1 1 0\n\
+    v 0 0 1\nv 1 0 1\nv 0 1 1\nv 1 1 1\n\
     f 1 3 4 2\nf 5 6 8 7\nf 1 2 6 5\nf 3 7 8 4\nf 1 5 7 3\nf 2 4 8 6\n";
+
+/// A PNG image of a black and a white sample.
+const HEIGHTS: &[u8] =
+    b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x02\x00\x00\x00\x01\x08\x00\x00\x00\
+    \x00\xd1I\x20V\x00\x00\x00\x0bIDATx\xdac`\xf8\x0f\x00\x01\x02\x01\x00\xd1\x1a\xcb\x8f\
+    \x00\x00\x00\x00IEND\xaeB`\x82";
 
 /// Serves some names, and notes what is asked for.
 #[derive(Default)]
@@ -23,13 +30,14 @@ impl Resolver for Memory {
     fn read_data(&self, uri: &str, _from_file: &str) -> Result<ResolvedData, ResolveError> {
         self.asked.borrow_mut().push(uri.to_owned());
         let (bytes, file) = match uri {
-            "cube.obj" | "model://cube/cube.obj" => (CUBE, "/cube.obj"),
-            "broken.obj" => ("f 1 2 3\n", "/broken.obj"),
-            "broken.png" => ("not a picture", "/broken.png"),
+            "cube.obj" | "model://cube/cube.obj" => (CUBE.as_bytes(), "/cube.obj"),
+            "broken.obj" => ("f 1 2 3\n".as_bytes(), "/broken.obj"),
+            "heights.png" => (HEIGHTS, "/heights.png"),
+            "broken.png" => ("not a picture".as_bytes(), "/broken.png"),
             _ => return Err(ResolveError::NotFound(format!("there is no {uri}"))),
         };
         Ok(ResolvedData {
-            bytes: bytes.as_bytes().to_vec(),
+            bytes: bytes.to_vec(),
             file: file.to_owned(),
         })
     }
@@ -91,6 +99,18 @@ fn a_mesh_is_read_once_however_many_collisions_name_it() {
         world.models[0].collision_bounds(),
         Some(([-1.0; 3], [1.0; 3]))
     );
+}
+
+#[test]
+fn a_height_image_is_read_once_and_bounds_its_ground() {
+    let ground = "<heightmap><uri>heights.png</uri><size>4 2 3</size><pos>1 0 -1</pos></heightmap>";
+    let (read, asked) = read(&(collision("a", ground) + &collision("b", ground)));
+    let world = read.unwrap().worlds.swap_remove(0);
+    assert_eq!(asked, ["heights.png"]);
+    assert_eq!(world.height_grids.len(), 1);
+    assert_eq!(world.height_grids[0].heights, [0.0, 1.0]);
+    let bounds = world.models[0].collision_bounds();
+    assert_eq!(bounds, Some(([-1.0, -1.0, -1.0], [3.0, 1.0, 2.0])));
 }
 
 fn check_warning(content: &str, code: &str) {
