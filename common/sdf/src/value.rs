@@ -178,15 +178,16 @@ fn parse_pose(element: &Element, text: &str) -> Result<Pose, String> {
     let mut values = text
         .split_ascii_whitespace()
         .filter_map(|word| number::leading_double(word).map(|(value, _)| value));
-    let values: [f64; 7] = std::array::from_fn(|_| values.next().unwrap_or_default());
-    let [x, y, z, a, b, c, d] = values;
+    let mut next = || values.next().unwrap_or_default();
+    let position = [next(), next(), next()];
     let is_quaternion = element.filled_attribute("rotation_format") == Some("quat_xyzw");
     if !is_quaternion {
         let degrees = element.attribute("degrees").and_then(parse_truth) == Some(true);
         let angle = |value: f64| if degrees { value.to_radians() } else { value };
-        return Ok(Pose::from_xyz_rpy([x, y, z], [a, b, c].map(angle)));
+        let angles = [next(), next(), next()].map(angle);
+        return Ok(Pose::from_xyz_rpy(position, angles));
     }
-    let quaternion = [a, b, c, d];
+    let quaternion = [next(), next(), next(), next()];
     let norm = quaternion
         .iter()
         .map(|value| value * value)
@@ -199,7 +200,7 @@ fn parse_pose(element: &Element, text: &str) -> Result<Pose, String> {
         quaternion.map(|value| value / norm)
     };
     Ok(Pose {
-        position: [x, y, z],
+        position,
         orientation_xyzw,
     })
 }

@@ -2,7 +2,7 @@
 //! an error, every name that it does not know a warning.
 
 use super::specification::{ElementRule, Specification, ValueRule};
-use super::value_kind::{number_of, pose_complaint};
+use super::value_kind::{ValueKind, number_of, pose_complaint};
 use crate::convert;
 use crate::report::Report;
 use crate::tree::Element;
@@ -130,12 +130,13 @@ impl Checker<'_> {
     fn text(&mut self, rule: &ValueRule, element: &Element) {
         let text = element.text();
         if text.is_empty() && rule.is_required {
-            let mut message = format!("<{}> must not be empty", element.name);
-            if !rule.default.is_empty() && !rule.default.starts_with("__") {
-                message += &format!("; left out, it is {}", rule.default);
-            }
+            let hint = match rule.default {
+                "" | "__default__" => String::new(),
+                default => format!("; left out, it is {default}"),
+            };
+            let message = format!("<{}> must not be empty{hint}", element.name);
             self.report.error("ELEMENT_INVALID", element, message);
-        } else if rule.kind == super::value_kind::ValueKind::Pose {
+        } else if rule.kind == ValueKind::Pose {
             if let Some(message) = pose_complaint(element, &text) {
                 self.report.error("ELEMENT_INVALID", element, message);
             }
