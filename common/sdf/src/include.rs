@@ -19,6 +19,7 @@ use crate::params;
 use crate::read::document::{self, Document};
 use crate::report::Report;
 use crate::resolve::Resolver;
+use crate::schema;
 use crate::tree::{Element, Node};
 
 /// The deepest chain of files that include each other.
@@ -172,6 +173,7 @@ impl Expander<'_> {
                 return None;
             }
         };
+        schema::check(&mut document.root, self.report);
         self.chain.push(file.to_owned());
         // What is around the include does not matter to a file that is kept for other includes.
         let outer_nesting = std::mem::take(&mut self.nesting);

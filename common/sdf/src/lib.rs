@@ -16,6 +16,7 @@ pub mod problem;
 mod read;
 mod report;
 mod resolve;
+mod schema;
 mod search_paths;
 pub mod tree;
 mod value;

@@ -1,12 +1,24 @@
 //! The way from text to typed worlds: tree, upgrade, includes, then one reader per element.
 
+mod auto_inertia;
+mod collision;
+mod complete;
 pub(crate) mod document;
+mod environment;
+mod files;
+mod inertial;
 mod joint;
 mod levels;
+mod light;
 mod link;
 mod model;
+mod part;
+mod plugin;
 mod root;
+mod sensor;
 mod shape;
+mod surface;
+mod visual;
 mod world;
 mod world_joint;
 
@@ -16,7 +28,7 @@ use crate::problem::{Problem, ReadWorldError};
 use crate::report::Report;
 use crate::resolve::Resolver;
 use crate::world::World;
-use crate::{include, vocabulary};
+use crate::{include, schema, vocabulary};
 
 /// What a file was read as.
 #[derive(Clone, Debug)]
@@ -38,14 +50,16 @@ pub fn read_worlds(
     file: &str,
     resolver: &dyn Resolver,
 ) -> Result<ReadWorlds, ReadWorldError> {
-    let document = document::read(text, file).map_err(|problem| ReadWorldError {
+    let mut document = document::read(text, file).map_err(|problem| ReadWorldError {
         errors: vec![problem],
     })?;
     let mut report = Report::default();
+    schema::check(&mut document.root, &mut report);
     let mut root = include::expand(document, resolver, &mut report);
+    schema::rules::check(&root, &mut report);
     vocabulary::survey(&root, &mut report);
     let is_model_file = root::give_world(&mut root, &mut report);
-    let worlds = root::read_worlds(&root, &mut report);
+    let worlds = root::read_worlds(&root, resolver, &mut report);
     if !report.errors.is_empty() {
         return Err(ReadWorldError {
             errors: each_once(report.errors),

@@ -4,7 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on must fail")]
 #![expect(clippy::print_stdout, reason = "agreement is a figure to be seen")]
 
-#[path = "corpus_files/open.rs"]
+#[path = "corpus/open.rs"]
 mod open;
 
 use open::{Corpus, Verdict};

@@ -30,7 +30,7 @@ fn expanded(content: &str, files: &[(&'static str, &'static str)]) -> (Element, 
 
 #[test]
 fn an_include_overrides_name_pose_and_static() {
-    let model = "<sdf version='1.6'><model name='m'><pose frame='x'>9 9 9 0 0 0</pose>\
+    let model = "<sdf version='1.6'><model name='m'><pose>9 9 9 0 0 0</pose>\
                  <link name='l'/></model></sdf>";
     let include = "<include><uri>m</uri><name>n</name><pose>1 2 3 0 0 0</pose>\
                    <static>true</static></include>";
@@ -73,7 +73,7 @@ fn a_file_that_includes_itself_is_an_error() {
 fn a_file_with_two_models_or_none_cannot_be_included() {
     for (text, code) in [
         (
-            "<sdf version='1.10'><model/><model/></sdf>",
+            "<sdf version='1.10'><model name='a'/><model name='b'/></sdf>",
             "ELEMENT_INCORRECT_TYPE",
         ),
         ("<sdf version='1.10'/>", "ELEMENT_MISSING"),
@@ -93,7 +93,10 @@ fn check_errors(content: &str, codes: &[&str]) {
             "broken",
             "<sdf version='1.10'><model name='m'><include/></model></sdf>",
         ),
-        ("light", "<sdf version='1.10'><light name='l'/></sdf>"),
+        (
+            "light",
+            "<sdf version='1.10'><light name='l' type='point'/></sdf>",
+        ),
     ];
     let (_, report) = expanded(content, &files);
     let found: Vec<_> = report.errors.iter().map(|error| error.code).collect();
@@ -126,7 +129,10 @@ fn the_errors_of_a_broken_model_are_told_once() {
 
 #[test]
 fn a_light_takes_name_and_pose_alone() {
-    let files = [("light", "<sdf version='1.10'><light name='l'/></sdf>")];
+    let files = [(
+        "light",
+        "<sdf version='1.10'><light name='l' type='point'/></sdf>",
+    )];
     let rest = "<name>n</name><pose>1 0 0 0 0 0</pose><static>1</static><plugin name='p'/>";
     let (root, _) = expanded(&include("light", rest), &files);
     let light = root.descendant(&["world", "light"]).unwrap();

@@ -7,6 +7,7 @@ mod tests;
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
 
+use super::{part, plugin, sensor};
 use crate::frames::{Body, Frame, Scope, WORLD_FRAME};
 use crate::pose::Pose;
 use crate::report::Report;
@@ -49,7 +50,12 @@ pub(super) fn read(
     }
     let pose = place.pose.then(&frame.pose);
     let name = format!("{}{}", place.prefix, frame.name);
-    Some(Joint::new(&name, kind, parent, child, pose))
+    Some(Joint {
+        sensors: sensor::read_all(frame, place.scope, report),
+        plugins: plugin::read_all(element),
+        custom: part::custom(element, &[]),
+        ..Joint::new(&name, kind, parent, child, pose)
+    })
 }
 
 /// Returns what the parent side of a joint is fixed to.
@@ -76,8 +82,11 @@ pub(super) fn kind(
     let element = frame.element;
     axis::check(frame, place, report);
     let Some(name) = element.filled_attribute("type") else {
-        let message = format!("the joint {:?} needs a type attribute", frame.name);
-        report.error("ATTRIBUTE_MISSING", element, message);
+        report.error(
+            "ATTRIBUTE_MISSING",
+            element,
+            "<joint> needs a type attribute",
+        );
         return None;
     };
     Some(match name.to_ascii_lowercase().as_str() {

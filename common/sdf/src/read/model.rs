@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{joint, link};
+use super::{joint, link, part, plugin};
 use crate::frames::{Frame, FrameKind, Scope};
 use crate::pose::Pose;
 use crate::report::Report;
@@ -21,6 +21,10 @@ pub(super) fn read(frame: &Frame<'_>, scope: &Scope<'_>, report: &mut Report) ->
     let mut model = Model {
         is_static: value::truth(element, "static", false, report),
         self_collide: value::truth(element, "self_collide", false, report),
+        allow_auto_disable: value::truth(element, "allow_auto_disable", true, report),
+        enable_wind: value::truth(element, "enable_wind", false, report),
+        plugins: plugin::read_all(element),
+        custom: part::custom(element, &["gripper"]),
         pose: frame.pose,
         canonical_link: canonical.copied().unwrap_or(0),
         frames: parts.frames,
@@ -131,7 +135,7 @@ impl Parts {
             self_collide: value::truth(scope.element, "self_collide", false, report),
             pose: place.pose,
             canonical_link: None,
-            plugins: Vec::new(),
+            plugins: plugin::read_all(scope.element),
         });
         self.add(scope, &place, report);
         self.nested[index].canonical_link = scope.canonical_link.as_ref().and_then(|link| {

@@ -5,8 +5,9 @@ mod tests;
 
 use std::collections::BTreeSet;
 
-use super::world;
+use super::{complete, levels, world};
 use crate::report::Report;
+use crate::resolve::Resolver;
 use crate::tree::{Element, Node};
 use crate::world::World;
 
@@ -65,11 +66,15 @@ fn check_entities(root: &Element, report: &mut Report) {
 }
 
 /// Reads all worlds of a file.
-pub(super) fn read_worlds(root: &Element, report: &mut Report) -> Vec<World> {
+pub(super) fn read_worlds(
+    root: &Element,
+    resolver: &dyn Resolver,
+    report: &mut Report,
+) -> Vec<World> {
     let mut names = BTreeSet::new();
     let mut worlds = Vec::new();
     for element in root.children_named("world") {
-        let world = world::read(element, report);
+        let world = read_world(element, resolver, report);
         if !names.insert(world.name.clone()) {
             let message = format!("there are two worlds named {:?}", world.name);
             report.error("DUPLICATE_NAME", element, message);
@@ -77,13 +82,20 @@ pub(super) fn read_worlds(root: &Element, report: &mut Report) -> Vec<World> {
         worlds.push(world);
     }
     if !worlds.is_empty() {
-        check_stray_model(root, report);
+        check_stray_model(root, resolver, report);
     }
     worlds
 }
 
+fn read_world(element: &Element, resolver: &dyn Resolver, report: &mut Report) -> World {
+    let mut world = world::read(element, report);
+    complete::complete(element, &mut world, resolver, report);
+    (world.levels, world.performers) = levels::read(element, &world.models, report);
+    world
+}
+
 /// A model beside worlds is checked and not used.
-fn check_stray_model(root: &Element, report: &mut Report) {
+fn check_stray_model(root: &Element, resolver: &dyn Resolver, report: &mut Report) {
     let Some(entity) = ENTITIES.into_iter().find_map(|name| root.child(name)) else {
         return;
     };
@@ -97,5 +109,5 @@ fn check_stray_model(root: &Element, report: &mut Report) {
     let mut world = Element::new_at("world", entity);
     world.set_attribute("name", DEFAULT_WORLD);
     world.nodes.push(Node::Element(entity.clone()));
-    world::read(&world, report);
+    read_world(&world, resolver, report);
 }

@@ -20,11 +20,17 @@ const MODEL_FOLDERS: [&str; 8] = [
 
 /// The files.
 pub(crate) struct Corpus {
-    root: PathBuf,
-    resolver: SearchPaths,
+    /// Where it is.
+    pub(crate) root: PathBuf,
+    /// Finds models as libsdformat did.
+    pub(crate) resolver: SearchPaths,
 }
 
 /// What libsdformat said of a file.
+#[expect(
+    clippy::struct_field_names,
+    reason = "the field is the column of the list"
+)]
 pub(crate) struct Verdict {
     /// `accept`, `reject` or `needs-resource`.
     pub(crate) said: String,
