@@ -10,6 +10,7 @@ use crate::merge;
 use crate::report::Report;
 use crate::resolve::Resolver;
 use crate::tree::{self, Element, Node};
+use crate::urdf;
 
 /// The deepest chain of files that include each other.
 const CHAIN_MAX: usize = 32;
@@ -154,6 +155,13 @@ impl Expander<'_> {
             return None;
         }
         let parsed = tree::parse(&found.text, &found.file)
+            .and_then(|root| {
+                if urdf::is_robot(&root) {
+                    urdf::to_sdf(&found.text, &found.file)
+                } else {
+                    Ok(root)
+                }
+            })
             .and_then(|mut root| convert::upgrade(&mut root).map(|()| root));
         let mut root = match parsed {
             Ok(root) => root,

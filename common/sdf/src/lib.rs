@@ -17,6 +17,7 @@ mod report;
 mod resolve;
 mod search_paths;
 pub mod tree;
+mod urdf;
 mod value;
 mod vocabulary;
 pub mod world;

@@ -14,7 +14,7 @@ use crate::report::Report;
 use crate::resolve::Resolver;
 use crate::tree::{self, Element};
 use crate::world::World;
-use crate::{convert, include, vocabulary};
+use crate::{convert, include, urdf, vocabulary};
 
 /// What a file was read as.
 #[derive(Clone, Debug)]
@@ -35,8 +35,11 @@ pub fn read_worlds(
     resolver: &dyn Resolver,
 ) -> Result<ReadWorlds, ReadWorldError> {
     let mut root = tree::parse(text, file).map_err(only)?;
-    convert::upgrade(&mut root).map_err(only)?;
     let mut report = Report::default();
+    if urdf::is_robot(&root) {
+        root = urdf::convert(&root, &mut report).map_err(only)?;
+    }
+    convert::upgrade(&mut root).map_err(only)?;
     include::expand(&mut root, resolver, &mut report);
     vocabulary::survey(&root, &mut report);
     let worlds = read_all(&root, &mut report);

@@ -1,0 +1,49 @@
+//! URDF robots as SDF trees, as libsdformat's `parser_urdf.cc` makes them.
+//!
+//! `robot`, `link` and `joint` read the robot by urdfdom's rules, `extension` its `<gazebo>`
+//! elements, `lump` merges into one link what fixed joints hold together, `write` puts out the tree.
+//! They read our own tree because the crate `urdf-rs` drops `<gazebo>` elements and places.
+
+mod extension;
+mod inertial;
+mod joint;
+mod link;
+mod lump;
+mod number;
+mod origin;
+mod robot;
+mod write;
+
+use crate::problem::Problem;
+use crate::report::Report;
+use crate::tree::{self, Element};
+use extension::Extensions;
+use robot::Robot;
+
+/// Tells whether a document is a URDF robot.
+pub(crate) fn is_robot(root: &Element) -> bool {
+    root.name == "robot"
+}
+
+/// Reads URDF text as an `<sdf>` element that holds one `<model>`; warnings are lost.
+///
+/// # Errors
+/// When the text is no XML or no valid robot.
+pub(crate) fn to_sdf(text: &str, file: &str) -> Result<Element, Problem> {
+    convert(&tree::parse(text, file)?, &mut Report::default())
+}
+
+/// Returns the `<sdf>` element that a `<robot>` element means.
+///
+/// # Errors
+/// When libsdformat refuses the robot; all that it drops without a word is a warning.
+pub(crate) fn convert(root: &Element, report: &mut Report) -> Result<Element, Problem> {
+    let mut robot = Robot::read(root, report)?;
+    let mut extensions = Extensions::read(root)?;
+    let reduced = extensions.reduced_joints(&robot);
+    lump::reduce(&mut robot, &mut extensions, &reduced);
+    write::sdf(&robot, &extensions, &reduced, report)
+}
+
+#[cfg(test)]
+mod tests;
