@@ -21,8 +21,8 @@ use extension::Extensions;
 use robot::Robot;
 
 /// Tells whether a document is a URDF robot.
-pub(crate) fn is_robot(root: &Element) -> bool {
-    root.name == "robot"
+pub(crate) fn is_robot(document: &Element) -> bool {
+    document.name == "robot"
 }
 
 /// Reads URDF text as an `<sdf>` element that holds one `<model>`; warnings are lost.
@@ -37,9 +37,9 @@ pub(crate) fn to_sdf(text: &str, file: &str) -> Result<Element, Problem> {
 ///
 /// # Errors
 /// When libsdformat refuses the robot; all that it drops without a word is a warning.
-pub(crate) fn convert(root: &Element, report: &mut Report) -> Result<Element, Problem> {
-    let mut robot = Robot::read(root, report)?;
-    let mut extensions = Extensions::read(root)?;
+pub(crate) fn convert(element: &Element, report: &mut Report) -> Result<Element, Problem> {
+    let mut robot = Robot::read(element, report)?;
+    let mut extensions = Extensions::read(element)?;
     let reduced = extensions.reduced_joints(&robot);
     lump::reduce(&mut robot, &mut extensions, &reduced);
     write::sdf(&robot, &extensions, &reduced, report)

@@ -32,13 +32,13 @@ pub(super) struct Robot<'t> {
 
 impl<'t> Robot<'t> {
     /// Reads a robot.
-    pub(super) fn read(root: &'t Element, report: &mut Report) -> Result<Self, Problem> {
-        let name = root.attribute("name");
-        let name = name.ok_or_else(|| number::missing(root, "name"))?;
-        let mut materials = materials(root)?;
+    pub(super) fn read(element: &'t Element, report: &mut Report) -> Result<Self, Problem> {
+        let name = element.attribute("name");
+        let name = name.ok_or_else(|| number::missing(element, "name"))?;
+        let mut materials = materials(element)?;
         let mut links = Vec::new();
-        for element in root.children_named("link") {
-            let mut link = Link::read(element, report)?;
+        for link in element.children_named("link") {
+            let mut link = Link::read(link, report)?;
             for visual in &mut link.visuals {
                 if let Some(material) = &mut visual.material {
                     share(material, &mut materials);
@@ -47,11 +47,11 @@ impl<'t> Robot<'t> {
             links.push(link);
         }
         let mut robot = Self {
-            element: root,
+            element,
             name,
             links,
             root: None,
-            origin: root.child("origin").map(|_| placement(root)),
+            origin: element.child("origin").map(placement),
         };
         robot.hang_links()?;
         robot.find_root(report)?;
@@ -165,13 +165,10 @@ fn share<'t>(material: &mut Material<'t>, known: &mut BTreeMap<&'t str, [f64; 4]
 }
 
 /// Returns the `<origin>` of a robot, zeros where it is wrong, as in libsdformat.
-fn placement(root: &Element) -> Pose {
-    let origin = root.child("origin");
+fn placement(origin: &Element) -> Pose {
     let vector = |name| {
-        origin
-            .and_then(|origin| origin.attribute(name))
-            .and_then(number::parse_vector)
-            .unwrap_or_default()
+        let text = origin.attribute(name);
+        text.and_then(number::parse_vector).unwrap_or_default()
     };
     let pose = Pose::from_xyz_rpy(vector("xyz"), vector("rpy"));
     Pose::from_xyz_rpy(pose.position, origin::angles(&pose))

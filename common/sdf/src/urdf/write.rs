@@ -44,10 +44,10 @@ pub(super) fn sdf(
         put(&mut writer.model, "pose", &origin::show_angles(pose));
     }
     warn_of_unused(extensions, &writer.written, report);
-    let mut root = Element::new_at("sdf", robot.element);
-    root.set_attribute("version", "1.12");
-    root.nodes.push(Node::Element(writer.model));
-    Ok(root)
+    let mut document = Element::new_at("sdf", robot.element);
+    document.set_attribute("version", "1.12");
+    document.nodes.push(Node::Element(writer.model));
+    Ok(document)
 }
 
 struct Writer<'r, 't> {
@@ -174,13 +174,14 @@ fn warn_of_massless(robot: &Robot<'_>, link: &Link<'_>, report: &mut Report) {
         None => "has no <inertial>",
         Some(_) => "has no mass",
     };
-    let mut lost = String::new();
-    if let Some((joint, _)) = &link.joint {
-        lost += &format!(", and with it its joint {:?}", joint.name);
-    }
-    if !link.children.is_empty() {
-        lost += ", and with it all that hangs on it";
-    }
+    let joint = link.joint.as_ref();
+    let joint_lost = joint.map_or(String::new(), |(joint, _)| {
+        format!(", and with it its joint {:?}", joint.name)
+    });
+    let children_lost = match link.children.len() {
+        0 => "",
+        _ => ", and with it all that hangs on it",
+    };
     let children = link
         .children
         .iter()
@@ -193,7 +194,7 @@ fn warn_of_massless(robot: &Robot<'_>, link: &Link<'_>, report: &mut Report) {
     };
     report.warn_once("LINK_INERTIA_INVALID", link.name, link.element, || {
         format!(
-            "the link {:?} {why} and is left out{lost}; {help}",
+            "the link {:?} {why} and is left out{joint_lost}{children_lost}; {help}",
             link.name
         )
     });
