@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::encoding::decode_text;
 use crate::resolve::{ResolveError, ResolvedFile, Resolver};
 use crate::tree;
 
@@ -104,9 +105,8 @@ fn read_text(file: &Path) -> Result<String, ResolveError> {
     if bytes > tree::TEXT_BYTES_MAX as u64 {
         return Err(unreadable(std::io::ErrorKind::FileTooLarge.into()));
     }
-    // Latin-1 comments are common in old models; what is not UTF-8 must not hide the rest.
     let bytes = fs::read(file).map_err(unreadable)?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    decode_text(bytes).map_err(|error| unreadable(std::io::Error::other(error)))
 }
 
 #[cfg(test)]
