@@ -24,31 +24,16 @@ impl Geometry {
         }
     }
 
-    /// Returns half the edge lengths \[m\] of an axis-aligned box about the shape's origin that
-    /// holds the shape turned by `pose`; infinite for planes.
-    pub fn half_extents(&self, pose: &Pose) -> [f64; 3] {
-        let reach = |[low, high]: [[f64; 3]; 2]| {
-            let mut half = [0.0_f64; 3];
-            for corner in 0..8 {
-                let pick = |i: usize| {
-                    if corner >> i & 1 == 0 {
-                        low[i]
-                    } else {
-                        high[i]
-                    }
-                };
-                let turned = pose.rotate(std::array::from_fn(pick));
-                half = std::array::from_fn(|i| half[i].max(turned[i].abs()));
-            }
-            half
-        };
+    /// Returns the least and greatest corner \[m\] of an axis-aligned box around the shape placed at
+    /// `pose`, in the frame of `pose`; infinite for planes, `None` for what touches nothing.
+    pub fn bounds(&self, pose: &Pose) -> Option<[[f64; 3]; 2]> {
         let columns = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]].map(|a| pose.rotate(a));
         let along = |i: usize, lengths: [f64; 3]| -> [f64; 3] {
             std::array::from_fn(|j| columns[j][i] * lengths[j])
         };
-        match *self {
+        let half: [f64; 3] = match *self {
             Self::Empty | Self::Polyline { .. } | Self::Mesh(_) | Self::Heightmap(_) => {
-                self.corners().map_or([0.0; 3], reach)
+                return Some(around_corners(pose, self.corners()?));
             }
             Self::Box { size } => {
                 std::array::from_fn(|i| along(i, size).into_iter().map(f64::abs).sum::<f64>() / 2.0)
@@ -65,7 +50,10 @@ impl Geometry {
                 })
             }
             Self::Plane { .. } => [f64::INFINITY; 3],
-        }
+        };
+        let [low, high] =
+            [-1.0, 1.0].map(|sign| std::array::from_fn(|i| pose.position[i] + sign * half[i]));
+        Some([low, high])
     }
 
     /// Returns the least and greatest corner \[m\] of a box around a shape that is not centred,
@@ -106,18 +94,16 @@ impl Model {
     /// Returns the least and greatest corner \[m\] of an axis-aligned box, world frame, around all
     /// collisions as the file places them; `None` without collisions, infinite with planes.
     pub fn collision_bounds(&self) -> Option<([f64; 3], [f64; 3])> {
-        let mut bounds: Option<([f64; 3], [f64; 3])> = None;
-        for (pose, geometry) in self.placed_collisions() {
-            let half = geometry.half_extents(&pose);
-            let (mut low, mut high) =
-                bounds.unwrap_or(([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]));
-            for i in 0..3 {
-                low[i] = low[i].min(pose.position[i] - half[i]);
-                high[i] = high[i].max(pose.position[i] + half[i]);
-            }
-            bounds = Some((low, high));
-        }
-        bounds
+        let bounds = self
+            .placed_collisions()
+            .filter_map(|(pose, geometry)| geometry.bounds(&pose));
+        let whole = bounds.reduce(|[low, high], [other_low, other_high]| {
+            [
+                std::array::from_fn(|i| low[i].min(other_low[i])),
+                std::array::from_fn(|i| high[i].max(other_high[i])),
+            ]
+        });
+        whole.map(|[low, high]| (low, high))
     }
 
     /// Returns a distance \[m\] from the model's origin beyond which none of its collisions is, as
@@ -141,6 +127,27 @@ impl Model {
     }
 }
 
+/// Returns the box around a box that is turned and moved by `pose`.
+fn around_corners(pose: &Pose, [low, high]: [[f64; 3]; 2]) -> [[f64; 3]; 2] {
+    let mut bounds = [[f64::INFINITY; 3], [f64::NEG_INFINITY; 3]];
+    for corner in 0..8 {
+        let pick = |i: usize| {
+            if corner >> i & 1 == 0 {
+                low[i]
+            } else {
+                high[i]
+            }
+        };
+        let turned = pose.rotate(std::array::from_fn(pick));
+        for i in 0..3 {
+            let coordinate = pose.position[i] + turned[i];
+            bounds[0][i] = bounds[0][i].min(coordinate);
+            bounds[1][i] = bounds[1][i].max(coordinate);
+        }
+    }
+    bounds
+}
+
 fn norm([x, y, z]: [f64; 3]) -> f64 {
     x.hypot(y).hypot(z)
 }
@@ -150,9 +157,13 @@ mod tests {
     use super::*;
 
     fn check(geometry: &Geometry, rpy: [f64; 3], half: [f64; 3], radius: f64) {
-        let found = geometry.half_extents(&Pose::from_xyz_rpy([0.0; 3], rpy));
-        for (a, b) in found.iter().zip(half) {
-            assert!((a - b).abs() < 1e-12, "{geometry:?} gave {found:?}");
+        let middle = [1.0, -2.0, 3.0];
+        let pose = Pose::from_xyz_rpy(middle, rpy);
+        let [low, high] = geometry.bounds(&pose).unwrap();
+        for i in 0..3 {
+            let found = [low[i] - middle[i], high[i] - middle[i]];
+            let is_close = (found[0] + half[i]).abs() < 1e-12 && (found[1] - half[i]).abs() < 1e-12;
+            assert!(is_close, "{geometry:?} gave {found:?}");
         }
         assert!(
             (geometry.bounding_radius() - radius).abs() < 1e-12,
@@ -202,5 +213,24 @@ mod tests {
             [3.0, 3.0, 7.0],
             7.0,
         );
+    }
+
+    #[test]
+    fn shapes_that_are_not_centred_are_bounded_where_they_are() {
+        let outlines = vec![vec![[1.0, 0.0], [2.0, 0.0], [2.0, 3.0]]];
+        let polyline = Geometry::Polyline {
+            outlines,
+            height: 4.0,
+        };
+        let quarter = std::f64::consts::FRAC_PI_2;
+        let [low, high] = polyline
+            .bounds(&Pose::from_xyz_rpy([0.0, 0.0, 1.0], [0.0, 0.0, quarter]))
+            .unwrap();
+        for (found, expect) in low.iter().chain(&high).zip([-3.0, 1.0, 1.0, 0.0, 2.0, 5.0]) {
+            assert!((found - expect).abs() < 1e-12, "{low:?} {high:?}");
+        }
+        assert_eq!(polyline.bounding_radius(), norm([2.0, 3.0, 4.0]));
+        assert_eq!(Geometry::Empty.bounds(&Pose::IDENTITY), None);
+        assert_eq!(Geometry::Empty.bounding_radius(), 0.0);
     }
 }

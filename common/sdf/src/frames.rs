@@ -1,16 +1,20 @@
 //! The frames of a world or model: which exist, where each is, and which link each is fixed to.
 //!
 //! Names are looked up as SDF 1.8 says: within the scope, and `nested::name` within nested models,
-//! never outwards. Each nested scope is solved before the one around it.
+//! never outwards. Each nested scope is solved before the one around it. What is right and what is
+//! an error is as in libsdformat's `FrameSemantics.cc`, and its checks of `Root::Load`.
 
+mod joint_sides;
 mod solve;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 
 use crate::pose::Pose;
 use crate::report::Report;
 use crate::tree::Element;
-use crate::value;
+use crate::value::{self, parse_truth};
 
 /// The name of a model's own frame within the model.
 pub(crate) const MODEL_FRAME: &str = "__model__";
@@ -26,8 +30,12 @@ pub(crate) struct Scope<'t> {
     pub(crate) frames: Vec<Frame<'t>>,
     /// The models in it, in file order.
     pub(crate) nested: Vec<Self>,
-    /// The link that a model's own frame is fixed to, named from within the model.
+    /// A model's canonical link, named from within the model; a static model may have none.
     pub(crate) canonical_link: Option<String>,
+    /// Whether this is a model that says that it never moves.
+    pub(crate) is_static: bool,
+    /// Whether this is a model within a model.
+    pub(crate) is_nested: bool,
     names: BTreeMap<&'t str, usize>,
 }
 
@@ -70,6 +78,30 @@ pub(crate) enum Body {
     World,
     /// A link, named from within the scope: `link` or `nested::link`.
     Link(String),
+    /// A static model, named from within the scope; the scope's own model is the empty name.
+    StaticModel(String),
+}
+
+impl Body {
+    /// Returns its name from within the scope, as libsdformat has it.
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Self::World => WORLD_FRAME.to_owned(),
+            Self::Link(link) => link.clone(),
+            Self::StaticModel(model) if model.is_empty() => MODEL_FRAME.to_owned(),
+            Self::StaticModel(model) => format!("{model}::{MODEL_FRAME}"),
+        }
+    }
+
+    /// Names a nested model's body from the scope around the model.
+    fn within(self, model: &str) -> Self {
+        match self {
+            Self::World => Self::World,
+            Self::Link(link) => Self::Link(format!("{model}::{link}")),
+            Self::StaticModel(inner) if inner.is_empty() => Self::StaticModel(model.to_owned()),
+            Self::StaticModel(inner) => Self::StaticModel(format!("{model}::{inner}")),
+        }
+    }
 }
 
 /// A frame found by its name.
@@ -81,8 +113,12 @@ struct Target<'n> {
 }
 
 impl<'t> Scope<'t> {
-    /// Reads the frames of a `<world>` or `<model>` and solves them.
+    /// Reads the frames of a `<world>`, or of a `<model>` that no model is around, and solves them.
     pub(crate) fn build(element: &'t Element, report: &mut Report) -> Self {
+        Self::build_within(element, None, report)
+    }
+
+    fn build_within(element: &'t Element, outer: Option<&str>, report: &mut Report) -> Self {
         let own = if element.name == "world" {
             WORLD_FRAME
         } else {
@@ -102,6 +138,11 @@ impl<'t> Scope<'t> {
             frames: vec![root],
             nested: Vec::new(),
             canonical_link: None,
+            is_static: element
+                .child("static")
+                .and_then(|flag| parse_truth(&flag.text()))
+                == Some(true),
+            is_nested: outer == Some("model"),
             names: BTreeMap::from([(own, 0)]),
         };
         for child in element.children() {
@@ -134,7 +175,7 @@ impl<'t> Scope<'t> {
         let frame = &self.frames[target.index];
         match (target.rest, frame.kind) {
             (Some(rest), FrameKind::Model(nested)) => {
-                scoped(frame.name, self.nested[nested].body_of(rest)?)
+                Some(self.nested[nested].body_of(rest)?.within(frame.name))
             }
             _ => frame.body.clone(),
         }
@@ -143,6 +184,17 @@ impl<'t> Scope<'t> {
     /// Tells whether there is a frame of this name.
     pub(crate) fn knows(&self, name: &str) -> bool {
         self.find(name).is_some()
+    }
+
+    /// Returns a joint of this scope, or of a model in it, by its name.
+    pub(crate) fn joint(&self, name: &str) -> Option<&'t Element> {
+        let target = self.find(name)?;
+        let frame = &self.frames[target.index];
+        match (target.rest, frame.kind) {
+            (Some(rest), FrameKind::Model(nested)) => self.nested[nested].joint(rest),
+            (None, FrameKind::Joint) => Some(frame.element),
+            _ => None,
+        }
     }
 
     fn add(&mut self, element: &'t Element, report: &mut Report) {
@@ -163,7 +215,8 @@ impl<'t> Scope<'t> {
             return;
         }
         if let FrameKind::Model(_) = kind {
-            self.nested.push(Self::build(element, report));
+            let nested = Self::build_within(element, Some(&self.element.name), report);
+            self.nested.push(nested);
         }
         let (pose, relative_to) = value::pose(element, report);
         self.names.insert(name, self.frames.len());
@@ -198,13 +251,5 @@ impl<'t> Scope<'t> {
             }
         }
         None
-    }
-}
-
-/// Names a nested model's link from the scope around the model.
-fn scoped(model: &str, body: Body) -> Option<Body> {
-    match body {
-        Body::World => None,
-        Body::Link(link) => Some(Body::Link(format!("{model}::{link}"))),
     }
 }

@@ -1,26 +1,42 @@
 //! The way from text to typed worlds: tree, upgrade, includes, then one reader per element.
 
+mod auto_inertia;
+mod collision;
+mod complete;
+pub(crate) mod document;
+mod environment;
+mod files;
+mod inertial;
 mod joint;
 mod levels;
+mod light;
 mod link;
 mod model;
+mod part;
+mod plugin;
+mod root;
+mod sensor;
 mod shape;
+mod surface;
+mod visual;
 mod world;
+mod world_joint;
 
 pub(crate) use levels::PLUGIN_NAMES as LEVEL_PLUGIN_NAMES;
 
 use crate::problem::{Problem, ReadWorldError};
 use crate::report::Report;
 use crate::resolve::Resolver;
-use crate::tree::{self, Element};
 use crate::world::World;
-use crate::{convert, include, urdf, vocabulary};
+use crate::{include, schema, vocabulary};
 
 /// What a file was read as.
 #[derive(Clone, Debug)]
 pub struct ReadWorlds {
     /// Its worlds in file order, at least one.
     pub worlds: Vec<World>,
+    /// Whether the file holds no world, so that one was made around its model, light or actor.
+    pub is_model_file: bool,
     /// What is ignored, once per name, in file order.
     pub warnings: Vec<Problem>,
 }
@@ -28,54 +44,40 @@ pub struct ReadWorlds {
 /// Reads SDF 1.4 to 1.12 text into worlds; `file` is its name in places and for its includes.
 ///
 /// # Errors
-/// When the text is no SDF, holds no world, or is wrong; all errors of a pass are found together.
+/// When the text is no SDF, or is wrong; all errors of a pass are found together.
 pub fn read_worlds(
     text: &str,
     file: &str,
     resolver: &dyn Resolver,
 ) -> Result<ReadWorlds, ReadWorldError> {
-    let mut root = tree::parse(text, file).map_err(only)?;
     let mut report = Report::default();
-    if urdf::is_robot(&root) {
-        root = urdf::convert(&root, &mut report).map_err(only)?;
-    }
-    convert::upgrade(&mut root).map_err(only)?;
-    include::expand(&mut root, resolver, &mut report);
+    let document = document::read(text, file, &mut report).map_err(|problem| ReadWorldError {
+        errors: vec![problem],
+    })?;
+    let mut root = include::expand(document, resolver, &mut report);
+    schema::rules::check(&root, &mut report);
     vocabulary::survey(&root, &mut report);
-    let worlds = read_all(&root, &mut report);
+    let is_model_file = root::give_world(&mut root, &mut report);
+    let worlds = root::read_worlds(&root, resolver, &mut report);
     if !report.errors.is_empty() {
-        report.errors.sort_by(|a, b| a.place.cmp(&b.place));
         return Err(ReadWorldError {
-            errors: report.errors,
+            errors: each_once(report.errors),
         });
     }
     report.warnings.sort_by(|a, b| a.place.cmp(&b.place));
     Ok(ReadWorlds {
         worlds,
+        is_model_file,
         warnings: report.warnings,
     })
 }
 
-fn only(problem: Problem) -> ReadWorldError {
-    ReadWorldError {
-        errors: vec![problem],
-    }
-}
-
-fn read_all(root: &Element, report: &mut Report) -> Vec<World> {
-    let mut worlds: Vec<World> = Vec::new();
-    for element in root.children_named("world") {
-        let world = world::read(element, report);
-        if worlds.iter().any(|other| other.name == world.name) {
-            let message = format!("there are two worlds named {:?}", world.name);
-            report.error("DUPLICATE_NAME", element, message);
-        }
-        worlds.push(world);
-    }
-    if worlds.is_empty() {
-        report.error("ELEMENT_MISSING", root, "the file holds no <world>");
-    }
-    worlds
+/// Sorts errors by place, and leaves of one kind only the first at each element: several passes may
+/// see the same.
+fn each_once(mut errors: Vec<Problem>) -> Vec<Problem> {
+    errors.sort_by(|a, b| (&a.place, a.code).cmp(&(&b.place, b.code)));
+    errors.dedup_by(|later, first| later.place == first.place && later.code == first.code);
+    errors
 }
 
 #[cfg(test)]

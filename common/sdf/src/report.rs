@@ -5,6 +5,9 @@ use std::collections::BTreeSet;
 use crate::problem::Problem;
 use crate::tree::Element;
 
+/// The most errors that are kept: a file with more needs another look anyway.
+const ERRORS_MAX: usize = 1000;
+
 /// Errors and warnings found so far.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
@@ -12,18 +15,23 @@ pub(crate) struct Report {
     pub(crate) errors: Vec<Problem>,
     /// What is ignored, once per name.
     pub(crate) warnings: Vec<Problem>,
+    told: BTreeSet<(&'static str, String, u32, u32)>,
     warned: BTreeSet<(&'static str, String)>,
 }
 
 impl Report {
-    /// Adds an error at an element.
+    /// Adds an error at an element, unless the same has been said of it already.
     pub(crate) fn error(
         &mut self,
         code: &'static str,
         element: &Element,
         message: impl Into<String>,
     ) {
-        self.errors.push(element.problem(code, message));
+        let message = message.into();
+        let key = (code, message.clone(), element.line, element.column);
+        if self.errors.len() < ERRORS_MAX && self.told.insert(key) {
+            self.errors.push(element.problem(code, message));
+        }
     }
 
     /// Adds a warning at an element unless there is one of that code for that name.
@@ -34,8 +42,7 @@ impl Report {
         element: &Element,
         message: impl FnOnce() -> String,
     ) {
-        if !self.warned.contains(&(code, name.to_owned())) {
-            self.warned.insert((code, name.to_owned()));
+        if self.warned.insert((code, name.to_owned())) {
             self.warnings.push(element.problem(code, message()));
         }
     }

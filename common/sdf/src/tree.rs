@@ -161,15 +161,27 @@ impl Element {
         }
     }
 
-    /// Returns the text in it, without that of its children, trimmed.
+    /// Returns the text that it begins with, up to a comment or an element, with single spaces:
+    /// what tinyxml2 takes as the text of an element.
     pub fn text(&self) -> String {
         let mut whole = String::new();
         for node in &self.nodes {
-            if let Node::Text(text) = node {
-                whole.push_str(text);
+            match node {
+                Node::Text(text) => {
+                    for word in text.split_ascii_whitespace() {
+                        if !whole.is_empty() {
+                            whole.push(' ');
+                        }
+                        whole.push_str(word);
+                    }
+                    if !whole.is_empty() {
+                        break;
+                    }
+                }
+                Node::Element(_) => break,
             }
         }
-        whole.trim().to_owned()
+        whole
     }
 
     /// Returns the number of elements in it, itself included.

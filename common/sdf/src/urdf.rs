@@ -16,21 +16,13 @@ mod write;
 
 use crate::problem::Problem;
 use crate::report::Report;
-use crate::tree::{self, Element};
+use crate::tree::Element;
 use extension::Extensions;
 use robot::Robot;
 
 /// Tells whether a document is a URDF robot.
 pub(crate) fn is_robot(document: &Element) -> bool {
     document.name == "robot"
-}
-
-/// Reads URDF text as an `<sdf>` element that holds one `<model>`; warnings are lost.
-///
-/// # Errors
-/// When the text is no XML or no valid robot.
-pub(crate) fn to_sdf(text: &str, file: &str) -> Result<Element, Problem> {
-    convert(&tree::parse(text, file)?, &mut Report::default())
 }
 
 /// Returns the `<sdf>` element that a `<robot>` element means.

@@ -1,9 +1,13 @@
 //! Numbers, vectors, truth values and poses out of the text of elements.
 //!
-//! Each reader returns a default for a missing or empty element, and reports what it cannot read.
+//! Each reader returns a default for a missing or empty element, and reports what it cannot read
+//! in the words of [`crate::schema`], so that a mistake is told once.
+
+pub(crate) mod number;
 
 use crate::pose::Pose;
 use crate::report::Report;
+use crate::schema::value_kind::{ValueKind, pose_complaint};
 use crate::tree::Element;
 
 /// Returns the number in a child.
@@ -55,19 +59,28 @@ pub(crate) fn numbers_or_infinite<const N: usize>(
     if text.is_empty() {
         return default;
     }
-    match parse_numbers(&text).and_then(|values| <[f64; N]>::try_from(values).ok()) {
+    let (kind, values) = parse_numbers::<N>(&text);
+    match values {
         Some(values) if values.iter().all(|value| !value.is_nan()) => values,
         _ => {
-            let what = if N == 1 {
-                "a number".to_owned()
-            } else {
-                format!("{N} numbers")
-            };
-            let message = format!("<{name}> must hold {what}, and {:?} is not", shorten(&text));
+            let message = kind.complaint(name, &text);
             report.error("ELEMENT_INVALID", element, message);
             default
         }
     }
+}
+
+/// Reads one number as `strtod` does, or several as a stream.
+fn parse_numbers<const N: usize>(text: &str) -> (ValueKind, Option<[f64; N]>) {
+    let (kind, values) = match N {
+        1 => {
+            let value = number::leading_double(text).map(|(value, _)| [value; N]);
+            (ValueKind::Double, value)
+        }
+        2 => (ValueKind::Vector2, number::row::<N>(text)),
+        _ => (ValueKind::Vector3, number::row::<N>(text)),
+    };
+    (kind, values)
 }
 
 /// Returns edge lengths, radii and the like, which must be there, finite and positive.
@@ -95,10 +108,7 @@ pub(crate) fn truth(parent: &Element, name: &str, default: bool, report: &mut Re
         Some(value) => value,
         None if text.is_empty() => default,
         None => {
-            let message = format!(
-                "<{name}> is true or false, and {:?} is neither",
-                shorten(&text)
-            );
+            let message = ValueKind::Bool.complaint(name, &text);
             report.error("ELEMENT_INVALID", element, message);
             default
         }
@@ -116,18 +126,30 @@ pub(crate) fn parse_truth(text: &str) -> Option<bool> {
 
 /// Returns the name of an element, which must have one that is not reserved.
 pub(crate) fn name<'t>(element: &'t Element, report: &mut Report) -> Option<&'t str> {
-    let Some(name) = element.attribute("name").filter(|name| !name.is_empty()) else {
-        let message = format!("<{}> needs a name attribute", element.name);
-        report.error("ATTRIBUTE_MISSING", element, message);
-        return None;
-    };
-    let is_reserved = name.len() >= 4 && name.starts_with("__") && name.ends_with("__");
-    if is_reserved || (name == "world" && element.name != "world") {
+    match element.attribute("name") {
+        None => {
+            let message = format!("<{}> needs a name attribute", element.name);
+            report.error("ATTRIBUTE_MISSING", element, message);
+            None
+        }
+        Some("") => {
+            let message = format!("the attribute name of <{}> must not be empty", element.name);
+            report.error("ATTRIBUTE_INVALID", element, message);
+            None
+        }
+        Some(name) => (!refuse_reserved_name(element, name, report)).then_some(name),
+    }
+}
+
+/// Reports a name that SDF keeps for itself, and tells whether it is one.
+pub(crate) fn refuse_reserved_name(element: &Element, name: &str, report: &mut Report) -> bool {
+    let is_reserved =
+        name == "world" || (name.len() >= 4 && name.starts_with("__") && name.ends_with("__"));
+    if is_reserved {
         let message = format!("the name {name:?} is reserved; choose another");
         report.error("RESERVED_NAME", element, message);
-        return None;
     }
-    Some(name)
+    is_reserved
 }
 
 /// Returns the pose in a `<pose>` child, as written, and the frame that it is relative to.
@@ -150,34 +172,22 @@ pub(crate) fn pose<'t>(parent: &'t Element, report: &mut Report) -> (Pose, Optio
 }
 
 fn parse_pose(element: &Element, text: &str) -> Result<Pose, String> {
-    let is_quaternion = match element.filled_attribute("rotation_format") {
-        None | Some("euler_rpy") => false,
-        Some("quat_xyzw") => true,
-        Some(other) => {
-            return Err(format!(
-                "rotation_format is euler_rpy or quat_xyzw, and not {other:?}"
-            ));
-        }
-    };
-    let degrees = match element.filled_attribute("degrees") {
-        None => false,
-        Some(text) => parse_truth(text)
-            .ok_or_else(|| format!("degrees is true or false, and {text:?} is neither"))?,
-    };
-    let expect = if is_quaternion { 7 } else { 6 };
-    let values = parse_numbers(text)
-        .filter(|values| values.len() == expect && values.iter().all(|value| value.is_finite()))
-        .ok_or_else(|| format!("<pose> must hold {expect} numbers, not {:?}", shorten(text)))?;
-    let position = [values[0], values[1], values[2]];
+    if let Some(complaint) = pose_complaint(element, text) {
+        return Err(complaint);
+    }
+    let mut values = text
+        .split_ascii_whitespace()
+        .filter_map(|word| number::leading_double(word).map(|(value, _)| value));
+    let mut next = || values.next().unwrap_or_default();
+    let position = [next(), next(), next()];
+    let is_quaternion = element.filled_attribute("rotation_format") == Some("quat_xyzw");
     if !is_quaternion {
+        let degrees = element.attribute("degrees").and_then(parse_truth) == Some(true);
         let angle = |value: f64| if degrees { value.to_radians() } else { value };
-        let rpy = [angle(values[3]), angle(values[4]), angle(values[5])];
-        return Ok(Pose::from_xyz_rpy(position, rpy));
+        let angles = [next(), next(), next()].map(angle);
+        return Ok(Pose::from_xyz_rpy(position, angles));
     }
-    if degrees {
-        return Err("degrees means nothing for a quaternion".to_owned());
-    }
-    let quaternion = [values[3], values[4], values[5], values[6]];
+    let quaternion = [next(), next(), next(), next()];
     let norm = quaternion
         .iter()
         .map(|value| value * value)
@@ -195,18 +205,13 @@ fn parse_pose(element: &Element, text: &str) -> Result<Pose, String> {
     })
 }
 
-fn parse_numbers(text: &str) -> Option<Vec<f64>> {
-    text.split_whitespace()
-        .map(|word| word.parse().ok())
-        .collect()
-}
-
 fn invalid(parent: &Element, name: &str, what: &str, report: &mut Report) {
     let element = parent.child(name).unwrap_or(parent);
     report.error("ELEMENT_INVALID", element, format!("<{name}> {what}"));
 }
 
-fn shorten(text: &str) -> String {
+/// Returns a text that is short enough for a message.
+pub(crate) fn shorten(text: &str) -> String {
     let mut short: String = text.chars().take(60).collect();
     if short.len() < text.len() {
         short.push_str("...");

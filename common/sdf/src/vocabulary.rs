@@ -1,99 +1,26 @@
-//! Which elements are read, which say nothing that concerns physics, and which are not supported.
-//!
-//! One survey of the whole tree names everything that will be ignored, once per name.
+//! What a run does without: one survey of the whole tree names, once each, the elements and plugins
+//! that say something which nothing acts on. Names that SDF does not have are told by
+//! [`crate::schema`].
 
 use crate::read::LEVEL_PLUGIN_NAMES;
 use crate::report::Report;
 use crate::tree::Element;
-use crate::value::parse_truth;
 
-/// The elements that may stand in one, by what becomes of them.
-struct Known {
-    parent: &'static str,
-    /// Read, or of no consequence for physics: visual, or ignored by Gazebo's own physics.
-    fine: &'static [&'static str],
-    /// Left out with a warning.
-    unsupported: &'static [&'static str],
-}
-
-#[rustfmt::skip]
-const KNOWN: [Known; 15] = [
-    Known { parent: "sdf", fine: &["world", "model", "light", "actor"], unsupported: &[] },
-    Known {
-        parent: "world",
-        fine: &["atmosphere", "audio", "frame", "gravity", "gui", "light", "magnetic_field",
-            "model", "physics", "plugin", "road", "scene", "spherical_coordinates", "state",
-            "wind"],
-        unsupported: &["actor", "joint", "population"],
-    },
-    Known {
-        parent: "model",
-        fine: &["allow_auto_disable", "enable_wind", "frame", "joint", "link", "model", "plugin",
-            "pose", "self_collide", "static"],
-        unsupported: &["gripper"],
-    },
-    Known {
-        parent: "link",
-        fine: &["collision", "enable_wind", "gravity", "inertial", "kinematic", "light",
-            "must_be_base_link", "particle_emitter", "plugin", "pose", "projector", "self_collide",
-            "sensor", "velocity_decay", "visual"],
-        unsupported: &["audio_sink", "audio_source", "battery"],
-    },
-    Known {
-        parent: "inertial",
-        fine: &["auto_inertia_params", "density", "inertia", "mass", "pose"],
-        unsupported: &["fluid_added_mass"],
-    },
-    Known {
-        parent: "inertia",
-        fine: &["ixx", "ixy", "ixz", "iyy", "iyz", "izz"],
-        unsupported: &[],
-    },
-    Known {
-        parent: "collision",
-        fine: &["auto_inertia_params", "density", "geometry", "laser_retro", "max_contacts",
-            "pose", "surface"],
-        unsupported: &[],
-    },
-    Known {
-        parent: "geometry",
-        fine: &["box", "capsule", "cone", "cylinder", "ellipsoid", "empty", "plane", "sphere"],
-        unsupported: &["heightmap", "image", "mesh", "polyline"],
-    },
-    Known {
-        parent: "surface",
-        fine: &["bounce", "contact", "friction"],
-        unsupported: &["soft_contact"],
-    },
-    Known { parent: "friction", fine: &["bullet", "ode", "torsional"], unsupported: &[] },
-    Known {
-        parent: "bounce",
-        fine: &["restitution_coefficient", "threshold"],
-        unsupported: &[],
-    },
-    Known {
-        parent: "contact",
-        fine: &["bullet", "category_bitmask", "collide_bitmask", "collide_without_contact",
-            "collide_without_contact_bitmask", "elastic_modulus", "ode", "poissons_ratio"],
-        unsupported: &[],
-    },
-    Known {
-        parent: "joint",
-        fine: &["axis", "child", "parent", "physics", "pose", "sensor", "plugin", "axis2",
-            "gearbox_ratio", "gearbox_reference_body", "thread_pitch", "screw_thread_pitch"],
-        unsupported: &[],
-    },
-    Known {
-        parent: "axis",
-        // Gazebo's worlds have `pose` and `initial_position`, and libsdformat reads neither.
-        fine: &["dynamics", "initial_position", "limit", "pose", "xyz"],
-        unsupported: &["mimic"],
-    },
-    Known {
-        parent: "dynamics",
-        fine: &["damping", "friction", "spring_reference", "spring_stiffness"],
-        unsupported: &[],
-    },
+/// Elements without effect, by the element that they stand in, and what to know of it.
+const WITHOUT_EFFECT: [(&str, &str, &str); 9] = [
+    ("world", "audio", "nothing sounds"),
+    ("world", "population", "its models are left out"),
+    ("world", "road", "it is not drawn"),
+    (
+        "world",
+        "state",
+        "a run starts from the poses of the models",
+    ),
+    ("link", "audio_sink", "nothing sounds"),
+    ("link", "audio_source", "nothing sounds"),
+    ("link", "battery", "it is kept, and never drained"),
+    ("geometry", "image", "it has no shape"),
+    ("surface", "soft_contact", "contacts are rigid"),
 ];
 
 /// Systems of Gazebo that the simulator itself replaces, without their prefix.
@@ -102,56 +29,36 @@ const OWN_SYSTEMS: [&str; 3] = ["Physics", "SceneBroadcaster", "UserCommands"];
 /// The same systems as old worlds name them.
 const OWN_LIBRARIES: [&str; 3] = ["physics", "scene-broadcaster", "user-commands"];
 
-/// Warns of everything in an expanded tree that will be ignored.
+/// Warns of everything in an expanded tree that nothing acts on.
 pub(crate) fn survey(element: &Element, report: &mut Report) {
-    let known = KNOWN.iter().find(|known| known.parent == element.name);
     for child in element.children() {
         match child.name.as_str() {
             "plugin" if element.name != "gui" => plugin(child, report),
             "sensor" => sensor(child, report),
-            name => {
-                if let Some(known) = known.filter(|_| !child.is_foreign()) {
-                    place(known, name, child, report);
-                }
-            }
+            name => without_effect(&element.name, name, child, report),
         }
-        if is_surveyed(&child.name) {
+        if !child.is_foreign() {
             survey(child, report);
         }
     }
-    match element.name.as_str() {
-        "joint" => joint(element, report),
-        "inertial" => inertial(element, report),
-        _ => {}
-    }
 }
 
-/// Tells whether physics looks into elements of this name.
-fn is_surveyed(name: &str) -> bool {
-    KNOWN.iter().any(|known| known.parent == name)
-}
-
-fn place(known: &Known, name: &str, child: &Element, report: &mut Report) {
-    if known.unsupported.contains(&name) {
+fn without_effect(parent: &str, name: &str, child: &Element, report: &mut Report) {
+    let known = WITHOUT_EFFECT
+        .iter()
+        .find(|(known_parent, known_name, _)| *known_parent == parent && *known_name == name);
+    if let Some((_, _, what)) = known {
         report.warn_once("UNSUPPORTED_ELEMENT", name, child, || {
-            format!(
-                "<{name}> in <{}> is not supported and is left out",
-                known.parent
-            )
-        });
-    } else if !known.fine.contains(&name) {
-        let both = format!("{}/{name}", known.parent);
-        report.warn_once("UNKNOWN_ELEMENT", &both, child, || {
-            format!(
-                "<{name}> is no element of <{}> and is ignored",
-                known.parent
-            )
+            format!("<{name}> in <{parent}> has no effect: {what}")
         });
     }
 }
 
 fn plugin(element: &Element, report: &mut Report) {
-    let name = element.attribute("name").unwrap_or_default();
+    let name = element
+        .filled_attribute("name")
+        .or(element.filled_attribute("filename"))
+        .unwrap_or_default();
     let is_own_system = ["gz::sim::systems::", "ignition::gazebo::systems::"]
         .iter()
         .filter_map(|prefix| name.strip_prefix(prefix))
@@ -169,32 +76,8 @@ fn plugin(element: &Element, report: &mut Report) {
 
 fn sensor(element: &Element, report: &mut Report) {
     let kind = element.attribute("type").unwrap_or("without a type");
-    report.warn_once(
-        "UNSUPPORTED_ELEMENT",
-        &format!("sensor/{kind}"),
-        element,
-        || format!("sensors ({kind}) are not supported and measure nothing"),
-    );
-}
-
-fn joint(element: &Element, report: &mut Report) {
-    let kind = element.attribute("type").unwrap_or_default();
-    if matches!(kind, "universal" | "screw" | "revolute2" | "gearbox") {
-        report.warn_once(
-            "UNSUPPORTED_ELEMENT",
-            &format!("joint/{kind}"),
-            element,
-            || format!("joints of type {kind:?} are not supported and hold nothing together"),
-        );
-    }
-}
-
-fn inertial(element: &Element, report: &mut Report) {
-    if element.attribute("auto").and_then(parse_truth) == Some(true) {
-        report.warn_once("UNSUPPORTED_ELEMENT", "inertial/auto", element, || {
-            "inertia from shapes (<inertial auto=\"true\">) is not supported: what <mass> and \
-             <inertia> say holds"
-                .to_owned()
-        });
-    }
+    let name = format!("sensor/{kind}");
+    report.warn_once("UNSUPPORTED_ELEMENT", &name, element, || {
+        format!("sensors ({kind}) are kept, and measure nothing yet")
+    });
 }

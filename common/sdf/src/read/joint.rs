@@ -1,21 +1,23 @@
-//! `<joint>`: kind, sides and axis.
+//! `<joint>`: kind and sides; its axes are read in `axis`.
+
+mod axis;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
+use std::f64::consts::TAU;
 
-use super::shape;
+use super::{part, plugin, sensor};
 use crate::frames::{Body, Frame, Scope, WORLD_FRAME};
 use crate::pose::Pose;
 use crate::report::Report;
 use crate::tree::Element;
 use crate::value;
-use crate::world::{Axis, Joint, JointKind, JointParent};
-
-/// Limits from here on are none, as in libsdformat.
-const NO_LIMIT: f64 = 1e16;
+use crate::world::{Joint, JointKind, JointParent};
 
 /// Where a joint stands.
 pub(super) struct Surroundings<'s, 't> {
-    /// The model that holds it.
+    /// The model or world that holds it.
     pub(super) scope: &'s Scope<'t>,
     /// What goes before names of that model: empty or `nested::`.
     pub(super) prefix: &'s str,
@@ -25,7 +27,7 @@ pub(super) struct Surroundings<'s, 't> {
     pub(super) links: &'s BTreeMap<String, usize>,
 }
 
-/// Reads a joint; none where it is wrong, or of a kind that is not supported.
+/// Reads a joint of a model; none where it is wrong, or holds nothing together.
 pub(super) fn read(
     frame: &Frame<'_>,
     place: &Surroundings<'_, '_>,
@@ -33,55 +35,79 @@ pub(super) fn read(
 ) -> Option<Joint> {
     let element = frame.element;
     let kind = kind(frame, place, report)?;
-    let parent_name = side(element, "parent");
-    let parent = if parent_name == WORLD_FRAME {
-        JointParent::World
-    } else {
-        JointParent::Link(link(&parent_name, place)?)
+    // What is wrong with sides was said when frames were solved.
+    let parent = match parent_body(element, place.scope)? {
+        Body::World | Body::StaticModel(_) => JointParent::World,
+        Body::Link(link) => JointParent::Link(link_index(&link, place)?),
     };
-    let child_name = side(element, "child");
-    let child = link(&child_name, place)?;
+    let child = match place.scope.body_of(&side(element, "child"))? {
+        Body::World => return None,
+        Body::Link(link) => link_index(&link, place)?,
+        Body::StaticModel(model) => any_link_of(&model, place)?,
+    };
     if parent == JointParent::Link(child) {
-        let body = place.scope.body_of(&parent_name);
-        let message = format!("the joint {:?} has one link on both sides", frame.name);
-        if body == Some(Body::Link(child_name)) {
-            report.error("JOINT_PARENT_SAME_AS_CHILD", element, message);
-        } else {
-            // libsdformat accepts this where both sides are frames; it holds nothing together.
-            report.warn_once("JOINT_PARENT_SAME_AS_CHILD", frame.name, element, || {
-                message
-            });
-        }
         return None;
     }
     let pose = place.pose.then(&frame.pose);
     let name = format!("{}{}", place.prefix, frame.name);
-    Some(Joint::new(&name, kind, parent, child, pose))
+    Some(Joint {
+        sensors: sensor::read_all(frame, place.scope, report),
+        plugins: plugin::read_all(element),
+        custom: part::custom(element, &[]),
+        ..Joint::new(&name, kind, parent, child, pose)
+    })
 }
 
-fn kind(frame: &Frame<'_>, place: &Surroundings<'_, '_>, report: &mut Report) -> Option<JointKind> {
+/// Returns what the parent side of a joint is fixed to.
+pub(super) fn parent_body(joint: &Element, scope: &Scope<'_>) -> Option<Body> {
+    let name = side(joint, "parent");
+    if name == WORLD_FRAME {
+        Some(Body::World)
+    } else {
+        scope.body_of(&name)
+    }
+}
+
+/// Returns the name of one side of a joint.
+pub(super) fn side(joint: &Element, name: &str) -> String {
+    joint.child(name).map(Element::text).unwrap_or_default()
+}
+
+/// Reads what a joint lets move.
+pub(super) fn kind(
+    frame: &Frame<'_>,
+    place: &Surroundings<'_, '_>,
+    report: &mut Report,
+) -> Option<JointKind> {
     let element = frame.element;
+    axis::check(frame, place, report);
     let Some(name) = element.filled_attribute("type") else {
-        let message = format!("the joint {:?} needs a type attribute", frame.name);
-        report.error("ATTRIBUTE_MISSING", element, message);
+        report.error(
+            "ATTRIBUTE_MISSING",
+            element,
+            "<joint> needs a type attribute",
+        );
         return None;
     };
-    Some(match name {
+    Some(match name.to_ascii_lowercase().as_str() {
         "fixed" => JointKind::Fixed,
         "ball" => JointKind::Ball,
-        "revolute" => JointKind::Revolute(axis(frame, place, report)?),
-        "prismatic" => JointKind::Prismatic(axis(frame, place, report)?),
+        "revolute" => JointKind::Revolute(axis::read_one(frame, place, report)),
         "continuous" => {
-            let axis = axis(frame, place, report)?;
-            let (lower, upper) = (f64::NEG_INFINITY, f64::INFINITY);
-            JointKind::Continuous(Axis {
-                lower,
-                upper,
-                ..axis
-            })
+            JointKind::Continuous(axis::read_one(frame, place, report).without_limits())
         }
-        // The survey of the vocabulary has named it already.
-        "universal" | "screw" | "revolute2" | "gearbox" => return None,
+        "prismatic" => JointKind::Prismatic(axis::read_one(frame, place, report)),
+        "universal" => JointKind::Universal(axis::read_two(frame, place, report)),
+        "revolute2" => JointKind::Revolute2(axis::read_two(frame, place, report)),
+        "screw" => JointKind::Screw {
+            axis: axis::read_one(frame, place, report),
+            thread_pitch: thread_pitch(element, report),
+        },
+        "gearbox" => JointKind::Gearbox {
+            axes: axis::read_two(frame, place, report),
+            ratio: value::number(element, "gearbox_ratio", 1.0, report),
+            reference_body: reference_body(frame, place, report),
+        },
         _ => {
             let message = format!("{name:?} is no type of joint");
             report.error("ATTRIBUTE_INVALID", element, message);
@@ -90,76 +116,54 @@ fn kind(frame: &Frame<'_>, place: &Surroundings<'_, '_>, report: &mut Report) ->
     })
 }
 
-fn axis(frame: &Frame<'_>, place: &Surroundings<'_, '_>, report: &mut Report) -> Option<Axis> {
-    let Some(element) = frame.element.child("axis") else {
-        let message = format!("the joint {:?} needs an <axis>", frame.name);
-        report.error("ELEMENT_MISSING", frame.element, message);
+/// Returns the way along the axis for one turn \[m/turn\]. The older `<thread_pitch>` is in
+/// \[rad/m\] for a left-handed thread (`Joint::Load` of libsdformat).
+fn thread_pitch(joint: &Element, report: &mut Report) -> f64 {
+    if joint.child("screw_thread_pitch").is_some() || joint.child("thread_pitch").is_none() {
+        return value::number(joint, "screw_thread_pitch", 1.0, report);
+    }
+    let pitch = -TAU / value::number(joint, "thread_pitch", 1.0, report);
+    if pitch.is_finite() {
+        return pitch;
+    }
+    let message = "<thread_pitch> is in turns per way and must not be zero";
+    report.error("ELEMENT_INVALID", joint, message);
+    1.0
+}
+
+fn reference_body(
+    frame: &Frame<'_>,
+    place: &Surroundings<'_, '_>,
+    report: &mut Report,
+) -> Option<usize> {
+    let name = side(frame.element, "gearbox_reference_body");
+    if name.is_empty() {
         return None;
-    };
-    let xyz = shape::unit(element, "xyz", [0.0, 0.0, 1.0], report);
-    let expressed_in = element
-        .child("xyz")
-        .and_then(|xyz| xyz.filled_attribute("expressed_in"));
-    let orientation = match expressed_in {
-        None => frame.pose,
-        Some(name) => place.scope.pose_of(name).or_else(|| {
-            let message = format!("the axis is expressed in {name:?}, and there is no such frame");
-            report.error("JOINT_AXIS_EXPRESSED_IN_INVALID", element, message);
-            None
-        })?,
-    };
-    let (lower, upper) = limits(element, report);
-    let dynamics = element.child("dynamics");
-    let mut dynamic = |name: &str| {
-        dynamics.map_or(0.0, |element| {
-            value::number_from_zero(element, name, 0.0, report)
-        })
-    };
-    let (damping, friction) = (dynamic("damping"), dynamic("friction"));
-    if let Some(dynamics) = dynamics
-        && value::number(dynamics, "spring_stiffness", 0.0, report) != 0.0
+    }
+    if let Some(Body::Link(link)) = place.scope.body_of(&name)
+        && let Some(index) = link_index(&link, place)
     {
-        report.warn_once("UNSUPPORTED_ELEMENT", "spring_stiffness", dynamics, || {
-            "springs in joints (<spring_stiffness>) are not supported: the joint moves freely"
-                .to_owned()
-        });
+        return Some(index);
     }
-    let xyz = place.pose.then(&orientation).rotate(xyz);
-    Some(Axis {
-        xyz,
-        lower,
-        upper,
-        damping,
-        friction,
-        ..Axis::default()
-    })
+    let once = frame.element.place().to_string();
+    report.warn_once("GEARBOX_REFERENCE_UNKNOWN", &once, frame.element, || {
+        format!(
+            "the gearbox_reference_body {name:?} of the joint {:?} is no link beside it; turns are \
+             counted against the world",
+            frame.name
+        )
+    });
+    None
 }
 
-fn limits(axis: &Element, report: &mut Report) -> (f64, f64) {
-    let none = (f64::NEG_INFINITY, f64::INFINITY);
-    let Some(element) = axis.child("limit") else {
-        return none;
-    };
-    let [lower] = value::numbers_or_infinite(element, "lower", [none.0], report);
-    let [upper] = value::numbers_or_infinite(element, "upper", [none.1], report);
-    let lower = if lower <= -NO_LIMIT { none.0 } else { lower };
-    let upper = if upper >= NO_LIMIT { none.1 } else { upper };
-    if lower > upper {
-        let message = format!("the lower limit {lower} is above the upper limit {upper}");
-        report.error("ELEMENT_INVALID", element, message);
-        return none;
-    }
-    (lower, upper)
+fn link_index(link: &str, place: &Surroundings<'_, '_>) -> Option<usize> {
+    place.links.get(&format!("{}{link}", place.prefix)).copied()
 }
 
-fn side(joint: &Element, name: &str) -> String {
-    joint.child(name).map(Element::text).unwrap_or_default()
-}
-
-/// Returns the link that a frame is fixed to; unknown frames have been reported already.
-fn link(name: &str, place: &Surroundings<'_, '_>) -> Option<usize> {
-    match place.scope.body_of(name)? {
-        Body::Link(link) => place.links.get(&format!("{}{link}", place.prefix)).copied(),
-        Body::World => None,
-    }
+/// Returns a link of a static model, all of whose links stand still alike.
+fn any_link_of(model: &str, place: &Surroundings<'_, '_>) -> Option<usize> {
+    let separator = if model.is_empty() { "" } else { "::" };
+    let prefix = format!("{}{model}{separator}", place.prefix);
+    let (name, index) = place.links.range(prefix.clone()..).next()?;
+    name.starts_with(&prefix).then_some(*index)
 }

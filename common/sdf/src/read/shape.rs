@@ -1,151 +1,321 @@
-//! `<collision>`: shape and surface.
+//! `<geometry>`: shapes of collisions and visuals, without the files that they name.
+//!
+//! A size that cannot be (zero, negative) is replaced by the default of SDF with a warning, as
+//! libsdformat does; so is a missing one, without.
 
-use crate::frames::{Frame, Scope};
-use crate::pose::Pose;
 use crate::report::Report;
 use crate::tree::Element;
 use crate::value;
-use crate::world::{Collision, Geometry, Surface};
+use crate::world::{ConvexDecomposition, Geometry, HeightmapShape, MeshApproximation, MeshShape};
 
-/// Collisions touch all others of this mask unless they say otherwise.
-const COLLIDE_BITMASK: u16 = 0xFF;
+use super::part;
 
-/// Reads a collision of the link at `frame`; none where its shape is wrong or not supported.
-pub(super) fn read(
-    element: &Element,
-    name: &str,
-    frame: &Frame<'_>,
-    scope: &Scope<'_>,
-    report: &mut Report,
-) -> Option<Collision> {
-    let pose = pose_in_link(element, frame, scope, report);
-    let surface = surface(element, report);
-    let Some(geometry) = element.child("geometry") else {
-        let message = format!("the collision {name:?} needs a <geometry>");
-        report.error("ELEMENT_MISSING", element, message);
-        return None;
+/// Shapes in the order in which libsdformat looks for them; the first that is there holds.
+const SHAPES: [&str; 10] = [
+    "box",
+    "capsule",
+    "cone",
+    "cylinder",
+    "ellipsoid",
+    "plane",
+    "sphere",
+    "mesh",
+    "heightmap",
+    "polyline",
+];
+
+/// The most hulls and voxels of a convex decomposition.
+const HULLS_MAX: f64 = 1024.0;
+const VOXELS_MAX: f64 = 10_000_000.0;
+
+/// Reads a `<geometry>`; one without a shape that is known is [`Geometry::Empty`].
+pub(super) fn read(geometry: &Element, report: &mut Report) -> Geometry {
+    let Some(shape) = SHAPES.iter().find_map(|name| geometry.child(name)) else {
+        return Geometry::Empty;
     };
-    let geometry = read_geometry(geometry, report)?;
-    Some(Collision {
-        surface,
-        ..Collision::new(name, pose, geometry)
-    })
-}
-
-fn pose_in_link(
-    element: &Element,
-    frame: &Frame<'_>,
-    scope: &Scope<'_>,
-    report: &mut Report,
-) -> Pose {
-    let (pose, relative_to) = value::pose(element, report);
-    let Some(relative_to) = relative_to else {
-        return pose;
-    };
-    if let Some(base) = scope.pose_of(relative_to) {
-        return frame.pose.inverse().then(&base).then(&pose);
-    }
-    let message = format!("the model has no frame {relative_to:?}");
-    report.error("POSE_RELATIVE_TO_INVALID", element, message);
-    pose
-}
-
-fn read_geometry(geometry: &Element, report: &mut Report) -> Option<Geometry> {
-    let shape = geometry.children().find(|child| !child.is_foreign())?;
-    let radius_and_length = |report: &mut Report| {
-        let [radius] = value::positive(shape, "radius", [0.5], report);
-        let [length] = value::positive(shape, "length", [1.0], report);
+    let round = |report: &mut Report| {
+        let [radius] = size(shape, "radius", [0.5], report);
+        let [length] = size(shape, "length", [1.0], report);
         (radius, length)
     };
-    Some(match shape.name.as_str() {
+    match shape.name.as_str() {
         "box" => Geometry::Box {
-            size: value::positive(shape, "size", [1.0; 3], report),
+            size: size(shape, "size", [1.0; 3], report),
         },
-        "sphere" => Geometry::Sphere {
-            radius: value::positive(shape, "radius", [1.0], report)[0],
-        },
-        "cylinder" => {
-            let (radius, length) = radius_and_length(report);
-            Geometry::Cylinder { radius, length }
-        }
         "capsule" => {
-            let (radius, length) = radius_and_length(report);
+            let (radius, length) = round(report);
             Geometry::Capsule { radius, length }
         }
         "cone" => {
-            let (radius, length) = radius_and_length(report);
+            let (radius, length) = round(report);
             Geometry::Cone { radius, length }
         }
+        "cylinder" => {
+            let [radius] = size(shape, "radius", [1.0], report);
+            let [length] = size(shape, "length", [1.0], report);
+            Geometry::Cylinder { radius, length }
+        }
         "ellipsoid" => Geometry::Ellipsoid {
-            radii: value::positive(shape, "radii", [1.0; 3], report),
+            radii: size(shape, "radii", [1.0; 3], report),
         },
         "plane" => Geometry::Plane {
-            normal: unit(shape, "normal", [0.0, 0.0, 1.0], report),
-            size: value::positive(shape, "size", [1.0; 2], report),
+            normal: plane_normal(shape, report),
+            size: size(shape, "size", [1.0; 2], report),
         },
-        // The survey of the vocabulary has named it already.
-        _ => return None,
+        "sphere" => Geometry::Sphere {
+            radius: size(shape, "radius", [1.0], report)[0],
+        },
+        "mesh" => mesh(shape, report),
+        "heightmap" => heightmap(shape, report),
+        _ => polyline(geometry, shape, report),
+    }
+}
+
+fn normalized(vector: [f64; 3]) -> Option<[f64; 3]> {
+    let norm = vector.iter().map(|c| c * c).sum::<f64>().sqrt();
+    (norm > 0.0 && norm.is_finite()).then(|| vector.map(|coordinate| coordinate / norm))
+}
+
+fn plane_normal(plane: &Element, report: &mut Report) -> [f64; 3] {
+    let up = [0.0, 0.0, 1.0];
+    let normal = value::numbers(plane, "normal", up, report);
+    normalized(normal).unwrap_or_else(|| {
+        replaced(plane, "normal", "has no direction", "0 0 1", report);
+        up
     })
 }
 
-/// Reads a direction, scaled to length one; a vector of zeros is an error.
-pub(super) fn unit(
-    parent: &Element,
+/// Reads edge lengths, radii and the like.
+fn size<const N: usize>(
+    shape: &Element,
     name: &str,
-    default: [f64; 3],
+    default: [f64; N],
     report: &mut Report,
-) -> [f64; 3] {
-    let vector = value::numbers(parent, name, default, report);
-    let norm = vector.iter().map(|c| c * c).sum::<f64>().sqrt();
-    if norm > 0.0 && norm.is_finite() {
-        return vector.map(|coordinate| coordinate / norm);
+) -> [f64; N] {
+    let values = value::numbers_or_infinite(shape, name, default, report);
+    if values.iter().all(|value| *value > 0.0 && value.is_finite()) {
+        return values;
     }
-    let element = parent.child(name).unwrap_or(parent);
-    let message = format!("<{name}> is a direction and must have a length");
-    report.error("ELEMENT_INVALID", element, message);
+    let instead = default.map(|value| value.to_string()).join(" ");
+    replaced(
+        shape,
+        name,
+        "must be greater than zero and finite",
+        &instead,
+        report,
+    );
     default
 }
 
-fn surface(collision: &Element, report: &mut Report) -> Surface {
-    let mut surface = Surface::default();
-    let Some(element) = collision.child("surface") else {
-        return surface;
-    };
-    if let Some(ode) = element.descendant(&["friction", "ode"]) {
-        surface.friction = value::number_from_zero(ode, "mu", 1.0, report);
-        warn_of_directed_friction(ode, surface.friction, report);
-    }
-    if let Some(bounce) = element.child("bounce") {
-        surface.restitution =
-            value::number_from_zero(bounce, "restitution_coefficient", 0.0, report);
-    }
-    if let Some(mask) = element.descendant(&["contact", "collide_bitmask"]) {
-        surface.collide_bitmask = bitmask(mask, report);
-    }
-    surface
+fn replaced(shape: &Element, name: &str, what: &str, instead: &str, report: &mut Report) {
+    let element = shape.child(name).unwrap_or(shape);
+    let key = element.place().to_string();
+    report.warn_once("ELEMENT_INVALID", &key, element, || {
+        format!("<{name}> of <{}> {what}: {instead} is used", shape.name)
+    });
 }
 
-fn warn_of_directed_friction(ode: &Element, mu: f64, report: &mut Report) {
-    for (name, neutral) in [("mu2", mu), ("slip1", 0.0), ("slip2", 0.0)] {
-        let value = value::number(ode, name, neutral, report);
-        if value != neutral {
-            report.warn_once("UNSUPPORTED_ELEMENT", name, ode, || {
-                format!("friction by direction (<{name}>) is not supported: <mu> holds for all")
-            });
+fn mesh(mesh: &Element, report: &mut Report) -> Geometry {
+    let submesh = mesh.child("submesh");
+    let name = submesh.and_then(|submesh| part::text(submesh, "name"));
+    Geometry::Mesh(MeshShape {
+        uri: part::text(mesh, "uri").unwrap_or_default(),
+        submesh: name.unwrap_or_default(),
+        center_submesh: submesh
+            .is_some_and(|submesh| value::truth(submesh, "center", false, report)),
+        scale: value::numbers(mesh, "scale", [1.0; 3], report),
+        approximation: approximation(mesh, report),
+        mesh: None,
+        bounds: None,
+    })
+}
+
+fn approximation(mesh: &Element, report: &mut Report) -> MeshApproximation {
+    match mesh.filled_attribute("optimization").unwrap_or_default() {
+        "convex_hull" => MeshApproximation::ConvexHull,
+        "convex_decomposition" => {
+            let parameters = mesh.child("convex_decomposition");
+            let mut number = |name: &str, default: f64, max: f64| {
+                let value = parameters.map_or(default, |parameters| {
+                    value::number(parameters, name, default, report)
+                });
+                value.clamp(1.0, max) as u32
+            };
+            MeshApproximation::ConvexDecomposition(ConvexDecomposition {
+                max_convex_hulls: number("max_convex_hulls", 16.0, HULLS_MAX),
+                voxel_resolution: number("voxel_resolution", 200_000.0, VOXELS_MAX),
+            })
+        }
+        _ => MeshApproximation::Triangles,
+    }
+}
+
+fn heightmap(heightmap: &Element, report: &mut Report) -> Geometry {
+    Geometry::Heightmap(HeightmapShape {
+        uri: part::text(heightmap, "uri").unwrap_or_default(),
+        size: size(heightmap, "size", [1.0; 3], report),
+        position: value::numbers(heightmap, "pos", [0.0; 3], report),
+        grid: None,
+    })
+}
+
+fn polyline(geometry: &Element, first: &Element, report: &mut Report) -> Geometry {
+    let outline = |polyline: &Element| -> Vec<[f64; 2]> {
+        let points = polyline.children_named("point");
+        let mut outline: Vec<_> = points.map(|point| corner(point, report)).collect();
+        // A closed outline needs no second mention of its first corner.
+        if outline.len() > 1 && outline.first() == outline.last() {
+            outline.pop();
+        }
+        outline
+    };
+    let outlines = geometry.children_named("polyline").map(outline).collect();
+    let [height] = size(first, "height", [1.0], report);
+    Geometry::Polyline { outlines, height }
+}
+
+fn corner(point: &Element, report: &mut Report) -> [f64; 2] {
+    let text = point.text();
+    let mut words = text.split_whitespace().map(str::parse::<f64>);
+    match (words.next(), words.next()) {
+        (None, _) => [0.0; 2],
+        (Some(Ok(x)), Some(Ok(y))) if x.is_finite() && y.is_finite() => [x, y],
+        _ => {
+            let message = format!("<point> must hold two numbers, and {text:?} is not");
+            report.error("ELEMENT_INVALID", point, message);
+            [0.0; 2]
         }
     }
 }
 
-fn bitmask(element: &Element, report: &mut Report) -> u16 {
-    let text = element.text();
-    let parsed = match text.strip_prefix("0x").or(text.strip_prefix("0X")) {
-        Some(digits) => u16::from_str_radix(digits, 16),
-        None if text.is_empty() => Ok(COLLIDE_BITMASK),
-        None => text.parse(),
-    };
-    parsed.unwrap_or_else(|_| {
-        let message = format!("<collide_bitmask> is a number of 16 bits, and {text:?} is not");
-        report.error("ELEMENT_INVALID", element, message);
-        COLLIDE_BITMASK
-    })
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tree::parse;
+
+    fn check(content: &str, expect: &Geometry, warnings: usize) {
+        let geometry = parse(&format!("<geometry>{content}</geometry>"), "f").unwrap();
+        let mut report = Report::default();
+        assert_eq!(read(&geometry, &mut report), *expect, "{content}");
+        assert!(report.errors.is_empty(), "{content}: {report:?}");
+        assert_eq!(report.warnings.len(), warnings, "{content}: {report:?}");
+    }
+
+    #[test]
+    fn what_a_shape_leaves_out_has_the_defaults_of_sdf() {
+        let size = [1.0; 3];
+        check("", &Geometry::Empty, 0);
+        check("<empty/>", &Geometry::Empty, 0);
+        check("<image/>", &Geometry::Empty, 0);
+        check("<box/>", &Geometry::Box { size }, 0);
+        check("<ellipsoid/>", &Geometry::Ellipsoid { radii: size }, 0);
+        check("<sphere/>", &Geometry::Sphere { radius: 1.0 }, 0);
+        let length = 1.0;
+        check(
+            "<cylinder/>",
+            &Geometry::Cylinder {
+                radius: 1.0,
+                length,
+            },
+            0,
+        );
+        check(
+            "<capsule/>",
+            &Geometry::Capsule {
+                radius: 0.5,
+                length,
+            },
+            0,
+        );
+        check(
+            "<cone/>",
+            &Geometry::Cone {
+                radius: 0.5,
+                length,
+            },
+            0,
+        );
+        let (normal, size) = ([0.0, 0.0, 1.0], [1.0; 2]);
+        check("<plane/>", &Geometry::Plane { normal, size }, 0);
+        check("<sphere/><box/>", &Geometry::Box { size: [1.0; 3] }, 0);
+    }
+
+    #[test]
+    fn sizes_that_cannot_be_are_replaced_with_a_warning() {
+        let radius = 1.0;
+        check(
+            "<sphere><radius>-1</radius></sphere>",
+            &Geometry::Sphere { radius },
+            1,
+        );
+        check(
+            "<sphere><radius>0</radius></sphere>",
+            &Geometry::Sphere { radius },
+            1,
+        );
+        let size = [1.0; 3];
+        check("<box><size>2 0 2</size></box>", &Geometry::Box { size }, 1);
+        let (normal, size) = ([0.0, 0.0, 1.0], [1.0; 2]);
+        let flat = "<plane><normal>0 0 0</normal><size>-1 1</size></plane>";
+        check(flat, &Geometry::Plane { normal, size }, 2);
+    }
+
+    fn mesh_shape(approximation: MeshApproximation) -> Geometry {
+        Geometry::Mesh(MeshShape {
+            uri: "a.dae".to_owned(),
+            submesh: String::new(),
+            center_submesh: false,
+            scale: [1.0; 3],
+            approximation,
+            mesh: None,
+            bounds: None,
+        })
+    }
+
+    #[test]
+    fn meshes_say_what_stands_in_for_them() {
+        let mesh = |optimization: &str, inner: &str| {
+            format!("<mesh optimization='{optimization}'><uri>a.dae</uri>{inner}</mesh>")
+        };
+        let decomposition = |max_convex_hulls, voxel_resolution| {
+            mesh_shape(MeshApproximation::ConvexDecomposition(
+                ConvexDecomposition {
+                    max_convex_hulls,
+                    voxel_resolution,
+                },
+            ))
+        };
+        check(&mesh("", ""), &mesh_shape(MeshApproximation::Triangles), 0);
+        check(
+            &mesh("other", ""),
+            &mesh_shape(MeshApproximation::Triangles),
+            0,
+        );
+        let hull = mesh_shape(MeshApproximation::ConvexHull);
+        check(&mesh("convex_hull", ""), &hull, 0);
+        let name = "convex_decomposition";
+        check(&mesh(name, ""), &decomposition(16, 200_000), 0);
+        let inner = "<convex_decomposition><max_convex_hulls>4</max_convex_hulls>\
+                     <voxel_resolution>1e18</voxel_resolution></convex_decomposition>";
+        check(&mesh(name, inner), &decomposition(4, 10_000_000), 0);
+    }
+
+    #[test]
+    fn polylines_are_outlines_with_the_height_of_the_first() {
+        let outline = |points: &[&str], height: &str| {
+            let points: Vec<_> = points
+                .iter()
+                .map(|p| format!("<point>{p}</point>"))
+                .collect();
+            format!("<polyline>{}{height}</polyline>", points.join(""))
+        };
+        let first = outline(&["0 0", "1 0", "0 1", "0 0"], "<height>2</height>");
+        let second = outline(&["0 0 7", "1 0", "0 1"], "<height>3</height>");
+        let corners = vec![[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]];
+        let expect = Geometry::Polyline {
+            outlines: vec![corners.clone(), corners],
+            height: 2.0,
+        };
+        check(&(first + &second), &expect, 0);
+    }
 }

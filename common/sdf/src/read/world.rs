@@ -1,57 +1,51 @@
-//! `<world>`: gravity, physics, models, and the levels of its `gz::sim` plugin.
+//! `<world>`: what surrounds models, the models, and joints between them.
 
-use super::{levels, model};
+use super::{environment, light, model, part, plugin, world_joint};
 use crate::frames::{FrameKind, Scope};
 use crate::report::Report;
 use crate::tree::Element;
 use crate::value;
-use crate::world::{Physics, World};
+use crate::world::World;
 
 /// Gravity where a world does not say otherwise, world frame \[m/s^2\].
 const GRAVITY: [f64; 3] = [0.0, 0.0, -9.8];
+/// The earth's magnetic field where a world does not say otherwise, world frame \[T\].
+const MAGNETIC_FIELD: [f64; 3] = [5.5645e-6, 22.8758e-6, -42.3884e-6];
 
 /// Reads one `<world>`.
 pub(super) fn read(element: &Element, report: &mut Report) -> World {
     let name = value::name(element, report).unwrap_or_default().to_owned();
     let scope = Scope::build(element, report);
-    let mut models = Vec::with_capacity(scope.nested.len());
+    let mut world = World {
+        name,
+        physics: environment::physics(element, report),
+        gravity: value::numbers(element, "gravity", GRAVITY, report),
+        magnetic_field: value::numbers(element, "magnetic_field", MAGNETIC_FIELD, report),
+        wind: element.child("wind").map_or([0.0; 3], |wind| {
+            value::numbers(wind, "linear_velocity", [0.0; 3], report)
+        }),
+        atmosphere: environment::atmosphere(element, report),
+        spherical_coordinates: environment::spherical_coordinates(element, report),
+        lights: light::read_all(element, &scope.frames[0], &scope, report),
+        actors: light::actors(element, &scope.frames[0], &scope, report),
+        plugins: plugin::read_all(element),
+        custom: part::custom(element, &[]),
+        models: Vec::with_capacity(scope.nested.len()),
+        ..World::default()
+    };
     for frame in &scope.frames {
         match frame.kind {
             FrameKind::Model(nested) => {
-                models.push(model::read(frame, &scope.nested[nested], report));
+                let model = model::read(frame, &scope.nested[nested], report);
+                world.models.push(model);
             }
-            FrameKind::Scope | FrameKind::Link | FrameKind::Joint | FrameKind::Free => {}
+            FrameKind::Free => {
+                let named = model::named_frame(frame, frame.name.to_owned(), frame.pose);
+                world.frames.push(named);
+            }
+            FrameKind::Scope | FrameKind::Link | FrameKind::Joint => {}
         }
     }
-    let (levels, performers) = levels::read(element, &models, report);
-    World {
-        name,
-        physics: physics(element, report),
-        gravity: value::numbers(element, "gravity", GRAVITY, report),
-        models,
-        levels,
-        performers,
-        ..World::default()
-    }
-}
-
-/// Reads the profile marked as default, or else the first.
-fn physics(world: &Element, report: &mut Report) -> Physics {
-    let is_default = |physics: &&Element| {
-        physics.attribute("default").and_then(value::parse_truth) == Some(true)
-    };
-    let profile = world
-        .children_named("physics")
-        .find(is_default)
-        .or(world.child("physics"));
-    let Some(element) = profile else {
-        return Physics::default();
-    };
-    let [max_step_size_s] = value::positive(element, "max_step_size", [0.001], report);
-    let real_time_factor = value::number_from_zero(element, "real_time_factor", 1.0, report);
-    Physics {
-        max_step_size_s,
-        real_time_factor,
-        ..Physics::default()
-    }
+    world.joints = world_joint::read_all(&scope, &world.models, report);
+    world
 }

@@ -1,6 +1,7 @@
-//! XML to [`Element`]s by quick-xml, as leniently as libsdformat's reader: `--` in comments,
-//! undeclared prefixes and unknown entities are accepted. Entities that a document declares are
-//! never expanded, and size and depth are bounded.
+//! XML to [`Element`]s by quick-xml, as lenient and as strict as tinyxml2, which libsdformat uses:
+//! `--` in comments, undeclared prefixes, unknown entities and several roots are accepted, a
+//! declaration after a comment is not. Entities that a document declares are never expanded, and
+//! size and depth are bounded.
 
 use std::sync::Arc;
 
@@ -32,16 +33,25 @@ pub fn parse(text: &str, file: &str) -> Result<Element, Problem> {
         file: Arc::from(file),
         open: Vec::new(),
         root: None,
+        has_begun: false,
+        loose_text: None,
+        splits_text: false,
     };
     if text.len() > TEXT_BYTES_MAX {
         return Err(builder.error(0, format!("the file is larger than {TEXT_BYTES_MAX} bytes")));
     }
+    if let Some(offset) = text.find('\0') {
+        return Err(builder.error(offset, "the file holds a NUL byte, and is no text"));
+    }
     let mut reader = Reader::from_str(text);
     reader.config_mut().allow_dangling_amp = true;
+    reader.config_mut().allow_unmatched_ends = true;
     loop {
         let start = reader.buffer_position() as usize;
         match reader.read_event() {
             Ok(Event::Eof) => return builder.finish(text.len()),
+            // tinyxml2 ends a document at a tag that closes nothing.
+            Ok(Event::End(_)) if builder.open.is_empty() => return builder.finish(text.len()),
             Ok(event) => builder.take(event, start)?,
             Err(error) => {
                 let offset = reader.error_position() as usize;
@@ -57,6 +67,12 @@ struct Builder<'t> {
     file: Arc<str>,
     open: Vec<Element>,
     root: Option<Element>,
+    /// Something but declarations was there.
+    has_begun: bool,
+    /// Where text stands that no element holds, if nothing followed it yet.
+    loose_text: Option<usize>,
+    /// A comment or section ended the text before.
+    splits_text: bool,
 }
 
 impl Builder<'_> {
@@ -79,24 +95,44 @@ impl Builder<'_> {
                     self.close(element);
                 }
             }
-            Event::Text(text) => self.text(&text.xml10_content(), start)?,
-            Event::CData(text) => self.text(&text.xml10_content(), start)?,
+            Event::Text(text) => self.text(&text.xml10_content(), start),
+            Event::CData(text) => {
+                self.splits_text = true;
+                self.text(&text.xml10_content(), start);
+                self.splits_text = true;
+            }
             Event::GeneralRef(name) => {
                 let mut text = String::new();
                 push_entity(&name.xml10_content(), &mut text);
-                self.text(&text, start)?;
+                self.text(&text, start);
             }
-            Event::Comment(_) | Event::Decl(_) | Event::PI(_) | Event::DocType(_) | Event::Eof => {}
+            Event::Comment(_) => {
+                self.begin();
+                self.splits_text = true;
+            }
+            Event::DocType(_) => self.begin(),
+            Event::Decl(_) | Event::PI(_) => {
+                if self.has_begun {
+                    let message = "a declaration (<?...?>) may only stand at the start of a file";
+                    return Err(self.error(start, message));
+                }
+            }
+            Event::Eof => {}
         }
         Ok(())
     }
 
+    /// Notes that a tag, comment or the like is there.
+    fn begin(&mut self) {
+        self.has_begun = true;
+        self.loose_text = None;
+    }
+
     fn element(&mut self, tag: &BytesStart<'_>, start: usize) -> Result<Element, Problem> {
-        if self.open.is_empty() && self.root.is_some() {
-            return Err(self.error(
-                start,
-                "a document has one root element, and this is another",
-            ));
+        self.begin();
+        let name = tag.name().into_inner().to_owned();
+        if !begins_as_name(&name) {
+            return Err(self.error(start, format!("{name:?} is no name for an element")));
         }
         let mut attributes = Vec::new();
         for attribute in tag.attributes() {
@@ -105,7 +141,6 @@ impl Builder<'_> {
             attributes.push((name, resolve_entities(&attribute.value)));
         }
         let (line, column) = self.cursor.move_to(start);
-        let name = tag.name().into_inner().to_owned();
         let file = Arc::clone(&self.file);
         Ok(Element {
             name,
@@ -117,31 +152,50 @@ impl Builder<'_> {
         })
     }
 
+    /// Hands a finished element to its parent. Of several roots SDF counts, and then URDF.
     fn close(&mut self, element: Element) {
-        match self.open.last_mut() {
-            Some(parent) => parent.nodes.push(Node::Element(element)),
-            None => self.root = Some(element),
+        self.splits_text = false;
+        if let Some(parent) = self.open.last_mut() {
+            parent.nodes.push(Node::Element(element));
+            return;
+        }
+        let rank = |root: &Element| match root.name.as_str() {
+            "sdf" => 2,
+            "robot" => 1,
+            _ => 0,
+        };
+        if self
+            .root
+            .as_ref()
+            .is_none_or(|root| rank(&element) > rank(root))
+        {
+            self.root = Some(element);
         }
     }
 
-    fn text(&mut self, text: &str, start: usize) -> Result<(), Problem> {
+    fn text(&mut self, text: &str, start: usize) {
+        let is_blank = text.trim().is_empty();
+        let splits = std::mem::take(&mut self.splits_text);
         let Some(parent) = self.open.last_mut() else {
-            if text.trim().is_empty() {
-                return Ok(());
+            if !is_blank {
+                self.has_begun = true;
+                self.loose_text = Some(start);
             }
-            return Err(self.error(start, "text stands outside the root element"));
+            return;
         };
         match parent.nodes.last_mut() {
-            Some(Node::Text(before)) => before.push_str(text),
+            Some(Node::Text(before)) if !splits => before.push_str(text),
             _ => parent.nodes.push(Node::Text(text.to_owned())),
         }
-        Ok(())
     }
 
     fn finish(mut self, end: usize) -> Result<Element, Problem> {
         if let Some(element) = self.open.last() {
             let message = format!("<{}> is never closed", element.name);
             return Err(element.problem("XML_ERROR", message));
+        }
+        if let Some(start) = self.loose_text {
+            return Err(self.error(start, "text stands outside the root element"));
         }
         self.root
             .take()
@@ -210,6 +264,14 @@ fn resolve_entities(text: &str) -> String {
     whole
 }
 
+/// Tells whether tinyxml2 takes this as the start of a name.
+fn begins_as_name(name: &str) -> bool {
+    let first = name.chars().next();
+    first.is_some_and(|first| {
+        first.is_ascii_alphabetic() || first == ':' || first == '_' || !first.is_ascii()
+    })
+}
+
 fn is_entity_name(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '#')
 }
@@ -267,8 +329,10 @@ mod tests {
         check_text("<a> x </a>", "x");
         check_text("<a>1 &lt; 2 &#38; &#x41;</a>", "1 < 2 & A");
         check_text("<a>m&#27;[2J</a>", "m&#27;[2J");
-        check_text("<a><![CDATA[<b> &amp;]]> c</a>", "<b> &amp; c");
-        check_text("<a>x<!-- a -- b -->y</a>", "xy");
+        check_text("<a><![CDATA[<b> &amp;]]> c</a>", "<b> &amp;");
+        check_text("<a>x<!-- a -- b -->y</a>", "x");
+        check_text("<a><!-- first --> x\n  y </a>", "x y");
+        check_text("<a>\n<b/>x</a>", "");
         check_text("<a>fish & chips &unknown;</a>", "fish & chips &unknown;");
     }
 
@@ -295,8 +359,26 @@ mod tests {
         check_error("  text", (1, 1));
         check_error("<a>\n <b>\n", (2, 2));
         check_error("<a>\n<b></c></a>", (2, 4));
-        check_error("<a/><b/>", (1, 5));
+        check_error("<a/>\ntext", (1, 5));
+        check_error("<1a/>", (1, 1));
+        check_error("<a b=c/>", (1, 1));
+        check_error("<!-- a --><?xml version='1.0'?><a/>", (1, 11));
+        check_error("<a><?pi?></a>", (1, 4));
+        check_error("<a>\0</a>", (1, 4));
         check_error("<a b='1' b='2'/>", (1, 1));
+    }
+
+    #[test]
+    fn what_tinyxml2_accepts_around_the_root_is_accepted() {
+        for xml in [
+            "text<sdf/>",
+            "<other/><sdf/><robot/>",
+            "<sdf/></sdf> anything",
+            "<robot/><sdf a='1'b='<'/>",
+            "<?xml version='1.0'?><?pi?><!-- c --><sdf/>",
+        ] {
+            assert_eq!(parse(xml, "f").unwrap().name, "sdf", "{xml}");
+        }
     }
 
     #[test]

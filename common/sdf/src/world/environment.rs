@@ -20,7 +20,7 @@ pub struct Physics {
 impl Default for Physics {
     fn default() -> Self {
         Self {
-            name: String::new(),
+            name: "default_physics".to_owned(),
             kind: "ode".to_owned(),
             max_step_size_s: 0.001,
             real_time_factor: 1.0,

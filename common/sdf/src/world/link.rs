@@ -6,6 +6,10 @@ use super::{Content, Geometry, Light, Plugin, Sensor, Surface, Visual};
 use crate::pose::Pose;
 
 /// A rigid body.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an element of the file"
+)]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Link {
     /// Its name within the model.

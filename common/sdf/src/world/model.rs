@@ -6,6 +6,10 @@ use super::{Content, Joint, Link, Plugin};
 use crate::pose::Pose;
 
 /// A top-level model.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an element of the file"
+)]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Model {
     /// Its name, unique among the models of its world.

@@ -1,0 +1,254 @@
+//! `<axis>` and `<axis2>` of a joint: direction, limits, dynamics, and what an axis mimics.
+
+use super::Surroundings;
+use crate::frames::Frame;
+use crate::report::Report;
+use crate::tree::Element;
+use crate::value;
+use crate::world::{Axis, Mimic};
+
+/// The elements of the axes of a joint, in order.
+const NAMES: [&str; 2] = ["axis", "axis2"];
+/// Limits from here on are none, as in libsdformat.
+const NO_LIMIT: f64 = 1e16;
+/// Shorter axes have no direction, as in libsdformat.
+const LENGTH_MIN: f64 = 1e-6;
+
+/// Checks the axes that a joint has, whether its type needs them or not.
+pub(super) fn check(frame: &Frame<'_>, place: &Surroundings<'_, '_>, report: &mut Report) {
+    for name in NAMES {
+        let Some(axis) = frame.element.child(name) else {
+            continue;
+        };
+        direction(axis, report);
+        let expressed_in = expressed_in(axis);
+        if let Some(name) = expressed_in.filter(|name| !place.scope.knows(name)) {
+            let message = format!(
+                "the axis of the joint {:?} is expressed in {name:?}, and there is no such frame",
+                frame.name
+            );
+            refuse(
+                "JOINT_AXIS_EXPRESSED_IN_INVALID",
+                axis,
+                message,
+                place,
+                report,
+            );
+        }
+        check_mimic(axis, name, frame, place, report);
+    }
+}
+
+/// Reads the axis of a joint that has one.
+pub(super) fn read_one(
+    frame: &Frame<'_>,
+    place: &Surroundings<'_, '_>,
+    report: &mut Report,
+) -> Axis {
+    read(0, [0.0, 0.0, 1.0], frame, place, report)
+}
+
+/// Reads the axes of a joint that has two.
+pub(super) fn read_two(
+    frame: &Frame<'_>,
+    place: &Surroundings<'_, '_>,
+    report: &mut Report,
+) -> [Axis; 2] {
+    [
+        read(0, [1.0, 0.0, 0.0], frame, place, report),
+        read(1, [0.0, 1.0, 0.0], frame, place, report),
+    ]
+}
+
+impl Axis {
+    /// Returns it with all positions open.
+    pub(super) fn without_limits(self) -> Self {
+        Self {
+            lower: f64::NEG_INFINITY,
+            upper: f64::INFINITY,
+            ..self
+        }
+    }
+}
+
+/// Reads an axis; `default` is the direction in the joint's frame of one that the file leaves out,
+/// as in Gazebo's physics.
+fn read(
+    index: usize,
+    default: [f64; 3],
+    frame: &Frame<'_>,
+    place: &Surroundings<'_, '_>,
+    report: &mut Report,
+) -> Axis {
+    let joint_pose = place.pose.then(&frame.pose);
+    let name = NAMES[index];
+    let Some(element) = frame.element.child(name) else {
+        let once = format!("{name} {}", frame.element.place());
+        report.warn_once("ELEMENT_MISSING", &once, frame.element, || {
+            let joint = frame.name;
+            format!("the joint {joint:?} has no <{name}>, and gets one along {default:?}")
+        });
+        return Axis {
+            xyz: joint_pose.rotate(default),
+            ..Axis::default()
+        };
+    };
+    // Directions that cannot be were reported by `check`.
+    let xyz = direction(element, &mut Report::default());
+    let orientation = expressed_in(element)
+        .and_then(|name| place.scope.pose_of(name))
+        .map_or(joint_pose, |pose| place.pose.then(&pose));
+    let axis = Axis {
+        xyz: orientation.rotate(xyz),
+        mimic: mimic(element, place, report),
+        ..Axis::default()
+    };
+    with_dynamics(with_limits(axis, element, report), element, report)
+}
+
+fn direction(axis: &Element, report: &mut Report) -> [f64; 3] {
+    let default = [0.0, 0.0, 1.0];
+    let vector = value::numbers(axis, "xyz", default, report);
+    let length = vector.iter().map(|c| c * c).sum::<f64>().sqrt();
+    if length > LENGTH_MIN && length.is_finite() {
+        return vector.map(|coordinate| coordinate / length);
+    }
+    let element = axis.child("xyz").unwrap_or(axis);
+    report.error(
+        "ELEMENT_INVALID",
+        element,
+        "<xyz> is a direction and must have a length",
+    );
+    default
+}
+
+fn expressed_in(axis: &Element) -> Option<&str> {
+    axis.child("xyz")?.filled_attribute("expressed_in")
+}
+
+fn with_limits(axis: Axis, element: &Element, report: &mut Report) -> Axis {
+    let Some(limit) = element.child("limit") else {
+        return axis;
+    };
+    let mut number = |name: &str, default: f64| {
+        let [value] = value::numbers_or_infinite(limit, name, [default], report);
+        value
+    };
+    let open = |value: f64| {
+        if value.abs() < NO_LIMIT {
+            value
+        } else {
+            f64::INFINITY.copysign(value)
+        }
+    };
+    let from_zero = |value: f64| if value < 0.0 { f64::INFINITY } else { value };
+    let mut lower = open(number("lower", f64::NEG_INFINITY));
+    let mut upper = open(number("upper", f64::INFINITY));
+    let read = Axis {
+        effort: from_zero(number("effort", f64::INFINITY)),
+        velocity: from_zero(number("velocity", f64::INFINITY)),
+        limit_stiffness: number("stiffness", axis.limit_stiffness),
+        limit_dissipation: number("dissipation", axis.limit_dissipation),
+        ..axis
+    };
+    if lower > upper {
+        let once = limit.place().to_string();
+        report.warn_once("LIMITS_REVERSED", &once, limit, || {
+            format!("the lower limit {lower} is above the upper {upper}; they change places")
+        });
+        (lower, upper) = (upper, lower);
+    }
+    Axis {
+        lower,
+        upper,
+        ..read
+    }
+}
+
+fn with_dynamics(axis: Axis, element: &Element, report: &mut Report) -> Axis {
+    let Some(dynamics) = element.child("dynamics") else {
+        return axis;
+    };
+    let mut loss = |name: &str| {
+        let value = value::number(dynamics, name, 0.0, report);
+        if value < 0.0 {
+            let once = format!("{name} {}", dynamics.place());
+            report.warn_once("NEGATIVE_LOSS", &once, dynamics, || {
+                format!("<{name}> {value} would drive the joint; it is taken as 0")
+            });
+        }
+        value.max(0.0)
+    };
+    Axis {
+        damping: loss("damping"),
+        friction: loss("friction"),
+        spring_reference: value::number(dynamics, "spring_reference", 0.0, report),
+        spring_stiffness: value::number(dynamics, "spring_stiffness", 0.0, report),
+        ..axis
+    }
+}
+
+fn leader(mimic: &Element) -> (&str, &str) {
+    let joint = mimic.filled_attribute("joint").unwrap_or_default();
+    (joint, mimic.filled_attribute("axis").unwrap_or(NAMES[0]))
+}
+
+fn check_mimic(
+    axis: &Element,
+    axis_name: &str,
+    frame: &Frame<'_>,
+    place: &Surroundings<'_, '_>,
+    report: &mut Report,
+) {
+    let Some(mimic) = axis.child("mimic") else {
+        return;
+    };
+    let (joint, leading) = leader(mimic);
+    let own = frame.name;
+    if joint == own && leading == axis_name {
+        let message = format!("<{axis_name}> of the joint {own:?} mimics itself");
+        report.error("JOINT_AXIS_MIMIC_INVALID", mimic, message);
+    } else if !NAMES.contains(&leading) {
+        let message = format!("the joint {own:?} mimics {leading:?}, which is axis or axis2");
+        report.error("JOINT_AXIS_MIMIC_INVALID", mimic, message);
+    } else if place
+        .scope
+        .joint(joint)
+        .is_none_or(|joint| joint.child(leading).is_none())
+    {
+        let message = format!(
+            "the joint {own:?} mimics <{leading}> of {joint:?}, and there is no such joint with it"
+        );
+        refuse("JOINT_AXIS_MIMIC_INVALID", mimic, message, place, report);
+    }
+}
+
+fn mimic(axis: &Element, place: &Surroundings<'_, '_>, report: &mut Report) -> Option<Mimic> {
+    let element = axis.child("mimic")?;
+    let (joint, leading) = leader(element);
+    let index = NAMES.iter().position(|name| *name == leading)?;
+    place.scope.joint(joint)?.child(leading)?;
+    Some(Mimic {
+        joint: format!("{}{joint}", place.prefix),
+        axis: index,
+        multiplier: value::number(element, "multiplier", 1.0, report),
+        offset: value::number(element, "offset", 0.0, report),
+        reference: value::number(element, "reference", 0.0, report),
+    })
+}
+
+/// Makes an error, or a warning in a nested model, where libsdformat does not look.
+fn refuse(
+    code: &'static str,
+    element: &Element,
+    message: String,
+    place: &Surroundings<'_, '_>,
+    report: &mut Report,
+) {
+    if place.scope.is_nested {
+        let once = element.place().to_string();
+        report.warn_once(code, &once, element, || format!("{message}; it is ignored"));
+    } else {
+        report.error(code, element, message);
+    }
+}

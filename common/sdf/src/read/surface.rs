@@ -1,0 +1,173 @@
+//! `<surface>`: friction, bounce and contact of a collision.
+//!
+//! What Gazebo reads for its own engine is under `<ode>`; the values of `<bullet>` are not read.
+
+use super::part;
+use crate::report::Report;
+use crate::tree::Element;
+use crate::value;
+use crate::world::Surface;
+
+/// The most friction: more makes no difference, and products with it must be finite.
+const FRICTION_MAX: f64 = 1e12;
+
+/// Reads the surface of a collision.
+pub(super) fn read(collision: &Element, report: &mut Report) -> Surface {
+    let mut surface = Surface::default();
+    let Some(element) = collision.child("surface") else {
+        return surface;
+    };
+    if let Some(friction) = element.child("friction") {
+        read_friction(friction, &mut surface, report);
+    }
+    if let Some(bounce) = element.child("bounce") {
+        let name = "restitution_coefficient";
+        surface.restitution = value::number_from_zero(bounce, name, surface.restitution, report);
+        let default = surface.restitution_threshold;
+        surface.restitution_threshold = part::number(bounce, "threshold", default, report);
+    }
+    if let Some(contact) = element.child("contact") {
+        read_contact(contact, &mut surface, report);
+    }
+    surface
+}
+
+fn read_friction(friction: &Element, surface: &mut Surface, report: &mut Report) {
+    if let Some(ode) = friction.child("ode") {
+        surface.friction = coefficient(ode, "mu", surface.friction, report);
+        surface.friction2 = coefficient(ode, "mu2", surface.friction2, report);
+        surface.slip = ["slip1", "slip2"].map(|name| part::number(ode, name, 0.0, report));
+        let direction = value::numbers(ode, "fdir1", surface.friction_direction, report);
+        let norm = direction.iter().map(|c| c * c).sum::<f64>().sqrt();
+        if norm > 0.0 && norm.is_finite() {
+            surface.friction_direction = direction.map(|coordinate| coordinate / norm);
+        }
+    }
+    if let Some(torsional) = friction.child("torsional") {
+        let default = surface.torsional_friction;
+        surface.torsional_friction = coefficient(torsional, "coefficient", default, report);
+    }
+}
+
+fn coefficient(parent: &Element, name: &str, default: f64, report: &mut Report) -> f64 {
+    let number = part::number(parent, name, default, report);
+    if number < 0.0 {
+        let element = parent.child(name).unwrap_or(parent);
+        let message = format!("<{name}> must not be negative");
+        report.error("ELEMENT_INVALID", element, message);
+        return default;
+    }
+    number.min(FRICTION_MAX)
+}
+
+fn read_contact(contact: &Element, surface: &mut Surface, report: &mut Report) {
+    let default = *surface;
+    surface.collide_bitmask = bitmask(contact, "collide_bitmask", default.collide_bitmask, report);
+    surface.category_bitmask = bitmask(
+        contact,
+        "category_bitmask",
+        default.category_bitmask,
+        report,
+    );
+    surface.collide_without_contact =
+        value::truth(contact, "collide_without_contact", false, report);
+    if let Some(ode) = contact.child("ode") {
+        surface.stiffness = part::number(ode, "kp", default.stiffness, report);
+        surface.damping = part::number(ode, "kd", default.damping, report);
+    }
+}
+
+/// Reads a whole number in decimal or, after `0x`, hexadecimal digits. As in libsdformat what comes
+/// after the digits is not looked at, the lower 16 bits count, and a negative number is the
+/// complement of two.
+fn bitmask(parent: &Element, name: &str, default: u16, report: &mut Report) -> u16 {
+    let Some(element) = parent.child(name) else {
+        return default;
+    };
+    let text = element.text();
+    if text.is_empty() {
+        return default;
+    }
+    let (is_negative, digits) = match text.strip_prefix('-') {
+        Some(digits) => (true, digits),
+        None => (false, text.as_str()),
+    };
+    let hexadecimal = digits.strip_prefix("0x").or(digits.strip_prefix("0X"));
+    let (radix, digits) = hexadecimal.map_or((10, digits), |digits| (16, digits));
+    let mut values = digits.chars().map_while(|c| c.to_digit(radix)).peekable();
+    if values.peek().is_none() {
+        let message = format!("<{name}> is a number of 16 bits, and {text:?} is not");
+        report.error("ELEMENT_INVALID", element, message);
+        return default;
+    }
+    let number = values.fold(0_u32, |number, digit| {
+        number.wrapping_mul(radix).wrapping_add(digit)
+    });
+    let mask = number as u16;
+    if is_negative {
+        mask.wrapping_neg()
+    } else {
+        mask
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tree::parse;
+
+    fn surface(content: &str, errors: usize) -> Surface {
+        let text = format!("<collision><surface>{content}</surface></collision>");
+        let mut report = Report::default();
+        let surface = read(&parse(&text, "f").unwrap(), &mut report);
+        assert_eq!(report.errors.len(), errors, "{content}: {report:?}");
+        surface
+    }
+
+    fn check_mask(text: &str, expect: Option<u16>) {
+        let content = format!("<contact><collide_bitmask>{text}</collide_bitmask></contact>");
+        let found = surface(&content, usize::from(expect.is_none()));
+        assert_eq!(found.collide_bitmask, expect.unwrap_or(0xff), "{text}");
+    }
+
+    #[test]
+    fn masks_are_decimal_or_hexadecimal_and_have_16_bits() {
+        check_mask("", Some(0xff));
+        check_mask("171", Some(171));
+        check_mask("0x10", Some(16));
+        check_mask("65537", Some(1));
+        check_mask("-1", Some(0xffff));
+        check_mask("12 or so", Some(12));
+        check_mask("99999999999", Some(59391));
+        check_mask("many", None);
+        check_mask("0x", None);
+    }
+
+    #[test]
+    fn everything_about_friction_bounce_and_contact_is_read() {
+        let found = surface(
+            "<friction><ode><mu>0.1</mu><mu2>0.2</mu2><fdir1>0 3 0</fdir1><slip1>0.3</slip1>\
+             <slip2>0.4</slip2></ode><torsional><coefficient>0.5</coefficient></torsional>\
+             </friction><bounce><restitution_coefficient>0.6</restitution_coefficient>\
+             <threshold>7</threshold></bounce><contact><category_bitmask>2</category_bitmask>\
+             <collide_without_contact>1</collide_without_contact>\
+             <ode><kp>8</kp><kd>9</kd></ode></contact>",
+            0,
+        );
+        let expect = Surface {
+            friction: 0.1,
+            friction2: 0.2,
+            friction_direction: [0.0, 1.0, 0.0],
+            slip: [0.3, 0.4],
+            torsional_friction: 0.5,
+            restitution: 0.6,
+            restitution_threshold: 7.0,
+            collide_bitmask: 0xff,
+            category_bitmask: 2,
+            collide_without_contact: true,
+            stiffness: 8.0,
+            damping: 9.0,
+        };
+        assert_eq!(found, expect);
+    }
+}
