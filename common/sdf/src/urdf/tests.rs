@@ -3,7 +3,7 @@ use std::fmt::Write;
 use expect_test::{Expect, expect};
 
 use super::*;
-use crate::tree::Node;
+use crate::tree::{self, Node};
 
 const INERTIAL: &str = "<inertial><mass value='2'/>\
     <inertia ixx='1' ixy='0' ixz='0' iyy='1' iyz='0' izz='1'/></inertial>";
@@ -453,11 +453,13 @@ fn joints_that_are_wrong_are_refused() {
 fn hostile_robots_are_refused_in_time() {
     let mut chain = "<robot name='r'><link name='l0'/>".to_owned();
     for index in 1..2_000 {
-        chain += &format!(
+        write!(
+            chain,
             "<link name='l{index}'/><joint name='j{index}' type='fixed'>\
              <parent link='l{}'/><child link='l{index}'/></joint>",
             index - 1
-        );
+        )
+        .unwrap();
     }
     check_refused(&(chain + "</robot>"), "FILE_READ", "follow each other");
     let shape = "<collision><geometry><sphere radius='1'/></geometry></collision>";

@@ -1,0 +1,89 @@
+//! What the fuzz targets share: a few small files in memory, and the way of a text through the
+//! reader. It never touches the disk.
+
+use sdf::{ResolveError, ResolvedData, ResolvedFile, Resolver};
+
+/// Files that fuzzed worlds can include, by URI; one includes itself, one is broken.
+const FILES: [(&str, &str); 6] = [
+    (
+        "model://box",
+        "<sdf version='1.6'><model name='box'><pose frame=''>0 0 1 0 0 0</pose><link name='link'>\
+         <collision name='c'><geometry><box><size>1 1 1</size></box></geometry></collision>\
+         </link></model></sdf>",
+    ),
+    (
+        "model://arm",
+        "<sdf version='1.12'><model name='arm' placement_frame='tip'><link name='base'/>\
+         <link name='tip'><pose relative_to='hinge'>0 0 1 0 0 0</pose></link>\
+         <joint name='hinge' type='revolute'><parent>base</parent><child>tip</child>\
+         <axis><xyz expressed_in='__model__'>0 0 1</xyz></axis></joint>\
+         <frame name='grip' attached_to='tip'/><include><uri>model://box</uri>\
+         <name>hand</name><pose relative_to='grip'/></include></model></sdf>",
+    ),
+    (
+        "model://loop",
+        "<sdf version='1.10'><model name='loop'><link name='l'/><include>\
+         <uri>model://loop</uri></include></model></sdf>",
+    ),
+    ("model://broken", "<sdf version='1.10'><model name='m'><link"),
+    (
+        "model://robot",
+        "<robot name='robot'><link name='a'><inertial><mass value='1'/><inertia ixx='1' ixy='0' \
+         ixz='0' iyy='1' iyz='0' izz='1'/></inertial></link><link name='b'/><joint name='j' \
+         type='fixed'><parent link='a'/><child link='b'/></joint></robot>",
+    ),
+    (
+        "triangle.obj",
+        "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 2 3\nf 1 2 4\nf 2 3 4\nf 1 3 4\n",
+    ),
+];
+
+/// Serves the files above.
+struct Files;
+
+impl Resolver for Files {
+    fn read(&self, uri: &str, _from_file: &str) -> Result<ResolvedFile, ResolveError> {
+        let text = find(uri)?.to_owned();
+        let file = uri.to_owned();
+        Ok(ResolvedFile { text, file })
+    }
+
+    fn read_data(&self, uri: &str, _from_file: &str) -> Result<ResolvedData, ResolveError> {
+        let bytes = find(uri)?.into();
+        let file = uri.to_owned();
+        Ok(ResolvedData { bytes, file })
+    }
+}
+
+fn find(uri: &str) -> Result<&'static str, ResolveError> {
+    let found = FILES.iter().find(|(name, _)| *name == uri);
+    let missing = || ResolveError::NotFound("no such file in memory".to_owned());
+    found.map(|(_, text)| *text).ok_or_else(missing)
+}
+
+/// Reads bytes as a file of worlds or a robot. What is accepted must come back from the wire as
+/// it was, and what is refused must say where.
+///
+/// # Panics
+/// When the reader breaks one of its promises.
+pub fn read(bytes: &[u8]) {
+    let Ok(text) = sdf::decode_text(bytes.to_vec()) else {
+        return;
+    };
+    match sdf::read_worlds(&text, "fuzzed.sdf", &Files) {
+        Ok(read) => {
+            assert!(!read.worlds.is_empty(), "a file is read as at least one world");
+            let encoded = sdf::encode_worlds(&read.worlds);
+            let decoded = sdf::decode_worlds(&encoded).expect("worlds come back from the wire");
+            // A number that is not one would never equal itself.
+            assert!(decoded == read.worlds, "worlds come back as they were");
+        }
+        Err(error) => {
+            assert!(!error.errors.is_empty(), "a refusal has a reason");
+            let places = error.errors.iter().map(|problem| &problem.place);
+            for place in places {
+                assert!(place.line >= 1 && place.column >= 1, "places count from 1");
+            }
+        }
+    }
+}
