@@ -1,6 +1,7 @@
 //! Collects what is wrong with a file, so that one pass reports all of it.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use crate::problem::Problem;
 use crate::tree::Element;
@@ -15,7 +16,7 @@ pub(crate) struct Report {
     pub(crate) errors: Vec<Problem>,
     /// What is ignored, once per name.
     pub(crate) warnings: Vec<Problem>,
-    told: BTreeSet<(&'static str, String, u32, u32)>,
+    told: BTreeSet<(&'static str, (Arc<str>, u32, u32), Option<String>)>,
     warned: BTreeSet<(&'static str, String)>,
 }
 
@@ -28,7 +29,11 @@ impl Report {
         message: impl Into<String>,
     ) {
         let message = message.into();
-        let key = (code, message.clone(), element.line, element.column);
+        // A name is wrong in one way, however many readers find it out in their own words.
+        let is_about_name = matches!(code, "DUPLICATE_NAME" | "RESERVED_NAME");
+        let said = (!is_about_name).then(|| message.clone());
+        let place = (Arc::clone(&element.file), element.line, element.column);
+        let key = (code, place, said);
         if self.errors.len() < ERRORS_MAX && self.told.insert(key) {
             self.errors.push(element.problem(code, message));
         }
