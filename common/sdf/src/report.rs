@@ -9,6 +9,9 @@ use crate::tree::Element;
 /// The most errors that are kept: a file with more needs another look anyway.
 const ERRORS_MAX: usize = 1000;
 
+/// What has been said: the code, the place, and the words where they matter.
+type Told = (&'static str, (Arc<str>, u32, u32), Option<String>);
+
 /// Errors and warnings found so far.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
@@ -16,7 +19,7 @@ pub(crate) struct Report {
     pub(crate) errors: Vec<Problem>,
     /// What is ignored, once per name.
     pub(crate) warnings: Vec<Problem>,
-    told: BTreeSet<(&'static str, (Arc<str>, u32, u32), Option<String>)>,
+    told: BTreeSet<Told>,
     warned: BTreeSet<(&'static str, String)>,
 }
 
