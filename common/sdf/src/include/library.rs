@@ -101,12 +101,25 @@ pub(super) fn only_entity(root: Element, include: &Element, report: &mut Report)
         report.error("ELEMENT_MISSING", include, message);
         return None;
     };
-    let element = entities.swap_remove(first);
+    let mut element = entities.swap_remove(first);
+    drop_blank_text(&mut element);
     Some(Entity {
         element_count: element.element_count(),
         nesting: model_nesting(&element),
         element,
     })
+}
+
+/// Removes the text between elements, which says nothing and would be copied at each include.
+fn drop_blank_text(element: &mut Element) {
+    element.nodes.retain_mut(|node| match node {
+        Node::Element(child) => {
+            drop_blank_text(child);
+            true
+        }
+        Node::Text(text) => !text.trim().is_empty(),
+    });
+    element.nodes.shrink_to_fit();
 }
 
 fn model_nesting(element: &Element) -> usize {

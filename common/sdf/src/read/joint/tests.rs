@@ -1,6 +1,6 @@
 //! Joints of small models: kinds, axes, sides and errors.
 
-use super::super::read_worlds;
+use crate::read::read_worlds;
 use crate::resolve::NoFiles;
 use crate::world::{Axis, Joint, JointEnd, JointKind, JointParent, LinkReference, Mimic, World};
 

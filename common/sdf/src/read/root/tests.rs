@@ -1,6 +1,6 @@
 //! Whole files: what may stand in `<sdf>`, and the world that a model file gets.
 
-use super::super::{ReadWorlds, read_worlds};
+use crate::read::{ReadWorlds, read_worlds};
 use crate::resolve::NoFiles;
 
 const MODEL: &str = "<model name='m'><pose>0 0 1 0 0 0</pose><link name='l'/></model>";
