@@ -27,10 +27,6 @@ pub(crate) struct Corpus {
 }
 
 /// What libsdformat said of a file.
-#[expect(
-    clippy::struct_field_names,
-    reason = "the field is the column of the list"
-)]
 pub(crate) struct Verdict {
     /// `accept`, `reject` or `needs-resource`.
     pub(crate) said: String,
