@@ -6,8 +6,8 @@ use std::sync::Arc;
 use crate::problem::Problem;
 use crate::tree::Element;
 
-/// The most errors that are kept: a file with more needs another look anyway.
-const ERRORS_MAX: usize = 1000;
+/// The most errors, and the most warnings, that are kept: a file with more needs another look anyway.
+const PROBLEMS_MAX: usize = 1000;
 
 /// What has been said: the code, the place, and the words where they matter.
 type Told = (&'static str, (Arc<str>, u32, u32), Option<String>);
@@ -37,7 +37,7 @@ impl Report {
         let said = (!is_about_name).then(|| message.clone());
         let place = (Arc::clone(&element.file), element.line, element.column);
         let key = (code, place, said);
-        if self.errors.len() < ERRORS_MAX && self.told.insert(key) {
+        if self.errors.len() < PROBLEMS_MAX && self.told.insert(key) {
             self.errors.push(element.problem(code, message));
         }
     }
@@ -50,7 +50,8 @@ impl Report {
         element: &Element,
         message: impl FnOnce() -> String,
     ) {
-        if self.warned.insert((code, name.to_owned())) {
+        let has_room = self.warnings.len() < PROBLEMS_MAX;
+        if has_room && self.warned.insert((code, name.to_owned())) {
             self.warnings.push(element.problem(code, message()));
         }
     }
