@@ -214,38 +214,6 @@ fn a_world_that_is_wrong_is_refused_before_anything_is_started() {
     );
     place.refuses(&["run", &broken, "--headless"], 3, "broken.sdf:");
     assert!(place.has_no_run());
-    let check = place.phalanx(&["check", &broken]);
-    assert_eq!(check.status.code(), Some(3));
-    let text = String::from_utf8(check.stdout).unwrap();
-    assert!(
-        text.starts_with("error: ") && text.contains("broken.sdf:"),
-        "{text}"
-    );
-    assert!(text.contains(" | ") && text.contains('^'), "{text}");
-    let check = place.phalanx(&["check", &broken, "--format", "json"]);
-    assert_eq!(check.status.code(), Some(3));
-    let report: serde_json::Value = serde_json::from_slice(&check.stdout).unwrap();
-    assert_eq!(report["valid"], false);
-    assert!(report["errors"][0]["line"].as_u64().is_some(), "{report}");
-}
-
-#[test]
-fn a_good_world_is_read_and_described() {
-    let place = Place::new();
-    let check = place.phalanx(&["check", &world("ramp.sdf"), "--format", "json"]);
-    assert_eq!(check.status.code(), Some(0));
-    let report: serde_json::Value = serde_json::from_slice(&check.stdout).unwrap();
-    assert_eq!(report["valid"], true);
-    let models = report["worlds"][0]["models"].as_array().unwrap();
-    let scope = format!("{}::", models[0]["name"].as_str().unwrap());
-    assert!(
-        models[0]["links"][0]["name"]
-            .as_str()
-            .unwrap()
-            .starts_with(&scope),
-        "{report}"
-    );
-    assert_eq!(models[0]["pose"].as_array().unwrap().len(), 6);
 }
 
 #[test]

@@ -4,7 +4,6 @@
 //! A version that libsdformat has no step for is refused.
 
 mod first;
-mod separate;
 mod steps;
 mod unflatten;
 
@@ -44,7 +43,6 @@ pub(crate) fn upgrade(root: &mut Element) -> Result<(), Problem> {
             "1.6" => {
                 steps::rename_pose_frames(root);
                 steps::name_axis_frames(root);
-                separate::separate_names(root);
             }
             "1.7" => {
                 unflatten_worlds(root);

@@ -19,7 +19,6 @@ use crate::params;
 use crate::read::document::{self, Document};
 use crate::report::Report;
 use crate::resolve::Resolver;
-use crate::schema;
 use crate::tree::{Element, Node};
 
 /// The deepest chain of files that include each other.
@@ -166,14 +165,13 @@ impl Expander<'_> {
     }
 
     fn read(&mut self, text: &str, file: &str, include: &Element) -> Option<Entity> {
-        let mut document = match document::read(text, file) {
+        let mut document = match document::read(text, file, self.report) {
             Ok(document) => document,
             Err(problem) => {
                 self.report.errors.push(problem);
                 return None;
             }
         };
-        schema::check(&mut document.root, self.report);
         self.chain.push(file.to_owned());
         // What is around the include does not matter to a file that is kept for other includes.
         let outer_nesting = std::mem::take(&mut self.nesting);

@@ -6,6 +6,7 @@
 
 mod bounds;
 mod convert;
+mod encoding;
 mod frames;
 mod generate;
 mod include;
@@ -16,18 +17,22 @@ pub mod problem;
 mod read;
 mod report;
 mod resolve;
+mod runnable;
 mod schema;
 mod search_paths;
 pub mod tree;
+mod urdf;
 mod value;
 mod vocabulary;
 pub mod world;
 
+pub use encoding::{DecodeTextError, decode_text};
 pub use generate::generate_fleet;
 pub use pose::Pose;
 pub use problem::{Place, Problem, ReadWorldError};
 pub use read::{ReadWorlds, read_worlds};
 pub use resolve::{NoFiles, ResolveError, ResolvedData, ResolvedFile, Resolver};
+pub use runnable::{NotRunnableError, STEP_SIZE_MAX_S, STEP_SIZE_MIN_S, check_for_run};
 pub use search_paths::SearchPaths;
 pub use world::{
     Actor, Atmosphere, Axis, Collision, Content, ContentNode, ConvexDecomposition, Geometry,

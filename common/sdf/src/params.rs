@@ -13,6 +13,7 @@ use actions::{modify, remove, replace};
 use find::Wanted;
 
 use crate::report::Report;
+use crate::schema::{self, specification::ElementRule};
 use crate::tree::{Element, Node};
 
 /// What is done to an element.
@@ -32,6 +33,7 @@ pub(crate) fn apply(entity: &mut Element, changes: &Element, report: &mut Report
             report.error(code, change, message);
         }
     }
+    schema::check_entity(entity, report);
 }
 
 type Refusal = (&'static str, String);
@@ -71,14 +73,15 @@ fn apply_one(entity: &mut Element, change: &Element, report: &mut Report) -> Res
         Some(Action::Modify | Action::Replace) | None => {
             let path =
                 find::path(entity, id, Wanted::Element(&change.name)).ok_or_else(not_found)?;
+            let rule = described::rule_at(entity, &path);
             let target = find::at(entity, &path);
             match action {
-                Some(Action::Modify) => modify(target, change, report),
+                Some(Action::Modify) => modify(target, rule, change, report),
                 Some(_) => {
                     check_described(change)?;
                     replace(target, change)?;
                 }
-                None => change_children(target, change, report),
+                None => change_children(target, rule, change, report),
             }
             Ok(())
         }
@@ -137,24 +140,39 @@ fn add(entity: &mut Element, change: &Element, id: &str) -> Result<(), Refusal> 
 }
 
 /// Does to each child of a found element what the child of the change says.
-fn change_children(target: &mut Element, change: &Element, report: &mut Report) {
+fn change_children(
+    target: &mut Element,
+    rule: Option<&'static ElementRule>,
+    change: &Element,
+    report: &mut Report,
+) {
     if let Err((code, message)) = check_described(change) {
         report.error(code, change, message);
         return;
     }
     for child in change.children() {
-        if let Err((code, message)) = change_child(target, child, report) {
+        if let Err((code, message)) = change_child(target, rule, child, report) {
             report.error(code, child, message);
         }
     }
 }
 
-fn change_child(target: &mut Element, child: &Element, report: &mut Report) -> Result<(), Refusal> {
+fn change_child(
+    target: &mut Element,
+    rule: Option<&'static ElementRule>,
+    child: &Element,
+    report: &mut Report,
+) -> Result<(), Refusal> {
     let Some(action) = child.attribute("action") else {
         let message = format!("<{}> needs an action", child.name);
         return Err(("ATTRIBUTE_MISSING", message));
     };
     let action = action_named(action)?;
+    let child_rule = described::child_rule(rule, &child.name);
+    if matches!(action, Action::Add | Action::Replace) && child_rule.is_none() {
+        let message = format!("<{}> is no element of <{}>", child.name, target.name);
+        return Err(("ELEMENT_INVALID", message));
+    }
     if matches!(action, Action::Add) {
         target
             .nodes
@@ -171,7 +189,9 @@ fn change_child(target: &mut Element, child: &Element, report: &mut Report) -> R
             find::take(target, &[index]);
         }
         Action::Remove => remove(find::at(target, &[index]), child, report),
-        Action::Modify => modify(find::at(target, &[index]), child, report),
+        Action::Modify => {
+            modify(find::at(target, &[index]), child_rule, child, report);
+        }
         Action::Add | Action::Replace => replace(find::at(target, &[index]), child)?,
     }
     Ok(())

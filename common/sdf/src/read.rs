@@ -50,11 +50,10 @@ pub fn read_worlds(
     file: &str,
     resolver: &dyn Resolver,
 ) -> Result<ReadWorlds, ReadWorldError> {
-    let mut document = document::read(text, file).map_err(|problem| ReadWorldError {
+    let mut report = Report::default();
+    let document = document::read(text, file, &mut report).map_err(|problem| ReadWorldError {
         errors: vec![problem],
     })?;
-    let mut report = Report::default();
-    schema::check(&mut document.root, &mut report);
     let mut root = include::expand(document, resolver, &mut report);
     schema::rules::check(&root, &mut report);
     vocabulary::survey(&root, &mut report);

@@ -6,7 +6,7 @@
 
 mod check;
 pub(crate) mod rules;
-mod specification;
+pub(crate) mod specification;
 pub(crate) mod value_kind;
 
-pub(crate) use check::check;
+pub(crate) use check::{check, check_entity};

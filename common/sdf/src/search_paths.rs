@@ -8,6 +8,7 @@ use std::fs;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
+use crate::encoding::decode_text;
 use crate::resolve::{ResolveError, ResolvedData, ResolvedFile, Resolver};
 use crate::tree;
 
@@ -109,8 +110,10 @@ impl Resolver for SearchPaths {
 
 fn read_text(file: &Path) -> Result<String, ResolveError> {
     let bytes = read_bytes(file, tree::TEXT_BYTES_MAX as u64)?;
-    // Latin-1 comments are common in old models; what is not UTF-8 must not hide the rest.
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    decode_text(bytes).map_err(|error| ResolveError::Unreadable {
+        file: file.to_string_lossy().into_owned(),
+        source: std::io::Error::other(error),
+    })
 }
 
 /// Reads a regular file of at most `bytes_max`; others, as pipes, may have no end.

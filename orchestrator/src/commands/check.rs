@@ -2,13 +2,20 @@
 
 mod resolved;
 
+use std::fmt::Write;
+use std::path::Path;
+
 use protocol::ExitCode;
-use sdf::{Problem, ReadWorlds, World};
+use sdf::{Model, Place, Problem, ReadWorlds, World};
 use serde::Serialize;
 
+use super::world_file::Sources;
 use super::{CommandResult, output, world_file};
 use crate::cli::{CheckArguments, Format};
 use resolved::ResolvedWorld;
+
+/// The most errors, and the most warnings, that are shown as text.
+const SHOWN_MAX: usize = 100;
 
 /// What is printed as JSON.
 #[derive(Debug, Serialize)]
@@ -26,7 +33,9 @@ struct CheckReport<'a> {
 pub(super) fn check(arguments: &CheckArguments) -> CommandResult {
     let text = world_file::read_text(&arguments.world)?;
     match world_file::read_worlds(&text, &arguments.world) {
-        Ok(read) => {
+        Ok(mut read) => {
+            read.warnings
+                .extend(run_warning(&text, &arguments.world, &read.worlds));
             match arguments.format {
                 Format::Text => output::print(&describe(&read))?,
                 Format::Json => output::print_json(&CheckReport {
@@ -40,7 +49,10 @@ pub(super) fn check(arguments: &CheckArguments) -> CommandResult {
         }
         Err(error) => {
             match arguments.format {
-                Format::Text => output::print(&problems("error", &error.errors))?,
+                Format::Text => {
+                    let count = counted(error.errors.len(), "error");
+                    output::print(&(problems("error", &error.errors) + &count + "\n"))?
+                }
                 Format::Json => output::print_json(&CheckReport {
                     valid: false,
                     worlds: None,
@@ -53,26 +65,72 @@ pub(super) fn check(arguments: &CheckArguments) -> CommandResult {
     }
 }
 
-fn problems(kind: &str, problems: &[Problem]) -> String {
-    problems.iter().fold(String::new(), |text, problem| {
-        text + kind + ": " + &world_file::show(problem)
+/// Warns of worlds that are valid and that `phalanx run` refuses.
+fn run_warning(text: &str, path: &Path, worlds: &[World]) -> Option<Problem> {
+    let error = sdf::check_for_run(worlds).err()?;
+    let file = path.display().to_string();
+    let root = sdf::tree::parse(text, &file).ok();
+    let world = root.as_ref().and_then(|root| {
+        let mut worlds = root.children_named("world");
+        worlds.find(|world| world.attribute("name") == error.world())
+    });
+    let step = world.and_then(|world| world.descendant(&["physics", "max_step_size"]));
+    let place = step.or(world).map(sdf::tree::Element::place);
+    Some(Problem {
+        code: "NOT_RUNNABLE",
+        message: format!("{error}; the file is valid, and it cannot be run"),
+        place: place.unwrap_or(Place {
+            file,
+            line: 1,
+            column: 1,
+        }),
     })
 }
 
-fn describe(read: &ReadWorlds) -> String {
-    let worlds: String = read.worlds.iter().map(describe_world).collect();
-    problems("warning", &read.warnings) + &worlds
+fn problems(kind: &str, problems: &[Problem]) -> String {
+    let mut sources = Sources::default();
+    let mut text = String::new();
+    for problem in problems.iter().take(SHOWN_MAX) {
+        text += kind;
+        text += ": ";
+        text += &sources.show(problem);
+    }
+    if let Some(more) = problems.len().checked_sub(SHOWN_MAX + 1) {
+        let more = counted(more + 1, kind);
+        let _ = writeln!(text, "... and {more}; --format json has all");
+    }
+    text
 }
 
-fn describe_world(world: &World) -> String {
-    let statics = world.models.iter().filter(|model| model.is_static).count();
-    format!(
-        "world {:?}: {} models ({statics} static), {} levels, {} performers declared, \
-         steps of {} s\n",
-        world.name,
-        world.models.len(),
-        world.levels.len(),
-        world.performers.len(),
-        world.physics.max_step_size_s,
-    )
+/// Returns problems, one line per world, and a line that sums it up.
+fn describe(read: &ReadWorlds) -> String {
+    let mut text = problems("warning", &read.warnings);
+    for world in &read.worlds {
+        let statics = world.models.iter().filter(|model| model.is_static).count();
+        let _ = writeln!(
+            text,
+            "world {:?}: {} ({statics} static), {}, {}, {}, {} declared, steps of {} s",
+            world.name,
+            counted(world.models.len(), "model"),
+            counted(sum(world, |model| model.links.len()), "link"),
+            counted(
+                world.joints.len() + sum(world, |model| model.joints.len()),
+                "joint"
+            ),
+            counted(world.levels.len(), "level"),
+            counted(world.performers.len(), "performer"),
+            world.physics.max_step_size_s,
+        );
+    }
+    let worlds = counted(read.worlds.len(), "world");
+    text + &format!("{worlds}, {}\n", counted(read.warnings.len(), "warning"))
+}
+
+fn sum(world: &World, count: impl Fn(&Model) -> usize) -> usize {
+    world.models.iter().map(count).sum()
+}
+
+fn counted(count: usize, what: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {what}{plural}")
 }

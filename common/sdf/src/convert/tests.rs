@@ -48,20 +48,6 @@ fn pose_frames_are_renamed_outside_plugins_alone() {
 }
 
 #[test]
-fn a_joint_named_as_a_link_gets_a_suffix_up_to_1_6() {
-    let model = "<model><link name='a'/><joint name='a'/></model>";
-    let name = |root: &Element| {
-        root.descendant(&["model", "joint"])
-            .unwrap()
-            .attribute("name")
-            .unwrap()
-            .to_owned()
-    };
-    assert_eq!(name(&upgraded("1.6", model)), "a_joint");
-    assert_eq!(name(&upgraded("1.7", model)), "a");
-}
-
-#[test]
 fn other_roots_and_versions_are_refused() {
     for (text, code) in [
         ("<gazebo version='1.0'/>", "PARSING_ERROR"),
@@ -186,25 +172,4 @@ fn the_first_states_of_1_11_are_renamed() {
     assert!(state.child("light_state").is_some());
     assert!(state.descendant(&["model_state", "link_state"]).is_some());
     assert!(state.descendant(&["model_state", "link"]).is_some());
-}
-
-#[test]
-fn later_parts_give_way_to_earlier_ones_up_to_1_6() {
-    let model = "<model name='m'><frame name='a'/><model name='b'/><link name='a'/>\
-                 <link name='a_link'/><joint name='a'/><link name='b'/></model>";
-    let root = upgraded("1.6", model);
-    let names: Vec<_> = root
-        .child("model")
-        .unwrap()
-        .children()
-        .filter_map(|child| child.attribute("name"))
-        .collect();
-    assert_eq!(
-        names,
-        ["a", "b", "a_link", "a_link_link", "a_joint", "b_link"]
-    );
-    let world = "<world><frame name='a'/><model name='a'/></world>";
-    let root = upgraded("1.6", world);
-    let frame = root.descendant(&["world", "frame"]).unwrap();
-    assert_eq!(frame.attribute("name"), Some("a_frame"));
 }

@@ -16,7 +16,7 @@ pub(super) fn separate(parent: &mut Element, report: &mut Report) {
     let mut taken = BTreeSet::new();
     if is_world {
         let models = parent.children_named("model");
-        taken.extend(models.filter_map(|model| model.attribute("name").map(str::to_owned)));
+        taken.extend(models.filter_map(|model| model.filled_attribute("name").map(str::to_owned)));
     }
     // Kind and name: two siblings of one kind keep their name, and are an error.
     let mut seen = BTreeSet::new();
@@ -28,7 +28,7 @@ pub(super) fn separate(parent: &mut Element, report: &mut Report) {
             "joint" if !is_world => "joint",
             _ => continue,
         };
-        let Some(name) = child.attribute("name").map(str::to_owned) else {
+        let Some(name) = child.filled_attribute("name").map(str::to_owned) else {
             continue;
         };
         if !seen.insert((kind, name.clone())) {
@@ -59,4 +59,48 @@ fn free_name(kind: &str, name: &str, taken: &BTreeSet<String>) -> String {
     numbered
         .find(|name| !taken.contains(name))
         .expect("finitely many names are taken")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tree::parse;
+
+    fn check(text: &str, expect: &[&str]) {
+        let mut root = parse(text, "f").unwrap();
+        let mut report = Report::default();
+        separate(&mut root, &mut report);
+        let names: Vec<_> = root
+            .children()
+            .filter_map(|child| child.attribute("name"))
+            .collect();
+        assert_eq!(names, expect, "{text}");
+        let renamed = expect.iter().filter(|name| name.contains('_')).count();
+        assert!(report.warnings.len() <= renamed, "{:?}", report.warnings);
+    }
+
+    #[test]
+    fn later_parts_give_way_to_earlier_ones() {
+        check(
+            "<model name='m'><frame name='a'/><model name='b'/><link name='a'/>\
+             <link name='a_link'/><joint name='a'/><link name='b'/></model>",
+            &["a", "b", "a_link", "a_link_link", "a_joint", "b_link"],
+        );
+    }
+
+    #[test]
+    fn a_frame_of_a_world_gives_way_to_all_models() {
+        check(
+            "<world name='w'><frame name='a'/><model name='a'/></world>",
+            &["a_frame", "a"],
+        );
+    }
+
+    #[test]
+    fn two_of_one_kind_keep_their_name() {
+        check(
+            "<model name='m'><link name='a'/><link name='a'/></model>",
+            &["a", "a"],
+        );
+    }
 }

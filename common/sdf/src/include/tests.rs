@@ -23,7 +23,7 @@ impl Resolver for Files {
 fn expanded(content: &str, files: &[(&'static str, &'static str)]) -> (Element, Report) {
     let text = format!("<sdf version='1.10'><world name='w'>{content}</world></sdf>");
     let mut report = Report::default();
-    let document = document::read(&text, "top.sdf").unwrap();
+    let document = document::read(&text, "top.sdf", &mut report).unwrap();
     let root = expand_document(document, &Files(files.to_vec()), &mut report);
     (root, report)
 }
@@ -174,8 +174,8 @@ fn a_chain_of_includes_that_doubles_at_each_step_is_stopped() {
         files.push((pair[1], text.leak()));
     }
     let text = format!("<sdf version='1.10'>{}</sdf>", include(names[29], ""));
-    let document = document::read(&text, "top.sdf").unwrap();
     let mut report = Report::default();
+    let document = document::read(&text, "top.sdf", &mut report).unwrap();
     let root = expand_within(document, 1000, &Files(files), &mut report);
     assert!(root.element_count() <= 2000, "{}", root.element_count());
     assert!(

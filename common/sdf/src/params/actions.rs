@@ -2,6 +2,7 @@
 
 use super::{Refusal, described, find};
 use crate::report::Report;
+use crate::schema::specification::ElementRule;
 use crate::tree::{Element, Node};
 
 /// The attributes that say what is to be done.
@@ -39,8 +40,13 @@ pub(super) fn remove(target: &mut Element, change: &Element, report: &mut Report
 }
 
 /// Sets attributes, text and, in depth, children that are there already.
-pub(super) fn modify(target: &mut Element, change: &Element, report: &mut Report) {
-    set_attributes(target, change, report);
+pub(super) fn modify(
+    target: &mut Element,
+    rule: Option<&'static ElementRule>,
+    change: &Element,
+    report: &mut Report,
+) {
+    set_attributes(target, rule, change, report);
     if has_text(change) {
         set_text(target, change.text());
         return;
@@ -51,13 +57,15 @@ pub(super) fn modify(target: &mut Element, change: &Element, report: &mut Report
             report.error("ELEMENT_MISSING", child, message);
             continue;
         };
+        let inner_rule = described::child_rule(rule, &child.name);
         let inner = find::at(target, &[index]);
         if has_text(child) || child.children().next().is_some() {
-            modify(inner, child, report);
+            modify(inner, inner_rule, child, report);
         } else if inner.children().next().is_none() {
             // Nothing instead of a value is the default of the specification.
-            set_attributes(inner, child, report);
-            set_text(inner, String::new());
+            set_attributes(inner, inner_rule, child, report);
+            let value = inner_rule.and_then(|rule| rule.value);
+            set_text(inner, value.map_or("", |value| value.default).to_owned());
         } else {
             let once = child.place().to_string();
             report.warn_once("EMPTY_MODIFICATION", &once, child, || {
@@ -78,14 +86,19 @@ fn set_text(target: &mut Element, text: String) {
     }
 }
 
-fn set_attributes(target: &mut Element, change: &Element, report: &mut Report) {
+fn set_attributes(
+    target: &mut Element,
+    rule: Option<&'static ElementRule>,
+    change: &Element,
+    report: &mut Report,
+) {
     for (name, value) in &change.attributes {
         if OWN_ATTRIBUTES.contains(&name.as_str()) {
             continue;
         }
         let is_known = target.attribute(name).is_some()
             || name.contains(':')
-            || described::has_attribute(&target.name, name);
+            || described::has_attribute(rule, name);
         if is_known {
             target.set_attribute(name, value);
         } else {

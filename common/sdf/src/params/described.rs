@@ -1,5 +1,8 @@
-//! What changes need to know of the SDFormat specification: the elements that it describes in a
-//! file of their own, the attributes of elements, and the children that elements always have.
+//! What changes need to know of the SDFormat specification beside the rules of elements: which
+//! elements have a file of their own in it, and which children elements always have.
+
+use crate::schema::specification::{ElementRule, Specification};
+use crate::tree::{Element, Node};
 
 /// The elements with a file of their own in the specification.
 #[rustfmt::skip]
@@ -12,25 +15,6 @@ const DESCRIBED: [&str; 57] = [
     "population", "pose", "projector", "ray", "rfid", "rfidtag", "road", "root", "scene", "sensor",
     "sonar", "spherical_coordinates", "state", "surface", "transceiver", "visual", "world",
     "auto_inertia_params", "tactile",
-];
-
-/// Attributes by element.
-#[rustfmt::skip]
-const ATTRIBUTES: [(&str, &[&str]); 36] = [
-    ("actor", &["name"]), ("animation", &["name"]), ("atmosphere", &["type"]),
-    ("battery", &["name"]), ("camera", &["name"]), ("collision", &["name"]),
-    ("custom_rpy", &["parent_frame"]), ("frame", &["attached_to", "name"]),
-    ("grav_dir_x", &["parent_frame"]), ("gripper", &["name"]), ("gui", &["fullscreen"]),
-    ("inertial", &["auto"]), ("joint", &["name", "type"]), ("light", &["name", "type"]),
-    ("light_map", &["uv_set"]), ("link", &["name"]), ("mesh", &["optimization"]),
-    ("mimic", &["axis", "joint"]), ("model", &["canonical_link", "name", "placement_frame"]),
-    ("noise", &["type"]), ("normal_map", &["type"]), ("particle_emitter", &["name", "type"]),
-    ("physics", &["default", "name", "type"]), ("plugin", &["filename", "name"]),
-    ("population", &["name"]), ("pose", &["degrees", "relative_to", "rotation_format"]),
-    ("projector", &["name"]), ("road", &["name"]), ("save", &["enabled"]),
-    ("sensor", &["name", "type"]), ("shader", &["type"]), ("state", &["world_name"]),
-    ("trajectory", &["id", "tension", "type"]), ("visual", &["name"]), ("world", &["name"]),
-    ("xyz", &["expressed_in"]),
 ];
 
 /// Children that an element has even where a file leaves them out.
@@ -58,17 +42,38 @@ pub(super) fn is_described(element: &str) -> bool {
     DESCRIBED.contains(&element)
 }
 
-/// Tells whether the specification gives an element an attribute.
-pub(super) fn has_attribute(element: &str, attribute: &str) -> bool {
-    is_listed(&ATTRIBUTES, element, attribute)
-}
-
 /// Tells whether an element always has a child of this name.
 pub(super) fn is_demanded(element: &str, child: &str) -> bool {
-    is_listed(&DEMANDED, element, child)
+    let mut rows = DEMANDED.iter();
+    rows.any(|(key, names)| *key == element && names.contains(&child))
 }
 
-fn is_listed(table: &[(&str, &[&str])], element: &str, name: &str) -> bool {
-    let mut rows = table.iter();
-    rows.any(|(key, names)| *key == element && names.contains(&name))
+/// Returns the rule of the element at the end of a way from an entity; none for what SDF does not
+/// know.
+pub(super) fn rule_at(entity: &Element, path: &[usize]) -> Option<&'static ElementRule> {
+    let specification = Specification::get();
+    let mut rule = specification.child(specification.root(), &entity.name)?;
+    let mut element = entity;
+    for index in path {
+        let Node::Element(child) = element.nodes.get(*index)? else {
+            return None;
+        };
+        rule = specification.child(rule, &child.name)?;
+        element = child;
+    }
+    Some(rule)
+}
+
+/// Returns the rule of a child.
+pub(super) fn child_rule(
+    rule: Option<&'static ElementRule>,
+    child: &str,
+) -> Option<&'static ElementRule> {
+    Specification::get().child(rule?, child)
+}
+
+/// Tells whether an element may have an attribute.
+pub(super) fn has_attribute(rule: Option<&'static ElementRule>, attribute: &str) -> bool {
+    let mut attributes = rule.into_iter().flat_map(|rule| &rule.attributes);
+    attributes.any(|(name, _)| *name == attribute)
 }

@@ -8,7 +8,8 @@ const MODEL: &str = "<model name='m'>\
      <link name='base'><pose>1 2 3 0 0 0</pose>\
        <visual name='v'><geometry><box><size>1 1 1</size></box></geometry></visual>\
        <collision name='c'><geometry><sphere/></geometry></collision></link>\
-     <joint name='j' type='revolute'><axis/></joint>\
+     <joint name='j' type='revolute'><parent>base</parent><child>n</child><axis/>\
+     </joint>\
      <model name='n'><link name='inner'/></model></model>";
 
 fn changed(changes: &str) -> (Element, Report) {
@@ -34,13 +35,17 @@ fn check_error(changes: &str, codes: &[&str]) {
 
 #[test]
 fn parts_are_added_to_the_model_and_to_what_is_in_it() {
-    let added = "<link element_id='' name='new' action='add'><x>1</x></link>";
+    let added = "<link element_id='' name='new' action='add'><gravity>1</gravity></link>";
     let (model, report) = changed(added);
     assert_eq!(report.errors, []);
     let new = model.children_named("link").nth(1).unwrap();
     assert_eq!(new.attributes, [("name".to_owned(), "new".to_owned())]);
-    let visual = "<visual element_id='n::inner' name='w' action='add'><x>2</x></visual>";
-    check(visual, &["model", "link", "visual", "x"], Some("2"));
+    let visual = "<visual element_id='n::inner' name='w' action='add'><transparency>2</transparency></visual>";
+    check(
+        visual,
+        &["model", "link", "visual", "transparency"],
+        Some("2"),
+    );
     let child = "<link element_id='base'><gravity action='add'>0</gravity></link>";
     check(child, &["link", "gravity"], Some("0"));
 }
@@ -48,7 +53,7 @@ fn parts_are_added_to_the_model_and_to_what_is_in_it() {
 #[test]
 fn parts_are_modified_in_depth_and_by_default() {
     let pose = "<link element_id='base' action='modify'><pose relative_to='j'/></link>";
-    check(pose, &["link", "pose"], Some(""));
+    check(pose, &["link", "pose"], Some("0 0 0 0 0 0"));
     let (model, _) = changed(pose);
     let pose = model.descendant(&["link", "pose"]).unwrap();
     assert_eq!(pose.attribute("relative_to"), Some("j"));
@@ -72,8 +77,8 @@ fn parts_are_removed_and_replaced() {
     check(removed, &["link", "collision"], None);
     let inner = "<link element_id='base' action='remove'><pose/></link>";
     check(inner, &["link", "pose"], None);
-    let replaced = "<visual element_id='base::v' name='w' action='replace'><x>3</x></visual>";
-    check(replaced, &["link", "visual", "x"], Some("3"));
+    let replaced = "<visual element_id='base::v' name='w' action='replace'><transparency>3</transparency></visual>";
+    check(replaced, &["link", "visual", "transparency"], Some("3"));
     check(replaced, &["link", "visual", "geometry"], None);
 }
 

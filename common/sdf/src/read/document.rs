@@ -1,8 +1,9 @@
 //! One file: its text as a tree of the newest SDF version, includes not yet expanded.
 
-use crate::convert;
 use crate::problem::Problem;
+use crate::report::Report;
 use crate::tree::{self, Element};
+use crate::{convert, schema, urdf};
 
 /// Up to this version (without it) a link, joint, frame and model may have the same name.
 const NAMES_ARE_UNIQUE: (u32, u32) = (1, 7);
@@ -15,14 +16,18 @@ pub(crate) struct Document {
     pub(crate) names_may_clash: bool,
 }
 
-/// Reads the text of a file.
+/// Reads the text of a file and holds it against the specification.
 ///
 /// # Errors
-/// When it is no XML, no SDF, or of a version that is not read.
-pub(crate) fn read(text: &str, file: &str) -> Result<Document, Problem> {
+/// When it is no XML, no SDF nor URDF, or of a version that is not read.
+pub(crate) fn read(text: &str, file: &str, report: &mut Report) -> Result<Document, Problem> {
     let mut root = tree::parse(text, file)?;
+    if urdf::is_robot(&root) {
+        root = urdf::convert(&root, report)?;
+    }
     let names_may_clash = version(&root).is_some_and(|version| version < NAMES_ARE_UNIQUE);
     convert::upgrade(&mut root)?;
+    schema::check(&mut root, report);
     Ok(Document {
         root,
         names_may_clash,

@@ -37,6 +37,18 @@ pub(crate) fn check(root: &mut Element, report: &mut Report) {
     }
 }
 
+/// Reports what is wrong with an upgraded model, light or actor that was changed.
+pub(crate) fn check_entity(entity: &mut Element, report: &mut Report) {
+    let specification = Specification::get();
+    if let Some(rule) = specification.child(specification.root(), &entity.name) {
+        let mut checker = Checker {
+            specification,
+            report,
+        };
+        checker.element(rule, entity);
+    }
+}
+
 /// Reports names that hold `::`, which separates scopes since 1.8.
 pub(super) fn refuse_scoped_names(element: &Element, report: &mut Report) {
     if let Some(name) = element.attribute("name").filter(|name| name.contains("::")) {

@@ -118,11 +118,21 @@ fn with_flags(mut config: Config, arguments: &RunArguments) -> Result<Config, Fa
 fn check_world(world: Option<&Path>) -> Result<(), Failed> {
     let Some(path) = world else { return Ok(()) };
     let text = world_file::read_text(path)?;
-    let Err(error) = world_file::read_worlds(&text, path) else {
-        return Ok(());
+    let error = match world_file::read_worlds(&text, path) {
+        Err(error) => error,
+        Ok(read) => {
+            let refused = |error: sdf::NotRunnableError| {
+                let message = format!("{} cannot be run: {error}", path.display());
+                Failed::message(ExitCode::Configuration, message)
+            };
+            return sdf::check_for_run(&read.worlds)
+                .map(|_| ())
+                .map_err(refused);
+        }
     };
+    let mut sources = world_file::Sources::default();
     for problem in &error.errors {
-        output::note(world_file::show(problem).trim_end());
+        output::note(sources.show(problem).trim_end());
     }
     let count = error.errors.len();
     let message = format!("{} cannot be run: {count} error(s)", path.display());

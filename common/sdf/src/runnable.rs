@@ -1,0 +1,111 @@
+//! What a run asks of worlds beyond what SDF asks of them.
+
+use std::time::Duration;
+
+use crate::world::World;
+
+/// The shortest step \[s\].
+pub const STEP_SIZE_MIN_S: f64 = 1e-6;
+/// The longest step \[s\].
+pub const STEP_SIZE_MAX_S: f64 = 1.0;
+
+/// Why worlds cannot be run together.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum NotRunnableError {
+    /// There is nothing to run.
+    #[error("there is no world to run")]
+    NoWorld,
+    /// Steps so short or so long that time cannot be counted in them.
+    #[error(
+        "the world {world} has a step size of {step_s:e} s: it must be {STEP_SIZE_MIN_S:e} s to \
+         {STEP_SIZE_MAX_S} s"
+    )]
+    StepSize {
+        /// The world.
+        world: String,
+        /// Its step size \[s\].
+        step_s: f64,
+    },
+    /// Worlds of one file step differently.
+    #[error(
+        "the worlds {first} and {second} have step sizes of {first_step_s} s and {second_step_s} \
+         s: in lockstep they must be equal"
+    )]
+    StepSizes {
+        /// One world.
+        first: String,
+        /// Another.
+        second: String,
+        /// Step size of the first \[s\].
+        first_step_s: f64,
+        /// Step size of the second \[s\].
+        second_step_s: f64,
+    },
+}
+
+impl NotRunnableError {
+    /// Returns the name of the world to be changed, if there is one.
+    pub fn world(&self) -> Option<&str> {
+        match self {
+            Self::NoWorld => None,
+            Self::StepSize { world, .. } => Some(world),
+            Self::StepSizes { second, .. } => Some(second),
+        }
+    }
+}
+
+/// Returns the step size that worlds have in common.
+///
+/// # Errors
+/// When they cannot be run together in lockstep.
+pub fn check_for_run(worlds: &[World]) -> Result<Duration, NotRunnableError> {
+    let first = worlds.first().ok_or(NotRunnableError::NoWorld)?;
+    let step_s = first.physics.max_step_size_s;
+    if !(STEP_SIZE_MIN_S..=STEP_SIZE_MAX_S).contains(&step_s) {
+        let world = first.name.clone();
+        return Err(NotRunnableError::StepSize { world, step_s });
+    }
+    let mut others = worlds.iter();
+    if let Some(other) = others.find(|world| world.physics.max_step_size_s != step_s) {
+        return Err(NotRunnableError::StepSizes {
+            first: first.name.clone(),
+            second: other.name.clone(),
+            first_step_s: step_s,
+            second_step_s: other.physics.max_step_size_s,
+        });
+    }
+    Ok(Duration::from_nanos((step_s * 1e9).round() as u64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::world::Physics;
+
+    fn check(steps: &[f64]) -> Result<Duration, NotRunnableError> {
+        let worlds = steps.iter().enumerate().map(|(index, step)| World {
+            name: format!("w{index}"),
+            physics: Physics {
+                max_step_size_s: *step,
+                ..Physics::default()
+            },
+            ..World::default()
+        });
+        check_for_run(&worlds.collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn worlds_of_one_step_size_run_together() {
+        assert_eq!(check(&[0.001, 0.001]), Ok(Duration::from_millis(1)));
+        assert_eq!(check(&[1e-6]), Ok(Duration::from_micros(1)));
+    }
+
+    #[test]
+    fn steps_that_differ_or_cannot_be_counted_are_refused_by_name() {
+        assert_eq!(check(&[]), Err(NotRunnableError::NoWorld));
+        assert_eq!(check(&[0.001, 0.002]).unwrap_err().world(), Some("w1"));
+        for step in [0.0, -1.0, 1e-7, 1.5, f64::NAN] {
+            assert_eq!(check(&[step]).unwrap_err().world(), Some("w0"), "{step}");
+        }
+    }
+}
