@@ -6,7 +6,7 @@ use crate::mesh_file::{MeshFile, Submesh};
 use crate::triangle_mesh::{TRIANGLES_MAX, TriangleMesh};
 
 /// The most submeshes in one file.
-const SUBMESHES_MAX: usize = 100_000;
+pub(super) const SUBMESHES_MAX: usize = 100_000;
 
 /// The longest name of a submesh \[bytes\]; longer ones are cut.
 const NAME_BYTES_MAX: usize = 1000;

@@ -1,122 +1,108 @@
-//! Wavefront OBJ: positions and faces. Each object or group is a submesh; materials, normals,
-//! textures, lines and curves are passed over.
+//! Wavefront OBJ, read by `tobj`: positions and faces. Each object or group is a submesh; materials,
+//! normals, textures, lines and curves are passed over.
+
+use tobj::{LoadError, LoadOptions, Mesh};
 
 use super::MeshProblem;
-use super::gathering::{Gathering, too_many_triangles};
+use super::gathering::{Gathering, SUBMESHES_MAX, too_many_triangles};
 use super::polygon::PolygonCutter;
 use crate::triangle_mesh::TRIANGLES_MAX;
 
+/// The name that the crate gives to faces outside all objects and groups.
+const UNNAMED: &str = "unnamed_object";
+
 /// Reads a file.
 pub(super) fn read(bytes: &[u8], gathering: &mut Gathering) -> Result<(), MeshProblem> {
-    let text = String::from_utf8_lossy(bytes);
-    let mut reader = Reader {
-        vertices: Vec::new(),
-        shape: Shape::default(),
-        cutter: PolygonCutter::new(),
-        gathering,
+    let text = plain_text(bytes)?;
+    let options = LoadOptions {
+        ignore_points: true,
+        ignore_lines: true,
+        ..LoadOptions::default()
     };
-    let mut lines = text.lines().zip(1..);
-    while let Some((line, number)) = lines.next() {
-        let mut words: Vec<&str> = line.split_whitespace().collect();
-        while words.last().is_some_and(|word| word.ends_with('\\')) {
-            let word = words.pop().expect("the last word was just seen");
-            words.extend(word.strip_suffix('\\').filter(|word| !word.is_empty()));
-            let Some((more, _)) = lines.next() else {
+    let mut rest = text.as_bytes();
+    let no_materials = |_: &_| Err(LoadError::OpenFileFailed);
+    let models = tobj::load_obj_buf(&mut rest, &options, no_materials);
+    let (models, _) = models.map_err(|error| {
+        let read = &text.as_bytes()[..text.len() - rest.len()];
+        malformed(error, read.split(|byte| *byte == b'\n').count() - 1)
+    })?;
+    let mut cutter = PolygonCutter::new();
+    for model in models {
+        let name = Some(model.name.as_str()).filter(|name| *name != UNNAMED);
+        let (vertices, _) = model.mesh.positions.as_chunks();
+        let triangles = triangles(&model.mesh, vertices, &mut cutter);
+        gathering.add(name.unwrap_or_default(), "faces", vertices, &triangles)?;
+    }
+    Ok(())
+}
+
+/// Writes text as the crate wants it, line for line: it does not join lines that end in a backslash
+/// and takes the keyword of an indented line into a name. Only what shapes need is kept, and only so
+/// many faces as may be held: the crate spends a hundred bytes on the two of an empty one.
+fn plain_text(bytes: &[u8]) -> Result<String, MeshProblem> {
+    let text = String::from_utf8_lossy(bytes);
+    let mut plain = String::with_capacity(text.len());
+    let (mut corners, mut faces, mut groups) = (0, 0, 0);
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        let mut joined = line.trim().to_owned();
+        let mut line_ends = 1;
+        while joined.ends_with('\\') {
+            joined.pop();
+            joined.push(' ');
+            let Some(more) = lines.next() else {
                 break;
             };
-            words.extend(more.split_whitespace());
+            joined += more.trim_end();
+            line_ends += 1;
         }
-        reader.take(&words, number)?;
-    }
-    reader.close_shape()
-}
-
-struct Reader<'g> {
-    vertices: Vec<[f64; 3]>,
-    shape: Shape,
-    cutter: PolygonCutter,
-    gathering: &'g mut Gathering,
-}
-
-/// The faces since the last object or group began.
-#[derive(Default)]
-struct Shape {
-    name: String,
-    line: usize,
-    corners: Vec<u32>,
-    /// The number of corners of each face.
-    counts: Vec<usize>,
-}
-
-impl Reader<'_> {
-    fn take(&mut self, words: &[&str], line: usize) -> Result<(), MeshProblem> {
-        let malformed =
-            |message: &str| MeshProblem::malformed(format!("line {line}"), message.to_owned());
-        let Some((keyword, values)) = words.split_first() else {
-            return Ok(());
-        };
-        match *keyword {
-            "v" => {
-                let vertex = position(values);
-                let message = "\"v\" is not followed by three numbers";
-                self.vertices
-                    .push(vertex.ok_or_else(|| malformed(message))?);
+        match joined.split_whitespace().next() {
+            Some("f") => {
+                faces += 1;
+                corners += joined.split_whitespace().count() - 1;
             }
-            "f" => {
-                let before = self.shape.corners.len();
-                for corner in values {
-                    let index = index(corner, self.vertices.len());
-                    let message = "a corner of a face is not the number of a vertex";
-                    self.shape
-                        .corners
-                        .push(index.ok_or_else(|| malformed(message))?);
-                }
-                self.shape.counts.push(self.shape.corners.len() - before);
-                if self.shape.corners.len() > 3 * TRIANGLES_MAX {
-                    return Err(too_many_triangles());
-                }
+            Some("o" | "g") => {
+                groups += 1;
+                joined = joined.split_whitespace().collect::<Vec<_>>().join(" ");
             }
-            "o" | "g" => {
-                self.close_shape()?;
-                self.shape.name = values.join(" ");
-                self.shape.line = line;
-            }
-            _ => {}
+            Some("v") => {}
+            _ => joined.clear(),
         }
-        Ok(())
-    }
-
-    fn close_shape(&mut self) -> Result<(), MeshProblem> {
-        let shape = std::mem::take(&mut self.shape);
-        let mut triangles = Vec::new();
-        let mut corners = shape.corners.as_slice();
-        for count in shape.counts {
-            let (face, rest) = corners.split_at(count);
-            self.cutter.cut(face, &self.vertices, &mut triangles);
-            corners = rest;
+        if faces > TRIANGLES_MAX || corners > 3 * TRIANGLES_MAX {
+            return Err(too_many_triangles());
         }
-        let place = format!("faces after line {}", shape.line);
-        self.gathering
-            .add(&shape.name, &place, &self.vertices, &triangles)
+        if groups > SUBMESHES_MAX {
+            return Err(MeshProblem::TooMany {
+                what: "objects and groups",
+                maximum: SUBMESHES_MAX,
+            });
+        }
+        plain += &joined;
+        plain.extend(std::iter::repeat_n('\n', line_ends));
     }
+    Ok(plain)
 }
 
-fn position(values: &[&str]) -> Option<[f64; 3]> {
-    let mut position = [0.0; 3];
-    for (i, number) in position.iter_mut().enumerate() {
-        *number = values.get(i)?.parse().ok()?;
+fn triangles(mesh: &Mesh, vertices: &[[f64; 3]], cutter: &mut PolygonCutter) -> Vec<[u32; 3]> {
+    if mesh.face_arities.is_empty() {
+        return mesh.indices.as_chunks().0.to_vec();
     }
-    Some(position)
+    let mut triangles = Vec::new();
+    let mut corners = mesh.indices.as_slice();
+    for count in &mesh.face_arities {
+        let (face, rest) = corners.split_at(*count as usize);
+        cutter.cut(face, vertices, &mut triangles);
+        corners = rest;
+    }
+    triangles
 }
 
-/// Reads `vertex/texture/normal`; numbers begin with 1, negative ones count back from the last.
-fn index(corner: &str, count: usize) -> Option<u32> {
-    let vertex = corner.split('/').next()?;
-    let number: i64 = vertex.parse().ok()?;
-    let index = if number < 0 {
-        i64::try_from(count).ok()?.checked_add(number)?
-    } else {
-        number - 1
+/// The problem that the crate found once it had read so many lines; it looks at the indices of
+/// faces when their object or group ends.
+fn malformed(error: LoadError, lines: usize) -> MeshProblem {
+    let place = match error {
+        LoadError::FaceVertexOutOfBounds => format!("faces that end in line {lines}"),
+        _ => format!("line {lines}"),
     };
-    u32::try_from(index).ok()
+    MeshProblem::malformed(place, error.to_string())
 }

@@ -6,7 +6,7 @@ mod corpus;
 mod gltf;
 
 use super::*;
-use crate::triangle_mesh::TriangleMesh;
+use crate::triangle_mesh::{TRIANGLES_MAX, TriangleMesh};
 
 /// A tetrahedron with a corner at the origin and edges of 1 m, 2 m and 3 m along the axes.
 const CORNERS: [[f64; 3]; 4] = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 3.0]];
@@ -93,20 +93,44 @@ fn a_binary_stl_file_that_is_cut_short_is_refused_before_it_is_believed() {
 }
 
 #[test]
-fn broken_text_stl_names_its_line() {
+fn text_stl_has_any_number_of_solids_with_names_or_without() {
+    let text = stl_text();
+    let (first, second) = text.split_at(text.rfind(" facet").expect("it has facets"));
+    let apart = format!("{first}endsolid box\r\n\nsolid\n{second}").replace("solid box", "solid");
+    check(apart.as_bytes(), "a.stl");
+    check(text.replace("endsolid box", "").as_bytes(), "a.stl");
+    let flat = text.replace("normal 0 0 0", "normal nan -nan(ind) nan");
+    check(flat.as_bytes(), "a.stl");
+}
+
+#[test]
+fn broken_text_stl_names_its_facet_or_line() {
+    let facet = "facet normal 0 0 0\nouter loop\nvertex 0 0 0\nvertex 1 0 0\n";
+    let whole = format!("solid a\n{facet}vertex 0 1 0\nendloop\nendfacet\n{facet}");
+    let broken = |rest: &str| format!("{whole}{rest}\n").into_bytes();
     check_error(
-        b"solid a\nfacet\nvertex 1 x 2\n",
+        &broken("vertex 1 x 2"),
         "a.stl",
-        "a.stl: line 3: \"vertex\"",
+        "a.stl: facet 2: invalid float",
     );
-    check_error(b"solid a\nwhat\n", "a.stl", "line 2: not a word of STL");
     check_error(
-        b"solid a\nendsolid a\n",
+        &broken("vertex inf 0 0"),
         "a.stl",
-        "a.stl: it holds no triangles",
+        "facet 2: expected finite",
     );
-    let infinite = "solid a\nvertex inf 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\n";
-    check_error(infinite.as_bytes(), "a.stl", "is not finite");
+    check_error(
+        &broken("vertex 1 2"),
+        "a.stl",
+        "facet 2: vertex f32 f32 f32",
+    );
+    check_error(b"solid a\nwhat\n", "a.stl", "facet 1: invalid facet header");
+    let long = "1 ".repeat(1000);
+    check_error(&broken(&long), "a.stl", "line 13: longer than 1000 bytes");
+    let empty = b"solid a\nendsolid a\n";
+    check_error(empty, "a.stl", "a.stl: it holds no triangles");
+    let mut infinite = stl_binary();
+    infinite[96..100].copy_from_slice(&f32::INFINITY.to_le_bytes());
+    check_error(&infinite, "a.stl", "is not finite");
 }
 
 #[test]
@@ -143,20 +167,41 @@ fn concave_polygons_are_cut_along_their_inside() {
 }
 
 #[test]
+fn indented_and_continued_lines_of_obj_are_read() {
+    check(OBJ.replace('\n', "\r\n \t").as_bytes(), "a.obj");
+    let text = OBJ.replace("g the lid", "  g the \\\n  lid  ");
+    let file = read(text.as_bytes(), "a.obj").unwrap();
+    assert_eq!(file.names(), ["body", "the lid"]);
+    let text = OBJ.replace("o body\n", "");
+    assert_eq!(read(text.as_bytes(), "a.obj").unwrap().names(), ["the lid"]);
+}
+
+#[test]
 fn broken_obj_names_its_line() {
-    check_error(
-        b"v 1 2\n",
-        "a.obj",
-        "a.obj: line 1: \"v\" is not followed by three numbers",
+    let broken = |text: &str, expect: &str| check_error(text.as_bytes(), "a.obj", expect);
+    broken("v 1 2\n", "a.obj: line 1: position parse error");
+    broken(
+        "v 0 \\\n0 0\n# a\nf 1 x 1\n",
+        "a.obj: line 4: face parse error",
     );
-    check_error(b"v 1 2 3\nf 1 0 1\n", "a.obj", "line 2: a corner");
-    check_error(b"v 1 2 3\nf 1 -2 1\n", "a.obj", "line 2: a corner");
+    let beyond = "faces that end in line 3: face vertex index out of bounds";
+    broken("v 1 2 3\nf 1 0 1\nf 1 1 1\n", beyond);
+    broken("v 1 2 3\nf 1 -2 1\no next\nv x\n", beyond);
+    broken("v 1 2 3\nf /1 1 1\n", "face vertex index out of bounds");
+    broken("v 1 2 3\n", "it holds no triangles");
+    broken("v 0 1e999 0\nv 1 0 0\nf 1 2 1", "is not finite");
+}
+
+#[test]
+fn obj_files_with_too_much_in_them_are_refused_before_they_are_held() {
+    let long = format!("f {}", "1 ".repeat(3 * TRIANGLES_MAX + 1));
+    check_error(long.as_bytes(), "a.obj", "more than 4000000 triangles");
+    let groups = "g a\n".repeat(100_001);
     check_error(
-        b"v 1 2 3\nf 1 2 3\n",
+        groups.as_bytes(),
         "a.obj",
-        "index 1 is beyond the 1 positions",
+        "more than 100000 objects and groups",
     );
-    check_error(b"v 1 2 3\n", "a.obj", "it holds no triangles");
 }
 
 #[test]

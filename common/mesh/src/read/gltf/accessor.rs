@@ -1,10 +1,14 @@
-//! [`Accessors`]: lists of numbers in the buffers of a glTF document, read once each.
+//! [`Accessors`]: lists of positions and indices in the buffers of a glTF document, read once each.
+//!
+//! The crate's iterators believe what the document states, so that all of it is checked here first.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::document::{Accessor, Document};
+use ::gltf::accessor::{Accessor, DataType, Dimensions, Item, Iter};
+use ::gltf::buffer::View;
+
 use crate::read::MeshProblem;
 use crate::triangle_mesh::TRIANGLES_MAX;
 
@@ -13,179 +17,147 @@ const NUMBERS_MAX: usize = 9 * TRIANGLES_MAX;
 
 /// Reads accessors.
 pub(super) struct Accessors<'d> {
-    document: &'d Document,
     buffers: &'d [Cow<'d, [u8]>],
-    known: BTreeMap<usize, Rc<[f64]>>,
+    positions: BTreeMap<usize, Rc<[[f64; 3]]>>,
+    indices: BTreeMap<usize, Rc<[u32]>>,
     numbers: usize,
 }
 
 impl<'d> Accessors<'d> {
-    pub(super) fn new(document: &'d Document, buffers: &'d [Cow<'d, [u8]>]) -> Self {
+    pub(super) fn new(buffers: &'d [Cow<'d, [u8]>]) -> Self {
         Self {
-            document,
             buffers,
-            known: BTreeMap::new(),
+            positions: BTreeMap::new(),
+            indices: BTreeMap::new(),
             numbers: 0,
         }
     }
 
-    /// Returns the numbers of an accessor of this type (`SCALAR` or `VEC3`), one after the other.
-    pub(super) fn numbers(&mut self, number: usize, kind: &str) -> Result<Rc<[f64]>, MeshProblem> {
-        let malformed =
-            |message: &str| MeshProblem::malformed(format!("accessor {number}"), message);
-        let accessor = self.document.accessors.get(number);
-        let accessor = accessor.ok_or_else(|| malformed("it is referred to and not there"))?;
-        if accessor.kind != kind {
-            return Err(malformed(&format!("its type is not {kind}")));
-        }
-        if let Some(known) = self.known.get(&number) {
+    /// Returns positions; integers are parts of their greatest value where the accessor says so.
+    pub(super) fn positions(
+        &mut self,
+        accessor: &Accessor<'_>,
+    ) -> Result<Rc<[[f64; 3]]>, MeshProblem> {
+        if let Some(known) = self.positions.get(&accessor.index()) {
             return Ok(Rc::clone(known));
         }
-        let width = if kind == "VEC3" { 3 } else { 1 };
-        self.numbers = self
-            .numbers
-            .saturating_add(accessor.count.saturating_mul(width));
+        self.check(accessor, Dimensions::Vec3)?;
+        let is_normalized = accessor.normalized();
+        let part = |number: f64, greatest: f64| {
+            if is_normalized {
+                (number / greatest).max(-1.0)
+            } else {
+                number
+            }
+        };
+        let positions: Rc<[[f64; 3]]> = match accessor.data_type() {
+            DataType::I8 => self.list(accessor, |p: [i8; 3]| {
+                p.map(|n| part(n.into(), i8::MAX.into()))
+            }),
+            DataType::U8 => self.list(accessor, |p: [u8; 3]| {
+                p.map(|n| part(n.into(), u8::MAX.into()))
+            }),
+            DataType::I16 => self.list(accessor, |p: [i16; 3]| {
+                p.map(|n| part(n.into(), i16::MAX.into()))
+            }),
+            DataType::U16 => self.list(accessor, |p: [u16; 3]| {
+                p.map(|n| part(n.into(), u16::MAX.into()))
+            }),
+            DataType::U32 => self.list(accessor, |p: [u32; 3]| {
+                p.map(|n| part(n.into(), u32::MAX.into()))
+            }),
+            DataType::F32 => self.list(accessor, |p: [f32; 3]| p.map(f64::from)),
+        };
+        self.positions
+            .insert(accessor.index(), Rc::clone(&positions));
+        Ok(positions)
+    }
+
+    /// Returns indices.
+    pub(super) fn indices(&mut self, accessor: &Accessor<'_>) -> Result<Rc<[u32]>, MeshProblem> {
+        if let Some(known) = self.indices.get(&accessor.index()) {
+            return Ok(Rc::clone(known));
+        }
+        self.check(accessor, Dimensions::Scalar)?;
+        let indices: Rc<[u32]> = match accessor.data_type() {
+            DataType::U8 => self.list::<u8, _>(accessor, u32::from),
+            DataType::U16 => self.list::<u16, _>(accessor, u32::from),
+            DataType::U32 => self.list(accessor, |index: u32| index),
+            DataType::I8 | DataType::I16 | DataType::F32 => {
+                return Err(malformed(accessor, "its numbers cannot be indices"));
+            }
+        };
+        self.indices.insert(accessor.index(), Rc::clone(&indices));
+        Ok(indices)
+    }
+
+    /// Reads a list that [`Self::check`] has let pass.
+    fn list<T: Item, U>(&self, accessor: &Accessor<'_>, convert: impl Fn(T) -> U) -> Rc<[U]> {
+        // The crate subtracts one from the count.
+        if accessor.count() == 0 {
+            return Rc::new([]);
+        }
+        let buffer = |buffer: ::gltf::Buffer<'_>| Some(&*self.buffers[buffer.index()]);
+        let items = Iter::<T>::new(accessor.clone(), buffer);
+        items.into_iter().flatten().map(convert).collect()
+    }
+
+    fn check(
+        &mut self,
+        accessor: &Accessor<'_>,
+        dimensions: Dimensions,
+    ) -> Result<(), MeshProblem> {
+        if accessor.dimensions() != dimensions {
+            let kind = format!("{dimensions:?}").to_uppercase();
+            return Err(malformed(accessor, &format!("its type is not {kind}")));
+        }
+        let numbers = accessor.count().saturating_mul(dimensions.multiplicity());
+        self.numbers = self.numbers.saturating_add(numbers);
         if self.numbers > NUMBERS_MAX {
             return Err(MeshProblem::TooMany {
                 what: "numbers in accessors",
                 maximum: NUMBERS_MAX,
             });
         }
-        let numbers = self.read(accessor, width);
-        let numbers = numbers.ok_or_else(|| {
-            malformed("it reaches beyond its buffer or is of a type that glTF does not know")
-        })?;
-        let numbers: Rc<[f64]> = numbers.into();
-        self.known.insert(number, Rc::clone(&numbers));
-        Ok(numbers)
+        if !self.holds(accessor) {
+            return Err(malformed(accessor, "it reaches beyond its buffer"));
+        }
+        Ok(())
     }
 
-    fn read(&self, accessor: &Accessor, width: usize) -> Option<Vec<f64>> {
-        let component = Component::new(accessor.component_type, accessor.normalized)?;
-        let list = |view, offset, count| List {
-            view,
-            offset,
-            count,
-            width,
-            component,
-        };
-        let mut numbers = match accessor.buffer_view {
-            Some(view) => self.list(&list(view, accessor.byte_offset, accessor.count))?,
-            None => vec![0.0; accessor.count * width],
-        };
-        if let Some(sparse) = &accessor.sparse {
-            if sparse.count > accessor.count {
-                return None;
-            }
-            let part = &sparse.values;
-            let values = self.list(&list(part.buffer_view, part.byte_offset, sparse.count))?;
-            let part = &sparse.indices;
-            let indices = self.list(&List {
-                view: part.buffer_view,
-                offset: part.byte_offset,
-                count: sparse.count,
-                width: 1,
-                component: Component::new(part.component_type?, false)?,
-            })?;
-            for (index, value) in indices.iter().zip(values.chunks_exact(width)) {
-                let start = (*index as usize).checked_mul(width)?;
-                let own = numbers.get_mut(start..start.checked_add(width)?)?;
-                own.copy_from_slice(value);
-            }
-        }
-        Some(numbers)
+    /// Returns whether all bytes of an accessor are there.
+    fn holds(&self, accessor: &Accessor<'_>) -> bool {
+        let (count, item) = (accessor.count(), accessor.size());
+        let view = accessor.view();
+        let holds_base =
+            view.is_none_or(|view| self.view_holds(&view, accessor.offset(), count, item));
+        let holds_sparse = accessor.sparse().is_none_or(|sparse| {
+            let (indices, values) = (sparse.indices(), sparse.values());
+            let index = indices.index_type().size();
+            let changed = sparse.count();
+            (1..=count).contains(&changed)
+                && self.view_holds(&indices.view(), indices.offset(), changed, index)
+                && self.view_holds(&values.view(), values.offset(), changed, item)
+        });
+        holds_base && holds_sparse
     }
 
-    fn list(&self, list: &List) -> Option<Vec<f64>> {
-        let view = self.document.buffer_views.get(list.view)?;
-        let buffer = self.buffers.get(view.buffer)?;
-        let end = view.byte_offset.checked_add(view.byte_length)?;
-        let bytes = buffer.get(view.byte_offset..end)?.get(list.offset..)?;
-        let item = list.width * list.component.bytes();
-        let stride = view.byte_stride.unwrap_or(item);
-        if list.count == 0 {
-            return Some(Vec::new());
-        }
-        let needed = (list.count - 1).checked_mul(stride)?.checked_add(item)?;
-        if stride < item || bytes.len() < needed {
-            return None;
-        }
-        let mut numbers = Vec::with_capacity(list.count * list.width);
-        for start in (0..list.count).map(|i| i * stride) {
-            let item = bytes[start..start + item].chunks_exact(list.component.bytes());
-            numbers.extend(item.map(|bytes| list.component.number(bytes)));
-        }
-        Some(numbers)
+    /// Returns whether so many items of so many bytes are in a view, and the view in its buffer.
+    fn view_holds(&self, view: &View<'_>, offset: usize, count: usize, item: usize) -> bool {
+        let Some(last) = count.checked_sub(1) else {
+            return true;
+        };
+        let stride = view.stride().unwrap_or(item);
+        let needed = last
+            .checked_mul(stride)
+            .and_then(|bytes| bytes.checked_add(item)?.checked_add(offset));
+        let end = view.offset().checked_add(view.length());
+        stride >= item
+            && needed.is_some_and(|needed| needed <= view.length())
+            && end.is_some_and(|end| end <= self.buffers[view.buffer().index()].len())
     }
 }
 
-/// Where a list of numbers is and how it is written.
-struct List {
-    view: usize,
-    offset: usize,
-    count: usize,
-    /// Numbers in an item.
-    width: usize,
-    component: Component,
-}
-
-/// How a number is written.
-#[derive(Clone, Copy)]
-struct Component {
-    kind: ComponentKind,
-    /// Integers mean parts of their greatest value.
-    normalized: bool,
-}
-
-#[derive(Clone, Copy)]
-enum ComponentKind {
-    I8,
-    U8,
-    I16,
-    U16,
-    U32,
-    F32,
-}
-
-impl Component {
-    fn new(code: u32, normalized: bool) -> Option<Self> {
-        let kind = match code {
-            5120 => ComponentKind::I8,
-            5121 => ComponentKind::U8,
-            5122 => ComponentKind::I16,
-            5123 => ComponentKind::U16,
-            5125 => ComponentKind::U32,
-            5126 => ComponentKind::F32,
-            _ => return None,
-        };
-        Some(Self { kind, normalized })
-    }
-
-    fn bytes(self) -> usize {
-        match self.kind {
-            ComponentKind::I8 | ComponentKind::U8 => 1,
-            ComponentKind::I16 | ComponentKind::U16 => 2,
-            ComponentKind::U32 | ComponentKind::F32 => 4,
-        }
-    }
-
-    /// Reads a number from as many bytes as it takes.
-    fn number(self, bytes: &[u8]) -> f64 {
-        let mut four = [0; 4];
-        four[..bytes.len()].copy_from_slice(bytes);
-        let [a, b, ..] = four;
-        let (number, greatest) = match self.kind {
-            ComponentKind::I8 => (f64::from(a.cast_signed()), f64::from(i8::MAX)),
-            ComponentKind::U8 => (f64::from(a), f64::from(u8::MAX)),
-            ComponentKind::I16 => (f64::from(i16::from_le_bytes([a, b])), f64::from(i16::MAX)),
-            ComponentKind::U16 => (f64::from(u16::from_le_bytes([a, b])), f64::from(u16::MAX)),
-            ComponentKind::U32 => (f64::from(u32::from_le_bytes(four)), f64::from(u32::MAX)),
-            ComponentKind::F32 => return f64::from(f32::from_le_bytes(four)),
-        };
-        if self.normalized {
-            (number / greatest).max(-1.0)
-        } else {
-            number
-        }
-    }
+fn malformed(accessor: &Accessor<'_>, message: &str) -> MeshProblem {
+    MeshProblem::malformed(format!("accessor {}", accessor.index()), message)
 }

@@ -22,12 +22,13 @@ fn document(buffer: &str, nodes: &str) -> String {
     format!(
         r#"{{"asset":{{"version":"2.0"}},"scene":0,"scenes":[{{"nodes":[0]}}],"nodes":[{nodes}],
         "meshes":[{{"name":"shape","primitives":[
-        {{"attributes":{{"POSITION":0,"NORMAL":0}},"indices":1,"material":7}},
+        {{"attributes":{{"POSITION":0,"NORMAL":0}},"indices":1}},
         {{"attributes":{{"POSITION":0}},"mode":1}}]}}],
         "buffers":[{{"byteLength":72{buffer}}}],
         "bufferViews":[{{"buffer":0,"byteLength":48}},
         {{"buffer":0,"byteOffset":48,"byteLength":24}}],
-        "accessors":[{{"bufferView":0,"componentType":5126,"count":4,"type":"VEC3"}},
+        "accessors":[{{"bufferView":0,"componentType":5126,"count":4,"type":"VEC3",
+        "min":[0,0,0],"max":[1,2,3]}},
         {{"bufferView":1,"componentType":5123,"count":12,"type":"SCALAR"}}],
         "extensionsUsed":["X"]}}"#
     )
@@ -44,6 +45,8 @@ pub(super) fn binary(nodes: &str) -> Vec<u8> {
         bytes.extend(kind);
         bytes.extend(chunk);
     }
+    let length = bytes.len() as u32;
+    bytes[8..12].copy_from_slice(&length.to_le_bytes());
     bytes
 }
 
@@ -126,6 +129,48 @@ fn strips_fans_and_sparse_accessors_are_read() {
 }
 
 #[test]
+fn positions_may_be_parts_of_the_greatest_integer_and_differ_from_a_base() {
+    // 0 255 51 0 in each direction, of which places 1, 2, 3 become a corner each.
+    let bytes = [
+        0, 0, 0, 1, 2, 3, 255, 0, 0, 0, 255, 0, 0, 0, 255, //
+        0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3,
+    ];
+    let sparse = r#""componentType":5121,"normalized":true,"count":4,"type":"VEC3","sparse":
+        {"count":3,"indices":{"bufferView":0,"byteOffset":3,"componentType":5121},
+        "values":{"bufferView":0,"byteOffset":6}},"#;
+    let text = document(r#","uri":"beside""#, r#"{"mesh":0,"scale":[1,2,3]}"#)
+        .replace(
+            r#""bufferView":0,"componentType":5126,"count":4,"type":"VEC3","#,
+            sparse,
+        )
+        .replace("5123", "5121")
+        .replace(
+            r#""byteOffset":48,"byteLength":24"#,
+            r#""byteOffset":15,"byteLength":12"#,
+        )
+        .replace(r#""byteLength":48"#, r#""byteLength":15"#);
+    let beside = |_: &str| Some(bytes.to_vec());
+    let file = read_mesh(text.as_bytes(), "a.gltf", &beside).unwrap();
+    check_tetrahedron(&file.whole());
+}
+
+#[test]
+fn required_extensions_matter_only_where_they_hide_positions() {
+    let required = |name: &str| {
+        let list = format!(r#""extensionsRequired":["{name}"],"extensionsUsed""#);
+        embedded(NODE).replace(r#""extensionsUsed""#, &list)
+    };
+    check(required("KHR_mesh_quantization").as_bytes(), "a.gltf");
+    check(required("KHR_materials_unlit").as_bytes(), "a.gltf");
+    let draco = required("KHR_draco_mesh_compression");
+    check_error(
+        draco.as_bytes(),
+        "a.gltf",
+        "KHR_draco_mesh_compression is not",
+    );
+}
+
+#[test]
 fn broken_documents_name_the_place() {
     let text = embedded(NODE);
     let broken = |from: &str, to: &str| {
@@ -163,27 +208,34 @@ fn broken_documents_name_the_place() {
         "a.gltf",
         "accessor 0: its type is not VEC3",
     );
+    let beyond = "Index out of bounds";
+    check_error(&broken("\"mesh\":0", "\"mesh\":1"), "a.gltf", beyond);
+    check_error(&broken("\"nodes\":[0]", "\"nodes\":[3]"), "a.gltf", beyond);
     check_error(
-        &broken("\"mesh\":0", "\"mesh\":1"),
+        &broken("\"POSITION\":0", "\"POSITION\":2"),
         "a.gltf",
-        "node 0: its mesh is not there",
+        "mesh 0: an accessor",
     );
+    check_error(&broken("\"min\":[0,0,0],", ""), "a.gltf", "POSITION");
     check_error(
-        &broken("\"nodes\":[0]", "\"nodes\":[3]"),
+        &broken("5123", "5126"),
         "a.gltf",
-        "node 3: it is referred to",
+        "accessor 1: it reaches beyond",
     );
+    check_error(&broken("5123", "5122"), "a.gltf", "cannot be indices");
     check_error(
         &broken("{\"mesh\":0}", "{\"children\":[0]}"),
         "a.gltf",
         "node 0: it stands",
     );
-    let draco = "\"extensionsRequired\":[\"KHR_draco_mesh_compression\"],\"extensionsUsed\"";
-    check_error(
-        &broken("\"extensionsUsed\"", draco),
-        "a.gltf",
-        "KHR_draco_mesh_compression is not",
-    );
     check_error(b"{]", "a.gltf", "line 1, column 2");
-    check_error(b"glTF", "a.glb", "no chunk of this GLB file");
+    check_error(b"glTF", "a.glb", "byte 8: the length of this GLB file");
+    let mut bytes = binary(NODE);
+    bytes[8] = 11;
+    bytes[9] = 0;
+    check_error(&bytes, "a.glb", "byte 8: the length");
+    bytes[9] = 255;
+    check_error(&bytes, "a.glb", "GLB chunks: could not completely read");
+    let many = format!("{{\"nodes\":[{}", "{},".repeat(1_000_000));
+    check_error(many.as_bytes(), "a.gltf", "more than 2000000 members");
 }
