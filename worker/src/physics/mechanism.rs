@@ -14,7 +14,7 @@ pub(super) mod two_axes;
 use rapier3d_f64::pipeline::PhysicsWorld;
 use serde::{Deserialize, Serialize};
 
-use self::coupling::Coupling;
+use self::coupling::Couplings;
 use self::drive::Drive;
 use self::two_axes::Cross;
 
@@ -23,13 +23,13 @@ use self::two_axes::Cross;
 pub(super) struct Mechanism {
     pub(super) crosses: Vec<Cross>,
     pub(super) drives: Vec<Drive>,
-    pub(super) couplings: Vec<Coupling>,
+    pub(super) couplings: Couplings,
 }
 
 impl Mechanism {
     /// Tells whether there is nothing to prepare.
     pub(super) fn is_empty(&self) -> bool {
-        self.crosses.is_empty() && self.drives.is_empty() && self.couplings.is_empty()
+        self.crosses.is_empty() && self.drives.is_empty() && self.couplings.list.is_empty()
     }
 }
 
@@ -39,11 +39,7 @@ pub(super) fn prepare<'a>(
     physics: &mut PhysicsWorld,
     step_size_s: f64,
 ) {
-    let mut mechanisms: Vec<_> = mechanisms.collect();
-    for mechanism in &mechanisms {
-        coupling::release(&mechanism.couplings, &mut physics.bodies);
-    }
-    for mechanism in &mut mechanisms {
+    for mechanism in mechanisms {
         let (bodies, joints) = (&mut physics.bodies, &mut physics.impulse_joints);
         for cross in &mechanism.crosses {
             cross.prepare(bodies, joints);
@@ -51,6 +47,6 @@ pub(super) fn prepare<'a>(
         for drive in &mut mechanism.drives {
             drive.prepare(bodies, joints, step_size_s);
         }
-        coupling::prepare(&mut mechanism.couplings, bodies, joints, step_size_s);
+        mechanism.couplings.prepare(bodies, joints, step_size_s);
     }
 }

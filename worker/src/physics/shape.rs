@@ -58,7 +58,7 @@ impl Shapes {
                 SharedShape::halfspace(Vector::from_array(*normal).normalize())
             }
             Geometry::Polyline { outlines, height } => {
-                let mesh: mesh::TriangleMesh = { let _ = (outlines, height); return None };
+                let mesh = mesh::TriangleMesh::extrude(outlines, *height).ok()?;
                 Triangles::new(&mesh, [1.0; 3])?.trimesh(moves)?
             }
             Geometry::Mesh(mesh) => self.mesh(world, mesh, moves)?,

@@ -7,9 +7,8 @@
 //! move the free coordinates at a rate `a`, the ratio is off by `5 a step^2`, 50 micrometres under
 //! gravity at steps of 1 ms.
 
-use rapier3d_f64::dynamics::{RigidBodyHandle, RigidBodySet};
+use rapier3d_f64::dynamics::{ImpulseJointSet, RigidBody, RigidBodyHandle, RigidBodySet};
 use rapier3d_f64::math::Vector;
-use rapier3d_f64::dynamics::ImpulseJointSet;
 use serde::{Deserialize, Serialize};
 
 use super::coordinate::{Coordinate, Twist};
@@ -36,11 +35,6 @@ pub(in super::super) struct Coupling {
 }
 
 impl Coupling {
-    /// Returns the bodies that it acts on.
-    pub(super) fn bodies(&self) -> impl Iterator<Item = RigidBodyHandle> {
-        self.terms.iter().flat_map(|(term, _)| term.bodies)
-    }
-
     fn measure(&mut self, bodies: &RigidBodySet) {
         for (coordinate, _) in &mut self.terms {
             coordinate.measure(bodies);
@@ -77,51 +71,61 @@ impl Coupling {
     }
 }
 
-/// Sets the forces that keep the couplings of one model during a step of a length \[s\].
-pub(super) fn prepare(
-    couplings: &mut [Coupling],
-    bodies: &mut RigidBodySet,
-    joints: &ImpulseJointSet,
-    step_size_s: f64,
-) {
-    if couplings.iter().all(|coupling| coupling.is_at_rest(bodies)) {
-        return;
-    }
-    let mut rows = Vec::with_capacity(couplings.len());
-    let mut changes = Vec::with_capacity(couplings.len());
-    for coupling in couplings {
-        coupling.measure(bodies);
-        rows.push(coupling.row(bodies));
-        changes.push(coupling.change(bodies, step_size_s));
-    }
-    let impulses = Mobility::new(bodies, joints, &rows).impulses(&changes);
-    for (row, impulse) in rows.iter().zip(impulses) {
-        let force = RELAXATION * impulse / step_size_s;
-        for (handle, twist) in row {
-            push(bodies, *handle, twist, force);
-        }
-    }
+/// The couplings of one model, solved together, with the forces that they exert during a step.
+#[derive(Default, Serialize, Deserialize)]
+pub(in super::super) struct Couplings {
+    pub(in super::super) list: Vec<Coupling>,
+    pushes: Vec<Push>,
 }
 
-/// Ends the forces of the step before.
-pub(super) fn release(couplings: &[Coupling], bodies: &mut RigidBodySet) {
-    for handle in couplings.iter().flat_map(Coupling::bodies) {
-        if let Some(body) = bodies.get(handle)
-            && (body.user_force() != Vector::ZERO || body.user_torque() != Vector::ZERO)
-            && !body.is_sleeping()
-        {
-            let body = &mut bodies[handle];
-            body.reset_forces(false);
-            body.reset_torques(false);
-        }
-    }
+/// A force and a torque on a body \[N, N m\], world frame.
+#[derive(Serialize, Deserialize)]
+struct Push {
+    body: RigidBodyHandle,
+    force: Vector,
+    torque: Vector,
 }
 
-fn push(bodies: &mut RigidBodySet, handle: RigidBodyHandle, twist: &Twist, force: f64) {
-    let body = &bodies[handle];
-    if body.is_dynamic() && !body.is_sleeping() {
-        let body = &mut bodies[handle];
-        body.add_force(twist.linear * force, false);
-        body.add_torque(twist.angular * force, false);
+impl Couplings {
+    /// Replaces the forces of the step before by those for a step of a length \[s\].
+    pub(super) fn prepare(
+        &mut self,
+        bodies: &mut RigidBodySet,
+        joints: &ImpulseJointSet,
+        step_size_s: f64,
+    ) {
+        if self.list.iter().all(|coupling| coupling.is_at_rest(bodies)) {
+            return;
+        }
+        self.push(bodies, -1.0);
+        self.pushes.clear();
+        let mut rows = Vec::with_capacity(self.list.len());
+        let mut changes = Vec::with_capacity(self.list.len());
+        for coupling in &mut self.list {
+            coupling.measure(bodies);
+            rows.push(coupling.row(bodies));
+            changes.push(coupling.change(bodies, step_size_s));
+        }
+        let impulses = Mobility::new(bodies, joints, &rows).impulses(&changes);
+        for (row, impulse) in rows.iter().zip(impulses) {
+            let size = RELAXATION * impulse / step_size_s;
+            self.pushes.extend(row.iter().map(|(body, twist)| Push {
+                body: *body,
+                force: twist.linear * size,
+                torque: twist.angular * size,
+            }));
+        }
+        self.push(bodies, 1.0);
+    }
+
+    fn push(&self, bodies: &mut RigidBodySet, sign: f64) {
+        for Push { body, force, torque } in &self.pushes {
+            // rapier's sets count every mutable access as a change.
+            if bodies.get(*body).is_some_and(RigidBody::is_dynamic) {
+                let body = &mut bodies[*body];
+                body.add_force(*force * sign, false);
+                body.add_torque(*torque * sign, false);
+            }
+        }
     }
 }
