@@ -2,9 +2,21 @@
 //!
 //! Everything here is a function of bytes: nothing opens a file and nothing knows physics or SDF.
 
+#[cfg(test)]
+mod broken;
+mod extrude;
 mod height_grid;
+mod height_image;
+mod mass_properties;
+mod mesh_file;
 mod packed;
+mod read;
 mod triangle_mesh;
 
+pub use extrude::{ExtrudeError, OUTLINE_POINTS_MAX, OUTLINES_MAX};
 pub use height_grid::HeightGrid;
-pub use triangle_mesh::TriangleMesh;
+pub use height_image::{HEIGHT_SAMPLES_MAX, ImageProblem, ReadImageError, read_height_grid};
+pub use mass_properties::MassProperties;
+pub use mesh_file::{MeshFile, Submesh};
+pub use read::{MESH_FILE_BYTES_MAX, MeshProblem, ReadMeshError, read_mesh};
+pub use triangle_mesh::{TRIANGLES_MAX, TriangleMesh};

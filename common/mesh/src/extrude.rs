@@ -1,0 +1,94 @@
+//! Polylines to solids: outlines in the plane z = 0, drawn up to a height.
+//!
+//! What an odd number of outlines surrounds is solid, so outlines within others are holes and
+//! outlines within holes are islands, whichever way round their points run.
+
+mod cap;
+mod outline;
+
+use thiserror::Error;
+
+use crate::triangle_mesh::TriangleMesh;
+use cap::Cap;
+
+/// The most points in all outlines of one solid.
+pub const OUTLINE_POINTS_MAX: usize = 10_000;
+
+/// The most outlines of one solid.
+pub const OUTLINES_MAX: usize = 1000;
+
+/// Why outlines cannot be extruded.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum ExtrudeError {
+    /// The height is not a positive number.
+    #[error("the height of a polyline must be a positive number, not {height}")]
+    Height {
+        /// The height \[m\].
+        height: f64,
+    },
+    /// A point is not at a finite position.
+    #[error("point {point} of polyline {outline} is not at a finite position")]
+    NotFinite {
+        /// The number of the outline, from 0.
+        outline: usize,
+        /// The number of the point, from 0.
+        point: usize,
+    },
+    /// An outline is a line.
+    #[error("polyline {outline} surrounds no area; it needs three points that are not in a line")]
+    NoArea {
+        /// The number of the outline, from 0.
+        outline: usize,
+    },
+    /// There is no outline.
+    #[error("a polyline without points cannot be extruded")]
+    Empty,
+    /// Outlines cross themselves or one another.
+    #[error("the polylines cross themselves or one another, so that no solid is between them")]
+    Crossing,
+    /// A bound is exceeded.
+    #[error("more than {maximum} {what} of polylines; simplify them")]
+    TooMany {
+        /// What there is too much of.
+        what: &'static str,
+        /// How much is read.
+        maximum: usize,
+    },
+}
+
+impl TriangleMesh {
+    /// Extrudes outlines, given by points x, y \[m\], from z = 0 to `height` \[m\], to a closed
+    /// mesh. The last point of an outline may repeat the first.
+    ///
+    /// # Errors
+    /// When the height is not positive, an outline surrounds no area, outlines cross, or there are
+    /// too many points.
+    pub fn extrude(outlines: &[Vec<[f64; 2]>], height: f64) -> Result<Self, ExtrudeError> {
+        if !(height > 0.0 && height.is_finite()) {
+            return Err(ExtrudeError::Height { height });
+        }
+        let outlines = outline::read(outlines)?;
+        let cap = Cap::new(&outlines)?;
+        let count = cap.points.len() as u32;
+        let mut mesh = Self::default();
+        for z in [0.0, height] {
+            let level = cap.points.iter().map(|[x, y]| [*x, *y, z]);
+            mesh.vertices.extend(level);
+        }
+        for [a, b, c] in &cap.triangles {
+            mesh.triangles.push([*a, *c, *b]);
+            mesh.triangles.push([a + count, b + count, c + count]);
+        }
+        for (a, b) in cap.edges {
+            mesh.triangles.push([a, b, b + count]);
+            mesh.triangles.push([a, b + count, a + count]);
+        }
+        if !mesh.is_closed() {
+            return Err(ExtrudeError::Crossing);
+        }
+        Ok(mesh)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,151 @@
+//! [`read_mesh`]: mesh files of all formats to [`MeshFile`]s.
+//!
+//! One reader per format, each with Gazebo's meaning; what they find goes through a [`Gathering`],
+//! which holds every bound. No length that a file states is believed before the bytes are there.
+
+mod collada;
+mod gathering;
+mod gltf;
+mod obj;
+mod polygon;
+mod stl;
+mod transform;
+
+use thiserror::Error;
+
+use crate::mesh_file::MeshFile;
+use gathering::Gathering;
+pub(crate) use polygon::turn;
+
+/// The largest mesh file that is read \[bytes\].
+pub const MESH_FILE_BYTES_MAX: usize = 512 << 20;
+
+/// Finds a file that another refers to, by the name that stands there.
+pub(crate) type SideFile<'a> = dyn Fn(&str) -> Option<Vec<u8>> + 'a;
+
+/// Reads a mesh file: STL, OBJ, Collada, glTF or GLB, by the extension of `name`, else by content.
+///
+/// `side_file` finds the buffers that a glTF file names, relative to it. Textures and materials are
+/// never asked for.
+///
+/// # Errors
+/// When the format is unknown, the file breaks its format, a buffer is missing, a position is not
+/// finite, there are no triangles, or there are too many.
+pub fn read_mesh(
+    bytes: &[u8],
+    name: &str,
+    side_file: &SideFile<'_>,
+) -> Result<MeshFile, ReadMeshError> {
+    gather(bytes, name, side_file).map_err(|problem| ReadMeshError {
+        name: name.to_owned(),
+        problem,
+    })
+}
+
+/// Why a mesh file cannot be read.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[error("{name}: {problem}")]
+pub struct ReadMeshError {
+    /// The file.
+    pub name: String,
+    /// What is wrong with it.
+    pub problem: MeshProblem,
+}
+
+/// What is wrong with a mesh file.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum MeshProblem {
+    /// Neither the extension nor the content is that of a format that is read.
+    #[error("not a mesh format that is read; convert it to STL, OBJ, Collada (.dae), glTF or GLB")]
+    UnknownFormat,
+    /// The file is not what its format demands.
+    #[error("{place}: {message}")]
+    Malformed {
+        /// The line, byte or element.
+        place: String,
+        /// What is wrong there.
+        message: String,
+    },
+    /// A file that this one refers to is missing.
+    #[error("it refers to {uri}, which cannot be found beside it")]
+    MissingSideFile {
+        /// The name as it stands in the file.
+        uri: String,
+    },
+    /// There is nothing to collide with.
+    #[error("it holds no triangles")]
+    Empty,
+    /// A bound is exceeded.
+    #[error("more than {maximum} {what}; simplify the mesh")]
+    TooMany {
+        /// What there is too much of.
+        what: &'static str,
+        /// How much is read.
+        maximum: usize,
+    },
+}
+
+impl MeshProblem {
+    fn malformed(place: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::Malformed {
+            place: place.into(),
+            message: message.into(),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Format {
+    Stl,
+    Obj,
+    Collada,
+    Gltf,
+}
+
+fn gather(bytes: &[u8], name: &str, side_file: &SideFile<'_>) -> Result<MeshFile, MeshProblem> {
+    if bytes.len() > MESH_FILE_BYTES_MAX {
+        return Err(MeshProblem::TooMany {
+            what: "bytes",
+            maximum: MESH_FILE_BYTES_MAX,
+        });
+    }
+    let format = by_extension(name).or_else(|| by_content(bytes));
+    let mut gathering = Gathering::default();
+    match format.ok_or(MeshProblem::UnknownFormat)? {
+        Format::Stl => stl::read(bytes, &mut gathering)?,
+        Format::Obj => obj::read(bytes, &mut gathering)?,
+        Format::Collada => collada::read(bytes, &mut gathering)?,
+        Format::Gltf => gltf::read(bytes, side_file, &mut gathering)?,
+    }
+    gathering.finish()
+}
+
+fn by_extension(name: &str) -> Option<Format> {
+    let (_, extension) = name.rsplit_once('.')?;
+    match extension.to_ascii_lowercase().as_str() {
+        "stl" | "stla" | "stlb" => Some(Format::Stl),
+        "obj" => Some(Format::Obj),
+        "dae" => Some(Format::Collada),
+        "gltf" | "glb" => Some(Format::Gltf),
+        _ => None,
+    }
+}
+
+fn by_content(bytes: &[u8]) -> Option<Format> {
+    let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let text = text.trim_ascii_start();
+    if bytes.starts_with(b"glTF") || text.starts_with(b"{") {
+        Some(Format::Gltf)
+    } else if stl::is_binary(bytes) || text.starts_with(b"solid") {
+        Some(Format::Stl)
+    } else if text.starts_with(b"<") {
+        Some(Format::Collada)
+    } else {
+        let mut lines = text.split(|byte| *byte == b'\n');
+        let is_vertex = |line: &[u8]| line.starts_with(b"v ");
+        lines.any(is_vertex).then_some(Format::Obj)
+    }
+}
+
+#[cfg(test)]
+mod tests;

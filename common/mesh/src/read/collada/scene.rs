@@ -1,0 +1,226 @@
+//! The nodes of a Collada scene, and the geometry that they show.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use super::geometry::{Geometries, Part};
+use super::tree::{DEPTH_MAX, Document, Element};
+use crate::read::MeshProblem;
+use crate::read::gathering::Gathering;
+use crate::read::transform::Transform;
+
+/// The most nodes in a scene, those that are shown repeatedly counted each time.
+const NODES_MAX: usize = 100_000;
+
+/// The most geometries that nodes show.
+const SHOWN_MAX: usize = 1_000_000;
+
+/// How many controllers may stand on one another.
+const CONTROLLERS_MAX: usize = 8;
+
+/// Gathers the geometry of all nodes of the scene.
+pub(super) fn gather(
+    document: &Document<'_>,
+    gathering: &mut Gathering,
+) -> Result<(), MeshProblem> {
+    let scale = Transform::scale([unit(document.root)?; 3]);
+    let mut walk = Walk {
+        document,
+        geometries: Geometries::new(document),
+        known: BTreeMap::new(),
+        open: Vec::new(),
+        nodes: 0,
+        shown: 0,
+        gathering,
+    };
+    let Some(scene) = visual_scene(document)? else {
+        return walk.show_all(&scale);
+    };
+    walk.open_nodes(scene.children("node"), "", &scale, 0)?;
+    while let Some(visit) = walk.open.pop() {
+        walk.visit(&visit)?;
+    }
+    Ok(())
+}
+
+/// Returns the length of the file's unit \[m\].
+fn unit(root: &Element) -> Result<f64, MeshProblem> {
+    let Some(unit) = root.child("asset").and_then(|asset| asset.child("unit")) else {
+        return Ok(1.0);
+    };
+    let meter = unit.number("meter")?.unwrap_or(1.0);
+    if meter > 0.0 {
+        Ok(meter)
+    } else {
+        Err(unit.malformed("its length must be positive"))
+    }
+}
+
+/// Returns the scene that the document shows, or else the first one, if there is any.
+fn visual_scene<'e>(document: &Document<'e>) -> Result<Option<&'e Element>, MeshProblem> {
+    let scene = document.root.child("scene");
+    if let Some(shown) = scene.and_then(|scene| scene.child("instance_visual_scene")) {
+        return document.referred(shown, "url", "visual_scene").map(Some);
+    }
+    let mut libraries = document.root.children("library_visual_scenes");
+    Ok(libraries.find_map(|library| library.child("visual_scene")))
+}
+
+/// A node that is to be visited.
+struct Visit<'e> {
+    node: &'e Element,
+    /// The name of the nearest node above that has one.
+    name: &'e str,
+    parent: Transform,
+    depth: usize,
+}
+
+struct Walk<'e, 'd, 'g> {
+    document: &'d Document<'e>,
+    geometries: Geometries<'e, 'd>,
+    known: BTreeMap<&'e str, Rc<Vec<Part>>>,
+    open: Vec<Visit<'e>>,
+    nodes: usize,
+    shown: usize,
+    gathering: &'g mut Gathering,
+}
+
+impl<'e> Walk<'e, '_, '_> {
+    fn open_nodes(
+        &mut self,
+        nodes: impl DoubleEndedIterator<Item = &'e Element>,
+        name: &'e str,
+        parent: &Transform,
+        depth: usize,
+    ) -> Result<(), MeshProblem> {
+        for node in nodes.rev() {
+            self.nodes += 1;
+            if self.nodes > NODES_MAX {
+                return Err(MeshProblem::TooMany {
+                    what: "nodes",
+                    maximum: NODES_MAX,
+                });
+            }
+            if depth > DEPTH_MAX {
+                let message = format!("nested more than {DEPTH_MAX} deep, or within itself");
+                return Err(node.malformed(message));
+            }
+            self.open.push(Visit {
+                node,
+                name,
+                parent: *parent,
+                depth,
+            });
+        }
+        Ok(())
+    }
+
+    fn visit(&mut self, visit: &Visit<'e>) -> Result<(), MeshProblem> {
+        let node = visit.node;
+        let name = node.attribute("name").unwrap_or(visit.name);
+        let transform = visit.parent.after(&transform(node)?);
+        for child in &node.children {
+            let geometry = match child.name.as_str() {
+                "instance_geometry" => self.document.referred(child, "url", "geometry")?,
+                "instance_controller" => {
+                    let controller = self.document.referred(child, "url", "controller")?;
+                    self.skinned(controller)?
+                }
+                _ => continue,
+            };
+            self.show(geometry, name, &transform)?;
+        }
+        let below = visit.depth + 1;
+        for instance in node.children("instance_node") {
+            let shown = self.document.referred(instance, "url", "node")?;
+            self.open_nodes(std::iter::once(shown), name, &transform, below)?;
+        }
+        self.open_nodes(node.children("node"), name, &transform, below)
+    }
+
+    /// Returns the geometry under a skin or a morph.
+    fn skinned(&self, mut controller: &'e Element) -> Result<&'e Element, MeshProblem> {
+        for _ in 0..CONTROLLERS_MAX {
+            let skin = controller.child("skin").or(controller.child("morph"));
+            let skin = skin.ok_or_else(|| controller.malformed("it has no skin"))?;
+            match self.document.referred(skin, "source", "geometry") {
+                Ok(geometry) => return Ok(geometry),
+                Err(problem) => {
+                    let under = self.document.referred(skin, "source", "controller");
+                    controller = under.map_err(|_| problem)?;
+                }
+            }
+        }
+        Err(controller.malformed("too many controllers stand on one another"))
+    }
+
+    fn show(
+        &mut self,
+        geometry: &'e Element,
+        name: &str,
+        transform: &Transform,
+    ) -> Result<(), MeshProblem> {
+        let id = geometry.attribute("id").unwrap_or_default();
+        let parts = if let Some(parts) = self.known.get(id) {
+            Rc::clone(parts)
+        } else {
+            let parts = Rc::new(self.geometries.parts(geometry)?);
+            self.known.insert(id, Rc::clone(&parts));
+            parts
+        };
+        self.shown += 1 + parts.len();
+        if self.shown > SHOWN_MAX {
+            return Err(MeshProblem::TooMany {
+                what: "shown geometries",
+                maximum: SHOWN_MAX,
+            });
+        }
+        for part in parts.iter() {
+            let (vertices, triangles) = (&part.vertices, &part.triangles);
+            self.gathering
+                .add_moved(name, &part.place, vertices, triangles, transform)?;
+        }
+        Ok(())
+    }
+
+    /// Gathers all geometry, of a file without scenes.
+    fn show_all(&mut self, transform: &Transform) -> Result<(), MeshProblem> {
+        for library in self.document.root.children("library_geometries") {
+            for geometry in library.children("geometry") {
+                let name = geometry.attribute("name").unwrap_or_default();
+                for part in self.geometries.parts(geometry)? {
+                    let (vertices, triangles) = (&part.vertices, &part.triangles);
+                    self.gathering
+                        .add_moved(name, &part.place, vertices, triangles, transform)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns where a node is in its parent: its transforms in the order of the file, the last one
+/// first. `<lookat>` and `<skew>`, which Gazebo does not read, are passed over.
+fn transform(node: &Element) -> Result<Transform, MeshProblem> {
+    let mut whole = Transform::IDENTITY;
+    for child in &node.children {
+        let part = match child.name.as_str() {
+            "matrix" => Transform::from_rows(exactly(child)?),
+            "translate" => Transform::translation(exactly(child)?),
+            "rotate" => {
+                let [x, y, z, degrees] = exactly(child)?;
+                Transform::rotation([x, y, z], f64::to_radians(degrees))
+            }
+            "scale" => Transform::scale(exactly(child)?),
+            _ => continue,
+        };
+        whole = whole.after(&part);
+    }
+    Ok(whole)
+}
+
+fn exactly<const N: usize>(element: &Element) -> Result<[f64; N], MeshProblem> {
+    let numbers = element.numbers()?;
+    let message = format!("{N} numbers are expected, and {} stand here", numbers.len());
+    numbers.try_into().map_err(|_| element.malformed(message))
+}

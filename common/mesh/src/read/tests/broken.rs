@@ -1,0 +1,41 @@
+//! Files broken at random places: whatever comes of them, it is no panic and a mesh that holds.
+
+use super::*;
+use crate::broken::{Random, broken};
+
+/// How many broken files are made of each whole one.
+const ROUNDS: u64 = 3000;
+
+fn check(whole: &[u8], name: &str) {
+    assert!(read(whole, name).is_ok(), "{name}");
+    let mut read_count = 0;
+    for seed in 0..ROUNDS {
+        let bytes = broken(whole, &mut Random(seed));
+        let Ok(file) = read_mesh(&bytes, name, &|_| Some(vec![0; 72])) else {
+            continue;
+        };
+        read_count += 1;
+        let mesh = file.whole();
+        let count = mesh.vertices.len() as u32;
+        assert!(mesh.triangles.iter().flatten().all(|index| *index < count));
+        assert!(
+            mesh.vertices
+                .iter()
+                .flatten()
+                .all(|number| number.is_finite())
+        );
+        mesh.mass_properties(1.0);
+    }
+    assert!(read_count > 0, "no broken {name} was read at all");
+}
+
+#[test]
+fn broken_files_of_every_format_are_survived() {
+    check(&stl_binary(), "a.stl");
+    check(stl_text().as_bytes(), "a.stl");
+    check(OBJ.as_bytes(), "a.obj");
+    let skinned = collada::file(&collada::triangles(), collada::NODE);
+    check(skinned.as_bytes(), "a.dae");
+    check(&gltf::binary(r#"{"mesh":0}"#), "a.glb");
+    check(gltf::embedded(r#"{"mesh":0}"#).as_bytes(), "a.gltf");
+}
