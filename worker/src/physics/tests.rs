@@ -7,5 +7,7 @@ mod determinism;
 mod joints;
 mod motion;
 mod ratios;
+mod shapes;
 mod sleep;
+mod surroundings;
 mod unsupported;
