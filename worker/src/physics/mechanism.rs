@@ -8,7 +8,10 @@
 pub(super) mod coordinate;
 pub(super) mod coupling;
 pub(super) mod drive;
+pub(super) mod friction;
 mod mobility;
+mod push;
+mod row;
 pub(super) mod two_axes;
 
 use rapier3d_f64::pipeline::PhysicsWorld;

@@ -10,7 +10,8 @@ use sdf::Axis;
 
 use super::super::mechanism::Mechanism;
 use super::super::mechanism::coordinate::{Coordinate, TwoAxes, Which};
-use super::super::mechanism::drive::{Drive, Spring, are_within_a_turn, rigid_motor};
+use super::super::mechanism::drive::{Drive, Spring, are_within_a_turn};
+use super::super::mechanism::friction::Friction;
 
 /// Limits that files write for "none", and the stiffness from which on a limit is rigid, SDF's
 /// default \[N/m or N m/rad\].
@@ -53,12 +54,10 @@ impl Slot {
         }
         self.damp(physics, &mut drive, axis);
         if axis.friction > 0.0 && axis.friction.is_finite() {
-            let motor = rigid_motor(0.0, axis.friction);
-            let joint = self.aside(physics, Some(motor));
-            drive.friction = self.two_axes.map(|_| joint);
+            drive.friction = Some(Friction::new(axis.friction));
         }
         if axis.velocity >= 0.0 && axis.velocity < NO_LIMIT {
-            drive.brake = Some((self.aside(physics, None), axis.velocity));
+            drive.brake = Some((self.aside(physics), axis.velocity));
         }
         if !drive.is_idle() {
             mechanism.drives.push(drive);
@@ -78,7 +77,7 @@ impl Slot {
                 damping: axis.limit_dissipation.max(0.0),
                 reference: 0.0,
             };
-            drive.stop = Some((self.aside(physics, None), limits, spring));
+            drive.stop = Some((self.aside(physics), limits, spring));
             return;
         }
         match self.main {
@@ -89,7 +88,7 @@ impl Slot {
                 });
             }
             Some(main) => drive.limit = Some((main, limits)),
-            None => drive.limit = Some((self.aside(physics, None), limits)),
+            None => drive.limit = Some((self.aside(physics), limits)),
         }
     }
 
@@ -113,21 +112,13 @@ impl Slot {
                     joint.motors[number] = motor;
                 });
             }
-            _ => drive.spring = Some((self.aside(physics, None), spring)),
+            _ => drive.spring = Some((self.aside(physics), spring)),
         }
     }
 
     /// Inserts a joint beside the main one, for one more motor or limit.
-    fn aside(&self, physics: &mut PhysicsWorld, motor: Option<JointMotor>) -> ImpulseJointHandle {
-        let none = JointAxesMask::empty();
-        let joint = super::insert_joint(physics, self.bodies, self.frames, none);
-        if let Some(motor) = motor {
-            self.change(physics, joint, |joint, number| {
-                joint.motor_axes.insert(self.axis.into());
-                joint.motors[number] = motor;
-            });
-        }
-        joint
+    fn aside(&self, physics: &mut PhysicsWorld) -> ImpulseJointHandle {
+        super::insert_joint(physics, self.bodies, self.frames, JointAxesMask::empty())
     }
 
     fn change(

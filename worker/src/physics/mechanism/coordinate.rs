@@ -55,6 +55,9 @@ pub(super) struct Twist {
     pub(super) angular: Vector,
 }
 
+/// How the velocities of some bodies change something.
+pub(super) type BodyRow = Vec<(RigidBodyHandle, Twist)>;
+
 impl Coordinate {
     /// Makes a coordinate at position 0.
     pub(in super::super) fn new(
@@ -132,6 +135,15 @@ impl Coordinate {
             }
             Kind::OneOfTwo(axes, which) => Twist::turning(reciprocal(axes, which, frames)),
         }
+    }
+
+    /// Returns how the velocities of both, times a factor, change the position.
+    pub(super) fn row(&self, bodies: &RigidBodySet, factor: f64) -> BodyRow {
+        let twists = self.jacobian(bodies).map(|twist| Twist {
+            linear: twist.linear * factor,
+            angular: twist.angular * factor,
+        });
+        self.bodies.into_iter().zip(twists).collect()
     }
 
     /// Returns the rate of the position \[m/s or rad/s\].

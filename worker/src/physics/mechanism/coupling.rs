@@ -7,12 +7,12 @@
 //! move the free coordinates at a rate `a`, the ratio is off by `5 a step^2`, 50 micrometres under
 //! gravity at steps of 1 ms.
 
-use rapier3d_f64::dynamics::{ImpulseJointSet, RigidBody, RigidBodyHandle, RigidBodySet};
-use rapier3d_f64::math::Vector;
+use rapier3d_f64::dynamics::{ImpulseJointSet, RigidBodySet};
 use serde::{Deserialize, Serialize};
 
-use super::coordinate::{Coordinate, Twist};
+use super::coordinate::{BodyRow, Coordinate};
 use super::mobility::Mobility;
+use super::push::Pushes;
 
 /// The part of the error of a ratio that one step makes good.
 const POSITION_GAIN: f64 = 0.25;
@@ -56,18 +56,11 @@ impl Coupling {
         -rate - correction.clamp(-CORRECTION_RATE_MAX, CORRECTION_RATE_MAX)
     }
 
-    fn row(&self, bodies: &RigidBodySet) -> Vec<(RigidBodyHandle, Twist)> {
-        let mut row = Vec::with_capacity(2 * self.terms.len());
-        for (coordinate, factor) in &self.terms {
-            for (handle, twist) in coordinate.bodies.into_iter().zip(coordinate.jacobian(bodies)) {
-                let scaled = Twist {
-                    linear: twist.linear * *factor,
-                    angular: twist.angular * *factor,
-                };
-                row.push((handle, scaled));
-            }
-        }
-        row
+    fn row(&self, bodies: &RigidBodySet) -> BodyRow {
+        let terms = self.terms.iter();
+        terms
+            .flat_map(|(coordinate, factor)| coordinate.row(bodies, *factor))
+            .collect()
     }
 }
 
@@ -75,15 +68,7 @@ impl Coupling {
 #[derive(Default, Serialize, Deserialize)]
 pub(in super::super) struct Couplings {
     pub(in super::super) list: Vec<Coupling>,
-    pushes: Vec<Push>,
-}
-
-/// A force and a torque on a body \[N, N m\], world frame.
-#[derive(Serialize, Deserialize)]
-struct Push {
-    body: RigidBodyHandle,
-    force: Vector,
-    torque: Vector,
+    pushes: Pushes,
 }
 
 impl Couplings {
@@ -97,8 +82,6 @@ impl Couplings {
         if self.list.iter().all(|coupling| coupling.is_at_rest(bodies)) {
             return;
         }
-        self.push(bodies, -1.0);
-        self.pushes.clear();
         let mut rows = Vec::with_capacity(self.list.len());
         let mut changes = Vec::with_capacity(self.list.len());
         for coupling in &mut self.list {
@@ -107,25 +90,9 @@ impl Couplings {
             changes.push(coupling.change(bodies, step_size_s));
         }
         let impulses = Mobility::new(bodies, joints, &rows).impulses(&changes);
-        for (row, impulse) in rows.iter().zip(impulses) {
-            let size = RELAXATION * impulse / step_size_s;
-            self.pushes.extend(row.iter().map(|(body, twist)| Push {
-                body: *body,
-                force: twist.linear * size,
-                torque: twist.angular * size,
-            }));
-        }
-        self.push(bodies, 1.0);
-    }
-
-    fn push(&self, bodies: &mut RigidBodySet, sign: f64) {
-        for Push { body, force, torque } in &self.pushes {
-            // rapier's sets count every mutable access as a change.
-            if bodies.get(*body).is_some_and(RigidBody::is_dynamic) {
-                let body = &mut bodies[*body];
-                body.add_force(*force * sign, false);
-                body.add_torque(*torque * sign, false);
-            }
-        }
+        let sizes = impulses
+            .into_iter()
+            .map(|impulse| RELAXATION * impulse / step_size_s);
+        self.pushes.replace(bodies, rows.into_iter().zip(sizes));
     }
 }

@@ -1,34 +1,24 @@
 //! [`Drive`]: what acts along one axis of a joint and must be set anew before each step.
 //!
-//! Each role (limit, spring with damping, friction, brake at the greatest speed) is the one motor
-//! or limit of a rapier joint between the two bodies, solved together with everything else.
+//! Each role (limit, spring with damping, brake at the greatest speed) is the one motor or limit of
+//! a rapier joint between the two bodies, solved together with everything else; friction is a force.
 
 use std::f64::consts::PI;
 
-use rapier3d_f64::dynamics::{
-    ImpulseJointHandle, ImpulseJointSet, JointAxesMask, JointAxis, JointLimits, JointMotor,
-    MotorModel, RigidBodySet,
-};
+use rapier3d_f64::dynamics::{ImpulseJointHandle, ImpulseJointSet, JointAxis, RigidBodySet};
 use rapier3d_f64::math::{Pose, Vector};
 use serde::{Deserialize, Serialize};
 
-use super::coordinate::{Coordinate, TwoAxes, Which, frame_along, reciprocal};
 use super::super::cell::SUBSTEPS;
-
-/// How far from a limit rapier begins to watch it \[rad\].
-const LIMIT_REACH: f64 = 1.5;
-
-/// The width of the range that rapier is given around a limit \[rad\]; more than a turn is none.
-const LIMIT_RANGE: f64 = 5.0;
-
-/// Damping that leaves nothing of a speed \[1/s\].
-pub(super) const RIGID: f64 = 1e9;
+use super::coordinate::{Coordinate, TwoAxes, Which, frame_along, reciprocal};
+use super::friction::Friction;
+use super::row::Row;
 
 /// The least damping of a spring, as a part of stiffness times substep: what rapier divides by.
 const DAMPING_RATIO_MIN: f64 = 1e-3;
 
 /// What acts along one axis of a joint.
-#[derive(Clone, Serialize, Deserialize)]
+#[derive(Serialize, Deserialize)]
 pub(in super::super) struct Drive {
     pub(in super::super) coordinate: Coordinate,
     /// The two axes, when the joint has two: then all frames are renewed before each step.
@@ -38,7 +28,7 @@ pub(in super::super) struct Drive {
     pub(in super::super) limit: Option<(ImpulseJointHandle, [f64; 2])>,
     pub(in super::super) stop: Option<(ImpulseJointHandle, [f64; 2], Spring)>,
     pub(in super::super) spring: Option<(ImpulseJointHandle, Spring)>,
-    pub(in super::super) friction: Option<ImpulseJointHandle>,
+    pub(in super::super) friction: Option<Friction>,
     pub(in super::super) brake: Option<(ImpulseJointHandle, f64)>,
 }
 
@@ -57,7 +47,7 @@ impl Drive {
     /// Makes everything ready for a step of a length \[s\].
     pub(super) fn prepare(
         &mut self,
-        bodies: &RigidBodySet,
+        bodies: &mut RigidBodySet,
         joints: &mut ImpulseJointSet,
         step_size_s: f64,
     ) {
@@ -84,10 +74,10 @@ impl Drive {
             row.origin = 0.0;
         }
         let position = self.coordinate.position;
+        let substep = step_size_s / SUBSTEPS as f64;
         if let Some((handle, limits)) = self.limit {
             row.set_limit(handle, limits.map(|limit| limit - position));
         }
-        let substep = step_size_s / SUBSTEPS as f64;
         let mobility = self.coordinate.mobility(bodies);
         if let Some((handle, spring)) = self.spring {
             row.set_spring(handle, spring, position, mobility, substep);
@@ -99,11 +89,11 @@ impl Drive {
                 None => row.release(handle),
             }
         }
-        if let Some(handle) = self.friction {
-            row.reframe(handle);
-        }
         if let Some((handle, speed)) = self.brake {
             row.set_brake(handle, speed, self.coordinate.rate(bodies));
+        }
+        if let Some(friction) = &mut self.friction {
+            friction.prepare(&self.coordinate, bodies, joints, step_size_s);
         }
     }
 
@@ -140,7 +130,7 @@ impl Spring {
     /// with a force taken at the begin of each substep, which is what rapier's position and ours
     /// amount to, that is nothing below `stiffness * mobility * substep^2 = 1`, and above it grows
     /// to half of `stiffness * substep`.
-    fn stable_damping(self, mobility: f64, substep: f64) -> f64 {
+    pub(super) fn stable_damping(self, mobility: f64, substep: f64) -> f64 {
         let stiffness = self.stiffness * substep;
         let square_phase = stiffness * substep * mobility;
         let share = if square_phase > 1.0 {
@@ -149,137 +139,6 @@ impl Spring {
             0.0
         };
         self.damping.max(stiffness * share.max(DAMPING_RATIO_MIN))
-    }
-}
-
-/// How the joints of one drive are written.
-struct Row<'a> {
-    joints: &'a mut ImpulseJointSet,
-    axis: JointAxis,
-    frames: Option<[Pose; 2]>,
-    /// How many of the row's units make one of the coordinate's, inverted.
-    length: f64,
-    /// What rapier measures at the coordinate's position.
-    origin: f64,
-}
-
-impl Row<'_> {
-    /// Lets rapier watch the limits that are near; `distances` are from here to them.
-    fn set_limit(&mut self, handle: ImpulseJointHandle, distances: [f64; 2]) {
-        let [lower, upper] = distances.map(|distance| distance / self.length);
-        let is_turn = self.axis == JointAxis::AngX;
-        let limits = if !is_turn {
-            Some([lower, upper])
-        } else if lower > -LIMIT_REACH {
-            Some([lower, upper.min(lower + LIMIT_RANGE)])
-        } else if upper < LIMIT_REACH {
-            Some([lower.max(upper - LIMIT_RANGE), upper])
-        } else {
-            None
-        };
-        let limits = limits.map(|limits| limits.map(|limit| limit + self.origin));
-        self.reframe(handle);
-        let axis = self.axis;
-        self.change(handle, |joint| {
-            let mask = JointAxesMask::from(axis);
-            joint.limit_axes.set(mask, limits.is_some());
-            if let Some([min, max]) = limits {
-                let impulse = joint.limits[axis as usize].impulse;
-                joint.limits[axis as usize] = JointLimits { min, max, impulse };
-            }
-        });
-    }
-
-    fn set_spring(
-        &mut self,
-        handle: ImpulseJointHandle,
-        spring: Spring,
-        position: f64,
-        mobility: f64,
-        substep: f64,
-    ) {
-        let square_length = self.length * self.length;
-        let damping = spring.stable_damping(mobility, substep);
-        let pull = spring.stiffness * (spring.reference - position);
-        let motor = JointMotor {
-            target_pos: self.origin,
-            target_vel: pull / damping / self.length,
-            stiffness: spring.stiffness * square_length,
-            // rapier adds the rest of what makes its damping ours.
-            damping: (damping - substep * spring.stiffness) * square_length,
-            model: MotorModel::ForceBased,
-            ..JointMotor::default()
-        };
-        self.set_motor(handle, motor);
-    }
-
-    /// Holds the speed at its greatest while something pushes it beyond.
-    fn set_brake(&mut self, handle: ImpulseJointHandle, speed: f64, rate: f64) {
-        let Some(joint) = self.joints.get(handle) else {
-            return;
-        };
-        let motor = joint.data.motors[self.axis as usize];
-        let was_on = joint.data.motor_axes.contains(self.axis.into());
-        let still_needed = was_on && motor.impulse * rate > 0.0 && motor.target_vel * rate > 0.0;
-        if rate.abs() > speed || still_needed {
-            let target_vel = speed.copysign(rate) / self.length;
-            self.set_motor(handle, rigid_motor(target_vel, f64::MAX));
-        } else {
-            self.release(handle);
-        }
-    }
-
-    fn set_motor(&mut self, handle: ImpulseJointHandle, motor: JointMotor) {
-        self.reframe(handle);
-        let axis = self.axis;
-        self.change(handle, |joint| {
-            let impulse = joint.motors[axis as usize].impulse;
-            joint.motors[axis as usize] = JointMotor { impulse, ..motor };
-            joint.motor_axes.insert(axis.into());
-        });
-    }
-
-    fn release(&mut self, handle: ImpulseJointHandle) {
-        let axis = self.axis;
-        self.change(handle, |joint| joint.motor_axes.remove(axis.into()));
-    }
-
-    fn reframe(&mut self, handle: ImpulseJointHandle) {
-        if let Some([parent, child]) = self.frames {
-            self.change(handle, |joint| {
-                joint.local_frame1 = parent;
-                joint.local_frame2 = child;
-            });
-        }
-    }
-
-    /// Writes a joint only when that changes it: rapier reuses what it knows of joints otherwise.
-    fn change(
-        &mut self,
-        handle: ImpulseJointHandle,
-        change: impl FnOnce(&mut rapier3d_f64::dynamics::GenericJoint),
-    ) {
-        let Some(joint) = self.joints.get(handle) else {
-            return;
-        };
-        let mut data = joint.data;
-        change(&mut data);
-        if data != joint.data
-            && let Some(joint) = self.joints.get_mut(handle, false)
-        {
-            joint.data = data;
-        }
-    }
-}
-
-/// Returns a motor that holds a speed with any force up to the one given.
-pub(in super::super) fn rigid_motor(target_vel: f64, max_force: f64) -> JointMotor {
-    JointMotor {
-        target_vel,
-        max_force,
-        damping: RIGID,
-        model: MotorModel::AccelerationBased,
-        ..JointMotor::default()
     }
 }
 

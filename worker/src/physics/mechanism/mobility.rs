@@ -7,7 +7,7 @@ use rapier3d_f64::dynamics::{
 };
 use rapier3d_f64::math::Vector;
 
-use super::coordinate::Twist;
+use super::coordinate::{BodyRow, Twist};
 
 /// The most rows of joints that count. Joints farther away are left out, as if what they hold were
 /// not there, which makes the answer too mobile and so the impulses too small, never too great.
@@ -24,28 +24,42 @@ pub(super) struct Mobility {
     held: usize,
 }
 
-type BodyRow = Vec<(RigidBodyHandle, Twist)>;
-
 impl Mobility {
     /// Gathers the joints around the bodies of the rows, the nearest first.
-    pub(super) fn new(
+    pub(super) fn new(bodies: &RigidBodySet, joints: &ImpulseJointSet, rows: &[BodyRow]) -> Self {
+        Self::with(bodies, joint_rows(bodies, joints, rows), rows)
+    }
+
+    /// Gathers only the joints between the two bodies of a row.
+    pub(super) fn of_pair(
         bodies: &RigidBodySet,
         joints: &ImpulseJointSet,
-        rows: &[BodyRow],
+        row: &BodyRow,
     ) -> Self {
-        let mut all = joint_rows(bodies, joints, rows);
+        let mut held = Vec::new();
+        if let [(first, _), (second, _)] = row[..] {
+            for (_, joint) in joints.joints_between(first, second) {
+                if held.len() < ROWS_MAX {
+                    lock_rows(bodies, joint, &mut held);
+                }
+            }
+        }
+        Self::with(bodies, held, std::slice::from_ref(row))
+    }
+
+    fn with(bodies: &RigidBodySet, mut all: Vec<BodyRow>, rows: &[BodyRow]) -> Self {
         let held = all.len();
         all.extend(rows.iter().cloned());
+        let response = |(handle, twist): &(RigidBodyHandle, Twist)| {
+            (*handle, twist.response(bodies, *handle))
+        };
         let responses: Vec<BodyRow> = all
             .iter()
-            .map(|row| {
-                let response = |(handle, twist): &(_, Twist)| (*handle, twist.response(bodies, *handle));
-                row.iter().map(response).collect()
-            })
+            .map(|row| row.iter().map(response).collect())
             .collect();
         let matrix = all
             .iter()
-            .map(|row| responses.iter().map(|response| product(row, response)).collect())
+            .map(|row| responses.iter().map(|other| product(row, other)).collect())
             .collect();
         Self { matrix, held }
     }

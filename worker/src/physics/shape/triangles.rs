@@ -1,6 +1,6 @@
 //! [`Triangles`]: a mesh in its place, as rapier can use it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rapier3d_f64::geometry::{SharedShape, TriMeshFlags};
 use rapier3d_f64::math::Vector;
@@ -40,15 +40,19 @@ impl Triangles {
         (!indices.is_empty()).then_some(Self { vertices, indices })
     }
 
-    /// Returns the triangles themselves. What slides over them meets no inner edges; the backs of
+    /// Returns the triangles themselves, as a solid where they are convex. What slides over them meets no inner edges; the backs of
     /// closed surfaces that look outwards let through, so that what got in comes out again.
     ///
     /// Contacts of a mesh that moves are never kept, since it may roll (see
     /// [`super::super::fresh_contacts`]).
     pub(super) fn trimesh(&self, moves: bool) -> Option<SharedShape> {
+        let is_closed = self.is_closed_and_outward();
+        if is_closed && self.is_convex() {
+            return self.hull();
+        }
         let mut flags = TriMeshFlags::DELETE_DEGENERATE_TRIANGLES
             | TriMeshFlags::DELETE_DUPLICATE_TRIANGLES
-            | if self.is_closed_and_outward() {
+            | if is_closed {
                 TriMeshFlags::FIX_INTERNAL_EDGES
             } else {
                 TriMeshFlags::FIX_INTERNAL_EDGES_TWO_SIDED
@@ -92,6 +96,20 @@ impl Triangles {
             normal.dot(vertex - a).abs()
         });
         thickness.fold(0.0, f64::max) <= FLATNESS * self.extents().max_element()
+    }
+
+    /// Tells whether no vertex of a closed surface lies outside one of its triangles.
+    fn is_convex(&self) -> bool {
+        const PAIRS_MAX: usize = 10_000_000;
+        let tolerance = 1e-9 * self.extents().max_element();
+        let used: BTreeSet<u32> = self.indices.iter().flatten().copied().collect();
+        used.len().saturating_mul(self.indices.len()) <= PAIRS_MAX
+            && self.indices.iter().all(|triangle| {
+                let [a, b, c] = triangle.map(|index| self.vertices[index as usize]);
+                let normal = (b - a).cross(c - a).normalize_or_zero();
+                let distance = |index: &u32| normal.dot(self.vertices[*index as usize] - a);
+                used.iter().all(|index| distance(index) <= tolerance)
+            })
     }
 
     /// Tells whether every edge has one triangle on each side and the volume within is positive.

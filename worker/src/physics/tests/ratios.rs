@@ -34,10 +34,10 @@ fn link_speeds(cell: &Cell, link: usize) -> (Vector, Vector) {
     (body.linvel(), body.angvel())
 }
 
-fn set_torque(cell: &mut Cell, link: usize, torque: [f64; 3]) {
+/// Adds to the torques on a link.
+fn add_torque(cell: &mut Cell, link: usize, torque: [f64; 3]) {
     let handle = cell.contents.performers[&PerformerId(0)].links[link];
     let body = &mut cell.physics.bodies[handle];
-    body.reset_torques(true);
     body.add_torque(Vector::from_array(torque), true);
 }
 
@@ -99,7 +99,7 @@ fn gears(gravity: bool) -> Model {
 fn a_gearbox_keeps_its_ratio_and_its_power() {
     let mut cell = cell(vec![gears(false)]);
     cell.step(STEP);
-    set_torque(&mut cell, 0, [1.0, 0.0, 0.0]);
+    add_torque(&mut cell, 0, [1.0, 0.0, 0.0]);
     let (mut first, mut second) = (0.0, 0.0);
     for _ in 0..2000 {
         cell.step(STEP);
@@ -130,7 +130,7 @@ fn a_gearbox_counts_against_its_reference_body() {
     body.joints.push(hinge("base", free(X), 2, [0.0; 3]));
     let mut cell = cell(vec![body]);
     cell.step(STEP);
-    set_torque(&mut cell, 2, [1.0, 0.0, 0.0]);
+    add_torque(&mut cell, 2, [1.0, 0.0, 0.0]);
     run(&mut cell, 1.0);
     let [parent, child, base] = [0, 1, 2].map(|link| link_speeds(&cell, link).1.x);
     let ratio = (child - base) / (parent - base);
@@ -221,7 +221,7 @@ fn a_universal_joint_swings_about_both_axes_and_not_about_the_third() {
         }
         let mut cell = cell(vec![universal([free(X), free(Y)], kind)]);
         cell.step(STEP);
-        set_torque(&mut cell, 0, [0.0, 0.0, 5.0]);
+        add_torque(&mut cell, 0, [0.0, 0.0, 5.0]);
         run(&mut cell, 1.0);
         assert!(angle(&cell, 0, Vector::Z).abs() < 1e-3);
     }
@@ -262,7 +262,7 @@ fn a_universal_joint_has_limits_and_springs_on_each_axis() {
     model.links[0].gravity = false;
     let mut cell = cell(vec![model]);
     cell.step(STEP);
-    set_torque(&mut cell, 0, [1.0, 0.0, 0.0]);
+    add_torque(&mut cell, 0, [1.0, 0.0, 0.0]);
     run(&mut cell, 4.0);
     let handle = cell.contents.performers[&PerformerId(0)].links[0];
     let rotation = cell.physics.bodies[handle].rotation();
@@ -283,7 +283,7 @@ fn two_joints_between_two_links_hold_together() {
     ];
     let mut cell = cell(vec![model("door", vec![door], joints)]);
     cell.step(STEP);
-    set_torque(&mut cell, 0, [0.0, 0.0, 0.26]);
+    add_torque(&mut cell, 0, [0.0, 0.0, 0.26]);
     run(&mut cell, 1.0);
     // Half of 0.26 N m over 0.26 kg m^2.
     let turned = angle(&cell, 0, Vector::Z);
@@ -312,7 +312,7 @@ fn a_loop_of_joints_stays_closed() {
     ];
     let mut cell = cell(vec![model("loop", links, joints)]);
     cell.step(STEP);
-    set_torque(&mut cell, 0, [0.0, 1.0, 0.0]);
+    add_torque(&mut cell, 0, [0.0, 1.0, 0.0]);
     run(&mut cell, 0.3);
     let [left, top, right] = [0, 1, 2].map(|link| angle(&cell, link, Vector::Y));
     let frequency = (GRAVITY / 1.02).sqrt();
