@@ -124,7 +124,12 @@ mod tests {
             let family = Family::of(&model, 7, &model.links[link]);
             Family::from_user_data(family.user_data())
         });
-        assert_eq!(first.collides_with(second), expected, "{links:?} {nested:?}", nested = model.nested);
+        assert_eq!(
+            first.collides_with(second),
+            expected,
+            "{links:?} {nested:?}",
+            nested = model.nested
+        );
         assert_eq!(second.collides_with(first), expected);
         assert!(first.collides_with(Family::NONE));
     }
@@ -139,7 +144,11 @@ mod tests {
     fn links_of_a_nested_model_collide_when_it_or_one_around_it_does() {
         check([("n::a", false), ("n::b", false)], &[("n", true)], true);
         check([("n::a", false), ("b", false)], &[("n", true)], false);
-        check([("n::a", false), ("nn::b", false)], &[("n", true), ("nn", true)], false);
+        check(
+            [("n::a", false), ("nn::b", false)],
+            &[("n", true), ("nn", true)],
+            false,
+        );
         let deep = [("n", true), ("n::m", false)];
         check([("n::a", false), ("n::m::b", false)], &deep, true);
     }

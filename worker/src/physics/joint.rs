@@ -10,7 +10,8 @@ mod axis;
 pub(super) mod ratio;
 
 use rapier3d_f64::dynamics::{
-    GenericJoint, GenericJointBuilder, ImpulseJointHandle, JointAxesMask, JointAxis, RigidBodyHandle,
+    GenericJoint, GenericJointBuilder, ImpulseJointHandle, JointAxesMask, JointAxis,
+    RigidBodyHandle,
 };
 use rapier3d_f64::math::{Pose, Vector};
 use rapier3d_f64::pipeline::PhysicsWorld;
@@ -72,8 +73,7 @@ impl Attachment<'_> {
     fn two_axes(&self, [first, second]: &[Axis; 2]) -> Option<TwoAxes> {
         are_two_axes(first, second).then(|| {
             let into_frame = pose::to_rapier(&self.pose).rotation.inverse();
-            let [first, second] =
-                [first, second].map(|axis| into_frame * direction(axis));
+            let [first, second] = [first, second].map(|axis| into_frame * direction(axis));
             TwoAxes { first, second }
         })
     }
@@ -114,7 +114,14 @@ pub(super) fn insert(
             let Some(both) = attachment.two_axes(axes) else {
                 let single = JointKind::Revolute(axes[0].clone());
                 let kind = &single;
-                return insert(physics, mechanism, &Attachment { kind, ..*attachment });
+                return insert(
+                    physics,
+                    mechanism,
+                    &Attachment {
+                        kind,
+                        ..*attachment
+                    },
+                );
             };
             return insert_two_axes(physics, mechanism, attachment, axes, both);
         }

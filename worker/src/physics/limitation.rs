@@ -191,7 +191,12 @@ fn check_surface(surface: &Surface, add: &mut dyn FnMut(LimitationKind)) {
 
 fn check_joint(model: &Model, joint: &Joint, add: Add) {
     check_kind(&joint.name, &joint.kind, add);
-    for mimic in joint.kind.axes().iter().filter_map(|axis| axis.mimic.as_ref()) {
+    for mimic in joint
+        .kind
+        .axes()
+        .iter()
+        .filter_map(|axis| axis.mimic.as_ref())
+    {
         if ratio::leader(model, mimic).is_none() {
             add(joint.name.clone(), LimitationKind::MimicWithoutLeader);
         }

@@ -69,5 +69,8 @@ fn end(
     }
     let mut performers = contents.performers.values();
     let performer = performers.find(|performer| performer.model == link.model)?;
-    Some((*performer.links.get(link.link)?, model.links.get(link.link)?.pose))
+    Some((
+        *performer.links.get(link.link)?,
+        model.links.get(link.link)?.pose,
+    ))
 }

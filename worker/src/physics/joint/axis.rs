@@ -64,13 +64,7 @@ impl Slot {
         }
     }
 
-    fn limit(
-        &self,
-        physics: &mut PhysicsWorld,
-        drive: &mut Drive,
-        axis: &Axis,
-        limits: [f64; 2],
-    ) {
+    fn limit(&self, physics: &mut PhysicsWorld, drive: &mut Drive, axis: &Axis, limits: [f64; 2]) {
         if axis.limit_stiffness > 0.0 && axis.limit_stiffness < RIGID_LIMIT {
             let spring = Spring {
                 stiffness: axis.limit_stiffness,
@@ -152,5 +146,9 @@ fn limits(axis: &Axis) -> Option<[f64; 2]> {
 }
 
 fn positive(number: f64) -> f64 {
-    if number.is_finite() { number.max(0.0) } else { 0.0 }
+    if number.is_finite() {
+        number.max(0.0)
+    } else {
+        0.0
+    }
 }

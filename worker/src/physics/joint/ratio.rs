@@ -77,8 +77,11 @@ pub(in super::super) fn couple_mimic(
 /// Returns the joint that an axis mimics; `None` when the model has no such joint or it has no
 /// such axis.
 pub(in super::super) fn leader<'a>(model: &'a Model, mimic: &Mimic) -> Option<&'a Joint> {
-    let joint = model.joints.iter().find(|joint| joint.name == mimic.joint)?;
-    let has_axis = !matches!(joint.kind, JointKind::Gearbox { .. })
-        && joint.kind.axes().len() > mimic.axis;
+    let joint = model
+        .joints
+        .iter()
+        .find(|joint| joint.name == mimic.joint)?;
+    let has_axis =
+        !matches!(joint.kind, JointKind::Gearbox { .. }) && joint.kind.axes().len() > mimic.axis;
     has_axis.then_some(joint)
 }

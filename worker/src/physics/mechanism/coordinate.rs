@@ -241,7 +241,12 @@ mod tests {
 
     #[test]
     fn angles_wrap_into_half_a_turn_either_way() {
-        for (angle, expected) in [(0.0, 0.0), (3.5, 3.5 - TAU), (-3.5, TAU - 3.5), (7.0, 7.0 - TAU)] {
+        for (angle, expected) in [
+            (0.0, 0.0),
+            (3.5, 3.5 - TAU),
+            (-3.5, TAU - 3.5),
+            (7.0, 7.0 - TAU),
+        ] {
             assert!((wrapped(angle) - expected).abs() < 1e-12, "{angle}");
         }
     }
@@ -251,7 +256,10 @@ mod tests {
         let (axis, from) = (Vector::Z, Vector::X);
         for angle in [-3.0, -1.0, 0.0, 0.5, 3.0] {
             let to = Rotation::from_axis_angle(axis, angle) * (from + Vector::Z);
-            assert!((angle_about(axis, from, to) - angle).abs() < 1e-12, "{angle}");
+            assert!(
+                (angle_about(axis, from, to) - angle).abs() < 1e-12,
+                "{angle}"
+            );
         }
     }
 }

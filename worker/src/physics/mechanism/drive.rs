@@ -103,7 +103,11 @@ impl Drive {
         let rotation = frame_along(direction);
         let origin = self.coordinate.frames_in_world(bodies)[1].translation;
         let frame = Pose::from_parts(origin, rotation);
-        [0, 1].map(|side| bodies[self.coordinate.bodies[side]].position().inv_mul(&frame))
+        [0, 1].map(|side| {
+            bodies[self.coordinate.bodies[side]]
+                .position()
+                .inv_mul(&frame)
+        })
     }
 }
 

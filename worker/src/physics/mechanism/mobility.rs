@@ -31,11 +31,7 @@ impl Mobility {
     }
 
     /// Gathers only the joints between the two bodies of a row.
-    pub(super) fn of_pair(
-        bodies: &RigidBodySet,
-        joints: &ImpulseJointSet,
-        row: &BodyRow,
-    ) -> Self {
+    pub(super) fn of_pair(bodies: &RigidBodySet, joints: &ImpulseJointSet, row: &BodyRow) -> Self {
         let mut held = Vec::new();
         if let [(first, _), (second, _)] = row[..] {
             for (_, joint) in joints.joints_between(first, second) {
@@ -50,9 +46,8 @@ impl Mobility {
     fn with(bodies: &RigidBodySet, mut all: Vec<BodyRow>, rows: &[BodyRow]) -> Self {
         let held = all.len();
         all.extend(rows.iter().cloned());
-        let response = |(handle, twist): &(RigidBodyHandle, Twist)| {
-            (*handle, twist.response(bodies, *handle))
-        };
+        let response =
+            |(handle, twist): &(RigidBodyHandle, Twist)| (*handle, twist.response(bodies, *handle));
         let responses: Vec<BodyRow> = all
             .iter()
             .map(|row| row.iter().map(response).collect())
@@ -170,7 +165,10 @@ fn lock_rows(bodies: &RigidBodySet, joint: &ImpulseJoint, out: &mut Vec<BodyRow>
                 linear: Vector::ZERO,
                 angular: direction * sign,
             };
-            out.push(vec![(joint.body1(), twist(-1.0)), (joint.body2(), twist(1.0))]);
+            out.push(vec![
+                (joint.body1(), twist(-1.0)),
+                (joint.body2(), twist(1.0)),
+            ]);
         }
     }
 }

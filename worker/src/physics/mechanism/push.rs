@@ -38,7 +38,12 @@ impl Pushes {
     }
 
     fn add(&self, bodies: &mut RigidBodySet, sign: f64) {
-        for Push { body, force, torque } in &self.0 {
+        for Push {
+            body,
+            force,
+            torque,
+        } in &self.0
+        {
             // rapier's sets count every mutable access as a change.
             if bodies.get(*body).is_some_and(RigidBody::is_dynamic) {
                 let body = &mut bodies[*body];

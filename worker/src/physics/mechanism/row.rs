@@ -123,11 +123,7 @@ impl Row<'_> {
     }
 
     /// Writes a joint only when that changes it: rapier reuses what it knows of joints otherwise.
-    fn change(
-        &mut self,
-        handle: ImpulseJointHandle,
-        change: impl FnOnce(&mut GenericJoint),
-    ) {
+    fn change(&mut self, handle: ImpulseJointHandle, change: impl FnOnce(&mut GenericJoint)) {
         let Some(joint) = self.joints.get(handle) else {
             return;
         };

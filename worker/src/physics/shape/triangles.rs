@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use mesh::TriangleMesh;
 use rapier3d_f64::geometry::{SharedShape, TriMeshFlags};
 use rapier3d_f64::math::Vector;
-use mesh::TriangleMesh;
 
 /// A scaled mesh whose numbers are finite and whose triangles name vertices that exist.
 pub(super) struct Triangles {
@@ -137,9 +137,8 @@ mod tests {
 
     /// A cube of 1 m around the origin, as an open box without its lid or closed.
     fn cube(is_closed: bool) -> TriangleMesh {
-        let vertices = (0..8_u32).map(|corner| {
-            [0, 1, 2].map(|axis| if corner >> axis & 1 == 1 { 0.5 } else { -0.5 })
-        });
+        let vertices = (0..8_u32)
+            .map(|corner| [0, 1, 2].map(|axis| if corner >> axis & 1 == 1 { 0.5 } else { -0.5 }));
         let faces = [
             [0, 2, 3, 1],
             [0, 1, 5, 4],
@@ -149,7 +148,9 @@ mod tests {
             [4, 5, 7, 6],
         ];
         let faces = &faces[..if is_closed { 6 } else { 5 }];
-        let triangles = faces.iter().flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]]);
+        let triangles = faces
+            .iter()
+            .flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]]);
         TriangleMesh {
             vertices: vertices.collect(),
             triangles: triangles.collect(),
@@ -190,6 +191,11 @@ mod tests {
         let triangles = Triangles::new(&flat, [1.0; 3]).unwrap();
         assert!(triangles.is_flat() && triangles.hull().is_none());
         assert!(triangles.trimesh(true).is_some());
-        assert!(Triangles::new(&cube(true), [1.0; 3]).unwrap().hull().is_some());
+        assert!(
+            Triangles::new(&cube(true), [1.0; 3])
+                .unwrap()
+                .hull()
+                .is_some()
+        );
     }
 }

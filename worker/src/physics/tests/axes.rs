@@ -19,21 +19,44 @@ fn free(xyz: [f64; 3]) -> Axis {
 
 /// 1 kg at the origin that slides along x, with an axis of one's choice.
 fn slider(axis: Axis) -> Model {
-    let joints = vec![joint(JointKind::Prismatic(axis), JointParent::World, 0, [0.0; 3])];
-    model("slider", vec![link("carriage", pose([0.0; 3], [0.0; 3]), None)], joints)
+    let joints = vec![joint(
+        JointKind::Prismatic(axis),
+        JointParent::World,
+        0,
+        [0.0; 3],
+    )];
+    model(
+        "slider",
+        vec![link("carriage", pose([0.0; 3], [0.0; 3]), None)],
+        joints,
+    )
 }
 
 /// A wheel of 0.01 kg m^2 that turns about x.
 fn wheel(axis: Axis) -> Model {
-    let joints = vec![joint(JointKind::Revolute(axis), JointParent::World, 0, [0.0; 3])];
-    model("wheel", vec![link("wheel", pose([0.0; 3], [0.0; 3]), None)], joints)
+    let joints = vec![joint(
+        JointKind::Revolute(axis),
+        JointParent::World,
+        0,
+        [0.0; 3],
+    )];
+    model(
+        "wheel",
+        vec![link("wheel", pose([0.0; 3], [0.0; 3]), None)],
+        joints,
+    )
 }
 
 /// A bob of 1 kg with 0.01 kg m^2 that hangs 1 m below a hinge along y, turned by an angle.
 fn pendulum(axis: Axis, angle: f64) -> Model {
     let mut bob = link("bob", pose([0.0; 3], [0.0, angle, 0.0]), None);
     bob.inertial.pose.position = [0.0, 0.0, -1.0];
-    let joints = vec![joint(JointKind::Revolute(axis), JointParent::World, 0, [0.0; 3])];
+    let joints = vec![joint(
+        JointKind::Revolute(axis),
+        JointParent::World,
+        0,
+        [0.0; 3],
+    )];
     model("pendulum", vec![bob], joints)
 }
 
@@ -85,7 +108,11 @@ fn a_mass_on_a_spring_swings_with_its_period() {
     })]);
     let times = falls(&mut cell, 10.0, |cell| slid(cell) - 0.5);
     let expected = TAU / 40.0_f64.sqrt();
-    assert!((period(&times) / expected - 1.0).abs() < 1e-4, "{}", period(&times));
+    assert!(
+        (period(&times) / expected - 1.0).abs() < 1e-4,
+        "{}",
+        period(&times)
+    );
     let mut reach = 0.0_f64;
     for _ in 0..1000 {
         cell.step(STEP);
@@ -109,12 +136,21 @@ fn a_damped_spring_decays_as_its_closed_form() {
     run(&mut cell, TAU / frequency * 3.0);
     let left = 0.2 - slid(&mut cell);
     let expected = 0.2 * (-rate * TAU / frequency * 3.0).exp();
-    assert!((left / expected - 1.0).abs() < 0.01, "{left}, not {expected}");
+    assert!(
+        (left / expected - 1.0).abs() < 0.01,
+        "{left}, not {expected}"
+    );
 }
 
 #[test]
 fn stiff_springs_and_strong_dampers_on_light_links_stay_calm() {
-    for (stiffness, damping) in [(1e7, 0.0), (1e7, 10.0), (1e10, 1.0), (0.0, 1e6), (1e12, 1e6)] {
+    for (stiffness, damping) in [
+        (1e7, 0.0),
+        (1e7, 10.0),
+        (1e10, 1.0),
+        (0.0, 1e6),
+        (1e12, 1e6),
+    ] {
         let mut model = wheel(Axis {
             spring_stiffness: stiffness,
             spring_reference: 0.1,
@@ -127,10 +163,16 @@ fn stiff_springs_and_strong_dampers_on_light_links_stay_calm() {
         let [x, _, _, w] = state(&mut cell, 0).orientation_xyzw;
         let angle = 2.0 * x.atan2(w);
         let expected = if stiffness > 0.0 { 0.1 } else { 0.0 };
-        assert!((angle - expected).abs() < 0.11, "{stiffness} {damping}: at {angle}");
+        assert!(
+            (angle - expected).abs() < 0.11,
+            "{stiffness} {damping}: at {angle}"
+        );
         let speed = state(&mut cell, 0).angular_velocity[0].abs();
         // An undamped spring may go on swinging, with no more energy than it was given.
-        assert!(speed < 0.1 * (stiffness / 1e-6).sqrt() + 1e-9, "{stiffness} {damping}: {speed}");
+        assert!(
+            speed < 0.1 * (stiffness / 1e-6).sqrt() + 1e-9,
+            "{stiffness} {damping}: {speed}"
+        );
     }
 }
 
@@ -164,8 +206,14 @@ fn check_limits(lower: f64, upper: f64, speed: f64, expected: f64) {
         farthest = farthest.max(turned * speed.signum());
     }
     let overshoot = speed.abs() * STEP;
-    assert!((turned - expected).abs() < overshoot, "[{lower}, {upper}]: turned by {turned}");
-    assert!(farthest < expected.abs() + overshoot, "[{lower}, {upper}]: as far as {farthest}");
+    assert!(
+        (turned - expected).abs() < overshoot,
+        "[{lower}, {upper}]: turned by {turned}"
+    );
+    assert!(
+        farthest < expected.abs() + overshoot,
+        "[{lower}, {upper}]: as far as {farthest}"
+    );
 }
 
 #[test]
@@ -199,14 +247,20 @@ fn a_soft_limit_gives_way_as_its_stiffness_says() {
     })]);
     run(&mut cell, 3.0);
     let depth = -0.05 - state(&mut cell, 0).position[2];
-    assert!((depth / (GRAVITY / 1000.0) - 1.0).abs() < 0.01, "sinks by {depth}");
+    assert!(
+        (depth / (GRAVITY / 1000.0) - 1.0).abs() < 0.01,
+        "sinks by {depth}"
+    );
 }
 
 /// The torque of gravity on the bob is 9.8 N m at a quarter turn.
 #[test]
 fn dry_friction_holds_below_its_torque_and_slides_above() {
     let slips = |friction| {
-        let axis = Axis { friction, ..free(Y) };
+        let axis = Axis {
+            friction,
+            ..free(Y)
+        };
         let mut cell = cell(vec![pendulum(axis, FRAC_PI_2)]);
         [1.0, 2.0].map(|duration| {
             run(&mut cell, duration);
@@ -216,11 +270,17 @@ fn dry_friction_holds_below_its_torque_and_slides_above() {
     };
     for held in [9.9, 13.0] {
         let [early, late] = slips(held);
-        assert!(early.abs() < 1e-3 && (late - early).abs() < 1e-6, "{held} N m: {early}, then {late}");
+        assert!(
+            early.abs() < 1e-3 && (late - early).abs() < 1e-6,
+            "{held} N m: {early}, then {late}"
+        );
     }
     let [early, _] = slips(9.0);
     // Less than `0.8 / 1.01 t^2 / 2`, since the torque of gravity lessens with the slip.
-    assert!((0.2..0.397).contains(&early), "holds more than it can: {early}");
+    assert!(
+        (0.2..0.397).contains(&early),
+        "holds more than it can: {early}"
+    );
 }
 
 /// Friction and a limit on one axis: the limit stops what slides, and both hold it there.
@@ -246,20 +306,29 @@ fn dry_friction_and_a_limit_share_an_axis() {
 #[test]
 fn dry_friction_slows_a_slider_as_coulomb_says() {
     let friction = 3.0;
-    let mut cell = cell(vec![slider(Axis { friction, ..free(X) })]);
+    let mut cell = cell(vec![slider(Axis {
+        friction,
+        ..free(X)
+    })]);
     cell.step(STEP);
     set_speed(&mut cell, [2.0, 0.0, 0.0], [0.0; 3]);
     run(&mut cell, 1.5);
     let expected = 2.0 * 2.0 / (2.0 * friction);
     let way = slid(&mut cell);
-    assert!((way / expected - 1.0).abs() < 0.005, "{way}, not {expected}");
+    assert!(
+        (way / expected - 1.0).abs() < 0.005,
+        "{way}, not {expected}"
+    );
 }
 
 /// The speed is reached, and passed by no more than what a step's force adds.
 #[test]
 fn a_greatest_speed_is_kept_and_let_go() {
     let velocity = 0.7;
-    let mut cell = cell(vec![slider(Axis { velocity, ..free(Z) })]);
+    let mut cell = cell(vec![slider(Axis {
+        velocity,
+        ..free(Z)
+    })]);
     for _ in 0..1000 {
         cell.step(STEP);
         let speed = -state(&mut cell, 0).linear_velocity[2];
@@ -270,7 +339,10 @@ fn a_greatest_speed_is_kept_and_let_go() {
     push(&mut cell, [0.0, 0.0, 2.0 * GRAVITY], [0.0; 3]);
     run(&mut cell, 0.1);
     let slowed = -state(&mut cell, 0).linear_velocity[2];
-    assert!((slowed - (velocity - 0.1 * GRAVITY)).abs() < 0.03, "{slowed} m/s");
+    assert!(
+        (slowed - (velocity - 0.1 * GRAVITY)).abs() < 0.03,
+        "{slowed} m/s"
+    );
 }
 
 /// The period of large swings is `2 pi / (omega agm(1, cos(a / 2)))`.
@@ -287,5 +359,9 @@ fn a_pendulum_of_large_swings_takes_longer() {
         (a, g) = (f64::midpoint(a, g), (a * g).sqrt());
     }
     let expected = TAU * (1.01 / GRAVITY).sqrt() / a;
-    assert!((period(&times) / expected - 1.0).abs() < 0.005, "{}", period(&times));
+    assert!(
+        (period(&times) / expected - 1.0).abs() < 0.005,
+        "{}",
+        period(&times)
+    );
 }

@@ -25,7 +25,10 @@ fn named(name: &str, joint: Joint) -> Joint {
 }
 
 fn hinge(name: &str, axis: Axis, child: usize, at: [f64; 3]) -> Joint {
-    named(name, joint(JointKind::Revolute(axis), JointParent::World, child, at))
+    named(
+        name,
+        joint(JointKind::Revolute(axis), JointParent::World, child, at),
+    )
 }
 
 fn link_speeds(cell: &Cell, link: usize) -> (Vector, Vector) {
@@ -45,7 +48,9 @@ fn add_torque(cell: &mut Cell, link: usize, torque: [f64; 3]) {
 fn angle(cell: &Cell, link: usize, axis: Vector) -> f64 {
     let handle = cell.contents.performers[&PerformerId(0)].links[link];
     let rotation = cell.physics.bodies[handle].rotation();
-    2.0 * Vector::new(rotation.x, rotation.y, rotation.z).dot(axis).atan2(rotation.w)
+    2.0 * Vector::new(rotation.x, rotation.y, rotation.z)
+        .dot(axis)
+        .atan2(rotation.w)
 }
 
 /// A nut of 1 kg falls along a screw: `a = g / (1 + I (2 pi / p)^2 / m)`.
@@ -64,12 +69,18 @@ fn a_screw_falls_as_its_thread_lets_it() {
     let per_turn = TAU / pitch;
     let acceleration = GRAVITY / (1.0 + 0.01 * per_turn * per_turn);
     let way = -state.position[2];
-    assert!((way / (acceleration / 2.0) - 1.0).abs() < 0.005, "fell by {way}");
+    assert!(
+        (way / (acceleration / 2.0) - 1.0).abs() < 0.005,
+        "fell by {way}"
+    );
     // Right-handed: it goes down as it turns against z.
     let turning = state.angular_velocity[2];
     let ratio = state.linear_velocity[2] / turning * per_turn;
     assert!(turning < 0.0 && (ratio - 1.0).abs() < 0.005, "{ratio}");
-    assert!(state.position[0].hypot(state.position[1]) < 1e-6, "{state:?}");
+    assert!(
+        state.position[0].hypot(state.position[1]) < 1e-6,
+        "{state:?}"
+    );
 }
 
 /// Two wheels of 0.01 and 0.03 kg m^2 on hinges of the world, coupled 1 to -2.
@@ -108,10 +119,16 @@ fn a_gearbox_keeps_its_ratio_and_its_power() {
     }
     let speed = link_speeds(&cell, 0).1.x;
     let expected = 2.0 / (0.01 + 4.0 * 0.03);
-    assert!((speed / expected - 1.0).abs() < 0.005, "{speed}, not {expected}");
+    assert!(
+        (speed / expected - 1.0).abs() < 0.005,
+        "{speed}, not {expected}"
+    );
     assert!((second / first + 2.0).abs() < 1e-3, "{second} for {first}");
     let energy = 0.5 * 0.01 * speed * speed + 0.5 * 0.03 * link_speeds(&cell, 1).1.x.powi(2);
-    assert!((energy / first - 1.0).abs() < 0.01, "{energy} J of {first} J");
+    assert!(
+        (energy / first - 1.0).abs() < 0.01,
+        "{energy} J of {first} J"
+    );
 }
 
 /// Against a reference that turns itself, the ratio is of the turns relative to it: all three turn
@@ -134,7 +151,10 @@ fn a_gearbox_counts_against_its_reference_body() {
     run(&mut cell, 1.0);
     let [parent, child, base] = [0, 1, 2].map(|link| link_speeds(&cell, link).1.x);
     let ratio = (child - base) / (parent - base);
-    assert!(base > 0.1 && (ratio + 2.0).abs() < 1e-2, "{parent} {child} {base}");
+    assert!(
+        base > 0.1 && (ratio + 2.0).abs() < 1e-2,
+        "{parent} {child} {base}"
+    );
 }
 
 fn follow(multiplier: f64, offset: f64) -> Option<Mimic> {
@@ -154,15 +174,16 @@ fn arms(mimic: Option<Mimic>) -> Model {
         arm.inertial.pose.position = [0.5, 0.0, 0.0];
         arm
     };
-    let following = Axis {
-        mimic,
-        ..free(Y)
-    };
+    let following = Axis { mimic, ..free(Y) };
     let joints = vec![
         hinge("leader", free(Y), 0, [0.0; 3]),
         hinge("follower", following, 1, [0.0, 1.0, 0.0]),
     ];
-    model("arms", vec![arm("a", [0.0; 3]), arm("b", [0.0, 1.0, 0.0])], joints)
+    model(
+        "arms",
+        vec![arm("a", [0.0; 3]), arm("b", [0.0, 1.0, 0.0])],
+        joints,
+    )
 }
 
 /// The follower goes to `m (q - 0.1) + b`, within 1 mrad while both fall.
@@ -267,8 +288,15 @@ fn a_universal_joint_has_limits_and_springs_on_each_axis() {
     let handle = cell.contents.performers[&PerformerId(0)].links[0];
     let rotation = cell.physics.bodies[handle].rotation();
     let expected = pose([0.0; 3], [0.2, 0.0, 0.0]).then(&pose([0.0; 3], [0.0, 0.3, 0.0]));
-    for (number, expected) in rotation.to_array().into_iter().zip(expected.orientation_xyzw) {
-        assert!((number - expected).abs() < 2e-3, "{rotation:?}, not {expected:?}");
+    for (number, expected) in rotation
+        .to_array()
+        .into_iter()
+        .zip(expected.orientation_xyzw)
+    {
+        assert!(
+            (number - expected).abs() < 2e-3,
+            "{rotation:?}, not {expected:?}"
+        );
     }
 }
 
@@ -317,6 +345,12 @@ fn a_loop_of_joints_stays_closed() {
     let [left, top, right] = [0, 1, 2].map(|link| angle(&cell, link, Vector::Y));
     let frequency = (GRAVITY / 1.02).sqrt();
     let expected = ((frequency * 0.3).cosh() - 1.0) / GRAVITY;
-    assert!((left / expected - 1.0).abs() < 0.01, "{left}, not {expected}");
-    assert!((left - right).abs() < 1e-3 && top.abs() < 1e-3, "{left} {top} {right}");
+    assert!(
+        (left / expected - 1.0).abs() < 0.01,
+        "{left}, not {expected}"
+    );
+    assert!(
+        (left - right).abs() < 1e-3 && top.abs() < 1e-3,
+        "{left} {top} {right}"
+    );
 }

@@ -18,7 +18,14 @@ fn block(size: f64) -> TriangleMesh {
 
 /// An L of 3 x 3 m with legs of 1 m, 1 m thick: a notch of 2 x 2 m over its lower right.
 fn angle() -> TriangleMesh {
-    let outline = vec![[0.0, 0.0], [3.0, 0.0], [3.0, 1.0], [1.0, 1.0], [1.0, 3.0], [0.0, 3.0]];
+    let outline = vec![
+        [0.0, 0.0],
+        [3.0, 0.0],
+        [3.0, 1.0],
+        [1.0, 1.0],
+        [1.0, 3.0],
+        [0.0, 3.0],
+    ];
     TriangleMesh::extrude(&[outline], 1.0).unwrap()
 }
 
@@ -63,8 +70,14 @@ fn a_mesh_cube_rests_as_a_box_does() {
         run(&mut cell, 3.0);
         let state = state(&mut cell, 1);
         let [x, y, z] = state.position;
-        assert!(z.abs() < 2e-3 && x.hypot(y) < 2e-3, "{approximation:?}: {state:?}");
-        assert!(state.orientation_xyzw[3] > 1.0 - 1e-4, "{approximation:?}: {state:?}");
+        assert!(
+            z.abs() < 2e-3 && x.hypot(y) < 2e-3,
+            "{approximation:?}: {state:?}"
+        );
+        assert!(
+            state.orientation_xyzw[3] > 1.0 - 1e-4,
+            "{approximation:?}: {state:?}"
+        );
     }
 }
 
@@ -73,7 +86,11 @@ fn a_mesh_cube_rests_as_a_box_does() {
 fn meshes_stack_on_meshes() {
     let cube = |z: f64| {
         let geometry = shape([0.5; 3], MeshApproximation::Triangles);
-        body("cube", pose([0.0, 0.0, z], [0.0; 3]), collision(geometry, 1.0))
+        body(
+            "cube",
+            pose([0.0, 0.0, z], [0.0; 3]),
+            collision(geometry, 1.0),
+        )
     };
     let slab = shape([10.0, 10.0, 1.0], MeshApproximation::Triangles);
     let slab_pose = pose([0.0, 0.0, -1.0], [0.0; 3]);
@@ -111,7 +128,10 @@ fn nothing_trips_over_inner_edges() {
     let cube = Geometry::Box { size: [0.4; 3] };
     let start = pose([0.5, 0.13, 0.2], [0.0; 3]);
     let mut cell = with_mesh(
-        TriangleMesh { vertices, triangles },
+        TriangleMesh {
+            vertices,
+            triangles,
+        },
         vec![floor, body("cube", start, collision(cube, 0.0))],
     );
     cell.step(STEP);
@@ -159,7 +179,9 @@ fn a_ball_rolls_down_a_heightmap() {
     let grid = HeightGrid {
         columns,
         rows,
-        heights: (0..rows).flat_map(|row| vec![height(row); columns]).collect(),
+        heights: (0..rows)
+            .flat_map(|row| vec![height(row); columns])
+            .collect(),
     };
     let map = HeightmapShape {
         uri: "ramp.png".to_owned(),
@@ -175,8 +197,15 @@ fn a_ball_rolls_down_a_heightmap() {
     ));
     // On the middle of the ramp, at half its height.
     let normal = [0.0, -slope.sin(), slope.cos()];
-    let start = pose([1.0, 2.0 + 0.1 * normal[1], 0.5 + 0.1 * normal[2]], [0.0; 3]);
-    let ball = body("ball", start, collision(Geometry::Sphere { radius: 0.1 }, 1.0));
+    let start = pose(
+        [1.0, 2.0 + 0.1 * normal[1], 0.5 + 0.1 * normal[2]],
+        [0.0; 3],
+    );
+    let ball = body(
+        "ball",
+        start,
+        collision(Geometry::Sphere { radius: 0.1 }, 1.0),
+    );
     let mut cell = fill(&Arc::new(World {
         height_grids: vec![grid],
         ..World::clone(&world(vec![ramp, ball]))
@@ -198,7 +227,11 @@ fn a_polyline_is_a_prism_with_its_holes() {
         height: 0.5,
     };
     let rest = |x: f64| {
-        let frame = fixed(body("frame", pose([0.0; 3], [0.0; 3]), collision(prism.clone(), 1.0)));
+        let frame = fixed(body(
+            "frame",
+            pose([0.0; 3], [0.0; 3]),
+            collision(prism.clone(), 1.0),
+        ));
         let ball = collision(Geometry::Sphere { radius: 0.2 }, 1.0);
         let start = pose([x, 0.0, 1.0], [0.0; 3]);
         let mut cell = cell(vec![frame, body("ball", start, ball)]);
@@ -213,7 +246,11 @@ fn a_polyline_is_a_prism_with_its_holes() {
 fn nothing_touches_where_nothing_is() {
     let ball = collision(Geometry::Sphere { radius: 0.2 }, 1.0);
     let start = pose([0.0, 0.0, 0.3], [0.0; 3]);
-    let empty = fixed(body("empty", pose([0.0; 3], [0.0; 3]), collision(Geometry::Empty, 1.0)));
+    let empty = fixed(body(
+        "empty",
+        pose([0.0; 3], [0.0; 3]),
+        collision(Geometry::Empty, 1.0),
+    ));
     let mut cell = cell(vec![empty, body("ball", start, ball)]);
     run(&mut cell, 0.5);
     assert!(state(&mut cell, 1).position[2] < -0.5);
@@ -227,7 +264,15 @@ fn a_shared_mesh_is_built_once() {
     let again = many.links[0].collisions[0].clone();
     many.links[0].collisions.push(again);
     let cell = with_mesh(block(1.0), vec![fixed(many)]);
-    let shapes: Vec<_> = cell.physics.colliders.iter().map(|(_, c)| c.shared_shape()).collect();
+    let shapes: Vec<_> = cell
+        .physics
+        .colliders
+        .iter()
+        .map(|(_, c)| c.shared_shape())
+        .collect();
     assert_eq!(shapes.len(), 2);
-    assert!(std::ptr::addr_eq(&raw const *shapes[0].0, &raw const *shapes[1].0));
+    assert!(std::ptr::addr_eq(
+        &raw const *shapes[0].0,
+        &raw const *shapes[1].0
+    ));
 }

@@ -35,7 +35,10 @@ fn velocities_decay_at_their_rates() {
     let state = state(&mut cell, 0);
     let linear = state.linear_velocity[0] / (-0.5_f64).exp();
     let angular = state.angular_velocity[2] / (-1.5_f64).exp();
-    assert!((linear - 1.0).abs() < 1e-3 && (angular - 1.0).abs() < 2e-3, "{state:?}");
+    assert!(
+        (linear - 1.0).abs() < 1e-3 && (angular - 1.0).abs() < 2e-3,
+        "{state:?}"
+    );
 }
 
 #[test]
@@ -43,7 +46,11 @@ fn what_may_not_sleep_stays_awake() {
     let mut still = body("box", pose([0.0, 0.0, 0.1], [0.0; 3]), collision(BOX, 1.0));
     still.allow_auto_disable = false;
     let other = pose([1.0, 0.0, 0.1], [0.0; 3]);
-    let mut cell = cell(vec![ground(1.0), still, body("box", other, collision(BOX, 1.0))]);
+    let mut cell = cell(vec![
+        ground(1.0),
+        still,
+        body("box", other, collision(BOX, 1.0)),
+    ]);
     run(&mut cell, 5.0);
     assert!(!body_of(&cell, 1, 0).is_sleeping());
     assert!(body_of(&cell, 2, 0).is_sleeping());
@@ -56,9 +63,17 @@ fn a_static_link_of_a_moving_model_stays() {
         normal: [0.0, 0.0, 1.0],
         size: [1.0; 2],
     };
-    let mut base = link("nested::base", pose([0.0; 3], [0.0; 3]), Some(collision(plane, 1.0)));
+    let mut base = link(
+        "nested::base",
+        pose([0.0; 3], [0.0; 3]),
+        Some(collision(plane, 1.0)),
+    );
     base.is_static = true;
-    let free = link("box", pose([0.0, 0.0, 0.5], [0.0; 3]), Some(collision(BOX, 1.0)));
+    let free = link(
+        "box",
+        pose([0.0, 0.0, 0.5], [0.0; 3]),
+        Some(collision(BOX, 1.0)),
+    );
     let mut pair = model("pair", vec![free, base], Vec::new());
     pair.self_collide = true;
     let mut cell = cell(vec![pair]);
@@ -156,8 +171,18 @@ fn joints_of_the_world_hold_models_together() {
     ];
     let hinge = JointKind::Continuous(axis([0.0, 1.0, 0.0], 0.0, 0.0));
     let joints = vec![
-        world_joint(JointKind::Fixed, JointEnd::Link(reference(2)), 1, [0.3, 0.0, 2.0]),
-        world_joint(JointKind::Fixed, JointEnd::Link(reference(0)), 1, [0.1, 0.0, 2.0]),
+        world_joint(
+            JointKind::Fixed,
+            JointEnd::Link(reference(2)),
+            1,
+            [0.3, 0.0, 2.0],
+        ),
+        world_joint(
+            JointKind::Fixed,
+            JointEnd::Link(reference(0)),
+            1,
+            [0.1, 0.0, 2.0],
+        ),
         world_joint(hinge, JointEnd::World, 3, [2.0, 0.0, 2.0]),
     ];
     let mut cell = fill(&with_joints(models, joints));
@@ -168,7 +193,10 @@ fn joints_of_the_world_hold_models_together() {
         assert!(off < 2e-3, "model {model} at {position:?}");
     }
     let [x, _, z] = state(&mut cell, 3).position;
-    assert!(z < 1.9 && ((x - 2.0).hypot(z - 2.0) - 1.0).abs() < 1e-3, "{x} {z}");
+    assert!(
+        z < 1.9 && ((x - 2.0).hypot(z - 2.0) - 1.0).abs() < 1e-3,
+        "{x} {z}"
+    );
 }
 
 /// A joint between models comes with the second of them, whichever that is.
@@ -178,7 +206,12 @@ fn a_joint_of_the_world_waits_for_both_ends() {
     let mut kept = body("kept", at(0.0), collision(BOX, 1.0));
     kept.links[0].kinematic = true;
     let models = vec![kept, body("held", at(0.3), collision(BOX, 1.0))];
-    let weld = world_joint(JointKind::Fixed, JointEnd::Link(reference(0)), 1, [0.1, 0.0, 2.0]);
+    let weld = world_joint(
+        JointKind::Fixed,
+        JointEnd::Link(reference(0)),
+        1,
+        [0.1, 0.0, 2.0],
+    );
     let world = with_joints(models, vec![weld]);
     for order in [[0, 1], [1, 0]] {
         let mut cell = Cell::new(Arc::clone(&world));
@@ -197,7 +230,11 @@ fn a_joint_of_the_world_waits_for_both_ends() {
 fn a_screw_of_the_world_couples_two_models() {
     let mut base = body("base", pose([0.0; 3], [0.0; 3]), collision(BOX, 1.0));
     base.links[0].kinematic = true;
-    let nut = model("nut", vec![link("nut", pose([0.0; 3], [0.0; 3]), None)], Vec::new());
+    let nut = model(
+        "nut",
+        vec![link("nut", pose([0.0; 3], [0.0; 3]), None)],
+        Vec::new(),
+    );
     let kind = JointKind::Screw {
         axis: axis([0.0, 0.0, 1.0], f64::NEG_INFINITY, f64::INFINITY),
         thread_pitch: 0.5,
@@ -208,7 +245,10 @@ fn a_screw_of_the_world_couples_two_models() {
     let per_turn = std::f64::consts::TAU / 0.5;
     let expected = GRAVITY / (1.0 + 0.01 * per_turn * per_turn) / 2.0;
     let way = -state(&mut cell, 1).position[2];
-    assert!((way / expected - 1.0).abs() < 0.005, "{way}, not {expected}");
+    assert!(
+        (way / expected - 1.0).abs() < 0.005,
+        "{way}, not {expected}"
+    );
 }
 
 /// Two driven wheels of 0.1 m, 0.5 m apart, and a ball without friction: at wheel speeds 4 and
@@ -225,7 +265,11 @@ fn a_robot_on_two_wheels_drives_the_circle_of_its_wheel_speeds() {
     caster_link.inertial.mass = 0.1;
     let links = vec![
         chassis,
-        link("left", at(0.0, 0.25, 0.1), Some(collision(wheel.clone(), 1.0))),
+        link(
+            "left",
+            at(0.0, 0.25, 0.1),
+            Some(collision(wheel.clone(), 1.0)),
+        ),
         link("right", at(0.0, -0.25, 0.1), Some(collision(wheel, 1.0))),
         caster_link,
     ];
@@ -236,7 +280,11 @@ fn a_robot_on_two_wheels_drives_the_circle_of_its_wheel_speeds() {
     let weld = joint(JointKind::Fixed, JointParent::Link(0), 3, [-0.2, 0.0, 0.05]);
     let robot = model("robot", links, vec![spin(1, 0.25), spin(2, -0.25), weld]);
     let mut cell = cell(vec![ground(1.0), robot]);
-    let handles: Vec<_> = cell.physics.impulse_joints().map(|(handle, _)| handle).collect();
+    let handles: Vec<_> = cell
+        .physics
+        .impulse_joints()
+        .map(|(handle, _)| handle)
+        .collect();
     for (handle, speed) in handles.into_iter().zip([4.0, 6.0]) {
         let joint = cell.physics.impulse_joints.get_mut(handle, true).unwrap();
         let axis = rapier3d_f64::dynamics::JointAxis::AngX;

@@ -78,7 +78,12 @@ fn odd_joints() -> Vec<Joint> {
         reference_body: None,
     };
     vec![
-        joint(JointKind::Universal([free(), free()]), JointParent::World, 0, at),
+        joint(
+            JointKind::Universal([free(), free()]),
+            JointParent::World,
+            0,
+            at,
+        ),
         joint(gearbox, JointParent::Link(0), 1, at),
         joint(JointKind::Revolute(following), JointParent::World, 1, at),
     ]
