@@ -6,11 +6,13 @@
 //! Nothing here knows of peers, messages or time beyond the step size; start at [`cell`].
 
 pub mod cell;
+mod collider;
 mod collision_filter;
 mod fresh_contacts;
 mod inertia;
 mod joint;
 pub mod limitation;
+mod mechanism;
 mod model;
 mod pose;
 mod shape;
@@ -18,6 +20,7 @@ pub mod snapshot;
 mod state;
 #[cfg(test)]
 mod tests;
+mod world_joint;
 
 pub use cell::Cell;
 pub use limitation::{Limitation, LimitationKind, unsupported};

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use protocol::{CellId, LevelId, PerformerId};
-use sdf::World;
+use sdf::{JointEnd, World};
 
 use crate::bounds::Bounds;
 
@@ -223,7 +223,63 @@ impl Plan {
                 home: first_home(levels, &bounds).unwrap_or(default_cell),
             });
         }
+        gather(world, index, &mut self.performers);
     }
+}
+
+/// Puts the performers of a world that its joints hold together into one cell each: the one that
+/// owns most of them, and of several the first. Models that never move hold nothing together.
+fn gather(world: &World, index: usize, performers: &mut [PerformerPlan]) {
+    if world.joints.is_empty() {
+        return;
+    }
+    let by_model: BTreeMap<usize, usize> = performers
+        .iter()
+        .enumerate()
+        .filter(|(_, performer)| performer.world == index)
+        .map(|(number, performer)| (performer.model, number))
+        .collect();
+    // To which other performer each is held, at last to itself.
+    let mut held_to: BTreeMap<usize, usize> = by_model.values().map(|one| (*one, *one)).collect();
+    for joint in &world.joints {
+        let JointEnd::Link(parent) = joint.parent else {
+            continue;
+        };
+        let ends = [parent.model, joint.child.model].map(|model| by_model.get(&model));
+        if let [Some(parent), Some(child)] = ends {
+            let [one, other] = [parent, child].map(|end| group_of(&mut held_to, *end));
+            held_to.insert(one.max(other), one.min(other));
+        }
+    }
+    let groups: Vec<(usize, usize)> = by_model
+        .values()
+        .map(|number| (*number, group_of(&mut held_to, *number)))
+        .collect();
+    let mut owned: BTreeMap<(usize, CellId), usize> = BTreeMap::new();
+    for (number, group) in &groups {
+        *owned.entry((*group, performers[*number].home)).or_insert(0) += 1;
+    }
+    let mut homes: BTreeMap<usize, (usize, CellId)> = BTreeMap::new();
+    for ((group, cell), count) in owned {
+        let best = homes.entry(group).or_insert((count, cell));
+        if count > best.0 {
+            *best = (count, cell);
+        }
+    }
+    for (number, group) in groups {
+        performers[number].home = homes[&group].1;
+    }
+}
+
+/// Returns the performer that stands for all that one is held together with, and shortens the way
+/// there.
+fn group_of(held_to: &mut BTreeMap<usize, usize>, performer: usize) -> usize {
+    let mut group = performer;
+    while held_to[&group] != group {
+        group = held_to[&group];
+    }
+    held_to.insert(performer, group);
+    group
 }
 
 /// Returns the cell that owns a performer at the start: that of the first level that it touches,
@@ -236,6 +292,8 @@ fn first_home(levels: &[LevelPlan], bounds: &Bounds) -> Option<CellId> {
 
 #[cfg(test)]
 mod tests {
+    use sdf::{JointKind, LinkReference, Pose, WorldJoint};
+
     use super::*;
     use crate::levels::tests::{performer, platform, world};
 
@@ -258,6 +316,48 @@ mod tests {
         let plan = Plan::new(&[world]);
         assert_eq!(plan.level(LevelId(0)).static_models, [0]);
         assert_eq!(plan.global_models, [[1]]);
+    }
+
+    /// `joints` are pairs of performers by their place among the models after the two floors;
+    /// 0 is a floor.
+    fn check_joined(positions: &[f64], joints: &[[usize; 2]], expected: &[u32]) {
+        let mut world = world("w", &["L1", "L2"]);
+        for x in positions {
+            world
+                .models
+                .push(performer(&format!("at {x}"), [*x, 0.0, 0.0]));
+        }
+        let reference = |place: usize| LinkReference {
+            model: if place == 0 { 0 } else { place + 1 },
+            link: 0,
+        };
+        world.joints = joints
+            .iter()
+            .map(|&[parent, child]| WorldJoint {
+                name: "joint".to_owned(),
+                kind: JointKind::Fixed,
+                parent: JointEnd::Link(reference(parent)),
+                child: reference(child),
+                pose: Pose::IDENTITY,
+            })
+            .collect();
+        let plan = Plan::new(&[world]);
+        let homes: Vec<u32> = plan.performers.iter().map(|p| p.home.0).collect();
+        assert_eq!(homes, expected, "{positions:?} {joints:?}");
+    }
+
+    #[test]
+    fn performers_that_joints_hold_together_start_in_one_cell() {
+        check_joined(&[0.0, 10.0, 10.0], &[], &[1, 2, 2]);
+        check_joined(&[0.0, 10.0, 10.0], &[[1, 2], [2, 3]], &[2, 2, 2]);
+        check_joined(&[0.0, 10.0, 10.0], &[[3, 2], [2, 1]], &[2, 2, 2]);
+        check_joined(&[0.0, 10.0], &[[2, 1]], &[1, 1]);
+        check_joined(&[50.0, 10.0], &[[1, 2]], &[0, 0]);
+    }
+
+    #[test]
+    fn a_joint_to_what_never_moves_leaves_a_performer_in_its_cell() {
+        check_joined(&[10.0, 0.0], &[[0, 1], [0, 2]], &[2, 1]);
     }
 
     #[test]

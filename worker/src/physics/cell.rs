@@ -15,12 +15,14 @@ use serde::{Deserialize, Serialize};
 
 use super::collision_filter::CollisionFilter;
 use super::fresh_contacts::FreshContacts;
-use super::{model, state};
+use super::mechanism::{self, Mechanism};
+use super::shape::Shapes;
+use super::{model, state, world_joint};
 
 /// Substeps per step. rapier solves every constraint once in each; with the usual step of 1 ms a
 /// pendulum that starts level loses 4 % of its energy in 30 s with 4 and 1 % with 16, and the time
 /// for contacts grows in proportion.
-const SUBSTEPS: usize = 4;
+pub(super) const SUBSTEPS: usize = 4;
 
 /// How stiffly moving bodies press on each other: at rapier's own 30 Hz a stack of ten cubes of
 /// 1 m sinks by 25 mm, at 120 Hz by 1.6 mm, in the same time and as calmly.
@@ -43,6 +45,7 @@ pub struct Cell {
     pub(super) world: Arc<World>,
     pub(super) physics: PhysicsWorld,
     pub(super) contents: Contents,
+    shapes: Shapes,
     digest: DigestBuilder,
 }
 
@@ -54,6 +57,10 @@ pub(super) struct Contents {
     /// The body of each static model, by its index in the world.
     pub(super) statics: BTreeMap<usize, RigidBodyHandle>,
     pub(super) performers: BTreeMap<PerformerId, Performer>,
+    /// What must be prepared before each step, of performers that have such joints.
+    pub(super) mechanisms: BTreeMap<PerformerId, Mechanism>,
+    /// The same of joints of the world, by their index in it.
+    pub(super) joint_mechanisms: BTreeMap<usize, Mechanism>,
 }
 
 /// A performer in a cell.
@@ -78,6 +85,9 @@ impl Cell {
                 // Recycled contacts keep their points while bodies move by up to 5 cm: a resting
                 // wheel then gains 0.05 m/s in every second from points that lag behind it.
                 contact_recycling: false,
+                // What one pass leaves of a joint's forces is made good over the next ones: motors
+                // and friction of a link whose mass is off its axis would hold nothing otherwise.
+                warmstart_joints: true,
                 ..IntegrationParameters::default()
             },
             ..PhysicsWorld::default()
@@ -87,6 +97,8 @@ impl Cell {
             anchor,
             statics: BTreeMap::new(),
             performers: BTreeMap::new(),
+            mechanisms: BTreeMap::new(),
+            joint_mechanisms: BTreeMap::new(),
         };
         Self::from_parts(world, physics, contents)
     }
@@ -103,6 +115,7 @@ impl Cell {
             world,
             physics,
             contents,
+            shapes: Shapes::default(),
             digest: DigestBuilder::default(),
         }
     }
@@ -112,8 +125,8 @@ impl Cell {
     /// # Panics
     /// When the world has no such model, or the cell has it already.
     pub fn insert_static(&mut self, model: usize) {
-        let description = &self.world.models[model];
-        let body = model::insert_static(&mut self.physics, description);
+        let (physics, shapes) = (&mut self.physics, &mut self.shapes);
+        let body = model::insert_static(physics, shapes, &self.world, model);
         let former = self.contents.statics.insert(model, body);
         assert!(
             former.is_none(),
@@ -142,14 +155,15 @@ impl Cell {
         }
     }
 
-    /// Adds a performer in the initial poses of its model.
+    /// Adds a performer in the initial poses of its model, and the joints of the world between it
+    /// and what is in the cell already.
     ///
     /// # Panics
     /// When the world has no such model, or the cell has the performer already.
     pub fn insert_performer(&mut self, performer: PerformerId, model: usize) {
-        let description = &self.world.models[model];
+        let (physics, shapes, world) = (&mut self.physics, &mut self.shapes, &*self.world);
         let anchor = self.contents.anchor;
-        let links = model::insert_performer(&mut self.physics, anchor, model, description);
+        let (links, mechanism) = model::insert_performer(physics, shapes, world, anchor, model);
         let former = self
             .contents
             .performers
@@ -158,6 +172,10 @@ impl Cell {
             former.is_none(),
             "performer {performer} is inserted into a cell once"
         );
+        if !mechanism.is_empty() {
+            self.contents.mechanisms.insert(performer, mechanism);
+        }
+        world_joint::insert_of(physics, &mut self.contents, world, model);
     }
 
     /// Advances by one step of the size given \[s\].
@@ -170,6 +188,13 @@ impl Cell {
             "a step advances time, and {step_size_s} s does not"
         );
         self.physics.integration_parameters.dt = step_size_s;
+        let Contents {
+            mechanisms,
+            joint_mechanisms,
+            ..
+        } = &mut self.contents;
+        let mechanisms = mechanisms.values_mut().chain(joint_mechanisms.values_mut());
+        mechanism::prepare(mechanisms, &mut self.physics, step_size_s);
         self.physics.step_with_events(&CollisionFilter, &());
         self.report_quarantined();
     }

@@ -1,92 +1,198 @@
-//! SDF joints as rapier impulse joints.
+//! SDF joints as rapier impulse joints, with a [`Mechanism`] for what rapier does not keep.
 //!
-//! Both sides share one joint frame, whose x axis is the joint's axis; positions count from the
-//! initial configuration, as in SDF.
+//! Positions count from the initial configuration, as in SDF. Limits, damping, friction and springs
+//! mean what they mean in Gazebo's default engine (gz-physics, `dartsim/src/SDFFeatures.cc`): the
+//! speed of an axis is limited too, since DART 6.10 enforces it with the limits
+//! (`dart/constraint/JointConstraint.cpp`), and the effort limits commands alone, of which there
+//! are none here.
 
-use std::f64::consts::TAU;
+mod axis;
+pub(super) mod ratio;
 
 use rapier3d_f64::dynamics::{
-    GenericJoint, GenericJointBuilder, JointAxesMask, JointAxis, MotorModel,
+    GenericJoint, GenericJointBuilder, ImpulseJointHandle, JointAxesMask, JointAxis,
+    RigidBodyHandle,
 };
-use rapier3d_f64::math::{Pose, Rotation, Vector};
-use sdf::{Axis, Joint, JointKind};
+use rapier3d_f64::math::{Pose, Vector};
+use rapier3d_f64::pipeline::PhysicsWorld;
+use sdf::{Axis, JointKind};
 
+use self::axis::Slot;
+use super::mechanism::Mechanism;
+use super::mechanism::coordinate::{Coordinate, Kind, TwoAxes, Which, frame_along};
+use super::mechanism::two_axes::{Cross, SINE_MIN};
 use super::pose;
 
-/// Returns a joint between bodies that are at the poses given when it is at position 0.
-pub(super) fn joint_between(joint: &Joint, parent: &Pose, child: &Pose) -> GenericJoint {
-    let mut frame = pose::to_rapier(&joint.pose);
-    let (locked, free) = match &joint.kind {
+/// A joint with the bodies that it holds.
+pub(super) struct Attachment<'a> {
+    /// What it lets move.
+    pub(super) kind: &'a JointKind,
+    /// Its pose at position 0, world frame.
+    pub(super) pose: sdf::Pose,
+    /// Parent and child.
+    pub(super) bodies: [RigidBodyHandle; 2],
+    /// Their poses at position 0, world frame.
+    pub(super) body_poses: [sdf::Pose; 2],
+}
+
+impl Attachment<'_> {
+    /// Returns the joint's frame on both bodies, with the x axis along a direction.
+    fn frames(&self, x_axis: Option<[f64; 3]>) -> [Pose; 2] {
+        let mut frame = pose::to_rapier(&self.pose);
+        if let Some(direction) = x_axis {
+            frame.rotation = frame_along(Vector::from_array(direction));
+        }
+        self.body_poses
+            .map(|body| pose::to_rapier(&body).inv_mul(&frame))
+    }
+
+    /// Returns its coordinate along or about one of its axes, by number; `None` when it has none.
+    pub(super) fn coordinate(&self, number: usize) -> Option<Coordinate> {
+        let axis = self.kind.axes().get(number)?;
+        let turn = |bodies| Coordinate::new(bodies, self.frames(Some(axis.xyz)), Kind::Turn);
+        let coordinate = match self.kind {
+            JointKind::Fixed | JointKind::Ball | JointKind::Gearbox { .. } => return None,
+            JointKind::Revolute(_) | JointKind::Continuous(_) | JointKind::Screw { .. } => {
+                turn(self.bodies)
+            }
+            JointKind::Prismatic(axis) => {
+                Coordinate::new(self.bodies, self.frames(Some(axis.xyz)), Kind::Slide)
+            }
+            JointKind::Universal(axes) | JointKind::Revolute2(axes) => match self.two_axes(axes) {
+                Some(both) => {
+                    let which = [Which::First, Which::Second][number];
+                    Coordinate::new(self.bodies, self.frames(None), Kind::OneOfTwo(both, which))
+                }
+                None => turn(self.bodies),
+            },
+        };
+        Some(coordinate)
+    }
+
+    /// Returns two axes in the joint's frame; `None` when they are parallel.
+    fn two_axes(&self, [first, second]: &[Axis; 2]) -> Option<TwoAxes> {
+        are_two_axes(first, second).then(|| {
+            let into_frame = pose::to_rapier(&self.pose).rotation.inverse();
+            let [first, second] = [first, second].map(|axis| into_frame * direction(axis));
+            TwoAxes { first, second }
+        })
+    }
+}
+
+fn direction(axis: &Axis) -> Vector {
+    Vector::from_array(axis.xyz).normalize_or(Vector::Z)
+}
+
+/// Tells whether two axes in series are not parallel; those that are count as their first alone.
+pub(super) fn are_two_axes(first: &Axis, second: &Axis) -> bool {
+    direction(first).cross(direction(second)).length() >= SINE_MIN
+}
+
+/// Inserts a joint, and adds to the mechanism what must be prepared before each step.
+pub(super) fn insert(
+    physics: &mut PhysicsWorld,
+    mechanism: &mut Mechanism,
+    attachment: &Attachment,
+) {
+    let holds_nothing = |handle: &RigidBodyHandle| !physics.bodies[*handle].is_dynamic();
+    if attachment.bodies.iter().all(holds_nothing) {
+        return;
+    }
+    let (locked, axis) = match attachment.kind {
         JointKind::Fixed => (JointAxesMask::LOCKED_FIXED_AXES, None),
         JointKind::Ball => (JointAxesMask::LOCKED_SPHERICAL_AXES, None),
-        JointKind::Revolute(axis) | JointKind::Continuous(axis) => (
-            JointAxesMask::LOCKED_REVOLUTE_AXES,
-            Some((JointAxis::AngX, axis)),
-        ),
-        JointKind::Prismatic(axis) => (
-            JointAxesMask::LOCKED_PRISMATIC_AXES,
-            Some((JointAxis::LinX, axis)),
-        ),
-        JointKind::Universal(_)
-        | JointKind::Revolute2(_)
-        | JointKind::Screw { .. }
-        | JointKind::Gearbox { .. } => (JointAxesMask::empty(), None),
+        JointKind::Revolute(axis) | JointKind::Continuous(axis) => {
+            (JointAxesMask::LOCKED_REVOLUTE_AXES, Some(axis))
+        }
+        JointKind::Prismatic(axis) => (JointAxesMask::LOCKED_PRISMATIC_AXES, Some(axis)),
+        JointKind::Screw { axis, .. } => {
+            let locked = JointAxesMask::LOCKED_REVOLUTE_AXES - JointAxesMask::LIN_X;
+            (locked, Some(axis))
+        }
+        JointKind::Gearbox { .. } => (JointAxesMask::empty(), None),
+        JointKind::Universal(axes) | JointKind::Revolute2(axes) => {
+            let Some(both) = attachment.two_axes(axes) else {
+                let single = JointKind::Revolute(axes[0].clone());
+                let kind = &single;
+                return insert(
+                    physics,
+                    mechanism,
+                    &Attachment {
+                        kind,
+                        ..*attachment
+                    },
+                );
+            };
+            return insert_two_axes(physics, mechanism, attachment, axes, both);
+        }
     };
-    if let Some((_, axis)) = free {
-        let direction = Vector::from_array(axis.xyz).normalize_or(Vector::Z);
-        frame.rotation = Rotation::from_rotation_arc(Vector::X, direction);
-    }
-    let mut builder = GenericJointBuilder::new(locked)
-        .local_frame1(parent.inv_mul(&frame))
-        .local_frame2(child.inv_mul(&frame))
-        .contacts_enabled(false);
-    if let Some((free_axis, axis)) = free {
-        if let Some(limits) = limits(&joint.kind) {
-            builder = builder.limits(free_axis, limits);
-        }
-        if axis.damping > 0.0 {
-            builder = builder
-                .motor_velocity(free_axis, 0.0, axis.damping)
-                .motor_model(free_axis, MotorModel::ForceBased);
-        }
-    }
-    builder.build()
-}
-
-/// Returns the limits that rapier keeps, in \[rad\] or \[m\].
-///
-/// rapier reads a revolute joint's angle from the orientations of its bodies and so cannot count
-/// turns: a range of a full turn or more, or one that is open at an end, is no limit at all.
-fn limits(kind: &JointKind) -> Option<[f64; 2]> {
-    match kind {
-        JointKind::Revolute(Axis { lower, upper, .. }) => {
-            (lower <= upper && upper - lower < TAU).then_some([*lower, *upper])
-        }
-        JointKind::Prismatic(Axis { lower, upper, .. }) => {
-            let bounded = lower.is_finite() || upper.is_finite();
-            (bounded && lower <= upper).then_some([lower.max(f64::MIN), upper.min(f64::MAX)])
-        }
-        _ => None,
+    let frames = attachment.frames(axis.map(|axis| axis.xyz));
+    let joint = insert_joint(physics, attachment.bodies, frames, locked);
+    let Some(axis) = axis else {
+        return;
+    };
+    if let Some(coordinate) = attachment.coordinate(0) {
+        let slot = Slot {
+            bodies: attachment.bodies,
+            frames,
+            axis: if matches!(attachment.kind, JointKind::Prismatic(_)) {
+                JointAxis::LinX
+            } else {
+                JointAxis::AngX
+            },
+            main: Some(joint),
+            two_axes: None,
+        };
+        let is_endless = matches!(attachment.kind, JointKind::Continuous(_));
+        slot.fill(physics, mechanism, axis, coordinate, is_endless);
     }
 }
 
-/// Tells whether a joint has limits that are dropped; files write 1e16 for "none".
-pub(super) fn drops_limits(kind: &JointKind) -> bool {
-    const NO_LIMIT: f64 = 1e15;
-    match kind {
-        JointKind::Revolute(axis) => {
-            limits(kind).is_none() && (axis.lower > -NO_LIMIT || axis.upper < NO_LIMIT)
+fn insert_two_axes(
+    physics: &mut PhysicsWorld,
+    mechanism: &mut Mechanism,
+    attachment: &Attachment,
+    axes: &[Axis; 2],
+    both: TwoAxes,
+) {
+    let locked = JointAxesMask::LOCKED_SPHERICAL_AXES | JointAxesMask::ANG_X;
+    let frames = attachment.frames(None);
+    let mut cross = Cross {
+        joint: ImpulseJointHandle::invalid(),
+        bodies: attachment.bodies,
+        frames,
+        axes: both,
+    };
+    let poses = attachment.body_poses.map(|body| pose::to_rapier(&body));
+    let crossed = cross.frames_at(poses).unwrap_or(frames);
+    cross.joint = insert_joint(physics, attachment.bodies, crossed, locked);
+    mechanism.crosses.push(cross);
+    for (number, which) in [Which::First, Which::Second].into_iter().enumerate() {
+        if let Some(coordinate) = attachment.coordinate(number) {
+            let slot = Slot {
+                bodies: attachment.bodies,
+                frames: crossed,
+                axis: JointAxis::AngX,
+                main: None,
+                two_axes: Some((both, which)),
+            };
+            slot.fill(physics, mechanism, &axes[number], coordinate, false);
         }
-        _ => false,
     }
 }
 
-/// Returns the axis of a joint that has one.
-pub(super) fn axis(kind: &JointKind) -> Option<&Axis> {
-    match kind {
-        JointKind::Revolute(axis) | JointKind::Continuous(axis) | JointKind::Prismatic(axis) => {
-            Some(axis)
-        }
-        _ => None,
-    }
+/// Inserts a joint that locks some axes; without any, it only keeps two bodies from touching and
+/// lets them fall asleep and wake together.
+fn insert_joint(
+    physics: &mut PhysicsWorld,
+    bodies: [RigidBodyHandle; 2],
+    frames: [Pose; 2],
+    locked: JointAxesMask,
+) -> ImpulseJointHandle {
+    let data: GenericJoint = GenericJointBuilder::new(locked)
+        .local_frame1(frames[0])
+        .local_frame2(frames[1])
+        .contacts_enabled(false)
+        .build();
+    physics.insert_impulse_joint(bodies[0], bodies[1], data)
 }

@@ -1,39 +1,64 @@
 //! What physics ignores or approximates of a world, so that nobody has to find out by watching.
+//!
+//! Each kind is told once for each model, with the first part that has it.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
-use sdf::{Geometry, Joint, Link, Model, World};
+use sdf::{Axis, Collision, Geometry, Joint, JointKind, Link, Model, Surface, World, WorldJoint};
 
-use super::{inertia, joint, shape};
+use super::joint::{self, ratio};
+use super::shape::{self, Flaw};
+use super::{inertia, model};
 
-/// One thing in a model that physics does otherwise than the world says.
+/// One kind of thing in a model that physics does otherwise than the world says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limitation {
-    /// The model.
+    /// The model; for a joint of the world, the world.
     pub model: String,
-    /// The part of it: a link, `link::collision` or a joint.
+    /// The first part of it that is meant: a link, `link::collision` or a joint.
     pub part: String,
     /// What is done instead.
     pub kind: LimitationKind,
 }
 
 /// How physics departs from the world.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LimitationKind {
     /// A plane on a link that moves: it touches nothing.
     PlaneOnMovingLink,
     /// A shape without a positive size: it touches nothing.
     ShapeWithoutSize,
+    /// A mesh or heightmap whose file was not read: it touches nothing.
+    ShapeWithoutFile,
     /// An ellipsoid: a polyhedron instead, within 1 % of each half axis.
     EllipsoidAsPolyhedron,
+    /// A second coefficient of friction or a first direction: the first coefficient everywhere.
+    DirectedFriction,
+    /// Slip: none.
+    Slip,
+    /// A coefficient of torsional friction: that of sliding counts.
+    TorsionalFriction,
+    /// A speed below which nothing bounces: restitution counts at every speed.
+    RestitutionThreshold,
+    /// Stiffness or damping of contacts: those of the engine.
+    ContactStiffness,
     /// A moving link without mass: it stays where it is.
     NoMass,
     /// Moments of inertia that are not all positive: raised until they are.
     DegenerateInertia,
-    /// Static friction of a joint: none.
-    JointFriction,
-    /// Limits of a revolute joint that are open at one end or a turn or more apart: none.
-    WideJointLimits,
+    /// Added mass of a fluid: none.
+    FluidAddedMass,
+    /// Wind: none acts.
+    Wind,
+    /// Limits, damping, friction, springs and speeds of a gearbox's axes: none.
+    GearboxAxes,
+    /// Two axes in series that are parallel: the first alone.
+    ParallelAxes,
+    /// A mimic whose leader is not there or has no such axis: the axis follows nothing.
+    MimicWithoutLeader,
+    /// A mimic of a joint between models: the axis follows nothing.
+    MimicBetweenModels,
 }
 
 impl fmt::Display for LimitationKind {
@@ -41,13 +66,21 @@ impl fmt::Display for LimitationKind {
         formatter.write_str(match self {
             Self::PlaneOnMovingLink => "a plane on a link that moves touches nothing",
             Self::ShapeWithoutSize => "a shape without a positive size touches nothing",
+            Self::ShapeWithoutFile => "a shape whose file was not read touches nothing",
             Self::EllipsoidAsPolyhedron => "an ellipsoid is a polyhedron within 1 % of it",
+            Self::DirectedFriction => "mu2 and fdir1 are ignored: mu holds in all directions",
+            Self::Slip => "slip1 and slip2 are ignored",
+            Self::TorsionalFriction => "torsional friction is ignored: mu holds against turning",
+            Self::RestitutionThreshold => "the bounce threshold is ignored: all speeds bounce",
+            Self::ContactStiffness => "kp and kd of contacts are ignored",
             Self::NoMass => "a link without a positive mass stays where it is",
             Self::DegenerateInertia => "moments of inertia are raised until all are positive",
-            Self::JointFriction => "static friction of a joint is ignored",
-            Self::WideJointLimits => {
-                "limits of a revolute joint that are open or a turn or more apart are ignored"
-            }
+            Self::FluidAddedMass => "fluid_added_mass is ignored",
+            Self::Wind => "enable_wind is ignored: no wind acts",
+            Self::GearboxAxes => "limits and dynamics of a gearbox's axes are ignored",
+            Self::ParallelAxes => "of two parallel axes only the first is used",
+            Self::MimicWithoutLeader => "a mimic without the joint or axis that leads is ignored",
+            Self::MimicBetweenModels => "a mimic of a joint between models is ignored",
         })
     }
 }
@@ -58,48 +91,76 @@ impl fmt::Display for Limitation {
     }
 }
 
-/// Returns what physics will ignore or approximate, once for each part, in file order.
+/// Returns what physics will ignore or approximate, each kind once for a model, in file order.
 pub fn unsupported(world: &World) -> Vec<Limitation> {
     let mut found = Vec::new();
     for model in &world.models {
+        let mut told = BTreeSet::new();
         let mut add = |part: String, kind| {
-            found.push(Limitation {
-                model: model.name.clone(),
-                part,
-                kind,
-            });
+            if told.insert(kind) {
+                let model = model.name.clone();
+                found.push(Limitation { model, part, kind });
+            }
         };
         for link in &model.links {
-            check_link(model, link, &mut add);
+            check_link(world, model, link, &mut add);
         }
         if !model.is_static {
             for joint in &model.joints {
-                check_joint(joint, &mut add);
+                check_joint(model, joint, &mut add);
             }
         }
+    }
+    let mut told = BTreeSet::new();
+    for joint in &world.joints {
+        check_world_joint(joint, &mut |part, kind| {
+            if told.insert(kind) {
+                let model = world.name.clone();
+                found.push(Limitation { model, part, kind });
+            }
+        });
     }
     found
 }
 
-fn check_link(model: &Model, link: &Link, add: &mut impl FnMut(String, LimitationKind)) {
-    if !model.is_static && !link.kinematic {
+type Add<'a> = &'a mut dyn FnMut(String, LimitationKind);
+
+fn check_link(world: &World, model: &Model, link: &Link, add: Add) {
+    let is_fixed = model::is_fixed(model, link);
+    if !is_fixed && !link.kinematic {
         if !inertia::has_mass(&link.inertial) {
             add(link.name.clone(), LimitationKind::NoMass);
         } else if !inertia::has_proper_moments(&link.inertial) {
             add(link.name.clone(), LimitationKind::DegenerateInertia);
         }
+        if link.inertial.fluid_added_mass.is_some() {
+            add(link.name.clone(), LimitationKind::FluidAddedMass);
+        }
+        if link.enable_wind || model.enable_wind {
+            add(link.name.clone(), LimitationKind::Wind);
+        }
     }
     for collision in &link.collisions {
-        let kind = if shape::is_plane(&collision.geometry) && !model.is_static {
-            LimitationKind::PlaneOnMovingLink
-        } else if shape::shape(&collision.geometry).is_none() {
-            LimitationKind::ShapeWithoutSize
-        } else if is_uneven_ellipsoid(&collision.geometry) {
-            LimitationKind::EllipsoidAsPolyhedron
-        } else {
-            continue;
-        };
-        add(format!("{}::{}", link.name, collision.name), kind);
+        let mut add = |kind| add(format!("{}::{}", link.name, collision.name), kind);
+        check_shape(world, collision, !is_fixed, &mut add);
+        check_surface(&collision.surface, &mut add);
+    }
+}
+
+fn check_shape(
+    world: &World,
+    collision: &Collision,
+    moves: bool,
+    add: &mut dyn FnMut(LimitationKind),
+) {
+    match shape::flaw(&collision.geometry, world, moves) {
+        Some(Flaw::PlaneThatMoves) => add(LimitationKind::PlaneOnMovingLink),
+        Some(Flaw::WithoutSize) => add(LimitationKind::ShapeWithoutSize),
+        Some(Flaw::WithoutFile) => add(LimitationKind::ShapeWithoutFile),
+        None if is_uneven_ellipsoid(&collision.geometry) => {
+            add(LimitationKind::EllipsoidAsPolyhedron);
+        }
+        None => {}
     }
 }
 
@@ -107,11 +168,75 @@ fn is_uneven_ellipsoid(geometry: &Geometry) -> bool {
     matches!(geometry, Geometry::Ellipsoid { radii: [x, y, z] } if x != y || y != z)
 }
 
-fn check_joint(joint: &Joint, add: &mut impl FnMut(String, LimitationKind)) {
-    if joint::axis(&joint.kind).is_some_and(|axis| axis.friction > 0.0) {
-        add(joint.name.clone(), LimitationKind::JointFriction);
+/// Tells of what differs from the defaults and counts in no contact here.
+fn check_surface(surface: &Surface, add: &mut dyn FnMut(LimitationKind)) {
+    let default = Surface::default();
+    if surface.friction2 != surface.friction {
+        add(LimitationKind::DirectedFriction);
     }
-    if joint::drops_limits(&joint.kind) {
-        add(joint.name.clone(), LimitationKind::WideJointLimits);
+    if surface.slip != default.slip {
+        add(LimitationKind::Slip);
+    }
+    if surface.torsional_friction != default.torsional_friction {
+        add(LimitationKind::TorsionalFriction);
+    }
+    let bounces = surface.restitution > 0.0;
+    if bounces && surface.restitution_threshold != default.restitution_threshold {
+        add(LimitationKind::RestitutionThreshold);
+    }
+    if surface.stiffness != default.stiffness || surface.damping != default.damping {
+        add(LimitationKind::ContactStiffness);
+    }
+}
+
+fn check_joint(model: &Model, joint: &Joint, add: Add) {
+    check_kind(&joint.name, &joint.kind, add);
+    for mimic in joint
+        .kind
+        .axes()
+        .iter()
+        .filter_map(|axis| axis.mimic.as_ref())
+    {
+        if ratio::leader(model, mimic).is_none() {
+            add(joint.name.clone(), LimitationKind::MimicWithoutLeader);
+        }
+    }
+}
+
+fn check_world_joint(joint: &WorldJoint, add: Add) {
+    check_kind(&joint.name, &joint.kind, add);
+    if joint.kind.axes().iter().any(|axis| axis.mimic.is_some()) {
+        add(joint.name.clone(), LimitationKind::MimicBetweenModels);
+    }
+}
+
+fn check_kind(name: &str, kind: &JointKind, add: Add) {
+    match kind {
+        JointKind::Universal([first, second]) | JointKind::Revolute2([first, second])
+            if !joint::are_two_axes(first, second) =>
+        {
+            add(name.to_owned(), LimitationKind::ParallelAxes);
+        }
+        JointKind::Gearbox { axes, .. } => {
+            let is_plain = |axis: &Axis| {
+                let plain = Axis {
+                    xyz: axis.xyz,
+                    effort: axis.effort,
+                    ..Axis::default()
+                };
+                const NO_LIMIT: f64 = 1e15;
+                let is_free = axis.lower < -NO_LIMIT && axis.upper > NO_LIMIT;
+                let unlimited = Axis {
+                    lower: plain.lower,
+                    upper: plain.upper,
+                    ..axis.clone()
+                };
+                is_free && unlimited == plain
+            };
+            if !axes.iter().all(is_plain) {
+                add(name.to_owned(), LimitationKind::GearboxAxes);
+            }
+        }
+        _ => {}
     }
 }

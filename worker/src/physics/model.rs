@@ -2,12 +2,16 @@
 //!
 //! Everything is inserted in file order, because the order is part of the bits of a cell.
 
-use rapier3d_f64::dynamics::{CoefficientCombineRule, RigidBodyBuilder, RigidBodyHandle};
-use rapier3d_f64::geometry::{Collider, ColliderBuilder};
-use rapier3d_f64::pipeline::{ActiveHooks, PhysicsWorld};
-use sdf::{Collision, JointParent, Link, Model};
+use rapier3d_f64::dynamics::{RigidBodyBuilder, RigidBodyHandle};
+use rapier3d_f64::pipeline::PhysicsWorld;
+use sdf::{Joint, JointKind, JointParent, Link, Model, World};
 
-use super::{collision_filter, inertia, joint, pose, shape};
+use super::collider::collider;
+use super::collision_filter::Family;
+use super::joint::{self, Attachment, ratio};
+use super::mechanism::Mechanism;
+use super::shape::Shapes;
+use super::{inertia, pose};
 
 /// The speed below which a body may fall asleep \[m/s\]. rapier's own 0.05 stops balls and
 /// pendulums that are merely slow.
@@ -16,13 +20,20 @@ const SLEEP_SPEED: f64 = 5e-4;
 /// The angular speed below which a body without colliders may fall asleep \[rad/s\].
 const SLEEP_ANGULAR_SPEED: f64 = 1e-3;
 
-/// Inserts a model that never moves, as one fixed body at the origin of the world.
-pub(super) fn insert_static(physics: &mut PhysicsWorld, model: &Model) -> RigidBodyHandle {
+/// Inserts a model that never moves, by its index in the world, as one fixed body at the origin of
+/// the world.
+pub(super) fn insert_static(
+    physics: &mut PhysicsWorld,
+    shapes: &mut Shapes,
+    world: &World,
+    index: usize,
+) -> RigidBodyHandle {
     let body = physics.insert_body(RigidBodyBuilder::fixed());
-    for link in &model.links {
+    for link in &world.models[index].links {
         for collision in &link.collisions {
-            let pose = link.pose.then(&collision.pose);
-            if let Some(collider) = collider(collision, &pose) {
+            let at = link.pose.then(&collision.pose);
+            let collider = collider(shapes, world, collision, &at, Family::NONE, false);
+            if let Some(collider) = collider {
                 physics.insert_collider(collider, Some(body));
             }
         }
@@ -30,34 +41,36 @@ pub(super) fn insert_static(physics: &mut PhysicsWorld, model: &Model) -> RigidB
     body
 }
 
-/// Inserts a model in its initial poses, and returns its bodies in the order of its links.
+/// Inserts a model by its index in the world, in its initial poses, and returns its bodies in the
+/// order of its links, and what must be prepared of it before each step.
 pub(super) fn insert_performer(
     physics: &mut PhysicsWorld,
+    shapes: &mut Shapes,
+    world: &World,
     anchor: RigidBodyHandle,
     index: usize,
-    model: &Model,
-) -> Vec<RigidBodyHandle> {
-    let is_filtered = !model.self_collide && model.links.len() > 1;
+) -> (Vec<RigidBodyHandle>, Mechanism) {
+    let model = &world.models[index];
     let mut bodies = Vec::with_capacity(model.links.len());
     for (link_index, link) in model.links.iter().enumerate() {
-        let body = insert_link(physics, link, model.is_static, label(index, link_index));
+        let body = insert_link(physics, model, link, label(index, link_index));
+        let family = Family::of(model, index, link);
+        let moves = !is_fixed(model, link);
         for collision in &link.collisions {
-            if shape::is_plane(&collision.geometry) && !model.is_static {
-                continue;
+            let collider = collider(shapes, world, collision, &collision.pose, family, moves);
+            if let Some(collider) = collider {
+                physics.insert_collider(collider, Some(body));
             }
-            let Some(mut collider) = collider(collision, &collision.pose) else {
-                continue;
-            };
-            if is_filtered {
-                collider.user_data = collision_filter::family(index);
-                collider.set_active_hooks(ActiveHooks::FILTER_CONTACT_PAIRS);
-            }
-            physics.insert_collider(collider, Some(body));
         }
         bodies.push(body);
     }
-    insert_joints(physics, anchor, model, &bodies);
-    bodies
+    let mechanism = insert_joints(physics, anchor, model, &bodies);
+    (bodies, mechanism)
+}
+
+/// Tells whether a link of a model never moves.
+pub(super) fn is_fixed(model: &Model, link: &Link) -> bool {
+    model.is_static || link.is_static
 }
 
 /// Returns the model and the link that a body stands for, from its `user_data`.
@@ -72,47 +85,41 @@ fn label(model: usize, link: usize) -> u128 {
     (model as u128) << 32 | link as u128
 }
 
+/// Velocities decay at the rates of `velocity_decay`, which SDFormat calls an exponential damping
+/// (`link.sdf`) and Gazebo's engine leaves out.
 fn insert_link(
     physics: &mut PhysicsWorld,
+    model: &Model,
     link: &Link,
-    is_static: bool,
     user_data: u128,
 ) -> RigidBodyHandle {
-    let builder = match (is_static, link.kinematic) {
+    let builder = match (is_fixed(model, link), link.kinematic) {
         (true, _) => RigidBodyBuilder::fixed(),
         (false, true) => RigidBodyBuilder::kinematic_position_based(),
         (false, false) => RigidBodyBuilder::dynamic(),
     };
+    let [linear_decay, angular_decay] = link.velocity_decay.map(decay);
     let mut body = builder
         .pose(pose::to_rapier(&link.pose))
         .additional_mass_properties(inertia::mass_properties(&link.inertial))
         .gravity_scale(if link.gravity { 1.0 } else { 0.0 })
+        .linear_damping(linear_decay)
+        .angular_damping(angular_decay)
+        .can_sleep(model.allow_auto_disable)
         // Rotors and wheels turn faster than the eighth of a turn per step that is the cap.
         .allow_fast_rotation(true)
         .user_data(user_data)
         .build();
-    let activation = body.activation_mut();
-    activation.normalized_linear_threshold = SLEEP_SPEED;
-    activation.angular_threshold = SLEEP_ANGULAR_SPEED;
+    if model.allow_auto_disable {
+        let activation = body.activation_mut();
+        activation.normalized_linear_threshold = SLEEP_SPEED;
+        activation.angular_threshold = SLEEP_ANGULAR_SPEED;
+    }
     physics.insert_body(body)
 }
 
-/// Friction and restitution are combined as Gazebo's default engine does it: the lesser friction
-/// and the product of the restitutions (DART, `dart/constraint/ContactSurface.cpp`).
-fn collider(collision: &Collision, pose: &sdf::Pose) -> Option<Collider> {
-    let (shape, shape_pose) = shape::shape(&collision.geometry)?;
-    let surface = &collision.surface;
-    let collider = ColliderBuilder::new(shape)
-        .position(pose::to_rapier(pose) * shape_pose)
-        .density(0.0)
-        .friction(surface.friction)
-        .friction_combine_rule(CoefficientCombineRule::Min)
-        .restitution(surface.restitution)
-        .restitution_combine_rule(CoefficientCombineRule::Multiply)
-        .collision_groups(collision_filter::groups(surface.collide_bitmask))
-        .user_data(collision_filter::NO_FAMILY)
-        .build();
-    Some(collider)
+fn decay(rate: f64) -> f64 {
+    if rate.is_finite() { rate.max(0.0) } else { 0.0 }
 }
 
 fn insert_joints(
@@ -120,18 +127,55 @@ fn insert_joints(
     anchor: RigidBodyHandle,
     model: &Model,
     bodies: &[RigidBodyHandle],
-) {
+) -> Mechanism {
+    let mut mechanism = Mechanism::default();
+    let link = |index: Option<usize>| match index {
+        Some(index) => (bodies[index], model.links[index].pose),
+        None => (anchor, sdf::Pose::IDENTITY),
+    };
+    let attachment = |joint: &'_ Joint| {
+        let parent = link(match joint.parent {
+            JointParent::World => None,
+            JointParent::Link(index) => Some(index),
+        });
+        let child = link(Some(joint.child));
+        ([parent.0, child.0], [parent.1, child.1])
+    };
+    let attach = |joint| attach(joint, attachment(joint));
     for joint in &model.joints {
-        let (parent, parent_pose) = match joint.parent {
-            JointParent::World => (anchor, sdf::Pose::IDENTITY),
-            JointParent::Link(link) => (bodies[link], model.links[link].pose),
-        };
-        let child_pose = &model.links[joint.child].pose;
-        let data = joint::joint_between(
-            joint,
-            &pose::to_rapier(&parent_pose),
-            &pose::to_rapier(child_pose),
-        );
-        physics.insert_impulse_joint(parent, bodies[joint.child], data);
+        joint::insert(physics, &mut mechanism, &attach(joint));
+    }
+    for joint in &model.joints {
+        let attached = attach(joint);
+        match joint.kind {
+            JointKind::Screw { .. } => ratio::couple_screw(&mut mechanism, &attached),
+            JointKind::Gearbox { reference_body, .. } => {
+                ratio::couple_gearbox(&mut mechanism, &attached, link(reference_body));
+            }
+            _ => {}
+        }
+        for (number, axis) in joint.kind.axes().iter().enumerate() {
+            let Some(mimic) = &axis.mimic else {
+                continue;
+            };
+            let leader = ratio::leader(model, mimic).map(attach);
+            let leader = leader.and_then(|leader| leader.coordinate(mimic.axis));
+            if let (Some(follower), Some(leader)) = (attached.coordinate(number), leader) {
+                ratio::couple_mimic(physics, &mut mechanism, follower, leader, mimic);
+            }
+        }
+    }
+    mechanism
+}
+
+fn attach(
+    joint: &Joint,
+    (bodies, body_poses): ([RigidBodyHandle; 2], [sdf::Pose; 2]),
+) -> Attachment<'_> {
+    Attachment {
+        kind: &joint.kind,
+        pose: joint.pose,
+        bodies,
+        body_poses,
     }
 }

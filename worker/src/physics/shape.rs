@@ -1,70 +1,141 @@
 //! SDF geometries as rapier shapes.
 //!
-//! Ellipsoids become polyhedra; everything else is exact. parry's cylinders and cones stand along
-//! y and SDF's along z, so shapes come with a pose of their own.
+//! Ellipsoids become polyhedra and meshes what their world asks for; everything else is exact.
+//! parry's cylinders, cones and height fields stand along y and SDF's along z, so shapes come with
+//! a pose of their own. [`Shapes`] builds each mesh of a world once.
+
+mod decomposition;
+mod ellipsoid;
+mod height_field;
+mod triangles;
 
 use std::collections::BTreeMap;
 use std::f64::consts::FRAC_1_SQRT_2;
 
 use rapier3d_f64::geometry::SharedShape;
 use rapier3d_f64::math::{Pose, Rotation, Vector};
-use sdf::Geometry;
+use sdf::{Geometry, HeightmapShape, MeshApproximation, MeshShape, World};
 
-/// How often the icosahedron's triangles are split in four: 162 corners, 320 faces.
-const SPLITS: usize = 2;
+use self::triangles::Triangles;
 
-/// The distance from the centre of the unit polyhedron to its nearest face.
-const INNER_RADIUS: f64 = 0.982_247;
-
-/// Returns a geometry's shape and the pose of that shape in the geometry's frame; `None` when a
-/// measure is no positive number.
-pub(super) fn shape(geometry: &Geometry) -> Option<(SharedShape, Pose)> {
-    measures(geometry)
-        .iter()
-        .all(|m| m.is_finite() && *m > 0.0)
-        .then_some(())?;
-    let shape = match *geometry {
-        Geometry::Empty
-        | Geometry::Polyline { .. }
-        | Geometry::Mesh(_)
-        | Geometry::Heightmap(_) => return None,
-        Geometry::Box { size: [x, y, z] } => SharedShape::cuboid(x / 2.0, y / 2.0, z / 2.0),
-        Geometry::Sphere { radius } => SharedShape::ball(radius),
-        Geometry::Cylinder { radius, length } => {
-            return Some((SharedShape::cylinder(length / 2.0, radius), y_to_z()));
-        }
-        Geometry::Capsule { radius, length } => SharedShape::capsule_z(length / 2.0, radius),
-        Geometry::Ellipsoid { radii: [x, y, z] } if x == y && y == z => SharedShape::ball(x),
-        Geometry::Ellipsoid { radii } => ellipsoid(radii)?,
-        Geometry::Cone { radius, length } => {
-            return Some((SharedShape::cone(length / 2.0, radius), y_to_z()));
-        }
-        Geometry::Plane { normal, .. } => {
-            SharedShape::halfspace(Vector::from_array(normal).try_normalize()?)
-        }
-    };
-    Some((shape, Pose::IDENTITY))
+/// The mesh shapes that a cell has built so far; a copy of one is as cheap as a pointer.
+#[derive(Default)]
+pub(super) struct Shapes {
+    meshes: BTreeMap<MeshKey, Option<SharedShape>>,
 }
 
-/// Tells whether a geometry fits only bodies that never move: rapier has half-spaces on no others.
-pub(super) fn is_plane(geometry: &Geometry) -> bool {
-    matches!(geometry, Geometry::Plane { .. })
+/// What tells mesh shapes apart: the mesh, its scale as bits, what stands in for it with its two
+/// parameters, and whether it moves.
+type MeshKey = (usize, [u64; 3], [u32; 3], bool);
+
+impl Shapes {
+    /// Returns a geometry's shape and the pose of that shape in the geometry's frame; `None` when
+    /// it touches nothing, for reasons that [`flaw`] gives but for hulls and triangles that are
+    /// degenerate. `moves` is whether it is on a link that can move.
+    pub(super) fn shape(
+        &mut self,
+        world: &World,
+        geometry: &Geometry,
+        moves: bool,
+    ) -> Option<(SharedShape, Pose)> {
+        if flaw(geometry, world, moves).is_some() {
+            return None;
+        }
+        let shape = match geometry {
+            Geometry::Empty => return None,
+            Geometry::Box { size: [x, y, z] } => SharedShape::cuboid(x / 2.0, y / 2.0, z / 2.0),
+            Geometry::Sphere { radius } => SharedShape::ball(*radius),
+            Geometry::Cylinder { radius, length } => {
+                return Some((SharedShape::cylinder(length / 2.0, *radius), y_to_z()));
+            }
+            Geometry::Capsule { radius, length } => SharedShape::capsule_z(length / 2.0, *radius),
+            Geometry::Ellipsoid { radii: [x, y, z] } if x == y && y == z => SharedShape::ball(*x),
+            Geometry::Ellipsoid { radii } => ellipsoid::ellipsoid(*radii)?,
+            Geometry::Cone { radius, length } => {
+                return Some((SharedShape::cone(length / 2.0, *radius), y_to_z()));
+            }
+            Geometry::Plane { normal, .. } => {
+                SharedShape::halfspace(Vector::from_array(*normal).normalize())
+            }
+            Geometry::Polyline { outlines, height } => {
+                let mesh = mesh::TriangleMesh::extrude(outlines, *height).ok()?;
+                Triangles::new(&mesh, [1.0; 3])?.trimesh(moves)?
+            }
+            Geometry::Mesh(mesh) => self.mesh(world, mesh, moves)?,
+            Geometry::Heightmap(map) => return height_field::shape(world, map),
+        };
+        Some((shape, Pose::IDENTITY))
+    }
+
+    fn mesh(&mut self, world: &World, shape: &MeshShape, moves: bool) -> Option<SharedShape> {
+        let index = shape.mesh?;
+        let approximation = match shape.approximation {
+            MeshApproximation::Triangles => [0; 3],
+            MeshApproximation::ConvexHull => [1, 0, 0],
+            MeshApproximation::ConvexDecomposition(fineness) => {
+                [2, fineness.max_convex_hulls, fineness.voxel_resolution]
+            }
+        };
+        let key = (index, shape.scale.map(f64::to_bits), approximation, moves);
+        let build = || {
+            let triangles = Triangles::new(&world.meshes[index], shape.scale)?;
+            match shape.approximation {
+                MeshApproximation::Triangles => triangles.trimesh(moves),
+                MeshApproximation::ConvexHull => {
+                    triangles.hull().or_else(|| triangles.trimesh(moves))
+                }
+                MeshApproximation::ConvexDecomposition(fineness) => {
+                    decomposition::decompose(&triangles, fineness)
+                        .or_else(|| triangles.trimesh(moves))
+                }
+            }
+        };
+        self.meshes.entry(key).or_insert_with(build).clone()
+    }
 }
 
-fn measures(geometry: &Geometry) -> [f64; 3] {
-    match *geometry {
-        Geometry::Box { size } => size,
-        Geometry::Sphere { radius } => [radius; 3],
+/// Why a geometry touches nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Flaw {
+    /// rapier has half-spaces only on bodies that never move.
+    PlaneThatMoves,
+    /// A measure is no positive number.
+    WithoutSize,
+    /// The file of its triangles or heights was not read.
+    WithoutFile,
+}
+
+/// Returns why a geometry touches nothing, without building it.
+pub(super) fn flaw(geometry: &Geometry, world: &World, moves: bool) -> Option<Flaw> {
+    let is_positive = |measures: &[f64]| measures.iter().all(|m| m.is_finite() && *m > 0.0);
+    let has_size = match geometry {
+        Geometry::Empty => true,
+        Geometry::Box { size: measures } | Geometry::Ellipsoid { radii: measures } => {
+            is_positive(measures)
+        }
+        Geometry::Sphere { radius } => is_positive(&[*radius]),
         Geometry::Cylinder { radius, length }
         | Geometry::Capsule { radius, length }
-        | Geometry::Cone { radius, length } => [radius, length, length],
-        Geometry::Ellipsoid { radii } => radii,
-        Geometry::Plane { .. }
-        | Geometry::Empty
-        | Geometry::Polyline { .. }
-        | Geometry::Mesh(_)
-        | Geometry::Heightmap(_) => [1.0; 3],
-    }
+        | Geometry::Cone { radius, length } => is_positive(&[*radius, *length]),
+        Geometry::Plane { .. } if moves => return Some(Flaw::PlaneThatMoves),
+        Geometry::Plane { normal, .. } => Vector::from_array(*normal).try_normalize().is_some(),
+        Geometry::Polyline { outlines, height } => {
+            is_positive(&[*height]) && outlines.iter().any(|outline| outline.len() > 2)
+        }
+        Geometry::Mesh(MeshShape { mesh, scale, .. }) => {
+            let Some(mesh) = mesh.and_then(|index| world.meshes.get(index)) else {
+                return Some(Flaw::WithoutFile);
+            };
+            !mesh.triangles.is_empty() && scale.iter().all(|s| s.is_finite() && *s != 0.0)
+        }
+        Geometry::Heightmap(HeightmapShape { grid, size, .. }) => {
+            let Some(grid) = grid.and_then(|index| world.height_grids.get(index)) else {
+                return Some(Flaw::WithoutFile);
+            };
+            grid.columns > 1 && grid.rows > 1 && is_positive(&size[..2]) && size[2].is_finite()
+        }
+    };
+    (!has_size).then_some(Flaw::WithoutSize)
 }
 
 /// The quarter turn about x that takes y to z.
@@ -72,144 +143,49 @@ fn y_to_z() -> Pose {
     Pose::from_rotation(Rotation::from_xyzw(FRAC_1_SQRT_2, 0.0, 0.0, FRAC_1_SQRT_2))
 }
 
-/// A polyhedron within 1 % of the ellipsoid, measured in the scaling that makes it a sphere: its
-/// corners lie as far outside as the middles of its faces inside.
-fn ellipsoid(radii: [f64; 3]) -> Option<SharedShape> {
-    let (corners, triangles) = icosphere();
-    let scale = Vector::from_array(radii) * (2.0 / (1.0 + INNER_RADIUS));
-    let points = corners.into_iter().map(|corner| corner * scale).collect();
-    SharedShape::convex_mesh(points, &triangles)
-}
-
-/// An icosahedron with split faces and corners on the unit sphere; uses no trigonometry, so it has
-/// the same bits everywhere.
-fn icosphere() -> (Vec<Vector>, Vec<[u32; 3]>) {
-    let golden = f64::midpoint(1.0, 5.0_f64.sqrt());
-    let mut corners = Vec::new();
-    for (a, b) in [
-        (-1.0, golden),
-        (1.0, golden),
-        (-1.0, -golden),
-        (1.0, -golden),
-    ] {
-        corners.push(Vector::new(a, b, 0.0).normalize());
-    }
-    for (a, b) in [
-        (-1.0, golden),
-        (1.0, golden),
-        (-1.0, -golden),
-        (1.0, -golden),
-    ] {
-        corners.push(Vector::new(0.0, a, b).normalize());
-    }
-    for (a, b) in [
-        (-1.0, golden),
-        (1.0, golden),
-        (-1.0, -golden),
-        (1.0, -golden),
-    ] {
-        corners.push(Vector::new(b, 0.0, a).normalize());
-    }
-    let mut triangles = ICOSAHEDRON.to_vec();
-    for _ in 0..SPLITS {
-        triangles = split(&mut corners, &triangles);
-    }
-    (corners, triangles)
-}
-
-fn split(corners: &mut Vec<Vector>, triangles: &[[u32; 3]]) -> Vec<[u32; 3]> {
-    let mut middles = BTreeMap::new();
-    let mut middle = |a: u32, b: u32| {
-        *middles.entry((a.min(b), a.max(b))).or_insert_with(|| {
-            corners.push((corners[a as usize] + corners[b as usize]).normalize());
-            corners.len() as u32 - 1
-        })
-    };
-    let mut finer = Vec::with_capacity(triangles.len() * 4);
-    for &[a, b, c] in triangles {
-        let (ab, bc, ca) = (middle(a, b), middle(b, c), middle(c, a));
-        finer.extend([[a, ab, ca], [b, bc, ab], [c, ca, bc], [ab, bc, ca]]);
-    }
-    finer
-}
-
-/// Faces of the icosahedron, counter-clockwise from outside.
-const ICOSAHEDRON: [[u32; 3]; 20] = [
-    [0, 11, 5],
-    [0, 5, 1],
-    [0, 1, 7],
-    [0, 7, 10],
-    [0, 10, 11],
-    [1, 5, 9],
-    [5, 11, 4],
-    [11, 10, 2],
-    [10, 7, 6],
-    [7, 1, 8],
-    [3, 9, 4],
-    [3, 4, 2],
-    [3, 2, 6],
-    [3, 6, 8],
-    [3, 8, 9],
-    [4, 9, 5],
-    [2, 4, 11],
-    [6, 2, 10],
-    [8, 6, 7],
-    [9, 8, 1],
-];
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const ELLIPSOID_ERROR_MAX: f64 = 0.01;
-
-    #[test]
-    fn the_icosphere_is_closed_convex_and_as_close_to_the_sphere_as_promised() {
-        let (corners, triangles) = icosphere();
-        assert_eq!((corners.len(), triangles.len()), (162, 320));
-        let mut inner = f64::INFINITY;
-        for triangle in &triangles {
-            let [a, b, c] = triangle.map(|index| corners[index as usize]);
-            let normal = (b - a).cross(c - a).normalize();
-            inner = inner.min(normal.dot(a));
-            assert!(normal.dot(a) > 0.0, "a face looks inwards");
-            assert!(
-                corners.iter().all(|corner| normal.dot(*corner - a) < 1e-12),
-                "a corner lies outside a face"
-            );
-        }
-        assert!((inner - INNER_RADIUS).abs() < 1e-6, "inner radius {inner}");
-        let scale = 2.0 / (1.0 + INNER_RADIUS);
-        assert!((scale - 1.0).max(1.0 - inner * scale) < ELLIPSOID_ERROR_MAX);
-    }
-
-    #[test]
-    fn an_ellipsoid_reaches_its_half_axes() {
-        let (shape, _) = shape(&Geometry::Ellipsoid {
-            radii: [1.0, 2.0, 3.0],
-        })
-        .unwrap();
-        let extents = shape.compute_local_aabb().half_extents();
-        for (extent, radius) in extents.to_array().into_iter().zip([1.0, 2.0, 3.0]) {
-            assert!(
-                (extent / radius - 1.0).abs() < ELLIPSOID_ERROR_MAX,
-                "{extent} for {radius}"
-            );
-        }
+    fn check(geometry: &Geometry, expected: Option<Flaw>) {
+        let world = World::default();
+        assert_eq!(flaw(geometry, &world, false), expected, "{geometry:?}");
+        let shape = Shapes::default().shape(&world, geometry, false);
+        assert_eq!(shape.is_none(), expected.is_some(), "{geometry:?}");
     }
 
     #[test]
     fn measures_that_are_no_positive_numbers_make_no_shape() {
         for radius in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-            assert!(
-                shape(&Geometry::Sphere { radius }).is_none(),
-                "radius {radius}"
-            );
+            check(&Geometry::Sphere { radius }, Some(Flaw::WithoutSize));
         }
-        let plane = Geometry::Plane {
-            normal: [0.0; 3],
+        check(&Geometry::Sphere { radius: 1.0 }, None);
+        let plane = |normal| Geometry::Plane {
+            normal,
             size: [1.0; 2],
         };
-        assert!(shape(&plane).is_none());
+        check(&plane([0.0; 3]), Some(Flaw::WithoutSize));
+        check(&plane([0.0, 3.0, 4.0]), None);
+    }
+
+    #[test]
+    fn a_mesh_and_a_heightmap_without_a_file_make_no_shape() {
+        let mesh = MeshShape {
+            uri: "model://none/mesh.stl".to_owned(),
+            submesh: String::new(),
+            center_submesh: false,
+            scale: [1.0; 3],
+            approximation: MeshApproximation::Triangles,
+            mesh: None,
+            bounds: None,
+        };
+        check(&Geometry::Mesh(mesh), Some(Flaw::WithoutFile));
+        let map = HeightmapShape {
+            uri: "none.png".to_owned(),
+            size: [1.0; 3],
+            position: [0.0; 3],
+            grid: None,
+        };
+        check(&Geometry::Heightmap(map), Some(Flaw::WithoutFile));
     }
 }

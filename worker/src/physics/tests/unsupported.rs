@@ -1,13 +1,16 @@
 //! What physics cannot do is listed, and none of it brings a cell down.
 
-use sdf::{Axis, Geometry, JointKind, JointParent, Pose};
+use sdf::{Axis, Geometry, Joint, JointKind, JointParent, Mimic, Pose};
 
 use super::builder::*;
 use crate::physics::LimitationKind::{
-    DegenerateInertia, EllipsoidAsPolyhedron, JointFriction, NoMass, PlaneOnMovingLink,
-    ShapeWithoutSize, WideJointLimits,
+    ContactStiffness, DegenerateInertia, DirectedFriction, EllipsoidAsPolyhedron, FluidAddedMass,
+    GearboxAxes, MimicWithoutLeader, NoMass, ParallelAxes, PlaneOnMovingLink, RestitutionThreshold,
+    ShapeWithoutSize, Slip, TorsionalFriction, Wind,
 };
 use crate::physics::unsupported;
+
+const BALL: Geometry = Geometry::Sphere { radius: 0.1 };
 
 fn odd_models() -> Vec<sdf::Model> {
     let plane = Geometry::Plane {
@@ -20,22 +23,26 @@ fn odd_models() -> Vec<sdf::Model> {
     let flat = Geometry::Box {
         size: [0.1, 0.1, 0.0],
     };
-    let ball = Geometry::Sphere { radius: 0.1 };
     let at = |x: f64| pose([x, 0.0, 1.0], [0.0; 3]);
-    let mut weightless = body("weightless", at(4.0), collision(ball.clone(), 1.0));
+    let mut weightless = body("weightless", at(4.0), collision(BALL, 1.0));
     weightless.links[0].inertial.mass = 0.0;
-    let mut point = body("point", at(5.0), collision(ball, 1.0));
+    let mut point = body("point", at(5.0), collision(BALL, 1.0));
     point.links[0].inertial.inertia = [0.0; 6];
-    let wide = Axis {
-        friction: 0.1,
-        ..axis([0.0, 1.0, 0.0], -4.0, 4.0)
-    };
-    let joints = vec![joint(
-        JointKind::Revolute(wide),
-        JointParent::World,
-        0,
-        [6.0, 0.0, 1.0],
-    )];
+    let mut rough = body("rough", at(8.0), collision(BALL, 1.0));
+    let surface = &mut rough.links[0].collisions[0].surface;
+    surface.friction2 = 0.5;
+    surface.slip = [0.1, 0.0];
+    surface.torsional_friction = 2.0;
+    surface.restitution = 0.5;
+    surface.restitution_threshold = 0.1;
+    surface.stiffness = 1e5;
+    let again = rough.links[0].collisions[0].clone();
+    rough.links[0].collisions.push(again);
+    let mut sail = body("sail", at(9.0), collision(BALL, 1.0));
+    sail.enable_wind = true;
+    sail.links[0].inertial.fluid_added_mass = Some([0.0; 21]);
+    let mut hinge = model("hinge", vec![link("link", at(6.0), None)], odd_joints());
+    hinge.links.push(link("other", at(6.0), None));
     vec![
         ground(1.0),
         body("plane", at(1.0), collision(plane, 1.0)),
@@ -43,8 +50,42 @@ fn odd_models() -> Vec<sdf::Model> {
         body("flat", at(3.0), collision(flat, 1.0)),
         weightless,
         point,
-        model("hinge", vec![link("link", at(6.0), None)], joints),
+        hinge,
         model("empty", Vec::new(), Vec::new()),
+        rough,
+        sail,
+    ]
+}
+
+fn odd_joints() -> Vec<Joint> {
+    let at = [6.0, 0.0, 1.0];
+    let free = || axis([0.0, 1.0, 0.0], f64::NEG_INFINITY, f64::INFINITY);
+    let mimic = Mimic {
+        joint: "nobody".to_owned(),
+        axis: 0,
+        multiplier: 1.0,
+        offset: 0.0,
+        reference: 0.0,
+    };
+    let following = Axis {
+        mimic: Some(mimic),
+        ..free()
+    };
+    let limited = axis([0.0, 1.0, 0.0], -1.0, 1.0);
+    let gearbox = JointKind::Gearbox {
+        axes: [free(), limited],
+        ratio: 2.0,
+        reference_body: None,
+    };
+    vec![
+        joint(
+            JointKind::Universal([free(), free()]),
+            JointParent::World,
+            0,
+            at,
+        ),
+        joint(gearbox, JointParent::Link(0), 1, at),
+        joint(JointKind::Revolute(following), JointParent::World, 1, at),
     ]
 }
 
@@ -61,8 +102,16 @@ fn everything_ignored_or_approximated_is_listed_once() {
         ("flat", "link::collision", ShapeWithoutSize),
         ("weightless", "link", NoMass),
         ("point", "link", DegenerateInertia),
-        ("hinge", "joint", JointFriction),
-        ("hinge", "joint", WideJointLimits),
+        ("hinge", "joint", ParallelAxes),
+        ("hinge", "joint", GearboxAxes),
+        ("hinge", "joint", MimicWithoutLeader),
+        ("rough", "link::collision", DirectedFriction),
+        ("rough", "link::collision", Slip),
+        ("rough", "link::collision", TorsionalFriction),
+        ("rough", "link::collision", RestitutionThreshold),
+        ("rough", "link::collision", ContactStiffness),
+        ("sail", "link", FluidAddedMass),
+        ("sail", "link", Wind),
     ]
     .map(|(model, part, kind)| (model.to_owned(), part.to_owned(), kind));
     assert_eq!(found, expected);

@@ -1,0 +1,55 @@
+//! [`Mechanism`]: the joints of a model that rapier does not keep by itself.
+//!
+//! Two axes in series (universal, revolute2), springs, limits of any range, greatest speeds, and
+//! ratios between joints (screw, gearbox, mimic) are prepared before each step. Everything that a
+//! step needs to know of the one before is in here, and so in snapshots. Start at [`super::joint`],
+//! which fills it.
+
+pub(super) mod coordinate;
+pub(super) mod coupling;
+pub(super) mod drive;
+pub(super) mod friction;
+mod mobility;
+mod push;
+mod row;
+pub(super) mod two_axes;
+
+use rapier3d_f64::pipeline::PhysicsWorld;
+use serde::{Deserialize, Serialize};
+
+use self::coupling::Couplings;
+use self::drive::Drive;
+use self::two_axes::Cross;
+
+/// The joints of a model, or one of the world, that must be prepared before each step.
+#[derive(Default, Serialize, Deserialize)]
+pub(super) struct Mechanism {
+    pub(super) crosses: Vec<Cross>,
+    pub(super) drives: Vec<Drive>,
+    pub(super) couplings: Couplings,
+}
+
+impl Mechanism {
+    /// Tells whether there is nothing to prepare.
+    pub(super) fn is_empty(&self) -> bool {
+        self.crosses.is_empty() && self.drives.is_empty() && self.couplings.list.is_empty()
+    }
+}
+
+/// Makes mechanisms ready for a step of a length \[s\].
+pub(super) fn prepare<'a>(
+    mechanisms: impl Iterator<Item = &'a mut Mechanism>,
+    physics: &mut PhysicsWorld,
+    step_size_s: f64,
+) {
+    for mechanism in mechanisms {
+        let (bodies, joints) = (&mut physics.bodies, &mut physics.impulse_joints);
+        for cross in &mechanism.crosses {
+            cross.prepare(bodies, joints);
+        }
+        for drive in &mut mechanism.drives {
+            drive.prepare(bodies, joints, step_size_s);
+        }
+        mechanism.couplings.prepare(bodies, joints, step_size_s);
+    }
+}

@@ -1,0 +1,265 @@
+//! [`Coordinate`]: the position of a joint along or about one axis, counted over turns.
+
+use std::f64::consts::{PI, TAU};
+
+use rapier3d_f64::dynamics::{RigidBodyHandle, RigidBodySet};
+use rapier3d_f64::math::{Pose, Rotation, Vector};
+use serde::{Deserialize, Serialize};
+
+/// The position of a joint along or about one axis \[m or rad\], 0 in the initial configuration.
+#[derive(Clone, Serialize, Deserialize)]
+pub(in super::super) struct Coordinate {
+    /// Parent and child.
+    pub(super) bodies: [RigidBodyHandle; 2],
+    /// The joint's frame on each; they coincide at position 0.
+    pub(super) frames: [Pose; 2],
+    kind: Kind,
+    /// As it was when last measured.
+    pub(super) position: f64,
+}
+
+/// Of what a coordinate is the position.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+pub(in super::super) enum Kind {
+    /// Turning about the x axis of the frames.
+    Turn,
+    /// Sliding along the x axis of the parent's frame.
+    Slide,
+    /// Turning about one of two axes.
+    OneOfTwo(TwoAxes, Which),
+}
+
+/// One of two axes.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(in super::super) enum Which {
+    /// The one that the parent carries.
+    First,
+    /// The one that the child carries.
+    Second,
+}
+
+/// Two axes in series, as unit vectors in the joint's frame.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+pub(in super::super) struct TwoAxes {
+    /// Carried by the parent.
+    pub(in super::super) first: Vector,
+    /// Carried by the child.
+    pub(in super::super) second: Vector,
+}
+
+/// How a body's velocity changes a coordinate: the factors of the velocity of its centre of mass
+/// and of its angular velocity, world frame.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Twist {
+    pub(super) linear: Vector,
+    pub(super) angular: Vector,
+}
+
+/// How the velocities of some bodies change something.
+pub(super) type BodyRow = Vec<(RigidBodyHandle, Twist)>;
+
+impl Coordinate {
+    /// Makes a coordinate at position 0.
+    pub(in super::super) fn new(
+        bodies: [RigidBodyHandle; 2],
+        frames: [Pose; 2],
+        kind: Kind,
+    ) -> Self {
+        Self {
+            bodies,
+            frames,
+            kind,
+            position: 0.0,
+        }
+    }
+
+    /// Returns its child.
+    pub(in super::super) fn child(&self) -> RigidBodyHandle {
+        self.bodies[1]
+    }
+
+    /// Measures the position, and counts turns: it never jumps, whichever way the joint goes.
+    pub(super) fn measure(&mut self, bodies: &RigidBodySet) {
+        let frames = self.frames_in_world(bodies);
+        let angle = match self.kind {
+            Kind::Slide => {
+                let offset = frames[1].translation - frames[0].translation;
+                self.position = offset.dot(frames[0].rotation * Vector::X);
+                return;
+            }
+            Kind::Turn => {
+                let turn = frames[0].rotation.inverse() * frames[1].rotation;
+                2.0 * turn.x.atan2(turn.w)
+            }
+            Kind::OneOfTwo(axes, which) => {
+                let turn = frames[0].rotation.inverse() * frames[1].rotation;
+                match which {
+                    Which::First => angle_about(axes.first, axes.second, turn * axes.second),
+                    Which::Second => {
+                        -angle_about(axes.second, axes.first, turn.inverse() * axes.first)
+                    }
+                }
+            }
+        };
+        self.position += wrapped(angle - self.position);
+    }
+
+    /// Returns the position as rapier sees it: turns between -pi and pi.
+    pub(super) fn wrapped_position(&self) -> f64 {
+        match self.kind {
+            Kind::Slide => self.position,
+            Kind::Turn | Kind::OneOfTwo(..) => wrapped(self.position),
+        }
+    }
+
+    /// Returns the joint's frame on parent and child, world frame.
+    pub(super) fn frames_in_world(&self, bodies: &RigidBodySet) -> [Pose; 2] {
+        [0, 1].map(|side| bodies[self.bodies[side]].position() * self.frames[side])
+    }
+
+    /// Returns how the velocities of parent and child change the position.
+    pub(super) fn jacobian(&self, bodies: &RigidBodySet) -> [Twist; 2] {
+        let frames = self.frames_in_world(bodies);
+        match self.kind {
+            Kind::Turn => Twist::turning(frames[0].rotation * Vector::X),
+            Kind::Slide => {
+                let axis = frames[0].rotation * Vector::X;
+                let point = frames[1].translation;
+                [(0, -1.0), (1, 1.0)].map(|(side, sign)| {
+                    let arm = point - bodies[self.bodies[side]].center_of_mass();
+                    Twist {
+                        linear: axis * sign,
+                        angular: arm.cross(axis) * sign,
+                    }
+                })
+            }
+            Kind::OneOfTwo(axes, which) => Twist::turning(reciprocal(axes, which, frames)),
+        }
+    }
+
+    /// Returns how the velocities of both, times a factor, change the position.
+    pub(super) fn row(&self, bodies: &RigidBodySet, factor: f64) -> BodyRow {
+        let twists = self.jacobian(bodies).map(|twist| Twist {
+            linear: twist.linear * factor,
+            angular: twist.angular * factor,
+        });
+        self.bodies.into_iter().zip(twists).collect()
+    }
+
+    /// Returns the rate of the position \[m/s or rad/s\].
+    pub(super) fn rate(&self, bodies: &RigidBodySet) -> f64 {
+        let jacobian = self.jacobian(bodies);
+        let rates = [0, 1].map(|side| {
+            let body = &bodies[self.bodies[side]];
+            jacobian[side].linear.dot(body.linvel()) + jacobian[side].angular.dot(body.angvel())
+        });
+        rates[0] + rates[1]
+    }
+
+    /// Returns the rate that a unit of force or torque along the coordinate brings in a second, if
+    /// nothing but it held the two bodies.
+    pub(super) fn mobility(&self, bodies: &RigidBodySet) -> f64 {
+        let jacobian = self.jacobian(bodies);
+        let shares = [0, 1].map(|side| jacobian[side].mobility(bodies, self.bodies[side]));
+        shares[0] + shares[1]
+    }
+
+    /// Tells whether neither of its bodies moves before something wakes them.
+    pub(super) fn is_at_rest(&self, bodies: &RigidBodySet) -> bool {
+        self.bodies.iter().all(|handle| {
+            let body = &bodies[*handle];
+            !body.is_dynamic_or_kinematic() || body.is_sleeping()
+        })
+    }
+}
+
+impl Twist {
+    fn turning(axis: Vector) -> [Self; 2] {
+        [-axis, axis].map(|angular| Self {
+            linear: Vector::ZERO,
+            angular,
+        })
+    }
+
+    /// Returns the velocities that a unit impulse along this twist gives to a body.
+    pub(super) fn response(&self, bodies: &RigidBodySet, handle: RigidBodyHandle) -> Self {
+        let body = &bodies[handle];
+        if !body.is_dynamic() {
+            return Self::default();
+        }
+        let properties = body.mass_properties();
+        Self {
+            linear: self.linear * properties.effective_inv_mass,
+            angular: properties.effective_world_inv_inertia * self.angular,
+        }
+    }
+
+    /// Returns how much of a velocity goes along this twist.
+    pub(super) fn along(&self, velocity: &Self) -> f64 {
+        self.linear.dot(velocity.linear) + self.angular.dot(velocity.angular)
+    }
+
+    fn mobility(&self, bodies: &RigidBodySet, handle: RigidBodyHandle) -> f64 {
+        self.along(&self.response(bodies, handle))
+    }
+}
+
+/// Returns the vector whose product with the relative angular velocity is the rate about one of two
+/// axes: it is at right angles to the other axis, and of length 1 when the two are at right angles.
+pub(super) fn reciprocal(axes: TwoAxes, which: Which, frames: [Pose; 2]) -> Vector {
+    let first = frames[0].rotation * axes.first;
+    let second = frames[1].rotation * axes.second;
+    let cosine = first.dot(second);
+    let square_sine = (1.0 - cosine * cosine).max(f64::EPSILON);
+    match which {
+        Which::First => (first - second * cosine) / square_sine,
+        Which::Second => (second - first * cosine) / square_sine,
+    }
+}
+
+/// Returns the angle by which one vector must turn about an axis to point where another does.
+fn angle_about(axis: Vector, from: Vector, to: Vector) -> f64 {
+    let from = from - axis * axis.dot(from);
+    let to = to - axis * axis.dot(to);
+    axis.dot(from.cross(to)).atan2(from.dot(to))
+}
+
+/// Returns an angle with whole turns taken away, between -pi and pi.
+fn wrapped(angle: f64) -> f64 {
+    let turns = ((angle + PI) / TAU).floor();
+    angle - turns * TAU
+}
+
+/// Returns a rotation whose x axis has a direction.
+pub(in super::super) fn frame_along(direction: Vector) -> Rotation {
+    Rotation::from_rotation_arc(Vector::X, direction.normalize_or(Vector::Z))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn angles_wrap_into_half_a_turn_either_way() {
+        for (angle, expected) in [
+            (0.0, 0.0),
+            (3.5, 3.5 - TAU),
+            (-3.5, TAU - 3.5),
+            (7.0, 7.0 - TAU),
+        ] {
+            assert!((wrapped(angle) - expected).abs() < 1e-12, "{angle}");
+        }
+    }
+
+    #[test]
+    fn the_angle_between_two_vectors_is_counted_about_the_axis() {
+        let (axis, from) = (Vector::Z, Vector::X);
+        for angle in [-3.0, -1.0, 0.0, 0.5, 3.0] {
+            let to = Rotation::from_axis_angle(axis, angle) * (from + Vector::Z);
+            assert!(
+                (angle_about(axis, from, to) - angle).abs() < 1e-12,
+                "{angle}"
+            );
+        }
+    }
+}

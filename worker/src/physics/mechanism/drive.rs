@@ -1,0 +1,153 @@
+//! [`Drive`]: what acts along one axis of a joint and must be set anew before each step.
+//!
+//! Each role (limit, spring with damping, brake at the greatest speed) is the one motor or limit of
+//! a rapier joint between the two bodies, solved together with everything else; friction is a force.
+
+use std::f64::consts::PI;
+
+use rapier3d_f64::dynamics::{ImpulseJointHandle, ImpulseJointSet, JointAxis, RigidBodySet};
+use rapier3d_f64::math::{Pose, Vector};
+use serde::{Deserialize, Serialize};
+
+use super::super::cell::SUBSTEPS;
+use super::coordinate::{Coordinate, TwoAxes, Which, frame_along, reciprocal};
+use super::friction::Friction;
+use super::row::Row;
+
+/// The least damping of a spring, as a part of stiffness times substep: what rapier divides by.
+const DAMPING_RATIO_MIN: f64 = 1e-3;
+
+/// What acts along one axis of a joint.
+#[derive(Serialize, Deserialize)]
+pub(in super::super) struct Drive {
+    pub(in super::super) coordinate: Coordinate,
+    /// The two axes, when the joint has two: then all frames are renewed before each step.
+    pub(in super::super) axes: Option<(TwoAxes, Which)>,
+    /// Which axis of the rapier joints below is meant.
+    pub(in super::super) is_slide: bool,
+    pub(in super::super) limit: Option<(ImpulseJointHandle, [f64; 2])>,
+    pub(in super::super) stop: Option<(ImpulseJointHandle, [f64; 2], Spring)>,
+    pub(in super::super) spring: Option<(ImpulseJointHandle, Spring)>,
+    pub(in super::super) friction: Option<Friction>,
+    pub(in super::super) brake: Option<(ImpulseJointHandle, f64)>,
+}
+
+/// A spring with a damper beside it.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+pub(in super::super) struct Spring {
+    /// Stiffness \[N/m or N m/rad\].
+    pub(in super::super) stiffness: f64,
+    /// Damping \[N s/m or N m s/rad\].
+    pub(in super::super) damping: f64,
+    /// Where it is at rest \[m or rad\].
+    pub(in super::super) reference: f64,
+}
+
+impl Drive {
+    /// Makes everything ready for a step of a length \[s\].
+    pub(super) fn prepare(
+        &mut self,
+        bodies: &mut RigidBodySet,
+        joints: &mut ImpulseJointSet,
+        step_size_s: f64,
+    ) {
+        if self.coordinate.is_at_rest(bodies) {
+            return;
+        }
+        self.coordinate.measure(bodies);
+        let mut row = Row {
+            joints,
+            axis: if self.is_slide {
+                JointAxis::LinX
+            } else {
+                JointAxis::AngX
+            },
+            frames: None,
+            // Rows of two axes that are not at right angles count in other units: y = q / length.
+            length: 1.0,
+            origin: self.coordinate.wrapped_position(),
+        };
+        if let Some((axes, which)) = self.axes {
+            let direction = reciprocal(axes, which, self.coordinate.frames_in_world(bodies));
+            row.length = direction.length();
+            row.frames = Some(self.frames_along(bodies, direction));
+            row.origin = 0.0;
+        }
+        let position = self.coordinate.position;
+        let substep = step_size_s / SUBSTEPS as f64;
+        if let Some((handle, limits)) = self.limit {
+            row.set_limit(handle, limits.map(|limit| limit - position));
+        }
+        let mobility = self.coordinate.mobility(bodies);
+        if let Some((handle, spring)) = self.spring {
+            row.set_spring(handle, spring, position, mobility, substep);
+        }
+        if let Some((handle, limits, spring)) = self.stop {
+            let rate = self.coordinate.rate(bodies);
+            match spring.at_limit(limits, position, rate) {
+                Some(spring) => row.set_spring(handle, spring, position, mobility, substep),
+                None => row.release(handle),
+            }
+        }
+        if let Some((handle, speed)) = self.brake {
+            row.set_brake(handle, speed, self.coordinate.rate(bodies));
+        }
+        if let Some(friction) = &mut self.friction {
+            friction.prepare(&self.coordinate, bodies, joints, step_size_s);
+        }
+    }
+
+    /// Returns frames on parent and child that coincide now and have their x axis along a
+    /// direction.
+    fn frames_along(&self, bodies: &RigidBodySet, direction: Vector) -> [Pose; 2] {
+        let rotation = frame_along(direction);
+        let origin = self.coordinate.frames_in_world(bodies)[1].translation;
+        let frame = Pose::from_parts(origin, rotation);
+        [0, 1].map(|side| {
+            bodies[self.coordinate.bodies[side]]
+                .position()
+                .inv_mul(&frame)
+        })
+    }
+}
+
+impl Spring {
+    /// Returns the spring that pushes back where a limit is passed; `None` within the limits and
+    /// where the damper would hold what leaves.
+    fn at_limit(self, [lower, upper]: [f64; 2], position: f64, rate: f64) -> Option<Self> {
+        let limit = if position < lower {
+            lower
+        } else if position > upper {
+            upper
+        } else {
+            return None;
+        };
+        let depth = limit - position;
+        let force = self.stiffness * depth - self.damping * rate;
+        (force * depth > 0.0).then_some(Self {
+            reference: limit,
+            ..self
+        })
+    }
+
+    /// Returns the damping with which the spring never gains energy, the least that is possible:
+    /// with a force taken at the begin of each substep, which is what rapier's position and ours
+    /// amount to, that is nothing below `stiffness * mobility * substep^2 = 1`, and above it grows
+    /// to half of `stiffness * substep`.
+    pub(super) fn stable_damping(self, mobility: f64, substep: f64) -> f64 {
+        let stiffness = self.stiffness * substep;
+        let square_phase = stiffness * substep * mobility;
+        let share = if square_phase > 1.0 {
+            0.5 - 0.5 / square_phase
+        } else {
+            0.0
+        };
+        self.damping.max(stiffness * share.max(DAMPING_RATIO_MIN))
+    }
+}
+
+/// Tells whether rapier keeps limits of a turning joint by itself: it sees angles between -pi and
+/// pi and cannot count turns.
+pub(in super::super) fn are_within_a_turn([lower, upper]: [f64; 2]) -> bool {
+    -PI < lower && lower <= upper && upper < PI
+}
