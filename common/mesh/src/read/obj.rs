@@ -13,6 +13,9 @@ use crate::triangle_mesh::TRIANGLES_MAX;
 /// The name that the crate gives to faces outside all objects and groups.
 const UNNAMED: &str = "unnamed_object";
 
+/// The most positions and corners of faces.
+const CORNERS_MAX: usize = 3 * TRIANGLES_MAX;
+
 /// Reads a file.
 pub(super) fn read(bytes: &[u8], gathering: &mut Gathering) -> Result<(), MeshProblem> {
     let text = PlainText::new(bytes)?;
@@ -75,8 +78,14 @@ impl PlainText {
                 }
                 _ => continue,
             }
-            if faces > TRIANGLES_MAX || corners.max(positions) > 3 * TRIANGLES_MAX {
+            if faces > TRIANGLES_MAX || corners > CORNERS_MAX {
                 return Err(too_many_triangles());
+            }
+            if positions > CORNERS_MAX {
+                return Err(MeshProblem::TooMany {
+                    what: "positions",
+                    maximum: CORNERS_MAX,
+                });
             }
             if groups > SUBMESHES_MAX {
                 return Err(MeshProblem::TooMany {
