@@ -1,5 +1,5 @@
-//! Wavefront OBJ, read by `tobj`: positions and faces. Each object or group is a submesh; materials,
-//! normals, textures, lines and curves are passed over.
+//! Wavefront OBJ, read by `tobj`: positions and faces. Each object or group is a submesh;
+//! materials, normals, textures, lines and curves are passed over.
 
 use std::borrow::Cow;
 
