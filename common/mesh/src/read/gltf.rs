@@ -1,5 +1,5 @@
-//! glTF 2.0 and GLB, read by `gltf`: positions and triangles of the nodes of the scene, as the nodes
-//! place them.
+//! glTF 2.0 and GLB, read by `gltf`: positions and triangles of the nodes of the scene, as the
+//! nodes place them.
 //!
 //! Axes stay as they are in the file, as in Gazebo: glTF says that y is up, and a model that means
 //! that is turned in SDF. The crate's own import is not used: it opens files and decodes images.

@@ -63,11 +63,15 @@ fn untitled(bytes: &[u8]) -> Cow<'_, [u8]> {
 fn plain_text(bytes: &[u8]) -> Result<String, MeshProblem> {
     let text = String::from_utf8_lossy(bytes).to_ascii_lowercase();
     let mut plain = "solid \n".to_owned();
-    plain.reserve(text.len());
+    let mut facets = 0;
     for (line, number) in text.lines().zip(1..) {
         match line.split_whitespace().next() {
-            Some("solid" | "endsolid") => {}
-            Some("facet") => plain += "facet normal 0 0 0\n",
+            None | Some("solid" | "endsolid") => {}
+            Some("facet") if facets == TRIANGLES_MAX => return Err(too_many_triangles()),
+            Some("facet") => {
+                facets += 1;
+                plain += "facet normal 0 0 0\n";
+            }
             _ if line.len() > LINE_BYTES_MAX => {
                 let message = format!("longer than {LINE_BYTES_MAX} bytes");
                 return Err(MeshProblem::malformed(format!("line {number}"), message));

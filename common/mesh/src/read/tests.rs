@@ -193,9 +193,11 @@ fn broken_obj_names_its_line() {
 }
 
 #[test]
-fn obj_files_with_too_much_in_them_are_refused_before_they_are_held() {
-    let long = format!("f {}", "1 ".repeat(3 * TRIANGLES_MAX + 1));
-    check_error(long.as_bytes(), "a.obj", "more than 4000000 triangles");
+fn text_files_with_too_much_in_them_are_refused_before_they_are_held() {
+    let faces = "f\n".repeat(TRIANGLES_MAX + 1);
+    check_error(faces.as_bytes(), "a.obj", "more than 4000000 triangles");
+    let solid = format!("solid\n{}", "facet\n".repeat(TRIANGLES_MAX + 1));
+    check_error(solid.as_bytes(), "a.stl", "more than 4000000 triangles");
     let groups = "g a\n".repeat(100_001);
     check_error(
         groups.as_bytes(),
