@@ -10,6 +10,7 @@ use sdf::Axis;
 
 use super::super::mechanism::Mechanism;
 use super::super::mechanism::coordinate::{Coordinate, TwoAxes, Which};
+use super::super::mechanism::damper::Damper;
 use super::super::mechanism::drive::{Drive, Spring, are_within_a_turn};
 use super::super::mechanism::friction::Friction;
 
@@ -47,6 +48,7 @@ impl Slot {
             stop: None,
             spring: None,
             friction: None,
+            damper: None,
             brake: None,
         };
         if let Some(limits) = limits(axis).filter(|_| !is_endless) {
@@ -105,6 +107,7 @@ impl Slot {
                     joint.motor_axes.insert(self.axis.into());
                     joint.motors[number] = motor;
                 });
+                drive.damper = Some(Damper::new(main, spring.damping));
             }
             _ => drive.spring = Some((self.aside(physics), spring)),
         }
@@ -124,16 +127,6 @@ impl Slot {
         let joint = physics.impulse_joints.get_mut(handle, false);
         let joint = joint.expect("a joint is there right after it was inserted");
         change(&mut joint.data, self.axis as usize);
-    }
-}
-
-impl Drive {
-    fn is_idle(&self) -> bool {
-        self.limit.is_none()
-            && self.stop.is_none()
-            && self.spring.is_none()
-            && self.friction.is_none()
-            && self.brake.is_none()
     }
 }
 
