@@ -33,7 +33,7 @@ pub(super) struct Mechanism {
 impl Mechanism {
     /// Tells whether there is nothing to prepare.
     pub(super) fn is_empty(&self) -> bool {
-        self.crosses.is_empty() && self.drives.is_empty() && self.couplings.list.is_empty()
+        self.crosses.is_empty() && self.drives.is_empty() && self.couplings.is_empty()
     }
 }
 

@@ -90,7 +90,11 @@ impl Slot {
 
     fn damp(&self, physics: &mut PhysicsWorld, drive: &mut Drive, axis: &Axis) {
         let spring = Spring {
-            stiffness: positive(axis.spring_stiffness),
+            stiffness: if axis.spring_reference.is_finite() {
+                positive(axis.spring_stiffness)
+            } else {
+                0.0
+            },
             damping: positive(axis.damping),
             reference: axis.spring_reference,
         };
