@@ -1,7 +1,8 @@
 //! [`Drive`]: what acts along one axis of a joint and must be set anew before each step.
 //!
-//! Each role (limit, spring with damping, brake at the greatest speed) is the one motor or limit of
-//! a rapier joint between the two bodies, solved together with everything else; friction is a force.
+//! Limit, spring with damping, and brake at the greatest speed are each the one motor or limit of a
+//! rapier joint between the two bodies, solved together with everything else. Friction and strong
+//! damping are forces.
 
 use std::f64::consts::PI;
 

@@ -104,8 +104,8 @@ fn gears(gravity: bool) -> Model {
     model("gearbox", vec![parent, child], joints)
 }
 
-/// A torque of 1 N m at the parent: `a = t / (I1 + 4 I2)`, and its work is all that moves. The ratio
-/// holds over many turns.
+/// A torque of 1 N m at the parent: `a = t / (I1 + 4 I2)`, and its work is all that moves. The
+/// ratio holds over many turns.
 #[test]
 fn a_gearbox_keeps_its_ratio_and_its_power() {
     let mut cell = cell(vec![gears(false)]);
