@@ -58,7 +58,7 @@ impl Attachment<'_> {
             JointKind::Prismatic(axis) => {
                 Coordinate::new(self.bodies, self.frames(Some(axis.xyz)), Kind::Slide)
             }
-            JointKind::Universal(axes) | JointKind::Revolute2(axes) => match self.two_axes(axes) {
+            JointKind::Universal(pair) | JointKind::Revolute2(pair) => match self.two_axes(pair) {
                 Some(both) => {
                     let which = [Which::First, Which::Second][number];
                     Coordinate::new(self.bodies, self.frames(None), Kind::OneOfTwo(both, which))

@@ -91,6 +91,9 @@ impl fmt::Display for Limitation {
     }
 }
 
+/// Limits that files write for "none".
+const NO_LIMIT: f64 = 1e15;
+
 /// Returns what physics will ignore or approximate, each kind once for a model, in file order.
 pub fn unsupported(world: &World) -> Vec<Limitation> {
     let mut found = Vec::new();
@@ -224,7 +227,6 @@ fn check_kind(name: &str, kind: &JointKind, add: Add) {
                     effort: axis.effort,
                     ..Axis::default()
                 };
-                const NO_LIMIT: f64 = 1e15;
                 let is_free = axis.lower < -NO_LIMIT && axis.upper > NO_LIMIT;
                 let unlimited = Axis {
                     lower: plain.lower,

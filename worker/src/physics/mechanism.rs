@@ -7,6 +7,7 @@
 
 pub(super) mod coordinate;
 pub(super) mod coupling;
+pub(super) mod damper;
 pub(super) mod drive;
 pub(super) mod friction;
 mod mobility;
@@ -32,7 +33,7 @@ pub(super) struct Mechanism {
 impl Mechanism {
     /// Tells whether there is nothing to prepare.
     pub(super) fn is_empty(&self) -> bool {
-        self.crosses.is_empty() && self.drives.is_empty() && self.couplings.list.is_empty()
+        self.crosses.is_empty() && self.drives.is_empty() && self.couplings.is_empty()
     }
 }
 
@@ -50,6 +51,7 @@ pub(super) fn prepare<'a>(
         for drive in &mut mechanism.drives {
             drive.prepare(bodies, joints, step_size_s);
         }
+        mechanism.drives.retain(|drive| !drive.is_idle());
         mechanism.couplings.prepare(bodies, joints, step_size_s);
     }
 }

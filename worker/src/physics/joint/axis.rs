@@ -10,6 +10,7 @@ use sdf::Axis;
 
 use super::super::mechanism::Mechanism;
 use super::super::mechanism::coordinate::{Coordinate, TwoAxes, Which};
+use super::super::mechanism::damper::Damper;
 use super::super::mechanism::drive::{Drive, Spring, are_within_a_turn};
 use super::super::mechanism::friction::Friction;
 
@@ -47,6 +48,7 @@ impl Slot {
             stop: None,
             spring: None,
             friction: None,
+            damper: None,
             brake: None,
         };
         if let Some(limits) = limits(axis).filter(|_| !is_endless) {
@@ -88,7 +90,11 @@ impl Slot {
 
     fn damp(&self, physics: &mut PhysicsWorld, drive: &mut Drive, axis: &Axis) {
         let spring = Spring {
-            stiffness: positive(axis.spring_stiffness),
+            stiffness: if axis.spring_reference.is_finite() {
+                positive(axis.spring_stiffness)
+            } else {
+                0.0
+            },
             damping: positive(axis.damping),
             reference: axis.spring_reference,
         };
@@ -105,6 +111,7 @@ impl Slot {
                     joint.motor_axes.insert(self.axis.into());
                     joint.motors[number] = motor;
                 });
+                drive.damper = Some(Damper::new(main, spring.damping));
             }
             _ => drive.spring = Some((self.aside(physics), spring)),
         }
@@ -124,16 +131,6 @@ impl Slot {
         let joint = physics.impulse_joints.get_mut(handle, false);
         let joint = joint.expect("a joint is there right after it was inserted");
         change(&mut joint.data, self.axis as usize);
-    }
-}
-
-impl Drive {
-    fn is_idle(&self) -> bool {
-        self.limit.is_none()
-            && self.stop.is_none()
-            && self.spring.is_none()
-            && self.friction.is_none()
-            && self.brake.is_none()
     }
 }
 

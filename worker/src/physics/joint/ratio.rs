@@ -19,7 +19,7 @@ pub(in super::super) fn couple_screw(mechanism: &mut Mechanism, attachment: &Att
     };
     let frames = attachment.frames(Some(axis.xyz));
     let along = |kind| Coordinate::new(attachment.bodies, frames, kind);
-    mechanism.couplings.list.push(Coupling {
+    mechanism.couplings.add(Coupling {
         terms: vec![
             (along(Kind::Slide), 1.0),
             (along(Kind::Turn), -thread_pitch / TAU),
@@ -47,7 +47,7 @@ pub(in super::super) fn couple_gearbox(
         };
         Coordinate::new(against.bodies, against.frames(Some(axis.xyz)), Kind::Turn)
     };
-    mechanism.couplings.list.push(Coupling {
+    mechanism.couplings.add(Coupling {
         terms: vec![(turn(0, &axes[0]), *ratio), (turn(1, &axes[1]), 1.0)],
         rest: 0.0,
     });
@@ -68,7 +68,7 @@ pub(in super::super) fn couple_mimic(
         let link = rapier3d_f64::dynamics::GenericJoint::default();
         physics.insert_impulse_joint(first, second, link);
     }
-    mechanism.couplings.list.push(Coupling {
+    mechanism.couplings.add(Coupling {
         terms: vec![(follower, 1.0), (leader, -mimic.multiplier)],
         rest: mimic.offset - mimic.multiplier * mimic.reference,
     });

@@ -25,6 +25,9 @@ const RELAXATION: f64 = 0.8;
 /// the start is restored without a bang.
 const CORRECTION_RATE_MAX: f64 = 5.0;
 
+/// The most couplings that are solved together.
+const BLOCK_MAX: usize = 64;
+
 /// A fixed ratio: the sum of positions, each times its factor, is `rest`.
 #[derive(Clone, Serialize, Deserialize)]
 pub(in super::super) struct Coupling {
@@ -67,11 +70,15 @@ impl Coupling {
 /// The couplings of one model, solved together, with the forces that they exert during a step.
 #[derive(Default, Serialize, Deserialize)]
 pub(in super::super) struct Couplings {
-    pub(in super::super) list: Vec<Coupling>,
+    list: Vec<Coupling>,
     pushes: Pushes,
 }
 
 impl Couplings {
+    pub(super) fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
     /// Replaces the forces of the step before by those for a step of a length \[s\].
     pub(super) fn prepare(
         &mut self,
@@ -82,17 +89,29 @@ impl Couplings {
         if self.list.iter().all(|coupling| coupling.is_at_rest(bodies)) {
             return;
         }
-        let mut rows = Vec::with_capacity(self.list.len());
-        let mut changes = Vec::with_capacity(self.list.len());
-        for coupling in &mut self.list {
-            coupling.measure(bodies);
-            rows.push(coupling.row(bodies));
-            changes.push(coupling.change(bodies, step_size_s));
+        let mut pushes = Vec::with_capacity(self.list.len());
+        for block in self.list.chunks_mut(BLOCK_MAX) {
+            let mut rows = Vec::with_capacity(block.len());
+            let mut changes = Vec::with_capacity(block.len());
+            for coupling in block {
+                coupling.measure(bodies);
+                rows.push(coupling.row(bodies));
+                changes.push(coupling.change(bodies, step_size_s));
+            }
+            let impulses = Mobility::new(bodies, joints, &rows).impulses(&changes);
+            let sizes = impulses
+                .into_iter()
+                .map(|impulse| RELAXATION * impulse / step_size_s);
+            pushes.extend(rows.into_iter().zip(sizes));
         }
-        let impulses = Mobility::new(bodies, joints, &rows).impulses(&changes);
-        let sizes = impulses
-            .into_iter()
-            .map(|impulse| RELAXATION * impulse / step_size_s);
-        self.pushes.replace(bodies, rows.into_iter().zip(sizes));
+        self.pushes.replace(bodies, pushes);
+    }
+
+    /// Adds a coupling, unless it asks for what is no number.
+    pub(in super::super) fn add(&mut self, coupling: Coupling) {
+        let factors_are_finite = coupling.terms.iter().all(|(_, factor)| factor.is_finite());
+        if factors_are_finite && coupling.rest.is_finite() {
+            self.list.push(coupling);
+        }
     }
 }

@@ -1,7 +1,8 @@
 //! [`Drive`]: what acts along one axis of a joint and must be set anew before each step.
 //!
-//! Each role (limit, spring with damping, brake at the greatest speed) is the one motor or limit of
-//! a rapier joint between the two bodies, solved together with everything else; friction is a force.
+//! Limit, spring with damping, and brake at the greatest speed are each the one motor or limit of a
+//! rapier joint between the two bodies, solved together with everything else. Friction and strong
+//! damping are forces.
 
 use std::f64::consts::PI;
 
@@ -11,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::cell::SUBSTEPS;
 use super::coordinate::{Coordinate, TwoAxes, Which, frame_along, reciprocal};
+use super::damper::Damper;
 use super::friction::Friction;
 use super::row::Row;
 
@@ -29,6 +31,7 @@ pub(in super::super) struct Drive {
     pub(in super::super) stop: Option<(ImpulseJointHandle, [f64; 2], Spring)>,
     pub(in super::super) spring: Option<(ImpulseJointHandle, Spring)>,
     pub(in super::super) friction: Option<Friction>,
+    pub(in super::super) damper: Option<Damper>,
     pub(in super::super) brake: Option<(ImpulseJointHandle, f64)>,
 }
 
@@ -92,9 +95,25 @@ impl Drive {
         if let Some((handle, speed)) = self.brake {
             row.set_brake(handle, speed, self.coordinate.rate(bodies));
         }
+        let axis = row.axis;
+        if let Some(damper) = &mut self.damper
+            && !damper.prepare(&self.coordinate, axis, bodies, joints, step_size_s)
+        {
+            self.damper = None;
+        }
         if let Some(friction) = &mut self.friction {
             friction.prepare(&self.coordinate, bodies, joints, step_size_s);
         }
+    }
+
+    /// Tells whether nothing is left to prepare.
+    pub(in super::super) fn is_idle(&self) -> bool {
+        self.limit.is_none()
+            && self.stop.is_none()
+            && self.spring.is_none()
+            && self.friction.is_none()
+            && self.damper.is_none()
+            && self.brake.is_none()
     }
 
     /// Returns frames on parent and child that coincide now and have their x axis along a

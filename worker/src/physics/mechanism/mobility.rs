@@ -1,6 +1,6 @@
 //! [`Mobility`]: how linked bodies answer to impulses, with the joints between them held.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use rapier3d_f64::dynamics::{
     ImpulseJoint, ImpulseJointSet, JointAxesMask, RigidBodyHandle, RigidBodySet,
@@ -114,10 +114,10 @@ fn product(row: &BodyRow, response: &BodyRow) -> f64 {
 fn joint_rows(bodies: &RigidBodySet, joints: &ImpulseJointSet, rows: &[BodyRow]) -> Vec<BodyRow> {
     let mut found = Vec::new();
     let mut queue: Vec<RigidBodyHandle> = Vec::new();
-    let mut seen_bodies: BTreeMap<(u32, u32), ()> = BTreeMap::new();
-    let mut seen_joints: BTreeMap<(u32, u32), ()> = BTreeMap::new();
+    let mut seen_bodies: BTreeSet<(u32, u32)> = BTreeSet::new();
+    let mut seen_joints: BTreeSet<(u32, u32)> = BTreeSet::new();
     let mut visit = |queue: &mut Vec<RigidBodyHandle>, handle: RigidBodyHandle| {
-        let is_new = seen_bodies.insert(handle.into_raw_parts(), ()).is_none();
+        let is_new = seen_bodies.insert(handle.into_raw_parts());
         if is_new && bodies[handle].is_dynamic() {
             queue.push(handle);
         }
@@ -129,7 +129,7 @@ fn joint_rows(bodies: &RigidBodySet, joints: &ImpulseJointSet, rows: &[BodyRow])
     while let Some(body) = queue.get(next).copied() {
         next += 1;
         for (first, second, handle, joint) in joints.attached_joints(body) {
-            if seen_joints.insert(handle.0.into_raw_parts(), ()).is_some() {
+            if !seen_joints.insert(handle.0.into_raw_parts()) {
                 continue;
             }
             if found.len() + joint.data.locked_axes.bits().count_ones() as usize > ROWS_MAX {

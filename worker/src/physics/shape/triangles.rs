@@ -40,8 +40,9 @@ impl Triangles {
         (!indices.is_empty()).then_some(Self { vertices, indices })
     }
 
-    /// Returns the triangles themselves, as a solid where they are convex. What slides over them meets no inner edges; the backs of
-    /// closed surfaces that look outwards let through, so that what got in comes out again.
+    /// Returns the triangles themselves, as a solid where they are convex. What slides over them
+    /// meets no inner edges; the backs of closed surfaces that look outwards let through, so that
+    /// what got in comes out again.
     ///
     /// Contacts of a mesh that moves are never kept, since it may roll (see
     /// [`super::super::fresh_contacts`]).

@@ -104,8 +104,8 @@ fn gears(gravity: bool) -> Model {
     model("gearbox", vec![parent, child], joints)
 }
 
-/// A torque of 1 N m at the parent: `a = t / (I1 + 4 I2)`, and its work is all that moves. The ratio
-/// holds over many turns.
+/// A torque of 1 N m at the parent: `a = t / (I1 + 4 I2)`, and its work is all that moves. The
+/// ratio holds over many turns.
 #[test]
 fn a_gearbox_keeps_its_ratio_and_its_power() {
     let mut cell = cell(vec![gears(false)]);
@@ -157,14 +157,14 @@ fn a_gearbox_counts_against_its_reference_body() {
     );
 }
 
-fn follow(multiplier: f64, offset: f64) -> Option<Mimic> {
-    Some(Mimic {
+fn follow(multiplier: f64, offset: f64) -> Mimic {
+    Mimic {
         joint: "leader".to_owned(),
         axis: 0,
         multiplier,
         offset,
         reference: 0.1,
-    })
+    }
 }
 
 /// Two arms of 1 kg and 1 m on hinges; the second mimics the first.
@@ -190,7 +190,7 @@ fn arms(mimic: Option<Mimic>) -> Model {
 #[test]
 fn a_mimic_follows_its_leader() {
     for (multiplier, offset) in [(1.0, 0.1), (-1.0, -0.1), (0.5, 0.25), (2.0, 0.0)] {
-        let mut cell = cell(vec![arms(follow(multiplier, offset))]);
+        let mut cell = cell(vec![arms(Some(follow(multiplier, offset)))]);
         run(&mut cell, 0.3);
         for _ in 0..300 {
             cell.step(STEP);

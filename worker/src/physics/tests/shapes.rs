@@ -276,3 +276,30 @@ fn a_shared_mesh_is_built_once() {
         &raw const *shapes[1].0
     ));
 }
+
+/// A wheel of triangles with a rim that is not convex, at rest on a level floor, stays at rest.
+#[test]
+fn a_mesh_wheel_at_rest_stays_at_rest() {
+    let rim = |radius: f64| -> Vec<[f64; 2]> {
+        let angle = |corner: u32| f64::from(corner) * std::f64::consts::TAU / 48.0;
+        (0..48)
+            .map(|corner| [radius * angle(corner).cos(), radius * angle(corner).sin()])
+            .collect()
+    };
+    let ring = TriangleMesh::extrude(&[rim(0.2), rim(0.15)], 0.1).unwrap();
+    // On one of its 48 flat sides.
+    let side = std::f64::consts::TAU / 96.0;
+    let upright = pose(
+        [0.0, 0.0, 0.2 * side.cos()],
+        [std::f64::consts::FRAC_PI_2, 0.0, 0.0],
+    )
+    .then(&pose([0.0; 3], [0.0, 0.0, side]));
+    let geometry = shape([1.0; 3], MeshApproximation::Triangles);
+    let mut wheel = body("wheel", upright, collision(geometry, 1.0));
+    wheel.links[0].inertial.pose.position = [0.0, 0.0, 0.05];
+    let mut cell = with_mesh(ring, vec![ground(1.0), wheel]);
+    run(&mut cell, 3.0);
+    let [x, y, z] = state(&mut cell, 1).position;
+    let moved = x.hypot(y).hypot(z - 0.2 * side.cos());
+    assert!(moved < 5e-3, "moved by {moved}: {x} {y} {z}");
+}

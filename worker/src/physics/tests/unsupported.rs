@@ -149,6 +149,50 @@ fn odd_models_step_without_harm() {
     );
 }
 
+/// Numbers that no reader lets through, but that a world from the wire may hold.
+#[test]
+fn joints_full_of_what_is_no_number_step_without_harm() {
+    for odd in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -1.0, 0.0, 1e300] {
+        let wild = Axis {
+            xyz: [odd, 0.0, 0.0],
+            lower: odd,
+            upper: odd,
+            velocity: odd,
+            limit_stiffness: odd,
+            limit_dissipation: odd,
+            damping: odd,
+            friction: odd,
+            spring_reference: odd,
+            spring_stiffness: odd,
+            ..Axis::default()
+        };
+        let kinds = [
+            JointKind::Revolute(wild.clone()),
+            JointKind::Prismatic(wild.clone()),
+            JointKind::Universal([wild.clone(), axis([0.0, 1.0, 0.0], odd, odd)]),
+            JointKind::Screw {
+                axis: wild.clone(),
+                thread_pitch: odd,
+            },
+            JointKind::Gearbox {
+                axes: [wild.clone(), wild],
+                ratio: odd,
+                reference_body: Some(0),
+            },
+        ];
+        for kind in kinds {
+            let links = vec![
+                link("a", Pose::IDENTITY, None),
+                link("b", pose([0.0, 0.0, 1.0], [0.0; 3]), None),
+            ];
+            let joints = vec![joint(kind, JointParent::Link(0), 1, [0.0; 3])];
+            let mut cell = cell(vec![model("odd", links, joints)]);
+            run(&mut cell, 0.05);
+            assert_eq!(states(&mut cell).len(), 1);
+        }
+    }
+}
+
 #[test]
 fn a_static_model_as_performer_stays() {
     let table = Geometry::Box {
