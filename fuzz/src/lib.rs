@@ -25,7 +25,10 @@ const FILES: [(&str, &str); 6] = [
         "<sdf version='1.10'><model name='loop'><link name='l'/><include>\
          <uri>model://loop</uri></include></model></sdf>",
     ),
-    ("model://broken", "<sdf version='1.10'><model name='m'><link"),
+    (
+        "model://broken",
+        "<sdf version='1.10'><model name='m'><link",
+    ),
     (
         "model://robot",
         "<robot name='robot'><link name='a'><inertial><mass value='1'/><inertia ixx='1' ixy='0' \
@@ -72,7 +75,10 @@ pub fn read(bytes: &[u8]) {
     };
     match sdf::read_worlds(&text, "fuzzed.sdf", &Files) {
         Ok(read) => {
-            assert!(!read.worlds.is_empty(), "a file is read as at least one world");
+            assert!(
+                !read.worlds.is_empty(),
+                "a file is read as at least one world"
+            );
             let encoded = sdf::encode_worlds(&read.worlds);
             let decoded = sdf::decode_worlds(&encoded).expect("worlds come back from the wire");
             // A number that is not one would never equal itself.
@@ -86,4 +92,45 @@ pub fn read(bytes: &[u8]) {
             }
         }
     }
+}
+
+/// File names by the first byte modulo eight: the digits 0 to 7 begin the seeds.
+const MESH_NAMES: [&str; 8] = [
+    "m.stl",
+    "m.obj",
+    "m.dae",
+    "m.gltf",
+    "m.glb",
+    "m",
+    "image.png",
+    "image.jpg",
+];
+
+/// Reads bytes as a mesh or height image named by the first byte. What is accepted must be finite
+/// and refer to vertices that are there.
+///
+/// # Panics
+/// When the reader breaks one of its promises.
+pub fn read_mesh(bytes: &[u8]) {
+    let Some((first, bytes)) = bytes.split_first() else {
+        return;
+    };
+    let name = MESH_NAMES[usize::from(*first) % MESH_NAMES.len()];
+    if name.starts_with("image") {
+        let _ = mesh::read_height_grid(bytes, name);
+        return;
+    }
+    // A buffer that the file names holds the file itself.
+    let Ok(file) = mesh::read_mesh(bytes, name, &|_| Some(bytes.to_vec())) else {
+        return;
+    };
+    let whole = file.whole();
+    let is_finite = |vertex: &[f64; 3]| vertex.iter().all(|coordinate| coordinate.is_finite());
+    assert!(whole.vertices.iter().all(is_finite), "vertices are finite");
+    let count = whole.vertices.len();
+    let is_there = |corner: &u32| (*corner as usize) < count;
+    assert!(
+        whole.triangles.iter().flatten().all(is_there),
+        "triangles have their vertices"
+    );
 }

@@ -40,11 +40,18 @@ impl Pose {
         }
     }
 
-    /// Returns roll, pitch, yaw \[rad\].
+    /// Returns roll, pitch, yaw \[rad\]; yaw is 0 where the x axis points up or down, so that
+    /// roll and yaw turn about the same axis.
     pub fn roll_pitch_yaw(&self) -> [f64; 3] {
         let [x, y, z, w] = self.orientation_xyzw;
+        let sine = 2.0 * (w * y - z * x);
+        if sine.abs() > 1.0 - 1e-15 {
+            let pitch = std::f64::consts::FRAC_PI_2.copysign(sine);
+            let roll = (2.0 * (x * y - w * z) * sine.signum()).atan2(w * w - x * x + y * y - z * z);
+            return [roll, pitch, 0.0];
+        }
         let roll = (2.0 * (w * x + y * z)).atan2(1.0 - 2.0 * (x * x + y * y));
-        let pitch = (2.0 * (w * y - z * x)).clamp(-1.0, 1.0).asin();
+        let pitch = sine.asin();
         let yaw = (2.0 * (w * z + x * y)).atan2(1.0 - 2.0 * (y * y + z * z));
         [roll, pitch, yaw]
     }
@@ -117,6 +124,24 @@ mod tests {
         let back = Pose::from_xyz_rpy([0.0; 3], angles).roll_pitch_yaw();
         for (a, b) in angles.iter().zip(back) {
             assert!((a - b).abs() < 1e-15, "{back:?}");
+        }
+    }
+
+    #[test]
+    fn angles_turn_to_where_they_came_from_even_upright() {
+        use std::f64::consts::FRAC_PI_2;
+        for nearly in [0.0, 1e-12, 1e-8, 1e-4] {
+            for pitch in [FRAC_PI_2 - nearly, nearly - FRAC_PI_2] {
+                for [roll, yaw] in [[0.0, 0.0], [0.3, -2.0], [-3.0, 1.1], [2.0, 3.0]] {
+                    let pose = Pose::from_xyz_rpy([0.0; 3], [roll, pitch, yaw]);
+                    let back = Pose::from_xyz_rpy([0.0; 3], pose.roll_pitch_yaw());
+                    for axis in [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]] {
+                        for (a, b) in pose.rotate(axis).iter().zip(back.rotate(axis)) {
+                            assert!((a - b).abs() < 1e-7, "{roll} {pitch} {yaw}: {back:?}");
+                        }
+                    }
+                }
+            }
         }
     }
 
