@@ -24,8 +24,8 @@ impl Geometry {
         }
     }
 
-    /// Returns the least and greatest corner \[m\] of an axis-aligned box around the shape placed at
-    /// `pose`, in the frame of `pose`; infinite for planes, `None` for what touches nothing.
+    /// Returns the least and greatest corner \[m\] of an axis-aligned box around the shape placed
+    /// at `pose`, in the frame of `pose`; infinite for planes, `None` for what touches nothing.
     pub fn bounds(&self, pose: &Pose) -> Option<[[f64; 3]; 2]> {
         let columns = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]].map(|a| pose.rotate(a));
         let along = |i: usize, lengths: [f64; 3]| -> [f64; 3] {

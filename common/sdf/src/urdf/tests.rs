@@ -1,3 +1,5 @@
+//! Robots as the SDF that they become: one tree a case, and what is refused.
+
 use std::fmt::Write;
 
 use expect_test::{Expect, expect};

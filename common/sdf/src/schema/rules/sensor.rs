@@ -24,7 +24,8 @@ const CAMERAS: [&str; 13] = [
 ];
 
 /// The other types.
-const OTHERS: [&str; 21] = [
+const OTHERS: [&str; 22] = [
+    "air_flow",
     "air_pressure",
     "air_speed",
     "altimeter",
