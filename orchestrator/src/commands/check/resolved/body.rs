@@ -7,6 +7,10 @@ use serde_json::Value;
 use super::{ResolvedLight, ResolvedPlugin, geometry, lights, numbers, plugins, scoped};
 
 #[derive(Debug, Serialize)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an element of the file"
+)]
 pub(super) struct ResolvedLink<'a> {
     name: String,
     pose: [f64; 6],
