@@ -6,13 +6,15 @@
 mod cap;
 mod outline;
 
+use std::collections::BTreeSet;
+
 use thiserror::Error;
 
-use crate::triangle_mesh::TriangleMesh;
+use crate::triangle_mesh::{TriangleMesh, first_of_each_position};
 use cap::Cap;
 
 /// The most points in all outlines of one solid.
-pub const OUTLINE_POINTS_MAX: usize = 10_000;
+pub const OUTLINE_POINTS_MAX: usize = 5_000;
 
 /// The most outlines of one solid.
 pub const OUTLINES_MAX: usize = 1000;
@@ -79,11 +81,16 @@ impl TriangleMesh {
             mesh.triangles.push([*a, *c, *b]);
             mesh.triangles.push([a + count, b + count, c + count]);
         }
-        for (a, b) in cap.edges {
+        let same = first_of_each_position(&mesh.vertices);
+        let place = |(a, b): (u32, u32)| (same[a as usize], same[b as usize]);
+        let places: BTreeSet<(u32, u32)> = cap.edges.iter().map(|edge| place(*edge)).collect();
+        // Where outlines touch, the same ground is on both sides, and no wall.
+        let is_wall = |(a, b): (u32, u32)| !places.contains(&place((b, a)));
+        for (a, b) in cap.edges.into_iter().filter(|edge| is_wall(*edge)) {
             mesh.triangles.push([a, b, b + count]);
             mesh.triangles.push([a, b + count, a + count]);
         }
-        if !mesh.is_closed() {
+        if mesh.mass_properties(1.0).is_none() {
             return Err(ExtrudeError::Crossing);
         }
         Ok(mesh)

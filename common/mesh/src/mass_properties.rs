@@ -37,7 +37,7 @@ impl TriangleMesh {
 
     /// Returns whether each edge is run through as often in one direction as in the other, by
     /// triangles whose corners meet at equal positions.
-    pub(crate) fn is_closed(&self) -> bool {
+    fn is_closed(&self) -> bool {
         let same = first_of_each_position(&self.vertices);
         let mut edges = Vec::with_capacity(3 * self.triangles.len());
         for triangle in &self.triangles {

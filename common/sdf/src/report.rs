@@ -1,12 +1,16 @@
 //! Collects what is wrong with a file, so that one pass reports all of it.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use crate::problem::Problem;
 use crate::tree::Element;
 
-/// The most errors that are kept: a file with more needs another look anyway.
-const ERRORS_MAX: usize = 1000;
+/// The most errors, and the most warnings, that are kept: a file with more needs another look anyway.
+const PROBLEMS_MAX: usize = 1000;
+
+/// What has been said: the code, the place, and the words where they matter.
+type Told = (&'static str, (Arc<str>, u32, u32), Option<String>);
 
 /// Errors and warnings found so far.
 #[derive(Debug, Default)]
@@ -15,7 +19,7 @@ pub(crate) struct Report {
     pub(crate) errors: Vec<Problem>,
     /// What is ignored, once per name.
     pub(crate) warnings: Vec<Problem>,
-    told: BTreeSet<(&'static str, String, u32, u32)>,
+    told: BTreeSet<Told>,
     warned: BTreeSet<(&'static str, String)>,
 }
 
@@ -28,8 +32,12 @@ impl Report {
         message: impl Into<String>,
     ) {
         let message = message.into();
-        let key = (code, message.clone(), element.line, element.column);
-        if self.errors.len() < ERRORS_MAX && self.told.insert(key) {
+        // A name is wrong in one way, however many readers find it out in their own words.
+        let is_about_name = matches!(code, "DUPLICATE_NAME" | "RESERVED_NAME");
+        let said = (!is_about_name).then(|| message.clone());
+        let place = (Arc::clone(&element.file), element.line, element.column);
+        let key = (code, place, said);
+        if self.errors.len() < PROBLEMS_MAX && self.told.insert(key) {
             self.errors.push(element.problem(code, message));
         }
     }
@@ -42,7 +50,8 @@ impl Report {
         element: &Element,
         message: impl FnOnce() -> String,
     ) {
-        if self.warned.insert((code, name.to_owned())) {
+        let has_room = self.warnings.len() < PROBLEMS_MAX;
+        if has_room && self.warned.insert((code, name.to_owned())) {
             self.warnings.push(element.problem(code, message()));
         }
     }

@@ -74,6 +74,7 @@ pub(crate) fn numbers_or_infinite<const N: usize>(
 fn parse_numbers<const N: usize>(text: &str) -> (ValueKind, Option<[f64; N]>) {
     let (kind, values) = match N {
         1 => {
+            let text = number::truth_as_digit(text);
             let value = number::leading_double(text).map(|(value, _)| [value; N]);
             (ValueKind::Double, value)
         }

@@ -104,7 +104,7 @@ fn hostile_files_end_in_an_error_or_a_world() {
     assert_eq!(codes("1.12", &deep), ["XML_ERROR"]);
     let many = "<link/>".repeat(5000);
     let found = codes("1.12", &format!("<model name='m'>{many}</model>"));
-    assert!((1..=2000).contains(&found.len()), "{} errors", found.len());
+    assert!((1..=1000).contains(&found.len()), "{} errors", found.len());
     let flat = (0..3000).map(|number| format!("<link name='m{number}::l'/>"));
     let flat = flat.collect::<Vec<_>>().concat();
     assert_eq!(

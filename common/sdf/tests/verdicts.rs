@@ -33,7 +33,7 @@ fn verdicts_are_those_of_libsdformat() {
 }
 
 fn is_same(verdict: &Verdict, found: &Result<(), ReadWorldError>) -> bool {
-    match (verdict.verdict.as_str(), found) {
+    match (verdict.said.as_str(), found) {
         ("accept", Ok(())) | ("reject", Err(_)) => true,
         ("needs-resource", Err(error)) => error
             .errors
@@ -44,13 +44,9 @@ fn is_same(verdict: &Verdict, found: &Result<(), ReadWorldError>) -> bool {
 }
 
 fn describe(verdict: &Verdict, found: &Result<(), ReadWorldError>) -> String {
-    let Verdict {
-        verdict,
-        file,
-        errors,
-    } = verdict;
+    let Verdict { said, file, errors } = verdict;
     match found {
-        Ok(()) => format!("{file}: {verdict} [{errors}], and is read"),
-        Err(error) => format!("{file}: {verdict} [{errors}], and is refused:\n{error}"),
+        Ok(()) => format!("{file}: {said} [{errors}], and is read"),
+        Err(error) => format!("{file}: {said} [{errors}], and is refused:\n{error}"),
     }
 }

@@ -5,11 +5,8 @@ use std::collections::BTreeSet;
 use earcut::Earcut;
 
 use super::ExtrudeError;
-use super::outline::Outline;
+use super::outline::{Outline, is_between, part_of_edge};
 use crate::read::turn;
-
-/// How far off an edge a point may be and still be on it, as a part of the edge's length.
-const ON_EDGE: f64 = 1e-9;
 
 /// How much of the area triangles may miss, for rounding.
 const MISSED_AREA: f64 = 1e-9;
@@ -114,24 +111,11 @@ impl Cap {
     /// Returns the points on an edge and not at its ends, in the order of the edge, no two of them
     /// at the same place.
     fn points_between(&self, from: u32, to: u32) -> Vec<u32> {
-        let [start, end] = [from, to].map(|i| self.points[i as usize]);
-        let edge = [end[0] - start[0], end[1] - start[1]];
-        let square = edge[0] * edge[0] + edge[1] * edge[1];
-        let along = |point: [f64; 2]| {
-            (edge[0] * (point[0] - start[0]) + edge[1] * (point[1] - start[1])) / square
-        };
-        let is_between = |point: [f64; 2]| {
-            let part = along(point);
-            part > ON_EDGE
-                && part < 1.0 - ON_EDGE
-                && turn([start, end, point]).abs() <= ON_EDGE * square
-        };
-        let mut between: Vec<(f64, u32)> = self
-            .points
-            .iter()
-            .zip(0..)
-            .filter(|(point, _)| is_between(**point))
-            .map(|(point, number)| (along(*point), number))
+        let edge = [from, to].map(|i| self.points[i as usize]);
+        let points = self.points.iter().zip(0..);
+        let mut between: Vec<(f64, u32)> = points
+            .filter_map(|(point, number)| Some((part_of_edge(edge, *point)?, number)))
+            .filter(|(part, _)| is_between(*part))
             .collect();
         between.sort_by(|a, b| a.0.total_cmp(&b.0));
         between.dedup_by_key(|(part, _)| *part);

@@ -64,6 +64,13 @@ fn outlines_within_outlines_are_holes_and_islands() {
         68.0,
         [5.0, 5.0],
     );
+    let notch = square(6.0, 0.0, 2.0);
+    check(
+        &[outer.clone(), notch],
+        1.0,
+        64.0,
+        [(500.0 - 108.0) / 64.0, 5.0],
+    );
     let holes = [square(1.0, 1.0, 1.0), square(1.0, 8.0, 8.0)];
     check(
         &[outer, holes[0].clone(), holes[1].clone()],
@@ -150,6 +157,11 @@ fn what_is_no_solid_is_refused() {
         1.0,
         &ExtrudeError::Crossing,
     );
+    let aside = vec![[0.5, 0.0], [1.5, 0.0], [1.5, 1.0], [0.5, 1.0]];
+    check_error(&[own.clone(), aside], 1.0, &ExtrudeError::Crossing);
+    check_error(&[own.clone(), own.clone()], 1.0, &ExtrudeError::Crossing);
+    let twice = [own.clone(), own.clone()].concat();
+    check_error(&[twice], 1.0, &ExtrudeError::Crossing);
     let mut broken = own;
     broken[2][1] = f64::INFINITY;
     let expect = ExtrudeError::NotFinite {

@@ -64,7 +64,8 @@ pub(super) fn modify(
         } else if inner.children().next().is_none() {
             // Nothing instead of a value is the default of the specification.
             set_attributes(inner, inner_rule, child, report);
-            set_text(inner, String::new());
+            let value = inner_rule.and_then(|rule| rule.value);
+            set_text(inner, value.map_or("", |value| value.default).to_owned());
         } else {
             let once = child.place().to_string();
             report.warn_once("EMPTY_MODIFICATION", &once, child, || {

@@ -53,7 +53,7 @@ fn parts_are_added_to_the_model_and_to_what_is_in_it() {
 #[test]
 fn parts_are_modified_in_depth_and_by_default() {
     let pose = "<link element_id='base' action='modify'><pose relative_to='j'/></link>";
-    check(pose, &["link", "pose"], Some(""));
+    check(pose, &["link", "pose"], Some("0 0 0 0 0 0"));
     let (model, _) = changed(pose);
     let pose = model.descendant(&["link", "pose"]).unwrap();
     assert_eq!(pose.attribute("relative_to"), Some("j"));

@@ -5,7 +5,9 @@
 //! complaints, so that one mistake is told once.
 
 use crate::tree::Element;
-use crate::value::number::{integer_row, leading_double, leading_float, leading_integer, row};
+use crate::value::number::{
+    integer_row, leading_double, leading_float, leading_integer, row, truth_as_digit,
+};
 use crate::value::{parse_truth, shorten};
 
 /// The type of an attribute or of the text in an element.
@@ -57,6 +59,7 @@ impl ValueKind {
     /// Tells whether a text that is not empty is a value of this type. Poses are judged by
     /// [`pose_complaint`], since their attributes matter.
     pub(crate) fn accepts(self, text: &str) -> bool {
+        let text = truth_as_digit(text);
         match self {
             Self::Bool => parse_truth(text).is_some(),
             Self::Int => number_of(self, text).is_some(),
@@ -108,6 +111,7 @@ impl ValueKind {
 
 /// Returns the number in a text of a type that has a range.
 pub(crate) fn number_of(kind: ValueKind, text: &str) -> Option<f64> {
+    let text = truth_as_digit(text);
     match kind {
         ValueKind::Int => {
             let value = leading_integer(text)?;
@@ -201,7 +205,7 @@ mod tests {
         );
         check(
             "double",
-            &["1.5kg", "nan", "-inf", "0x10"],
+            &["1.5kg", "nan", "-inf", "0x10", "True"],
             &["a", "1e400", "1e-320"],
         );
         check("float", &["1"], &["1e39"]);

@@ -19,7 +19,7 @@ fn pair(kind: &str, in_joint: &str, rest: &str) -> String {
 
 fn read(text: &str) -> (Result<Element, Problem>, Report) {
     let mut report = Report::default();
-    let root = tree::parse(text, "robot.urdf").unwrap();
+    let root = crate::tree::parse(text, "robot.urdf").unwrap();
     (convert(&root, &mut report), report)
 }
 

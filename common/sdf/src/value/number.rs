@@ -98,6 +98,15 @@ pub(crate) fn integer_row<const N: usize>(text: &str) -> Option<[i32; N]> {
     Some(values)
 }
 
+/// Truth is a number for libsdformat: `true` stands for 1 and `false` for 0.
+pub(crate) fn truth_as_digit(text: &str) -> &str {
+    match text.trim() {
+        word if word.eq_ignore_ascii_case("true") => "1",
+        word if word.eq_ignore_ascii_case("false") => "0",
+        _ => text,
+    }
+}
+
 fn split_sign(text: &str) -> (f64, &str) {
     match text.strip_prefix('-') {
         Some(rest) => (-1.0, rest),
@@ -196,6 +205,13 @@ mod tests {
             check(text, None);
         }
         assert!(leading_float("1e39").is_none() && leading_float("1e-39").is_none());
+    }
+
+    #[test]
+    fn truth_is_a_number() {
+        assert_eq!(truth_as_digit(" True"), "1");
+        assert_eq!(truth_as_digit("false"), "0");
+        assert_eq!(truth_as_digit("true 1"), "true 1");
     }
 
     #[test]

@@ -27,13 +27,9 @@ pub(crate) struct Corpus {
 }
 
 /// What libsdformat said of a file.
-#[expect(
-    clippy::struct_field_names,
-    reason = "the field is the column of the list"
-)]
 pub(crate) struct Verdict {
     /// `accept`, `reject` or `needs-resource`.
-    pub(crate) verdict: String,
+    pub(crate) said: String,
     /// The file, within the corpus.
     pub(crate) file: String,
     /// The names of its errors.
@@ -59,7 +55,7 @@ impl Corpus {
             let mut fields = line.split('\t');
             let mut field = || fields.next().unwrap_or_default().to_owned();
             Verdict {
-                verdict: field(),
+                said: field(),
                 file: field(),
                 errors: field(),
             }
