@@ -86,7 +86,7 @@ impl Scope<'_> {
         };
         if child_body == Some(Body::World) {
             let message = format!(
-                "the child {child:?} of the joint {:?} is fixed to the world, which cannot be moved",
+                "the child {child:?} of the joint {:?} is fixed to the world, which cannot move",
                 frame.name
             );
             report.error("JOINT_CHILD_LINK_INVALID", frame.element, message);

@@ -1,4 +1,4 @@
-//! What an `<include>` says of the entity that it brings in: name, pose, placement, static, plugins.
+//! What an `<include>` says of what it brings in: name, pose, placement, static, plugins.
 
 use crate::report::Report;
 use crate::tree::{Element, Node};

@@ -40,7 +40,8 @@ fn parts_are_added_to_the_model_and_to_what_is_in_it() {
     assert_eq!(report.errors, []);
     let new = model.children_named("link").nth(1).unwrap();
     assert_eq!(new.attributes, [("name".to_owned(), "new".to_owned())]);
-    let visual = "<visual element_id='n::inner' name='w' action='add'><transparency>2</transparency></visual>";
+    let visual = "<visual element_id='n::inner' name='w' action='add'>\
+                  <transparency>2</transparency></visual>";
     check(
         visual,
         &["model", "link", "visual", "transparency"],
@@ -77,7 +78,8 @@ fn parts_are_removed_and_replaced() {
     check(removed, &["link", "collision"], None);
     let inner = "<link element_id='base' action='remove'><pose/></link>";
     check(inner, &["link", "pose"], None);
-    let replaced = "<visual element_id='base::v' name='w' action='replace'><transparency>3</transparency></visual>";
+    let replaced = "<visual element_id='base::v' name='w' action='replace'>\
+                    <transparency>3</transparency></visual>";
     check(replaced, &["link", "visual", "transparency"], Some("3"));
     check(replaced, &["link", "visual", "geometry"], None);
 }

@@ -3,7 +3,7 @@ use std::fmt::Write;
 use expect_test::{Expect, expect};
 
 use super::*;
-use crate::tree::{self, Node};
+use crate::tree::Node;
 
 const INERTIAL: &str = "<inertial><mass value='2'/>\
     <inertia ixx='1' ixy='0' ixz='0' iyy='1' iyz='0' izz='1'/></inertial>";
