@@ -17,7 +17,9 @@ const TURNS: usize = 5;
 const FLEETS: [(u32, [u32; 2]); 2] = [(1_000, [10, 10]), (10_000, [32, 32])];
 
 fn main() {
-    let figures: Vec<Figures> = FLEETS.map(|(robots, levels)| measure(robots, levels)).into();
+    let figures: Vec<Figures> = FLEETS
+        .map(|(robots, levels)| measure(robots, levels))
+        .into();
     let [small, large] = &figures[..] else {
         unreachable!("two fleets are measured")
     };
@@ -113,7 +115,10 @@ fn walk(text: &str) -> usize {
     let mut reader = Reader::from_str(text);
     let mut seen = 0;
     loop {
-        match reader.read_event().expect("generated worlds are well-formed") {
+        match reader
+            .read_event()
+            .expect("generated worlds are well-formed")
+        {
             Event::Eof => return seen,
             Event::Start(tag) | Event::Empty(tag) => seen += 1 + tag.attributes().count(),
             _ => seen += 1,
