@@ -15,7 +15,8 @@ const FILES: [(&str, &str); 6] = [
         "model://arm",
         "<sdf version='1.12'><model name='arm' placement_frame='tip'><link name='base'/>\
          <link name='tip'><pose relative_to='hinge'>0 0 1 0 0 0</pose></link>\
-         <joint name='hinge' type='revolute'><parent>base</parent><child>tip</child>\
+         <joint name='hinge' type='revolute'><pose relative_to='base'/>\
+         <parent>base</parent><child>tip</child>\
          <axis><xyz expressed_in='__model__'>0 0 1</xyz></axis></joint>\
          <frame name='grip' attached_to='tip'/><include><uri>model://box</uri>\
          <name>hand</name><pose relative_to='grip'/></include></model></sdf>",
@@ -133,4 +134,23 @@ pub fn read_mesh(bytes: &[u8]) {
         whole.triangles.iter().flatten().all(is_there),
         "triangles have their vertices"
     );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str) {
+        if let Err(error) = sdf::read_worlds(text, "seed", &Files) {
+            panic!("{error}");
+        }
+    }
+
+    #[test]
+    fn seeds_are_accepted_so_that_the_fuzzer_starts_deep() {
+        check(include_str!("../seeds/everything.sdf"));
+        check(include_str!("../seeds/old.sdf"));
+        let robot = include_str!("../seeds/robot.xml");
+        check(&format!("<robot name='r'>{robot}</robot>"));
+    }
 }

@@ -53,7 +53,7 @@ fn check(text: &str, expect: &Expect) {
     let mut lines = String::new();
     list(root.unwrap().child("model").unwrap(), 0, &mut lines);
     for warning in &report.warnings {
-        writeln!(lines, "{warning}").unwrap();
+        writeln!(lines, "{} at {}", warning.code, warning.place).unwrap();
     }
     expect.assert_eq(&lines);
 }
@@ -232,11 +232,37 @@ fn links_without_mass_are_left_out_with_all_that_hangs_on_them() {
     let text = pair("continuous", "", "").replacen(&format!("'b'>{INERTIAL}"), "'b'>", 1);
     check(
         &text,
-        &expect![[r#"
-        model name=r
-          link name=a
-        robot.urdf:1:135: the link "b" has no <inertial> and is left out, and with it its joint "j"; give it a mass [LINK_INERTIA_INVALID]
-    "#]],
+        &expect![[r"
+            model name=r
+              link name=a
+            LINK_INERTIA_INVALID at robot.urdf:1:135
+        "]],
+    );
+}
+
+#[test]
+fn warnings_say_what_is_lost_and_what_to_do() {
+    let check = |text: &str, parts: &[&str]| {
+        let (_, report) = read(text);
+        let message = &report.warnings[0].message;
+        assert!(parts.iter().all(|part| message.contains(part)), "{message}");
+    };
+    let massless = format!("'b'>{INERTIAL}");
+    let text = pair("continuous", "", "").replacen(&massless, "'b'>", 1);
+    check(
+        &text,
+        &[
+            "\"b\" has no <inertial>",
+            "its joint \"j\"",
+            "give it a mass",
+        ],
+    );
+    let text = pair("continuous", "", "").replacen(INERTIAL, "", 1);
+    check(&text, &["\"a\"", "all that hangs on it"]);
+    let rest = "<gazebo reference='x'><mu1>1</mu1></gazebo>";
+    check(
+        &pair("continuous", "", rest),
+        &["\"x\"", "no such link or joint"],
     );
 }
 
@@ -272,7 +298,7 @@ fn extensions_reach_link_collision_visual_joint_and_model() {
     let text = pair("continuous", "", rest).replace("name='a'>", &format!("name='a'>{shapes}"));
     check(
         &text,
-        &expect![[r#"
+        &expect![[r"
             model name=r
               link name=a
                 collision name=a_collision
@@ -319,8 +345,8 @@ fn extensions_reach_link_collision_visual_joint_and_model() {
                 pose relative_to=j
               static: true
               plugin name=p filename=f
-            robot.urdf:1:948: <gazebo reference="nothing"> is ignored: the model has no such link or joint [URDF_EXTENSION_IGNORED]
-        "#]],
+            URDF_EXTENSION_IGNORED at robot.urdf:1:948
+        "]],
     );
 }
 
@@ -371,7 +397,7 @@ fn a_mistake_in_a_link_ends_the_reading_of_that_link() {
     );
     check(
         &text,
-        &expect![[r#"
+        &expect![[r"
             model name=r
               link name=a
               joint type=revolute name=j
@@ -384,8 +410,8 @@ fn a_mistake_in_a_link_ends_the_reading_of_that_link() {
                   dynamics
               link name=b
                 pose relative_to=j
-            robot.urdf:1:128: the <visual> needs a <geometry> with a shape in it; what follows in the link "a" is ignored [URDF_LINK_INCOMPLETE]
-        "#]],
+            URDF_LINK_INCOMPLETE at robot.urdf:1:128
+        "]],
     );
 }
 

@@ -8,6 +8,10 @@ use super::{ResolvedLight, ResolvedPlugin, geometry, lights, numbers, plugins, s
 
 #[expect(clippy::struct_excessive_bools, reason = "SDF has this many flags")]
 #[derive(Debug, Serialize)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an element of the file"
+)]
 pub(super) struct ResolvedLink<'a> {
     name: String,
     pose: [f64; 6],
