@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::problem::Problem;
 use crate::tree::Element;
 
-/// The most errors, and the most warnings, that are kept: a file with more needs another look anyway.
+/// The most errors, and the most warnings, that are kept: a file with more is read again anyway.
 const PROBLEMS_MAX: usize = 1000;
 
 /// What has been said: the code, the place, and the words where they matter.

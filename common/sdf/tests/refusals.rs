@@ -67,8 +67,8 @@ fn one_mistake_is_told_once() {
 #[test]
 fn all_mistakes_of_a_file_are_told_with_their_lines() {
     let text = "<sdf version='1.12'>\n<world name='w'>\n<gravity>x</gravity>\n<light name='a'/>\n\
-                <model name='m'>\n<link name='l'><visual name='v'>\n<material><script/>\n</material>\
-                </visual></link></model></world></sdf>";
+                <model name='m'>\n<link name='l'><visual name='v'>\n<material><script/>\n\
+                </material></visual></link></model></world></sdf>";
     let error = read_worlds(text, "w.sdf", &NoFiles).unwrap_err();
     let found: Vec<_> = error
         .errors

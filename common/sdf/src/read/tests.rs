@@ -385,7 +385,8 @@ fn what_is_not_supported_is_named_once_and_the_world_is_read_without_it() {
 #[test]
 fn visuals_and_what_the_simulator_replaces_need_no_warning() {
     check_warnings(
-        "<scene/><gui><plugin name='World stats' filename='f'/></gui><light name='sun' type='point'/>\
+        "<scene/><gui><plugin name='World stats' filename='f'/></gui>\
+         <light name='sun' type='point'/>\
          <plugin name='gz::sim::systems::Physics' filename='f'/>\
          <plugin name='ignition::gazebo::systems::SceneBroadcaster' filename='f'/>\
          <plugin name='gz-sim-user-commands-system' filename='f'/>\
