@@ -105,6 +105,7 @@ fn pure_crates_name_no_clock_thread_or_socket() {
         "rapier3d",
     ];
     for folder in [
+        "common/mesh/src",
         "common/protocol/src",
         "common/sdf/src",
         "common/lockstep/src",
