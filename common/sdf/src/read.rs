@@ -33,7 +33,7 @@ use crate::{include, schema, vocabulary};
 /// What a file was read as.
 #[derive(Clone, Debug)]
 pub struct ReadWorlds {
-    /// Its worlds in file order, at least one.
+    /// Its worlds in file order; none when the file holds nothing at all.
     pub worlds: Vec<World>,
     /// Whether the file holds no world, so that one was made around its model, light or actor.
     pub is_model_file: bool,

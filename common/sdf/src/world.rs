@@ -100,7 +100,13 @@ pub fn encode_worlds(worlds: &[World]) -> Vec<u8> {
 /// Returns the worlds in bytes made by [`encode_worlds`].
 ///
 /// # Errors
-/// When the bytes are not such worlds.
+/// When the bytes are not such worlds, or a joint in them holds a link that is not there.
 pub fn decode_worlds(bytes: &[u8]) -> Result<Vec<World>, rmp_serde::decode::Error> {
-    rmp_serde::from_slice(bytes)
+    let worlds: Vec<World> = rmp_serde::from_slice(bytes)?;
+    let mut models = worlds.iter().flat_map(|world| &world.models);
+    if let Some(model) = models.find(|model| !model.joints_hold_links()) {
+        let message = format!("a joint of {:?} holds no link of the model", model.name);
+        return Err(serde::de::Error::custom(message));
+    }
+    Ok(worlds)
 }

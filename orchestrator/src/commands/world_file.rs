@@ -18,6 +18,11 @@ pub(super) fn read_text(path: &Path) -> Result<String, Failed> {
         let message = format!("no such file: {}", path.display());
         return Err(Failed::message(ExitCode::Configuration, message));
     }
+    // A device or pipe may never end; what is typed or piped in does.
+    if !path.is_file() && path != Path::new("/dev/stdin") {
+        let message = format!("{} is no file", path.display());
+        return Err(Failed::message(ExitCode::Configuration, message));
+    }
     let unreadable = |error| Failed {
         code: ExitCode::Configuration,
         error,

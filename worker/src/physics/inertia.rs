@@ -14,9 +14,12 @@ const MOMENT_RATIO_MIN: f64 = 1e-6;
 /// \[kg m^2\].
 const MOMENT_DEFAULT: f64 = 1.0;
 
-/// Tells whether a link has a mass; one without stands still, whatever pushes it.
+/// From this mass on rapier takes a body for immovable \[kg\].
+const MASS_MAX: f64 = 1e18;
+
+/// Tells whether a link has a mass that moves; one without stands still, whatever pushes it.
 pub(super) fn has_mass(inertial: &Inertial) -> bool {
-    inertial.mass.is_finite() && inertial.mass > 0.0
+    inertial.mass > 0.0 && inertial.mass < MASS_MAX
 }
 
 /// Tells whether all moments of inertia are positive enough to be used as they are.

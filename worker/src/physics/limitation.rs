@@ -43,7 +43,7 @@ pub enum LimitationKind {
     RestitutionThreshold,
     /// Stiffness or damping of contacts: those of the engine.
     ContactStiffness,
-    /// A moving link without mass: it stays where it is.
+    /// A moving link without mass, or of 1e18 kg or more: it stays where it is.
     NoMass,
     /// Moments of inertia that are not all positive: raised until they are.
     DegenerateInertia,
@@ -73,7 +73,7 @@ impl fmt::Display for LimitationKind {
             Self::TorsionalFriction => "torsional friction is ignored: mu holds against turning",
             Self::RestitutionThreshold => "the bounce threshold is ignored: all speeds bounce",
             Self::ContactStiffness => "kp and kd of contacts are ignored",
-            Self::NoMass => "a link without a positive mass stays where it is",
+            Self::NoMass => "a link whose mass is not between 0 and 1e18 kg stays where it is",
             Self::DegenerateInertia => "moments of inertia are raised until all are positive",
             Self::FluidAddedMass => "fluid_added_mass is ignored",
             Self::Wind => "enable_wind is ignored: no wind acts",

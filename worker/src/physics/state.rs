@@ -2,12 +2,13 @@
 
 use protocol::{DigestBuilder, PerformerId, PerformerState};
 use rapier3d_f64::dynamics::{RigidBody, RigidBodyHandle, RigidBodySet};
+use rapier3d_f64::math::Vector;
 use sdf::Model;
 
 use super::pose;
 
-/// Returns a performer's state: pose of its model's origin, velocity of its canonical link at that
-/// link's origin, and the digest of all links. A model without links stays where it was put.
+/// Returns a performer's state: pose and velocity of its model's origin, which moves with the
+/// canonical link, and the digest of all links. A model without links stays where it was put.
 pub(super) fn state(
     performer: PerformerId,
     model: &Model,
@@ -36,7 +37,8 @@ pub(super) fn state(
         let origin = pose::from_rapier(body.position()).then(&origin_in_link);
         state.position = origin.position;
         state.orientation_xyzw = origin.orientation_xyzw;
-        state.linear_velocity = body.velocity_at_point(body.translation()).to_array();
+        let point = Vector::from_array(origin.position);
+        state.linear_velocity = body.velocity_at_point(point).to_array();
         state.angular_velocity = body.angvel().to_array();
     }
     state

@@ -108,7 +108,11 @@ pub(super) fn read(outlines: &[Vec<[f64; 2]>]) -> Result<Vec<Outline>, ExtrudeEr
 
 /// Leaves out points that repeat the one before them, also across the end.
 fn cleaned(points: &[[f64; 2]]) -> Vec<[f64; 2]> {
-    let is_same = |a: &[f64; 2], b: &[f64; 2]| (a[0] - b[0]).hypot(a[1] - b[1]) <= SAME_POINT;
+    // Products and sums alone: workers on other machines must find the same points.
+    let is_same = |a: &[f64; 2], b: &[f64; 2]| {
+        let (x, y) = (a[0] - b[0], a[1] - b[1]);
+        x * x + y * y <= SAME_POINT * SAME_POINT
+    };
     let mut own: Vec<[f64; 2]> = Vec::with_capacity(points.len());
     for point in points {
         if !own.last().is_some_and(|last| is_same(last, point)) {
@@ -128,7 +132,8 @@ fn square(points: &[[f64; 2]]) -> f64 {
         let (low, high) = (numbers.clone().reduce(f64::min), numbers.reduce(f64::max));
         high.unwrap_or_default() - low.unwrap_or_default()
     };
-    side(0).max(side(1)).powi(2)
+    let longest = side(0).max(side(1));
+    longest * longest
 }
 
 /// Returns twice the area, positive when the points run counter-clockwise.

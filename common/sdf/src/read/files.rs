@@ -12,6 +12,9 @@ use crate::resolve::{ResolvedData, Resolver};
 use crate::tree::Element;
 use crate::world::{HeightmapShape, MeshShape};
 
+/// The most submeshes that a warning names.
+const NAMES_MAX: usize = 20;
+
 /// The most bytes that all files of a world may hold together.
 const BYTES_MAX: usize = 1 << 30;
 
@@ -85,8 +88,11 @@ impl<'r> Files<'r> {
         self.parts.insert(key, index);
         let Some(index) = index else {
             let names = self.parsed.get(&file).and_then(Option::as_ref);
-            let names = names.map(MeshFile::names).unwrap_or_default().join(", ");
-            let what = format!("has no submesh {:?}; it has: {names}", shape.submesh);
+            let mut names = names.map(MeshFile::names).unwrap_or_default();
+            let more = if names.len() > NAMES_MAX { ", ..." } else { "" };
+            names.truncate(NAMES_MAX);
+            let (submesh, names) = (&shape.submesh, names.join(", "));
+            let what = format!("has no submesh {submesh:?}; it has: {names}{more}");
             warn(UNREADABLE, &shape.uri, &what, asker, report);
             return;
         };

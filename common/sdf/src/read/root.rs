@@ -23,18 +23,18 @@ pub(super) fn give_world(root: &mut Element, report: &mut Report) -> bool {
     if root.child("world").is_some() {
         return false;
     }
-    let mut world = Element::new_at("world", root);
-    world.set_attribute("name", DEFAULT_WORLD);
     let entities = ENTITIES
         .into_iter()
         .filter_map(|name| root.take_child(name));
-    let entity = entities.collect::<Vec<_>>().into_iter().next();
-    if entity.is_none() {
+    let Some(entity) = entities.collect::<Vec<_>>().into_iter().next() else {
         report.warn_once("ELEMENT_MISSING", "world", root, || {
-            "the file holds no world, model, light or actor; it is an empty world".to_owned()
+            "the file holds no world, model, light or actor: there is nothing to run".to_owned()
         });
-    }
-    world.nodes.extend(entity.map(Node::Element));
+        return false;
+    };
+    let mut world = Element::new_at("world", root);
+    world.set_attribute("name", DEFAULT_WORLD);
+    world.nodes.push(Node::Element(entity));
     root.nodes.push(Node::Element(world));
     true
 }

@@ -59,6 +59,10 @@ impl Inertial {
         let mine = through_angles(&self.origin);
         let theirs = pose.then(&through_angles(&other.origin));
         let mass = self.mass + other.mass;
+        // As in Gazebo's mathematics: what weighs nothing together stays as it is.
+        if mass <= 0.0 {
+            return;
+        }
         let center: [f64; 3] = std::array::from_fn(|i| {
             (self.mass * mine.position[i] + other.mass * theirs.position[i]) / mass
         });

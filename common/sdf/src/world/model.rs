@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Content, Joint, Link, Plugin};
+use super::{Content, Joint, JointKind, JointParent, Link, Plugin};
 use crate::pose::Pose;
 
 /// A top-level model.
@@ -59,6 +59,24 @@ impl Model {
             plugins: Vec::new(),
             custom: Vec::new(),
         }
+    }
+}
+
+impl Model {
+    /// Tells whether all links that its joints name by index are there.
+    pub(super) fn joints_hold_links(&self) -> bool {
+        let is_there = |link: usize| link < self.links.len();
+        self.joints.iter().all(|joint| {
+            let parent = match joint.parent {
+                JointParent::World => true,
+                JointParent::Link(link) => is_there(link),
+            };
+            let reference = match joint.kind {
+                JointKind::Gearbox { reference_body, .. } => reference_body.is_none_or(is_there),
+                _ => true,
+            };
+            parent && reference && is_there(joint.child)
+        })
     }
 }
 

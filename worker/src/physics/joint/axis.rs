@@ -98,10 +98,19 @@ impl Slot {
             damping: positive(axis.damping),
             reference: axis.spring_reference,
         };
-        let is_constant = spring.stiffness == 0.0;
         match self.main {
-            _ if is_constant && spring.damping == 0.0 => {}
-            Some(main) if is_constant => {
+            _ if spring.stiffness == 0.0 && spring.damping == 0.0 => {}
+            Some(main) => {
+                if spring.stiffness > 0.0 {
+                    let alone = Spring {
+                        damping: 0.0,
+                        ..spring
+                    };
+                    drive.spring = Some((self.aside(physics), alone));
+                }
+                if spring.damping == 0.0 {
+                    return;
+                }
                 let motor = JointMotor {
                     damping: spring.damping,
                     model: MotorModel::ForceBased,
@@ -113,7 +122,7 @@ impl Slot {
                 });
                 drive.damper = Some(Damper::new(main, spring.damping));
             }
-            _ => drive.spring = Some((self.aside(physics), spring)),
+            None => drive.spring = Some((self.aside(physics), spring)),
         }
     }
 

@@ -89,7 +89,7 @@ impl Coordinate {
             }
             Kind::Turn => {
                 let turn = frames[0].rotation.inverse() * frames[1].rotation;
-                2.0 * turn.x.atan2(turn.w)
+                2.0 * libm::atan2(turn.x, turn.w)
             }
             Kind::OneOfTwo(axes, which) => {
                 let turn = frames[0].rotation.inverse() * frames[1].rotation;
@@ -221,7 +221,7 @@ pub(super) fn reciprocal(axes: TwoAxes, which: Which, frames: [Pose; 2]) -> Vect
 fn angle_about(axis: Vector, from: Vector, to: Vector) -> f64 {
     let from = from - axis * axis.dot(from);
     let to = to - axis * axis.dot(to);
-    axis.dot(from.cross(to)).atan2(from.dot(to))
+    libm::atan2(axis.dot(from.cross(to)), from.dot(to))
 }
 
 /// Returns an angle with whole turns taken away, between -pi and pi.

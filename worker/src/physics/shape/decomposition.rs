@@ -54,6 +54,6 @@ fn resolution(triangles: &Triangles, voxels: u32) -> u32 {
     let extents = triangles.extents();
     let longest = extents.max_element();
     let per_volume = extents / longest;
-    let count = (voxels / (per_volume.x * per_volume.y * per_volume.z)).cbrt();
+    let count = libm::cbrt(voxels / (per_volume.x * per_volume.y * per_volume.z));
     count.clamp(8.0, 256.0) as u32
 }
