@@ -142,8 +142,8 @@ fn a_damped_spring_decays_as_its_closed_form() {
     );
 }
 
-/// On an arm of 1 m, level at position 0, the spring turns by `k q = m g cos q`. The solver undoes a
-/// part of what a motor did where a mass is off the axis; 2 % bounds what may be left of that.
+/// On an arm of 1 m, level at position 0, the spring turns by `k q = m g cos q`. The solver undoes
+/// a part of what a motor did where a mass is off the axis; 2 % bounds what may be left of that.
 #[test]
 fn a_damped_spring_on_an_arm_rests_where_its_load_says() {
     for (moment, damping) in [(0.01, 2.0), (0.01, 20.0), (1e-4, 20.0)] {
