@@ -6,7 +6,6 @@ use serde_json::Value;
 
 use super::{ResolvedLight, ResolvedPlugin, geometry, lights, numbers, plugins, scoped};
 
-#[expect(clippy::struct_excessive_bools, reason = "SDF has this many flags")]
 #[derive(Debug, Serialize)]
 #[expect(
     clippy::struct_excessive_bools,
