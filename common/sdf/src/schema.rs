@@ -1,6 +1,6 @@
 //! Holds a tree against SDF's specification, as libsdformat does before it reads anything.
 //!
-//! [`check`] judges one file as it stands, upgraded and before its includes: values, required
+//! [`check()`] judges one file as it stands, upgraded and before its includes: values, required
 //! attributes and unknown names. [`rules::check`] judges the whole with its includes by the rules
 //! that the specification does not say. Neither resolves names: [`crate::frames`] does.
 

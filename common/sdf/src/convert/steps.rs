@@ -1,5 +1,5 @@
 //! The upgrades from one version to the next that change what a file means, from libsdformat's
-//! `sdf/*/*.convert`; [`super::unflatten`] and [`super::separate`] have the larger ones.
+//! `sdf/*/*.convert`; [`super::unflatten`] has the largest.
 
 use crate::tree::{Element, Node};
 
