@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::files::{Asker, Files};
-use super::{auto_inertia, inertial};
+use super::{auto_inertia, inertial, part};
 use crate::report::Report;
 use crate::resolve::Resolver;
 use crate::tree::Element;
@@ -70,10 +70,12 @@ fn complete_link(
     files: &mut Files<'_>,
     report: &mut Report,
 ) {
+    let geometries: BTreeMap<_, _> = part::named(element, "collision")
+        .into_iter()
+        .map(|(name, collision)| (name, collision.child("geometry")))
+        .collect();
     for shape in &mut link.collisions {
-        let is_it = |other: &&Element| other.attribute("name") == Some(&shape.name);
-        let mut collisions = element.children_named("collision");
-        let Some(geometry) = collisions.find(is_it).and_then(|it| it.child("geometry")) else {
+        let Some(Some(geometry)) = geometries.get(shape.name.as_str()).copied() else {
             continue;
         };
         let name = format!("{model}::{}::{}", link.name, shape.name);

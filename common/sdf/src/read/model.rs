@@ -106,9 +106,6 @@ impl Parts {
         let pose = place.pose.then(&frame.pose);
         let mut link = link::read(frame, scope, name.clone(), pose, report);
         link.is_static = place.is_static;
-        if frame.element.child("self_collide").is_none() {
-            link.self_collide = value::truth(scope.element, "self_collide", false, report);
-        }
         if self
             .indices
             .insert(name.clone(), self.links.len())

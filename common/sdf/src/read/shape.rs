@@ -26,7 +26,7 @@ const SHAPES: [&str; 10] = [
 
 /// The most hulls and voxels of a convex decomposition.
 const HULLS_MAX: f64 = 1024.0;
-const VOXELS_MAX: f64 = 10_000_000.0;
+const VOXELS_MAX: f64 = 1_000_000.0;
 
 /// Reads a `<geometry>`; one without a shape that is known is [`Geometry::Empty`].
 pub(super) fn read(geometry: &Element, report: &mut Report) -> Geometry {
@@ -297,7 +297,7 @@ mod tests {
         check(&mesh(name, ""), &decomposition(16, 200_000), 0);
         let inner = "<convex_decomposition><max_convex_hulls>4</max_convex_hulls>\
                      <voxel_resolution>1e18</voxel_resolution></convex_decomposition>";
-        check(&mesh(name, inner), &decomposition(4, 10_000_000), 0);
+        check(&mesh(name, inner), &decomposition(4, 1_000_000), 0);
     }
 
     #[test]
