@@ -6,7 +6,7 @@
 //! (`dart/constraint/JointConstraint.cpp`), and the effort limits commands alone, of which there
 //! are none here.
 
-mod axis;
+pub(super) mod axis;
 pub(super) mod ratio;
 
 use rapier3d_f64::dynamics::{

@@ -7,6 +7,7 @@ use std::fmt;
 
 use sdf::{Axis, Collision, Geometry, Joint, JointKind, Link, Model, Surface, World, WorldJoint};
 
+use super::joint::axis::NO_LIMIT;
 use super::joint::{self, ratio};
 use super::shape::{self, Flaw};
 use super::{inertia, model};
@@ -90,9 +91,6 @@ impl fmt::Display for Limitation {
         write!(formatter, "{}::{}: {}", self.model, self.part, self.kind)
     }
 }
-
-/// Limits that files write for "none".
-const NO_LIMIT: f64 = 1e15;
 
 /// Returns what physics will ignore or approximate, each kind once for a model, in file order.
 pub fn unsupported(world: &World) -> Vec<Limitation> {

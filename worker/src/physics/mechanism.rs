@@ -1,7 +1,8 @@
 //! [`Mechanism`]: the joints of a model that rapier does not keep by itself.
 //!
-//! Two axes in series (universal, revolute2), springs, limits of any range, greatest speeds, and
-//! ratios between joints (screw, gearbox, mimic) are prepared before each step. Everything that a
+//! Two axes in series (universal, revolute2), springs, strong dampers, dry friction, limits of any
+//! range, greatest speeds, and ratios between joints (screw, gearbox, mimic) are prepared before
+//! each step. Everything that a
 //! step needs to know of the one before is in here, and so in snapshots. Start at [`super::joint`],
 //! which fills it.
 

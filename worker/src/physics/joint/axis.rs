@@ -16,7 +16,7 @@ use super::super::mechanism::friction::Friction;
 
 /// Limits that files write for "none", and the stiffness from which on a limit is rigid, SDF's
 /// default \[N/m or N m/rad\].
-const NO_LIMIT: f64 = 1e15;
+pub(in super::super) const NO_LIMIT: f64 = 1e15;
 const RIGID_LIMIT: f64 = 1e8;
 
 /// Where the roles of one axis of a joint are put.

@@ -70,7 +70,13 @@ impl Triangles {
         if self.is_flat() {
             return None;
         }
-        SharedShape::convex_hull(&self.vertices)
+        // A vertex whose triangles were dropped is no corner of the shape.
+        let used: BTreeSet<u32> = self.indices.iter().flatten().copied().collect();
+        let points: Vec<Vector> = used
+            .into_iter()
+            .map(|index| self.vertices[index as usize])
+            .collect();
+        SharedShape::convex_hull(&points)
     }
 
     /// Returns the edge lengths of the box around the triangles \[m\].
