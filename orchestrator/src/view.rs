@@ -103,7 +103,7 @@ pub async fn run(
 
 /// Hands a command on without waiting; what cannot be handed on is answered here.
 fn send(model: &mut Model, commands: &Sender<Command>, command: Command, now: SessionTime) {
-    let Err(error) = commands.try_send(command) else {
+    let Err(error) = commands.try_send(command.clone()) else {
         return;
     };
     let result = Err(match error {

@@ -14,7 +14,7 @@ use protocol::primary_to_secondary::Step;
 use protocol::secondary_to_primary::StepAck;
 use protocol::{
     Envelope, Iteration, PeerName, PrimaryToSecondary, ProtocolVersion, Role, RoutingId,
-    SecondaryToPrimary, Sequence, SessionId, SimTime, StateBlob, encode, topic,
+    SecondaryToPrimary, Sequence, SessionId, SimTime, encode, topic,
 };
 use serde_json::json;
 use tests::cluster;
@@ -108,9 +108,8 @@ fn messages() -> (Vec<u8>, Vec<u8>) {
         body: SecondaryToPrimary::StepAck(StepAck {
             sequence: Sequence(10_000),
             iteration: Iteration(10_000),
-            cells: Vec::new(),
-            states: StateBlob::default(),
             busy_ns: 1000,
+            ..StepAck::default()
         }),
     };
     (encode(&step), encode(&ack))

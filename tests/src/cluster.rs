@@ -7,7 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use lockstep::{
-    Plan, Primary, PrimaryInput, PrimaryOutput, SecondaryInput, SecondarySettings, Settings,
+    LoadRule, Plan, Primary, PrimaryInput, PrimaryOutput, Rules, SecondaryInput, SecondarySettings,
+    Settings,
 };
 use protocol::{
     ClientToPrimary, Command, Digest, Envelope, Iteration, PeerName, PrimaryToClient,
@@ -341,6 +342,15 @@ pub fn settings(secondaries: u32, iterations: u64) -> Settings {
         heartbeat_timeout: None,
         peer_timeout: Duration::from_secs(10),
         step_timeout: Duration::from_secs(10),
+        rules: Rules {
+            load: LoadRule::Buffer,
+            interaction_margin: 0.02,
+            minimum_stay: 50,
+            step_size_s: 0.001,
+        },
+        balance: true,
+        threads: 1,
+        verify: false,
         build: identity::build(),
     }
 }

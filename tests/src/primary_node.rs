@@ -13,7 +13,7 @@ use protocol::secondary_to_primary::{CellAck, Heartbeat, Loaded, StepAck};
 use protocol::{
     CellId, ClientToPrimary, Command, Digest, DigestBuilder, Envelope, Iteration, PeerName,
     PrimaryToSecondary, ProtocolVersion, RequestId, Role, RoutingId, SecondaryToPrimary, Sequence,
-    SessionId, SessionTime, StateBlob, StopReason,
+    SessionId, SessionTime, StopReason,
 };
 use worker::identity;
 
@@ -138,9 +138,7 @@ impl PrimaryNode {
         let mut ack = StepAck {
             sequence,
             iteration,
-            cells: Vec::new(),
-            states: StateBlob::default(),
-            busy_ns: 0,
+            ..StepAck::default()
         };
         for cell in (0..primary.plan().cells.len() as u32).map(CellId) {
             if primary.host(cell) != Some(&peer(name)) {
@@ -166,9 +164,7 @@ impl PrimaryNode {
         let ack = StepAck {
             sequence: self.step.sequence,
             iteration: self.step.iteration,
-            cells: Vec::new(),
-            states: StateBlob::default(),
-            busy_ns: 0,
+            ..StepAck::default()
         };
         self.hear_in(SessionId(0xbad), name, SecondaryToPrimary::StepAck(ack));
     }
@@ -334,6 +330,7 @@ fn secondary_message(message: &PrimaryToSecondary) -> String {
         PrimaryToSecondary::Welcome(_) => "welcome".to_owned(),
         PrimaryToSecondary::Refused(refusal) => format!("refused: {}", refusal.reason),
         PrimaryToSecondary::Sync => "sync".to_owned(),
+        PrimaryToSecondary::CellSnapshot(snapshot) => format!("snapshot of cell {}", snapshot.cell),
         PrimaryToSecondary::HeartbeatEcho(echo) => format!("echo {}", echo.count),
         PrimaryToSecondary::Stop(reason) => format!("stop {reason}"),
         PrimaryToSecondary::Step(step) => {
@@ -342,7 +339,8 @@ fn secondary_message(message: &PrimaryToSecondary) -> String {
                 text.push_str(" paused");
             }
             for change in &step.affinities {
-                let _ = write!(text, " cell {}>{}", change.cell, change.secondary);
+                let host = change.secondary.as_ref().map_or("nobody", PeerName::as_str);
+                let _ = write!(text, " cell {}>{host}", change.cell);
             }
             for change in &step.level_changes {
                 let sign = if change.loaded { '+' } else { '-' };

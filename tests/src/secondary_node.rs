@@ -9,7 +9,7 @@ use protocol::primary_to_secondary::{Refusal, Step, Welcome};
 use protocol::secondary_to_primary::StepAck;
 use protocol::{
     Digest, Envelope, Iteration, Outcome, PeerName, PrimaryToSecondary, ProtocolVersion, Role,
-    SecondaryToPrimary, Sequence, SessionId, SessionTime, StateBlob, StopReason,
+    SecondaryToPrimary, Sequence, SessionId, SessionTime, StopReason,
 };
 use worker::identity;
 
@@ -134,6 +134,8 @@ fn welcome() -> Welcome {
         seed: 0,
         heartbeat_interval: Duration::from_millis(100),
         heartbeat_timeout: Duration::from_secs(2),
+        threads: 1,
+        verify: false,
     }
 }
 
@@ -151,9 +153,7 @@ fn ack(sequence: &str) -> StepAck {
     StepAck {
         sequence: Sequence(number),
         iteration: Iteration(number),
-        cells: Vec::new(),
-        states: StateBlob::default(),
-        busy_ns: 0,
+        ..StepAck::default()
     }
 }
 

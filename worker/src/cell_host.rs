@@ -74,7 +74,7 @@ impl CellHost {
             return Err(StepError::Time);
         }
         for change in &step.affinities {
-            if change.secondary == self.name {
+            if change.secondary.as_ref() == Some(&self.name) {
                 self.adopt_cell(change.cell)?;
             }
         }
@@ -108,6 +108,9 @@ impl CellHost {
             iteration: step.iteration,
             cells,
             states: blob,
+            poses: Vec::new(),
+            transfers: Vec::new(),
+            snapshots: Vec::new(),
             busy_ns: begin.elapsed().as_nanos() as u64,
         })
     }

@@ -10,7 +10,9 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::Parser;
-use lockstep::{Plan, Primary, PrimaryInput, SecondaryInput, SecondarySettings, Settings};
+use lockstep::{
+    LoadRule, Plan, Primary, PrimaryInput, Rules, SecondaryInput, SecondarySettings, Settings,
+};
 use protocol::exit::Outcome;
 use protocol::report::Summary;
 use protocol::{ExitCode, PeerName, Role, RoutingId, StopReason};
@@ -223,6 +225,15 @@ fn settings_of(run: &Run, loaded: &LoadedWorlds, secondaries: Option<u32>) -> Se
         heartbeat_timeout: secondaries.map(|_| run.heartbeat_timeout),
         peer_timeout: run.peer_timeout,
         step_timeout: run.step_timeout,
+        rules: Rules {
+            load: LoadRule::Buffer,
+            interaction_margin: 0.02,
+            minimum_stay: 50,
+            step_size_s: loaded.step_size.as_secs_f64(),
+        },
+        balance: true,
+        threads: 1,
+        verify: false,
         build: identity::build(),
     }
 }

@@ -273,6 +273,7 @@ pub fn performers(primary: &Primary) -> Vec<PerformerReport> {
                 position: state.position,
                 orientation_xyzw: state.orientation_xyzw,
                 linear_velocity: state.linear_velocity,
+                hand_offs: 0,
             }
         })
         .collect()

@@ -7,6 +7,7 @@
 
 pub mod bounds;
 pub mod levels;
+pub mod membership;
 pub mod pace;
 pub mod placement;
 pub mod plan;
@@ -15,6 +16,7 @@ pub mod roster;
 pub mod secondary;
 
 pub use bounds::Bounds;
+pub use membership::{Changes, LoadRule, Membership, Passage, Rules};
 pub use plan::{CellPlan, LevelPlan, PerformerPlan, Plan};
 pub use primary::{PeerTiming, Primary, PrimaryInput, PrimaryOutput, Settings, StepReport};
 pub use secondary::{Secondary, SecondaryInput, SecondaryOutput, SecondarySettings};

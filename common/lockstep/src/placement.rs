@@ -1,6 +1,6 @@
 //! Which secondary hosts which cell at the start.
 
-use protocol::primary_to_secondary::AffinityChange;
+use protocol::primary_to_secondary::{AffinityChange, CellSource};
 use protocol::{CellId, PeerName};
 
 use crate::plan::Plan;
@@ -32,7 +32,8 @@ pub fn first_placement(plan: &Plan, secondaries: &[PeerName]) -> Vec<AffinityCha
         *load += count;
         affinities.push(AffinityChange {
             cell: CellId(cell as u32),
-            secondary: secondary.clone(),
+            secondary: Some(secondary.clone()),
+            source: CellSource::Start,
         });
     }
     affinities
@@ -63,7 +64,10 @@ mod tests {
         let plan = Plan::new(&[world]);
         let placed: Vec<String> = first_placement(&plan, &secondaries)
             .iter()
-            .map(|change| format!("{}>{}", plan.cell(change.cell).name, change.secondary))
+            .map(|change| {
+                let host = change.secondary.as_ref().unwrap();
+                format!("{}>{host}", plan.cell(change.cell).name)
+            })
             .collect();
         assert_eq!(placed.join(" "), expected);
     }

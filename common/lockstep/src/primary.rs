@@ -134,14 +134,7 @@ impl Primary {
             .enumerate()
             .map(|(id, performer)| PerformerRecord {
                 cell: performer.home,
-                state: PerformerState {
-                    performer: PerformerId(id as u32),
-                    position: performer.start,
-                    orientation_xyzw: [0.0, 0.0, 0.0, 1.0],
-                    linear_velocity: [0.0; 3],
-                    angular_velocity: [0.0; 3],
-                    digest: Digest::default(),
-                },
+                state: PerformerState::at_rest(PerformerId(id as u32), performer.start),
                 reported: false,
             })
             .collect();
@@ -191,7 +184,7 @@ impl Primary {
                 session,
                 message,
             } => {
-                self.on_request(from, session, &message, now, out);
+                self.on_request(from, session, message, now, out);
             }
             PrimaryInput::Malformed {
                 from,

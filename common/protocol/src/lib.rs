@@ -10,6 +10,7 @@ pub mod digest;
 pub mod envelope;
 pub mod exit;
 pub mod id;
+pub mod link_poses;
 pub mod peer;
 pub mod primary_to_client;
 pub mod primary_to_observers;
@@ -28,11 +29,12 @@ pub use exit::{ExitCode, Outcome, StopReason};
 pub use id::{
     CellId, Iteration, LevelId, PeerName, PerformerId, RequestId, RoutingId, Sequence, SessionId,
 };
+pub use link_poses::{LinkPose, LinkPoses};
 pub use peer::{PeerInfo, Role};
 pub use primary_to_client::PrimaryToClient;
 pub use primary_to_observers::PrimaryToObservers;
 pub use primary_to_secondary::PrimaryToSecondary;
 pub use secondary_to_primary::SecondaryToPrimary;
-pub use state::{PerformerState, StateBlob};
+pub use state::{NO_REACH, PerformerState, StateBlob};
 pub use time::{SessionTime, SimTime};
 pub use version::ProtocolVersion;

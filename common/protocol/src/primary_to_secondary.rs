@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use crate::digest::Digest;
 use crate::exit::StopReason;
-use crate::id::{CellId, Iteration, LevelId, PeerName, Sequence};
+use crate::id::{CellId, Iteration, LevelId, PeerName, PerformerId, Sequence};
+use crate::link_poses::LinkPoses;
 use crate::time::SimTime;
 use crate::topic;
 
@@ -18,6 +19,8 @@ pub enum PrimaryToSecondary {
     Refused(Refusal),
     /// Answer if you hear this on your subscription. On `/step`.
     Sync,
+    /// A cell that a step to come gives to the receiver. On `/session`, before that step.
+    CellSnapshot(CellSnapshot),
     /// Do one iteration. On `/step`, and again on `control` to a secondary that did not answer.
     Step(Step),
     /// Your heartbeat arrived. On `/heartbeat`.
@@ -42,6 +45,10 @@ pub struct Welcome {
     pub heartbeat_interval: Duration,
     /// Silence after which a peer counts as lost.
     pub heartbeat_timeout: Duration,
+    /// How many threads step cells, at least 1.
+    pub threads: u32,
+    /// Whether every step of every cell is done twice and compared.
+    pub verify: bool,
 }
 
 /// Why a process may not join.
@@ -64,19 +71,56 @@ pub struct Step {
     pub step_size_ns: u64,
     /// Whether time stands still.
     pub paused: bool,
-    /// Cells that change host, in order of their ids.
+    /// Cells that come to a host, change it, or are given up, in order of their ids.
     pub affinities: Vec<AffinityChange>,
+    /// Performers that change cell, in order of their ids.
+    pub hand_offs: Vec<HandOff>,
     /// Levels that come or go in a cell, in cell order, then by level.
     pub level_changes: Vec<LevelChange>,
+    /// Ghosts that come or go in a cell, in cell order, then by performer.
+    pub ghost_changes: Vec<GhostChange>,
+    /// Where the links of all ghosts are, in order of performers.
+    pub ghost_poses: Vec<LinkPoses>,
+    /// Cells that stop for now or go on, in order of their ids.
+    pub suspensions: Vec<Suspension>,
+    /// What the answer must hold besides the states.
+    pub wanted: Wanted,
 }
 
-/// A cell gets a host.
+/// A cell gets a host, changes it, or is given up.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AffinityChange {
     /// The cell.
     pub cell: CellId,
-    /// The secondary that hosts it from this step on.
-    pub secondary: PeerName,
+    /// The secondary that hosts it from this step on; `None` gives it up.
+    pub secondary: Option<PeerName>,
+    /// What the new host makes it from.
+    pub source: CellSource,
+}
+
+/// What a cell is made from at a new host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum CellSource {
+    /// The world at the start: global models and the performers whose home it is.
+    Start,
+    /// Global models alone.
+    Empty,
+    /// The [`CellSnapshot`] of the step before.
+    Snapshot,
+}
+
+/// A performer changes cell.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HandOff {
+    /// The performer.
+    pub performer: PerformerId,
+    /// The cell that it leaves.
+    pub from: CellId,
+    /// The cell that it enters.
+    pub to: CellId,
+    /// Its whole state after the iteration before, as its former owner gave it.
+    #[serde(with = "serde_bytes")]
+    pub state: Vec<u8>,
 }
 
 /// A level's static models come into a cell or leave it.
@@ -88,6 +132,49 @@ pub struct LevelChange {
     pub level: LevelId,
     /// Whether its models come (`true`) or leave.
     pub loaded: bool,
+}
+
+/// A read-only copy of a performer comes into a cell or leaves it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct GhostChange {
+    /// The cell.
+    pub cell: CellId,
+    /// The performer, which another cell owns.
+    pub performer: PerformerId,
+    /// Whether it comes (`true`) or leaves.
+    pub present: bool,
+}
+
+/// A cell stops for now, with everything in it, or goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Suspension {
+    /// The cell.
+    pub cell: CellId,
+    /// Whether it stops (`true`) or goes on.
+    pub suspended: bool,
+}
+
+/// What a step wants to know besides the states; each in ascending order.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Wanted {
+    /// Performers whose links' poses are wanted, for ghosts.
+    pub poses: Vec<PerformerId>,
+    /// Performers whose whole state is wanted, since they may change cell next.
+    pub states: Vec<PerformerId>,
+    /// Cells of which a snapshot is wanted, since they change host next.
+    pub snapshots: Vec<CellId>,
+}
+
+/// A cell as bytes, from which it goes on bit for bit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CellSnapshot {
+    /// The iteration after which it was taken.
+    pub iteration: Iteration,
+    /// The cell.
+    pub cell: CellId,
+    /// All that is in it.
+    #[serde(with = "serde_bytes")]
+    pub bytes: Vec<u8>,
 }
 
 /// The answer to a heartbeat.
@@ -105,7 +192,9 @@ impl PrimaryToSecondary {
     /// Returns the topic that this message travels on.
     pub fn topic(&self) -> &'static str {
         match self {
-            Self::Welcome(_) | Self::Refused(_) | Self::Stop(_) => topic::SESSION,
+            Self::Welcome(_) | Self::Refused(_) | Self::CellSnapshot(_) | Self::Stop(_) => {
+                topic::SESSION
+            }
             Self::Sync | Self::Step(_) => topic::STEP,
             Self::HeartbeatEcho(_) => topic::HEARTBEAT,
         }

@@ -191,6 +191,8 @@ pub struct PerformerReport {
     pub orientation_xyzw: [f64; 4],
     /// Linear velocity, world frame \[m/s\].
     pub linear_velocity: [f64; 3],
+    /// How often it has changed cell.
+    pub hand_offs: u64,
 }
 
 /// All figures of one moment.

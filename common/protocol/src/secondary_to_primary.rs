@@ -4,8 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::digest::Digest;
 use crate::exit::StopReason;
-use crate::id::{CellId, Iteration, Sequence};
+use crate::id::{CellId, Iteration, PerformerId, Sequence};
+use crate::link_poses::LinkPoses;
 use crate::peer::PeerInfo;
+use crate::primary_to_secondary::CellSnapshot;
 use crate::state::StateBlob;
 use crate::topic;
 
@@ -51,7 +53,7 @@ pub struct Heartbeat {
 }
 
 /// The answer to a step.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StepAck {
     /// The step answered.
     pub sequence: Sequence,
@@ -61,6 +63,12 @@ pub struct StepAck {
     pub cells: Vec<CellAck>,
     /// States of the performers of those cells, in cell order, then by id.
     pub states: StateBlob,
+    /// Poses of the links of the performers asked for, in cell order, then by id.
+    pub poses: Vec<LinkPoses>,
+    /// Whole states of the performers asked for, in cell order, then by id.
+    pub transfers: Vec<Transfer>,
+    /// Snapshots of the cells asked for, in order of their ids.
+    pub snapshots: Vec<CellSnapshot>,
     /// From receiving the step to sending this \[ns\].
     pub busy_ns: u64,
 }
@@ -76,6 +84,16 @@ pub struct CellAck {
     pub physics_ns: u64,
     /// How many states of the blob are its own.
     pub performer_count: u32,
+}
+
+/// Everything of a performer that a hand-off carries, after a step.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Transfer {
+    /// The performer.
+    pub performer: PerformerId,
+    /// Its whole state, which only cells understand.
+    #[serde(with = "serde_bytes")]
+    pub state: Vec<u8>,
 }
 
 impl SecondaryToPrimary {

@@ -2,7 +2,8 @@
 //!
 //! Layout of one state, little-endian, [`STATE_BYTES`] bytes: `u32` performer, `u32` zero, then
 //! `f64` position xyz \[m\], orientation xyzw, linear velocity xyz \[m/s\], angular velocity xyz
-//! \[rad/s\] (13 numbers, world frame), then the 128-bit digest of every link's state.
+//! \[rad/s\] (13 numbers, world frame), `f32` least xyz and greatest xyz of the box that it may reach
+//! in the next step \[m\], then the 128-bit digest of every link's state.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +11,7 @@ use crate::digest::Digest;
 use crate::id::PerformerId;
 
 /// The size of one packed state \[bytes\].
-pub const STATE_BYTES: usize = 8 + 13 * 8 + 16;
+pub const STATE_BYTES: usize = 8 + 13 * 8 + 6 * 4 + 16;
 
 /// What the primary knows of a performer after an iteration; all vectors in the world frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -25,11 +26,30 @@ pub struct PerformerState {
     pub linear_velocity: [f64; 3],
     /// Angular velocity of the canonical link \[rad/s\].
     pub angular_velocity: [f64; 3],
+    /// The box that all of its collisions keep to during the next step: least corner, then greatest,
+    /// rounded outwards \[m\]. Without collisions the least is above the greatest.
+    pub reach: [[f32; 3]; 2],
     /// Fingerprint of the state bits of all of the performer's links.
     pub digest: Digest,
 }
 
+/// The reach of a performer without collisions, which touches nothing.
+pub const NO_REACH: [[f32; 3]; 2] = [[f32::INFINITY; 3], [f32::NEG_INFINITY; 3]];
+
 impl PerformerState {
+    /// Returns the state of a performer that rests where its model was put.
+    pub fn at_rest(performer: PerformerId, position: [f64; 3]) -> Self {
+        Self {
+            performer,
+            position,
+            orientation_xyzw: [0.0, 0.0, 0.0, 1.0],
+            linear_velocity: [0.0; 3],
+            angular_velocity: [0.0; 3],
+            reach: NO_REACH,
+            digest: Digest::default(),
+        }
+    }
+
     /// Tells whether every number is finite.
     pub fn is_finite(&self) -> bool {
         self.numbers().iter().all(|number| number.is_finite())
@@ -50,18 +70,23 @@ impl PerformerState {
         for number in self.numbers() {
             bytes.extend_from_slice(&number.to_le_bytes());
         }
+        for coordinate in self.reach.as_flattened() {
+            bytes.extend_from_slice(&coordinate.to_le_bytes());
+        }
         bytes.extend_from_slice(&self.digest.0.to_le_bytes());
     }
 
     fn unpack(bytes: &[u8; STATE_BYTES]) -> Self {
         let number = |index: usize| f64::from_le_bytes(array(bytes, 8 + index * 8));
+        let reach = |index: usize| f32::from_le_bytes(array(bytes, 8 + 13 * 8 + index * 4));
         Self {
             performer: PerformerId(u32::from_le_bytes(array(bytes, 0))),
             position: std::array::from_fn(number),
             orientation_xyzw: std::array::from_fn(|index| number(3 + index)),
             linear_velocity: std::array::from_fn(|index| number(7 + index)),
             angular_velocity: std::array::from_fn(|index| number(10 + index)),
-            digest: Digest(u128::from_le_bytes(array(bytes, 8 + 13 * 8))),
+            reach: [[0, 1, 2], [3, 4, 5]].map(|corner| corner.map(reach)),
+            digest: Digest(u128::from_le_bytes(array(bytes, STATE_BYTES - 16))),
         }
     }
 }
@@ -130,6 +155,7 @@ mod tests {
             orientation_xyzw: [0.0, 0.0, 0.5_f64.sqrt(), 0.5_f64.sqrt()],
             linear_velocity: [-0.0, 1e300, 3.0],
             angular_velocity: [4.0, 5.0, 6.0],
+            reach: [[-1.5, 0.0, f32::MIN], [7.0, -0.0, f32::INFINITY]],
             digest: Digest(7 << 100),
         }
     }

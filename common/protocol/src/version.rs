@@ -9,17 +9,21 @@ pub enum ProtocolVersion {
     /// Announce, welcome, sync, step, step ack, heartbeat, stop; play, pause, step and stop
     /// commands; status topics.
     V1,
+    /// Hand-offs, ghosts, suspended cells, snapshots of cells, reach of performers; move cell and
+    /// set performer commands.
+    V2,
 }
 
 impl ProtocolVersion {
     /// The version that this build speaks.
-    pub const CURRENT: Self = Self::V1;
+    pub const CURRENT: Self = Self::V2;
 }
 
 impl From<ProtocolVersion> for u16 {
     fn from(version: ProtocolVersion) -> Self {
         match version {
             ProtocolVersion::V1 => 1,
+            ProtocolVersion::V2 => 2,
         }
     }
 }
@@ -40,6 +44,7 @@ impl TryFrom<u16> for ProtocolVersion {
     fn try_from(number: u16) -> Result<Self, Self::Error> {
         match number {
             1 => Ok(Self::V1),
+            2 => Ok(Self::V2),
             number => Err(UnknownVersion {
                 number,
                 known: Self::CURRENT.into(),

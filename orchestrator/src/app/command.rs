@@ -3,7 +3,7 @@
 use protocol::Command;
 
 /// Something to be done outside the model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
     /// Send this to the primary, without waiting.
     Send(Command),

@@ -208,6 +208,7 @@ pub(crate) fn performers() -> Vec<PerformerReport> {
         position,
         orientation_xyzw: [0.0, 0.0, 0.0, 1.0],
         linear_velocity: velocity,
+        hand_offs: 0,
     };
     let rover_1 = one(
         "rover_1",

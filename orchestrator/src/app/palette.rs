@@ -15,7 +15,7 @@ pub struct Word {
 }
 
 /// What a line of the palette asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Request {
     /// A command to the primary.
     Command(Command),

@@ -42,7 +42,7 @@ impl Observer {
 
     /// Sends a command; its answer comes as [`Feed::Reply`].
     pub fn send(&mut self, command: Command) {
-        let request = self.connection.request(command);
+        let request = self.connection.request(command.clone());
         self.pending.0.insert(request, command);
     }
 
@@ -151,7 +151,7 @@ mod tests {
             commands
                 .iter()
                 .zip(1..)
-                .map(|(command, id)| (RequestId(id), *command))
+                .map(|(command, id)| (RequestId(id), command.clone()))
                 .collect(),
         )
     }

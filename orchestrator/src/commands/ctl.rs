@@ -13,10 +13,10 @@ pub(super) fn ctl(arguments: &CtlArguments) -> CommandResult {
         .parse()
         .map_err(|error| Failed::new(ExitCode::Usage, error))?;
     let target = target::find(run)?;
-    let asked = client::ask(&target.endpoints, command, arguments.timeout);
+    let asked = client::ask(&target.endpoints, command.clone(), arguments.timeout);
     match runtime()?.block_on(asked).map_err(from_ask)? {
         Reply::Done { iteration } => {
-            let done = done(command);
+            let done = done(&command);
             output::print(&format!(
                 "{} {done} at iteration {iteration}\n",
                 target.name()
@@ -39,11 +39,13 @@ pub(super) fn from_ask(error: AskError) -> Failed {
     Failed::new(code, error)
 }
 
-fn done(command: Command) -> &'static str {
+fn done(command: &Command) -> &'static str {
     match command {
         Command::Play => "runs",
         Command::Pause => "is paused",
         Command::Step { .. } => "has stepped and is paused",
+        Command::MoveCell { .. } => "has moved the cell",
+        Command::SetPerformer { .. } => "has the performer",
         Command::Stop | Command::Interrupt => "ends",
         Command::Ping | Command::Snapshot | Command::Layout => "answered",
     }

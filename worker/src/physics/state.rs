@@ -26,6 +26,7 @@ pub(super) fn state(
         orientation_xyzw: model.pose.orientation_xyzw,
         linear_velocity: [0.0; 3],
         angular_velocity: [0.0; 3],
+        reach: protocol::NO_REACH,
         digest: digest.finish(),
     };
     if let Some(handle) = links.get(model.canonical_link) {

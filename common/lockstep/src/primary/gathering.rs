@@ -47,6 +47,8 @@ impl Primary {
             seed: self.settings.seed,
             heartbeat_interval: self.settings.heartbeat_interval,
             heartbeat_timeout: self.settings.heartbeat_timeout.unwrap_or(Duration::MAX),
+            threads: self.settings.threads,
+            verify: self.settings.verify,
         };
         out.push(PrimaryOutput::Send {
             to: from.clone(),

@@ -9,6 +9,8 @@ use protocol::{
     StopReason,
 };
 
+use crate::membership::Rules;
+
 /// What a run is asked to be.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -34,6 +36,14 @@ pub struct Settings {
     pub peer_timeout: Duration,
     /// How long a step may go unacknowledged.
     pub step_timeout: Duration,
+    /// What decides which cell every performer is in.
+    pub rules: Rules,
+    /// Whether cells move between secondaries for the sake of balance.
+    pub balance: bool,
+    /// How many threads step the cells of each secondary, at least 1.
+    pub threads: u32,
+    /// Whether every step of every cell is done twice and compared.
+    pub verify: bool,
     /// The primary's own program; a secondary's must be equal.
     pub build: Build,
 }

@@ -17,11 +17,11 @@ impl Primary {
         &mut self,
         from: RoutingId,
         session: SessionId,
-        message: &ClientToPrimary,
+        message: ClientToPrimary,
         now: SessionTime,
         out: &mut Vec<PrimaryOutput>,
     ) {
-        let ClientToPrimary { request, command } = *message;
+        let ClientToPrimary { request, command } = message;
         let may_be_unknown = command.only_asks() && session == SessionId::UNKNOWN;
         if session != self.settings.session && !may_be_unknown {
             self.refused.foreign += 1;
@@ -57,6 +57,9 @@ impl Primary {
             Command::Interrupt => {
                 let cause = "the program that started it was interrupted";
                 self.on_stop(from, request, Outcome::Interrupted, cause, now, out);
+            }
+            Command::MoveCell { .. } | Command::SetPerformer { .. } => {
+                Self::fail(from, request, "this command is not known yet", out);
             }
             Command::Ping | Command::Snapshot | Command::Layout => {}
         }

@@ -62,7 +62,13 @@ impl Primary {
             .map(|(name, _)| name.clone())
             .collect();
         let affinities = first_placement(&self.plan, &names);
-        for AffinityChange { cell, secondary } in &affinities {
+        for AffinityChange {
+            cell, secondary, ..
+        } in &affinities
+        {
+            let Some(secondary) = secondary else {
+                continue;
+            };
             self.affinity.insert(*cell, secondary.clone());
             self.hosted
                 .entry(secondary.clone())
@@ -136,6 +142,7 @@ impl Primary {
             paused,
             affinities,
             level_changes: self.level_changes(),
+            ..Step::default()
         };
         out.push(PrimaryOutput::Publish(PrimaryToSecondary::Step(
             step.clone(),

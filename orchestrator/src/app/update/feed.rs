@@ -196,6 +196,8 @@ fn command_text(command: Command) -> Option<String> {
         Command::Play => Some("play".to_owned()),
         Command::Pause => Some("pause".to_owned()),
         Command::Step { count } => Some(format!("step {count}")),
+        Command::MoveCell { level, peer } => Some(format!("move-cell {level} {peer}")),
+        Command::SetPerformer { model, .. } => Some(format!("set-performer {model}")),
         Command::Stop | Command::Interrupt => Some("stop".to_owned()),
         Command::Ping | Command::Snapshot | Command::Layout => None,
     }

@@ -253,7 +253,7 @@ fn send(model: &mut Model, command: Command) -> Option<Effect> {
     if model.is_stale() {
         return refuse(model, "the primary cannot be reached");
     }
-    model.pending.push(command);
+    model.pending.push(command.clone());
     model.notice = None;
     Some(Effect::Send(command))
 }
