@@ -33,7 +33,7 @@ const COLUMNS: &[Column<LevelReport>] = &[
     column("ghosts", (6, 24), 2, |model, level, width| {
         names(model, &level.ghosts, width)
     }),
-    table::column("hand-offs|in", (4, 9), 2, Side::Right, hand_offs),
+    table::column("hand-offs", (9, 9), 2, Side::Right, hand_offs),
     column("models", (6, 24), 3, |model, level, width| {
         names(model, &level.models_loaded, width)
     }),

@@ -11,9 +11,6 @@ use crate::app::model::Model;
 use crate::app::panel::Panel;
 use crate::app::rows::{SortBy, speed};
 
-/// The heading of the count of hand-offs, whole and short.
-const HAND_OFFS: &str = "hand-offs|offs";
-
 const COLUMNS: &[Column<PerformerReport>] = &[
     column("name", (12, 28), 0, Side::Left, name),
     column("owner", (6, 16), 0, Side::Left, owner),
@@ -74,7 +71,7 @@ pub fn draw(model: &Model, frame: &mut Frame, area: Rect) {
     let remark = format!(
         "{} by {}{turned}",
         text::count(all as u64),
-        sorted_title(order.by).split('|').next().unwrap_or_default()
+        sorted_title(order.by)
     );
     let inside = panel_frame::draw(model, frame, area, Panel::Performers, (&remark, &bottom));
     let sorted = Some((
@@ -101,7 +98,7 @@ fn sorted_title(by: SortBy) -> &'static str {
         SortBy::Position(1) => "y m",
         SortBy::Position(_) => "z m",
         SortBy::Speed => "speed m/s",
-        SortBy::HandOffs => HAND_OFFS,
+        SortBy::HandOffs => "hand-offs",
     }
 }
 
