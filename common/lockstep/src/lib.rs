@@ -6,12 +6,15 @@
 //! in as inputs, everything to be done goes out as outputs.
 
 pub mod bounds;
+mod box_tree;
 pub mod levels;
 pub mod membership;
 pub mod pace;
 pub mod placement;
 pub mod plan;
 pub mod primary;
+#[cfg(test)]
+mod random;
 pub mod roster;
 pub mod secondary;
 
