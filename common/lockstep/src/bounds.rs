@@ -27,6 +27,15 @@ impl Bounds {
         }
     }
 
+    /// Returns the least box that holds both.
+    #[must_use]
+    pub fn union(&self, other: &Self) -> Self {
+        Self {
+            min: std::array::from_fn(|axis| self.min[axis].min(other.min[axis])),
+            max: std::array::from_fn(|axis| self.max[axis].max(other.max[axis])),
+        }
+    }
+
     /// Tells whether two boxes share at least a point; boxes with a NaN touch nothing.
     pub fn touches(&self, other: &Self) -> bool {
         (0..3).all(|axis| self.min[axis] <= other.max[axis] && other.min[axis] <= self.max[axis])

@@ -85,15 +85,12 @@ impl MoveCosts {
     /// Takes a move that was made.
     pub(super) fn note(&mut self, bytes: u64, took: Duration) {
         let (bytes, took_ns) = (bytes as f64, took.as_nanos() as f64);
-        match self.bytes {
-            Some(before) => {
-                self.bytes = Some(before + (bytes - before) * WEIGHT_OF_NEW);
-                self.took_ns += (took_ns - self.took_ns) * WEIGHT_OF_NEW;
-            }
-            None => {
-                self.bytes = Some(bytes);
-                self.took_ns = took_ns;
-            }
+        if let Some(before) = self.bytes {
+            self.bytes = Some(before + (bytes - before) * WEIGHT_OF_NEW);
+            self.took_ns += (took_ns - self.took_ns) * WEIGHT_OF_NEW;
+        } else {
+            self.bytes = Some(bytes);
+            self.took_ns = took_ns;
         }
     }
 
