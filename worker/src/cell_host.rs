@@ -180,8 +180,9 @@ impl CellHost {
             });
         }
         let scene = &self.scene;
-        self.threads
-            .for_each(coming.iter_mut(), |coming| coming.made = Some(coming.make(scene)));
+        self.threads.for_each(coming.iter_mut(), |coming| {
+            coming.made = Some(coming.make(scene))
+        });
         for Coming { id, made, .. } in coming {
             let cell = made.expect("every cell that comes is made")?;
             // What is not known yet comes first.

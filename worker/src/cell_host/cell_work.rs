@@ -116,14 +116,40 @@ fn check_wanted(step: &Step, scene: &Scene) -> Result<(), StepError> {
 fn check_order(step: &Step) -> Result<(), StepError> {
     let wanted = &step.wanted;
     let lists = [
-        ("affinities", ascends(&step.affinities, |change| change.cell)),
-        ("hand-offs", ascends(&step.hand_offs, |hand_off| hand_off.performer)),
-        ("levels", ascends(&step.level_changes, |change| (change.cell, change.level))),
-        ("ghosts", ascends(&step.ghost_changes, |change| (change.cell, change.performer))),
-        ("poses of ghosts", ascends(&step.ghost_poses, |poses| poses.performer)),
-        ("suspensions", ascends(&step.suspensions, |change| change.cell)),
-        ("poses wanted", ascends(&wanted.poses, |performer| *performer)),
-        ("states wanted", ascends(&wanted.states, |performer| *performer)),
+        (
+            "affinities",
+            ascends(&step.affinities, |change| change.cell),
+        ),
+        (
+            "hand-offs",
+            ascends(&step.hand_offs, |hand_off| hand_off.performer),
+        ),
+        (
+            "levels",
+            ascends(&step.level_changes, |change| (change.cell, change.level)),
+        ),
+        (
+            "ghosts",
+            ascends(&step.ghost_changes, |change| {
+                (change.cell, change.performer)
+            }),
+        ),
+        (
+            "poses of ghosts",
+            ascends(&step.ghost_poses, |poses| poses.performer),
+        ),
+        (
+            "suspensions",
+            ascends(&step.suspensions, |change| change.cell),
+        ),
+        (
+            "poses wanted",
+            ascends(&wanted.poses, |performer| *performer),
+        ),
+        (
+            "states wanted",
+            ascends(&wanted.states, |performer| *performer),
+        ),
         ("snapshots wanted", ascends(&wanted.snapshots, |cell| *cell)),
     ];
     match lists.into_iter().find(|(_, ascends)| !ascends) {

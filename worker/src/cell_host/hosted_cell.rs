@@ -9,9 +9,7 @@ use std::time::Instant;
 
 use protocol::primary_to_secondary::{CellSnapshot, GhostChange, LevelChange, Step};
 use protocol::secondary_to_primary::{CellAck, Transfer};
-use protocol::{
-    CellId, DigestBuilder, LevelId, LinkPoses, PerformerId, PerformerState,
-};
+use protocol::{CellId, DigestBuilder, LevelId, LinkPoses, PerformerId, PerformerState};
 
 use super::cell_work::CellWork;
 use super::scene::Scene;
@@ -152,13 +150,19 @@ impl HostedCell {
         });
         CellAnswer {
             ack,
-            poses: poses.map(|performer| self.physics.link_poses(performer)).collect(),
+            poses: poses
+                .map(|performer| self.physics.link_poses(performer))
+                .collect(),
             transfers: transfers.collect(),
-            snapshot: wanted.snapshots.binary_search(&self.id).is_ok().then(|| CellSnapshot {
-                iteration: step.iteration,
-                cell: self.id,
-                bytes: self.snapshot(),
-            }),
+            snapshot: wanted
+                .snapshots
+                .binary_search(&self.id)
+                .is_ok()
+                .then(|| CellSnapshot {
+                    iteration: step.iteration,
+                    cell: self.id,
+                    bytes: self.snapshot(),
+                }),
         }
     }
 
@@ -176,12 +180,7 @@ impl HostedCell {
         owned.filter(|performer| self.performers.contains(performer))
     }
 
-    fn change(
-        &mut self,
-        work: &CellWork<'_>,
-        step: &Step,
-        scene: &Scene,
-    ) -> Result<(), StepError> {
+    fn change(&mut self, work: &CellWork<'_>, step: &Step, scene: &Scene) -> Result<(), StepError> {
         let cell = self.id;
         for performer in work.releases.iter().copied() {
             if !self.performers.remove(&performer) {
@@ -207,6 +206,8 @@ impl HostedCell {
             }
             self.is_suspended = suspended;
         }
+        // Here and not in the next step: it must not matter whether a snapshot is taken in between.
+        self.physics.settle();
         Ok(())
     }
 

@@ -87,7 +87,12 @@ mod tests {
         threads.for_each(squares.iter_mut().enumerate(), |(index, square)| {
             *square = index * index;
         });
-        assert!(squares.iter().enumerate().all(|(index, square)| *square == index * index));
+        assert!(
+            squares
+                .iter()
+                .enumerate()
+                .all(|(index, square)| *square == index * index)
+        );
     }
 
     #[test]
@@ -109,6 +114,11 @@ mod tests {
             names.lock().unwrap().insert(name);
         });
         let names = names.into_inner().unwrap();
-        assert!(names.iter().all(|name| name == "cells-0" || name == "cells-1"), "{names:?}");
+        assert!(
+            names
+                .iter()
+                .all(|name| name == "cells-0" || name == "cells-1"),
+            "{names:?}"
+        );
     }
 }

@@ -79,10 +79,14 @@ pub(super) fn run_twice(
             disturb(&mut copy);
             match copy.run(work, step, scene) {
                 Ok(_) => compare(cell, &mut copy, &scene.plan),
-                Err(error) => Some(Difference::Failed(crate::secondary::Chain(&error).to_string())),
+                Err(error) => Some(Difference::Failed(
+                    crate::secondary::Chain(&error).to_string(),
+                )),
             }
         }
-        Err(error) => Some(Difference::Failed(crate::secondary::Chain(&error).to_string())),
+        Err(error) => Some(Difference::Failed(
+            crate::secondary::Chain(&error).to_string(),
+        )),
     };
     match difference {
         None => Ok(answer),
@@ -127,7 +131,10 @@ fn field_that_differs(
     other: &PerformerState,
 ) -> Option<(Field, [String; 2])> {
     let numbers = |field, one: &[f64], other: &[f64]| {
-        let differs = one.iter().zip(other).any(|(one, other)| one.to_bits() != other.to_bits());
+        let differs = one
+            .iter()
+            .zip(other)
+            .any(|(one, other)| one.to_bits() != other.to_bits());
         differs.then(|| (field, [one, other].map(|numbers| format!("{numbers:?}"))))
     };
     let reach = |state: &PerformerState| state.reach.as_flattened().to_vec();
@@ -148,8 +155,20 @@ fn field_that_differs(
             let orientations = [&one.orientation_xyzw, &other.orientation_xyzw];
             numbers(Field::Orientation, orientations[0], orientations[1])
         })
-        .or_else(|| numbers(Field::LinearVelocity, &one.linear_velocity, &other.linear_velocity))
-        .or_else(|| numbers(Field::AngularVelocity, &one.angular_velocity, &other.angular_velocity))
+        .or_else(|| {
+            numbers(
+                Field::LinearVelocity,
+                &one.linear_velocity,
+                &other.linear_velocity,
+            )
+        })
+        .or_else(|| {
+            numbers(
+                Field::AngularVelocity,
+                &one.angular_velocity,
+                &other.angular_velocity,
+            )
+        })
         .or_else(links)
         .or_else(reaches)
 }
@@ -163,7 +182,10 @@ impl fmt::Display for Difference {
                 performer,
                 field,
                 values: [one, other],
-            } => write!(formatter, "{field} of {performer} is {one}, and then {other}"),
+            } => write!(
+                formatter,
+                "{field} of {performer} is {one}, and then {other}"
+            ),
             Self::Hidden => {
                 formatter.write_str("all states agree, and the rest of the cell does not")
             }

@@ -48,17 +48,30 @@ fn time_advances_exactly_when_the_step_is_no_paused_one() {
 
 #[test]
 fn affinities_name_cells_that_are_not_here_yet() {
-    let gives = |cell, source| move |step: &mut Step| step.affinities = vec![affinity(cell, "a", source)];
+    let gives =
+        |cell, source| move |step: &mut Step| step.affinities = vec![affinity(cell, "a", source)];
     check(gives(0, CellSource::Start), "done");
     check(gives(6, CellSource::Start), "there is no cell 6");
-    check(gives(u32::MAX, CellSource::Empty), "there is no cell 4294967295");
-    check(gives(1, CellSource::Empty), "cell 1 cannot come here, where it is already");
-    check(gives(0, CellSource::Snapshot), "cell 0 comes from a snapshot that is not here");
+    check(
+        gives(u32::MAX, CellSource::Empty),
+        "there is no cell 4294967295",
+    );
+    check(
+        gives(1, CellSource::Empty),
+        "cell 1 cannot come here, where it is already",
+    );
+    check(
+        gives(0, CellSource::Snapshot),
+        "cell 0 comes from a snapshot that is not here",
+    );
     check(
         |step| step.affinities = vec![give_up(1), affinity(1, "a", CellSource::Start)],
         "the step names affinities twice or out of order",
     );
-    check(|step| step.affinities = vec![give_up(0), give_up(5)], "done");
+    check(
+        |step| step.affinities = vec![give_up(0), give_up(5)],
+        "done",
+    );
 }
 
 #[test]
@@ -66,15 +79,30 @@ fn hand_offs_name_performers_that_leave_where_they_are_for_where_they_are_not() 
     let pass = |performer, from, to| {
         move |step: &mut Step| step.hand_offs = vec![hand_off(performer, from, to, Vec::new())]
     };
-    check(pass(7, 1, 2), "performer 7 cannot leave cell 1, where it is not");
-    check(pass(0, 0, 1), "performer 0 cannot enter cell 1, where it is already");
-    check(pass(0, 1, 1), "performer 0 cannot enter cell 1, where it is already");
+    check(
+        pass(7, 1, 2),
+        "performer 7 cannot leave cell 1, where it is not",
+    );
+    check(
+        pass(0, 0, 1),
+        "performer 0 cannot enter cell 1, where it is already",
+    );
+    check(
+        pass(0, 1, 1),
+        "performer 0 cannot enter cell 1, where it is already",
+    );
     check(pass(0, 1, 99), "there is no cell 99");
     check(pass(0, 99, 1), "there is no cell 99");
     check(pass(28, 1, 2), "there is no performer 28");
     check(pass(u32::MAX, 1, 2), "there is no performer 4294967295");
-    check(pass(0, 1, 4), "performer 0 cannot be in cell 4, which is of another world");
-    check(pass(21, 1, 2), "performer 21 cannot be in cell 1, which is of another world");
+    check(
+        pass(0, 1, 4),
+        "performer 0 cannot be in cell 4, which is of another world",
+    );
+    check(
+        pass(21, 1, 2),
+        "performer 21 cannot be in cell 1, which is of another world",
+    );
     let twice = |step: &mut Step| {
         step.hand_offs = vec![hand_off(0, 1, 2, Vec::new()), hand_off(0, 1, 3, Vec::new())];
     };
@@ -100,10 +128,22 @@ fn levels_come_where_they_are_not_and_leave_where_they_are() {
     check(changes(1, 1, true), "done");
     check(changes(1, 0, false), "done");
     check(changes(0, 0, true), "done");
-    check(changes(1, 0, true), "level 0 cannot come into cell 1 or leave it");
-    check(changes(1, 1, false), "level 1 cannot come into cell 1 or leave it");
-    check(changes(1, 99, true), "level 99 cannot come into cell 1 or leave it");
-    check(changes(1, 3, true), "level 3 cannot be in cell 1, which is of another world");
+    check(
+        changes(1, 0, true),
+        "level 0 cannot come into cell 1 or leave it",
+    );
+    check(
+        changes(1, 1, false),
+        "level 1 cannot come into cell 1 or leave it",
+    );
+    check(
+        changes(1, 99, true),
+        "level 99 cannot come into cell 1 or leave it",
+    );
+    check(
+        changes(1, 3, true),
+        "level 3 cannot be in cell 1, which is of another world",
+    );
     check(changes(99, 0, true), "there is no cell 99");
     check(
         |step| step.level_changes = vec![load(2, 0), load(1, 1)],
@@ -117,10 +157,19 @@ fn ghosts_come_where_neither_they_nor_their_performers_are() {
         move |step: &mut Step| step.ghost_changes = vec![ghost(cell, performer, present)]
     };
     check(changes(1, 7, true), "done");
-    check(changes(1, 0, true), "a ghost of performer 0 cannot come into cell 1 or leave it");
-    check(changes(1, 7, false), "a ghost of performer 7 cannot come into cell 1 or leave it");
+    check(
+        changes(1, 0, true),
+        "a ghost of performer 0 cannot come into cell 1 or leave it",
+    );
+    check(
+        changes(1, 7, false),
+        "a ghost of performer 7 cannot come into cell 1 or leave it",
+    );
     check(changes(1, 99, true), "there is no performer 99");
-    check(changes(1, 21, true), "performer 21 cannot be in cell 1, which is of another world");
+    check(
+        changes(1, 21, true),
+        "performer 21 cannot be in cell 1, which is of another world",
+    );
     check(changes(99, 0, true), "there is no cell 99");
     check(
         |step| step.ghost_changes = vec![ghost(1, 7, true), ghost(1, 7, true)],
@@ -148,7 +197,10 @@ fn poses_of_ghosts_are_those_of_their_links() {
     let twice = |step: &mut Step| {
         step.ghost_poses = vec![LinkPoses::pack(PerformerId(7), [at]); 2];
     };
-    check(twice, "the step names poses of ghosts twice or out of order");
+    check(
+        twice,
+        "the step names poses of ghosts twice or out of order",
+    );
 }
 
 #[test]
@@ -177,7 +229,10 @@ fn cells_are_suspended_once_before_they_go_on() {
         move |step: &mut Step| step.suspensions = vec![suspension(cell, suspended)]
     };
     check(changes(1, true), "done");
-    check(changes(1, false), "cell 1 cannot be suspended or resumed: it is already");
+    check(
+        changes(1, false),
+        "cell 1 cannot be suspended or resumed: it is already",
+    );
     check(changes(99, true), "there is no cell 99");
     check(
         |step| step.suspensions = vec![suspension(1, true), suspension(1, false)],
@@ -187,9 +242,18 @@ fn cells_are_suspended_once_before_they_go_on() {
 
 #[test]
 fn what_is_wanted_exists() {
-    check(|step| step.wanted.poses = vec![PerformerId(99)], "there is no performer 99");
-    check(|step| step.wanted.states = vec![PerformerId(99)], "there is no performer 99");
-    check(|step| step.wanted.snapshots = vec![CellId(99)], "there is no cell 99");
+    check(
+        |step| step.wanted.poses = vec![PerformerId(99)],
+        "there is no performer 99",
+    );
+    check(
+        |step| step.wanted.states = vec![PerformerId(99)],
+        "there is no performer 99",
+    );
+    check(
+        |step| step.wanted.snapshots = vec![CellId(99)],
+        "there is no cell 99",
+    );
     check(|step| step.wanted.snapshots = vec![CellId(5)], "done");
     check(
         |step| step.wanted.states = vec![PerformerId(1), PerformerId(1)],

@@ -6,7 +6,9 @@ use std::fmt::Write;
 use protocol::primary_to_secondary::{
     AffinityChange, CellSnapshot, CellSource, HandOff, LevelChange, Step,
 };
-use protocol::{CellId, Digest, Iteration, LevelId, LinkPoses, PeerName, PerformerId, PerformerState};
+use protocol::{
+    CellId, Digest, Iteration, LevelId, LinkPoses, PeerName, PerformerId, PerformerState,
+};
 use sdf::World;
 
 use crate::cell_host::{CellHost, HostSettings, StepError};
@@ -58,7 +60,11 @@ fn solid(name: &str, is_static: bool, [x, y, z]: [f64; 3], [a, b, c]: [f64; 3]) 
     format!(
         "<model name='{name}'><static>{is_static}</static><pose>{x} {y} {z} 0 0 0.1</pose>{}\
          </model>",
-        link("link", [0.0; 3], &format!("<box><size>{a} {b} {c}</size></box>"))
+        link(
+            "link",
+            [0.0; 3],
+            &format!("<box><size>{a} {b} {c}</size></box>")
+        )
     )
 }
 
@@ -129,7 +135,8 @@ impl Hosts {
         hosts.pause(|step| {
             for (number, name) in homes.into_iter().enumerate() {
                 let cell = number as u32 + 1;
-                step.affinities.push(affinity(cell, name, CellSource::Start));
+                step.affinities
+                    .push(affinity(cell, name, CellSource::Start));
                 step.level_changes.push(load(cell, number as u32));
             }
         });

@@ -52,7 +52,10 @@ fn a_performer_handed_over_is_in_its_new_cell_alone() {
     hosts.advance_by(20);
     hosts.hand_off(3, 1, 2);
     assert_eq!(hosts.performers("a", 1), Some(vec![0, 1, 2, 4, 5, 6]));
-    assert_eq!(hosts.performers("b", 2), Some(vec![3, 7, 8, 9, 10, 11, 12, 13]));
+    assert_eq!(
+        hosts.performers("b", 2),
+        Some(vec![3, 7, 8, 9, 10, 11, 12, 13])
+    );
     let before = hosts.states[&PerformerId(3)];
     hosts.pause(|_| {});
     assert_eq!(hosts.states[&PerformerId(3)], before);
@@ -67,7 +70,11 @@ fn several_performers_change_cells_in_one_step_in_both_directions() {
         hosts.advance(|step| {
             step.hand_offs = performers
                 .map(|performer| {
-                    let (from, to) = if performer.0 < RESIDENTS { (1, 2) } else { (2, 1) };
+                    let (from, to) = if performer.0 < RESIDENTS {
+                        (1, 2)
+                    } else {
+                        (2, 1)
+                    };
                     hand_off(performer.0, from, to, states.remove(&performer).unwrap())
                 })
                 .to_vec();
@@ -89,7 +96,10 @@ fn a_cell_that_migrates_in_the_middle_of_contact_goes_on_bit_for_bit() {
         assert_eq!(hosts.performers("b", 1), Some((0..RESIDENTS).collect()));
         hosts.migrate(1, "c")
     };
-    assert_same(&run(["a", "b", "c"], stay), &run(["a", "b", "c"], there_and_back));
+    assert_same(
+        &run(["a", "b", "c"], stay),
+        &run(["a", "b", "c"], there_and_back),
+    );
 }
 
 #[test]
@@ -109,7 +119,10 @@ fn a_performer_leaves_a_cell_in_the_step_in_which_the_cell_migrates() {
             })
         }
     };
-    assert_same(&run(["a", "b", "c"], pass("a")), &run(["a", "b", "c"], pass("c")));
+    assert_same(
+        &run(["a", "b", "c"], pass("a")),
+        &run(["a", "b", "c"], pass("c")),
+    );
 }
 
 #[test]
@@ -158,7 +171,9 @@ fn ghosts_are_where_their_performers_are_and_change_no_bit() {
 #[test]
 fn the_answer_holds_what_is_wanted_of_own_performers_in_the_order_of_cells() {
     let mut hosts = Hosts::started(["a", "a", "b"], PLAIN);
-    let wanted: Vec<_> = [2, RESIDENTS, 2 * RESIDENTS, 3 * RESIDENTS].map(PerformerId).to_vec();
+    let wanted: Vec<_> = [2, RESIDENTS, 2 * RESIDENTS, 3 * RESIDENTS]
+        .map(PerformerId)
+        .to_vec();
     let step = hosts.following();
     let host = hosts.hosts.values_mut().next().unwrap();
     let mut step = protocol::primary_to_secondary::Step { ..step };
@@ -169,7 +184,11 @@ fn the_answer_holds_what_is_wanted_of_own_performers_in_the_order_of_cells() {
     let poses: Vec<_> = ack.poses.iter().map(|poses| poses.performer.0).collect();
     let transfers: Vec<_> = ack.transfers.iter().map(|one| one.performer.0).collect();
     assert_eq!((poses, transfers), (vec![2, RESIDENTS], vec![2, RESIDENTS]));
-    let snapshots: Vec<_> = ack.snapshots.iter().map(|one| (one.cell.0, one.iteration)).collect();
+    let snapshots: Vec<_> = ack
+        .snapshots
+        .iter()
+        .map(|one| (one.cell.0, one.iteration))
+        .collect();
     assert_eq!(snapshots, [(2, step.iteration)]);
     assert_eq!(ack.poses[0].poses().len(), 1);
 }

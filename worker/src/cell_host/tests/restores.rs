@@ -65,7 +65,10 @@ fn a_snapshot_of_something_else_is_refused() {
              its levels"
         )
     };
-    check(|bytes| attach(bytes, &[1, 0, 1, 1]), &misfit("static models"));
+    check(
+        |bytes| attach(bytes, &[1, 0, 1, 1]),
+        &misfit("static models"),
+    );
     check(|bytes| attach(bytes, &[1, 0, 0]), &misfit("static models"));
     check(|bytes| attach(bytes, &[1, 0, 1, 3]), &misfit("levels"));
     check(|bytes| attach(bytes, &[1, 0, 1, 99]), &misfit("levels"));

@@ -26,7 +26,11 @@ fn a_suspended_cell_is_untouched_for_1000_steps_and_goes_on() {
     for digests in hosts.advance_by(999) {
         assert_eq!(digests[&cell], expected[299][&cell]);
     }
-    assert_eq!(hosts.states.len() as u32, 3 * RESIDENTS, "its states are in the answer");
+    assert_eq!(
+        hosts.states.len() as u32,
+        3 * RESIDENTS,
+        "its states are in the answer"
+    );
     let mut after = None;
     for (index, expected) in expected[300..].iter().enumerate() {
         let digests = hosts.advance(|step| {
@@ -34,10 +38,17 @@ fn a_suspended_cell_is_untouched_for_1000_steps_and_goes_on() {
                 step.suspensions = vec![suspension(false)];
             }
         });
-        assert_eq!(digests[&cell], expected[&cell], "{index} steps after it went on");
+        assert_eq!(
+            digests[&cell], expected[&cell],
+            "{index} steps after it went on"
+        );
         after = Some(digests);
     }
-    assert_ne!(after.unwrap()[&CellId(1)], expected[599][&CellId(1)], "others went on");
+    assert_ne!(
+        after.unwrap()[&CellId(1)],
+        expected[599][&CellId(1)],
+        "others went on"
+    );
     assert!(!before.is_empty());
 }
 
@@ -50,10 +61,16 @@ fn a_suspended_cell_migrates_and_stays_suspended() {
     let before = hosts.snapshots[0].bytes.clone();
     let moved = hosts.migrate(2, "a");
     assert_eq!(moved[&CellId(2)], still[&CellId(2)]);
-    assert_eq!(hosts.performers("a", 2), Some((RESIDENTS..2 * RESIDENTS).collect()));
+    assert_eq!(
+        hosts.performers("a", 2),
+        Some((RESIDENTS..2 * RESIDENTS).collect())
+    );
     hosts.advance_by(50);
     hosts.pause(|step| step.wanted.snapshots = vec![CellId(2)]);
-    assert!(hosts.snapshots[0].bytes == before, "its snapshot is the same on another host");
+    assert!(
+        hosts.snapshots[0].bytes == before,
+        "its snapshot is the same on another host"
+    );
     let resumed = hosts.advance(|step| step.suspensions = vec![suspension(false)]);
     assert_ne!(resumed[&CellId(2)], still[&CellId(2)]);
 }

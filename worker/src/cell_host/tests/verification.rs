@@ -35,7 +35,10 @@ fn difference(disturb: impl FnOnce(&mut HostedCell)) -> Option<Difference> {
     let mut hosts = Hosts::started(["a", "a", "a"], VERIFIED);
     hosts.advance_by(100);
     let step: Step = hosts.following();
-    let host = hosts.hosts.get_mut(&"a".parse::<PeerName>().unwrap()).unwrap();
+    let host = hosts
+        .hosts
+        .get_mut(&"a".parse::<PeerName>().unwrap())
+        .unwrap();
     let slot = host.cells.get_mut(&CellId(1)).unwrap();
     let work = CellWork::default();
     match run_twice(&mut slot.cell, &work, &step, &host.scene, disturb) {
@@ -62,7 +65,10 @@ fn a_planted_fault_is_found_and_named() {
     else {
         panic!("{found:?}");
     };
-    assert_eq!((performer.as_str(), field), ("main::box_0_4", Field::Position));
+    assert_eq!(
+        (performer.as_str(), field),
+        ("main::box_0_4", Field::Position)
+    );
 }
 
 #[test]
