@@ -160,13 +160,13 @@ fn step(sequence: &str, rest: &[&str]) -> PrimaryToSecondary {
         affinities => (None, affinities),
     };
     let sequence = number(sequence);
-    PrimaryToSecondary::Step(Step {
+    PrimaryToSecondary::Step(Box::new(Step {
         sequence: Sequence(sequence),
         iteration: Iteration(paused.unwrap_or(sequence)),
         paused: paused.is_some(),
         affinities: affinities.iter().map(|text| affinity(text)).collect(),
         ..Step::default()
-    })
+    }))
 }
 
 fn affinity(text: &str) -> AffinityChange {

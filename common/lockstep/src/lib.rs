@@ -5,6 +5,8 @@
 //! step once. Neither role opens a socket, reads a clock or starts a thread: messages and time come
 //! in as inputs, everything to be done goes out as outputs.
 
+pub mod auto_levels;
+pub mod balance;
 pub mod bounds;
 pub mod levels;
 pub mod membership;
@@ -15,6 +17,8 @@ pub mod primary;
 pub mod roster;
 pub mod secondary;
 
+pub use auto_levels::CutError;
+pub use balance::{Balance, BalanceSettings, Move};
 pub use bounds::Bounds;
 pub use membership::{Changes, LoadRule, Membership, Passage, Rules};
 pub use plan::{CellPlan, LevelPlan, PerformerPlan, Plan};
