@@ -8,12 +8,15 @@
 pub mod auto_levels;
 pub mod balance;
 pub mod bounds;
+mod box_tree;
 pub mod levels;
 pub mod membership;
 pub mod pace;
 pub mod placement;
 pub mod plan;
 pub mod primary;
+#[cfg(test)]
+mod random;
 pub mod roster;
 pub mod secondary;
 
@@ -23,4 +26,4 @@ pub use bounds::Bounds;
 pub use membership::{Changes, LoadRule, Membership, Passage, Rules};
 pub use plan::{CellPlan, LevelPlan, PerformerPlan, Plan};
 pub use primary::{PeerTiming, Primary, PrimaryInput, PrimaryOutput, Settings, StepReport};
-pub use secondary::{Secondary, SecondaryInput, SecondaryOutput, SecondarySettings};
+pub use secondary::{Secondary, SecondaryInput, SecondaryOutput, SecondarySettings, StepWork};
