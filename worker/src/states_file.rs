@@ -116,7 +116,9 @@ mod tests {
 
     const WORLD: &str = "<sdf version='1.9'><world name='w'>
         <model name='a'><link name='l'/></model>
-        <model name='b'><pose>5 0 0 0 0 0</pose><link name='l'/></model></world></sdf>";
+        <model name='b'><pose>5 0 0 0 0 0</pose><link name='l'/></model>
+        <plugin name='gz::sim' filename='dummy'><level name='far'><pose>90 0 0 0 0 0</pose>
+        <geometry><box><size>9 9 9</size></box></geometry></level></plugin></world></sdf>";
 
     fn plan() -> Plan {
         Plan::new(
