@@ -93,13 +93,13 @@ fn messages() -> (Vec<u8>, Vec<u8>) {
         version: ProtocolVersion::CURRENT,
         session: SessionId(u64::MAX),
         sender: PeerName::primary(),
-        body: PrimaryToSecondary::Step(Step {
+        body: PrimaryToSecondary::Step(Box::new(Step {
             sequence: Sequence(10_000),
             iteration: Iteration(10_000),
             sim_time: SimTime(10_000_000_000),
             step_size_ns: 1_000_000,
             ..Step::default()
-        }),
+        })),
     };
     let ack = Envelope {
         version: ProtocolVersion::CURRENT,

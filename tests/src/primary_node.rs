@@ -1,6 +1,7 @@
 //! A primary that is told what happens line by line and says what it wants done: the interpreter
 //! of `tests/lockstep/primary/*.txt`.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::time::Duration;
 
@@ -8,12 +9,12 @@ use lockstep::{Plan, Primary, PrimaryInput, PrimaryOutput, Settings};
 use protocol::peer::Build;
 use protocol::primary_to_client::Reply;
 use protocol::primary_to_observers::{Announce, Event, PrimaryToObservers, Severity};
-use protocol::primary_to_secondary::Step;
-use protocol::secondary_to_primary::{CellAck, Heartbeat, Loaded, StepAck};
+use protocol::primary_to_secondary::{CellSnapshot, HandOff, Step, Suspension, Wanted};
+use protocol::secondary_to_primary::{CellAck, Heartbeat, Loaded, StepAck, Transfer};
 use protocol::{
-    CellId, ClientToPrimary, Command, Digest, DigestBuilder, Envelope, Iteration, PeerName,
-    PrimaryToSecondary, ProtocolVersion, RequestId, Role, RoutingId, SecondaryToPrimary, Sequence,
-    SessionId, SessionTime, StopReason,
+    CellId, ClientToPrimary, Command, Digest, DigestBuilder, Envelope, Iteration, LinkPoses,
+    PeerName, PerformerId, PerformerState, PrimaryToSecondary, ProtocolVersion, RequestId, Role,
+    RoutingId, SecondaryToPrimary, Sequence, SessionId, SessionTime, StopReason,
 };
 use worker::identity;
 
@@ -28,6 +29,8 @@ pub struct PrimaryNode {
     now: SessionTime,
     step: Step,
     said: String,
+    /// Where performers were put by `at`, by name: their origin's x \[m\].
+    moved: BTreeMap<String, f64>,
 }
 
 impl PrimaryNode {
@@ -53,6 +56,10 @@ impl PrimaryNode {
                 self.ack(name, sequence, self.step.iteration);
             }
             ["foreign_ack", name] => self.foreign_ack(name),
+            ["at", performer, x] => {
+                let x = x.parse().expect("a coordinate");
+                self.moved.insert((*performer).to_owned(), x);
+            }
             ["beat", name] => {
                 self.hear_from(
                     routing(name).heartbeat(),
@@ -140,15 +147,31 @@ impl PrimaryNode {
             iteration,
             ..StepAck::default()
         };
+        let wanted = &self.step.wanted;
         for cell in (0..primary.plan().cells.len() as u32).map(CellId) {
             if primary.host(cell) != Some(&peer(name)) {
                 continue;
             }
             let mut digest = DigestBuilder::default();
-            for performer in primary.owned(cell) {
-                let (_, state) = primary.performer(*performer);
+            for performer in primary.owned(cell).iter().copied() {
+                let state = self.state(primary, performer);
                 digest.digest(state.digest);
-                ack.states.push(state);
+                ack.states.push(&state);
+                if wanted.poses.contains(&performer) {
+                    ack.poses.push(LinkPoses::pack(performer, [[0.0; 7]]));
+                }
+                if wanted.states.contains(&performer) {
+                    let state = b"whole".to_vec();
+                    ack.transfers.push(Transfer { performer, state });
+                }
+            }
+            if wanted.snapshots.contains(&cell) {
+                let bytes = b"snapshot".to_vec();
+                ack.snapshots.push(CellSnapshot {
+                    iteration,
+                    cell,
+                    bytes,
+                });
             }
             ack.cells.push(CellAck {
                 cell,
@@ -158,6 +181,21 @@ impl PrimaryNode {
             });
         }
         self.hear(name, SecondaryToPrimary::StepAck(ack));
+    }
+
+    /// Returns what a performer's host says of it: a ball of 0.3 m that `at` may have moved.
+    fn state(&self, primary: &Primary, performer: PerformerId) -> PerformerState {
+        let (_, known) = primary.performer(performer);
+        let mut state = *known;
+        if let Some(x) = self.moved.get(&primary.plan().performer(performer).name) {
+            state.position[0] = *x;
+        }
+        let [low, high] = [-0.3, 0.3].map(|edge| state.position.map(|center| center + edge));
+        state.reach = [
+            low.map(|number| number as f32),
+            high.map(|number| number as f32),
+        ];
+        state
     }
 
     fn foreign_ack(&mut self, name: &str) {
@@ -185,6 +223,14 @@ impl PrimaryNode {
             ["pause"] => Command::Pause,
             ["step", count] => Command::Step {
                 count: number(count),
+            },
+            ["move-cell", level, peer_name] => Command::MoveCell {
+                level: (*level).to_owned(),
+                peer: peer(peer_name),
+            },
+            ["set-performer", model] => Command::SetPerformer {
+                model: (*model).to_owned(),
+                size: None,
             },
             ["stop"] => Command::Stop,
             other => panic!("no such request: {other:?}"),
@@ -259,7 +305,7 @@ impl PrimaryNode {
         let line = match output {
             PrimaryOutput::Publish(message) => {
                 if let PrimaryToSecondary::Step(step) = &message {
-                    self.step = step.clone();
+                    self.step = (**step).clone();
                 }
                 format!("all <- {}", secondary_message(&message))
             }
@@ -346,9 +392,46 @@ fn secondary_message(message: &PrimaryToSecondary) -> String {
                 let sign = if change.loaded { '+' } else { '-' };
                 let _ = write!(text, " cell {}{sign}level {}", change.cell, change.level);
             }
+            for HandOff {
+                performer,
+                from,
+                to,
+                ..
+            } in &step.hand_offs
+            {
+                let _ = write!(text, " performer {performer}: cell {from}>{to}");
+            }
+            for change in &step.ghost_changes {
+                let sign = if change.present { '+' } else { '-' };
+                let _ = write!(
+                    text,
+                    " cell {}{sign}ghost {}",
+                    change.cell, change.performer
+                );
+            }
+            for Suspension { cell, suspended } in &step.suspensions {
+                let what = if *suspended { "suspended" } else { "resumed" };
+                let _ = write!(text, " cell {cell} {what}");
+            }
+            let Wanted {
+                poses,
+                states,
+                snapshots,
+            } = &step.wanted;
+            say_wanted(&mut text, "poses", poses);
+            say_wanted(&mut text, "states", states);
+            say_wanted(&mut text, "snapshots", snapshots);
             text
         }
     }
+}
+
+fn say_wanted(text: &mut String, what: &str, ids: &[impl std::fmt::Display]) {
+    if ids.is_empty() {
+        return;
+    }
+    let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
+    let _ = write!(text, " wants {what} {}", ids.join(","));
 }
 
 fn interrupted(name: &str) -> StopReason {

@@ -141,11 +141,11 @@ fn welcome() -> Welcome {
 
 fn step(sequence: &str) -> PrimaryToSecondary {
     let number = number(sequence);
-    PrimaryToSecondary::Step(Step {
+    PrimaryToSecondary::Step(Box::new(Step {
         sequence: Sequence(number),
         iteration: Iteration(number),
         ..Step::default()
-    })
+    }))
 }
 
 fn ack(sequence: &str) -> StepAck {

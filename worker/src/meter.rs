@@ -227,6 +227,7 @@ mod tests {
             iteration: Iteration(iteration),
             paused: false,
             digest: Digest::default(),
+            rearranged: false,
             duration: Duration::from_micros(answered_after_us.into_iter().max().unwrap()),
             peers: vec![
                 peer("s1", answered_after_us[0]),

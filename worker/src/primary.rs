@@ -204,7 +204,7 @@ impl<L: Link> PrimaryDriver<L> {
                 request,
                 command,
             } => {
-                let reply = self.figures(command);
+                let reply = self.figures(&command);
                 let message = PrimaryToClient { request, reply };
                 self.send(Destination::Peer(&to), topic::REQUEST, message);
             }
@@ -286,8 +286,8 @@ impl<L: Link> PrimaryDriver<L> {
         }
     }
 
-    fn figures(&mut self, command: Command) -> Reply {
-        if command == Command::Layout {
+    fn figures(&mut self, command: &Command) -> Reply {
+        if *command == Command::Layout {
             return Reply::Layout(Box::new(self.reporter.layout(self.primary.plan())));
         }
         let now = self.clock.now();

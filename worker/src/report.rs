@@ -112,12 +112,12 @@ impl Reporter {
                 name: cell.name.clone(),
                 world: self.worlds[cell.world].name.clone(),
                 active: match cell.level {
-                    Some(level) => primary.levels().is_active(level),
+                    Some(level) => primary.membership().is_active(level),
                     None => true,
                 },
                 owner: primary.host(id).cloned(),
                 performers: names(plan, primary.owned(id)),
-                ghosts: Vec::new(),
+                ghosts: names(plan, &primary.membership().ghosts(id).collect::<Vec<_>>()),
                 models_loaded: self.models_loaded(primary, id),
             })
             .collect()
@@ -194,11 +194,14 @@ impl Reporter {
         names.join("+")
     }
 
+    /// Returns the static models that levels have brought into a cell; none while it is suspended.
     fn models_loaded(&self, primary: &Primary, cell: CellId) -> Vec<String> {
-        let plan = primary.plan();
-        let mut models: Vec<usize> = primary
-            .levels()
-            .of_cell(cell)
+        let (plan, membership) = (primary.plan(), primary.membership());
+        if membership.is_suspended(cell) {
+            return Vec::new();
+        }
+        let mut models: Vec<usize> = membership
+            .loaded(cell)
             .flat_map(|level| plan.level(level).static_models.iter().copied())
             .collect();
         models.sort_unstable();
@@ -249,7 +252,7 @@ pub fn secondaries(primary: &Primary) -> Vec<SecondarySummary> {
             pid: member.info.pid,
             levels: hosted_levels(primary, name),
             performers: hosted_performers(primary, name),
-            hand_offs_in: 0,
+            hand_offs_in: primary.hand_offs_in(name),
         })
         .collect()
 }
@@ -261,7 +264,7 @@ pub fn performers(primary: &Primary) -> Vec<PerformerReport> {
     by_name
         .map(|id| {
             let (cell, state) = primary.performer(*id);
-            let levels = primary.levels().of_performer(*id);
+            let levels = primary.membership().levels_of(*id);
             PerformerReport {
                 name: plan.performer(*id).name.clone(),
                 owner: primary.host(cell).cloned(),
@@ -273,7 +276,7 @@ pub fn performers(primary: &Primary) -> Vec<PerformerReport> {
                 position: state.position,
                 orientation_xyzw: state.orientation_xyzw,
                 linear_velocity: state.linear_velocity,
-                hand_offs: 0,
+                hand_offs: primary.hand_offs(*id),
             }
         })
         .collect()

@@ -3,13 +3,18 @@
 //! A run goes through gathering (secondaries join and load), stepping, and stopping. Each has a
 //! file of its own; this one holds the state they share and routes inputs to them.
 
+mod acks;
+mod changing;
+mod distribution;
+mod figures;
 mod gathering;
 mod interface;
+mod known;
+mod moving;
 mod requests;
 mod stepping;
 mod stopping;
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use protocol::exit::Outcome;
@@ -18,34 +23,30 @@ use protocol::primary_to_observers::{
     Announce, Event, HeartbeatRelay, PrimaryToObservers, Severity,
 };
 use protocol::primary_to_secondary::{HeartbeatEcho, PrimaryToSecondary};
-use protocol::report::{EventCounts, RefusedCounts, RunState};
+use protocol::report::{EventCounts, RefusedCounts};
 use protocol::secondary_to_primary::{Heartbeat, SecondaryToPrimary};
 use protocol::{
-    CellId, Digest, Envelope, Iteration, PeerName, PerformerId, PerformerState, RequestId,
-    RoutingId, Sequence, SessionTime, SimTime, StopReason,
+    Digest, Envelope, Iteration, PeerName, PerformerId, RequestId, RoutingId, Sequence,
+    SessionTime, StopReason,
 };
 
-use crate::levels::ActiveLevels;
+use crate::balance::{Balance, BalanceSettings};
+use crate::membership::Membership;
 use crate::pace::Pace;
 use crate::plan::Plan;
 use crate::roster::Roster;
 
 pub use interface::{PeerTiming, PrimaryInput, PrimaryOutput, Settings, StepReport};
 
+use changing::Pending;
+use distribution::Distribution;
+use known::Known;
+use moving::Move;
 use stepping::Round;
 use stopping::Stopping;
 
 /// How long the leave message of a peer whose connection closed may still be on its way.
 const LEAVE_GRACE: Duration = Duration::from_millis(50);
-
-/// What the primary knows of one performer.
-#[derive(Clone, Debug)]
-struct PerformerRecord {
-    cell: CellId,
-    state: PerformerState,
-    /// Whether its state was reported as not finite.
-    reported: bool,
-}
 
 /// A primary.
 #[derive(Debug)]
@@ -56,13 +57,15 @@ pub struct Primary {
     worlds: Vec<u8>,
     world_digest: Digest,
     by_name: Vec<PerformerId>,
-    performers: Vec<PerformerRecord>,
-    /// For each cell, the performers that it owns, ascending.
-    owned: Vec<Vec<PerformerId>>,
-    affinity: BTreeMap<CellId, PeerName>,
-    /// For each secondary, the cells that it hosts, ascending.
-    hosted: BTreeMap<PeerName, Vec<CellId>>,
-    levels: ActiveLevels,
+    known: Known,
+    membership: Membership,
+    distribution: Distribution,
+    balance: Balance,
+    /// Changes that wait for what they need.
+    pending: Option<Pending>,
+    moves: Vec<Move>,
+    /// What the last step without moves took.
+    last_advance: Duration,
     roster: Roster,
     phase: Phase,
     goal: Goal,
@@ -85,7 +88,7 @@ enum Phase {
     /// No step is under way.
     Idle,
     /// A step waits for its acks.
-    Stepping(Round),
+    Stepping(Box<Round>),
     /// Everyone was told to stop.
     Stopping(Stopping),
     /// It is over.
@@ -110,8 +113,21 @@ enum Goal {
 struct Waiter {
     to: RoutingId,
     request: RequestId,
-    /// The iteration to be completed; `None` waits for the pause.
-    until: Option<Iteration>,
+    until: Until,
+}
+
+/// What a client waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Until {
+    /// This iteration is complete.
+    Iteration(Iteration),
+    /// Time stands still.
+    Paused,
+    /// A step with the changes that follow from its command is done.
+    Changed {
+        /// Whether that step is under way.
+        published: bool,
+    },
 }
 
 impl Primary {
@@ -124,29 +140,17 @@ impl Primary {
             settings.secondaries > 0,
             "a primary without secondaries has nobody to run physics"
         );
-        let mut owned = vec![Vec::new(); plan.cells.len()];
-        for (id, performer) in plan.performers.iter().enumerate() {
-            owned[performer.home.0 as usize].push(PerformerId(id as u32));
-        }
-        let performers = plan
-            .performers
-            .iter()
-            .enumerate()
-            .map(|(id, performer)| PerformerRecord {
-                cell: performer.home,
-                state: PerformerState::at_rest(PerformerId(id as u32), performer.start),
-                reported: false,
-            })
-            .collect();
         Self {
             world_digest: Digest::of_bytes(&worlds),
             worlds,
             by_name: plan.performers_by_name(),
-            performers,
-            owned,
-            affinity: BTreeMap::new(),
-            hosted: BTreeMap::new(),
-            levels: ActiveLevels::new(&plan),
+            known: Known::new(&plan),
+            membership: Membership::new(&plan, settings.rules),
+            distribution: Distribution::new(&plan),
+            balance: Balance::new(BalanceSettings::default()),
+            pending: None,
+            moves: Vec::new(),
+            last_advance: Duration::ZERO,
             roster: Roster::default(),
             phase: Phase::Gathering {
                 since: None,
@@ -252,7 +256,7 @@ impl Primary {
             SecondaryToPrimary::Heartbeat(heartbeat) => {
                 self.on_heartbeat(from, &sender, heartbeat, wall_clock_us, now, out);
             }
-            SecondaryToPrimary::StepAck(ack) => self.on_step_ack(&sender, &ack, now, out),
+            SecondaryToPrimary::StepAck(ack) => self.on_step_ack(&sender, ack, now, out),
             SecondaryToPrimary::Leave(reason) => self.on_leave(&sender, &reason, now, out),
         }
     }
@@ -370,108 +374,5 @@ impl Primary {
             to,
             message: PrimaryToClient { request, reply },
         });
-    }
-}
-
-/// What the driver reads for reports.
-impl Primary {
-    /// Returns the settings of the run.
-    pub fn settings(&self) -> &Settings {
-        &self.settings
-    }
-
-    /// Returns the plan of the worlds.
-    pub fn plan(&self) -> &Plan {
-        &self.plan
-    }
-
-    /// Returns the secondaries.
-    pub fn roster(&self) -> &Roster {
-        &self.roster
-    }
-
-    /// Returns the active levels.
-    pub fn levels(&self) -> &ActiveLevels {
-        &self.levels
-    }
-
-    /// Returns the secondary that hosts a cell.
-    pub fn host(&self, cell: CellId) -> Option<&PeerName> {
-        self.affinity.get(&cell)
-    }
-
-    /// Returns the cells that a secondary hosts, ascending.
-    pub fn hosted(&self, name: &PeerName) -> &[CellId] {
-        self.hosted.get(name).map_or(&[], Vec::as_slice)
-    }
-
-    /// Returns the cell that owns a performer and the performer's state.
-    pub fn performer(&self, id: PerformerId) -> (CellId, &PerformerState) {
-        let record = &self.performers[id.0 as usize];
-        (record.cell, &record.state)
-    }
-
-    /// Returns the performers that a cell owns, ascending.
-    pub fn owned(&self, cell: CellId) -> &[PerformerId] {
-        &self.owned[cell.0 as usize]
-    }
-
-    /// Returns performers in order of their names.
-    pub fn performers_by_name(&self) -> &[PerformerId] {
-        &self.by_name
-    }
-
-    /// Returns the last completed iteration.
-    pub fn iteration(&self) -> Iteration {
-        self.iteration
-    }
-
-    /// Returns simulated time after the last completed iteration.
-    pub fn sim_time(&self) -> SimTime {
-        self.sim_time_at(self.iteration)
-    }
-
-    /// Returns the digest after the last completed iteration.
-    pub fn digest(&self) -> Digest {
-        self.digest
-    }
-
-    /// Returns what the run is doing.
-    pub fn run_state(&self) -> RunState {
-        match &self.phase {
-            Phase::Gathering { .. } => RunState::Waiting,
-            Phase::Stopping(_) | Phase::Finished => RunState::Stopping,
-            Phase::Idle | Phase::Stepping(_) => match self.goal {
-                Goal::Paused => RunState::Paused,
-                Goal::Pausing | Goal::Running | Goal::Until(_) => RunState::Running,
-            },
-        }
-    }
-
-    /// Returns the secondaries that the step under way still waits for.
-    pub fn blocking(&self) -> impl Iterator<Item = &PeerName> {
-        let round = match &self.phase {
-            Phase::Stepping(round) => Some(round),
-            Phase::Gathering { .. } | Phase::Idle | Phase::Stopping(_) | Phase::Finished => None,
-        };
-        round.into_iter().flat_map(Round::missing)
-    }
-
-    /// Returns since when a step waits for its acks, if one does.
-    pub fn waiting_since(&self) -> Option<SessionTime> {
-        match &self.phase {
-            Phase::Stepping(round) => Some(round.published_at),
-            Phase::Gathering { .. } | Phase::Idle | Phase::Stopping(_) | Phase::Finished => None,
-        }
-    }
-
-    /// Returns how many messages were refused.
-    pub fn refused(&self) -> RefusedCounts {
-        self.refused
-    }
-
-    /// Returns the events counted so far.
-    pub fn events(&self) -> EventCounts {
-        self.events
     }
 }

@@ -182,9 +182,9 @@ impl Secondary {
             }
             _ if session != self.session => self.refused.foreign += 1,
             PrimaryToSecondary::Sync => self.on_sync(out),
-            PrimaryToSecondary::Step(step) => self.on_step(step, out),
+            PrimaryToSecondary::Step(step) => self.on_step(*step, out),
             PrimaryToSecondary::CellSnapshot(_) | PrimaryToSecondary::HeartbeatEcho(_) => {
-                self.refused.malformed += 1
+                self.refused.malformed += 1;
             }
             PrimaryToSecondary::Stop(reason) => self.leave(reason, out),
         }

@@ -22,7 +22,7 @@ pub enum PrimaryToSecondary {
     /// A cell that a step to come gives to the receiver. On `/session`, before that step.
     CellSnapshot(CellSnapshot),
     /// Do one iteration. On `/step`, and again on `control` to a secondary that did not answer.
-    Step(Step),
+    Step(Box<Step>),
     /// Your heartbeat arrived. On `/heartbeat`.
     HeartbeatEcho(HeartbeatEcho),
     /// The run ends. On `/step` and `/session`.

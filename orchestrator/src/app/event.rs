@@ -31,10 +31,6 @@ pub enum Event {
 
 /// What reaches the view from outside.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "messages are moved once, from channel to model"
-)]
 pub enum Feed {
     /// Live, from the status socket.
     Status(PrimaryToObservers),

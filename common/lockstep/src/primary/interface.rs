@@ -140,6 +140,8 @@ pub struct StepReport {
     pub digest: Digest,
     /// From publishing to the last ack.
     pub duration: Duration,
+    /// Whether a cell changed host or a performer its cell.
+    pub rearranged: bool,
     /// Each secondary's part, by name.
     pub peers: Vec<PeerTiming>,
 }

@@ -1,4 +1,4 @@
-//! What clients ask for: play, pause, step, stop and figures.
+//! What clients ask for: play, pause, step, stop and figures; [`super::moving`] has the rest.
 
 use protocol::exit::Outcome;
 use protocol::primary_to_client::Reply;
@@ -7,7 +7,7 @@ use protocol::{
     ClientToPrimary, Command, Iteration, RequestId, RoutingId, SessionId, SessionTime, StopReason,
 };
 
-use super::{Goal, Phase, Primary, PrimaryOutput, Waiter};
+use super::{Goal, Phase, Primary, PrimaryOutput, Until, Waiter};
 
 /// How many clients may wait for their commands at once.
 pub(super) const WAITERS_MAX: usize = 1024;
@@ -58,8 +58,11 @@ impl Primary {
                 let cause = "the program that started it was interrupted";
                 self.on_stop(from, request, Outcome::Interrupted, cause, now, out);
             }
-            Command::MoveCell { .. } | Command::SetPerformer { .. } => {
-                Self::fail(from, request, "this command is not known yet", out);
+            Command::MoveCell { level, peer } => {
+                self.on_move_cell(from, request, &level, peer, now, out);
+            }
+            Command::SetPerformer { model, size } => {
+                self.on_set_performer(from, request, &model, size, now, out);
             }
             Command::Ping | Command::Snapshot | Command::Layout => {}
         }
@@ -75,7 +78,8 @@ impl Primary {
         if self.goal != Goal::Running {
             self.goal = Goal::Running;
             self.pace.restart(now);
-            self.fail_waiters("the simulation was told to play instead", |_| true, out);
+            let is_void = |waiter: &Waiter| !matches!(waiter.until, Until::Changed { .. });
+            self.fail_waiters("the simulation was told to play instead", is_void, out);
             self.event(Severity::Info, "command", "play".to_owned(), out);
             self.observe_clock(out);
         }
@@ -97,14 +101,14 @@ impl Primary {
             self.goal = Goal::Paused;
             return self.done(from, request, out);
         }
-        if !self.wait(from, request, None, out) {
+        if !self.wait(from, request, Until::Paused, out) {
             return;
         }
         if self.goal != Goal::Pausing {
             self.goal = Goal::Pausing;
             self.fail_waiters(
                 "the simulation was told to pause instead",
-                |waiter| waiter.until.is_some(),
+                |waiter| matches!(waiter.until, Until::Iteration(_)),
                 out,
             );
             self.event(Severity::Info, "command", "pause".to_owned(), out);
@@ -150,7 +154,7 @@ impl Primary {
             let reason = format!("the run ends at iteration {limit}, before iteration {last}");
             return Self::fail(from, request, &reason, out);
         }
-        if !self.wait(from, request, Some(last), out) {
+        if !self.wait(from, request, Until::Iteration(last), out) {
             return;
         }
         if self.goal == Goal::Paused {
@@ -174,13 +178,13 @@ impl Primary {
         self.begin_stopping(StopReason::new(outcome, cause), now, out);
     }
 
-    fn step_if_idle(&mut self, now: SessionTime, out: &mut Vec<PrimaryOutput>) {
+    pub(super) fn step_if_idle(&mut self, now: SessionTime, out: &mut Vec<PrimaryOutput>) {
         if matches!(self.phase, Phase::Idle) {
             self.continue_stepping(now, out);
         }
     }
 
-    fn done(&self, to: RoutingId, request: RequestId, out: &mut Vec<PrimaryOutput>) {
+    pub(super) fn done(&self, to: RoutingId, request: RequestId, out: &mut Vec<PrimaryOutput>) {
         Self::reply(
             to,
             request,
@@ -191,7 +195,12 @@ impl Primary {
         );
     }
 
-    fn fail(to: RoutingId, request: RequestId, reason: &str, out: &mut Vec<PrimaryOutput>) {
+    pub(super) fn fail(
+        to: RoutingId,
+        request: RequestId,
+        reason: &str,
+        out: &mut Vec<PrimaryOutput>,
+    ) {
         Self::reply(
             to,
             request,
@@ -203,11 +212,11 @@ impl Primary {
     }
 
     /// Has the client wait for its reply; answers at once when too many wait already.
-    fn wait(
+    pub(super) fn wait(
         &mut self,
         to: RoutingId,
         request: RequestId,
-        until: Option<Iteration>,
+        until: Until,
         out: &mut Vec<PrimaryOutput>,
     ) -> bool {
         if self.waiters.len() >= WAITERS_MAX {

@@ -4,15 +4,11 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use protocol::exit::Outcome;
-use protocol::primary_to_client::Reply;
-use protocol::primary_to_observers::{Clock, PrimaryToObservers, Severity};
-use protocol::primary_to_secondary::{AffinityChange, PrimaryToSecondary, Step};
-use protocol::secondary_to_primary::StepAck;
-use protocol::{
-    DigestBuilder, Iteration, PeerName, PerformerState, SessionTime, SimTime, StopReason,
-};
+use protocol::primary_to_observers::Severity;
+use protocol::primary_to_secondary::{AffinityChange, CellSnapshot, PrimaryToSecondary, Step};
+use protocol::{Iteration, PeerName, SessionTime, SimTime, StopReason};
 
-use super::{Goal, PeerTiming, Phase, Primary, PrimaryOutput, StepReport};
+use super::{Goal, PeerTiming, Phase, Primary, PrimaryOutput};
 use crate::placement::first_placement;
 
 /// After how long an unacknowledged step is sent again, to the silent secondary alone; doubled
@@ -21,13 +17,31 @@ const FIRST_RESEND: Duration = Duration::from_millis(200);
 /// After how long a step that waits is first reported; doubled each time.
 const FIRST_WARNING: Duration = Duration::from_secs(1);
 
+/// What a step is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// Everyone builds the cells of the start.
+    Build,
+    /// Time advances.
+    Advance,
+    /// Time stands still, and everyone says so.
+    Pause,
+    /// Time stands still while something is moved.
+    Rearrange,
+    /// Time stands still while whole states are fetched for a step of another purpose.
+    Fetch,
+}
+
 /// A step that waits for its acks.
 #[derive(Debug)]
 pub(super) struct Round {
-    step: Step,
+    pub(super) step: Step,
+    pub(super) purpose: Purpose,
+    /// The snapshots that the step needs, with their receivers.
+    pub(super) snapshots: Vec<(PeerName, CellSnapshot)>,
     pub(super) published_at: SessionTime,
     /// Each secondary's ack, once it is there.
-    acks: BTreeMap<PeerName, Option<PeerTiming>>,
+    pub(super) acks: BTreeMap<PeerName, Option<PeerTiming>>,
     resend_after: Duration,
     warn_after: Duration,
     give_up_after: Duration,
@@ -56,44 +70,32 @@ impl Primary {
     /// All secondaries are ready: places the cells and has everyone build them, in a step in which
     /// time stands still.
     pub(super) fn begin_stepping(&mut self, now: SessionTime, out: &mut Vec<PrimaryOutput>) {
-        let names: Vec<PeerName> = self
-            .roster
-            .members()
-            .map(|(name, _)| name.clone())
-            .collect();
+        let names = self.secondary_names();
         let affinities = first_placement(&self.plan, &names);
-        for AffinityChange {
-            cell, secondary, ..
-        } in &affinities
-        {
-            let Some(secondary) = secondary else {
-                continue;
-            };
-            self.affinity.insert(*cell, secondary.clone());
-            self.hosted
-                .entry(secondary.clone())
-                .or_default()
-                .push(*cell);
+        for change in &affinities {
+            self.distribution
+                .place(change.cell, change.secondary.as_ref());
         }
-        let names = names
-            .iter()
-            .map(PeerName::as_str)
-            .collect::<Vec<_>>()
-            .join(", ");
-        self.event(
-            Severity::Info,
-            "run",
-            format!("all secondaries are ready: {names}"),
-            out,
-        );
+        let names: Vec<&str> = names.iter().map(PeerName::as_str).collect();
+        let text = format!("all secondaries are ready: {}", names.join(", "));
+        self.event(Severity::Info, "run", text, out);
         self.pace.restart(now);
-        self.publish_step(true, affinities, now, out);
+        let step = Step {
+            affinities,
+            ..Step::default()
+        };
+        self.publish(Purpose::Build, step, Vec::new(), now, out);
+    }
+
+    pub(super) fn secondary_names(&self) -> Vec<PeerName> {
+        let members = self.roster.members();
+        members.map(|(name, _)| name.clone()).collect()
     }
 
     /// Returns when the next step is due, if one is.
     pub(super) fn next_step_due(&self) -> Option<SessionTime> {
         match self.goal {
-            Goal::Paused => None,
+            Goal::Paused => self.has_to_rearrange().then_some(SessionTime(0)),
             Goal::Pausing => Some(SessionTime(0)),
             Goal::Running | Goal::Until(_) => Some(self.pace.due()),
         }
@@ -108,237 +110,79 @@ impl Primary {
             let cause = format!("all {} iterations are done", self.iteration);
             return self.begin_stopping(StopReason::new(Outcome::Completed, cause), now, out);
         }
-        if self.next_step_due().is_some_and(|due| due <= now) {
-            let paused = self.goal == Goal::Pausing;
-            if !paused {
-                self.pace.begin(now);
-            }
-            self.publish_step(paused, Vec::new(), now, out);
+        if self.next_step_due().is_none_or(|due| due > now) {
+            return;
         }
+        let purpose = match self.goal {
+            Goal::Paused => Purpose::Rearrange,
+            Goal::Pausing => Purpose::Pause,
+            Goal::Running | Goal::Until(_) => {
+                self.pace.begin(now);
+                Purpose::Advance
+            }
+        };
+        self.begin_step(purpose, now, out);
     }
 
-    fn publish_step(
+    /// Publishes a step; it gets its number and its time here.
+    pub(super) fn publish(
         &mut self,
-        paused: bool,
-        affinities: Vec<AffinityChange>,
+        purpose: Purpose,
+        step: Step,
+        snapshots: Vec<(PeerName, CellSnapshot)>,
         now: SessionTime,
         out: &mut Vec<PrimaryOutput>,
     ) {
-        let iteration = if paused {
-            self.iteration
-        } else {
+        let advances = purpose == Purpose::Advance;
+        let iteration = if advances {
             self.iteration.next()
+        } else {
+            self.iteration
         };
         self.sequence = self.sequence.next();
+        self.known.begin_step(purpose);
         let step = Step {
             sequence: self.sequence,
             iteration,
             sim_time: self.sim_time_at(iteration),
-            step_size_ns: if paused {
-                0
-            } else {
+            step_size_ns: if advances {
                 self.settings.step_size.as_nanos() as u64
+            } else {
+                0
             },
-            paused,
-            affinities,
-            level_changes: self.level_changes(),
-            ..Step::default()
+            paused: !advances,
+            ..step
         };
-        out.push(PrimaryOutput::Publish(PrimaryToSecondary::Step(
+        for (name, snapshot) in &snapshots {
+            self.send_snapshot(name, snapshot, out);
+        }
+        out.push(PrimaryOutput::Publish(PrimaryToSecondary::Step(Box::new(
             step.clone(),
-        )));
-        self.phase = Phase::Stepping(Round {
+        ))));
+        let members = self.roster.members();
+        self.phase = Phase::Stepping(Box::new(Round {
             step,
+            purpose,
+            snapshots,
             published_at: now,
-            acks: self
-                .roster
-                .members()
-                .map(|(name, _)| (name.clone(), None))
-                .collect(),
+            acks: members.map(|(name, _)| (name.clone(), None)).collect(),
             resend_after: FIRST_RESEND,
             warn_after: FIRST_WARNING,
             give_up_after: self.settings.step_timeout,
-        });
-    }
-
-    fn level_changes(&mut self) -> Vec<protocol::primary_to_secondary::LevelChange> {
-        let positions = self
-            .performers
-            .iter()
-            .map(|record| (record.state.performer, record.cell, record.state.position));
-        let changes = self.levels.update(&self.plan, positions);
-        let loaded = changes.iter().filter(|change| change.loaded).count() as u64;
-        self.events.levels_loaded += loaded;
-        self.events.levels_unloaded += changes.len() as u64 - loaded;
-        changes
-    }
-
-    pub(super) fn on_step_ack(
-        &mut self,
-        sender: &PeerName,
-        ack: &StepAck,
-        now: SessionTime,
-        out: &mut Vec<PrimaryOutput>,
-    ) {
-        let Phase::Stepping(round) = &self.phase else {
-            self.refused.stale += 1;
-            return;
-        };
-        if ack.sequence < round.step.sequence {
-            self.refused.stale += 1;
-            return;
-        }
-        let is_repeated = round.acks.get(sender).is_some_and(Option::is_some);
-        if is_repeated && ack.sequence == round.step.sequence {
-            self.refused.duplicate += 1;
-            return;
-        }
-        let agrees = ack.sequence == round.step.sequence && ack.iteration == round.step.iteration;
-        let states = if agrees {
-            self.states_of(sender, ack)
-        } else {
-            Err(disagreement(ack))
-        };
-        match states {
-            Ok(states) => self.accept(sender, ack, states, now, out),
-            Err(violation) => {
-                self.refused.malformed += 1;
-                let cause = format!("{sender} broke the protocol: {violation}");
-                self.begin_stopping(StopReason::new(Outcome::PeerLost, cause), now, out);
-            }
-        }
-    }
-
-    /// Returns the states in an ack once they are exactly those of the sender's cells.
-    fn states_of(&self, sender: &PeerName, ack: &StepAck) -> Result<Vec<PerformerState>, String> {
-        let states: Vec<PerformerState> = ack
-            .states
-            .states()
-            .map_err(|error| error.to_string())?
-            .collect();
-        let acked = ack.cells.iter().map(|cell| cell.cell);
-        if !self.hosted(sender).iter().copied().eq(acked) {
-            return Err("its ack is not about the cells that it hosts".to_owned());
-        }
-        let mut rest = states.as_slice();
-        let mut builder = DigestBuilder::default();
-        for cell in &ack.cells {
-            let Some((own, others)) = rest.split_at_checked(cell.performer_count as usize) else {
-                return Err("its ack holds fewer states than it says".to_owned());
-            };
-            rest = others;
-            let expected = &self.owned[cell.cell.0 as usize];
-            if !expected
-                .iter()
-                .copied()
-                .eq(own.iter().map(|state| state.performer))
-            {
-                return Err(format!(
-                    "cell {} holds other performers than it owns",
-                    cell.cell
-                ));
-            }
-            builder.clear();
-            for state in own {
-                builder.digest(state.digest);
-            }
-            if builder.finish() != cell.digest {
-                return Err(format!(
-                    "the digest of cell {} does not fit its states",
-                    cell.cell
-                ));
-            }
-        }
-        if rest.is_empty() {
-            Ok(states)
-        } else {
-            Err("its ack holds too many states".to_owned())
-        }
-    }
-
-    fn accept(
-        &mut self,
-        sender: &PeerName,
-        ack: &StepAck,
-        states: Vec<PerformerState>,
-        now: SessionTime,
-        out: &mut Vec<PrimaryOutput>,
-    ) {
-        for state in states {
-            let record = &mut self.performers[state.performer.0 as usize];
-            record.state = state;
-            if !state.is_finite() && !record.reported {
-                record.reported = true;
-                let name = &self.plan.performer(state.performer).name;
-                let text = format!("the state of {name} is not finite after {}", ack.iteration);
-                self.event(Severity::Warning, "step", text, out);
-            }
-        }
-        let Phase::Stepping(round) = &mut self.phase else {
-            unreachable!("acks are accepted only while a step waits for them");
-        };
-        let physics_ns = ack.cells.iter().map(|cell| cell.physics_ns).sum();
-        let timing = PeerTiming {
-            name: sender.clone(),
-            physics: Duration::from_nanos(physics_ns),
-            answered_after: now.since(round.published_at),
-        };
-        round.acks.insert(sender.clone(), Some(timing));
-        if round.missing().next().is_none() {
-            self.complete_round(now, out);
-        }
-    }
-
-    fn complete_round(&mut self, now: SessionTime, out: &mut Vec<PrimaryOutput>) {
-        let Phase::Stepping(round) = std::mem::replace(&mut self.phase, Phase::Idle) else {
-            unreachable!("only a step under way can be completed");
-        };
-        let paused = round.step.paused;
-        self.iteration = round.step.iteration;
-        self.digest = self.digest_of_all();
-        out.push(PrimaryOutput::StepDone(StepReport {
-            iteration: self.iteration,
-            paused,
-            digest: self.digest,
-            duration: now.since(round.published_at),
-            peers: round.acks.into_values().flatten().collect(),
         }));
-        match self.goal {
-            Goal::Pausing if paused => self.goal = Goal::Paused,
-            Goal::Until(last) if self.iteration >= last => self.goal = Goal::Paused,
-            Goal::Paused | Goal::Pausing | Goal::Running | Goal::Until(_) => {}
-        }
-        if self.goal == Goal::Paused {
-            self.observe_clock(out);
-        }
-        self.answer_waiters(out);
-        self.continue_stepping(now, out);
     }
 
-    fn digest_of_all(&self) -> protocol::Digest {
-        let mut builder = DigestBuilder::default();
-        for id in &self.by_name {
-            builder.digest(self.performers[id.0 as usize].state.digest);
-        }
-        builder.finish()
-    }
-
-    pub(super) fn observe_clock(&self, out: &mut Vec<PrimaryOutput>) {
-        out.push(PrimaryOutput::Observe(PrimaryToObservers::Clock(Clock {
-            iteration: self.iteration,
-            sim_time: self.sim_time(),
-            paused: self.goal == Goal::Paused,
-        })));
-    }
-
-    fn answer_waiters(&mut self, out: &mut Vec<PrimaryOutput>) {
-        let (iteration, paused) = (self.iteration, self.goal == Goal::Paused);
-        let is_done = |until: Option<Iteration>| match until {
-            Some(last) => iteration >= last,
-            None => paused,
-        };
-        for waiter in self.waiters.extract_if(.., |waiter| is_done(waiter.until)) {
-            Self::reply(waiter.to, waiter.request, Reply::Done { iteration }, out);
+    fn send_snapshot(
+        &self,
+        name: &PeerName,
+        snapshot: &CellSnapshot,
+        out: &mut Vec<PrimaryOutput>,
+    ) {
+        if let Some(member) = self.roster.get(name) {
+            out.push(PrimaryOutput::Send {
+                to: member.routing.clone(),
+                message: PrimaryToSecondary::CellSnapshot(snapshot.clone()),
+            });
         }
     }
 
@@ -360,24 +204,38 @@ impl Primary {
             let cause = format!("{names} did not acknowledge iteration {iteration} in {seconds} s");
             return self.begin_stopping(StopReason::new(Outcome::PeerLost, cause), now, out);
         }
+        let mut is_reported = None;
+        if waited >= round.warn_after {
+            is_reported = Some(round.warn_after.as_secs_f64());
+            round.warn_after *= 2;
+        }
         if waited >= round.resend_after {
             round.resend_after *= 2;
-            for name in &missing {
-                let member = self
-                    .roster
-                    .get(name)
-                    .expect("who is waited for is a member");
-                out.push(PrimaryOutput::Send {
-                    to: member.routing.clone(),
-                    message: PrimaryToSecondary::Step(round.step.clone()),
-                });
-            }
+            self.send_again(&missing, out);
         }
-        if waited >= round.warn_after {
-            let seconds = round.warn_after.as_secs_f64();
-            round.warn_after *= 2;
+        if let Some(seconds) = is_reported {
             let text = format!("iteration {iteration} has waited {seconds} s for {names}");
             self.event(Severity::Warning, "step", text, out);
+        }
+    }
+
+    /// Sends the step under way, with its snapshots, to those who have not answered.
+    fn send_again(&self, missing: &[PeerName], out: &mut Vec<PrimaryOutput>) {
+        let Phase::Stepping(round) = &self.phase else {
+            return;
+        };
+        for name in missing {
+            for (_, snapshot) in round.snapshots.iter().filter(|(to, _)| to == name) {
+                self.send_snapshot(name, snapshot, out);
+            }
+            let member = self
+                .roster
+                .get(name)
+                .expect("who is waited for is a member");
+            out.push(PrimaryOutput::Send {
+                to: member.routing.clone(),
+                message: PrimaryToSecondary::Step(Box::new(round.step.clone())),
+            });
         }
     }
 
@@ -390,9 +248,11 @@ impl Primary {
     }
 }
 
-fn disagreement(ack: &StepAck) -> String {
-    format!(
-        "it acknowledged iteration {} that nobody asked for",
-        ack.iteration
-    )
+/// Returns the change that gives a cell up.
+pub(super) fn given_up(cell: protocol::CellId) -> AffinityChange {
+    AffinityChange {
+        cell,
+        secondary: None,
+        source: protocol::primary_to_secondary::CellSource::Empty,
+    }
 }

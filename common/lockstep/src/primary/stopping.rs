@@ -45,7 +45,9 @@ impl Primary {
             | Outcome::Failed => Severity::Error,
         };
         self.event(severity, "run", reason.to_string(), out);
-        self.fail_waiters(&format!("the run ended: {reason}"), |_| true, out);
+        let why = format!("the run ended: {reason}");
+        self.fail_waiters(&why, |_| true, out);
+        self.drop_moves(&why, out);
         // By every way there is: a secondary may have lost its subscription.
         out.push(PrimaryOutput::Publish(PrimaryToSecondary::Stop(
             reason.clone(),

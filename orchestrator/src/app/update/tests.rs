@@ -112,7 +112,7 @@ fn a_command_is_pending_until_it_is_answered() {
     let mut model = in_state(RunState::Paused);
     press(&mut model, Key::Char('n'));
     let command = Command::Step { count: 1 };
-    assert_eq!(model.pending, [command.clone()]);
+    assert_eq!(model.pending, std::slice::from_ref(&command));
     feed(
         &mut model,
         Feed::Reply {

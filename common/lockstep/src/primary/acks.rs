@@ -1,0 +1,231 @@
+//! What secondaries answer: checked against what they host and own, taken over, and with the last
+//! one the iteration is complete.
+
+use std::time::Duration;
+
+use protocol::exit::Outcome;
+use protocol::primary_to_client::Reply;
+use protocol::primary_to_observers::{Clock, PrimaryToObservers, Severity};
+use protocol::secondary_to_primary::StepAck;
+use protocol::{Digest, DigestBuilder, PeerName, PerformerState, SessionTime, StopReason};
+
+use super::stepping::Purpose;
+use super::{Goal, PeerTiming, Phase, Primary, PrimaryOutput, StepReport, Until, known};
+
+impl Primary {
+    pub(super) fn on_step_ack(
+        &mut self,
+        sender: &PeerName,
+        ack: StepAck,
+        now: SessionTime,
+        out: &mut Vec<PrimaryOutput>,
+    ) {
+        let Phase::Stepping(round) = &self.phase else {
+            self.refused.stale += 1;
+            return;
+        };
+        if ack.sequence < round.step.sequence {
+            self.refused.stale += 1;
+            return;
+        }
+        let is_repeated = round.acks.get(sender).is_some_and(Option::is_some);
+        if is_repeated && ack.sequence == round.step.sequence {
+            self.refused.duplicate += 1;
+            return;
+        }
+        let agrees = ack.sequence == round.step.sequence && ack.iteration == round.step.iteration;
+        let states = if agrees {
+            self.states_of(sender, &ack)
+        } else {
+            Err(disagreement(&ack))
+        };
+        let shortfall = || known::shortfall(&round.step.wanted, &ack, &self.distribution);
+        let states = states.and_then(|states| match shortfall() {
+            None => Ok(states),
+            Some(violation) => Err(violation.to_owned()),
+        });
+        match states {
+            Ok(states) => self.accept(sender, ack, states, now, out),
+            Err(violation) => {
+                self.refused.malformed += 1;
+                let cause = format!("{sender} broke the protocol: {violation}");
+                self.begin_stopping(StopReason::new(Outcome::PeerLost, cause), now, out);
+            }
+        }
+    }
+
+    /// Returns the states in an ack once they are exactly those of the sender's cells.
+    fn states_of(&self, sender: &PeerName, ack: &StepAck) -> Result<Vec<PerformerState>, String> {
+        let states: Vec<PerformerState> = ack
+            .states
+            .states()
+            .map_err(|error| error.to_string())?
+            .collect();
+        let acked = ack.cells.iter().map(|cell| cell.cell);
+        if !self.hosted(sender).iter().copied().eq(acked) {
+            return Err("its ack is not about the cells that it hosts".to_owned());
+        }
+        let mut rest = states.as_slice();
+        let mut builder = DigestBuilder::default();
+        for cell in &ack.cells {
+            let Some((own, others)) = rest.split_at_checked(cell.performer_count as usize) else {
+                return Err("its ack holds fewer states than it says".to_owned());
+            };
+            rest = others;
+            let expected = self.distribution.owned(cell.cell);
+            if !expected
+                .iter()
+                .copied()
+                .eq(own.iter().map(|state| state.performer))
+            {
+                return Err(format!(
+                    "cell {} holds other performers than it owns",
+                    cell.cell
+                ));
+            }
+            builder.clear();
+            for state in own {
+                builder.digest(state.digest);
+            }
+            if builder.finish() != cell.digest {
+                return Err(format!(
+                    "the digest of cell {} does not fit its states",
+                    cell.cell
+                ));
+            }
+        }
+        if rest.is_empty() {
+            Ok(states)
+        } else {
+            Err("its ack holds too many states".to_owned())
+        }
+    }
+
+    fn accept(
+        &mut self,
+        sender: &PeerName,
+        ack: StepAck,
+        states: Vec<PerformerState>,
+        now: SessionTime,
+        out: &mut Vec<PrimaryOutput>,
+    ) {
+        for state in states {
+            if self.known.update(state) {
+                let name = &self.plan.performer(state.performer).name;
+                let text = format!("the state of {name} is not finite after {}", ack.iteration);
+                self.event(Severity::Warning, "step", text, out);
+            }
+        }
+        let Phase::Stepping(round) = &mut self.phase else {
+            unreachable!("acks are accepted only while a step waits for them");
+        };
+        // On several threads the cells' times add up to more than passed.
+        let physics_ns: u64 = ack.cells.iter().map(|cell| cell.physics_ns).sum();
+        let physics_ns = physics_ns.min(ack.busy_ns);
+        let timing = PeerTiming {
+            name: sender.clone(),
+            physics: Duration::from_nanos(physics_ns),
+            answered_after: now.since(round.published_at),
+        };
+        round.acks.insert(sender.clone(), Some(timing));
+        let is_complete = round.missing().next().is_none();
+        if round.purpose == Purpose::Advance {
+            for cell in &ack.cells {
+                let cost = Duration::from_nanos(cell.physics_ns);
+                self.balance.note(cell.cell, cost);
+            }
+        }
+        self.known.take(ack);
+        if is_complete {
+            self.complete_round(now, out);
+        }
+    }
+
+    fn complete_round(&mut self, now: SessionTime, out: &mut Vec<PrimaryOutput>) {
+        let Phase::Stepping(round) = std::mem::replace(&mut self.phase, Phase::Idle) else {
+            unreachable!("only a step under way can be completed");
+        };
+        let purpose = round.purpose;
+        self.iteration = round.step.iteration;
+        self.note_cost_of_moves(&round, now);
+        let paused = round.step.paused;
+        self.digest = self.digest_of_all();
+        out.push(PrimaryOutput::StepDone(StepReport {
+            iteration: self.iteration,
+            paused,
+            digest: self.digest,
+            duration: now.since(round.published_at),
+            rearranged: !round.step.affinities.is_empty() || !round.step.hand_offs.is_empty(),
+            peers: round.acks.into_values().flatten().collect(),
+        }));
+        match purpose {
+            // Levels, ghosts and groups follow from what the cells of the start hold.
+            Purpose::Build if self.goal == Goal::Paused => {
+                return self.begin_step(Purpose::Rearrange, now, out);
+            }
+            Purpose::Fetch => return self.resume_step(now, out),
+            Purpose::Advance => self.balance_cells(),
+            Purpose::Pause => {
+                if self.goal == Goal::Pausing {
+                    self.goal = Goal::Paused;
+                }
+            }
+            Purpose::Build | Purpose::Rearrange => {}
+        }
+        if let Goal::Until(last) = self.goal
+            && self.iteration >= last
+        {
+            self.goal = Goal::Paused;
+        }
+        if self.goal == Goal::Paused {
+            self.observe_clock(out);
+        }
+        self.complete_moves(out);
+        self.answer_waiters(out);
+        self.continue_stepping(now, out);
+    }
+
+    fn digest_of_all(&self) -> Digest {
+        let mut builder = DigestBuilder::default();
+        for id in &self.by_name {
+            builder.digest(self.known.states[id.0 as usize].digest);
+        }
+        builder.finish()
+    }
+
+    pub(super) fn observe_clock(&self, out: &mut Vec<PrimaryOutput>) {
+        out.push(PrimaryOutput::Observe(PrimaryToObservers::Clock(Clock {
+            iteration: self.iteration,
+            sim_time: self.sim_time(),
+            paused: self.goal == Goal::Paused,
+        })));
+    }
+
+    /// Tells those who wait for a change that the step to come makes it.
+    pub(super) fn note_published_to_waiters(&mut self) {
+        for waiter in &mut self.waiters {
+            if let Until::Changed { published } = &mut waiter.until {
+                *published = true;
+            }
+        }
+    }
+
+    fn answer_waiters(&mut self, out: &mut Vec<PrimaryOutput>) {
+        let (iteration, paused) = (self.iteration, self.goal == Goal::Paused);
+        let is_done = |until: Until| match until {
+            Until::Iteration(last) => iteration >= last,
+            Until::Paused => paused,
+            Until::Changed { published } => published,
+        };
+        for waiter in self.waiters.extract_if(.., |waiter| is_done(waiter.until)) {
+            Self::reply(waiter.to, waiter.request, Reply::Done { iteration }, out);
+        }
+    }
+}
+
+fn disagreement(ack: &StepAck) -> String {
+    format!(
+        "it acknowledged iteration {} that nobody asked for",
+        ack.iteration
+    )
+}

@@ -1,0 +1,182 @@
+//! What changes with the next step: performers change cell, cells open, close and change host.
+//!
+//! [`Membership`](crate::membership::Membership) says what must change, the balance what may. What
+//! a change needs and the primary does not have, it asks for in a step in which time stands still.
+
+use protocol::primary_to_observers::Severity;
+use protocol::primary_to_secondary::{
+    AffinityChange, CellSnapshot, CellSource, HandOff, LevelChange, Step, Wanted,
+};
+use protocol::{CellId, LinkPoses, PeerName, PerformerId, SessionTime};
+
+use super::stepping::{Purpose, given_up};
+use super::{Primary, PrimaryOutput};
+use crate::membership::{Changes, Passage};
+
+/// How many hand-offs of one iteration are told one by one.
+const TOLD_MAX: usize = 8;
+
+/// Changes that wait for what was asked for.
+#[derive(Debug)]
+pub(super) struct Pending {
+    purpose: Purpose,
+    changes: Changes,
+}
+
+impl Primary {
+    /// Begins a step for a purpose, with all that changes by it.
+    pub(super) fn begin_step(
+        &mut self,
+        purpose: Purpose,
+        now: SessionTime,
+        out: &mut Vec<PrimaryOutput>,
+    ) {
+        let states = &self.known.states;
+        let changes = self.membership.update(&self.plan, self.iteration, states);
+        match self.known.missing(&changes) {
+            Some(wanted) => {
+                self.pending = Some(Pending { purpose, changes });
+                let step = Step {
+                    wanted,
+                    ..Step::default()
+                };
+                self.publish(Purpose::Fetch, step, Vec::new(), now, out);
+            }
+            None => self.publish_changes(purpose, changes, now, out),
+        }
+    }
+
+    /// What was missing is here now.
+    pub(super) fn resume_step(&mut self, now: SessionTime, out: &mut Vec<PrimaryOutput>) {
+        let Pending { purpose, changes } = self
+            .pending
+            .take()
+            .expect("states are fetched for changes that wait");
+        self.publish_changes(purpose, changes, now, out);
+    }
+
+    fn publish_changes(
+        &mut self,
+        purpose: Purpose,
+        changes: Changes,
+        now: SessionTime,
+        out: &mut Vec<PrimaryOutput>,
+    ) {
+        self.count_levels(&changes.levels);
+        let (affinities, snapshots) = self.change_affinities(&changes, out);
+        self.tell_hand_offs(&changes.hand_offs, out);
+        let hand_offs: Vec<HandOff> = changes
+            .hand_offs
+            .into_iter()
+            .map(|passage| {
+                self.distribution.hand_over(passage);
+                self.events.hand_offs += 1;
+                self.known.hand_off(passage)
+            })
+            .collect();
+        for change in &affinities {
+            if change.secondary.is_none() {
+                self.distribution.place(change.cell, None);
+                self.balance.forget(change.cell);
+            }
+        }
+        let step = Step {
+            affinities,
+            hand_offs,
+            level_changes: changes.levels,
+            ghost_changes: changes.ghosts,
+            ghost_poses: self.ghost_poses(),
+            suspensions: changes.suspensions,
+            wanted: Wanted {
+                poses: self.membership.wanted_poses().to_vec(),
+                states: self.membership.wanted_states().to_vec(),
+                snapshots: self.ask_for_snapshots(),
+            },
+            ..Step::default()
+        };
+        self.note_published_to_waiters();
+        self.publish(purpose, step, snapshots, now, out);
+    }
+
+    /// Opens, moves and closes cells; those that close keep their host until hand-offs are done.
+    fn change_affinities(
+        &mut self,
+        changes: &Changes,
+        out: &mut Vec<PrimaryOutput>,
+    ) -> (Vec<AffinityChange>, Vec<(PeerName, CellSnapshot)>) {
+        let mut affinities: Vec<AffinityChange> =
+            changes.cells_closed.iter().copied().map(given_up).collect();
+        self.drop_moves_of(&changes.cells_closed, out);
+        let opened = changes.cells_opened.iter().copied();
+        let opening: Vec<(CellId, u32)> = opened
+            .filter(|cell| self.distribution.host(*cell).is_none())
+            .map(|cell| (cell, self.membership.owned(cell).len() as u32))
+            .collect();
+        let names = self.secondary_names();
+        let affinity = self.distribution.affinity();
+        let hosts = self.balance.hosts_for(&opening, affinity, &names);
+        for ((cell, _), host) in opening.into_iter().zip(hosts) {
+            self.distribution.place(cell, Some(&host));
+            affinities.push(AffinityChange {
+                cell,
+                secondary: Some(host),
+                source: CellSource::Empty,
+            });
+        }
+        let mut snapshots = Vec::new();
+        for (cell, to, snapshot) in self.moves_to_make() {
+            self.distribution.place(cell, Some(&to));
+            self.events.migrations += 1;
+            self.balance.note_moved(cell, self.iteration);
+            let name = &self.plan.cell(cell).name;
+            let text = format!("cell {name} moves to {to}");
+            self.event(Severity::Info, "level", text, out);
+            affinities.push(AffinityChange {
+                cell,
+                secondary: Some(to.clone()),
+                source: CellSource::Snapshot,
+            });
+            snapshots.push((to, snapshot));
+        }
+        affinities.sort_by_key(|change| change.cell);
+        (affinities, snapshots)
+    }
+
+    fn ghost_poses(&self) -> Vec<LinkPoses> {
+        let mut ghosts: Vec<PerformerId> = self
+            .distribution
+            .affinity()
+            .keys()
+            .flat_map(|cell| self.membership.ghosts(*cell))
+            .collect();
+        ghosts.sort_unstable();
+        ghosts.dedup();
+        ghosts
+            .into_iter()
+            .filter_map(|performer| self.known.poses_of(performer).cloned())
+            .collect()
+    }
+
+    fn count_levels(&mut self, changes: &[LevelChange]) {
+        let loaded = changes.iter().filter(|change| change.loaded).count() as u64;
+        self.events.levels_loaded += loaded;
+        self.events.levels_unloaded += changes.len() as u64 - loaded;
+    }
+
+    fn tell_hand_offs(&self, passages: &[Passage], out: &mut Vec<PrimaryOutput>) {
+        for passage in passages.iter().take(TOLD_MAX) {
+            let name = &self.plan.performer(passage.performer).name;
+            let [from, to] = [passage.from, passage.to].map(|cell| {
+                let host = self.distribution.host(cell);
+                let host = host.map_or("nobody", PeerName::as_str);
+                format!("{} ({host})", self.plan.cell(cell).name)
+            });
+            let text = format!("{name} passes from {from} to {to}");
+            self.event(Severity::Info, "hand-off", text, out);
+        }
+        if let Some(others) = passages.len().checked_sub(TOLD_MAX).filter(|n| *n > 0) {
+            let text = format!("{others} more pass in the same iteration");
+            self.event(Severity::Info, "hand-off", text, out);
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! Where everything is, as the secondaries know it: who hosts which cell, which cell owns whom.
+//!
+//! It follows what was published, step by step; what is to change next is [`Membership`]'s.
+//!
+//! [`Membership`]: crate::membership::Membership
+
+use std::collections::BTreeMap;
+
+use protocol::{CellId, PeerName, PerformerId};
+
+use crate::membership::Passage;
+use crate::plan::Plan;
+
+/// Who hosts which cell, and which cell owns which performer.
+#[derive(Debug)]
+pub(super) struct Distribution {
+    cell_of: Vec<CellId>,
+    /// For each cell, the performers that it owns, ascending.
+    owned: Vec<Vec<PerformerId>>,
+    affinity: BTreeMap<CellId, PeerName>,
+    /// For each secondary, the cells that it hosts, ascending.
+    hosted: BTreeMap<PeerName, Vec<CellId>>,
+    /// For each performer, how often it has changed cell.
+    hand_offs: Vec<u64>,
+    /// For each secondary, how many performers were handed to it from others.
+    hand_offs_in: BTreeMap<PeerName, u64>,
+}
+
+impl Distribution {
+    /// Starts with every performer in its first home and no cell hosted.
+    pub(super) fn new(plan: &Plan) -> Self {
+        let mut owned = vec![Vec::new(); plan.cells.len()];
+        for (id, performer) in plan.performers.iter().enumerate() {
+            owned[performer.home.0 as usize].push(PerformerId(id as u32));
+        }
+        Self {
+            cell_of: plan.performers.iter().map(|one| one.home).collect(),
+            owned,
+            affinity: BTreeMap::new(),
+            hosted: BTreeMap::new(),
+            hand_offs: vec![0; plan.performers.len()],
+            hand_offs_in: BTreeMap::new(),
+        }
+    }
+
+    /// Gives a cell to a host, or with `None` to nobody.
+    pub(super) fn place(&mut self, cell: CellId, host: Option<&PeerName>) {
+        if let Some(former) = self.affinity.remove(&cell) {
+            self.hosted
+                .entry(former)
+                .or_default()
+                .retain(|other| *other != cell);
+        }
+        let Some(host) = host else {
+            return;
+        };
+        let cells = self.hosted.entry(host.clone()).or_default();
+        cells.insert(cells.partition_point(|other| *other < cell), cell);
+        self.affinity.insert(cell, host.clone());
+    }
+
+    /// Lets a performer pass from one cell to another.
+    pub(super) fn hand_over(&mut self, passage: Passage) {
+        let Passage {
+            performer,
+            from,
+            to,
+        } = passage;
+        assert_eq!(
+            self.cell_of[performer.0 as usize], from,
+            "performer {performer} is handed over by the cell that owns it"
+        );
+        self.owned[from.0 as usize].retain(|other| *other != performer);
+        let owned = &mut self.owned[to.0 as usize];
+        owned.insert(owned.partition_point(|other| *other < performer), performer);
+        self.cell_of[performer.0 as usize] = to;
+        self.hand_offs[performer.0 as usize] += 1;
+        let hosts = [from, to].map(|cell| self.affinity.get(&cell));
+        if let [from, Some(to)] = hosts
+            && from != Some(to)
+        {
+            *self.hand_offs_in.entry(to.clone()).or_default() += 1;
+        }
+    }
+
+    pub(super) fn cell(&self, performer: PerformerId) -> CellId {
+        self.cell_of[performer.0 as usize]
+    }
+
+    pub(super) fn owned(&self, cell: CellId) -> &[PerformerId] {
+        &self.owned[cell.0 as usize]
+    }
+
+    pub(super) fn host(&self, cell: CellId) -> Option<&PeerName> {
+        self.affinity.get(&cell)
+    }
+
+    pub(super) fn hosted(&self, name: &PeerName) -> &[CellId] {
+        self.hosted.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    pub(super) fn affinity(&self) -> &BTreeMap<CellId, PeerName> {
+        &self.affinity
+    }
+
+    pub(super) fn hand_offs(&self, performer: PerformerId) -> u64 {
+        self.hand_offs[performer.0 as usize]
+    }
+
+    pub(super) fn hand_offs_in(&self, name: &PeerName) -> u64 {
+        self.hand_offs_in.get(name).copied().unwrap_or(0)
+    }
+}

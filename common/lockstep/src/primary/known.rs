@@ -1,0 +1,151 @@
+//! What the acks have told: states of all performers, and what steps asked for besides.
+
+use std::collections::BTreeMap;
+
+use protocol::primary_to_secondary::{CellSnapshot, HandOff, Wanted};
+use protocol::secondary_to_primary::StepAck;
+use protocol::{CellId, LinkPoses, PerformerId, PerformerState};
+
+use super::distribution::Distribution;
+use super::stepping::Purpose;
+use crate::membership::{Changes, Passage};
+use crate::plan::Plan;
+
+/// What the primary knows from acks. Whole states, poses and snapshots hold until time advances.
+#[derive(Debug)]
+pub(super) struct Known {
+    pub(super) states: Vec<PerformerState>,
+    transfers: BTreeMap<PerformerId, Vec<u8>>,
+    poses: BTreeMap<PerformerId, LinkPoses>,
+    snapshots: BTreeMap<CellId, CellSnapshot>,
+    /// For each performer, whether its state was reported as not finite.
+    reported: Vec<bool>,
+}
+
+impl Known {
+    pub(super) fn new(plan: &Plan) -> Self {
+        let states = plan.performers.iter().enumerate();
+        Self {
+            states: states
+                .map(|(id, one)| PerformerState::at_rest(PerformerId(id as u32), one.start))
+                .collect(),
+            transfers: BTreeMap::new(),
+            poses: BTreeMap::new(),
+            snapshots: BTreeMap::new(),
+            reported: vec![false; plan.performers.len()],
+        }
+    }
+
+    /// Forgets what holds no longer once a step is done.
+    pub(super) fn begin_step(&mut self, purpose: Purpose) {
+        if purpose != Purpose::Fetch {
+            // A snapshot is of a cell before the changes of a step.
+            self.snapshots.clear();
+        }
+        if purpose == Purpose::Advance {
+            self.transfers.clear();
+            self.poses.clear();
+        }
+    }
+
+    /// Takes over what an ack brought besides the states.
+    pub(super) fn take(&mut self, ack: StepAck) {
+        for transfer in ack.transfers {
+            self.transfers.insert(transfer.performer, transfer.state);
+        }
+        for poses in ack.poses {
+            self.poses.insert(poses.performer, poses);
+        }
+        for snapshot in ack.snapshots {
+            self.snapshots.insert(snapshot.cell, snapshot);
+        }
+    }
+
+    /// Takes over a state; returns whether it is the first that is not finite.
+    pub(super) fn update(&mut self, state: PerformerState) -> bool {
+        let index = state.performer.0 as usize;
+        self.states[index] = state;
+        let is_first = !state.is_finite() && !self.reported[index];
+        self.reported[index] |= is_first;
+        is_first
+    }
+
+    /// Returns what must be asked for before changes can be published; `None` when all is here.
+    pub(super) fn missing(&self, changes: &Changes) -> Option<Wanted> {
+        let passing = changes.hand_offs.iter().map(|passage| passage.performer);
+        let mut poses: Vec<PerformerId> = changes
+            .ghosts
+            .iter()
+            .filter(|change| change.present && !self.poses.contains_key(&change.performer))
+            .map(|change| change.performer)
+            .collect();
+        poses.sort_unstable();
+        poses.dedup();
+        let wanted = Wanted {
+            states: passing
+                .filter(|performer| !self.transfers.contains_key(performer))
+                .collect(),
+            poses,
+            snapshots: Vec::new(),
+        };
+        (wanted != Wanted::default()).then_some(wanted)
+    }
+
+    /// Returns the hand-off of a passage.
+    ///
+    /// # Panics
+    /// When the performer's whole state is not here.
+    pub(super) fn hand_off(&mut self, passage: Passage) -> HandOff {
+        let state = self
+            .transfers
+            .remove(&passage.performer)
+            .expect("whole states of those who pass are asked for first");
+        HandOff {
+            performer: passage.performer,
+            from: passage.from,
+            to: passage.to,
+            state,
+        }
+    }
+
+    pub(super) fn poses_of(&self, performer: PerformerId) -> Option<&LinkPoses> {
+        self.poses.get(&performer)
+    }
+
+    pub(super) fn take_snapshot(&mut self, cell: CellId) -> Option<CellSnapshot> {
+        self.snapshots.remove(&cell)
+    }
+}
+
+/// Tells how an ack does not bring what was asked of its sender, besides the states.
+pub(super) fn shortfall(
+    wanted: &Wanted,
+    ack: &StepAck,
+    distribution: &Distribution,
+) -> Option<&'static str> {
+    let of_cells = |performers: &[PerformerId]| {
+        let mut own: Vec<(CellId, PerformerId)> = performers
+            .iter()
+            .map(|performer| (distribution.cell(*performer), *performer))
+            .filter(|(cell, _)| ack.cells.binary_search_by_key(cell, |one| one.cell).is_ok())
+            .collect();
+        own.sort_unstable();
+        own.into_iter().map(|(_, performer)| performer)
+    };
+    let poses = ack.poses.iter().map(|poses| poses.performer);
+    let transfers = ack.transfers.iter().map(|transfer| transfer.performer);
+    let mut snapshots = ack.snapshots.iter();
+    let cells = wanted.snapshots.iter().copied();
+    let hosted = cells.filter(|cell| ack.cells.binary_search_by_key(cell, |one| one.cell).is_ok());
+    if !of_cells(&wanted.poses).eq(poses) {
+        Some("its ack does not hold the poses that were asked for")
+    } else if !of_cells(&wanted.states).eq(transfers) {
+        Some("its ack does not hold the whole states that were asked for")
+    } else if snapshots.any(|snapshot| snapshot.iteration != ack.iteration)
+        || !hosted.eq(ack.snapshots.iter().map(|snapshot| snapshot.cell))
+    {
+        Some("its ack does not hold the snapshots that were asked for")
+    } else {
+        None
+    }
+}

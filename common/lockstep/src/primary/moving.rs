@@ -1,0 +1,216 @@
+//! Cells that change host, by hand or for the sake of balance, and models that become performers.
+//!
+//! A move takes two steps: one asks the present host for a snapshot, the next gives it to the new
+//! one. Neither changes any result.
+
+use protocol::primary_to_secondary::CellSnapshot;
+use protocol::{CellId, PeerName, PerformerId, RequestId, RoutingId, SessionTime};
+
+use super::stepping::{Purpose, Round};
+use super::{Phase, Primary, PrimaryOutput, Until, Waiter};
+
+/// A cell that is to change host.
+#[derive(Debug)]
+pub(super) struct Move {
+    cell: CellId,
+    to: PeerName,
+    progress: Progress,
+    /// The client that asked for it, if one did.
+    client: Option<(RoutingId, RequestId)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Progress {
+    /// Nothing is done yet.
+    Wanted,
+    /// The step under way asks for its snapshot.
+    Asked,
+    /// The step under way gives it to its new host.
+    Moving,
+}
+
+impl Primary {
+    pub(super) fn on_move_cell(
+        &mut self,
+        from: RoutingId,
+        request: RequestId,
+        level: &str,
+        peer: PeerName,
+        now: SessionTime,
+        out: &mut Vec<PrimaryOutput>,
+    ) {
+        let cell = match self.cell_to_move(level, &peer) {
+            Ok(cell) => cell,
+            Err(reason) => return Self::fail(from, request, &reason, out),
+        };
+        if self.distribution.host(cell) == Some(&peer) {
+            return self.done(from, request, out);
+        }
+        self.moves.push(Move {
+            cell,
+            to: peer,
+            progress: Progress::Wanted,
+            client: Some((from, request)),
+        });
+        self.step_if_idle(now, out);
+    }
+
+    fn cell_to_move(&self, level: &str, peer: &PeerName) -> Result<CellId, String> {
+        if matches!(self.phase, Phase::Gathering { .. }) {
+            return Err("the secondaries are not ready yet".to_owned());
+        }
+        let mut cells = self.plan.cells.iter();
+        let Some(index) = cells.position(|cell| cell.name == level) else {
+            return Err(format!("no level is named {level:?}"));
+        };
+        if self.roster.get(peer).is_none() {
+            let names: Vec<String> = self
+                .secondary_names()
+                .into_iter()
+                .map(String::from)
+                .collect();
+            let names = names.join(", ");
+            return Err(format!("no secondary is named {peer}: there are {names}"));
+        }
+        let cell = CellId(index as u32);
+        if self.distribution.host(cell).is_none() {
+            return Err(format!(
+                "level {level} has no cell now: no performer is in it or near it"
+            ));
+        }
+        if self.moves.iter().any(|other| other.cell == cell) {
+            return Err(format!("the cell of level {level} is being moved already"));
+        }
+        Ok(cell)
+    }
+
+    pub(super) fn on_set_performer(
+        &mut self,
+        from: RoutingId,
+        request: RequestId,
+        model: &str,
+        size: Option<[f64; 3]>,
+        now: SessionTime,
+        out: &mut Vec<PrimaryOutput>,
+    ) {
+        if matches!(self.phase, Phase::Gathering { .. }) {
+            return Self::fail(from, request, "the secondaries are not ready yet", out);
+        }
+        let mut performers = self.plan.performers.iter();
+        let Some(index) = performers.position(|performer| performer.name == model) else {
+            let reason = format!("no model that can move is named {model:?}");
+            return Self::fail(from, request, &reason, out);
+        };
+        if size.is_some_and(|size| size.iter().any(|edge| !(edge.is_finite() && *edge > 0.0))) {
+            let reason = "the edges of a performer's box must be more than 0 m";
+            return Self::fail(from, request, reason, out);
+        }
+        let published = false;
+        if self.wait(from, request, Until::Changed { published }, out) {
+            self.membership
+                .set_performer(PerformerId(index as u32), size);
+            self.step_if_idle(now, out);
+        }
+    }
+
+    /// Notes moves for the sake of balance, of cells that do not move already.
+    pub(super) fn balance_cells(&mut self) {
+        if !self.settings.balance || self.roster.len() < 2 {
+            return;
+        }
+        let names = self.secondary_names();
+        let affinity = self.distribution.affinity();
+        for wanted in self.balance.moves(self.iteration, affinity, &names) {
+            if self.moves.iter().all(|other| other.cell != wanted.cell) {
+                self.moves.push(Move {
+                    cell: wanted.cell,
+                    to: wanted.to,
+                    progress: Progress::Wanted,
+                    client: None,
+                });
+            }
+        }
+    }
+
+    /// Tells whether something waits for a step although time stands still.
+    pub(super) fn has_to_rearrange(&self) -> bool {
+        let waits = |waiter: &Waiter| matches!(waiter.until, Until::Changed { .. });
+        !self.moves.is_empty() || self.waiters.iter().any(waits)
+    }
+
+    /// Returns the cells whose snapshot the next step asks for, ascending.
+    pub(super) fn ask_for_snapshots(&mut self) -> Vec<CellId> {
+        let mut cells = Vec::new();
+        for wanted in &mut self.moves {
+            if wanted.progress == Progress::Wanted {
+                wanted.progress = Progress::Asked;
+                cells.push(wanted.cell);
+            }
+        }
+        cells.sort_unstable();
+        cells
+    }
+
+    /// Returns the moves whose snapshots are here, to be made by the next step.
+    pub(super) fn moves_to_make(&mut self) -> Vec<(CellId, PeerName, CellSnapshot)> {
+        let mut ready = Vec::new();
+        for asked in &mut self.moves {
+            if asked.progress != Progress::Asked {
+                continue;
+            }
+            if let Some(snapshot) = self.known.take_snapshot(asked.cell) {
+                asked.progress = Progress::Moving;
+                ready.push((asked.cell, asked.to.clone(), snapshot));
+            } else {
+                asked.progress = Progress::Wanted;
+            }
+        }
+        ready.sort_by_key(|(cell, _, _)| *cell);
+        ready
+    }
+
+    /// Tells the balance for how long a step with moves has held up the run.
+    pub(super) fn note_cost_of_moves(&mut self, round: &Round, now: SessionTime) {
+        let took = now.since(round.published_at);
+        let bytes = round
+            .snapshots
+            .iter()
+            .map(|(_, one)| (one.cell, one.bytes.len() as u64));
+        for (cell, bytes) in bytes {
+            let longer = took.saturating_sub(self.last_advance);
+            self.balance.note_move(cell, bytes, longer);
+        }
+        if round.purpose == Purpose::Advance && round.snapshots.is_empty() {
+            self.last_advance = took;
+        }
+    }
+
+    /// Answers those whose moves the completed step has made.
+    pub(super) fn complete_moves(&mut self, out: &mut Vec<PrimaryOutput>) {
+        let is_made = |one: &mut Move| one.progress == Progress::Moving;
+        let made: Vec<Move> = self.moves.extract_if(.., is_made).collect();
+        for (from, request) in made.into_iter().filter_map(|one| one.client) {
+            self.done(from, request, out);
+        }
+    }
+
+    /// Gives up moves of cells that close.
+    pub(super) fn drop_moves_of(&mut self, cells: &[CellId], out: &mut Vec<PrimaryOutput>) {
+        let closes = |one: &mut Move| cells.binary_search(&one.cell).is_ok();
+        let void: Vec<Move> = self.moves.extract_if(.., closes).collect();
+        for (from, request) in void.into_iter().filter_map(|one| one.client) {
+            let reason = "the cell was given up before it could move: nothing is in it";
+            Self::fail(from, request, reason, out);
+        }
+    }
+
+    /// Gives up all moves, since the run ends.
+    pub(super) fn drop_moves(&mut self, reason: &str, out: &mut Vec<PrimaryOutput>) {
+        for (from, request) in std::mem::take(&mut self.moves)
+            .into_iter()
+            .filter_map(|one| one.client)
+        {
+            Self::fail(from, request, reason, out);
+        }
+    }
+}
