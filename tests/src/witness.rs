@@ -16,6 +16,7 @@ pub struct Recording {
     digests: Vec<Digest>,
     states: Vec<PerformerState>,
     cells: Vec<CellId>,
+    suspended: Vec<bool>,
 }
 
 impl Recording {
@@ -32,6 +33,11 @@ impl Recording {
     /// Returns the cells that performers were in during an iteration, by performer.
     pub fn cells(&self, iteration: u64) -> &[CellId] {
         &self.cells[self.range(iteration)]
+    }
+
+    /// Tells of each performer whether its cell was suspended during an iteration.
+    pub fn suspended(&self, iteration: u64) -> &[bool] {
+        &self.suspended[self.range(iteration)]
     }
 
     fn range(&self, iteration: u64) -> std::ops::Range<usize> {
@@ -109,6 +115,8 @@ impl Witness {
             None => {
                 self.recording.states.extend(states);
                 self.recording.cells.extend(cells);
+                let suspended = cells.iter().map(|cell| self.whereabouts.is_suspended(*cell));
+                self.recording.suspended.extend(suspended);
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Nothing is missed: whoever can touch each other in the next step is in one cell, and every level
 //! that a performer touches is loaded there. Found by asking everyone about everyone.
 
-use lockstep::{LoadRule, Primary, Rules};
+use lockstep::{Bounds, LoadRule, Primary, Rules};
 use protocol::{CellId, PerformerId};
 
 /// Asks it of a primary that has just published a step in which time advances.
@@ -46,7 +46,8 @@ fn check_surroundings(primary: &Primary, id: PerformerId, rules: Rules) {
     if rules.load != LoadRule::Buffer || primary.membership().is_suspended(cell) {
         return;
     }
-    let bounds = performer.bounds_at(state.position);
+    let half_extents = primary.membership().half_extents(id);
+    let bounds = Bounds::around(state.position, half_extents);
     for (number, level) in plan.levels.iter().enumerate() {
         let touches = level.world == performer.world && level.outer.touches(&bounds);
         let is_loaded = || is_loaded(primary, cell, number);

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use lockstep::{Plan, Primary};
 use protocol::primary_to_secondary::{AffinityChange, CellSource, Step};
 use protocol::{CellId, LevelId, PeerName, PerformerId, Sequence};
-use worker::cell_host::CellHost;
+use worker::cell_host::{CellHost, HostedCell};
 
 /// A cell as the steps have made it.
 #[derive(Debug)]
@@ -195,10 +195,10 @@ impl Whereabouts {
         let expected = self.cells.iter().filter(|(_, place)| place.host == *name);
         let mut found = host.cells();
         for (cell, place) in expected {
-            let (id, real) = found
+            let real = found
                 .next()
                 .unwrap_or_else(|| panic!("{name} does not have cell {cell}"));
-            assert_eq!(id, *cell, "the cells of {name}");
+            assert_eq!(real.id(), *cell, "the cells of {name}");
             assert!(
                 real.performers().eq(place.performers.iter().copied()),
                 "cell {cell} of {name} holds other performers than {place:?}"
@@ -213,7 +213,7 @@ impl Whereabouts {
             );
             assert_eq!(real.is_suspended(), place.is_suspended, "cell {cell} of {name}");
         }
-        let more = found.next().map(|(cell, _)| cell);
+        let more = found.next().map(HostedCell::id);
         assert_eq!(more, None, "{name} has a cell that it does not host");
     }
 

@@ -83,6 +83,19 @@ impl Scene {
         self.model(name, pose, &link);
     }
 
+    /// Adds a box that moves and that gravity does not draw.
+    pub fn floating_cuboid(
+        &mut self,
+        name: &str,
+        [x, y, z]: [f64; 3],
+        size: [f64; 3],
+        surface: Surface,
+    ) {
+        let link = cuboid_link("l", [0.0; 6], size, surface);
+        let link = link.replace("<collision", "<gravity>false</gravity><collision");
+        self.model(name, [x, y, z, 0.0, 0.0, 0.0], &link);
+    }
+
     /// Adds a ball that moves.
     pub fn ball(&mut self, name: &str, position: [f64; 3], radius: f64, surface: Surface) {
         let [x, y, z] = position;
