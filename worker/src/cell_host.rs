@@ -90,7 +90,8 @@ impl CellHost {
             }
             let physics_ns = physics_begin.elapsed().as_nanos() as u64;
             self.states.clear();
-            cell.physics.states(&mut self.states);
+            let step_size_s = step.step_size_ns as f64 / 1e9;
+            cell.physics.states(step_size_s, &mut self.states);
             self.digest.clear();
             for state in &self.states {
                 self.digest.digest(state.digest);

@@ -9,19 +9,25 @@ pub mod cell;
 mod collider;
 mod collision_filter;
 mod fresh_contacts;
+mod ghost;
 mod inertia;
 mod joint;
 pub mod limitation;
 mod mechanism;
 mod model;
 mod pose;
+mod ray;
+mod reach;
 mod shape;
 pub mod snapshot;
 mod state;
 #[cfg(test)]
 mod tests;
+mod transfer;
 mod world_joint;
 
 pub use cell::Cell;
 pub use limitation::{Limitation, LimitationKind, unsupported};
+pub use ray::RayHit;
 pub use snapshot::RestoreError;
+pub use transfer::{AdoptError, Arrival};

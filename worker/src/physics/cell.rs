@@ -15,9 +15,11 @@ use serde::{Deserialize, Serialize};
 
 use super::collision_filter::CollisionFilter;
 use super::fresh_contacts::FreshContacts;
+use super::ghost::Ghost;
 use super::mechanism::{self, Mechanism};
+use super::ray::SolidsOfCell;
 use super::shape::Shapes;
-use super::{model, state, world_joint};
+use super::{model, reach, state, world_joint};
 
 /// Substeps per step. rapier solves every constraint once in each; with the usual step of 1 ms a
 /// pendulum that starts level loses 4 % of its energy in 30 s with 4 and 1 % with 16, and the time
@@ -45,7 +47,10 @@ pub struct Cell {
     pub(super) world: Arc<World>,
     pub(super) physics: PhysicsWorld,
     pub(super) contents: Contents,
-    shapes: Shapes,
+    pub(super) shapes: Shapes,
+    pub(super) solids: SolidsOfCell,
+    /// Whether joints came or left since rapier last looked at them; see [`Cell::settle`].
+    pub(super) has_new_joints: bool,
     digest: DigestBuilder,
 }
 
@@ -57,10 +62,12 @@ pub(super) struct Contents {
     /// The body of each static model, by its index in the world.
     pub(super) statics: BTreeMap<usize, RigidBodyHandle>,
     pub(super) performers: BTreeMap<PerformerId, Performer>,
-    /// What must be prepared before each step, of performers that have such joints.
+    /// The joints of performers that have some.
     pub(super) mechanisms: BTreeMap<PerformerId, Mechanism>,
     /// The same of joints of the world, by their index in it.
     pub(super) joint_mechanisms: BTreeMap<usize, Mechanism>,
+    /// Copies of performers that other cells own.
+    pub(super) ghosts: BTreeMap<PerformerId, Ghost>,
 }
 
 /// A performer in a cell.
@@ -99,6 +106,7 @@ impl Cell {
             performers: BTreeMap::new(),
             mechanisms: BTreeMap::new(),
             joint_mechanisms: BTreeMap::new(),
+            ghosts: BTreeMap::new(),
         };
         Self::from_parts(world, physics, contents)
     }
@@ -106,16 +114,22 @@ impl Cell {
     pub(super) fn from_parts(
         world: Arc<World>,
         mut physics: PhysicsWorld,
-        contents: Contents,
+        mut contents: Contents,
     ) -> Self {
         // It is no part of a snapshot, so that a restored world needs it again.
         let contacts = FreshContacts.chain(DefaultQueryDispatcher);
         physics.narrow_phase.set_query_dispatcher(contacts);
+        let mut shapes = Shapes::default();
+        for ghost in contents.ghosts.values_mut() {
+            ghost.find_shapes(&world, &mut shapes);
+        }
         Self {
             world,
             physics,
             contents,
-            shapes: Shapes::default(),
+            shapes,
+            solids: SolidsOfCell::default(),
+            has_new_joints: false,
             digest: DigestBuilder::default(),
         }
     }
@@ -132,6 +146,7 @@ impl Cell {
             former.is_none(),
             "static model {model} is inserted once before it is removed"
         );
+        self.solids.statics_changed();
     }
 
     /// Removes a model that never moves, and wakes every performer, since any may have lain on it.
@@ -145,6 +160,7 @@ impl Cell {
             .remove(&model)
             .expect("a static model is removed only after it was inserted");
         self.physics.remove_body(body);
+        self.solids.statics_changed();
         for body in self
             .contents
             .performers
@@ -163,7 +179,8 @@ impl Cell {
     pub fn insert_performer(&mut self, performer: PerformerId, model: usize) {
         let (physics, shapes, world) = (&mut self.physics, &mut self.shapes, &*self.world);
         let anchor = self.contents.anchor;
-        let (links, mechanism) = model::insert_performer(physics, shapes, world, anchor, model);
+        let (links, mechanism) =
+            model::insert_performer(physics, shapes, world, anchor, model, None);
         let former = self
             .contents
             .performers
@@ -173,9 +190,11 @@ impl Cell {
             "performer {performer} is inserted into a cell once"
         );
         if !mechanism.is_empty() {
+            self.has_new_joints = true;
             self.contents.mechanisms.insert(performer, mechanism);
         }
-        world_joint::insert_of(physics, &mut self.contents, world, model);
+        self.has_new_joints |= world_joint::insert_of(physics, &mut self.contents, world, model);
+        self.solids.movers_changed();
     }
 
     /// Advances by one step of the size given \[s\].
@@ -187,6 +206,7 @@ impl Cell {
             step_size_s.is_finite() && step_size_s > 0.0,
             "a step advances time, and {step_size_s} s does not"
         );
+        self.settle();
         self.physics.integration_parameters.dt = step_size_s;
         let Contents {
             mechanisms,
@@ -196,7 +216,19 @@ impl Cell {
         let mechanisms = mechanisms.values_mut().chain(joint_mechanisms.values_mut());
         mechanism::prepare(mechanisms, &mut self.physics, step_size_s);
         self.physics.step_with_events(&CollisionFilter, &());
+        self.solids.movers_changed();
         self.report_quarantined();
+    }
+
+    /// Lets rapier take note of joints that came or left, in a step of no length. Otherwise it does
+    /// so at the begin of the next step; but until then it keeps them in lists that are in no
+    /// snapshot, and a cell must go on with the same bits whether a snapshot was taken or not.
+    pub(super) fn settle(&mut self) {
+        if std::mem::take(&mut self.has_new_joints) {
+            let step_size_s = std::mem::take(&mut self.physics.integration_parameters.dt);
+            self.physics.step_with_events(&CollisionFilter, &());
+            self.physics.integration_parameters.dt = step_size_s;
+        }
     }
 
     /// Returns the performers in the order of their ids.
@@ -204,20 +236,18 @@ impl Cell {
         self.contents.performers.keys().copied()
     }
 
-    /// Replaces `out` by the states of all performers, in the order of their ids.
-    pub fn states(&mut self, out: &mut Vec<PerformerState>) {
+    /// Replaces `out` by the states of all performers, in the order of their ids, with what they may
+    /// reach in one more step of the size given \[s\].
+    pub fn states(&mut self, step_size_s: f64, out: &mut Vec<PerformerState>) {
         out.clear();
         for (id, performer) in &self.contents.performers {
             let description = &self.world.models[performer.model];
             let bodies = &self.physics.bodies;
             let links = &performer.links;
-            out.push(state::state(
-                *id,
-                description,
-                links,
-                bodies,
-                &mut self.digest,
-            ));
+            let digest = &mut self.digest;
+            let mut state = state::state(*id, description, links, bodies, digest);
+            state.reach = reach::reach(&self.physics, links, step_size_s);
+            out.push(state);
         }
     }
 
@@ -228,10 +258,11 @@ impl Cell {
                 continue;
             };
             let (model, link) = model::from_label(body.user_data);
-            let model = &self.world.models[model];
+            let model = self.world.models.get(model);
+            let link = model.and_then(|model| model.links.get(link));
             tracing::error!(
-                model = model.name,
-                link = model.links[link].name,
+                model = model.map(|model| &model.name),
+                link = link.map(|link| &link.name),
                 "link stopped for good: its pose or velocity was no longer finite"
             );
         }

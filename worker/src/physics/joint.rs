@@ -127,7 +127,7 @@ pub(super) fn insert(
         }
     };
     let frames = attachment.frames(axis.map(|axis| axis.xyz));
-    let joint = insert_joint(physics, attachment.bodies, frames, locked);
+    let joint = insert_joint(physics, mechanism, attachment.bodies, frames, locked);
     let Some(axis) = axis else {
         return;
     };
@@ -165,7 +165,7 @@ fn insert_two_axes(
     };
     let poses = attachment.body_poses.map(|body| pose::to_rapier(&body));
     let crossed = cross.frames_at(poses).unwrap_or(frames);
-    cross.joint = insert_joint(physics, attachment.bodies, crossed, locked);
+    cross.joint = insert_joint(physics, mechanism, attachment.bodies, crossed, locked);
     mechanism.crosses.push(cross);
     for (number, which) in [Which::First, Which::Second].into_iter().enumerate() {
         if let Some(coordinate) = attachment.coordinate(number) {
@@ -185,6 +185,7 @@ fn insert_two_axes(
 /// lets them fall asleep and wake together.
 fn insert_joint(
     physics: &mut PhysicsWorld,
+    mechanism: &mut Mechanism,
     bodies: [RigidBodyHandle; 2],
     frames: [Pose; 2],
     locked: JointAxesMask,
@@ -194,5 +195,5 @@ fn insert_joint(
         .local_frame2(frames[1])
         .contacts_enabled(false)
         .build();
-    physics.insert_impulse_joint(bodies[0], bodies[1], data)
+    mechanism.insert_joint(physics, bodies, data)
 }

@@ -11,11 +11,13 @@ pub(super) mod coupling;
 pub(super) mod damper;
 pub(super) mod drive;
 pub(super) mod friction;
+pub(super) mod memory;
 mod mobility;
 mod push;
 mod row;
 pub(super) mod two_axes;
 
+use rapier3d_f64::dynamics::{GenericJoint, ImpulseJointHandle, RigidBodyHandle};
 use rapier3d_f64::pipeline::PhysicsWorld;
 use serde::{Deserialize, Serialize};
 
@@ -23,18 +25,42 @@ use self::coupling::Couplings;
 use self::drive::Drive;
 use self::two_axes::Cross;
 
-/// The joints of a model, or one of the world, that must be prepared before each step.
+/// The joints of a model, or one of the world, and what of them must be prepared before each step.
 #[derive(Default, Serialize, Deserialize)]
 pub(super) struct Mechanism {
+    /// All joints that rapier has of it, in the order of insertion.
+    pub(super) joints: Vec<ImpulseJointHandle>,
     pub(super) crosses: Vec<Cross>,
     pub(super) drives: Vec<Drive>,
     pub(super) couplings: Couplings,
 }
 
 impl Mechanism {
-    /// Tells whether there is nothing to prepare.
+    /// Tells whether there is nothing in it.
     pub(super) fn is_empty(&self) -> bool {
-        self.crosses.is_empty() && self.drives.is_empty() && self.couplings.is_empty()
+        self.joints.is_empty()
+            && self.crosses.is_empty()
+            && self.drives.is_empty()
+            && self.couplings.is_empty()
+    }
+
+    /// Returns the bodies that it measures.
+    pub(super) fn bodies(&self) -> impl Iterator<Item = RigidBodyHandle> {
+        let crosses = self.crosses.iter().flat_map(|cross| cross.bodies);
+        let drives = self.drives.iter().flat_map(|drive| drive.coordinate.bodies);
+        crosses.chain(drives).chain(self.couplings.bodies())
+    }
+
+    /// Gives rapier a joint; it wakes nobody unless one of the bodies is awake.
+    pub(super) fn insert_joint(
+        &mut self,
+        physics: &mut PhysicsWorld,
+        [first, second]: [RigidBodyHandle; 2],
+        joint: GenericJoint,
+    ) -> ImpulseJointHandle {
+        let handle = physics.impulse_joints.insert(first, second, joint, false);
+        self.joints.push(handle);
+        handle
     }
 }
 

@@ -11,6 +11,7 @@ use super::collision_filter::Family;
 use super::joint::{self, Attachment, ratio};
 use super::mechanism::Mechanism;
 use super::shape::Shapes;
+use super::transfer::LinkState;
 use super::{inertia, pose};
 
 /// The speed below which a body may fall asleep \[m/s\]. rapier's own 0.05 stops balls and
@@ -41,19 +42,21 @@ pub(super) fn insert_static(
     body
 }
 
-/// Inserts a model by its index in the world, in its initial poses, and returns its bodies in the
-/// order of its links, and what must be prepared of it before each step.
+/// Inserts a model by its index in the world, in its initial poses or in the states of as many links
+/// as it has, and returns its bodies in the order of its links, and its joints.
 pub(super) fn insert_performer(
     physics: &mut PhysicsWorld,
     shapes: &mut Shapes,
     world: &World,
     anchor: RigidBodyHandle,
     index: usize,
+    states: Option<&[LinkState]>,
 ) -> (Vec<RigidBodyHandle>, Mechanism) {
     let model = &world.models[index];
     let mut bodies = Vec::with_capacity(model.links.len());
     for (link_index, link) in model.links.iter().enumerate() {
-        let body = insert_link(physics, model, link, label(index, link_index));
+        let state = states.map(|states| &states[link_index]);
+        let body = insert_link(physics, model, link, label(index, link_index), state);
         let family = Family::of(model, index, link);
         let moves = !is_fixed(model, link);
         for collision in &link.collisions {
@@ -92,6 +95,7 @@ fn insert_link(
     model: &Model,
     link: &Link,
     user_data: u128,
+    state: Option<&LinkState>,
 ) -> RigidBodyHandle {
     let builder = match (is_fixed(model, link), link.kinematic) {
         (true, _) => RigidBodyBuilder::fixed(),
@@ -99,7 +103,7 @@ fn insert_link(
         (false, false) => RigidBodyBuilder::dynamic(),
     };
     let [linear_decay, angular_decay] = link.velocity_decay.map(decay);
-    let mut body = builder
+    let builder = builder
         .pose(pose::to_rapier(&link.pose))
         .additional_mass_properties(inertia::mass_properties(&link.inertial))
         .gravity_scale(if link.gravity { 1.0 } else { 0.0 })
@@ -108,12 +112,18 @@ fn insert_link(
         .can_sleep(model.allow_auto_disable)
         // Rotors and wheels turn faster than the eighth of a turn per step that is the cap.
         .allow_fast_rotation(true)
-        .user_data(user_data)
-        .build();
+        .user_data(user_data);
+    let mut body = match state {
+        Some(state) => state.begin(builder).build(),
+        None => builder.build(),
+    };
     if model.allow_auto_disable {
         let activation = body.activation_mut();
         activation.normalized_linear_threshold = SLEEP_SPEED;
         activation.angular_threshold = SLEEP_ANGULAR_SPEED;
+    }
+    if let Some(state) = state {
+        state.complete(&mut body);
     }
     physics.insert_body(body)
 }

@@ -3,14 +3,17 @@
 //! They hold all of rapier's sets, islands and contacts included, but not the world. Layout: the
 //! digest of the rest as 16 little-endian bytes, then postcard.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use protocol::Digest;
+use rapier3d_f64::dynamics::RigidBodyHandle;
 use rapier3d_f64::pipeline::PhysicsWorld;
 use sdf::World;
 use serde::{Deserialize, Serialize};
 
 use super::cell::{Cell, Contents};
+use super::model;
 
 /// Bytes that are no snapshot of a cell of this world.
 #[derive(Debug, thiserror::Error)]
@@ -24,6 +27,9 @@ pub enum RestoreError {
     /// Of a cell of another world.
     #[error("snapshot belongs to another world")]
     OtherWorld,
+    /// Its parts do not belong together, which no cell writes.
+    #[error("snapshot contradicts itself: it names bodies or joints that are not in it")]
+    Contradictory,
 }
 
 #[derive(Serialize)]
@@ -43,7 +49,8 @@ impl Cell {
     ///
     /// # Panics
     /// Never: rapier's sets hold only what postcard can express.
-    pub fn snapshot(&self) -> Vec<u8> {
+    pub fn snapshot(&mut self) -> Vec<u8> {
+        self.settle();
         let snapshot = SnapshotRef {
             physics: &self.physics,
             contents: &self.contents,
@@ -59,7 +66,8 @@ impl Cell {
     /// Returns the cell of a snapshot.
     ///
     /// # Errors
-    /// When the bytes are damaged, or were made by another build or for another world.
+    /// When the bytes are damaged, contradict themselves, or were made by another build or for
+    /// another world. What rapier keeps for itself alone is not looked into.
     pub fn restore(world: Arc<World>, bytes: &[u8]) -> Result<Self, RestoreError> {
         let (digest, payload) = bytes.split_first_chunk().ok_or(RestoreError::Damaged)?;
         if Digest::of_bytes(payload).0 != u128::from_le_bytes(*digest) {
@@ -70,15 +78,51 @@ impl Cell {
         if !fits(&contents, &world) {
             return Err(RestoreError::OtherWorld);
         }
+        if !is_whole(&contents, &physics) {
+            return Err(RestoreError::Contradictory);
+        }
         Ok(Self::from_parts(world, physics, contents))
     }
 }
 
 fn fits(contents: &Contents, world: &World) -> bool {
     let has_static = |index: &usize| world.models.get(*index).is_some();
+    let mut joints = contents.joint_mechanisms.keys();
     contents.statics.keys().all(has_static)
+        && joints.all(|number| world.joints.get(*number).is_some())
+        && contents.ghosts.values().all(|ghost| ghost.fits(world))
         && contents.performers.values().all(|performer| {
             let model = world.models.get(performer.model);
             model.is_some_and(|model| model.links.len() == performer.links.len())
+        })
+}
+
+/// Tells whether every handle leads to what it should, and no two to the same body.
+fn is_whole(contents: &Contents, physics: &PhysicsWorld) -> bool {
+    let is_body = |handle: RigidBodyHandle| {
+        let body = physics.bodies.get(handle);
+        body.is_some_and(|body| {
+            let mut colliders = body.colliders().iter();
+            colliders.all(|collider| physics.colliders.get(*collider).is_some())
+        })
+    };
+    let mut seen = BTreeSet::new();
+    let mut is_own =
+        |handle: RigidBodyHandle| is_body(handle) && seen.insert(handle.into_raw_parts());
+    let is_fixed = |handle: RigidBodyHandle| physics.bodies[handle].is_fixed();
+    let mut fixed = contents.statics.values().chain([&contents.anchor]);
+    let mut performers = contents.performers.values();
+    let mechanisms = contents.mechanisms.values();
+    let mut mechanisms = mechanisms.chain(contents.joint_mechanisms.values());
+    fixed.all(|body| is_own(*body) && is_fixed(*body))
+        && performers.all(|performer| {
+            let label = |body: RigidBodyHandle| model::from_label(physics.bodies[body].user_data);
+            let mut links = performer.links.iter().enumerate();
+            links.all(|(link, body)| is_own(*body) && label(*body) == (performer.model, link))
+        })
+        && mechanisms.all(|mechanism| {
+            let mut joints = mechanism.joints.iter();
+            joints.all(|joint| physics.impulse_joints.contains(*joint))
+                && mechanism.bodies().all(is_body)
         })
 }

@@ -12,46 +12,60 @@ use super::mechanism::Mechanism;
 use rapier3d_f64::pipeline::PhysicsWorld;
 
 /// Inserts the joints of the world that hold on to a model, by its index, and whose other end is in
-/// the cell; in file order.
+/// the cell, in file order; returns whether there were any.
 pub(super) fn insert_of(
     physics: &mut PhysicsWorld,
     contents: &mut Contents,
     world: &World,
     model: usize,
-) {
+) -> bool {
+    let mut any = false;
     for (number, joint) in world.joints.iter().enumerate() {
-        if !holds(joint, model) {
-            continue;
-        }
-        let parent = match joint.parent {
-            JointEnd::World => Some((contents.anchor, sdf::Pose::IDENTITY)),
-            JointEnd::Link(link) => end(contents, world, link),
-        };
-        if let (Some(parent), Some(child)) = (parent, end(contents, world, joint.child)) {
-            let attachment = Attachment {
-                kind: &joint.kind,
-                pose: joint.pose,
-                bodies: [parent.0, child.0],
-                body_poses: [parent.1, child.1],
-            };
-            let mut mechanism = Mechanism::default();
-            joint::insert(physics, &mut mechanism, &attachment);
-            match joint.kind {
-                JointKind::Screw { .. } => ratio::couple_screw(&mut mechanism, &attachment),
-                JointKind::Gearbox { .. } => {
-                    let anchor = (contents.anchor, sdf::Pose::IDENTITY);
-                    ratio::couple_gearbox(&mut mechanism, &attachment, anchor);
-                }
-                _ => {}
-            }
-            if !mechanism.is_empty() {
-                contents.joint_mechanisms.insert(number, mechanism);
-            }
+        if holds(joint, model)
+            && let Some(mechanism) = build(physics, contents, world, number)
+            && !mechanism.is_empty()
+        {
+            contents.joint_mechanisms.insert(number, mechanism);
+            any = true;
         }
     }
+    any
 }
 
-fn holds(joint: &WorldJoint, model: usize) -> bool {
+/// Inserts a joint of the world, by its index, if both of its ends are in the cell.
+pub(super) fn build(
+    physics: &mut PhysicsWorld,
+    contents: &Contents,
+    world: &World,
+    number: usize,
+) -> Option<Mechanism> {
+    let joint = &world.joints[number];
+    let parent = match joint.parent {
+        JointEnd::World => (contents.anchor, sdf::Pose::IDENTITY),
+        JointEnd::Link(link) => end(contents, world, link)?,
+    };
+    let child = end(contents, world, joint.child)?;
+    let attachment = Attachment {
+        kind: &joint.kind,
+        pose: joint.pose,
+        bodies: [parent.0, child.0],
+        body_poses: [parent.1, child.1],
+    };
+    let mut mechanism = Mechanism::default();
+    joint::insert(physics, &mut mechanism, &attachment);
+    match joint.kind {
+        JointKind::Screw { .. } => ratio::couple_screw(&mut mechanism, &attachment),
+        JointKind::Gearbox { .. } => {
+            let anchor = (contents.anchor, sdf::Pose::IDENTITY);
+            ratio::couple_gearbox(&mut mechanism, &attachment, anchor);
+        }
+        _ => {}
+    }
+    Some(mechanism)
+}
+
+/// Tells whether a joint holds on to a model, by its index.
+pub(super) fn holds(joint: &WorldJoint, model: usize) -> bool {
     let is_parent = matches!(joint.parent, JointEnd::Link(link) if link.model == model);
     is_parent || joint.child.model == model
 }

@@ -41,6 +41,7 @@ impl Slot {
         is_endless: bool,
     ) {
         let mut drive = Drive {
+            number: mechanism.drives.len() as u32,
             coordinate,
             axes: self.two_axes,
             is_slide: self.axis == JointAxis::LinX,
@@ -52,28 +53,35 @@ impl Slot {
             brake: None,
         };
         if let Some(limits) = limits(axis).filter(|_| !is_endless) {
-            self.limit(physics, &mut drive, axis, limits);
+            self.limit(physics, mechanism, &mut drive, axis, limits);
         }
-        self.damp(physics, &mut drive, axis);
+        self.damp(physics, mechanism, &mut drive, axis);
         if axis.friction > 0.0 && axis.friction.is_finite() {
             drive.friction = Some(Friction::new(axis.friction));
         }
         if axis.velocity >= 0.0 && axis.velocity < NO_LIMIT {
-            drive.brake = Some((self.aside(physics), axis.velocity));
+            drive.brake = Some((self.aside(physics, mechanism), axis.velocity));
         }
         if !drive.is_idle() {
             mechanism.drives.push(drive);
         }
     }
 
-    fn limit(&self, physics: &mut PhysicsWorld, drive: &mut Drive, axis: &Axis, limits: [f64; 2]) {
+    fn limit(
+        &self,
+        physics: &mut PhysicsWorld,
+        mechanism: &mut Mechanism,
+        drive: &mut Drive,
+        axis: &Axis,
+        limits: [f64; 2],
+    ) {
         if axis.limit_stiffness > 0.0 && axis.limit_stiffness < RIGID_LIMIT {
             let spring = Spring {
                 stiffness: axis.limit_stiffness,
                 damping: axis.limit_dissipation.max(0.0),
                 reference: 0.0,
             };
-            drive.stop = Some((self.aside(physics), limits, spring));
+            drive.stop = Some((self.aside(physics, mechanism), limits, spring));
             return;
         }
         match self.main {
@@ -84,11 +92,17 @@ impl Slot {
                 });
             }
             Some(main) => drive.limit = Some((main, limits)),
-            None => drive.limit = Some((self.aside(physics), limits)),
+            None => drive.limit = Some((self.aside(physics, mechanism), limits)),
         }
     }
 
-    fn damp(&self, physics: &mut PhysicsWorld, drive: &mut Drive, axis: &Axis) {
+    fn damp(
+        &self,
+        physics: &mut PhysicsWorld,
+        mechanism: &mut Mechanism,
+        drive: &mut Drive,
+        axis: &Axis,
+    ) {
         let spring = Spring {
             stiffness: if axis.spring_reference.is_finite() {
                 positive(axis.spring_stiffness)
@@ -106,7 +120,7 @@ impl Slot {
                         damping: 0.0,
                         ..spring
                     };
-                    drive.spring = Some((self.aside(physics), alone));
+                    drive.spring = Some((self.aside(physics, mechanism), alone));
                 }
                 if spring.damping == 0.0 {
                     return;
@@ -122,13 +136,19 @@ impl Slot {
                 });
                 drive.damper = Some(Damper::new(main, spring.damping));
             }
-            None => drive.spring = Some((self.aside(physics), spring)),
+            None => drive.spring = Some((self.aside(physics, mechanism), spring)),
         }
     }
 
     /// Inserts a joint beside the main one, for one more motor or limit.
-    fn aside(&self, physics: &mut PhysicsWorld) -> ImpulseJointHandle {
-        super::insert_joint(physics, self.bodies, self.frames, JointAxesMask::empty())
+    fn aside(&self, physics: &mut PhysicsWorld, mechanism: &mut Mechanism) -> ImpulseJointHandle {
+        super::insert_joint(
+            physics,
+            mechanism,
+            self.bodies,
+            self.frames,
+            JointAxesMask::empty(),
+        )
     }
 
     fn change(

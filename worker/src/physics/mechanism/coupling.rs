@@ -7,10 +7,11 @@
 //! move the free coordinates at a rate `a`, the ratio is off by `5 a step^2`, 50 micrometres under
 //! gravity at steps of 1 ms.
 
-use rapier3d_f64::dynamics::{ImpulseJointSet, RigidBodySet};
+use rapier3d_f64::dynamics::{ImpulseJointSet, RigidBodyHandle, RigidBodySet};
 use serde::{Deserialize, Serialize};
 
 use super::coordinate::{BodyRow, Coordinate};
+use super::memory::{CouplingsMemory, are_finite};
 use super::mobility::Mobility;
 use super::push::Pushes;
 
@@ -77,6 +78,37 @@ pub(in super::super) struct Couplings {
 impl Couplings {
     pub(super) fn is_empty(&self) -> bool {
         self.list.is_empty()
+    }
+
+    /// Returns the bodies of all terms, in their order.
+    pub(super) fn bodies(&self) -> impl Iterator<Item = RigidBodyHandle> {
+        let terms = self.list.iter().flat_map(|coupling| &coupling.terms);
+        terms.flat_map(|(term, _)| term.bodies)
+    }
+
+    /// Returns what they remember from step to step.
+    pub(super) fn memory(&self) -> CouplingsMemory {
+        let terms = self.list.iter().flat_map(|coupling| &coupling.terms);
+        CouplingsMemory {
+            positions: terms.map(|(term, _)| term.position).collect(),
+            pushes: self.pushes.memory(),
+        }
+    }
+
+    /// Goes on from what couplings like these remembered; `None` when those were not like these.
+    pub(super) fn recall(&mut self, memory: &CouplingsMemory) -> Option<()> {
+        self.pushes = Pushes::recall(&memory.pushes, self.bodies())?;
+        let terms = self
+            .list
+            .iter_mut()
+            .flat_map(|coupling| &mut coupling.terms);
+        let mut positions = memory.positions.iter();
+        for (term, _) in terms {
+            term.position = *positions.next()?;
+        }
+        let is_finite = memory.positions.iter().all(|position| position.is_finite());
+        let fits = positions.next().is_none() && is_finite && are_finite(&memory.pushes);
+        fits.then_some(())
     }
 
     /// Replaces the forces of the step before by those for a step of a length \[s\].

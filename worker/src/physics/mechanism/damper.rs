@@ -11,6 +11,7 @@ use rapier3d_f64::dynamics::{
 use serde::{Deserialize, Serialize};
 
 use super::coordinate::Coordinate;
+use super::memory::ForceMemory;
 use super::mobility::Mobility;
 use super::push::Pushes;
 
@@ -51,6 +52,27 @@ impl Damper {
             rate: 0.0,
             pushes: Pushes::default(),
         }
+    }
+
+    pub(super) fn memory(&self) -> (bool, ForceMemory) {
+        let memory = ForceMemory {
+            force: self.force,
+            rate: self.rate,
+            pushes: self.pushes.memory(),
+        };
+        (self.is_force, memory)
+    }
+
+    pub(super) fn recall(
+        &mut self,
+        (is_force, memory): &(bool, ForceMemory),
+        coordinate: &Coordinate,
+    ) -> Option<()> {
+        self.pushes = Pushes::recall(&memory.pushes, coordinate.bodies.into_iter())?;
+        self.is_force = *is_force;
+        self.force = memory.force;
+        self.rate = memory.rate;
+        memory.is_finite().then_some(())
     }
 
     /// Replaces the force of the step before by that for a step of a length \[s\]; returns whether

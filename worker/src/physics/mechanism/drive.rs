@@ -14,6 +14,7 @@ use super::super::cell::SUBSTEPS;
 use super::coordinate::{Coordinate, TwoAxes, Which, frame_along, reciprocal};
 use super::damper::Damper;
 use super::friction::Friction;
+use super::memory::DriveMemory;
 use super::row::Row;
 
 /// The least damping of a spring, as a part of stiffness times substep: what rapier divides by.
@@ -22,6 +23,8 @@ const DAMPING_RATIO_MIN: f64 = 1e-3;
 /// What acts along one axis of a joint.
 #[derive(Serialize, Deserialize)]
 pub(in super::super) struct Drive {
+    /// Its place among the drives of its mechanism, as they were built.
+    pub(in super::super) number: u32,
     pub(in super::super) coordinate: Coordinate,
     /// The two axes, when the joint has two: then all frames are renewed before each step.
     pub(in super::super) axes: Option<(TwoAxes, Which)>,
@@ -104,6 +107,33 @@ impl Drive {
         if let Some(friction) = &mut self.friction {
             friction.prepare(&self.coordinate, bodies, joints, step_size_s);
         }
+    }
+
+    /// Returns what it remembers from step to step.
+    pub(super) fn memory(&self) -> DriveMemory {
+        DriveMemory {
+            number: self.number,
+            position: self.coordinate.position,
+            friction: self.friction.as_ref().map(Friction::memory),
+            damper: self.damper.as_ref().map(Damper::memory),
+        }
+    }
+
+    /// Goes on from what a drive like it remembered; `None` when that was not like it.
+    pub(super) fn recall(&mut self, memory: &DriveMemory) -> Option<()> {
+        match (&mut self.friction, &memory.friction) {
+            (Some(friction), Some(memory)) => friction.recall(memory, &self.coordinate)?,
+            (None, None) => {}
+            (Some(_), None) | (None, Some(_)) => return None,
+        }
+        match (&mut self.damper, &memory.damper) {
+            (Some(damper), Some(memory)) => damper.recall(memory, &self.coordinate)?,
+            // A damper that rapier's motor is good enough for is given up.
+            (_, None) => self.damper = None,
+            (None, Some(_)) => return None,
+        }
+        self.coordinate.position = memory.position;
+        memory.position.is_finite().then_some(())
     }
 
     /// Tells whether nothing is left to prepare.

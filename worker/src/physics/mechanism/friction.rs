@@ -8,6 +8,7 @@ use rapier3d_f64::dynamics::{ImpulseJointSet, RigidBodySet};
 use serde::{Deserialize, Serialize};
 
 use super::coordinate::Coordinate;
+use super::memory::ForceMemory;
 use super::mobility::Mobility;
 use super::push::Pushes;
 
@@ -34,6 +35,21 @@ impl Friction {
             limit,
             ..Self::default()
         }
+    }
+
+    pub(super) fn memory(&self) -> ForceMemory {
+        ForceMemory {
+            force: self.force,
+            rate: self.rate,
+            pushes: self.pushes.memory(),
+        }
+    }
+
+    pub(super) fn recall(&mut self, memory: &ForceMemory, coordinate: &Coordinate) -> Option<()> {
+        self.pushes = Pushes::recall(&memory.pushes, coordinate.bodies.into_iter())?;
+        self.force = memory.force;
+        self.rate = memory.rate;
+        memory.is_finite().then_some(())
     }
 
     /// Replaces the force of the step before by that for a step of a length \[s\].

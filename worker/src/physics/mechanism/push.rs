@@ -37,6 +37,33 @@ impl Pushes {
         self.add(bodies, 1.0);
     }
 
+    /// Returns force and torque on each body, in the order of the rows that they came from.
+    pub(super) fn memory(&self) -> Vec<[[f64; 3]; 2]> {
+        let numbers = |push: &Push| [push.force.to_array(), push.torque.to_array()];
+        self.0.iter().map(numbers).collect()
+    }
+
+    /// Takes on forces that act already, on the bodies of its rows; `None` when they are neither
+    /// none nor as many as the bodies.
+    pub(super) fn recall(
+        memory: &[[[f64; 3]; 2]],
+        bodies: impl Iterator<Item = RigidBodyHandle>,
+    ) -> Option<Self> {
+        let bodies: Vec<RigidBodyHandle> = bodies.take(memory.len() + 1).collect();
+        if !memory.is_empty() && bodies.len() != memory.len() {
+            return None;
+        }
+        let pushes = memory
+            .iter()
+            .zip(bodies)
+            .map(|([force, torque], body)| Push {
+                body,
+                force: Vector::from_array(*force),
+                torque: Vector::from_array(*torque),
+            });
+        Some(Self(pushes.collect()))
+    }
+
     fn add(&self, bodies: &mut RigidBodySet, sign: f64) {
         for Push {
             body,

@@ -47,7 +47,7 @@ pub(super) fn run(cell: &mut Cell, duration_s: f64) {
 
 pub(super) fn states(cell: &mut Cell) -> Vec<PerformerState> {
     let mut states = Vec::new();
-    cell.states(&mut states);
+    cell.states(STEP, &mut states);
     states
 }
 

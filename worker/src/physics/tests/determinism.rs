@@ -13,7 +13,7 @@ use super::builder::*;
 use crate::physics::{Cell, RestoreError};
 
 /// A heap of boxes, balls, cylinders and ellipsoids, and robots that fall into it.
-fn heap() -> Arc<World> {
+pub(super) fn heap() -> Arc<World> {
     let mut models = vec![ground(0.8)];
     for index in 0..40_u32 {
         let spread = f64::from(index);
@@ -49,7 +49,7 @@ fn heap() -> Arc<World> {
 }
 
 /// A chassis with two wheels.
-fn robot([x, y, z]: [f64; 3]) -> Model {
+pub(super) fn robot([x, y, z]: [f64; 3]) -> Model {
     let chassis = Geometry::Box {
         size: [0.4, 0.2, 0.1],
     };
@@ -80,7 +80,7 @@ fn robot([x, y, z]: [f64; 3]) -> Model {
 }
 
 /// A machine with every kind of joint and of what acts along their axes, on its way down.
-fn machine([x, y, z]: [f64; 3]) -> Model {
+pub(super) fn machine([x, y, z]: [f64; 3]) -> Model {
     let free = |xyz| axis(xyz, f64::NEG_INFINITY, f64::INFINITY);
     let busy = |xyz| Axis {
         damping: 0.02,
@@ -144,7 +144,7 @@ fn machine([x, y, z]: [f64; 3]) -> Model {
 }
 
 /// Machines and meshes of every kind that fall onto hills, one machine held by the world.
-fn workshop() -> Arc<World> {
+pub(super) fn workshop() -> Arc<World> {
     let prism = |size: f64| {
         let outline = vec![
             [0.0, 0.0],
@@ -214,7 +214,7 @@ fn workshop() -> Arc<World> {
     })
 }
 
-fn digest(cell: &mut Cell) -> Digest {
+pub(super) fn digest(cell: &mut Cell) -> Digest {
     let mut builder = DigestBuilder::default();
     for state in states(cell) {
         assert!(state.is_finite(), "{state:?}");

@@ -13,7 +13,7 @@ const X: [f64; 3] = [1.0, 0.0, 0.0];
 const Y: [f64; 3] = [0.0, 1.0, 0.0];
 const Z: [f64; 3] = [0.0, 0.0, 1.0];
 
-fn free(xyz: [f64; 3]) -> Axis {
+pub(super) fn free(xyz: [f64; 3]) -> Axis {
     axis(xyz, f64::NEG_INFINITY, f64::INFINITY)
 }
 
@@ -84,7 +84,7 @@ fn a_screw_falls_as_its_thread_lets_it() {
 }
 
 /// Two wheels of 0.01 and 0.03 kg m^2 on hinges of the world, coupled 1 to -2.
-fn gears(gravity: bool) -> Model {
+pub(super) fn gears(gravity: bool) -> Model {
     let mut parent = link("parent", pose([0.0; 3], [0.0; 3]), None);
     let mut child = link("child", pose([0.0, 0.5, 0.0], [0.0; 3]), None);
     child.inertial.inertia = [0.03, 0.0, 0.0, 0.03, 0.0, 0.03];
@@ -157,7 +157,7 @@ fn a_gearbox_counts_against_its_reference_body() {
     );
 }
 
-fn follow(multiplier: f64, offset: f64) -> Mimic {
+pub(super) fn follow(multiplier: f64, offset: f64) -> Mimic {
     Mimic {
         joint: "leader".to_owned(),
         axis: 0,
@@ -168,7 +168,7 @@ fn follow(multiplier: f64, offset: f64) -> Mimic {
 }
 
 /// Two arms of 1 kg and 1 m on hinges; the second mimics the first.
-fn arms(mimic: Option<Mimic>) -> Model {
+pub(super) fn arms(mimic: Option<Mimic>) -> Model {
     let arm = |name: &str, at: [f64; 3]| {
         let mut arm = link(name, pose(at, [0.0; 3]), None);
         arm.inertial.pose.position = [0.5, 0.0, 0.0];
