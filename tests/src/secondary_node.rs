@@ -4,16 +4,20 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use lockstep::{Secondary, SecondaryInput, SecondaryOutput, SecondarySettings};
-use protocol::primary_to_secondary::{Refusal, Step, Welcome};
+use lockstep::{Secondary, SecondaryInput, SecondaryOutput, SecondarySettings, StepWork};
+use protocol::primary_to_secondary::{
+    AffinityChange, CellSnapshot, CellSource, Refusal, Step, Welcome,
+};
 use protocol::secondary_to_primary::StepAck;
 use protocol::{
-    Digest, Envelope, Iteration, Outcome, PeerName, PrimaryToSecondary, ProtocolVersion, Role,
-    SecondaryToPrimary, Sequence, SessionId, SessionTime, StopReason,
+    CellId, Digest, Envelope, Iteration, Outcome, PeerName, PrimaryToSecondary, ProtocolVersion,
+    Role, SecondaryToPrimary, Sequence, SessionId, SessionTime, StopReason,
 };
 use worker::identity;
 
 const SESSION: SessionId = SessionId(0xf00d);
+/// How many cells the world has.
+const CELL_COUNT: u32 = 8;
 
 /// A secondary under test.
 pub struct SecondaryNode {
@@ -54,11 +58,20 @@ impl SecondaryNode {
                 };
                 self.hear(SESSION, PrimaryToSecondary::Refused(refusal));
             }
-            ["loaded"] => self.tell(SecondaryInput::WorldLoaded(Digest(1))),
+            ["loaded"] => self.tell(SecondaryInput::WorldLoaded {
+                digest: Digest(1),
+                cell_count: CELL_COUNT,
+            }),
             ["failed", error @ ..] => self.tell(SecondaryInput::WorldFailed(error.join(" "))),
             ["sync"] => self.hear(SESSION, PrimaryToSecondary::Sync),
-            ["step", sequence] => self.hear(SESSION, step(sequence)),
-            ["foreign_step", sequence] => self.hear(SessionId(0xbad), step(sequence)),
+            ["step", sequence, rest @ ..] => self.hear(SESSION, step(sequence, rest)),
+            ["foreign_step", sequence] => self.hear(SessionId(0xbad), step(sequence, &[])),
+            ["snapshot", cell, iteration] => self.hear(SESSION, snapshot(cell, iteration, "")),
+            ["snapshot", cell, iteration, content] => {
+                self.hear(SESSION, snapshot(cell, iteration, content));
+            }
+            ["refuse_step", why @ ..] => self.tell(SecondaryInput::StepRefused(why.join(" "))),
+            ["diverged", how @ ..] => self.tell(SecondaryInput::StepDiverged(how.join(" "))),
             ["computed", sequence] => self.tell(SecondaryInput::StepComputed(ack(sequence))),
             ["stop"] => {
                 let reason = StopReason::new(Outcome::PeerLost, "s2 is gone");
@@ -107,7 +120,7 @@ impl SecondaryNode {
                     format!("primary <- {}", primary_message(&message))
                 }
                 SecondaryOutput::LoadWorld(_) => "load the world".to_owned(),
-                SecondaryOutput::RunStep(step) => format!("run step {}", step.sequence),
+                SecondaryOutput::RunStep(work) => run(&work),
                 SecondaryOutput::Finished(reason) => format!("finished {reason}"),
             };
             let _ = writeln!(self.said, "{line}");
@@ -139,13 +152,59 @@ fn welcome() -> Welcome {
     }
 }
 
-fn step(sequence: &str) -> PrimaryToSecondary {
-    let number = number(sequence);
+/// Returns a step of the iteration of its number; `paused N` makes it a paused one of iteration N,
+/// and each `PEER:SOURCE:CELL` gives a cell to a peer.
+fn step(sequence: &str, rest: &[&str]) -> PrimaryToSecondary {
+    let (paused, affinities) = match rest {
+        ["paused", iteration, affinities @ ..] => (Some(number(iteration)), affinities),
+        affinities => (None, affinities),
+    };
+    let sequence = number(sequence);
     PrimaryToSecondary::Step(Box::new(Step {
-        sequence: Sequence(number),
-        iteration: Iteration(number),
+        sequence: Sequence(sequence),
+        iteration: Iteration(paused.unwrap_or(sequence)),
+        paused: paused.is_some(),
+        affinities: affinities.iter().map(|text| affinity(text)).collect(),
         ..Step::default()
     }))
+}
+
+fn affinity(text: &str) -> AffinityChange {
+    let parts: Vec<&str> = text.split(':').collect();
+    let [peer, source, cell] = parts.as_slice() else {
+        panic!("PEER:SOURCE:CELL, not {text:?}");
+    };
+    AffinityChange {
+        cell: CellId(number(cell) as u32),
+        secondary: Some(peer.parse().expect("a peer name")),
+        source: match *source {
+            "start" => CellSource::Start,
+            "empty" => CellSource::Empty,
+            "snapshot" => CellSource::Snapshot,
+            other => panic!("no such source: {other:?}"),
+        },
+    }
+}
+
+fn snapshot(cell: &str, iteration: &str, content: &str) -> PrimaryToSecondary {
+    PrimaryToSecondary::CellSnapshot(CellSnapshot {
+        iteration: Iteration(number(iteration)),
+        cell: CellId(number(cell) as u32),
+        bytes: content.as_bytes().to_vec(),
+    })
+}
+
+fn run(work: &StepWork) -> String {
+    let mut text = format!("run step {}", work.step.sequence);
+    for snapshot in &work.snapshots {
+        let content = String::from_utf8_lossy(&snapshot.bytes);
+        let _ = write!(
+            text,
+            ", cell {} of iteration {} {content}",
+            snapshot.cell, snapshot.iteration
+        );
+    }
+    text.trim_end().to_owned()
 }
 
 fn ack(sequence: &str) -> StepAck {

@@ -1,203 +1,241 @@
 //! The cells that this process hosts: does what a step says to them and answers with their states.
+//!
+//! A step is checked against the plan, then cells come and go, then every cell makes its own
+//! changes and steps, on as many threads as there are. Nothing here depends on which thread did
+//! what: answers are put together in the order of cells.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+mod cell_bytes;
+mod cell_work;
+mod hosted_cell;
+mod scene;
+mod step_error;
+#[cfg(test)]
+mod tests;
+mod threads;
+mod verification;
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::time::Instant;
 
-use lockstep::Plan;
-use protocol::primary_to_secondary::{LevelChange, Step};
-use protocol::secondary_to_primary::{CellAck, StepAck};
-use protocol::{CellId, DigestBuilder, LevelId, PeerName, PerformerId, PerformerState, StateBlob};
+use protocol::primary_to_secondary::{CellSnapshot, CellSource, Step, Welcome};
+use protocol::secondary_to_primary::StepAck;
+use protocol::{CellId, PeerName, StateBlob};
 use sdf::World;
 
-use crate::physics::Cell;
+pub use cell_bytes::RestoreCellError;
+pub use hosted_cell::HostedCell;
+pub use step_error::StepError;
+pub use threads::{StartThreadsError, THREADS_MAX};
+pub use verification::{Difference, Divergence, Field};
 
-/// A step that cannot be meant.
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
-pub enum StepError {
-    /// Time must advance exactly when the step is not a paused one.
-    #[error("the step size does not fit whether time stands still")]
-    Time,
-    /// No such cell, or it is here already.
-    #[error("cell {0} cannot be adopted")]
-    Cell(CellId),
-    /// No such level in the cell's world, or it is there, or gone, already.
-    #[error("level {level} cannot come into cell {cell} or leave it")]
-    Level {
-        /// The cell.
-        cell: CellId,
-        /// The level.
-        level: LevelId,
-    },
-}
+use cell_work::CellWork;
+use hosted_cell::CellAnswer;
+use scene::Scene;
+use threads::Threads;
 
 /// The cells of one process.
 pub struct CellHost {
     name: PeerName,
-    worlds: Vec<Arc<World>>,
-    plan: Plan,
-    cells: BTreeMap<CellId, HostedCell>,
-    states: Vec<PerformerState>,
-    digest: DigestBuilder,
+    scene: Scene,
+    threads: Threads,
+    cells: BTreeMap<CellId, Slot>,
 }
 
-struct HostedCell {
-    physics: Cell,
-    world: usize,
-    /// How many levels keep each static model in the cell.
-    keepers: BTreeMap<usize, u32>,
-    levels: BTreeSet<LevelId>,
-    has_performers: bool,
+/// A cell with the time that its last step took.
+struct Slot {
+    cell: HostedCell,
+    cost_ns: u64,
+}
+
+/// How a host works.
+#[derive(Clone, Copy, Debug)]
+pub struct HostSettings {
+    /// Simulated time per iteration \[ns\].
+    pub step_size_ns: u64,
+    /// How many threads step cells, 1 to [`THREADS_MAX`].
+    pub threads: u32,
+    /// Whether every step of every cell is done twice and compared.
+    pub verify: bool,
+}
+
+impl From<&Welcome> for HostSettings {
+    fn from(welcome: &Welcome) -> Self {
+        Self {
+            step_size_ns: welcome.step_size_ns,
+            threads: welcome.threads,
+            verify: welcome.verify,
+        }
+    }
+}
+
+/// A cell that comes here.
+struct Coming<'a> {
+    id: CellId,
+    origin: Origin<'a>,
+    made: Option<Result<HostedCell, StepError>>,
+}
+
+/// What a cell is made from.
+enum Origin<'a> {
+    Start,
+    Empty,
+    Snapshot(&'a [u8]),
+}
+
+/// A cell's share of a step.
+struct Job<'a> {
+    slot: &'a mut Slot,
+    work: CellWork<'a>,
+    answer: Option<Result<CellAnswer, StepError>>,
 }
 
 impl CellHost {
     /// Makes the host named `name`, without cells yet.
-    pub fn new(name: PeerName, worlds: Vec<World>) -> Self {
-        let plan = Plan::new(&worlds);
-        Self {
-            name,
-            worlds: worlds.into_iter().map(Arc::new).collect(),
-            plan,
-            cells: BTreeMap::new(),
-            states: Vec::new(),
-            digest: DigestBuilder::default(),
-        }
-    }
-
-    /// Does one step in every cell and returns the answer to it.
     ///
     /// # Errors
-    /// When the step cannot be meant: what it names does not exist, or is not as it says.
-    pub fn run(&mut self, step: &Step) -> Result<StepAck, StepError> {
-        let begin = Instant::now();
-        if step.paused != (step.step_size_ns == 0) {
-            return Err(StepError::Time);
-        }
-        for change in &step.affinities {
-            if change.secondary.as_ref() == Some(&self.name) {
-                self.adopt_cell(change.cell)?;
-            }
-        }
-        for change in &step.level_changes {
-            self.change_level(*change)?;
-        }
-        let mut cells = Vec::with_capacity(self.cells.len());
-        let mut blob = StateBlob::default();
-        for (id, cell) in &mut self.cells {
-            let physics_begin = Instant::now();
-            if !step.paused && cell.has_performers {
-                cell.physics.step(step.step_size_ns as f64 / 1e9);
-            }
-            let physics_ns = physics_begin.elapsed().as_nanos() as u64;
-            self.states.clear();
-            let step_size_s = step.step_size_ns as f64 / 1e9;
-            cell.physics.states(step_size_s, &mut self.states);
-            self.digest.clear();
-            for state in &self.states {
-                self.digest.digest(state.digest);
-                blob.push(state);
-            }
-            cells.push(CellAck {
-                cell: *id,
-                digest: self.digest.finish(),
-                physics_ns,
-                performer_count: self.states.len() as u32,
-            });
-        }
-        Ok(StepAck {
-            sequence: step.sequence,
-            iteration: step.iteration,
-            cells,
-            states: blob,
-            poses: Vec::new(),
-            transfers: Vec::new(),
-            snapshots: Vec::new(),
-            busy_ns: begin.elapsed().as_nanos() as u64,
+    /// When its threads cannot be started.
+    pub fn new(
+        name: PeerName,
+        worlds: Vec<World>,
+        settings: HostSettings,
+    ) -> Result<Self, StartThreadsError> {
+        Ok(Self {
+            name,
+            scene: Scene::new(worlds, settings.step_size_ns, settings.verify),
+            threads: Threads::start(settings.threads)?,
+            cells: BTreeMap::new(),
         })
     }
 
-    /// Builds a cell as it is at the start: global models, then its performers.
-    fn adopt_cell(&mut self, id: CellId) -> Result<(), StepError> {
-        let plan = self
-            .plan
-            .cells
-            .get(id.0 as usize)
-            .ok_or(StepError::Cell(id))?;
-        if self.cells.contains_key(&id) {
-            return Err(StepError::Cell(id));
-        }
-        let world = plan.world;
-        let mut physics = Cell::new(Arc::clone(&self.worlds[world]));
-        for model in &self.plan.global_models[world] {
-            physics.insert_static(*model);
-        }
-        let mut has_performers = false;
-        for (number, performer) in self.plan.performers.iter().enumerate() {
-            if performer.home == id {
-                physics.insert_performer(PerformerId(number as u32), performer.model);
-                has_performers = true;
-            }
-        }
-        let cell = HostedCell {
-            physics,
-            world,
-            levels: BTreeSet::new(),
-            keepers: BTreeMap::new(),
-            has_performers,
+    /// Returns how many cells the worlds have, wherever they are hosted.
+    pub fn cell_count(&self) -> u32 {
+        self.scene.plan.cells.len() as u32
+    }
+
+    /// Returns the cells that are here, in order of their ids.
+    pub fn cells(&self) -> impl Iterator<Item = &HostedCell> {
+        self.cells.values().map(|slot| &slot.cell)
+    }
+
+    /// Does one step in every cell and returns the answer to it. `snapshots` are of the cells that
+    /// the step has come here from another host.
+    ///
+    /// # Errors
+    /// When the step cannot be meant: what it names does not exist, or is not as it says; and when
+    /// it was done twice with different results. Then the host is good for nothing but to be
+    /// dropped.
+    pub fn run(&mut self, step: &Step, snapshots: &[CellSnapshot]) -> Result<StepAck, StepError> {
+        let begin = Instant::now();
+        cell_work::check(step, &self.scene)?;
+        self.change_affinities(step, snapshots)?;
+        let answers = self.run_cells(step)?;
+        let mut ack = StepAck {
+            sequence: step.sequence,
+            iteration: step.iteration,
+            ..StepAck::default()
         };
-        self.cells.insert(id, cell);
+        let mut states = StateBlob::default();
+        for (slot, answer) in self.cells.values().zip(answers) {
+            for state in &slot.cell.states {
+                states.push(state);
+            }
+            ack.cells.push(answer.ack);
+            ack.poses.extend(answer.poses);
+            ack.transfers.extend(answer.transfers);
+            ack.snapshots.extend(answer.snapshot);
+        }
+        ack.states = states;
+        ack.busy_ns = begin.elapsed().as_nanos() as u64;
+        Ok(ack)
+    }
+
+    fn change_affinities(
+        &mut self,
+        step: &Step,
+        snapshots: &[CellSnapshot],
+    ) -> Result<(), StepError> {
+        let mut coming = Vec::new();
+        for change in &step.affinities {
+            let id = change.cell;
+            if change.secondary.as_ref() != Some(&self.name) {
+                self.cells.remove(&id);
+                continue;
+            }
+            if self.cells.contains_key(&id) {
+                return Err(StepError::CellHere(id));
+            }
+            let snapshot = || snapshots.iter().find(|snapshot| snapshot.cell == id);
+            let origin = match change.source {
+                CellSource::Start => Origin::Start,
+                CellSource::Empty => Origin::Empty,
+                CellSource::Snapshot => {
+                    Origin::Snapshot(&snapshot().ok_or(StepError::NoSnapshot(id))?.bytes)
+                }
+            };
+            coming.push(Coming {
+                id,
+                origin,
+                made: None,
+            });
+        }
+        let scene = &self.scene;
+        self.threads.for_each(coming.iter_mut(), |coming| {
+            coming.made = Some(coming.make(scene))
+        });
+        for Coming { id, made, .. } in coming {
+            let cell = made.expect("every cell that comes is made")?;
+            // What is not known yet comes first.
+            let cost_ns = u64::MAX;
+            self.cells.insert(id, Slot { cell, cost_ns });
+        }
         Ok(())
     }
 
-    fn change_level(&mut self, change: LevelChange) -> Result<(), StepError> {
-        let Some(cell) = self.cells.get_mut(&change.cell) else {
-            return Ok(());
-        };
-        let wrong = StepError::Level {
-            cell: change.cell,
-            level: change.level,
-        };
-        let level = self.plan.levels.get(change.level.0 as usize);
-        let Some(level) = level.filter(|level| level.world == cell.world) else {
-            return Err(wrong);
-        };
-        let is_new = if change.loaded {
-            cell.levels.insert(change.level)
-        } else {
-            cell.levels.remove(&change.level)
-        };
-        if !is_new {
-            return Err(wrong);
-        }
-        for model in &level.static_models {
-            if change.loaded {
-                cell.keep(*model);
-            } else {
-                cell.release(*model);
-            }
-        }
-        Ok(())
+    /// Does the step in every cell and returns the answers in the order of cells.
+    fn run_cells(&mut self, step: &Step) -> Result<Vec<CellAnswer>, StepError> {
+        let (scene, cells) = (&self.scene, &mut self.cells);
+        let mut works = cell_work::divide(step, scene, |cell| cells.contains_key(&cell));
+        let mut jobs: Vec<Job<'_>> = cells
+            .iter_mut()
+            .map(|(id, slot)| Job {
+                slot,
+                work: works.remove(id).unwrap_or_default(),
+                answer: None,
+            })
+            .collect();
+        let mut longest_first: Vec<&mut Job<'_>> = jobs.iter_mut().collect();
+        longest_first.sort_by_key(|job| Reverse(job.slot.cost_ns));
+        self.threads
+            .for_each(longest_first.into_iter(), |job| job.run(step, scene));
+        jobs.into_iter()
+            .map(|job| job.answer.expect("every cell's share of a step is done"))
+            .collect()
     }
 }
 
-impl HostedCell {
-    fn keep(&mut self, model: usize) {
-        let keepers = self.keepers.entry(model).or_insert(0);
-        *keepers += 1;
-        if *keepers == 1 {
-            self.physics.insert_static(model);
+impl Coming<'_> {
+    fn make(&self, scene: &Scene) -> Result<HostedCell, StepError> {
+        let cell = self.id;
+        match self.origin {
+            Origin::Start => Ok(HostedCell::at_start(cell, scene)),
+            Origin::Empty => Ok(HostedCell::empty(cell, scene)),
+            Origin::Snapshot(bytes) => HostedCell::restore(cell, bytes, scene)
+                .map_err(|source| StepError::Restore { cell, source }),
         }
     }
+}
 
-    fn release(&mut self, model: usize) {
-        let keepers = self
-            .keepers
-            .get_mut(&model)
-            .expect("a level that is unloaded was loaded before");
-        *keepers -= 1;
-        if *keepers == 0 {
-            self.keepers.remove(&model);
-            self.physics.remove_static(model);
-        }
+impl Job<'_> {
+    fn run(&mut self, step: &Step, scene: &Scene) {
+        let begin = Instant::now();
+        let (cell, work) = (&mut self.slot.cell, &self.work);
+        let stands_still = step.paused || cell.is_suspended() && work.suspension.is_none();
+        self.answer = Some(if scene.verify && !stands_still {
+            verification::run_twice(cell, work, step, scene, |_| {})
+        } else {
+            cell.run(work, step, scene)
+        });
+        self.slot.cost_ns = begin.elapsed().as_nanos() as u64;
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::Duration;
 
-use lockstep::{Secondary, SecondaryInput, SecondaryOutput, SecondarySettings};
+use lockstep::{Secondary, SecondaryInput, SecondaryOutput, SecondarySettings, StepWork};
 use protocol::exit::Outcome;
 use protocol::primary_to_secondary::{PrimaryToSecondary, Welcome};
 use protocol::{
@@ -15,7 +15,7 @@ use protocol::{
 };
 use transport::{Arrival, Destination, Link, LinkError, Waker};
 
-use crate::cell_host::CellHost;
+use crate::cell_host::{CellHost, HostSettings, StepError};
 use crate::clock::SessionClock;
 
 /// How long the primary's last words may still be on their way when its connection closes.
@@ -79,13 +79,7 @@ impl SecondaryEngine {
                         welcomed(&self.secondary, &welcome);
                         next = Some(self.load(&welcome));
                     }
-                    SecondaryOutput::RunStep(step) => {
-                        let host = self.host.as_mut().expect("steps come after the world");
-                        next = Some(match host.run(&step) {
-                            Ok(ack) => SecondaryInput::StepComputed(ack),
-                            Err(error) => SecondaryInput::StepRefused(error.to_string()),
-                        });
-                    }
+                    SecondaryOutput::RunStep(work) => next = Some(self.run(&work)),
                     SecondaryOutput::Finished(reason) => effects.finished = Some(reason),
                 }
             }
@@ -98,12 +92,31 @@ impl SecondaryEngine {
         if digest != welcome.world_digest {
             return SecondaryInput::WorldFailed("the world arrived damaged".to_owned());
         }
-        match sdf::decode_worlds(&welcome.worlds) {
-            Ok(worlds) => {
-                self.host = Some(CellHost::new(self.secondary.name().clone(), worlds));
-                SecondaryInput::WorldLoaded(digest)
+        let worlds = match sdf::decode_worlds(&welcome.worlds) {
+            Ok(worlds) => worlds,
+            Err(error) => {
+                return SecondaryInput::WorldFailed(format!("the world is unreadable: {error}"));
             }
-            Err(error) => SecondaryInput::WorldFailed(format!("the world is unreadable: {error}")),
+        };
+        let name = self.secondary.name().clone();
+        match CellHost::new(name, worlds, HostSettings::from(welcome)) {
+            Ok(host) => {
+                let cell_count = host.cell_count();
+                self.host = Some(host);
+                SecondaryInput::WorldLoaded { digest, cell_count }
+            }
+            Err(error) => SecondaryInput::WorldFailed(Chain(&error).to_string()),
+        }
+    }
+
+    fn run(&mut self, work: &StepWork) -> SecondaryInput {
+        let host = self.host.as_mut().expect("steps come after the world");
+        match host.run(&work.step, &work.snapshots) {
+            Ok(ack) => SecondaryInput::StepComputed(ack),
+            Err(StepError::Diverged(divergence)) => {
+                SecondaryInput::StepDiverged(divergence.to_string())
+            }
+            Err(error) => SecondaryInput::StepRefused(Chain(&error).to_string()),
         }
     }
 

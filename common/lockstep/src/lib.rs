@@ -26,4 +26,4 @@ pub use bounds::Bounds;
 pub use membership::{Changes, LoadRule, Membership, Passage, Rules};
 pub use plan::{CellPlan, LevelPlan, PerformerPlan, Plan};
 pub use primary::{PeerTiming, Primary, PrimaryInput, PrimaryOutput, Settings, StepReport};
-pub use secondary::{Secondary, SecondaryInput, SecondaryOutput, SecondarySettings};
+pub use secondary::{Secondary, SecondaryInput, SecondaryOutput, SecondarySettings, StepWork};

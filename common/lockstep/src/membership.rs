@@ -249,9 +249,21 @@ impl Membership {
         if marks.has(Marks::REMOVED) {
             return;
         }
-        if self.has_level_bound && self.is_still(performer) {
-            return; // Its cell stands still, and all that concerns it with the cell.
+        // What concerns a performer in a cell that stands still does so too.
+        if !(self.has_level_bound && self.is_still(performer)) {
+            self.glance(plan, performer, state);
         }
+        let place = &self.places[performer];
+        if !self.neighbours.is_in_place(performer, state) {
+            self.neighbours
+                .place(performer, place, state, &self.rules, &mut self.marks);
+        } else if marks.has(Marks::BESIDE) && (performer as u64 ^ iteration.0) % TURNS == 0 {
+            self.neighbours
+                .look_beside(performer, place, &self.rules, &mut self.marks);
+        }
+    }
+
+    fn glance(&mut self, plan: &Plan, performer: usize, state: &PerformerState) {
         let mut glance = self.places[performer].glance(state, self.rules.step_size_s);
         if glance == Glance::Unclear {
             self.look(plan, performer, state);
@@ -266,14 +278,6 @@ impl Membership {
         };
         self.marks[performer].set(Marks::NEAR_LEVELS, is_near_levels);
         self.marks[performer].set(Marks::NEAR_HOME, is_near_home);
-        let place = &self.places[performer];
-        if !self.neighbours.is_in_place(performer, state) {
-            self.neighbours
-                .place(performer, place, state, &self.rules, &mut self.marks);
-        } else if marks.has(Marks::BESIDE) && (performer as u64 ^ iteration.0) % TURNS == 0 {
-            self.neighbours
-                .look_beside(performer, place, &self.rules, &mut self.marks);
-        }
     }
 
     /// Tells whether a performer's cell is suspended and no keeper is in it.

@@ -1,17 +1,19 @@
 //! The secondary's rules: join, load, answer each step once, leave in order.
 //!
-//! What a step does to cells is the driver's: the rules say when one is to be done and which
-//! messages are late, repeated or foreign.
+//! What a step does to cells is the driver's: the rules say when one is to be done, with which
+//! snapshots, and which messages are late, repeated or foreign.
+
+mod serving;
 
 use std::time::Duration;
 
 use protocol::exit::Outcome;
-use protocol::primary_to_secondary::{PrimaryToSecondary, Step, Welcome};
+use protocol::primary_to_secondary::{CellSnapshot, PrimaryToSecondary, Step, Welcome};
 use protocol::report::RefusedCounts;
 use protocol::secondary_to_primary::{Loaded, SecondaryToPrimary, StepAck};
-use protocol::{
-    Digest, Envelope, PeerInfo, PeerName, Sequence, SessionId, SessionTime, StopReason,
-};
+use protocol::{Digest, Envelope, PeerInfo, PeerName, SessionId, SessionTime, StopReason};
+
+use serving::{Serving, SnapshotVerdict, StepVerdict};
 
 /// Time between attempts to join.
 const JOIN_INTERVAL: Duration = Duration::from_millis(250);
@@ -34,14 +36,21 @@ pub enum SecondaryInput {
     Primary(Envelope<PrimaryToSecondary>),
     /// Bytes that are no message.
     Malformed,
-    /// The world of the welcome is read, with this digest.
-    WorldLoaded(Digest),
+    /// The world of the welcome is read.
+    WorldLoaded {
+        /// The digest of its bytes.
+        digest: Digest,
+        /// How many cells it has.
+        cell_count: u32,
+    },
     /// The world of the welcome could not be read, and why.
     WorldFailed(String),
     /// The step asked for is done.
     StepComputed(StepAck),
     /// The step asked for cannot be done, and why: the primary broke the protocol.
     StepRefused(String),
+    /// The step was done twice with different results, and where they differ.
+    StepDiverged(String),
     /// The primary is gone or silent, and how that shows.
     PrimaryLost(String),
     /// The primary ends the run, as heard on the status socket.
@@ -60,9 +69,18 @@ pub enum SecondaryOutput {
     /// Start the heartbeat, then read the world: a long load is no silence.
     LoadWorld(Box<Welcome>),
     /// Do a step, then report [`SecondaryInput::StepComputed`].
-    RunStep(Step),
+    RunStep(Box<StepWork>),
     /// It is over.
     Finished(StopReason),
+}
+
+/// A step with all that it needs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StepWork {
+    /// The step.
+    pub step: Step,
+    /// The snapshots of the cells that it gives to this secondary, in order of their ids.
+    pub snapshots: Vec<CellSnapshot>,
 }
 
 /// A secondary.
@@ -85,11 +103,8 @@ enum Phase {
     },
     /// Reads the world.
     Loading,
-    /// Answers steps; holds the last answer for a step that comes twice.
-    Serving {
-        last: Option<StepAck>,
-        computing: Option<Sequence>,
-    },
+    /// Answers steps.
+    Serving(Box<Serving>),
     /// It is over.
     Finished,
 }
@@ -134,7 +149,9 @@ impl Secondary {
             SecondaryInput::Started => self.join(now, now, out),
             SecondaryInput::Primary(envelope) => self.on_primary(envelope, out),
             SecondaryInput::Malformed => self.refused.malformed += 1,
-            SecondaryInput::WorldLoaded(digest) => self.on_world_loaded(digest, out),
+            SecondaryInput::WorldLoaded { digest, cell_count } => {
+                self.on_world_loaded(digest, cell_count, out);
+            }
             SecondaryInput::WorldFailed(error) => {
                 self.leave(StopReason::new(Outcome::ConfigurationError, error), out);
             }
@@ -142,6 +159,9 @@ impl Secondary {
             SecondaryInput::StepRefused(why) => {
                 let cause = format!("the primary broke the protocol: {why}");
                 self.leave(StopReason::new(Outcome::PeerLost, cause), out);
+            }
+            SecondaryInput::StepDiverged(difference) => {
+                self.leave(StopReason::new(Outcome::DigestMismatch, difference), out);
             }
             SecondaryInput::PrimaryLost(how) => {
                 self.leave(StopReason::new(Outcome::PeerLost, how), out);
@@ -162,7 +182,7 @@ impl Secondary {
                 since,
                 next_attempt,
             } => Some((*since + self.settings.peer_timeout).min(*next_attempt)),
-            Phase::New | Phase::Loading | Phase::Serving { .. } | Phase::Finished => None,
+            Phase::New | Phase::Loading | Phase::Serving(_) | Phase::Finished => None,
         }
     }
 
@@ -183,9 +203,8 @@ impl Secondary {
             _ if session != self.session => self.refused.foreign += 1,
             PrimaryToSecondary::Sync => self.on_sync(out),
             PrimaryToSecondary::Step(step) => self.on_step(*step, out),
-            PrimaryToSecondary::CellSnapshot(_) | PrimaryToSecondary::HeartbeatEcho(_) => {
-                self.refused.malformed += 1;
-            }
+            PrimaryToSecondary::CellSnapshot(snapshot) => self.on_snapshot(snapshot, out),
+            PrimaryToSecondary::HeartbeatEcho(_) => self.refused.malformed += 1,
             PrimaryToSecondary::Stop(reason) => self.leave(reason, out),
         }
     }
@@ -215,61 +234,66 @@ impl Secondary {
         }
     }
 
-    fn on_world_loaded(&mut self, world_digest: Digest, out: &mut Vec<SecondaryOutput>) {
-        self.phase = Phase::Serving {
-            last: None,
-            computing: None,
-        };
+    fn on_world_loaded(
+        &mut self,
+        world_digest: Digest,
+        cell_count: u32,
+        out: &mut Vec<SecondaryOutput>,
+    ) {
+        self.phase = Phase::Serving(Box::new(Serving::new(cell_count)));
         out.push(SecondaryOutput::Send(SecondaryToPrimary::Loaded(Loaded {
             world_digest,
         })));
     }
 
     fn on_sync(&mut self, out: &mut Vec<SecondaryOutput>) {
-        if let Phase::Serving {
-            last: None,
-            computing: None,
-        } = &self.phase
+        if let Phase::Serving(serving) = &self.phase
+            && serving.is_new()
         {
             out.push(SecondaryOutput::Send(SecondaryToPrimary::Synced));
         }
     }
 
     fn on_step(&mut self, step: Step, out: &mut Vec<SecondaryOutput>) {
-        let Phase::Serving { last, computing } = &mut self.phase else {
+        let Phase::Serving(serving) = &mut self.phase else {
             self.refused.malformed += 1;
             return;
         };
-        let done = last.as_ref().map_or(Sequence(0), |ack| ack.sequence);
-        if step.sequence == done || Some(step.sequence) == *computing {
-            self.refused.duplicate += 1;
-            if computing.is_none()
-                && let Some(ack) = last
-            {
-                out.push(SecondaryOutput::Send(SecondaryToPrimary::StepAck(
-                    ack.clone(),
-                )));
+        let sequence = step.sequence;
+        match serving.on_step(step, &self.settings.info.name) {
+            StepVerdict::Run(work) => out.push(SecondaryOutput::RunStep(Box::new(work))),
+            StepVerdict::Hold => {}
+            StepVerdict::Duplicate(answer) => {
+                self.refused.duplicate += 1;
+                let answer = answer.map(SecondaryToPrimary::StepAck);
+                out.extend(answer.map(SecondaryOutput::Send));
             }
-        } else if step.sequence < done {
-            self.refused.stale += 1;
-        } else if step.sequence == done.next() && computing.is_none() {
-            *computing = Some(step.sequence);
-            out.push(SecondaryOutput::RunStep(step));
-        } else {
-            let cause = format!("step {} came after step {done}", step.sequence);
-            self.leave(StopReason::new(Outcome::PeerLost, cause), out);
+            StepVerdict::Stale => self.refused.stale += 1,
+            StepVerdict::OutOfOrder(done) => {
+                let cause = format!("step {sequence} came after step {done}");
+                self.leave(StopReason::new(Outcome::PeerLost, cause), out);
+            }
+        }
+    }
+
+    fn on_snapshot(&mut self, snapshot: CellSnapshot, out: &mut Vec<SecondaryOutput>) {
+        let Phase::Serving(serving) = &mut self.phase else {
+            self.refused.malformed += 1;
+            return;
+        };
+        match serving.on_snapshot(snapshot, &self.settings.info.name) {
+            SnapshotVerdict::Kept(work) => {
+                out.extend(work.map(|work| SecondaryOutput::RunStep(Box::new(work))));
+            }
+            SnapshotVerdict::Duplicate => self.refused.duplicate += 1,
+            SnapshotVerdict::Stale => self.refused.stale += 1,
+            SnapshotVerdict::Malformed => self.refused.malformed += 1,
         }
     }
 
     fn on_step_computed(&mut self, ack: StepAck, out: &mut Vec<SecondaryOutput>) {
-        if let Phase::Serving { last, computing } = &mut self.phase {
-            assert_eq!(
-                *computing,
-                Some(ack.sequence),
-                "only the step asked for is computed"
-            );
-            *computing = None;
-            *last = Some(ack.clone());
+        if let Phase::Serving(serving) = &mut self.phase {
+            serving.on_computed(&ack);
             out.push(SecondaryOutput::Send(SecondaryToPrimary::StepAck(ack)));
         }
     }

@@ -223,7 +223,7 @@ impl Cell {
     /// Lets rapier take note of joints that came or left, in a step of no length. Otherwise it does
     /// so at the begin of the next step; but until then it keeps them in lists that are in no
     /// snapshot, and a cell must go on with the same bits whether a snapshot was taken or not.
-    pub(super) fn settle(&mut self) {
+    pub fn settle(&mut self) {
         if std::mem::take(&mut self.has_new_joints) {
             let step_size_s = std::mem::take(&mut self.physics.integration_parameters.dt);
             self.physics.step_with_events(&CollisionFilter, &());
@@ -234,6 +234,17 @@ impl Cell {
     /// Returns the performers in the order of their ids.
     pub fn performers(&self) -> impl Iterator<Item = PerformerId> {
         self.contents.performers.keys().copied()
+    }
+
+    /// Returns the performers with their models' indices in the world, in the order of their ids.
+    pub fn performer_models(&self) -> impl Iterator<Item = (PerformerId, usize)> {
+        let performers = self.contents.performers.iter();
+        performers.map(|(id, performer)| (*id, performer.model))
+    }
+
+    /// Returns the models that never move, by their indices in the world, ascending.
+    pub fn statics(&self) -> impl Iterator<Item = usize> {
+        self.contents.statics.keys().copied()
     }
 
     /// Replaces `out` by the states of all performers, in the order of their ids, with what they may

@@ -6,7 +6,7 @@ use protocol::{CellId, LevelId, PerformerId, PerformerState};
 
 use super::Membership;
 use super::marks::Marks;
-use super::neighbours::meeting_box;
+use super::neighbours::reach_box;
 use crate::plan::Plan;
 
 impl Membership {
@@ -48,12 +48,12 @@ impl Membership {
         let is_still = |one: usize| self.is_suspended(self.places[one].cell);
         for (index, one) in members.iter().enumerate() {
             let place = &self.places[*one];
-            let bounds = meeting_box(place, &states[*one], &self.rules);
+            let bounds = reach_box(&states[*one], self.rules.interaction_margin);
             for other in &members[index + 1..] {
                 let beside = &self.places[*other];
                 let id = PerformerId(*other as u32);
                 let meets = place.world() == beside.world()
-                    && meeting_box(beside, &states[*other], &self.rules).touches(&bounds);
+                    && reach_box(&states[*other], self.rules.interaction_margin).touches(&bounds);
                 let is_held = plan.performers[*one].joined_to.contains(&id);
                 let may_be_apart = is_still(*one) && is_still(*other);
                 assert!(

@@ -62,10 +62,10 @@ impl Neighbours {
         marks: &mut [Marks],
     ) {
         self.remove(performer, place, marks);
-        let [low, high] = state.reach;
-        if !(0..3).all(|axis| low[axis] <= high[axis]) {
-            return; // It has no collisions, or nothing is known about where they are.
+        if !is_somewhere(state) {
+            return;
         }
+        let [low, high] = state.reach;
         let (least, most, steps) = WIDER;
         let speed = state.linear_velocity.map(f64::abs);
         let speed = speed.into_iter().fold(0.0, f64::max);
@@ -218,7 +218,24 @@ impl Neighbours {
 
 /// Returns the box that meets those of others: where a performer may reach and the interaction
 /// margin, twice that for one that is away from home, so that groups do not come and go.
-pub(super) fn meeting_box(place: &Place, state: &PerformerState, rules: &Rules) -> Bounds {
+fn meeting_box(place: &Place, state: &PerformerState, rules: &Rules) -> Bounds {
     let times = if place.is_away() { 2.0 } else { 1.0 };
-    Bounds::from(state.reach).inflated(times * rules.interaction_margin)
+    reach_box(state, times * rules.interaction_margin)
+}
+
+/// Returns where a performer may reach and a margin; nowhere if it has no collisions or nothing is
+/// known about where they are.
+pub(super) fn reach_box(state: &PerformerState, margin: f64) -> Bounds {
+    if is_somewhere(state) {
+        Bounds::from(state.reach).inflated(margin)
+    } else {
+        Bounds::from(NOWHERE)
+    }
+}
+
+fn is_somewhere(state: &PerformerState) -> bool {
+    let [low, high] = state.reach;
+    (0..3).all(|axis| {
+        low[axis] <= high[axis] && low[axis] < f32::INFINITY && high[axis] > f32::NEG_INFINITY
+    })
 }

@@ -147,6 +147,10 @@ impl Place {
         self.levels_slack = levels_slack(plan, rules, found, &now).min(radius) - rounding;
         if !self.has_loose_links {
             self.looked_at = state.position;
+            // What it touches only because it is fast says nothing about when it is slow.
+            if self.glance(state, rules.step_size_s) == Glance::Unclear {
+                self.looked_at = [f64::NAN; 3];
+            }
         }
         found.retain(|id| {
             let level = plan.level(*id);

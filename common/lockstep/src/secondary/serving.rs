@@ -1,0 +1,182 @@
+//! A secondary that has its world: which step is due, which one waits for snapshots, and the last
+//! answer, for a step that comes twice.
+//!
+//! **Invariant:** a step is done once, after the one before it, and only when every snapshot that
+//! it names is there.
+
+use std::collections::BTreeMap;
+
+use protocol::primary_to_secondary::{CellSnapshot, CellSource, Step};
+use protocol::secondary_to_primary::StepAck;
+use protocol::{CellId, Iteration, PeerName, Sequence};
+
+use super::StepWork;
+
+#[derive(Debug)]
+pub(super) struct Serving {
+    /// How many cells the worlds have, and so how many snapshots there can be.
+    cell_count: u32,
+    last: Option<StepAck>,
+    current: Option<Current>,
+    /// The iteration of the last step that was begun.
+    iteration: Option<Iteration>,
+    /// Of cells that steps to come give to this secondary; each cell's newest.
+    snapshots: BTreeMap<CellId, CellSnapshot>,
+}
+
+#[derive(Debug)]
+enum Current {
+    /// Waits for snapshots.
+    Held(Step),
+    /// Is being done.
+    Computing(Sequence),
+}
+
+/// What to do about a step.
+pub(super) enum StepVerdict {
+    /// Do it.
+    Run(StepWork),
+    /// Nothing yet: snapshots are missing.
+    Hold,
+    /// It came before and is under way, or is answered already.
+    Duplicate(Option<StepAck>),
+    /// It is over.
+    Stale,
+    /// It cannot follow the last one that was done, which this is.
+    OutOfOrder(Sequence),
+}
+
+/// What to do about a snapshot.
+pub(super) enum SnapshotVerdict {
+    /// It was kept, or was the last that a step waited for.
+    Kept(Option<StepWork>),
+    /// It is there already.
+    Duplicate,
+    /// No step to come can name it.
+    Stale,
+    /// No step could ever name it.
+    Malformed,
+}
+
+impl Serving {
+    pub(super) fn new(cell_count: u32) -> Self {
+        Self {
+            cell_count,
+            last: None,
+            current: None,
+            iteration: None,
+            snapshots: BTreeMap::new(),
+        }
+    }
+
+    /// Tells whether no step has come yet.
+    pub(super) fn is_new(&self) -> bool {
+        self.last.is_none() && self.current.is_none()
+    }
+
+    pub(super) fn on_step(&mut self, step: Step, own_name: &PeerName) -> StepVerdict {
+        let done = self.last.as_ref().map_or(Sequence(0), |ack| ack.sequence);
+        let current = self.current.as_ref().map(Current::sequence);
+        if Some(step.sequence) == current {
+            StepVerdict::Duplicate(None)
+        } else if step.sequence == done {
+            let answer = self.last.clone().filter(|_| current.is_none());
+            StepVerdict::Duplicate(answer)
+        } else if step.sequence < done {
+            StepVerdict::Stale
+        } else if step.sequence == done.next() && current.is_none() {
+            self.begin(step, own_name)
+                .map_or(StepVerdict::Hold, StepVerdict::Run)
+        } else {
+            StepVerdict::OutOfOrder(done)
+        }
+    }
+
+    pub(super) fn on_snapshot(
+        &mut self,
+        snapshot: CellSnapshot,
+        own_name: &PeerName,
+    ) -> SnapshotVerdict {
+        if snapshot.cell.0 >= self.cell_count {
+            return SnapshotVerdict::Malformed;
+        }
+        if let Some(at) = self.iteration {
+            // Another secondary may be a step ahead, and so may be a snapshot that it took.
+            if snapshot.iteration < at {
+                return SnapshotVerdict::Stale;
+            }
+            if snapshot.iteration.0 - at.0 > 1 {
+                return SnapshotVerdict::Malformed;
+            }
+        }
+        if let Some(kept) = self.snapshots.get(&snapshot.cell) {
+            if snapshot.iteration < kept.iteration {
+                return SnapshotVerdict::Stale;
+            }
+            if snapshot == *kept {
+                return SnapshotVerdict::Duplicate;
+            }
+        }
+        self.snapshots.insert(snapshot.cell, snapshot);
+        let Some(Current::Held(step)) = self
+            .current
+            .take_if(|current| matches!(current, Current::Held(_)))
+        else {
+            return SnapshotVerdict::Kept(None);
+        };
+        SnapshotVerdict::Kept(self.begin(step, own_name))
+    }
+
+    /// Takes the answer to the step that is being done.
+    pub(super) fn on_computed(&mut self, ack: &StepAck) {
+        let current = self.current.take();
+        assert!(
+            matches!(current, Some(Current::Computing(sequence)) if sequence == ack.sequence),
+            "only the step asked for is computed"
+        );
+        self.last = Some(ack.clone());
+    }
+
+    /// Begins a step, or holds it back.
+    fn begin(&mut self, step: Step, own_name: &PeerName) -> Option<StepWork> {
+        let taken_at = if step.paused {
+            step.iteration
+        } else {
+            Iteration(step.iteration.0.saturating_sub(1))
+        };
+        let needed: Vec<CellId> = step
+            .affinities
+            .iter()
+            .filter(|change| change.source == CellSource::Snapshot)
+            .filter(|change| change.secondary.as_ref() == Some(own_name))
+            .map(|change| change.cell)
+            .collect();
+        let is_here = |cell: &CellId| {
+            let snapshot = self.snapshots.get(cell);
+            snapshot.is_some_and(|snapshot| snapshot.iteration == taken_at)
+        };
+        if !needed.iter().all(is_here) {
+            self.current = Some(Current::Held(step));
+            return None;
+        }
+        let snapshots = needed
+            .iter()
+            .filter_map(|cell| self.snapshots.remove(cell))
+            .collect();
+        let begun = step.iteration;
+        self.snapshots
+            .retain(|_, snapshot| snapshot.iteration >= begun);
+        self.iteration = Some(begun);
+        self.current = Some(Current::Computing(step.sequence));
+        Some(StepWork { step, snapshots })
+    }
+}
+
+impl Current {
+    fn sequence(&self) -> Sequence {
+        match self {
+            Self::Held(step) => step.sequence,
+            Self::Computing(sequence) => *sequence,
+        }
+    }
+}

@@ -1,0 +1,308 @@
+//! [`HostedCell`]: a cell with what its host knows of it.
+//!
+//! **Invariant:** changes are made in one order (releases, adoptions, levels, ghosts, step), the
+//! same whether what leaves and what enters share a process or not.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Instant;
+
+use protocol::primary_to_secondary::{CellSnapshot, GhostChange, LevelChange, Step};
+use protocol::secondary_to_primary::{CellAck, Transfer};
+use protocol::{CellId, DigestBuilder, LevelId, LinkPoses, PerformerId, PerformerState};
+
+use super::cell_work::CellWork;
+use super::scene::Scene;
+use super::step_error::StepError;
+use crate::physics::Cell;
+
+/// A cell with what its host knows of it.
+pub struct HostedCell {
+    pub(super) id: CellId,
+    /// Index of its world.
+    pub(super) world: usize,
+    pub(super) physics: Cell,
+    pub(super) levels: BTreeSet<LevelId>,
+    /// How many levels keep each static model in the cell.
+    pub(super) keepers: BTreeMap<usize, u32>,
+    pub(super) performers: BTreeSet<PerformerId>,
+    pub(super) ghosts: BTreeSet<PerformerId>,
+    pub(super) is_suspended: bool,
+    /// The states of its performers after its last step.
+    pub(super) states: Vec<PerformerState>,
+    digest: DigestBuilder,
+}
+
+/// What a cell answers to a step, besides the states.
+pub(super) struct CellAnswer {
+    pub(super) ack: CellAck,
+    pub(super) poses: Vec<LinkPoses>,
+    pub(super) transfers: Vec<Transfer>,
+    pub(super) snapshot: Option<CellSnapshot>,
+}
+
+impl HostedCell {
+    /// Returns its number.
+    pub fn id(&self) -> CellId {
+        self.id
+    }
+
+    /// Returns the performers that it owns, ascending.
+    pub fn performers(&self) -> impl Iterator<Item = PerformerId> {
+        self.performers.iter().copied()
+    }
+
+    /// Returns the performers of which it has a ghost, ascending.
+    pub fn ghosts(&self) -> impl Iterator<Item = PerformerId> {
+        self.ghosts.iter().copied()
+    }
+
+    /// Returns the levels that are loaded in it, ascending.
+    pub fn levels(&self) -> impl Iterator<Item = LevelId> {
+        self.levels.iter().copied()
+    }
+
+    /// Tells whether it stands still for now.
+    pub fn is_suspended(&self) -> bool {
+        self.is_suspended
+    }
+
+    /// Returns its physics.
+    pub fn physics(&self) -> &Cell {
+        &self.physics
+    }
+
+    /// Makes a cell of the models that are in all cells of its world.
+    pub(super) fn empty(id: CellId, scene: &Scene) -> Self {
+        let world = scene.plan.cell(id).world;
+        let mut physics = Cell::new(Arc::clone(&scene.worlds[world]));
+        for model in &scene.plan.global_models[world] {
+            physics.insert_static(*model);
+        }
+        Self::around(id, world, physics)
+    }
+
+    /// Makes a cell as it is at the start.
+    pub(super) fn at_start(id: CellId, scene: &Scene) -> Self {
+        let mut cell = Self::empty(id, scene);
+        for performer in scene.residents(id) {
+            let model = scene.plan.performer(*performer).model;
+            cell.physics.insert_performer(*performer, model);
+            cell.performers.insert(*performer);
+        }
+        cell
+    }
+
+    /// Makes a cell without levels around physics.
+    pub(super) fn around(id: CellId, world: usize, physics: Cell) -> Self {
+        Self {
+            id,
+            world,
+            levels: BTreeSet::new(),
+            keepers: BTreeMap::new(),
+            performers: physics.performers().collect(),
+            ghosts: physics.ghosts().collect(),
+            is_suspended: false,
+            states: Vec::new(),
+            digest: DigestBuilder::default(),
+            physics,
+        }
+    }
+
+    /// Makes the changes of a step, does it, and answers.
+    pub(super) fn run(
+        &mut self,
+        work: &CellWork<'_>,
+        step: &Step,
+        scene: &Scene,
+    ) -> Result<CellAnswer, StepError> {
+        self.change(work, step, scene)?;
+        let begin = Instant::now();
+        if self.advances_in(step) {
+            self.physics.step(step.step_size_ns as f64 / 1e9);
+        }
+        let physics_ns = begin.elapsed().as_nanos() as u64;
+        self.physics.states(scene.step_size_s, &mut self.states);
+        self.digest.clear();
+        for state in &self.states {
+            self.digest.digest(state.digest);
+        }
+        let ack = CellAck {
+            cell: self.id,
+            digest: self.digest.finish(),
+            physics_ns,
+            performer_count: self.states.len() as u32,
+        };
+        Ok(self.answer(ack, step))
+    }
+
+    /// Tells whether time passes in it in a step.
+    fn advances_in(&self, step: &Step) -> bool {
+        !step.paused && !self.is_suspended && !self.performers.is_empty()
+    }
+
+    fn answer(&mut self, ack: CellAck, step: &Step) -> CellAnswer {
+        let wanted = &step.wanted;
+        let poses = self.own(&wanted.poses);
+        let transfers = self.own(&wanted.states).map(|performer| Transfer {
+            performer,
+            state: self.physics.transfer(performer),
+        });
+        CellAnswer {
+            ack,
+            poses: poses
+                .map(|performer| self.physics.link_poses(performer))
+                .collect(),
+            transfers: transfers.collect(),
+            snapshot: wanted
+                .snapshots
+                .binary_search(&self.id)
+                .is_ok()
+                .then(|| CellSnapshot {
+                    iteration: step.iteration,
+                    cell: self.id,
+                    bytes: self.snapshot(),
+                }),
+        }
+    }
+
+    /// Returns which of some performers in ascending order it owns, in the same order.
+    fn own<'a>(&'a self, performers: &'a [PerformerId]) -> impl Iterator<Item = PerformerId> + 'a {
+        let range = match (self.performers.first(), self.performers.last()) {
+            (Some(first), Some(last)) => {
+                let begin = performers.partition_point(|performer| performer < first);
+                let end = performers.partition_point(|performer| performer <= last);
+                &performers[begin..end]
+            }
+            _ => &[],
+        };
+        let owned = range.iter().copied();
+        owned.filter(|performer| self.performers.contains(performer))
+    }
+
+    fn change(&mut self, work: &CellWork<'_>, step: &Step, scene: &Scene) -> Result<(), StepError> {
+        let cell = self.id;
+        for performer in work.releases.iter().copied() {
+            if !self.performers.remove(&performer) {
+                return Err(StepError::NotInCell { performer, cell });
+            }
+            self.physics.remove_performer(performer);
+        }
+        self.adopt(work)?;
+        for change in &work.levels {
+            self.change_level(*change, scene)?;
+        }
+        for change in &work.ghosts {
+            self.change_ghost(*change, scene)?;
+        }
+        let mut arrived = work.arrivals.iter().map(|arrival| arrival.performer);
+        if let Some(performer) = arrived.find(|performer| self.ghosts.contains(performer)) {
+            return Err(StepError::Ghost { cell, performer });
+        }
+        self.place_ghosts(&step.ghost_poses)?;
+        if let Some(suspended) = work.suspension {
+            if suspended == self.is_suspended {
+                return Err(StepError::Suspension(cell));
+            }
+            self.is_suspended = suspended;
+        }
+        // Here and not in the next step: it must not matter whether a snapshot is taken in between.
+        self.physics.settle();
+        Ok(())
+    }
+
+    fn adopt(&mut self, work: &CellWork<'_>) -> Result<(), StepError> {
+        if work.arrivals.is_empty() {
+            return Ok(());
+        }
+        let cell = self.id;
+        for arrival in &work.arrivals {
+            let performer = arrival.performer;
+            if !self.performers.insert(performer) {
+                return Err(StepError::InCell { performer, cell });
+            }
+        }
+        let adopted = self.physics.adopt(&work.arrivals);
+        adopted.map_err(|source| StepError::Adopt { cell, source })
+    }
+
+    fn change_level(&mut self, change: LevelChange, scene: &Scene) -> Result<(), StepError> {
+        let LevelChange {
+            cell,
+            level,
+            loaded,
+        } = change;
+        let is_new = if loaded {
+            self.levels.insert(level)
+        } else {
+            self.levels.remove(&level)
+        };
+        if !is_new {
+            return Err(StepError::Level { cell, level });
+        }
+        for model in &scene.plan.level(level).static_models {
+            if loaded {
+                self.keep(*model);
+            } else {
+                self.release(*model);
+            }
+        }
+        Ok(())
+    }
+
+    fn keep(&mut self, model: usize) {
+        let keepers = self.keepers.entry(model).or_insert(0);
+        *keepers += 1;
+        if *keepers == 1 {
+            self.physics.insert_static(model);
+        }
+    }
+
+    fn release(&mut self, model: usize) {
+        let keepers = self
+            .keepers
+            .get_mut(&model)
+            .expect("a level that is unloaded was loaded before");
+        *keepers -= 1;
+        if *keepers == 0 {
+            self.keepers.remove(&model);
+            self.physics.remove_static(model);
+        }
+    }
+
+    fn change_ghost(&mut self, change: GhostChange, scene: &Scene) -> Result<(), StepError> {
+        let GhostChange {
+            cell,
+            performer,
+            present,
+        } = change;
+        let is_new = if present {
+            !self.performers.contains(&performer) && self.ghosts.insert(performer)
+        } else {
+            self.ghosts.remove(&performer)
+        };
+        if !is_new {
+            return Err(StepError::Ghost { cell, performer });
+        }
+        if present {
+            let model = scene.plan.performer(performer).model;
+            self.physics.insert_ghost(performer, model);
+        } else {
+            self.physics.remove_ghost(performer);
+        }
+        Ok(())
+    }
+
+    fn place_ghosts(&mut self, all_poses: &[LinkPoses]) -> Result<(), StepError> {
+        for performer in self.ghosts.iter().copied() {
+            let found = all_poses.binary_search_by_key(&performer, |poses| poses.performer);
+            if let Ok(index) = found
+                && !self.physics.place_ghost(&all_poses[index])
+            {
+                let cell = self.id;
+                return Err(StepError::GhostPoses { cell, performer });
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,9 @@
+//! Hosts of cells in one process, driven step by step as a primary drives them.
+
+mod errors;
+mod fixture;
+mod moves;
+mod restores;
+mod suspension;
+mod threads;
+mod verification;

@@ -1,0 +1,100 @@
+//! Every step twice: nothing is found where nothing is wrong, and a planted fault is.
+
+use std::collections::BTreeMap;
+
+use protocol::primary_to_secondary::Step;
+use protocol::{CellId, PeerName, PerformerId};
+
+use super::fixture::*;
+use crate::cell_host::cell_work::CellWork;
+use crate::cell_host::hosted_cell::HostedCell;
+use crate::cell_host::verification::run_twice;
+use crate::cell_host::{Difference, Field, HostSettings, StepError};
+
+const VERIFIED: HostSettings = HostSettings {
+    verify: true,
+    ..PLAIN
+};
+
+#[test]
+fn steps_done_twice_agree_and_give_the_same_bits_as_steps_done_once() {
+    let run = |settings| {
+        let mut hosts = Hosts::started(["a", "a", "b"], settings);
+        let mut digests = hosts.advance_by(100);
+        digests.push(hosts.hand_off(2, 1, 3));
+        digests.extend(hosts.advance_by(100));
+        digests.push(hosts.migrate(1, "b"));
+        digests.extend(hosts.advance_by(50));
+        digests
+    };
+    assert!(run(VERIFIED) == run(PLAIN));
+}
+
+/// Does a step twice in a cell, with a fault in the copy, and returns how the results differ.
+fn difference(disturb: impl FnOnce(&mut HostedCell)) -> Option<Difference> {
+    let mut hosts = Hosts::started(["a", "a", "a"], VERIFIED);
+    hosts.advance_by(100);
+    let step: Step = hosts.following();
+    let host = hosts
+        .hosts
+        .get_mut(&"a".parse::<PeerName>().unwrap())
+        .unwrap();
+    let slot = host.cells.get_mut(&CellId(1)).unwrap();
+    let work = CellWork::default();
+    match run_twice(&mut slot.cell, &work, &step, &host.scene, disturb) {
+        Ok(_) => None,
+        Err(StepError::Diverged(divergence)) => {
+            assert_eq!(divergence.cell, "main::L0");
+            assert_eq!(divergence.iteration, step.iteration);
+            Some(divergence.difference)
+        }
+        Err(other) => panic!("{other}"),
+    }
+}
+
+#[test]
+fn a_planted_fault_is_found_and_named() {
+    assert_eq!(difference(|_| {}), None);
+    let found = difference(|copy| {
+        copy.physics.remove_performer(PerformerId(4));
+        copy.physics.insert_performer(PerformerId(4), copy_model(4));
+    });
+    let Some(Difference::State {
+        performer, field, ..
+    }) = found
+    else {
+        panic!("{found:?}");
+    };
+    assert_eq!(
+        (performer.as_str(), field),
+        ("main::box_0_4", Field::Position)
+    );
+}
+
+#[test]
+fn a_performer_that_is_gone_and_a_static_model_too_many_are_found() {
+    let found = difference(|copy| copy.physics.remove_performer(PerformerId(4)));
+    assert_eq!(found, Some(Difference::Performers));
+    let wall = |copy: &mut HostedCell| copy.physics.remove_static(far_wall());
+    assert_eq!(difference(wall), Some(Difference::Hidden));
+}
+
+/// Returns the index of the model of a performer of the first level.
+fn copy_model(performer: u32) -> usize {
+    index_of(&format!("box_0_{performer}"))
+}
+
+/// Returns the index of a static model that nothing touches.
+fn far_wall() -> usize {
+    index_of("wall")
+}
+
+fn index_of(name: &str) -> usize {
+    let models = row("main", 3).models;
+    let by_name: BTreeMap<_, _> = models
+        .iter()
+        .enumerate()
+        .map(|(index, model)| (model.name.as_str(), index))
+        .collect();
+    by_name[name]
+}

@@ -1,0 +1,207 @@
+//! Every step twice: once in the cell, once in a copy restored from its snapshot, to see that both
+//! give the same bits.
+//!
+//! It finds what lockstep must not have: state that no snapshot holds, and numbers that depend on
+//! more than the calls made.
+
+use std::fmt;
+
+use lockstep::Plan;
+use protocol::primary_to_secondary::Step;
+use protocol::{Digest, Iteration, PerformerState};
+
+use super::cell_work::CellWork;
+use super::hosted_cell::{CellAnswer, HostedCell};
+use super::scene::Scene;
+use super::step_error::StepError;
+
+/// A step that gave two results.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("iteration {iteration} of cell {cell}, done again from a snapshot, differs: {difference}")]
+pub struct Divergence {
+    /// The name of the cell.
+    pub cell: String,
+    /// The iteration that was done twice.
+    pub iteration: Iteration,
+    /// The first difference.
+    pub difference: Difference,
+}
+
+/// How two results of a step differ.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Difference {
+    /// The copy cannot do the step, and why.
+    Failed(String),
+    /// It owns other performers.
+    Performers,
+    /// A performer's states differ.
+    State {
+        /// The performer's name.
+        performer: String,
+        /// The first field that differs.
+        field: Field,
+        /// The field in the cell, then in the copy.
+        values: [String; 2],
+    },
+    /// All states agree, and what else is in the cells does not.
+    Hidden,
+}
+
+/// A part of a performer's state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Field {
+    /// Of the model's origin.
+    Position,
+    /// Of the model.
+    Orientation,
+    /// Of the canonical link.
+    LinearVelocity,
+    /// Of the canonical link.
+    AngularVelocity,
+    /// The box that it may reach next.
+    Reach,
+    /// The links beside the canonical one, or whether they sleep.
+    Links,
+}
+
+/// Does a step in a cell, and again in a copy of it to which something may be done in between.
+pub(super) fn run_twice(
+    cell: &mut HostedCell,
+    work: &CellWork<'_>,
+    step: &Step,
+    scene: &Scene,
+    disturb: impl FnOnce(&mut HostedCell),
+) -> Result<CellAnswer, StepError> {
+    let before = cell.snapshot();
+    let answer = cell.run(work, step, scene)?;
+    let difference = match HostedCell::restore(cell.id(), &before, scene) {
+        Ok(mut copy) => {
+            disturb(&mut copy);
+            match copy.run(work, step, scene) {
+                Ok(_) => compare(cell, &mut copy, &scene.plan),
+                Err(error) => Some(Difference::Failed(
+                    crate::secondary::Chain(&error).to_string(),
+                )),
+            }
+        }
+        Err(error) => Some(Difference::Failed(
+            crate::secondary::Chain(&error).to_string(),
+        )),
+    };
+    match difference {
+        None => Ok(answer),
+        Some(difference) => Err(StepError::Diverged(Box::new(Divergence {
+            cell: scene.plan.cell(cell.id()).name.clone(),
+            iteration: step.iteration,
+            difference,
+        }))),
+    }
+}
+
+fn compare(cell: &mut HostedCell, copy: &mut HostedCell, plan: &Plan) -> Option<Difference> {
+    first_difference(&cell.states, &copy.states, plan).or_else(|| {
+        let [one, other] = [cell, copy].map(|cell| Digest::of_bytes(&cell.snapshot()));
+        (one != other).then_some(Difference::Hidden)
+    })
+}
+
+fn first_difference(
+    states: &[PerformerState],
+    again: &[PerformerState],
+    plan: &Plan,
+) -> Option<Difference> {
+    let ids = |states: &[PerformerState]| states.iter().map(|state| state.performer).collect();
+    let [one, other]: [Vec<_>; 2] = [ids(states), ids(again)];
+    if one != other {
+        return Some(Difference::Performers);
+    }
+    states.iter().zip(again).find_map(|(one, other)| {
+        let (field, values) = field_that_differs(one, other)?;
+        let performer = plan.performer(one.performer).name.clone();
+        Some(Difference::State {
+            performer,
+            field,
+            values,
+        })
+    })
+}
+
+fn field_that_differs(
+    one: &PerformerState,
+    other: &PerformerState,
+) -> Option<(Field, [String; 2])> {
+    let numbers = |field, one: &[f64], other: &[f64]| {
+        let differs = one
+            .iter()
+            .zip(other)
+            .any(|(one, other)| one.to_bits() != other.to_bits());
+        differs.then(|| (field, [one, other].map(|numbers| format!("{numbers:?}"))))
+    };
+    let reach = |state: &PerformerState| state.reach.as_flattened().to_vec();
+    let [reach, other_reach] = [one, other].map(reach);
+    let reaches = || {
+        let bits = |numbers: &[f32]| numbers.iter().map(|n| n.to_bits()).collect::<Vec<_>>();
+        (bits(&reach) != bits(&other_reach)).then(|| {
+            let values = [&reach, &other_reach].map(|numbers| format!("{numbers:?}"));
+            (Field::Reach, values)
+        })
+    };
+    let links = || {
+        let values = [one, other].map(|state| state.digest.to_string());
+        (one.digest != other.digest).then_some((Field::Links, values))
+    };
+    numbers(Field::Position, &one.position, &other.position)
+        .or_else(|| {
+            let orientations = [&one.orientation_xyzw, &other.orientation_xyzw];
+            numbers(Field::Orientation, orientations[0], orientations[1])
+        })
+        .or_else(|| {
+            numbers(
+                Field::LinearVelocity,
+                &one.linear_velocity,
+                &other.linear_velocity,
+            )
+        })
+        .or_else(|| {
+            numbers(
+                Field::AngularVelocity,
+                &one.angular_velocity,
+                &other.angular_velocity,
+            )
+        })
+        .or_else(links)
+        .or_else(reaches)
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Failed(error) => write!(formatter, "the copy cannot do it: {error}"),
+            Self::Performers => formatter.write_str("it owns other performers"),
+            Self::State {
+                performer,
+                field,
+                values: [one, other],
+            } => write!(
+                formatter,
+                "{field} of {performer} is {one}, and then {other}"
+            ),
+            Self::Hidden => {
+                formatter.write_str("all states agree, and the rest of the cell does not")
+            }
+        }
+    }
+}
+
+impl fmt::Display for Field {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Position => "the position",
+            Self::Orientation => "the orientation",
+            Self::LinearVelocity => "the linear velocity",
+            Self::AngularVelocity => "the angular velocity",
+            Self::Reach => "the reach",
+            Self::Links => "the digest of the links",
+        })
+    }
+}
