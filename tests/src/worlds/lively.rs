@@ -44,7 +44,7 @@ pub fn piles() -> World {
         scene.cuboid(&name, pose, [0.4, 0.3, 0.3], Surface::rough(0.4));
     }
     for (row, y) in [(0, -0.6), (1, 0.6)] {
-        for column in 0..6 {
+        for column in 0..8 {
             let x = -0.5 + 0.8 * f64::from(column);
             let name = format!("L{row}_{column}");
             scene.level(&name, [x, y, 2.0], [0.8, 1.2, 5.0], 0.3, &[]);
@@ -103,7 +103,7 @@ pub fn joined() -> World {
     scene.joint("ball", "chain_0", "chain_1", None);
     scene.joint("ball", "chain_1", "chain_2", None);
     scene.joint("revolute", "pair_0", "pair_1", Some([0.0, 1.0, 0.0]));
-    scene.joint("universal", "arm_0", "arm_1", None);
+    scene.joint("fixed", "arm_0", "arm_1", None);
     scene.levels_along_x(-3.0, 1.0, 6, 0.3, |_| floors.clone());
     scene.build()
 }

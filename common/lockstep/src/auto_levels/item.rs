@@ -94,7 +94,8 @@ pub(super) fn reach(world: &World) -> f64 {
     let moving = world.models.iter().filter(|model| !model.is_static);
     moving
         .map(Model::reach)
-        .filter(|reach| reach.is_finite())
+        .map(|reach| reach.radius)
+        .filter(|radius| radius.is_finite())
         .fold(0.0, f64::max)
 }
 
