@@ -49,8 +49,10 @@ pub struct Cell {
     pub(super) contents: Contents,
     pub(super) shapes: Shapes,
     pub(super) solids: SolidsOfCell,
-    /// Whether joints came or left since rapier last looked at them; see [`Cell::settle`].
+    /// Whether joints came or left since rapier last looked at them; see [`super::settling`].
     pub(super) has_new_joints: bool,
+    /// Bodies that came asleep since then.
+    pub(super) sleepers: Vec<RigidBodyHandle>,
     digest: DigestBuilder,
 }
 
@@ -130,6 +132,7 @@ impl Cell {
             shapes,
             solids: SolidsOfCell::default(),
             has_new_joints: false,
+            sleepers: Vec::new(),
             digest: DigestBuilder::default(),
         }
     }
@@ -218,17 +221,6 @@ impl Cell {
         self.physics.step_with_events(&CollisionFilter, &());
         self.solids.movers_changed();
         self.report_quarantined();
-    }
-
-    /// Lets rapier take note of joints that came or left, in a step of no length. Otherwise it does
-    /// so at the begin of the next step; but until then it keeps them in lists that are in no
-    /// snapshot, and a cell must go on with the same bits whether a snapshot was taken or not.
-    pub(super) fn settle(&mut self) {
-        if std::mem::take(&mut self.has_new_joints) {
-            let step_size_s = std::mem::take(&mut self.physics.integration_parameters.dt);
-            self.physics.step_with_events(&CollisionFilter, &());
-            self.physics.integration_parameters.dt = step_size_s;
-        }
     }
 
     /// Returns the performers in the order of their ids.
