@@ -70,6 +70,8 @@ pub(super) struct Contents {
     pub(super) joint_mechanisms: BTreeMap<usize, Mechanism>,
     /// Copies of performers that other cells own.
     pub(super) ghosts: BTreeMap<PerformerId, Ghost>,
+    /// Bodies that were put back to sleep and that rapier has yet to take out of a step.
+    pub(super) dozing: Vec<RigidBodyHandle>,
 }
 
 /// A performer in a cell.
@@ -102,6 +104,8 @@ impl Cell {
             ..PhysicsWorld::default()
         };
         let anchor = physics.insert_body(RigidBodyBuilder::fixed());
+        // The first step of a rapier world finds its islands anew, and loses who came asleep.
+        physics.step();
         let contents = Contents {
             anchor,
             statics: BTreeMap::new(),
@@ -109,6 +113,7 @@ impl Cell {
             mechanisms: BTreeMap::new(),
             joint_mechanisms: BTreeMap::new(),
             ghosts: BTreeMap::new(),
+            dozing: Vec::new(),
         };
         Self::from_parts(world, physics, contents)
     }
@@ -219,6 +224,7 @@ impl Cell {
         let mechanisms = mechanisms.values_mut().chain(joint_mechanisms.values_mut());
         mechanism::prepare(mechanisms, &mut self.physics, step_size_s);
         self.physics.step_with_events(&CollisionFilter, &());
+        self.wake_disturbed();
         self.solids.movers_changed();
         self.report_quarantined();
     }

@@ -55,6 +55,23 @@ impl Cell {
             let island = islands.persistent_island_of(bodies, body);
             if island.is_some_and(|island| !awake.contains(&island)) {
                 bodies[body].sleep();
+                self.contents.dozing.push(body);
+            }
+        }
+    }
+
+    /// Wakes bodies that were put back to sleep, but met one that is awake in the very next step:
+    /// rapier has moved them, and they must not count as asleep.
+    pub(super) fn wake_disturbed(&mut self) {
+        let dozing = std::mem::take(&mut self.contents.dozing);
+        if dozing.is_empty() {
+            return;
+        }
+        let active = self.physics.islands.active_bodies();
+        let active: BTreeSet<_> = active.map(RigidBodyHandle::into_raw_parts).collect();
+        for body in dozing {
+            if active.contains(&body.into_raw_parts()) {
+                self.physics.wake_up(body, true);
             }
         }
     }
