@@ -1,13 +1,22 @@
 //! Where cells run: hosts for cells that open, and migrations that are worth their cost.
 //!
 //! Its choices depend on load and timing, and never change results: they say where a cell runs and
-//! not what is in it. Costs are measured in `balance/cost.rs`, and moves are planned in
-//! `balance/planner.rs`.
+//! not what is in it. Costs are measured in `balance/cost.rs`, what is known of each cell is kept
+//! in `balance/record.rs`, and moves are planned in `balance/planner.rs`.
 
-use std::collections::BTreeMap;
+mod cost;
+mod planner;
+mod record;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use std::time::Duration;
 
 use protocol::{CellId, Iteration, PeerName};
+
+use planner::{Candidate, Goal};
+use record::{MoveCosts, Record};
 
 /// What balancing weighs and how patient it is.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,7 +25,8 @@ pub struct BalanceSettings {
     pub window: u64,
     /// For how many windows on end the load must be uneven before cells move.
     pub patience: u32,
-    /// For how many iterations a cell stays on its host before it moves again.
+    /// For how many iterations a cell stays on its host before it moves again. It stays twice as
+    /// long each time that it goes back to where it came from.
     pub minimum_stay: u64,
     /// For how many iterations a gain is expected to last.
     pub expected_stay: u64,
@@ -55,33 +65,65 @@ pub struct Move {
 #[derive(Debug)]
 pub struct Balance {
     settings: BalanceSettings,
+    /// Indexed by [`CellId`].
+    records: Vec<Record>,
+    move_costs: MoveCosts,
+    batch_length: u32,
+    window_start: Iteration,
+    latest: Iteration,
+    uneven_windows: u32,
+    /// What is left of the last plan.
+    pending: VecDeque<Pending>,
+}
+
+#[derive(Debug)]
+struct Pending {
+    cell: CellId,
+    from: PeerName,
+    to: PeerName,
 }
 
 impl Balance {
     /// Starts without knowing any cell.
     pub fn new(settings: BalanceSettings) -> Self {
-        Self { settings }
+        let batch_length = settings.window / cost::BATCHES as u64;
+        Self {
+            records: Vec::new(),
+            move_costs: MoveCosts::new(settings.move_cost),
+            batch_length: u32::try_from(batch_length.max(1)).unwrap_or(u32::MAX),
+            window_start: Iteration(0),
+            latest: Iteration(0),
+            uneven_windows: 0,
+            pending: VecDeque::new(),
+            settings,
+        }
     }
 
-    /// Takes what a cell cost in a step that advanced time.
+    /// Takes what a cell of the plan cost in a step that advanced time.
     pub fn note(&mut self, cell: CellId, cost: Duration) {
-        let _ = (cell, cost);
+        let batch_length = self.batch_length;
+        self.record(cell).cost.note(cost, batch_length);
     }
 
     /// Forgets a cell that was given up.
     pub fn forget(&mut self, cell: CellId) {
-        let _ = cell;
+        if let Some(record) = self.records.get_mut(cell.0 as usize) {
+            *record = Record::default();
+        }
     }
 
     /// Takes how large the snapshot of a cell that moved was, and for how long the move held up
     /// the run.
     pub fn note_move(&mut self, cell: CellId, bytes: u64, took: Duration) {
-        let _ = (cell, bytes, took);
+        self.record(cell).snapshot_bytes = Some(bytes);
+        self.move_costs.note(bytes, took);
     }
 
     /// Takes that a cell moved, for whatever reason; its minimum stay begins.
     pub fn note_moved(&mut self, cell: CellId, iteration: Iteration) {
-        let _ = (cell, iteration);
+        let record = self.record(cell);
+        record.moved_at = Some(iteration);
+        record.cost.runs_elsewhere();
     }
 
     /// Returns the host of a cell that opens: the secondary with the least load, and of several
@@ -100,7 +142,8 @@ impl Balance {
         hosts.into_iter().next().expect("one cell has one host")
     }
 
-    /// Returns the hosts of cells that open together, given with the performers expected in each.
+    /// Returns the hosts of cells that open together, given with the performers expected in each,
+    /// in their order.
     ///
     /// # Panics
     /// When there is no secondary.
@@ -110,23 +153,37 @@ impl Balance {
         affinity: &BTreeMap<CellId, PeerName>,
         secondaries: &[PeerName],
     ) -> Vec<PeerName> {
-        let mut loads: BTreeMap<&PeerName, usize> =
-            secondaries.iter().map(|name| (name, 0)).collect();
-        for host in affinity.values() {
-            if let Some(cells) = loads.get_mut(host) {
+        for (cell, expected_performers) in opening {
+            self.record(*cell).expected_performers = Some(*expected_performers);
+        }
+        let guess = self.guess(affinity);
+        let mut loads: BTreeMap<&PeerName, (f64, usize)> = secondaries
+            .iter()
+            .map(|secondary| (secondary, (0.0, 0)))
+            .collect();
+        for (cell, host) in affinity {
+            if let Some((load_ns, cells)) = loads.get_mut(host) {
+                *load_ns += self.cost_ns(*cell, &guess);
                 *cells += 1;
             }
         }
-        let mut hosts = Vec::with_capacity(opening.len());
-        for _ in opening {
-            let (host, cells) = loads
-                .iter_mut()
-                .min_by_key(|(_, cells)| **cells)
-                .expect("a run with cells has a secondary");
-            *cells += 1;
-            hosts.push((*host).clone());
-        }
-        hosts
+        let mut heap: BinaryHeap<Vacancy> = loads
+            .into_iter()
+            .map(|(secondary, (load_ns, cells))| Vacancy {
+                load_ns,
+                cells,
+                secondary,
+            })
+            .collect();
+        let host_of = |(cell, _): &(CellId, u32)| {
+            let mut vacancy = heap.pop().expect("a run with cells has a secondary");
+            let host = vacancy.secondary.clone();
+            vacancy.load_ns += self.cost_ns(*cell, &guess);
+            vacancy.cells += 1;
+            heap.push(vacancy);
+            host
+        };
+        opening.iter().map(host_of).collect()
     }
 
     /// Returns the cells that are to move before the next step. To be called in every iteration:
@@ -137,7 +194,215 @@ impl Balance {
         affinity: &BTreeMap<CellId, PeerName>,
         secondaries: &[PeerName],
     ) -> Vec<Move> {
-        let _ = (iteration, affinity, secondaries, &self.settings);
-        Vec::new()
+        if iteration < self.latest {
+            self.turn_back(iteration);
+        }
+        self.latest = iteration;
+        if self.pending.is_empty() {
+            let noted = iteration.0 - self.window_start.0;
+            if noted < self.settings.window.max(1) {
+                return Vec::new();
+            }
+            self.window_start = iteration;
+            for record in &mut self.records {
+                record.cost.end_window(noted);
+            }
+            self.plan(iteration, affinity, secondaries);
+        }
+        self.next_moves(iteration, affinity, secondaries)
+    }
+
+    /// Plans moves when the load was uneven for long enough.
+    fn plan(
+        &mut self,
+        iteration: Iteration,
+        affinity: &BTreeMap<CellId, PeerName>,
+        secondaries: &[PeerName],
+    ) {
+        let (names, hosts) = self.hosts(iteration, affinity, secondaries);
+        let goal = Goal {
+            expected_stay: self.settings.expected_stay as f64,
+            tolerance: self.settings.tolerance,
+        };
+        if !planner::is_uneven(&hosts, &goal) {
+            self.uneven_windows = 0;
+            return;
+        }
+        self.uneven_windows = self.uneven_windows.saturating_add(1);
+        if self.uneven_windows < self.settings.patience {
+            return;
+        }
+        let planned = planner::plan(hosts, &goal);
+        self.pending.extend(planned.into_iter().map(|one| Pending {
+            cell: one.cell,
+            from: names[one.from].clone(),
+            to: names[one.to].clone(),
+        }));
+    }
+
+    /// Takes the next moves of the plan that can still be made. After the last one measuring
+    /// starts again, since moving disturbs it.
+    fn next_moves(
+        &mut self,
+        iteration: Iteration,
+        affinity: &BTreeMap<CellId, PeerName>,
+        secondaries: &[PeerName],
+    ) -> Vec<Move> {
+        let mut moves = Vec::new();
+        while moves.len() < self.settings.moves_max.max(1) {
+            let Some(Pending { cell, from, to }) = self.pending.pop_front() else {
+                break;
+            };
+            if affinity.get(&cell) == Some(&from) && secondaries.contains(&to) {
+                let minimum_stay = self.settings.minimum_stay;
+                self.record(cell).moves(iteration, from, &to, minimum_stay);
+                moves.push(Move { cell, to });
+            }
+        }
+        if !moves.is_empty() && self.pending.is_empty() {
+            self.start_measuring(iteration);
+        }
+        moves
+    }
+
+    fn start_measuring(&mut self, iteration: Iteration) {
+        self.window_start = iteration;
+        self.uneven_windows = 0;
+        for record in &mut self.records {
+            record.cost.drop_window();
+        }
+    }
+
+    /// Time was set back: stays are counted from there.
+    fn turn_back(&mut self, iteration: Iteration) {
+        self.pending.clear();
+        self.start_measuring(iteration);
+        for record in &mut self.records {
+            record.moved_at = record.moved_at.map(|moved_at| moved_at.min(iteration));
+        }
+    }
+
+    /// Returns the secondaries by name, and the cells on each.
+    fn hosts<'a>(
+        &self,
+        iteration: Iteration,
+        affinity: &BTreeMap<CellId, PeerName>,
+        secondaries: &'a [PeerName],
+    ) -> (Vec<&'a PeerName>, Vec<Vec<Candidate>>) {
+        let mut names: Vec<&PeerName> = secondaries.iter().collect();
+        names.sort();
+        names.dedup();
+        let mut hosts = vec![Vec::new(); names.len()];
+        let guess = self.guess(affinity);
+        for (cell, host) in affinity {
+            let Ok(host) = names.binary_search(&host) else {
+                continue;
+            };
+            let record = self.records.get(cell.0 as usize);
+            let snapshot_bytes = record.and_then(|record| record.snapshot_bytes);
+            let is_free = record.is_some_and(|record| {
+                record.cost.per_iteration_ns().is_some()
+                    && record.has_stayed(iteration, self.settings.minimum_stay)
+            });
+            hosts[host].push(Candidate {
+                cell: *cell,
+                cost_ns: self.cost_ns(*cell, &guess),
+                move_cost_ns: self.move_costs.of_ns(snapshot_bytes),
+                is_free,
+            });
+        }
+        (names, hosts)
+    }
+
+    /// Returns what cells cost that were not measured yet, judged by those that were.
+    fn guess(&self, affinity: &BTreeMap<CellId, PeerName>) -> Guess {
+        let (mut cells, mut all_ns) = (0_u32, 0.0);
+        let (mut performers, mut their_ns) = (0.0, 0.0);
+        for cell in affinity.keys() {
+            let Some(record) = self.records.get(cell.0 as usize) else {
+                continue;
+            };
+            let Some(cost_ns) = record.cost.per_iteration_ns() else {
+                continue;
+            };
+            cells += 1;
+            all_ns += cost_ns;
+            if let Some(expected) = record.expected_performers {
+                performers += f64::from(expected.max(1));
+                their_ns += cost_ns;
+            }
+        }
+        let per_cell_ns = if cells > 0 {
+            all_ns / f64::from(cells)
+        } else {
+            1.0
+        };
+        let per_performer_ns = if performers > 0.0 {
+            their_ns / performers
+        } else {
+            per_cell_ns
+        };
+        Guess {
+            per_cell_ns,
+            per_performer_ns,
+        }
+    }
+
+    /// Returns what a cell costs per iteration, guessed when it was not measured yet.
+    fn cost_ns(&self, cell: CellId, guess: &Guess) -> f64 {
+        let Some(record) = self.records.get(cell.0 as usize) else {
+            return guess.per_cell_ns;
+        };
+        let guessed_ns = record
+            .expected_performers
+            .map_or(guess.per_cell_ns, |count| {
+                f64::from(count.max(1)) * guess.per_performer_ns
+            });
+        record.cost.per_iteration_ns().unwrap_or(guessed_ns)
+    }
+
+    fn record(&mut self, cell: CellId) -> &mut Record {
+        let index = cell.0 as usize;
+        if index >= self.records.len() {
+            self.records.resize_with(index + 1, Record::default);
+        }
+        &mut self.records[index]
     }
 }
+
+/// What a cell is taken to cost before it is measured.
+struct Guess {
+    per_cell_ns: f64,
+    per_performer_ns: f64,
+}
+
+/// A secondary that a cell can open on; the greatest is the one to take.
+#[derive(Debug)]
+struct Vacancy<'a> {
+    load_ns: f64,
+    cells: usize,
+    secondary: &'a PeerName,
+}
+
+impl Ord for Vacancy<'_> {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        let by_load = other.load_ns.total_cmp(&self.load_ns);
+        by_load
+            .then_with(|| other.cells.cmp(&self.cells))
+            .then_with(|| other.secondary.cmp(self.secondary))
+    }
+}
+
+impl PartialOrd for Vacancy<'_> {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Vacancy<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Vacancy<'_> {}

@@ -27,9 +27,34 @@ impl Bounds {
         }
     }
 
+    /// Returns the least box that holds both.
+    #[must_use]
+    pub fn joined(&self, other: &Self) -> Self {
+        Self {
+            min: std::array::from_fn(|axis| self.min[axis].min(other.min[axis])),
+            max: std::array::from_fn(|axis| self.max[axis].max(other.max[axis])),
+        }
+    }
+
     /// Tells whether two boxes share at least a point; boxes with a NaN touch nothing.
     pub fn touches(&self, other: &Self) -> bool {
         (0..3).all(|axis| self.min[axis] <= other.max[axis] && other.min[axis] <= self.max[axis])
+    }
+
+    /// Returns how far the faces of either box may move before [`Self::touches`] can change \[m\].
+    pub fn slack(&self, other: &Self) -> f64 {
+        let gaps = (0..3)
+            .map(|axis| (other.min[axis] - self.max[axis]).max(self.min[axis] - other.max[axis]));
+        gaps.fold(f64::NEG_INFINITY, f64::max).abs()
+    }
+}
+
+impl From<[[f32; 3]; 2]> for Bounds {
+    fn from([min, max]: [[f32; 3]; 2]) -> Self {
+        Self {
+            min: min.map(f64::from),
+            max: max.map(f64::from),
+        }
     }
 }
 
@@ -57,5 +82,14 @@ mod tests {
     fn an_infinite_box_touches_every_box() {
         let everything = Bounds::around([0.0; 3], [f64::INFINITY; 3]);
         assert!(everything.touches(&Bounds::around([1e9; 3], [0.0; 3])));
+    }
+
+    #[test]
+    fn slack_is_the_way_to_the_next_change() {
+        let level = Bounds::around([0.0; 3], [5.0, 5.0, 50.0]);
+        let slack = |x, y| level.slack(&Bounds::around([x, y, 0.0], [1.0; 3]));
+        assert_eq!(slack(0.0, 0.0), 6.0);
+        assert_eq!(slack(4.0, 1.0), 2.0);
+        assert_eq!(slack(8.0, 9.0), 3.0);
     }
 }

@@ -1,85 +1,135 @@
-//! Which levels each cell has loaded: those whose buffer one of the cell's performers touches.
+//! Which levels each performer touches, which are active and which are loaded in which cell.
 //!
-//! A function of performers' positions alone, never of load, timing or host.
+//! This is bookkeeping alone: [`crate::membership`] decides who touches what.
+//! **Invariant:** a level is loaded in a cell while a performer of that cell touches it, and active
+//! while a keeper of any cell does.
+
+mod index;
 
 use std::collections::BTreeMap;
 
 use protocol::primary_to_secondary::LevelChange;
 use protocol::{CellId, LevelId, PerformerId};
 
-use crate::bounds::Bounds;
+pub(crate) use index::LevelIndex;
+
 use crate::plan::Plan;
 
-/// Finds the levels that a box touches without asking all of them.
-#[derive(Debug)]
-struct LevelIndex {
-    /// Per world, levels in order of the least x of their outer box.
-    by_least_x: Vec<Vec<(f64, LevelId)>>,
-    /// Per world, the greatest extent along x of any outer box \[m\].
-    widest: Vec<f64>,
-}
-
-impl LevelIndex {
-    fn new(plan: &Plan) -> Self {
-        let worlds = plan.global_models.len();
-        let mut index = Self {
-            by_least_x: vec![Vec::new(); worlds],
-            widest: vec![0.0; worlds],
-        };
-        for (number, level) in plan.levels.iter().enumerate() {
-            let outer = &level.outer;
-            index.by_least_x[level.world].push((outer.min[0], LevelId(number as u32)));
-            index.widest[level.world] = index.widest[level.world].max(outer.max[0] - outer.min[0]);
-        }
-        for levels in &mut index.by_least_x {
-            levels.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        }
-        index
-    }
-
-    /// Fills `found` with the levels of a world whose outer box touches `bounds`, ascending.
-    fn touching(&self, plan: &Plan, world: usize, bounds: &Bounds, found: &mut Vec<LevelId>) {
-        found.clear();
-        let levels = &self.by_least_x[world];
-        let reach = bounds.min[0] - self.widest[world];
-        // Rounding in `reach` must not hide a level that touches at a face.
-        let reach = reach - reach.abs() * 1e-12;
-        let first = levels.partition_point(|(least, _)| *least < reach);
-        for (least, level) in &levels[first..] {
-            if *least > bounds.max[0] {
-                break;
-            }
-            if plan.level(*level).outer.touches(bounds) {
-                found.push(*level);
-            }
-        }
-        found.sort_unstable();
-    }
-}
-
-/// The levels that performers keep active and that cells have loaded.
+/// The levels that performers touch, keep active and have loaded.
 #[derive(Debug)]
 pub struct ActiveLevels {
     index: LevelIndex,
-    by_performer: Vec<Vec<LevelId>>,
-    keepers: BTreeMap<(CellId, LevelId), u32>,
-    /// For each level, how many performers keep it active.
-    kept: Vec<u32>,
-    found: Vec<LevelId>,
+    /// The levels that each performer touches, ascending.
+    touched: Vec<Vec<LevelId>>,
+    /// How many performers of a cell touch a level that is loaded there.
+    loaded: BTreeMap<(CellId, LevelId), u32>,
+    /// For each level, how many keepers touch it.
+    keepers: Vec<u32>,
+    /// Where `loaded` changed, and whether the level was loaded before.
+    stirred: BTreeMap<(CellId, LevelId), bool>,
 }
 
 impl ActiveLevels {
     /// Starts with no level active.
     pub fn new(plan: &Plan) -> Self {
         Self {
-            index: LevelIndex::new(plan),
-            by_performer: vec![Vec::new(); plan.performers.len()],
-            keepers: BTreeMap::new(),
-            kept: vec![0; plan.levels.len()],
-            found: Vec::new(),
+            index: LevelIndex::new(plan.global_models.len(), &plan.levels),
+            touched: vec![Vec::new(); plan.performers.len()],
+            loaded: BTreeMap::new(),
+            keepers: vec![0; plan.levels.len()],
+            stirred: BTreeMap::new(),
         }
     }
 
+    pub(crate) fn index(&self) -> &LevelIndex {
+        &self.index
+    }
+
+    /// Has a performer of a cell touch these levels, ascending, and no others.
+    pub(crate) fn touch(&mut self, performer: PerformerId, cell: CellId, levels: &[LevelId]) {
+        let mut touched = std::mem::take(&mut self.touched[performer.0 as usize]);
+        for level in levels.iter().filter(|level| !touched.contains(level)) {
+            self.load(cell, *level);
+        }
+        for level in touched.iter().filter(|level| !levels.contains(level)) {
+            self.unload(cell, *level);
+        }
+        touched.clear();
+        touched.extend_from_slice(levels);
+        self.touched[performer.0 as usize] = touched;
+    }
+
+    /// Has a performer change cell.
+    pub(crate) fn pass(&mut self, performer: PerformerId, from: CellId, to: CellId) {
+        let touched = std::mem::take(&mut self.touched[performer.0 as usize]);
+        for level in &touched {
+            self.load(to, *level);
+            self.unload(from, *level);
+        }
+        self.touched[performer.0 as usize] = touched;
+    }
+
+    /// Counts one keeper more for a level.
+    pub(crate) fn keep(&mut self, level: LevelId) {
+        self.keepers[level.0 as usize] += 1;
+    }
+
+    /// Counts one keeper less for a level.
+    pub(crate) fn release(&mut self, level: LevelId) {
+        self.keepers[level.0 as usize] -= 1;
+    }
+
+    /// Returns the levels that came and went since the last call, in order of cell, then level.
+    pub(crate) fn take_changes(&mut self) -> Vec<LevelChange> {
+        let stirred = std::mem::take(&mut self.stirred);
+        let changes = stirred.into_iter().map(|((cell, level), was_loaded)| {
+            let loaded = self.loaded.contains_key(&(cell, level));
+            (loaded != was_loaded).then_some(LevelChange {
+                cell,
+                level,
+                loaded,
+            })
+        });
+        changes.flatten().collect()
+    }
+
+    /// Returns the levels that a performer touches, ascending.
+    pub fn of_performer(&self, performer: PerformerId) -> &[LevelId] {
+        &self.touched[performer.0 as usize]
+    }
+
+    /// Returns the levels that a cell has loaded, ascending.
+    pub fn of_cell(&self, cell: CellId) -> impl Iterator<Item = LevelId> + '_ {
+        let range = (cell, LevelId(0))..=(cell, LevelId(u32::MAX));
+        self.loaded.range(range).map(|((_, level), _)| *level)
+    }
+
+    /// Tells whether any keeper touches this level.
+    pub fn is_active(&self, level: LevelId) -> bool {
+        self.keepers[level.0 as usize] > 0
+    }
+
+    fn load(&mut self, cell: CellId, level: LevelId) {
+        let count = self.loaded.entry((cell, level)).or_insert(0);
+        self.stirred.entry((cell, level)).or_insert(*count > 0);
+        *count += 1;
+    }
+
+    fn unload(&mut self, cell: CellId, level: LevelId) {
+        let count = self
+            .loaded
+            .get_mut(&(cell, level))
+            .expect("a level that a performer touches is loaded in its cell");
+        *count -= 1;
+        if *count == 0 {
+            self.loaded.remove(&(cell, level));
+        }
+        self.stirred.entry((cell, level)).or_insert(true);
+    }
+}
+
+/// For a run in which nobody changes cell.
+impl ActiveLevels {
     /// Takes performers' positions, given in any order with the cells that own them, and returns
     /// the levels that come and go, in order of cell, then level.
     ///
@@ -90,68 +140,21 @@ impl ActiveLevels {
         plan: &Plan,
         positions: impl Iterator<Item = (PerformerId, CellId, [f64; 3])>,
     ) -> Vec<LevelChange> {
-        let mut touched: BTreeMap<(CellId, LevelId), bool> = BTreeMap::new();
+        let mut found = Vec::new();
         for (id, cell, position) in positions {
             let performer = plan.performer(id);
             let bounds = performer.bounds_at(position);
+            let (levels, world) = (&plan.levels, performer.world);
             self.index
-                .touching(plan, performer.world, &bounds, &mut self.found);
-            let before = &mut self.by_performer[id.0 as usize];
-            if *before == self.found {
-                continue;
-            }
-            for level in self.found.iter().filter(|level| !before.contains(level)) {
-                let keepers = self.keepers.entry((cell, *level)).or_insert(0);
-                touched.entry((cell, *level)).or_insert(*keepers > 0);
-                *keepers += 1;
-                self.kept[level.0 as usize] += 1;
-            }
-            for level in before.iter().filter(|level| !self.found.contains(level)) {
-                let keepers = self
-                    .keepers
-                    .get_mut(&(cell, *level))
-                    .expect("a level that a performer keeps has a keeper");
-                touched.entry((cell, *level)).or_insert(true);
-                *keepers -= 1;
-                self.kept[level.0 as usize] -= 1;
-            }
-            before.clone_from(&self.found);
-        }
-        self.changes(&touched)
-    }
-
-    /// Returns the levels that a performer keeps active, ascending.
-    pub fn of_performer(&self, performer: PerformerId) -> &[LevelId] {
-        &self.by_performer[performer.0 as usize]
-    }
-
-    /// Returns the levels that a cell has loaded, ascending.
-    pub fn of_cell(&self, cell: CellId) -> impl Iterator<Item = LevelId> + '_ {
-        let range = (cell, LevelId(0))..=(cell, LevelId(u32::MAX));
-        self.keepers.range(range).map(|((_, level), _)| *level)
-    }
-
-    /// Tells whether any performer keeps this level active.
-    pub fn is_active(&self, level: LevelId) -> bool {
-        self.kept[level.0 as usize] > 0
-    }
-
-    fn changes(&mut self, touched: &BTreeMap<(CellId, LevelId), bool>) -> Vec<LevelChange> {
-        let mut changes = Vec::new();
-        for ((cell, level), was_loaded) in touched {
-            let loaded = self.keepers[&(*cell, *level)] > 0;
-            if !loaded {
-                self.keepers.remove(&(*cell, *level));
-            }
-            if loaded != *was_loaded {
-                changes.push(LevelChange {
-                    cell: *cell,
-                    level: *level,
-                    loaded,
-                });
+                .touching(levels, world, &bounds, usize::MAX, &mut found);
+            let before = self.of_performer(id).to_vec();
+            if before != found {
+                self.touch(id, cell, &found);
+                found.iter().for_each(|level| self.keep(*level));
+                before.iter().for_each(|level| self.release(*level));
             }
         }
-        changes
+        self.take_changes()
     }
 }
 
@@ -267,37 +270,5 @@ pub(crate) mod tests {
             fixture.levels.of_cell(CellId(1)).collect::<Vec<_>>(),
             [LevelId(1)]
         );
-    }
-
-    #[test]
-    fn the_index_finds_what_asking_every_level_finds() {
-        let mut world = world("w", &[]);
-        let mut seed = 7_u64;
-        let mut random = || {
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            (seed >> 33) as f64 / f64::from(1_u32 << 31)
-        };
-        for index in 0..200 {
-            world.levels.push(Level {
-                name: format!("L{index}"),
-                center: std::array::from_fn(|_| random() * 100.0),
-                size: std::array::from_fn(|_| 1.0 + random() * 30.0),
-                buffer: random() * 3.0,
-                models: Vec::new(),
-            });
-        }
-        let plan = Plan::new(&[world]);
-        let index = LevelIndex::new(&plan);
-        let mut found = Vec::new();
-        for _ in 0..1000 {
-            let center = std::array::from_fn(|_| random() * 120.0 - 10.0);
-            let bounds = Bounds::around(center, [random() * 2.0; 3]);
-            index.touching(&plan, 0, &bounds, &mut found);
-            let expected: Vec<_> = (0..200)
-                .map(LevelId)
-                .filter(|level| plan.level(*level).outer.touches(&bounds))
-                .collect();
-            assert_eq!(found, expected);
-        }
     }
 }

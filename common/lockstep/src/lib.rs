@@ -8,12 +8,15 @@
 pub mod auto_levels;
 pub mod balance;
 pub mod bounds;
+mod box_tree;
 pub mod levels;
 pub mod membership;
 pub mod pace;
 pub mod placement;
 pub mod plan;
 pub mod primary;
+#[cfg(test)]
+mod random;
 pub mod roster;
 pub mod secondary;
 

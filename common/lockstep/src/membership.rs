@@ -2,12 +2,34 @@
 //!
 //! A function of the simulation alone: of performers' states, iteration by iteration, and never of
 //! load, timing or host. So every run of a world makes the same changes at the same iterations.
+//! **Invariant:** every performer is in exactly one cell, and performers that may touch each other
+//! in the next step are in the same one; [`Membership::check`] asks.
+
+mod cells;
+mod check;
+mod ghosts;
+mod groups;
+mod marks;
+mod neighbours;
+mod place;
+#[cfg(test)]
+mod tests;
+
+use std::ops::Range;
 
 use protocol::primary_to_secondary::{GhostChange, LevelChange, Suspension};
 use protocol::{CellId, Iteration, LevelId, PerformerId, PerformerState};
 
+use self::cells::Cells;
+use self::ghosts::Ghosts;
+use self::marks::Marks;
+use self::neighbours::Neighbours;
+use self::place::{Glance, Place};
 use crate::levels::ActiveLevels;
 use crate::plan::Plan;
+
+/// One of this many performers beside another cell is asked in each iteration whether it still is.
+const TURNS: u64 = 64;
 
 /// When a level's models are loaded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -65,25 +87,71 @@ pub struct Passage {
 /// Which cell every performer is in, and what follows from it.
 #[derive(Debug)]
 pub struct Membership {
+    rules: Rules,
     levels: ActiveLevels,
-    cells: Vec<CellId>,
-    owned: Vec<Vec<PerformerId>>,
-    started: bool,
+    cells: Cells,
+    ghosts: Ghosts,
+    places: Vec<Place>,
+    marks: Vec<Marks>,
+    neighbours: Neighbours,
+    /// The default cell of each world.
+    default_cells: Vec<CellId>,
+    /// The performers of each world that has levels; in others nothing ever changes.
+    populations: Vec<Range<usize>>,
+    has_level_bound: bool,
+    wanted_poses: Vec<PerformerId>,
+    wanted_states: Vec<PerformerId>,
+    found: Vec<LevelId>,
+    members: Vec<usize>,
+    grouped: Vec<usize>,
+    asked: Vec<Request>,
+}
+
+/// What is to be done with the next update.
+#[derive(Clone, Copy, Debug)]
+enum Request {
+    Keep(PerformerId),
+    Remove(PerformerId),
 }
 
 impl Membership {
     /// Starts with every performer in its first home, no level loaded and no cell open.
     pub fn new(plan: &Plan, rules: Rules) -> Self {
-        let _ = rules;
-        let mut owned = vec![Vec::new(); plan.cells.len()];
-        for (id, performer) in plan.performers.iter().enumerate() {
-            owned[performer.home.0 as usize].push(PerformerId(id as u32));
-        }
+        let worlds = plan.global_models.len();
+        let performers = &plan.performers;
+        let marks = performers.iter().map(|performer| {
+            let mut marks = Marks::default();
+            marks.set(Marks::KEEPER, !performer.is_level_bound);
+            marks.set(Marks::JOINED, !performer.joined_to.is_empty());
+            marks
+        });
+        let default_cell = |world: usize| {
+            let mut cells = plan.cells.iter();
+            let number = cells.position(|cell| cell.world == world && cell.level.is_none());
+            CellId(number.expect("every world has a default cell") as u32)
+        };
+        let of_world = |world: usize| {
+            let first = performers.partition_point(|one| one.world < world);
+            first..performers.partition_point(|one| one.world <= world)
+        };
+        let has_levels = |world: &usize| plan.levels.iter().any(|level| level.world == *world);
         Self {
+            rules,
             levels: ActiveLevels::new(plan),
-            cells: plan.performers.iter().map(|one| one.home).collect(),
-            owned,
-            started: false,
+            cells: Cells::new(plan),
+            ghosts: Ghosts::new(performers.len(), plan.cells.len()),
+            places: performers.iter().map(Place::new).collect(),
+            marks: marks.collect(),
+            neighbours: Neighbours::new(worlds, performers.len()),
+            default_cells: (0..worlds).map(default_cell).collect(),
+            populations: (0..worlds).filter(has_levels).map(of_world).collect(),
+            has_level_bound: performers.iter().any(|one| one.is_level_bound),
+            wanted_poses: Vec::new(),
+            wanted_states: Vec::new(),
+            found: Vec::new(),
+            members: Vec::new(),
+            grouped: Vec::new(),
+            asked: Vec::new(),
         }
     }
 
@@ -98,46 +166,242 @@ impl Membership {
         iteration: Iteration,
         states: &[PerformerState],
     ) -> Changes {
-        let _ = iteration;
-        let cells = &self.cells;
-        let positions = states
-            .iter()
-            .zip(cells)
-            .map(|(state, cell)| (state.performer, *cell, state.position));
-        let mut changes = Changes {
-            levels: self.levels.update(plan, positions),
-            ..Changes::default()
-        };
-        if !self.started {
-            self.started = true;
-            changes.cells_opened = (0..self.owned.len())
-                .filter(|cell| !self.owned[*cell].is_empty())
-                .map(|cell| CellId(cell as u32))
-                .collect();
+        assert_eq!(
+            states.len(),
+            self.places.len(),
+            "every performer has one state"
+        );
+        self.do_as_asked(plan);
+        for world in 0..self.populations.len() {
+            for performer in self.populations[world].clone() {
+                self.locate(plan, iteration, performer, &states[performer]);
+            }
         }
-        changes
+        let mut hand_offs = Vec::new();
+        self.find_groups(plan, iteration, states, &mut hand_offs);
+        for passage in &hand_offs {
+            self.hand_over(plan, iteration, *passage);
+        }
+        self.want();
+        let (cells_opened, cells_closed, suspensions) =
+            self.cells.take_changes(plan, &self.levels, &self.ghosts);
+        Changes {
+            cells_opened,
+            cells_closed,
+            hand_offs,
+            levels: self.levels.take_changes(),
+            ghosts: self.ghosts.take_changes(),
+            suspensions,
+        }
     }
 
     /// Has a model keep levels active from the next update on, as a declared performer does, with a
     /// box of these edge lengths \[m\] where they are given.
     pub fn set_performer(&mut self, performer: PerformerId, size: Option<[f64; 3]>) {
-        let _ = (performer, size);
+        if let Some(size) = size {
+            self.places[performer.0 as usize].resize(size);
+        }
+        self.asked.push(Request::Keep(performer));
     }
 
-    /// Returns the cell that owns a performer.
+    /// Takes a performer out of its world with the next update: it is in no cell, and its ghosts and
+    /// the levels that only it kept go.
+    pub fn remove(&mut self, performer: PerformerId) {
+        self.asked.push(Request::Remove(performer));
+    }
+
+    fn do_as_asked(&mut self, plan: &Plan) {
+        for request in std::mem::take(&mut self.asked) {
+            let (Request::Keep(performer) | Request::Remove(performer)) = request;
+            let index = performer.0 as usize;
+            let cell = self.places[index].cell;
+            let marks = self.marks[index];
+            match request {
+                _ if marks.has(Marks::REMOVED) => {}
+                Request::Keep(_) if marks.has(Marks::KEEPER) => {}
+                Request::Keep(_) => {
+                    self.marks[index].set(Marks::KEEPER, true);
+                    self.cells.add_keeper(cell);
+                    for level in self.levels.of_performer(performer).to_vec() {
+                        self.keep(plan, performer, level);
+                    }
+                }
+                Request::Remove(_) => {
+                    self.touch(plan, performer, &[]);
+                    self.cells.remove(cell, performer, marks.has(Marks::KEEPER));
+                    let place = &self.places[index];
+                    self.neighbours.remove(index, place, &mut self.marks);
+                    self.marks[index] = Marks::REMOVED;
+                }
+            }
+        }
+    }
+
+    /// Finds out which levels a performer touches, where its home is, and whether it is near others.
+    fn locate(
+        &mut self,
+        plan: &Plan,
+        iteration: Iteration,
+        performer: usize,
+        state: &PerformerState,
+    ) {
+        let marks = self.marks[performer];
+        if marks.has(Marks::REMOVED) {
+            return;
+        }
+        // What concerns a performer in a cell that stands still does so too.
+        if !(self.has_level_bound && self.is_still(performer)) {
+            self.glance(plan, performer, state);
+        }
+        let place = &self.places[performer];
+        if !self.neighbours.is_in_place(performer, state) {
+            self.neighbours
+                .place(performer, place, state, &self.rules, &mut self.marks);
+        } else if marks.has(Marks::BESIDE) && (performer as u64 ^ iteration.0) % TURNS == 0 {
+            self.neighbours
+                .look_beside(performer, place, &self.rules, &mut self.marks);
+        }
+    }
+
+    fn glance(&mut self, plan: &Plan, performer: usize, state: &PerformerState) {
+        let mut glance = self.places[performer].glance(state, self.rules.step_size_s);
+        if glance == Glance::Unclear {
+            self.look(plan, performer, state);
+            glance = self.places[performer].glance(state, self.rules.step_size_s);
+        }
+        let (is_near_levels, is_near_home) = match glance {
+            Glance::Unclear => (true, true),
+            Glance::Unchanged {
+                is_near_levels,
+                is_near_home,
+            } => (is_near_levels, is_near_home),
+        };
+        self.marks[performer].set(Marks::NEAR_LEVELS, is_near_levels);
+        self.marks[performer].set(Marks::NEAR_HOME, is_near_home);
+    }
+
+    /// Tells whether a performer's cell is suspended and no keeper is in it.
+    fn is_still(&self, performer: usize) -> bool {
+        let cell = self.places[performer].cell;
+        self.cells.is_suspended(cell) && !self.cells.has_keeper(cell)
+    }
+
+    fn look(&mut self, plan: &Plan, performer: usize, state: &PerformerState) {
+        let mut found = std::mem::take(&mut self.found);
+        let id = PerformerId(performer as u32);
+        let place = &mut self.places[performer];
+        let default_cell = self.default_cells[place.world()];
+        place.look(
+            (plan, self.levels.index(), &self.rules),
+            default_cell,
+            state,
+            self.levels.of_performer(id),
+            &mut found,
+        );
+        self.marks[performer].set(Marks::AWAY, self.places[performer].is_away());
+        self.touch(plan, id, &found);
+        self.found = found;
+    }
+
+    /// Has a performer touch these levels and no others.
+    fn touch(&mut self, plan: &Plan, performer: PerformerId, found: &[LevelId]) {
+        if self.levels.of_performer(performer) == found {
+            return;
+        }
+        let touched = self.levels.of_performer(performer).to_vec();
+        let index = performer.0 as usize;
+        let cell = self.places[index].cell;
+        self.levels.touch(performer, cell, found);
+        if !self.marks[index].has(Marks::KEEPER) {
+            return;
+        }
+        for level in found.iter().filter(|level| !touched.contains(level)) {
+            self.keep(plan, performer, *level);
+        }
+        for level in touched.iter().filter(|level| !found.contains(level)) {
+            self.levels.release(*level);
+            self.ghosts.remove(plan.level(*level).cell, performer);
+            self.cells.stir(plan.level(*level).cell);
+        }
+    }
+
+    /// Has a performer keep a level active, and be in its cell, as a ghost if need be.
+    fn keep(&mut self, plan: &Plan, performer: PerformerId, level: LevelId) {
+        let cell = plan.level(level).cell;
+        self.levels.keep(level);
+        if cell != self.places[performer.0 as usize].cell {
+            self.ghosts.add(cell, performer);
+        }
+        self.cells.stir(cell);
+    }
+
+    fn hand_over(&mut self, plan: &Plan, iteration: Iteration, passage: Passage) {
+        let Passage {
+            performer,
+            from,
+            to,
+        } = passage;
+        let index = performer.0 as usize;
+        self.places[index].cell = to;
+        self.places[index].entered = iteration;
+        self.marks[index].set(Marks::AWAY, self.places[index].is_away());
+        let is_keeper = self.marks[index].has(Marks::KEEPER);
+        self.cells.remove(from, performer, is_keeper);
+        self.cells.add(to, performer, is_keeper);
+        self.levels.pass(performer, from, to);
+        if is_keeper {
+            self.ghosts.remove(to, performer);
+            let level = plan.cell(from).level;
+            if level.is_some_and(|level| self.levels.of_performer(performer).contains(&level)) {
+                self.ghosts.add(from, performer);
+            }
+        }
+        let place = &self.places[index];
+        self.neighbours
+            .move_to_cell(index, place, &self.rules, &mut self.marks);
+    }
+
+    fn want(&mut self) {
+        self.wanted_poses.clear();
+        self.wanted_states.clear();
+        let changes = Marks::AWAY | Marks::BESIDE | Marks::GROUPED | Marks::NEAR_HOME;
+        for performer in self.populations.iter().cloned().flatten() {
+            let id = PerformerId(performer as u32);
+            let marks = self.marks[performer];
+            if marks.has(Marks::REMOVED) {
+                continue;
+            }
+            let is_ghost = marks.has(Marks::NEAR_LEVELS) || self.ghosts.has_any(id);
+            if is_ghost && marks.has(Marks::KEEPER) {
+                self.wanted_poses.push(id);
+            }
+            if marks.has(changes) {
+                self.wanted_states.push(id);
+            }
+        }
+    }
+}
+
+/// What is asked about the present.
+impl Membership {
+    /// Returns the cell that owns a performer, or owned it before it was removed.
     pub fn cell(&self, performer: PerformerId) -> CellId {
-        self.cells[performer.0 as usize]
+        self.places[performer.0 as usize].cell
+    }
+
+    /// Returns half the edge lengths of the box with which a performer touches levels \[m\].
+    pub fn half_extents(&self, performer: PerformerId) -> [f64; 3] {
+        self.places[performer.0 as usize].half
     }
 
     /// Returns the performers that a cell owns, ascending.
     pub fn owned(&self, cell: CellId) -> &[PerformerId] {
-        &self.owned[cell.0 as usize]
+        self.cells.owned(cell)
     }
 
     /// Returns the performers of which a cell holds a ghost, ascending.
     pub fn ghosts(&self, cell: CellId) -> impl Iterator<Item = PerformerId> + '_ {
-        let _ = cell;
-        std::iter::empty()
+        self.ghosts.in_cell(cell)
     }
 
     /// Returns the levels that a cell has loaded, ascending.
@@ -147,7 +411,11 @@ impl Membership {
 
     /// Returns the levels that a performer keeps active, ascending.
     pub fn levels_of(&self, performer: PerformerId) -> &[LevelId] {
-        self.levels.of_performer(performer)
+        if self.marks[performer.0 as usize].has(Marks::KEEPER) {
+            self.levels.of_performer(performer)
+        } else {
+            &[]
+        }
     }
 
     /// Tells whether any performer keeps this level active.
@@ -157,23 +425,22 @@ impl Membership {
 
     /// Tells whether a cell has a performer or a ghost, and so needs a host.
     pub fn is_open(&self, cell: CellId) -> bool {
-        self.started && !self.owned[cell.0 as usize].is_empty()
+        self.cells.is_open(cell)
     }
 
     /// Tells whether a cell stands still because no performer keeps its level active.
     pub fn is_suspended(&self, cell: CellId) -> bool {
-        let _ = cell;
-        false
+        self.cells.is_suspended(cell)
     }
 
     /// Returns the performers whose links' poses ghosts need after the next step, ascending.
     pub fn wanted_poses(&self) -> &[PerformerId] {
-        &[]
+        &self.wanted_poses
     }
 
     /// Returns the performers that may change cell after the next step, ascending. It is a guess
     /// that saves time: whoever it misses is asked for in a step of its own.
     pub fn wanted_states(&self) -> &[PerformerId] {
-        &[]
+        &self.wanted_states
     }
 }

@@ -3,12 +3,15 @@
 //! A plan is a pure function of the worlds, so every process computes the same one and the numbers
 //! need no agreement. It never changes during a run.
 
+mod joined;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use protocol::{CellId, LevelId, PerformerId};
-use sdf::{JointEnd, World};
+use sdf::World;
 
 use crate::bounds::Bounds;
+use crate::levels::LevelIndex;
 
 /// The name under which default cells are reported.
 pub const DEFAULT_CELL_NAME: &str = "default";
@@ -65,8 +68,17 @@ pub struct PerformerPlan {
     pub model: usize,
     /// The model's name; with several worlds `world::model`.
     pub name: String,
-    /// Half the edge lengths of the box around it, centred on the model's origin \[m\].
+    /// Half the edge lengths of the box with which it touches levels, centred on the model's origin
+    /// \[m\]: the declared one, else one that its collisions keep to whatever its joints do.
     pub half_extents: [f64; 3],
+    /// Whether that box cannot hold all of its collisions, since some are any distance away: then
+    /// where it reaches counts too.
+    pub has_loose_links: bool,
+    /// Whether it lives with a level and keeps none active: a level refers to its model, and of
+    /// the world's performers, of which some are declared, it is none.
+    pub is_level_bound: bool,
+    /// Performers that joints of the world hold together with it, ascending.
+    pub joined_to: Vec<PerformerId>,
     /// Position of the model's origin at the start, world frame \[m\].
     pub start: [f64; 3],
     /// The cell that owns it at the start.
@@ -89,13 +101,17 @@ impl Plan {
             performers: Vec::new(),
             global_models: Vec::new(),
         };
+        let prefix = |world: &World| match worlds.len() {
+            0 | 1 => String::new(),
+            _ => format!("{}::", world.name),
+        };
+        let mut default_cells = Vec::new();
         for (index, world) in worlds.iter().enumerate() {
-            let prefix = if worlds.len() > 1 {
-                format!("{}::", world.name)
-            } else {
-                String::new()
-            };
-            plan.add_world(index, world, &prefix);
+            default_cells.push(plan.add_world(index, world, &prefix(world)));
+        }
+        let levels = LevelIndex::new(worlds.len(), &plan.levels);
+        for (index, world) in worlds.iter().enumerate() {
+            plan.add_performers(index, world, &prefix(world), default_cells[index], &levels);
         }
         plan
     }
@@ -131,8 +147,8 @@ impl Plan {
         &self.performers[id.0 as usize]
     }
 
-    fn add_world(&mut self, index: usize, world: &World, prefix: &str) {
-        let first_level = self.levels.len();
+    /// Adds cells, levels and global models of a world and returns its default cell.
+    fn add_world(&mut self, index: usize, world: &World, prefix: &str) -> CellId {
         let default_cell = CellId(self.cells.len() as u32);
         self.cells.push(CellPlan {
             world: index,
@@ -161,7 +177,7 @@ impl Plan {
                 .filter(|model| world.models[*model].is_static && !in_levels.contains(model))
                 .collect(),
         );
-        self.add_performers(index, world, prefix, first_level, default_cell);
+        default_cell
     }
 
     fn add_level(
@@ -196,104 +212,60 @@ impl Plan {
         index: usize,
         world: &World,
         prefix: &str,
-        first_level: usize,
         default_cell: CellId,
+        index_of_levels: &LevelIndex,
     ) {
         let declared: BTreeMap<&str, [f64; 3]> = world
             .performers
             .iter()
             .map(|performer| (performer.model.as_str(), performer.size))
             .collect();
+        let level_bound: BTreeSet<&str> = if declared.is_empty() {
+            BTreeSet::new()
+        } else {
+            let models = world.levels.iter().flat_map(|level| &level.models);
+            models.map(String::as_str).collect()
+        };
+        let mut touched = Vec::new();
         for (model_index, model) in world.models.iter().enumerate() {
             if model.is_static {
                 continue;
             }
-            let half_extents = match declared.get(model.name.as_str()) {
+            let declared = declared.get(model.name.as_str());
+            let reach = model.reach();
+            let half_extents = match declared {
                 Some(size) => size.map(|edge| edge * 0.5),
-                None => [model.reach(); 3],
+                None => [reach.radius; 3],
             };
             let bounds = Bounds::around(model.pose.position, half_extents);
-            let levels = &self.levels[first_level..];
+            index_of_levels.touching(&self.levels, index, &bounds, usize::MAX, &mut touched);
+            let home = first_home(&self.levels, &touched, &bounds);
             self.performers.push(PerformerPlan {
                 world: index,
                 model: model_index,
                 name: format!("{prefix}{}", model.name),
                 half_extents,
+                has_loose_links: declared.is_none() && reach.has_loose_links,
+                is_level_bound: declared.is_none() && level_bound.contains(model.name.as_str()),
+                joined_to: Vec::new(),
                 start: model.pose.position,
-                home: first_home(levels, &bounds).unwrap_or(default_cell),
+                home: home.unwrap_or(default_cell),
             });
         }
-        gather(world, index, &mut self.performers);
+        joined::join(world, index, &mut self.performers);
     }
-}
-
-/// Puts the performers of a world that its joints hold together into one cell each: the one that
-/// owns most of them, and of several the first. Models that never move hold nothing together.
-fn gather(world: &World, index: usize, performers: &mut [PerformerPlan]) {
-    if world.joints.is_empty() {
-        return;
-    }
-    let by_model: BTreeMap<usize, usize> = performers
-        .iter()
-        .enumerate()
-        .filter(|(_, performer)| performer.world == index)
-        .map(|(number, performer)| (performer.model, number))
-        .collect();
-    // To which other performer each is held, at last to itself.
-    let mut held_to: BTreeMap<usize, usize> = by_model.values().map(|one| (*one, *one)).collect();
-    for joint in &world.joints {
-        let JointEnd::Link(parent) = joint.parent else {
-            continue;
-        };
-        let ends = [parent.model, joint.child.model].map(|model| by_model.get(&model));
-        if let [Some(parent), Some(child)] = ends {
-            let [one, other] = [parent, child].map(|end| group_of(&mut held_to, *end));
-            held_to.insert(one.max(other), one.min(other));
-        }
-    }
-    let groups: Vec<(usize, usize)> = by_model
-        .values()
-        .map(|number| (*number, group_of(&mut held_to, *number)))
-        .collect();
-    let mut owned: BTreeMap<(usize, CellId), usize> = BTreeMap::new();
-    for (number, group) in &groups {
-        *owned.entry((*group, performers[*number].home)).or_insert(0) += 1;
-    }
-    let mut homes: BTreeMap<usize, (usize, CellId)> = BTreeMap::new();
-    for ((group, cell), count) in owned {
-        let best = homes.entry(group).or_insert((count, cell));
-        if count > best.0 {
-            *best = (count, cell);
-        }
-    }
-    for (number, group) in groups {
-        performers[number].home = homes[&group].1;
-    }
-}
-
-/// Returns the performer that stands for all that one is held together with, and shortens the way
-/// there.
-fn group_of(held_to: &mut BTreeMap<usize, usize>, performer: usize) -> usize {
-    let mut group = performer;
-    while held_to[&group] != group {
-        group = held_to[&group];
-    }
-    held_to.insert(performer, group);
-    group
 }
 
 /// Returns the cell that owns a performer at the start: that of the first level that it touches,
 /// else of the first whose buffer it touches, so that work is spread from the first iteration.
-fn first_home(levels: &[LevelPlan], bounds: &Bounds) -> Option<CellId> {
-    let inside = levels.iter().find(|level| level.inner.touches(bounds));
-    let near = || levels.iter().find(|level| level.outer.touches(bounds));
-    inside.or_else(near).map(|level| level.cell)
+fn first_home(levels: &[LevelPlan], touched: &[LevelId], bounds: &Bounds) -> Option<CellId> {
+    let touched = || touched.iter().map(|level| &levels[level.0 as usize]);
+    let inside = touched().find(|level| level.inner.touches(bounds));
+    inside.or_else(|| touched().next()).map(|level| level.cell)
 }
 
 #[cfg(test)]
 mod tests {
-    use sdf::{JointKind, LinkReference, Pose, WorldJoint};
-
     use super::*;
     use crate::levels::tests::{performer, platform, world};
 
@@ -318,48 +290,6 @@ mod tests {
         assert_eq!(plan.global_models, [[1]]);
     }
 
-    /// `joints` are pairs of performers by their place among the models after the two floors;
-    /// 0 is a floor.
-    fn check_joined(positions: &[f64], joints: &[[usize; 2]], expected: &[u32]) {
-        let mut world = world("w", &["L1", "L2"]);
-        for x in positions {
-            world
-                .models
-                .push(performer(&format!("at {x}"), [*x, 0.0, 0.0]));
-        }
-        let reference = |place: usize| LinkReference {
-            model: if place == 0 { 0 } else { place + 1 },
-            link: 0,
-        };
-        world.joints = joints
-            .iter()
-            .map(|&[parent, child]| WorldJoint {
-                name: "joint".to_owned(),
-                kind: JointKind::Fixed,
-                parent: JointEnd::Link(reference(parent)),
-                child: reference(child),
-                pose: Pose::IDENTITY,
-            })
-            .collect();
-        let plan = Plan::new(&[world]);
-        let homes: Vec<u32> = plan.performers.iter().map(|p| p.home.0).collect();
-        assert_eq!(homes, expected, "{positions:?} {joints:?}");
-    }
-
-    #[test]
-    fn performers_that_joints_hold_together_start_in_one_cell() {
-        check_joined(&[0.0, 10.0, 10.0], &[], &[1, 2, 2]);
-        check_joined(&[0.0, 10.0, 10.0], &[[1, 2], [2, 3]], &[2, 2, 2]);
-        check_joined(&[0.0, 10.0, 10.0], &[[3, 2], [2, 1]], &[2, 2, 2]);
-        check_joined(&[0.0, 10.0], &[[2, 1]], &[1, 1]);
-        check_joined(&[50.0, 10.0], &[[1, 2]], &[0, 0]);
-    }
-
-    #[test]
-    fn a_joint_to_what_never_moves_leaves_a_performer_in_its_cell() {
-        check_joined(&[10.0, 0.0], &[[0, 1], [0, 2]], &[2, 1]);
-    }
-
     #[test]
     fn numbers_run_on_over_several_worlds_and_names_tell_them_apart() {
         let mut first = world("a", &["L1"]);
@@ -371,5 +301,46 @@ mod tests {
         assert_eq!(plan.cell(CellId(3)).name, "b::L1");
         assert_eq!(plan.performer(PerformerId(1)).name, "b::robot");
         assert_eq!(plan.performer(PerformerId(1)).home, CellId(3));
+    }
+
+    #[test]
+    fn in_a_world_with_declared_performers_other_models_of_levels_are_bound_to_them() {
+        let mut world = world("w", &["L1"]);
+        for name in ["robot", "crate", "stray"] {
+            world.models.push(performer(name, [0.0; 3]));
+        }
+        world.levels[0]
+            .models
+            .extend(["robot", "crate"].map(str::to_owned));
+        let bound = |world: &World| {
+            let plan = Plan::new(std::slice::from_ref(world));
+            let bound = plan.performers.iter().map(|one| one.is_level_bound);
+            bound.collect::<Vec<_>>()
+        };
+        assert_eq!(bound(&world), [false; 3]);
+        world.performers.push(sdf::Performer {
+            name: "p".to_owned(),
+            model: "robot".to_owned(),
+            size: [2.0; 3],
+        });
+        assert_eq!(bound(&world), [false, true, false]);
+        let plan = Plan::new(&[world]);
+        assert_eq!(plan.performers[0].half_extents, [1.0; 3]);
+        assert_eq!(plan.performers[1].half_extents, [0.5; 3]);
+    }
+
+    #[test]
+    fn links_that_nothing_holds_are_noted_unless_a_box_is_declared() {
+        let mut world = world("w", &["L1"]);
+        let mut loose = performer("loose", [0.0; 3]);
+        loose.links.push(loose.links[0].clone());
+        world.models.push(loose);
+        assert!(Plan::new(std::slice::from_ref(&world)).performers[0].has_loose_links);
+        world.performers.push(sdf::Performer {
+            name: "p".to_owned(),
+            model: "loose".to_owned(),
+            size: [2.0; 3],
+        });
+        assert!(!Plan::new(&[world]).performers[0].has_loose_links);
     }
 }

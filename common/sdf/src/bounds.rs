@@ -1,5 +1,9 @@
 //! How far shapes and models reach; never less than they do.
 
+mod reach;
+
+pub use reach::Reach;
+
 use crate::pose::Pose;
 use crate::world::{Geometry, Model};
 
@@ -104,18 +108,6 @@ impl Model {
             ]
         });
         whole.map(|[low, high]| (low, high))
-    }
-
-    /// Returns a distance \[m\] from the model's origin beyond which none of its collisions is, as
-    /// the file places them; 0 without collisions, infinite with planes.
-    pub fn reach(&self) -> f64 {
-        let origin = self.pose.position;
-        self.placed_collisions()
-            .map(|(pose, geometry)| {
-                let offset = std::array::from_fn(|i| pose.position[i] - origin[i]);
-                norm(offset) + geometry.bounding_radius()
-            })
-            .fold(0.0, f64::max)
     }
 
     fn placed_collisions(&self) -> impl Iterator<Item = (Pose, &Geometry)> {

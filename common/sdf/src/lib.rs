@@ -26,6 +26,7 @@ mod value;
 mod vocabulary;
 pub mod world;
 
+pub use bounds::Reach;
 pub use encoding::{DecodeTextError, decode_text};
 pub use generate::generate_fleet;
 pub use pose::Pose;

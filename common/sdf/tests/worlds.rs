@@ -94,7 +94,7 @@ fn the_crossing_has_models_in_levels_one_global_and_three_robots() {
         .collect();
     assert_eq!(references, ["M1 M2", "M3 M4", "M5"]);
     assert!(model(&world, "M6").is_static);
-    assert_eq!(model(&world, "M6").reach(), f64::INFINITY);
+    assert_eq!(model(&world, "M6").reach().radius, f64::INFINITY);
     check_starts_inside(&world, "R1", "L1");
     check_starts_inside(&world, "R2", "L1");
     check_starts_inside(&world, "R3", "L2");

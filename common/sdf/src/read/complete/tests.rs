@@ -123,7 +123,7 @@ fn check_warning(content: &str, code: &str) {
         read.warnings
     );
     assert_eq!(read.worlds[0].models[0].links[0].collisions.len(), 1);
-    assert_eq!(read.worlds[0].models[0].reach(), 0.0);
+    assert_eq!(read.worlds[0].models[0].reach().radius, 0.0);
 }
 
 #[test]

@@ -1,0 +1,147 @@
+//! Which cells own whom, need a host, and stand still; bookkeeping alone.
+
+use protocol::primary_to_secondary::Suspension;
+use protocol::{CellId, PerformerId};
+
+use super::ghosts::Ghosts;
+use crate::levels::ActiveLevels;
+use crate::plan::Plan;
+
+/// All cells.
+#[derive(Debug)]
+pub(super) struct Cells {
+    /// The performers of each cell, ascending.
+    owned: Vec<Vec<PerformerId>>,
+    /// How many of them are keepers.
+    keepers: Vec<u32>,
+    open: Vec<bool>,
+    suspended: Vec<bool>,
+    /// Cells that may open, close, stop or go on.
+    stirred: Vec<CellId>,
+    /// Suspended cells of which a performer meets a keeper.
+    woken: Vec<CellId>,
+}
+
+impl Cells {
+    /// Starts with every performer in its first home and every cell closed.
+    pub(super) fn new(plan: &Plan) -> Self {
+        let count = plan.cells.len();
+        let mut cells = Self {
+            owned: vec![Vec::new(); count],
+            keepers: vec![0; count],
+            open: vec![false; count],
+            suspended: vec![false; count],
+            stirred: Vec::new(),
+            woken: Vec::new(),
+        };
+        for (id, performer) in plan.performers.iter().enumerate() {
+            cells.owned[performer.home.0 as usize].push(PerformerId(id as u32));
+            cells.keepers[performer.home.0 as usize] += u32::from(!performer.is_level_bound);
+            cells.stir(performer.home);
+        }
+        cells
+    }
+
+    pub(super) fn add(&mut self, cell: CellId, performer: PerformerId, is_keeper: bool) {
+        let owned = &mut self.owned[cell.0 as usize];
+        if let Err(place) = owned.binary_search(&performer) {
+            owned.insert(place, performer);
+            self.keepers[cell.0 as usize] += u32::from(is_keeper);
+        }
+        self.stir(cell);
+    }
+
+    pub(super) fn remove(&mut self, cell: CellId, performer: PerformerId, is_keeper: bool) {
+        let owned = &mut self.owned[cell.0 as usize];
+        if let Ok(place) = owned.binary_search(&performer) {
+            owned.remove(place);
+            self.keepers[cell.0 as usize] -= u32::from(is_keeper);
+        }
+        self.stir(cell);
+    }
+
+    /// Notes that a performer of a cell is a keeper from now on.
+    pub(super) fn add_keeper(&mut self, cell: CellId) {
+        self.keepers[cell.0 as usize] += 1;
+        self.stir(cell);
+    }
+
+    /// Notes that something about a cell may change.
+    pub(super) fn stir(&mut self, cell: CellId) {
+        self.stirred.push(cell);
+    }
+
+    /// Has a suspended cell go on for an iteration at least.
+    pub(super) fn wake(&mut self, cell: CellId) {
+        self.woken.push(cell);
+        self.stir(cell);
+    }
+
+    pub(super) fn owned(&self, cell: CellId) -> &[PerformerId] {
+        &self.owned[cell.0 as usize]
+    }
+
+    pub(super) fn has_keeper(&self, cell: CellId) -> bool {
+        self.keepers[cell.0 as usize] > 0
+    }
+
+    pub(super) fn is_open(&self, cell: CellId) -> bool {
+        self.open[cell.0 as usize]
+    }
+
+    pub(super) fn is_suspended(&self, cell: CellId) -> bool {
+        self.suspended[cell.0 as usize]
+    }
+
+    /// Tells whether a cell is suspended and will be after this update, as far as is known.
+    pub(super) fn is_still(&self, plan: &Plan, levels: &ActiveLevels, cell: CellId) -> bool {
+        self.is_suspended(cell) && self.may_be_suspended(plan, levels, cell)
+    }
+
+    /// Tells whether a cell has performers, of which none is a keeper, and its level is not active.
+    pub(super) fn may_be_suspended(
+        &self,
+        plan: &Plan,
+        levels: &ActiveLevels,
+        cell: CellId,
+    ) -> bool {
+        let level = plan.cell(cell).level;
+        let is_left = level.is_some_and(|level| !levels.is_active(level));
+        is_left && self.keepers[cell.0 as usize] == 0 && !self.owned(cell).is_empty()
+    }
+
+    /// Returns the cells that opened and closed since the last call, and those that stopped and went
+    /// on, each ascending.
+    pub(super) fn take_changes(
+        &mut self,
+        plan: &Plan,
+        levels: &ActiveLevels,
+        ghosts: &Ghosts,
+    ) -> (Vec<CellId>, Vec<CellId>, Vec<Suspension>) {
+        let (mut opened, mut closed, mut suspensions) = (Vec::new(), Vec::new(), Vec::new());
+        let mut stirred = std::mem::take(&mut self.stirred);
+        stirred.sort_unstable();
+        stirred.dedup();
+        for cell in stirred.drain(..) {
+            let index = cell.0 as usize;
+            let open = !self.owned[index].is_empty() || ghosts.are_in(cell);
+            if open != self.open[index] {
+                self.open[index] = open;
+                if open { &mut opened } else { &mut closed }.push(cell);
+            }
+            let suspended =
+                self.may_be_suspended(plan, levels, cell) && !self.woken.contains(&cell);
+            if suspended != self.suspended[index] {
+                self.suspended[index] = suspended;
+                // Nothing is left in a closed cell that could go on.
+                if open {
+                    suspensions.push(Suspension { cell, suspended });
+                }
+            }
+        }
+        self.stirred = stirred;
+        // What woke a cell may be over with the next update.
+        self.stirred.append(&mut self.woken);
+        (opened, closed, suspensions)
+    }
+}

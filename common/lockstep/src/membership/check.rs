@@ -1,0 +1,145 @@
+//! The invariants of membership, asked one by one; for tests, which call it after every update.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use protocol::{CellId, LevelId, PerformerId, PerformerState};
+
+use super::Membership;
+use super::marks::Marks;
+use super::neighbours::reach_box;
+use crate::plan::Plan;
+
+impl Membership {
+    /// Checks everything that must hold after an update.
+    ///
+    /// # Panics
+    /// When an invariant is broken, with a sentence that says which.
+    pub fn check(&self, plan: &Plan) {
+        self.check_owners(plan);
+        self.check_levels(plan);
+        self.check_ghosts(plan);
+        for number in 0..plan.cells.len() {
+            let cell = CellId(number as u32);
+            let is_open = !self.owned(cell).is_empty() || self.ghosts(cell).next().is_some();
+            assert_eq!(
+                self.is_open(cell),
+                is_open,
+                "cell {cell} is open if and only if a performer or a ghost is in it"
+            );
+            if self.is_suspended(cell) {
+                assert!(
+                    self.cells.may_be_suspended(plan, &self.levels, cell),
+                    "suspended cell {cell} has performers, none of them a keeper, and its level is \
+                     not active"
+                );
+            }
+        }
+    }
+
+    /// Checks that performers that meet, or that joints hold together, are in one cell; `states` are
+    /// those of the last update. It asks every pair, so it is for small worlds.
+    ///
+    /// # Panics
+    /// When two are apart of which not both are in suspended cells.
+    pub fn check_groups(&self, plan: &Plan, states: &[PerformerState]) {
+        let members: Vec<usize> = (0..states.len())
+            .filter(|one| !self.marks[*one].has(Marks::REMOVED))
+            .collect();
+        let is_still = |one: usize| self.is_suspended(self.places[one].cell);
+        for (index, one) in members.iter().enumerate() {
+            let place = &self.places[*one];
+            let bounds = reach_box(&states[*one], self.rules.interaction_margin);
+            for other in &members[index + 1..] {
+                let beside = &self.places[*other];
+                let id = PerformerId(*other as u32);
+                let meets = place.world() == beside.world()
+                    && reach_box(&states[*other], self.rules.interaction_margin).touches(&bounds);
+                let is_held = plan.performers[*one].joined_to.contains(&id);
+                let may_be_apart = is_still(*one) && is_still(*other);
+                assert!(
+                    place.cell == beside.cell || may_be_apart || !(meets || is_held),
+                    "performers {one} and {other} form a group, and one cell owns both"
+                );
+            }
+        }
+    }
+
+    fn check_owners(&self, plan: &Plan) {
+        let mut owners: Vec<Option<CellId>> = vec![None; plan.performers.len()];
+        for number in 0..plan.cells.len() {
+            let cell = CellId(number as u32);
+            let owned = self.owned(cell);
+            assert!(owned.is_sorted(), "performers of cell {cell} are ascending");
+            for performer in owned {
+                let owner = &mut owners[performer.0 as usize];
+                assert_eq!(*owner, None, "performer {performer} is in one cell");
+                *owner = Some(cell);
+                let world = plan.performer(*performer).world;
+                assert_eq!(
+                    plan.cell(cell).world,
+                    world,
+                    "performers stay in their world"
+                );
+            }
+        }
+        for (number, (owner, place)) in owners.iter().zip(&self.places).enumerate() {
+            let is_gone = self.marks[number].has(Marks::REMOVED);
+            let expected = (!is_gone).then_some(place.cell);
+            assert_eq!(*owner, expected, "performer {number} is in its cell");
+            assert_eq!(
+                self.marks[number].has(Marks::AWAY),
+                !is_gone && place.is_away(),
+                "performer {number} is noted as away if and only if it is"
+            );
+        }
+    }
+
+    fn check_levels(&self, plan: &Plan) {
+        let mut loaded: BTreeMap<CellId, BTreeSet<LevelId>> = BTreeMap::new();
+        let mut active: BTreeSet<LevelId> = BTreeSet::new();
+        for number in 0..plan.performers.len() {
+            let performer = PerformerId(number as u32);
+            let touched = self.levels.of_performer(performer);
+            assert!(touched.is_sorted(), "levels are in world order");
+            loaded
+                .entry(self.cell(performer))
+                .or_default()
+                .extend(touched);
+            active.extend(self.levels_of(performer));
+        }
+        for number in 0..plan.cells.len() {
+            let cell = CellId(number as u32);
+            let expected = loaded.remove(&cell).unwrap_or_default();
+            assert!(
+                self.loaded(cell).eq(expected),
+                "cell {cell} has loaded what its performers touch"
+            );
+        }
+        for number in 0..plan.levels.len() {
+            let level = LevelId(number as u32);
+            assert_eq!(
+                self.is_active(level),
+                active.contains(&level),
+                "level {level} is active if and only if a performer keeps it so"
+            );
+        }
+    }
+
+    fn check_ghosts(&self, plan: &Plan) {
+        let mut expected: BTreeSet<(CellId, PerformerId)> = BTreeSet::new();
+        for number in 0..plan.performers.len() {
+            let performer = PerformerId(number as u32);
+            let cells = self.levels_of(performer).iter();
+            let cells = cells.map(|level| plan.level(*level).cell);
+            let others = cells.filter(|cell| *cell != self.cell(performer));
+            expected.extend(others.map(|cell| (cell, performer)));
+        }
+        let present = (0..plan.cells.len() as u32).map(CellId);
+        let present =
+            present.flat_map(|cell| self.ghosts(cell).map(move |performer| (cell, performer)));
+        assert!(
+            present.eq(expected),
+            "a performer is a ghost in the cells of the levels that it keeps active, but its own"
+        );
+    }
+}

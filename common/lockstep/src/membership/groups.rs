@@ -1,0 +1,188 @@
+//! Groups: performers that meet, or that joints hold together, and the one cell that owns each.
+//!
+//! Groups matter only where cells do: the search starts at performers that are away from home and at
+//! those that meet one of another cell, and floods from there.
+//! **Invariant:** after an update, all members of a group are in one cell, except that nobody leaves
+//! a suspended cell without a keeper.
+
+use protocol::{CellId, Iteration, PerformerId, PerformerState};
+
+use super::marks::Marks;
+use super::{Membership, Passage};
+use crate::plan::Plan;
+
+/// Which cell is to own a group, and who goes there.
+struct Verdict {
+    target: CellId,
+    is_waiting: bool,
+    stays_in_suspended_cells: bool,
+}
+
+impl Membership {
+    /// Finds the groups that matter and adds to `passages` who changes cell.
+    pub(super) fn find_groups(
+        &mut self,
+        plan: &Plan,
+        iteration: Iteration,
+        states: &[PerformerState],
+        passages: &mut Vec<Passage>,
+    ) {
+        self.neighbours.begin_round();
+        let mut members = std::mem::take(&mut self.members);
+        for world in 0..self.populations.len() {
+            for performer in self.populations[world].clone() {
+                if self.marks[performer].has(Marks::GROUPED) {
+                    self.marks[performer].set(Marks::GROUPED, false);
+                }
+                if self.is_seed(plan, performer, states) {
+                    self.flood(plan, performer, states, &mut members);
+                    self.decide(plan, iteration, &members, passages);
+                }
+            }
+        }
+        // Members found before their turn lost the mark again.
+        for performer in self.grouped.drain(..) {
+            self.marks[performer].set(Marks::GROUPED, true);
+        }
+        self.members = members;
+        passages.sort_unstable();
+    }
+
+    fn is_seed(&self, plan: &Plan, performer: usize, states: &[PerformerState]) -> bool {
+        let marks = self.marks[performer];
+        let may_matter = Marks::AWAY | Marks::BESIDE | Marks::JOINED;
+        if !marks.has(may_matter) || marks.has(Marks::REMOVED) {
+            return false;
+        }
+        if self.neighbours.is_seen(performer) {
+            return false;
+        }
+        marks.has(Marks::AWAY)
+            || self
+                .joined_to(plan, performer)
+                .any(|other| self.places[other].cell != self.places[performer].cell)
+            || (marks.has(Marks::BESIDE)
+                && self
+                    .neighbours
+                    .meets_another_cell(performer, &self.places, states, &self.rules))
+    }
+
+    fn joined_to<'a>(
+        &'a self,
+        plan: &'a Plan,
+        performer: usize,
+    ) -> impl Iterator<Item = usize> + 'a {
+        let joined_to = plan.performers[performer].joined_to.iter();
+        joined_to
+            .map(|other| other.0 as usize)
+            .filter(|other| !self.marks[*other].has(Marks::REMOVED))
+    }
+
+    /// Fills `members` with a performer and all that it meets or is held together with, directly or
+    /// by way of others.
+    fn flood(
+        &mut self,
+        plan: &Plan,
+        seed: usize,
+        states: &[PerformerState],
+        members: &mut Vec<usize>,
+    ) {
+        members.clear();
+        members.push(seed);
+        self.neighbours.see(seed, &self.places[seed]);
+        let mut done = 0;
+        while done < members.len() {
+            let performer = members[done];
+            done += 1;
+            let first = members.len();
+            self.neighbours
+                .unseen_met(performer, &self.places, states, &self.rules, members);
+            members.extend(self.joined_to(plan, performer));
+            let mut kept = first;
+            for next in first..members.len() {
+                let met = members[next];
+                if !self.neighbours.is_seen(met) {
+                    self.neighbours.see(met, &self.places[met]);
+                    members[kept] = met;
+                    kept += 1;
+                }
+            }
+            members.truncate(kept);
+        }
+        if members.len() > 1 {
+            self.grouped.extend_from_slice(members);
+        }
+    }
+
+    fn decide(
+        &mut self,
+        plan: &Plan,
+        iteration: Iteration,
+        members: &[usize],
+        passages: &mut Vec<Passage>,
+    ) {
+        let has_keeper = members
+            .iter()
+            .any(|member| self.marks[*member].has(Marks::KEEPER));
+        let is_still: Vec<bool> = if self.has_level_bound {
+            let cells = members.iter().map(|member| self.places[*member].cell);
+            cells
+                .map(|cell| self.cells.is_still(plan, &self.levels, cell))
+                .collect()
+        } else {
+            Vec::new()
+        };
+        let some_still = is_still.contains(&true);
+        if has_keeper && some_still {
+            for (member, is_still) in members.iter().zip(&is_still) {
+                if *is_still {
+                    self.cells.wake(self.places[*member].cell);
+                }
+            }
+        }
+        let verdict = if some_still && !has_keeper {
+            let still = members.iter().zip(&is_still).filter(|(_, still)| **still);
+            Verdict {
+                target: most_frequent(plan, still.map(|(member, _)| self.places[*member].cell)),
+                is_waiting: false,
+                stays_in_suspended_cells: true,
+            }
+        } else {
+            let places = || members.iter().map(|member| &self.places[*member]);
+            let first = self.places[members[0]].cell;
+            let stay = |entered: Iteration| iteration.0.saturating_sub(entered.0);
+            Verdict {
+                target: most_frequent(plan, places().map(|place| place.home)),
+                is_waiting: places().all(|place| place.cell == first)
+                    && !places().all(|place| stay(place.entered) >= self.rules.minimum_stay),
+                stays_in_suspended_cells: false,
+            }
+        };
+        if verdict.is_waiting {
+            return;
+        }
+        for (index, member) in members.iter().enumerate() {
+            let from = self.places[*member].cell;
+            let stays = verdict.stays_in_suspended_cells && is_still[index];
+            if from != verdict.target && !stays {
+                passages.push(Passage {
+                    performer: PerformerId(*member as u32),
+                    from,
+                    to: verdict.target,
+                });
+            }
+        }
+    }
+}
+
+/// Returns the cell that comes most often; of several the one of the lowest level, and a default
+/// cell last.
+fn most_frequent(plan: &Plan, cells: impl Iterator<Item = CellId>) -> CellId {
+    let mut cells: Vec<(bool, CellId)> = cells
+        .map(|cell| (plan.cell(cell).level.is_none(), cell))
+        .collect();
+    cells.sort_unstable();
+    let runs = cells.chunk_by(|one, other| one == other);
+    let best = runs.reduce(|best, run| if run.len() > best.len() { run } else { best });
+    best.expect("a group has members")[0].1
+}

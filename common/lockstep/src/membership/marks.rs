@@ -1,0 +1,46 @@
+//! What the rules note about each performer, in a byte, so that all can be gone through quickly.
+
+/// Notes about one performer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Marks(u8);
+
+impl Marks {
+    /// It keeps levels active.
+    pub(super) const KEEPER: Self = Self(1);
+    /// It is gone from the world.
+    pub(super) const REMOVED: Self = Self(2);
+    /// Another cell than its home owns it.
+    pub(super) const AWAY: Self = Self(4);
+    /// A performer of another cell may be near.
+    pub(super) const BESIDE: Self = Self(8);
+    /// Joints of the world hold it together with others.
+    pub(super) const JOINED: Self = Self(16);
+    /// It is in a group with others that matters.
+    pub(super) const GROUPED: Self = Self(32);
+    /// It may soon touch other levels.
+    pub(super) const NEAR_LEVELS: Self = Self(64);
+    /// Its home may soon change.
+    pub(super) const NEAR_HOME: Self = Self(128);
+
+    /// Tells whether any of these is noted.
+    pub(super) fn has(self, any: Self) -> bool {
+        self.0 & any.0 != 0
+    }
+
+    /// Notes these or takes the notes back.
+    pub(super) fn set(&mut self, which: Self, is_so: bool) {
+        if is_so {
+            self.0 |= which.0;
+        } else {
+            self.0 &= !which.0;
+        }
+    }
+}
+
+impl std::ops::BitOr for Marks {
+    type Output = Self;
+
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}

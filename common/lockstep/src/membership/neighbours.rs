@@ -1,0 +1,241 @@
+//! Which performers are near which: one tree per world over boxes that are a little wider than where
+//! performers reach, so that few of them change with an iteration.
+//!
+//! Only performers that may meet one of another cell are marked [`Marks::BESIDE`]; all others cost a
+//! comparison. A mark too many costs time alone.
+
+use std::ops::ControlFlow;
+
+use protocol::{CellId, PerformerState};
+
+use super::Rules;
+use super::marks::Marks;
+use super::place::Place;
+use crate::bounds::Bounds;
+use crate::box_tree::{BoxTree, Leaf};
+
+/// How much wider boxes are at least and at most \[m\], and for how many steps of motion.
+const WIDER: (f32, f32, f32) = (0.05, 1.0, 16.0);
+/// A box that holds performers without collisions alone.
+const NOWHERE: [[f32; 3]; 2] = protocol::NO_REACH;
+
+/// The performers of all worlds by where they are.
+#[derive(Debug)]
+pub(super) struct Neighbours {
+    /// One tree per world; labels are cells, marks are [`Marks::BESIDE`].
+    trees: Vec<BoxTree>,
+    leaves: Vec<Option<Leaf>>,
+    /// The box that each performer may reach before its leaf must change \[m\].
+    allowed: Vec<[[f32; 3]; 2]>,
+    /// The round in which each performer was last seen.
+    seen: Vec<u32>,
+    round: u32,
+    beside: Vec<(Leaf, u32)>,
+}
+
+impl Neighbours {
+    pub(super) fn new(worlds: usize, performers: usize) -> Self {
+        Self {
+            trees: (0..worlds).map(|_| BoxTree::new()).collect(),
+            leaves: vec![None; performers],
+            allowed: vec![NOWHERE; performers],
+            seen: vec![0; performers],
+            round: 0,
+            beside: Vec::new(),
+        }
+    }
+
+    /// Tells whether a performer still is where its leaf says.
+    pub(super) fn is_in_place(&self, performer: usize, state: &PerformerState) -> bool {
+        let [least, most] = &self.allowed[performer];
+        let [low, high] = &state.reach;
+        (0..3).all(|axis| low[axis] >= least[axis] && high[axis] <= most[axis])
+    }
+
+    /// Puts a performer where it is now.
+    pub(super) fn place(
+        &mut self,
+        performer: usize,
+        place: &Place,
+        state: &PerformerState,
+        rules: &Rules,
+        marks: &mut [Marks],
+    ) {
+        self.remove(performer, place, marks);
+        if !is_somewhere(state) {
+            return;
+        }
+        let [low, high] = state.reach;
+        let (least, most, steps) = WIDER;
+        let speed = state.linear_velocity.map(f64::abs);
+        let speed = speed.into_iter().fold(0.0, f64::max);
+        let wider = (steps * (speed * rules.step_size_s) as f32).clamp(least, most);
+        let allowed = [low.map(|low| low - wider), high.map(|high| high + wider)];
+        let bounds = Bounds::from(allowed).inflated(2.0 * rules.interaction_margin);
+        let tree = &mut self.trees[place.world()];
+        self.leaves[performer] = Some(tree.insert(performer as u32, &bounds, place.cell.0));
+        self.allowed[performer] = allowed;
+        self.look_beside(performer, place, rules, marks);
+    }
+
+    /// Takes a performer out.
+    pub(super) fn remove(&mut self, performer: usize, place: &Place, marks: &mut [Marks]) {
+        if let Some(leaf) = self.leaves[performer].take() {
+            self.trees[place.world()].remove(leaf);
+        }
+        self.allowed[performer] = NOWHERE;
+        marks[performer].set(Marks::BESIDE, false);
+    }
+
+    /// Notes that a performer has changed cell.
+    pub(super) fn move_to_cell(
+        &mut self,
+        performer: usize,
+        place: &Place,
+        rules: &Rules,
+        marks: &mut [Marks],
+    ) {
+        if let Some(leaf) = self.leaves[performer] {
+            self.trees[place.world()].set_label(leaf, place.cell.0);
+            self.look_beside(performer, place, rules, marks);
+        }
+    }
+
+    /// Marks a performer if one of another cell is near, and those then too.
+    pub(super) fn look_beside(
+        &mut self,
+        performer: usize,
+        place: &Place,
+        rules: &Rules,
+        marks: &mut [Marks],
+    ) {
+        let Some(leaf) = self.leaves[performer] else {
+            return;
+        };
+        let tree = &mut self.trees[place.world()];
+        let allowed = Bounds::from(self.allowed[performer]);
+        let bounds = allowed.inflated(2.0 * rules.interaction_margin);
+        let own = place.cell.0;
+        let mut is_beside = false;
+        tree.visit(
+            &bounds,
+            |below| !below.all_have_label(own),
+            |_, _| {
+                is_beside = true;
+                ControlFlow::Break(())
+            },
+        );
+        tree.set_mark(leaf, is_beside);
+        marks[performer].set(Marks::BESIDE, is_beside);
+        if !is_beside {
+            return;
+        }
+        self.beside.clear();
+        tree.visit(
+            &bounds,
+            |below| !below.all_have_label(own) && !below.all_are_marked(),
+            |leaf, other| {
+                self.beside.push((leaf, other));
+                ControlFlow::Continue(())
+            },
+        );
+        for (leaf, other) in self.beside.drain(..) {
+            tree.set_mark(leaf, true);
+            marks[other as usize].set(Marks::BESIDE, true);
+        }
+    }
+
+    /// Begins a round in which no performer has been seen.
+    pub(super) fn begin_round(&mut self) {
+        self.round = self.round.wrapping_add(1).max(1);
+    }
+
+    /// Tells whether a performer has been seen in this round.
+    pub(super) fn is_seen(&self, performer: usize) -> bool {
+        self.seen[performer] == self.round
+    }
+
+    /// Notes that a performer has been seen in this round.
+    pub(super) fn see(&mut self, performer: usize, place: &Place) {
+        self.seen[performer] = self.round;
+        if let Some(leaf) = self.leaves[performer] {
+            self.trees[place.world()].set_seen(leaf, self.round);
+        }
+    }
+
+    /// Tells whether a performer meets one of another cell.
+    pub(super) fn meets_another_cell(
+        &self,
+        performer: usize,
+        places: &[Place],
+        states: &[PerformerState],
+        rules: &Rules,
+    ) -> bool {
+        let place = &places[performer];
+        let own: CellId = place.cell;
+        let bounds = meeting_box(place, &states[performer], rules);
+        let mut meets = false;
+        self.trees[place.world()].visit(
+            &bounds,
+            |below| !below.all_have_label(own.0),
+            |_, other| {
+                let other = other as usize;
+                meets = meeting_box(&places[other], &states[other], rules).touches(&bounds);
+                if meets {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
+                }
+            },
+        );
+        meets
+    }
+
+    /// Adds to `met` those that a performer meets and that have not been seen in this round.
+    pub(super) fn unseen_met(
+        &self,
+        performer: usize,
+        places: &[Place],
+        states: &[PerformerState],
+        rules: &Rules,
+        met: &mut Vec<usize>,
+    ) {
+        let place = &places[performer];
+        let bounds = meeting_box(place, &states[performer], rules);
+        self.trees[place.world()].visit(
+            &bounds,
+            |below| !below.all_are_seen(self.round),
+            |_, other| {
+                let other = other as usize;
+                if meeting_box(&places[other], &states[other], rules).touches(&bounds) {
+                    met.push(other);
+                }
+                ControlFlow::Continue(())
+            },
+        );
+    }
+}
+
+/// Returns the box that meets those of others: where a performer may reach and the interaction
+/// margin, twice that for one that is away from home, so that groups do not come and go.
+fn meeting_box(place: &Place, state: &PerformerState, rules: &Rules) -> Bounds {
+    let times = if place.is_away() { 2.0 } else { 1.0 };
+    reach_box(state, times * rules.interaction_margin)
+}
+
+/// Returns where a performer may reach and a margin; nowhere if it has no collisions or nothing is
+/// known about where they are.
+pub(super) fn reach_box(state: &PerformerState, margin: f64) -> Bounds {
+    if is_somewhere(state) {
+        Bounds::from(state.reach).inflated(margin)
+    } else {
+        Bounds::from(NOWHERE)
+    }
+}
+
+fn is_somewhere(state: &PerformerState) -> bool {
+    let [low, high] = state.reach;
+    (0..3).all(|axis| {
+        low[axis] <= high[axis] && low[axis] < f32::INFINITY && high[axis] > f32::NEG_INFINITY
+    })
+}

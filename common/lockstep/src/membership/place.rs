@@ -1,0 +1,244 @@
+//! Where one performer is among the levels: what it touches and which cell is its home.
+//!
+//! A look finds out, and how far the performer may move before a look could say anything else; until
+//! then a glance is enough. Brute force and glances always agree.
+
+use protocol::{CellId, Iteration, LevelId, PerformerState};
+
+use super::{LoadRule, Rules};
+use crate::bounds::Bounds;
+use crate::levels::LevelIndex;
+use crate::plan::{PerformerPlan, Plan};
+
+/// How far a look goes at least and at most \[m\].
+const LOOK: [f64; 2] = [0.25, 1.0];
+/// How far ahead of a change a performer counts as near to it: a way \[m\] and a number of steps.
+const FORESIGHT: (f64, f64) = (0.05, 8.0);
+/// How many levels a performer may touch beyond those at its box, by moving or by links that nothing
+/// holds. With more it has blown up, and only its box counts.
+const LEVELS_BEYOND_MAX: usize = 256;
+
+/// Where a performer is.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    /// The cell that owns it.
+    pub(super) cell: CellId,
+    /// The cell of the level that it is in.
+    pub(super) home: CellId,
+    /// When it came to the cell that owns it.
+    pub(super) entered: Iteration,
+    /// Half the edge lengths of its box \[m\].
+    pub(super) half: [f64; 3],
+    has_loose_links: bool,
+    world: u32,
+    /// Where it was at the last look \[m\].
+    looked_at: [f64; 3],
+    /// How far it may move from there before it touches other levels \[m\].
+    levels_slack: f64,
+    /// How far it may move from there before its home changes \[m\].
+    home_slack: f64,
+}
+
+/// What a glance tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Glance {
+    /// A look is needed.
+    Unclear,
+    /// Nothing has changed.
+    Unchanged {
+        /// Whether it may soon touch other levels.
+        is_near_levels: bool,
+        /// Whether its home may soon change.
+        is_near_home: bool,
+    },
+}
+
+impl Place {
+    pub(super) fn new(performer: &PerformerPlan) -> Self {
+        Self {
+            cell: performer.home,
+            home: performer.home,
+            entered: Iteration(0),
+            half: performer.half_extents,
+            has_loose_links: performer.has_loose_links,
+            world: performer.world as u32,
+            looked_at: [f64::NAN; 3],
+            levels_slack: 0.0,
+            home_slack: 0.0,
+        }
+    }
+
+    /// Gives it a box of these edge lengths, which alone counts from now on.
+    pub(super) fn resize(&mut self, size: [f64; 3]) {
+        self.half = size.map(|edge| edge * 0.5);
+        self.has_loose_links = false;
+        self.looked_at = [f64::NAN; 3];
+    }
+
+    /// Returns the index of its world.
+    pub(super) fn world(&self) -> usize {
+        self.world as usize
+    }
+
+    /// Tells whether another cell than its home owns it.
+    pub(super) fn is_away(&self) -> bool {
+        self.cell != self.home
+    }
+
+    pub(super) fn glance(&self, state: &PerformerState, step_size_s: f64) -> Glance {
+        let ways: [(f64, f64); 3] = std::array::from_fn(|axis| {
+            let way = state.position[axis] - self.looked_at[axis];
+            (way, way + state.linear_velocity[axis] * step_size_s)
+        });
+        // Comparisons with NaN are false, and then a look is needed.
+        let is_within = |slack: f64| {
+            ways.iter()
+                .all(|(way, next)| way.abs() <= slack && next.abs() <= slack)
+        };
+        if !is_within(self.levels_slack.min(self.home_slack)) {
+            return Glance::Unclear;
+        }
+        let foresight = foresight(state, step_size_s);
+        Glance::Unchanged {
+            is_near_levels: !is_within(self.levels_slack - foresight),
+            is_near_home: !is_within(self.home_slack - foresight),
+        }
+    }
+
+    /// Finds its home, and fills `found` with the levels that it touches; `touched` are those that
+    /// it touched so far.
+    pub(super) fn look(
+        &mut self,
+        (plan, index, rules): (&Plan, &LevelIndex, &Rules),
+        default_cell: CellId,
+        state: &PerformerState,
+        touched: &[LevelId],
+        found: &mut Vec<LevelId>,
+    ) {
+        found.clear();
+        self.looked_at = [f64::NAN; 3];
+        if !state
+            .position
+            .iter()
+            .all(|coordinate| coordinate.is_finite())
+        {
+            return; // Nothing is known about where it is: it stays.
+        }
+        let [least, most] = LOOK;
+        let radius = (2.0 * foresight(state, rules.step_size_s)).clamp(least, most);
+        let around = |bounds: &Bounds, most: usize, found: &mut Vec<LevelId>| {
+            let bounds = bounds.inflated(radius);
+            index.touching(&plan.levels, self.world(), &bounds, most, found)
+        };
+        let plain = Bounds::around(state.position, self.half);
+        around(&plain, usize::MAX, found);
+        let most = found.len() + LEVELS_BEYOND_MAX;
+        let mut now = self.with_loose_links(plain, state);
+        let mut swept = swept(&now, state, rules.step_size_s);
+        if swept != plain && !around(&swept, most, found) {
+            (now, swept) = (plain, plain);
+            around(&plain, usize::MAX, found);
+        }
+        self.home = home(plan, self.home, found, &now).unwrap_or(default_cell);
+        let rounding = self.half.iter().chain(&state.position);
+        let rounding = rounding.filter(|length| length.is_finite());
+        let rounding = 1e-12 * rounding.fold(1.0, |most: f64, length| most.max(length.abs()));
+        self.home_slack = home_slack(plan, self.home, found, &now).min(radius) - rounding;
+        self.levels_slack = levels_slack(plan, rules, found, &now).min(radius) - rounding;
+        if !self.has_loose_links {
+            self.looked_at = state.position;
+            // What it touches only because it is fast says nothing about when it is slow.
+            if self.glance(state, rules.step_size_s) == Glance::Unclear {
+                self.looked_at = [f64::NAN; 3];
+            }
+        }
+        found.retain(|id| {
+            let level = plan.level(*id);
+            let in_buffer = level.outer.touches(&swept);
+            in_buffer
+                && match rules.load {
+                    LoadRule::Buffer => true,
+                    LoadRule::Volume => level.inner.touches(&swept) || touched.contains(id),
+                }
+        });
+    }
+
+    /// Returns a box with where links that nothing holds reach, if that is anywhere.
+    fn with_loose_links(&self, plain: Bounds, state: &PerformerState) -> Bounds {
+        let is_somewhere = state.reach.as_flattened().iter().all(|one| one.is_finite());
+        if self.has_loose_links && is_somewhere {
+            plain.joined(&state.reach.into())
+        } else {
+            plain
+        }
+    }
+}
+
+/// Returns the box around a box and where it will be after the next step.
+fn swept(bounds: &Bounds, state: &PerformerState, step_size_s: f64) -> Bounds {
+    let way = state.linear_velocity.map(|speed| speed * step_size_s);
+    if !way.iter().all(|length| length.is_finite()) {
+        return *bounds;
+    }
+    bounds.joined(&Bounds {
+        min: std::array::from_fn(|axis| bounds.min[axis] + way[axis]),
+        max: std::array::from_fn(|axis| bounds.max[axis] + way[axis]),
+    })
+}
+
+/// Returns how near a change must be to count as near \[m\].
+fn foresight(state: &PerformerState, step_size_s: f64) -> f64 {
+    let (way, steps) = FORESIGHT;
+    let speed = state.linear_velocity.map(f64::abs);
+    way + steps * step_size_s * speed.into_iter().fold(0.0, f64::max)
+}
+
+/// Returns the cell of the level where a performer belongs: its home while it touches that, else the
+/// first level that it touches, else, for one that comes from a level, the same with buffers.
+/// Performers of a default cell must enter a level to belong there.
+fn home(plan: &Plan, home: CellId, near: &[LevelId], now: &Bounds) -> Option<CellId> {
+    let level = plan.cell(home).level.map(|id| plan.level(id));
+    if level.is_some_and(|level| level.inner.touches(now)) {
+        return Some(home);
+    }
+    let levels = || near.iter().map(|id| plan.level(*id));
+    if let Some(inside) = levels().find(|level| level.inner.touches(now)) {
+        return Some(inside.cell);
+    }
+    if level?.outer.touches(now) {
+        return Some(home);
+    }
+    let beside = levels().find(|level| level.outer.touches(now));
+    beside.map(|level| level.cell)
+}
+
+/// Returns how far a performer may move before its home changes, of what is near \[m\].
+fn home_slack(plan: &Plan, home: CellId, near: &[LevelId], now: &Bounds) -> f64 {
+    let level = plan.cell(home).level.map(|id| plan.level(id));
+    if let Some(level) = level.filter(|level| level.inner.touches(now)) {
+        return level.inner.slack(now);
+    }
+    let slacks = near.iter().map(|id| {
+        let other = plan.level(*id);
+        let inner = other.inner.slack(now);
+        if level.is_some() {
+            inner.min(other.outer.slack(now))
+        } else {
+            inner
+        }
+    });
+    slacks.fold(f64::INFINITY, f64::min)
+}
+
+/// Returns how far a performer may move before it touches other levels, of what is near \[m\].
+fn levels_slack(plan: &Plan, rules: &Rules, near: &[LevelId], now: &Bounds) -> f64 {
+    let slacks = near.iter().map(|id| {
+        let level = plan.level(*id);
+        let outer = level.outer.slack(now);
+        match rules.load {
+            LoadRule::Buffer => outer,
+            LoadRule::Volume => outer.min(level.inner.slack(now)),
+        }
+    });
+    slacks.fold(f64::INFINITY, f64::min)
+}

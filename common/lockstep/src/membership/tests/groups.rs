@@ -1,0 +1,135 @@
+//! Performers that meet are in one cell, whichever levels they are in.
+
+use super::*;
+
+fn with_stay(minimum_stay: u64) -> Rules {
+    Rules {
+        minimum_stay,
+        ..RULES
+    }
+}
+
+#[test]
+fn of_two_that_meet_over_a_border_the_one_of_the_later_level_comes() {
+    let mut fixture = Fixture::new(2, &[3.0, 8.0], with_stay(100));
+    fixture.at(&[]);
+    assert_eq!(fixture.cells(), "L1 L2");
+    assert_eq!(fixture.hand_offs_at(&[4.8, 6.1]), "");
+    assert_eq!(fixture.hand_offs_at(&[4.8, 5.9]), "p1:L2>L1");
+}
+
+#[test]
+fn most_members_homes_decide_and_the_default_cell_comes_last() {
+    let mut fixture = Fixture::new(2, &[3.0, 8.0, 9.0], RULES);
+    fixture.at(&[]);
+    assert_eq!(fixture.hand_offs_at(&[4.7, 5.7, 6.7]), "p0:L1>L2");
+    let mut fixture = Fixture::new(1, &[20.0, 0.0], RULES);
+    fixture.at(&[]);
+    assert_eq!(fixture.hand_offs_at(&[6.1, 5.0]), "p0:default>L1");
+}
+
+#[test]
+fn a_chain_over_three_cells_is_one_group() {
+    let xs = [5.1, 6.1, 7.1, 8.1, 9.1, 10.1, 11.1, 12.1, 13.1, 14.1, 15.7];
+    let apart: Vec<f64> = xs.iter().map(|x| 10.0 + (x - 10.0) * 1.6).collect();
+    let mut fixture = Fixture::new(3, &apart, RULES);
+    fixture.at(&[]);
+    let mut cells = fixture.membership.owned(CellId(1)).len();
+    assert!(cells > 0 && !fixture.membership.owned(CellId(3)).is_empty());
+    let mut close = xs;
+    close[10] = 15.1;
+    fixture.at(&close);
+    cells = fixture.membership.owned(CellId(2)).len();
+    assert_eq!(cells, xs.len(), "{}", fixture.cells());
+}
+
+#[test]
+fn a_group_that_dissolves_sends_everyone_home_after_the_minimum_stay() {
+    let mut fixture = Fixture::new(2, &[3.0, 8.0], with_stay(3));
+    fixture.at(&[]);
+    assert_eq!(fixture.hand_offs_at(&[4.9, 5.9]), "p1:L2>L1");
+    assert_eq!(
+        fixture.hand_offs_at(&[4.7, 5.95]),
+        "",
+        "who is away meets others from further away"
+    );
+    let told: Vec<String> = (0..4).map(|_| fixture.hand_offs_at(&[3.0, 8.0])).collect();
+    assert_eq!(told, ["", "p1:L1>L2", "", ""]);
+}
+
+#[test]
+fn a_pair_on_a_border_is_handed_over_as_one() {
+    let mut fixture = Fixture::new(2, &[3.0, 4.0], RULES);
+    fixture.at(&[]);
+    assert_eq!(
+        fixture.hand_offs_at(&[4.7, 5.7]),
+        "",
+        "a tie is for the first"
+    );
+    assert_eq!(fixture.hand_offs_at(&[5.7, 6.7]), "p0:L1>L2 p1:L1>L2");
+}
+
+#[test]
+fn a_pair_that_dithers_stays_for_the_minimum_stay() {
+    let mut fixture = Fixture::new(2, &[3.0, 4.0], with_stay(10));
+    let times: Vec<usize> = (0..40)
+        .filter(|turn| {
+            let x = [4.0, 6.0][turn % 2];
+            !fixture.hand_offs_at(&[x, x + 0.5]).is_empty()
+        })
+        .collect();
+    assert_eq!(times, [11, 22, 33]);
+}
+
+#[test]
+fn performers_that_joints_hold_together_are_a_group_at_any_distance() {
+    let mut world = balls("w", 3, &[0.0, 1.5, 10.0]);
+    join(&mut world, 3, &[[0, 1], [2, 1]]);
+    let mut fixture = Fixture::of(&[world], RULES);
+    fixture.at(&[]);
+    assert_eq!(fixture.cells(), "L1 L1 L1");
+    assert_eq!(fixture.hand_offs_at(&[0.0, 10.0, 20.0]), "");
+    assert_eq!(
+        fixture.hand_offs_at(&[0.0, 10.0, 11.5]),
+        "p0:L1>L2 p1:L1>L2 p2:L1>L2"
+    );
+    fixture.membership.remove(PerformerId(1));
+    assert_eq!(
+        fixture.hand_offs_at(&[0.0, 10.0, 20.0]),
+        "p0:L2>L1 p2:L2>L3"
+    );
+}
+
+#[test]
+fn performers_of_overlapping_levels_that_never_meet_stay_apart() {
+    let mut world = balls("w", 2, &[0.0, 9.0]);
+    world.levels[1].center[0] = 4.0;
+    let mut fixture = Fixture::of(&[world], RULES);
+    fixture.at(&[]);
+    assert_eq!(fixture.hand_offs_at(&[1.0, 3.0]), "");
+    assert_eq!(fixture.cells(), "L1 L2");
+    assert_eq!(fixture.hand_offs_at(&[1.0, 2.1]), "p1:L2>L1");
+}
+
+#[test]
+fn those_of_other_worlds_are_never_met() {
+    let worlds = [balls("a", 1, &[0.0]), balls("b", 1, &[0.0])];
+    let mut fixture = Fixture::of(&worlds, RULES);
+    fixture.at(&[]);
+    assert_eq!(fixture.cells(), "a::L1 b::L1");
+}
+
+#[test]
+fn what_has_no_collisions_meets_nobody() {
+    let mut fixture = Fixture::new(2, &[4.9, 5.9], RULES);
+    let apart = fixture.states[1];
+    fixture.states[1].reach = protocol::NO_REACH;
+    fixture.update();
+    assert_eq!(fixture.cells(), "L1 L2");
+    fixture.states[1] = apart;
+    fixture.update();
+    assert_eq!(fixture.cells(), "L1 L1");
+    fixture.states[1].reach = protocol::NO_REACH;
+    fixture.update();
+    assert_eq!(fixture.cells(), "L1 L2");
+}

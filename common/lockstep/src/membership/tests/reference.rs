@@ -1,0 +1,322 @@
+//! The rules once more, as plainly as they can be said: every performer asks every level and every
+//! other performer. In random worlds both always agree.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::*;
+use crate::bounds::Bounds;
+use crate::random::Random;
+
+const ITERATIONS: u64 = 200;
+
+struct Reference {
+    rules: Rules,
+    cells: Vec<CellId>,
+    homes: Vec<CellId>,
+    entered: Vec<u64>,
+    touched: Vec<Vec<LevelId>>,
+    is_keeper: Vec<bool>,
+    suspended: BTreeSet<CellId>,
+}
+
+impl Reference {
+    fn new(plan: &Plan, rules: Rules) -> Self {
+        let homes: Vec<CellId> = plan.performers.iter().map(|one| one.home).collect();
+        Self {
+            rules,
+            cells: homes.clone(),
+            entered: vec![0; homes.len()],
+            touched: vec![Vec::new(); homes.len()],
+            is_keeper: plan
+                .performers
+                .iter()
+                .map(|one| !one.is_level_bound)
+                .collect(),
+            suspended: BTreeSet::new(),
+            homes,
+        }
+    }
+
+    fn update(&mut self, plan: &Plan, iteration: u64, states: &[PerformerState]) {
+        for (index, state) in states.iter().enumerate() {
+            if !self.is_left(self.cells[index]) {
+                self.locate(plan, index, state);
+            }
+        }
+        let (mut woken, mut passages) = (BTreeSet::new(), Vec::new());
+        for group in self.groups(plan, states) {
+            self.decide(plan, iteration, &group, &mut woken, &mut passages);
+        }
+        for (one, target) in passages {
+            if self.cells[one] != target {
+                self.cells[one] = target;
+                self.entered[one] = iteration;
+            }
+        }
+        let cells = plan.levels.iter().map(|level| level.cell);
+        self.suspended = cells
+            .filter(|cell| self.cells.contains(cell) && !woken.contains(cell))
+            .filter(|cell| self.has_no_keeper(*cell) && !self.is_active(plan, *cell))
+            .collect();
+    }
+
+    fn has_no_keeper(&self, cell: CellId) -> bool {
+        !(0..self.cells.len()).any(|one| self.cells[one] == cell && self.is_keeper[one])
+    }
+
+    fn is_left(&self, cell: CellId) -> bool {
+        self.suspended.contains(&cell) && self.has_no_keeper(cell)
+    }
+
+    fn is_active(&self, plan: &Plan, cell: CellId) -> bool {
+        let level = plan.cell(cell).level.unwrap();
+        (0..self.cells.len()).any(|one| self.is_keeper[one] && self.touched[one].contains(&level))
+    }
+
+    fn locate(&mut self, plan: &Plan, index: usize, state: &PerformerState) {
+        let performer = &plan.performers[index];
+        let now = performer.bounds_at(state.position);
+        let next = std::array::from_fn(|axis| {
+            state.position[axis] + state.linear_velocity[axis] * self.rules.step_size_s
+        });
+        let swept = now.joined(&performer.bounds_at(next));
+        let levels = (0..plan.levels.len() as u32).map(LevelId);
+        let own: Vec<LevelId> = levels
+            .filter(|id| plan.level(*id).world == performer.world)
+            .collect();
+        let before = std::mem::take(&mut self.touched[index]);
+        let is_touched = |id: &&LevelId| {
+            let level = plan.level(**id);
+            level.outer.touches(&swept)
+                && (self.rules.load == LoadRule::Buffer
+                    || level.inner.touches(&swept)
+                    || before.contains(id))
+        };
+        self.touched[index] = own.iter().filter(is_touched).copied().collect();
+        let inside: Vec<LevelId> = own
+            .iter()
+            .copied()
+            .filter(|id| plan.level(*id).inner.touches(&now))
+            .collect();
+        let beside: Vec<LevelId> = own
+            .iter()
+            .copied()
+            .filter(|id| plan.level(*id).outer.touches(&now))
+            .collect();
+        let home = plan.cell(self.homes[index]).level;
+        let level = match home {
+            Some(home) if inside.contains(&home) => Some(home),
+            _ if !inside.is_empty() => Some(inside[0]),
+            Some(home) if beside.contains(&home) => Some(home),
+            Some(_) => beside.first().copied(),
+            None => None,
+        };
+        let cells = plan.cells.iter();
+        let default_cell = cells
+            .clone()
+            .position(|cell| cell.world == performer.world && cell.level.is_none())
+            .unwrap();
+        self.homes[index] = level.map_or(CellId(default_cell as u32), |id| plan.level(id).cell);
+    }
+
+    fn groups(&self, plan: &Plan, states: &[PerformerState]) -> Vec<Vec<usize>> {
+        let count = states.len();
+        let meeting: Vec<Bounds> = (0..count)
+            .map(|one| {
+                let is_away = self.cells[one] != self.homes[one];
+                let margin = self.rules.interaction_margin * if is_away { 2.0 } else { 1.0 };
+                Bounds::from(states[one].reach).inflated(margin)
+            })
+            .collect();
+        let mut group: Vec<usize> = (0..count).collect();
+        for one in 0..count {
+            for other in 0..one {
+                let (first, second) = (&plan.performers[one], &plan.performers[other]);
+                let meets = first.world == second.world && meeting[one].touches(&meeting[other]);
+                if meets || first.joined_to.contains(&PerformerId(other as u32)) {
+                    let (from, to) = (group[one], group[other]);
+                    group
+                        .iter_mut()
+                        .filter(|id| **id == from)
+                        .for_each(|id| *id = to);
+                }
+            }
+        }
+        let mut groups: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for (one, group) in group.into_iter().enumerate() {
+            groups.entry(group).or_default().push(one);
+        }
+        groups.into_values().collect()
+    }
+
+    fn decide(
+        &self,
+        plan: &Plan,
+        iteration: u64,
+        group: &[usize],
+        woken: &mut BTreeSet<CellId>,
+        passages: &mut Vec<(usize, CellId)>,
+    ) {
+        let has_keeper = group.iter().any(|one| self.is_keeper[*one]);
+        let is_still = |one: &usize| {
+            let cell = self.cells[*one];
+            self.is_left(cell) && !self.is_active(plan, cell)
+        };
+        let still: Vec<usize> = group.iter().copied().filter(is_still).collect();
+        if !has_keeper && !still.is_empty() {
+            let target = most(plan, still.iter().map(|one| self.cells[*one]));
+            let others = group.iter().filter(|one| !still.contains(one));
+            passages.extend(others.map(|one| (*one, target)));
+            return;
+        }
+        woken.extend(still.iter().map(|one| self.cells[*one]));
+        let target = most(plan, group.iter().map(|one| self.homes[*one]));
+        let is_together = group
+            .iter()
+            .all(|one| self.cells[*one] == self.cells[group[0]]);
+        let has_stayed = |one: &usize| iteration - self.entered[*one] >= self.rules.minimum_stay;
+        if !is_together || group.iter().all(has_stayed) {
+            passages.extend(group.iter().map(|one| (*one, target)));
+        }
+    }
+}
+
+fn most(plan: &Plan, cells: impl Iterator<Item = CellId>) -> CellId {
+    let mut counts: BTreeMap<CellId, usize> = BTreeMap::new();
+    cells.for_each(|cell| *counts.entry(cell).or_insert(0) += 1);
+    let most = *counts.values().max().unwrap();
+    let mut best: Vec<CellId> = counts.keys().copied().collect();
+    best.retain(|cell| counts[cell] == most);
+    best.sort_by_key(|cell| (plan.cell(*cell).level.is_none(), *cell));
+    best[0]
+}
+
+/// A flat world of 30 m with levels that overlap, touch and leave gaps, on a raster of 1 m, so that
+/// faces meet, and as many declared performers as given.
+fn random_world(random: &mut Random, name: &str, performers: usize, keepers: usize) -> World {
+    let mut world = balls(name, 0, &[]);
+    for number in 0..1 + random.below(8) {
+        let mut raster = |least: usize, most: usize| (least + random.below(most - least)) as f64;
+        world.levels.push(sdf::Level {
+            name: format!("L{number}"),
+            center: [raster(0, 30), raster(0, 30), 0.0],
+            size: [raster(2, 14), raster(2, 14), 10.0],
+            buffer: raster(0, 4),
+            models: Vec::new(),
+        });
+    }
+    for number in 0..performers {
+        let at = [random.below(30) as f64, random.below(30) as f64, 0.0];
+        let model = format!("p{number}");
+        world.models.push(performer(&model, at));
+        if number < keepers {
+            world.performers.push(sdf::Performer {
+                name: model.clone(),
+                model,
+                size: [1.0, 1.0, 2.0],
+            });
+        } else {
+            world.levels[0].models.push(model);
+        }
+    }
+    if random.below(2) == 0 {
+        join(&mut world, 0, &[[0, performers - 1]]);
+    }
+    world
+}
+
+/// Moves a ball: it rests, goes on, jumps, or stands on the raster again.
+fn move_ball(random: &mut Random, state: &mut PerformerState, step_size_s: f64) {
+    let id = state.performer;
+    let position: [f64; 3] = match random.below(20) {
+        0 => std::array::from_fn(|axis| {
+            if axis == 2 {
+                0.0
+            } else {
+                random.within(0.0, 30.0)
+            }
+        }),
+        1 => state.position.map(f64::round),
+        2..6 => state.position,
+        _ => std::array::from_fn(|axis| {
+            state.position[axis] + state.linear_velocity[axis] * step_size_s
+        }),
+    };
+    let mut velocity = state.linear_velocity;
+    if random.below(30) == 0 {
+        let speed = [0.0, 5.0, 50.0, 2000.0][random.below(4)];
+        velocity = [
+            random.within(-speed, speed),
+            random.within(-speed, speed),
+            0.0,
+        ];
+    }
+    let is_outside = position.iter().any(|at| !(-5.0..35.0).contains(at));
+    *state = ball(
+        id,
+        if is_outside {
+            [15.0, 15.0, 0.0]
+        } else {
+            position
+        },
+    );
+    state.linear_velocity = velocity;
+}
+
+fn check(seed: u64, performers: usize, keepers: usize) {
+    let mut random = Random::new(seed);
+    let rules = Rules {
+        load: [LoadRule::Buffer, LoadRule::Volume][random.below(2)],
+        minimum_stay: random.below(20) as u64,
+        ..RULES
+    };
+    let worlds = ["a", "b"].map(|name| random_world(&mut random, name, performers, keepers));
+    let mut fixture = Fixture::of(&worlds, rules);
+    let mut reference = Reference::new(&fixture.plan, rules);
+    for iteration in 0..ITERATIONS {
+        for state in &mut fixture.states {
+            if !reference.is_left(reference.cells[state.performer.0 as usize]) {
+                move_ball(&mut random, state, rules.step_size_s);
+            }
+        }
+        if iteration == ITERATIONS / 2 {
+            let performer = PerformerId(random.below(fixture.states.len()) as u32);
+            fixture.membership.set_performer(performer, None);
+            reference.is_keeper[performer.0 as usize] = true;
+        }
+        reference.update(&fixture.plan, iteration, &fixture.states);
+        fixture.update();
+        let membership = &fixture.membership;
+        for (index, cell) in reference.cells.iter().enumerate() {
+            let id = PerformerId(index as u32);
+            let context = format!("seed {seed}, iteration {iteration}, performer {index}");
+            assert_eq!(membership.cell(id), *cell, "{context}");
+            assert_eq!(
+                membership.places[index].home, reference.homes[index],
+                "{context}"
+            );
+            let touched = membership.levels.of_performer(id);
+            assert_eq!(touched, reference.touched[index], "{context}");
+        }
+        for number in 0..fixture.plan.cells.len() {
+            let cell = CellId(number as u32);
+            let is_suspended = reference.suspended.contains(&cell);
+            let context = format!("seed {seed}, iteration {iteration}, cell {cell}");
+            assert_eq!(membership.is_suspended(cell), is_suspended, "{context}");
+        }
+    }
+}
+
+#[test]
+fn glances_and_floods_find_what_asking_everyone_finds() {
+    for seed in 0..8 {
+        check(seed, 20, 20);
+    }
+}
+
+#[test]
+fn with_models_that_live_with_levels_too() {
+    for seed in 100..108 {
+        check(seed, 20, 3);
+    }
+}
