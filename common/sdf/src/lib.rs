@@ -27,7 +27,7 @@ mod vocabulary;
 pub mod world;
 
 pub use encoding::{DecodeTextError, decode_text};
-pub use generate::generate_fleet;
+pub use generate::{generate_fleet, generate_piles};
 pub use pose::Pose;
 pub use problem::{Place, Problem, ReadWorldError};
 pub use read::{ReadWorlds, read_worlds};
