@@ -78,6 +78,8 @@ pub struct Cluster {
     pub witness: Witness,
     /// A client that moves cells at random, if there is one.
     pub moves: Option<RandomMoves>,
+    /// What the physics of each cell is said to take \[ns\]; measured times cannot be repeated.
+    pub costs: fn(CellId) -> u64,
     /// Why the primary finished, once it has.
     pub finished: Option<StopReason>,
     /// Why each secondary finished, once it has.
@@ -133,6 +135,7 @@ impl Cluster {
             primary,
             witness: Witness::default(),
             moves: None,
+            costs: |_| 50_000,
             finished: None,
             secondaries_finished: BTreeMap::new(),
             replies: Vec::new(),
@@ -311,9 +314,12 @@ impl Cluster {
             return;
         }
         let effects = self.secondaries[index].handle(input, self.now, &mut |_, _| {});
-        for message in effects.messages {
+        for mut message in effects.messages {
             let engine = &self.secondaries[index];
-            if let SecondaryToPrimary::StepAck(ack) = &message {
+            if let SecondaryToPrimary::StepAck(ack) = &mut message {
+                for cell in &mut ack.cells {
+                    cell.physics_ns = (self.costs)(cell.cell);
+                }
                 self.barrier.on_ack(engine.secondary().name(), ack);
             }
             let envelope = Envelope {

@@ -101,7 +101,11 @@ impl Witness {
             assert_eq!(digest, report.digest, "{}: time stood still", self.label);
             return;
         }
-        assert_eq!(Iteration(next), report.iteration, "iterations come in order");
+        assert_eq!(
+            Iteration(next),
+            report.iteration,
+            "iterations come in order"
+        );
         self.recording.digests.push(report.digest);
         let states = (0..primary.plan().performers.len() as u32)
             .map(|id| *primary.performer(protocol::PerformerId(id)).1);
@@ -110,12 +114,19 @@ impl Witness {
             Some(reference) => {
                 let states: Vec<PerformerState> = states.collect();
                 let found = difference(reference, primary, report, &states, cells);
-                assert!(found.is_none(), "{}: {}", self.label, found.unwrap_or_default());
+                assert!(
+                    found.is_none(),
+                    "{}: {}",
+                    self.label,
+                    found.unwrap_or_default()
+                );
             }
             None => {
                 self.recording.states.extend(states);
                 self.recording.cells.extend(cells);
-                let suspended = cells.iter().map(|cell| self.whereabouts.is_suspended(*cell));
+                let suspended = cells
+                    .iter()
+                    .map(|cell| self.whereabouts.is_suspended(*cell));
                 self.recording.suspended.extend(suspended);
             }
         }
@@ -163,12 +174,18 @@ fn difference(
         let bits = |numbers: &[f64]| numbers.iter().map(|n| n.to_bits()).collect::<Vec<_>>();
         for (field, expected, found) in fields {
             if bits(expected) != bits(found) {
-                return Some(format!("{at} {field}: expected {expected:?}, found {found:?}"));
+                return Some(format!(
+                    "{at} {field}: expected {expected:?}, found {found:?}"
+                ));
             }
         }
         if expected.digest != state.digest {
-            return Some(format!("{at} links: their digests differ, what is packed does not"));
+            return Some(format!(
+                "{at} links: their digests differ, what is packed does not"
+            ));
         }
     }
-    Some(format!("iteration {iteration}: the digests differ and no performer does"))
+    Some(format!(
+        "iteration {iteration}: the digests differ and no performer does"
+    ))
 }

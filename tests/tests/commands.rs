@@ -71,7 +71,10 @@ fn check_moves(is_paused: bool) {
     check_done(&move_cell(&mut cluster, "west", "s3"));
     assert_eq!(cluster.primary.host(WEST), Some(&peer("s3")));
     check_done(&move_cell(&mut cluster, "west", "s3"));
-    assert_eq!(cluster.witness.whereabouts.migrations, 1, "it was there already");
+    assert_eq!(
+        cluster.witness.whereabouts.migrations, 1,
+        "it was there already"
+    );
     check_done(&move_cell(&mut cluster, "east", "s3"));
     check_done(&move_cell(&mut cluster, "west", "s1"));
     assert_eq!(cluster.primary.host(EAST), Some(&peer("s3")));
@@ -137,20 +140,32 @@ fn check_set_performer(is_paused: bool) {
     assert!(is_last, "{:?}", cluster.primary.plan().performers[7]);
     cluster.run_until(|cluster| cluster.digests().len() > 100);
     let at = cluster.digests().len() as u64 - 1;
-    assert!(!moving(&cluster, at), "its level is far from every performer");
+    assert!(
+        !moving(&cluster, at),
+        "its level is far from every performer"
+    );
     if is_paused {
         check_done(&ask(&mut cluster, Command::Pause));
     }
     check_refused(&set_performer(&mut cluster, "nobody", None), "nobody");
-    check_refused(&set_performer(&mut cluster, last, Some([1.0, 0.0, 1.0])), "0 m");
-    check_refused(&set_performer(&mut cluster, last, Some([1.0, f64::NAN, 1.0])), "0 m");
+    check_refused(
+        &set_performer(&mut cluster, last, Some([1.0, 0.0, 1.0])),
+        "0 m",
+    );
+    check_refused(
+        &set_performer(&mut cluster, last, Some([1.0, f64::NAN, 1.0])),
+        "0 m",
+    );
     check_done(&set_performer(&mut cluster, last, Some([0.5; 3])));
     if is_paused {
         check_done(&ask(&mut cluster, Command::Play));
     }
     let at = cluster.digests().len();
     cluster.run_until(|cluster| cluster.digests().len() > at + 2);
-    assert!(moving(&cluster, at as u64 + 2), "it keeps its own level active");
+    assert!(
+        moving(&cluster, at as u64 + 2),
+        "it keeps its own level active"
+    );
     cluster.run_until(|_| false);
     assert_eq!(cluster.digests().len(), 701);
 }

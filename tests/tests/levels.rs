@@ -60,7 +60,7 @@ fn collision(bounce: f64) -> Scene {
     let faller = [-1.15, 0.0, 0.0, 0.0, 0.0, 0.0];
     scene.cuboid("faller", faller, [0.3; 3], surface);
     scene.floating_cuboid("floater", [0.15, 0.02, 0.01], [0.3; 3], surface);
-    for (name, x) in [("west", -5.0), ("east", 5.0)] {
+    for (name, x) in [("east", 5.0), ("west", -5.0)] {
         scene.level(name, [x, 0.0, 0.0], [10.0; 3], 0.5, &[]);
     }
     scene
@@ -71,8 +71,11 @@ fn check_collision(bounce: f64) {
     let scene = collision(bounce);
     let parted = run(scene.build(), 2, ITERATIONS);
     let whole = run(scene.build_without_levels(), 1, ITERATIONS);
-    assert!(parted.witness.whereabouts.hand_offs > 0, "one cell solves the contact");
-    assert_eq!(cell_names(&parted, 0), ["west", "east"]);
+    assert!(
+        parted.witness.whereabouts.hand_offs > 0,
+        "one cell solves the contact"
+    );
+    assert_eq!(cell_names(&parted, 600), ["west", "east"]);
     let momentum = |states: &[PerformerState]| -> [f64; 3] {
         std::array::from_fn(|axis| states.iter().map(|state| state.linear_velocity[axis]).sum())
     };
@@ -87,7 +90,10 @@ fn check_collision(bounce: f64) {
         let [ours, theirs] = [ours, theirs].map(momentum);
         let size = distance(theirs, [0.0; 3]);
         let relative = distance(ours, theirs) / size.max(1e-3);
-        assert!(relative < 1e-4, "momentum is off by {relative} after iteration {iteration}");
+        assert!(
+            relative < 1e-4,
+            "momentum is off by {relative} after iteration {iteration}"
+        );
     }
 }
 
@@ -111,7 +117,10 @@ fn slide() -> Scene {
 fn a_ball_that_slides_through_four_levels_makes_three_hand_offs() {
     let cluster = run(slide().build(), 3, 1_750);
     let end = first(&cluster, 1_750).position;
-    assert!(end[0] > 2.7 && end[0] < 3.5, "it is in the last level: {end:?}");
+    assert!(
+        end[0] > 2.7 && end[0] < 3.5,
+        "it is in the last level: {end:?}"
+    );
     assert_eq!(cluster.witness.whereabouts.hand_offs, 3);
     assert_eq!(cluster.primary.hand_offs(PerformerId(0)), 3);
     assert_eq!(cell_names(&cluster, 1_750), ["L3"]);
@@ -120,10 +129,17 @@ fn a_ball_that_slides_through_four_levels_makes_three_hand_offs() {
 #[test]
 fn a_floor_that_two_levels_share_stays_while_one_keeps_it() {
     let cluster = run(slide().build(), 1, 1_750);
-    assert_eq!(cluster.primary.events().levels_unloaded, 9, "levels go one by one");
+    assert_eq!(
+        cluster.primary.events().levels_unloaded,
+        9,
+        "levels go one by one"
+    );
     for iteration in 0..=1_750 {
         let height = first(&cluster, iteration).position[2];
-        assert!((height - 0.1).abs() < 1e-4, "at {height} m after iteration {iteration}");
+        assert!(
+            (height - 0.1).abs() < 1e-4,
+            "at {height} m after iteration {iteration}"
+        );
     }
 }
 
@@ -131,7 +147,13 @@ fn a_floor_that_two_levels_share_stays_while_one_keeps_it() {
 fn shuttle(start: f64, centre: f64, rate: f64, gap: f64) -> World {
     let mut scene = Scene::new("shuttle", [0.0; 3]);
     scene.shuttle("ball", [start, 0.0, 0.0], centre, rate);
-    scene.level("west", [0.0, 0.0, 0.0], [2.0 * (1.2 - gap), 4.0, 4.0], 0.5, &[]);
+    scene.level(
+        "west",
+        [0.0, 0.0, 0.0],
+        [2.0 * (1.2 - gap), 4.0, 4.0],
+        0.5,
+        &[],
+    );
     scene.level("east", [2.2, 0.0, 0.0], [2.0, 4.0, 4.0], 0.3, &[]);
     scene.build()
 }
@@ -142,9 +164,15 @@ fn a_performer_that_turns_round_in_a_buffer_makes_no_hand_off() {
     let furthest = (0..=3_000)
         .map(|iteration| first(&cluster, iteration).position[0])
         .fold(f64::MIN, f64::max);
-    assert!((0.95..1.05).contains(&furthest), "it was in the buffer: {furthest} m");
+    assert!(
+        (0.95..1.05).contains(&furthest),
+        "it was in the buffer: {furthest} m"
+    );
     let events = cluster.primary.events();
-    assert!(events.levels_loaded > 5, "the level was loaded again and again: {events:?}");
+    assert!(
+        events.levels_loaded > 5,
+        "the level was loaded again and again: {events:?}"
+    );
     assert_eq!(cluster.witness.whereabouts.hand_offs, 0);
 }
 
@@ -158,7 +186,10 @@ fn a_performer_that_dithers_on_a_border_changes_cell_once_per_stay_at_most() {
         let [before, now] = [iteration - 1, iteration].map(|i| cell_names(&cluster, i));
         if before != now {
             let stayed = iteration - since;
-            assert!(stayed >= stay, "it left after {stayed} iterations at {iteration}");
+            assert!(
+                stayed >= stay,
+                "it left after {stayed} iterations at {iteration}"
+            );
             since = iteration;
         }
     }
@@ -170,7 +201,7 @@ fn a_performer_that_dithers_on_a_border_changes_cell_once_per_stay_at_most() {
 #[test]
 fn a_performer_in_a_buffer_is_a_ghost_that_sensors_there_see() {
     let world = [shuttle(0.0, 0.5, 10.0, 0.2)];
-    let mut cluster = Cluster::new(&world, 2, 400, NetworkFaults::SHUFFLED, 1);
+    let mut cluster = Cluster::new(&world, 2, 620, NetworkFaults::SHUFFLED, 1);
     let east = CellId(2);
     cluster.run_until(|cluster| cluster.digests().len() == 316);
     assert_eq!(cluster.witness.whereabouts.ghosts(east), [PerformerId(0)]);
@@ -180,13 +211,18 @@ fn a_performer_in_a_buffer_is_a_ghost_that_sensors_there_see() {
     let cells = hosts.flat_map(|host| host.cells());
     let cell = cells.into_iter().find(|cell| cell.id() == east);
     let cell = cell.expect("a cell with a ghost is hosted");
-    let hit = cell.physics().cast_ray([1.6, 0.0, 0.0], [-1.0, 0.0, 0.0], 10.0);
+    let hit = cell
+        .physics()
+        .cast_ray([1.6, 0.0, 0.0], [-1.0, 0.0, 0.0], 10.0);
     let hit = hit.expect("the ray meets the ghost");
     let surface = first(&cluster, 315).position[0] + 0.1;
     let seen = 1.6 - hit.distance;
     // The ghost is where the performer was when the step was published.
-    assert!((surface - seen).abs() < 0.02, "seen at {seen} m, at {surface} m");
-    cluster.run_until(|cluster| cluster.digests().len() == 400);
+    assert!(
+        (surface - seen).abs() < 0.02,
+        "seen at {seen} m, at {surface} m"
+    );
+    cluster.run_until(|cluster| cluster.digests().len() == 600);
     assert_eq!(cluster.witness.whereabouts.ghosts(east), []);
 }
 
@@ -209,7 +245,10 @@ fn what_is_bound_to_a_level_keeps_every_bit_while_the_level_is_left() {
             }
         }
     }
-    assert!(stood > 1_000 && moved > 1_000, "{stood} stood and {moved} moved");
+    assert!(
+        stood > 1_000 && moved > 1_000,
+        "{stood} stood and {moved} moved"
+    );
 }
 
 /// A ball that flies towards a wall that only the last level has.
@@ -267,7 +306,10 @@ fn the_last_performer_that_leaves_takes_all_levels_with_it() {
     scene.levels_along_x(-0.5, 1.0, 2, 0.2, |_| vec!["floor".to_owned()]);
     let cluster = run(scene.build(), 2, 1_000);
     let hosted = cluster.witness.whereabouts.hosted();
-    assert_eq!(hosted.map(|(cell, _)| cell).collect::<Vec<_>>(), [CellId(0)]);
+    assert_eq!(
+        hosted.map(|(cell, _)| cell).collect::<Vec<_>>(),
+        [CellId(0)]
+    );
     let events = cluster.primary.events();
     assert_eq!(events.levels_loaded, events.levels_unloaded, "{events:?}");
     assert_eq!(cluster.witness.whereabouts.hand_offs, 2);
@@ -293,10 +335,67 @@ fn bodies_of_two_worlds_never_meet() {
     assert_eq!(both.witness.whereabouts.hand_offs, 2 * hand_offs);
 }
 
-/// Gazebo's own example: two shapes fall on two rows of blocks, which meet in one. It is not part
-/// of the project: where the folder `shared/corpus` does not stand beside it, this passes.
 #[test]
-fn the_shapes_of_gazebos_example_meet_in_one_cell() {
+fn balls_of_the_world_of_four_levels_do_what_it_says() {
+    let text = include_str!("../../worlds/four_levels.sdf");
+    let read = sdf::read_worlds(text, "four_levels.sdf", &sdf::NoFiles).expect("it is valid");
+    let cluster = run_all(&read.worlds, 2, 8_000);
+    let plan = cluster.primary.plan();
+    let hand_offs = |name: &str| {
+        let mut performers = plan.performers.iter();
+        let id = performers.position(|one| one.name == name);
+        let id = id.unwrap_or_else(|| panic!("no performer is named {name}"));
+        cluster.primary.hand_offs(PerformerId(id as u32))
+    };
+    assert_eq!(hand_offs("traveller"), 3);
+    assert_eq!(hand_offs("returner"), 0);
+    assert!(hand_offs("swinger") >= 2, "{}", hand_offs("swinger"));
+    assert_eq!(hand_offs("ditherer"), 0);
+    assert!(
+        cluster.witness.whereabouts.suspensions > 0,
+        "the crate waits"
+    );
+}
+
+#[test]
+fn cells_that_cost_most_spread_over_secondaries_and_no_result_changes() {
+    const ITERATIONS: u64 = 4_000;
+    // The first placement gives every other cell to each of two secondaries.
+    let world = tests::worlds::row(8, 1);
+    let with_costs = |costs: fn(CellId) -> u64| {
+        let worlds = std::slice::from_ref(&world);
+        let mut cluster = Cluster::new(worlds, 2, ITERATIONS, NetworkFaults::SHUFFLED, 1);
+        cluster.costs = costs;
+        cluster.run_until(|_| false);
+        cluster
+    };
+    let even = with_costs(|_| 100_000);
+    assert_eq!(
+        even.witness.whereabouts.migrations, 0,
+        "nothing moves without a reason"
+    );
+    let costs: fn(CellId) -> u64 = |cell| if cell.0 % 2 == 1 { 900_000 } else { 100_000 };
+    let uneven = with_costs(costs);
+    let mut loads = std::collections::BTreeMap::new();
+    for (cell, host) in uneven.witness.whereabouts.hosted() {
+        *loads.entry(host.clone()).or_insert(0) += costs(cell);
+    }
+    let loads: Vec<u64> = loads.into_values().collect();
+    assert_eq!(
+        loads, [2_000_000; 2],
+        "each of the secondaries has half of the load"
+    );
+    let migrations = uneven.witness.whereabouts.migrations;
+    assert!((1..=8).contains(&migrations), "{migrations}");
+    assert_eq!(uneven.digests(), even.digests());
+}
+
+/// Gazebo's own example: two shapes fall on two rows of blocks, which meet in one. It is not part
+/// of the project: where the folder `shared/corpus` does not stand beside it, this passes. Here they
+/// begin at the end of their rows, since the box would tumble off on its way.
+#[test]
+fn the_shapes_of_gazebos_example_meet_in_one_cell_on_one_secondary() {
+    const ITERATIONS: u64 = 2_500;
     let Some(corpus) = repository::corpus() else {
         return;
     };
@@ -304,13 +403,26 @@ fn the_shapes_of_gazebos_example_meet_in_one_cell() {
     let Ok(text) = std::fs::read_to_string(&path) else {
         return;
     };
+    let text = text
+        .replace(
+            "<pose>0 -1.5 2.5 0 0 0</pose>",
+            "<pose>7 -1.5 -3.6 0 0 0</pose>",
+        )
+        .replace(
+            "<pose>0 1.5 2.5 0 0 0</pose>",
+            "<pose>5.2 1.5 -2 0 0 0</pose>",
+        );
     let read = sdf::read_worlds(&text, "standalone.sdf", &sdf::NoFiles).expect("it is valid");
-    let cluster = run_all(&read.worlds, 2, 6_000);
-    let mut together = 0;
-    for iteration in 0..=6_000 {
-        let cells = cell_names(&cluster, iteration);
-        together += u64::from(cells == ["level_block_3_C"; 2]);
-    }
-    eprintln!("together for {together} iterations");
-    assert!(together > 0, "both shapes reach the block that they share");
+    let cluster = run_all(&read.worlds, 2, ITERATIONS);
+    assert_eq!(
+        cell_names(&cluster, 0),
+        ["level_block_2_A", "level_block_2_B"]
+    );
+    let together = (0..=ITERATIONS)
+        .filter(|iteration| cell_names(&cluster, *iteration) == ["level_block_3_C"; 2])
+        .count();
+    assert!(
+        together > 200,
+        "both reach the block that they share: {together} iterations"
+    );
 }

@@ -24,8 +24,8 @@ fn check_pair(primary: &Primary, one: PerformerId, other: PerformerId) {
     let [(cell, state), (other_cell, other_state)] = [one, other].map(|id| primary.performer(id));
     let is_one_world = plan.performer(one).world == plan.performer(other).world;
     let [[least, greatest], [other_least, other_greatest]] = [state.reach, other_state.reach];
-    let overlap =
-        (0..3).all(|axis| least[axis] <= other_greatest[axis] && other_least[axis] <= greatest[axis]);
+    let overlap = (0..3)
+        .all(|axis| least[axis] <= other_greatest[axis] && other_least[axis] <= greatest[axis]);
     let can_meet = is_one_world && overlap && cell != other_cell;
     let both_stand = [cell, other_cell].map(|cell| primary.membership().is_suspended(cell));
     assert!(

@@ -45,7 +45,11 @@ impl Whereabouts {
             self.cell_of = plan.performers.iter().map(|one| one.home).collect();
             self.plan = Some(plan.clone());
         }
-        assert_eq!(step.sequence, self.last.next(), "steps are numbered one by one");
+        assert_eq!(
+            step.sequence,
+            self.last.next(),
+            "steps are numbered one by one"
+        );
         self.last = step.sequence;
         check_order("cells", step.affinities.iter().map(|change| change.cell));
         for change in &step.affinities {
@@ -105,15 +109,24 @@ impl Whereabouts {
         check_order("hand-offs", step.hand_offs.iter().map(|one| one.performer));
         for one in &step.hand_offs {
             let id = one.performer;
-            assert_eq!(self.cell_of[id.0 as usize], one.from, "{id} leaves its own cell");
+            assert_eq!(
+                self.cell_of[id.0 as usize], one.from,
+                "{id} leaves its own cell"
+            );
             assert_ne!(one.from, one.to, "{id} changes cell");
             let plan = self.plan();
             let [from, to] = [one.from, one.to].map(|cell| plan.cell(cell).world);
             assert_eq!(from, to, "{id} stays in its world");
             assert!(!one.state.is_empty(), "{id} comes with its state");
-            let from = self.cells.get_mut(&one.from).expect("it leaves a hosted cell");
+            let from = self
+                .cells
+                .get_mut(&one.from)
+                .expect("it leaves a hosted cell");
             assert!(from.performers.remove(&id), "{id} is in {from:?}");
-            let to = self.cells.get_mut(&one.to).expect("it enters a hosted cell");
+            let to = self
+                .cells
+                .get_mut(&one.to)
+                .expect("it enters a hosted cell");
             assert!(to.performers.insert(id), "{id} is not yet in {to:?}");
             self.cell_of[id.0 as usize] = one.to;
             self.hand_offs += 1;
@@ -140,7 +153,10 @@ impl Whereabouts {
             assert!(is_new, "{change:?} changes {place:?}");
         }
         let ghosts = step.ghost_changes.iter();
-        check_order("ghosts", ghosts.clone().map(|one| (one.cell, one.performer)));
+        check_order(
+            "ghosts",
+            ghosts.clone().map(|one| (one.cell, one.performer)),
+        );
         for change in ghosts {
             let place = self.cells.get_mut(&change.cell);
             let place = place.unwrap_or_else(|| panic!("{change:?} is of a hosted cell"));
@@ -152,10 +168,17 @@ impl Whereabouts {
             assert!(is_new, "{change:?} changes {place:?}");
         }
         check_order("suspensions", step.suspensions.iter().map(|one| one.cell));
-        for change in step.suspensions.iter().filter(|one| !closed.contains(&one.cell)) {
+        for change in step
+            .suspensions
+            .iter()
+            .filter(|one| !closed.contains(&one.cell))
+        {
             let place = self.cells.get_mut(&change.cell);
             let place = place.unwrap_or_else(|| panic!("{change:?} is of a hosted cell"));
-            assert_ne!(place.is_suspended, change.suspended, "{change:?} changes {place:?}");
+            assert_ne!(
+                place.is_suspended, change.suspended,
+                "{change:?} changes {place:?}"
+            );
             place.is_suspended = change.suspended;
             self.suspensions += u64::from(change.suspended);
         }
@@ -211,7 +234,11 @@ impl Whereabouts {
                 real.levels().eq(place.levels.iter().copied()),
                 "cell {cell} of {name} holds other levels than {place:?}"
             );
-            assert_eq!(real.is_suspended(), place.is_suspended, "cell {cell} of {name}");
+            assert_eq!(
+                real.is_suspended(),
+                place.is_suspended,
+                "cell {cell} of {name}"
+            );
         }
         let more = found.next().map(HostedCell::id);
         assert_eq!(more, None, "{name} has a cell that it does not host");
@@ -235,7 +262,9 @@ impl Whereabouts {
 
     /// Tells whether a cell is suspended.
     pub fn is_suspended(&self, cell: CellId) -> bool {
-        self.cells.get(&cell).is_some_and(|place| place.is_suspended)
+        self.cells
+            .get(&cell)
+            .is_some_and(|place| place.is_suspended)
     }
 }
 

@@ -113,14 +113,21 @@ pub fn joined() -> World {
 pub fn borders() -> World {
     let mut scene = Scene::new("borders", GRAVITY);
     let floors = valley(&mut scene, 0.3, Surface::elastic(0.9));
-    for (index, x) in [-2.2_f64, -1.7, -0.9, 0.9, 1.6, 2.5].into_iter().enumerate() {
+    for (index, x) in [-2.2_f64, -1.7, -0.9, 0.9, 1.6, 2.5]
+        .into_iter()
+        .enumerate()
+    {
         let slope: f64 = if x < 0.0 { 0.3 } else { -0.3 };
         let z = 0.02 + x.abs() * 0.3_f64.tan() + 0.15 / 0.3_f64.cos();
         let pose = [x, 0.0, z, 0.0, slope, 0.0];
         let name = format!("box_{index}");
         scene.cuboid(&name, pose, [0.3; 3], Surface::elastic(0.9));
     }
-    let sides = [("west", -2.6, 5.0), ("middle", 0.0, 0.2), ("east", 2.6, 5.0)];
+    let sides = [
+        ("west", -2.6, 5.0),
+        ("middle", 0.0, 0.2),
+        ("east", 2.6, 5.0),
+    ];
     for (name, x, width) in sides {
         let center = [x, 0.0, 0.0];
         scene.level(name, center, [width, 10.0, 10.0], 0.2, &floors);
@@ -144,7 +151,11 @@ pub fn motion(name: &str, balls: u32) -> World {
     for index in 0..balls {
         let angle = 2.4 * f64::from(index);
         let radius = 0.5 + 0.11 * f64::from(index);
-        let position = [radius * angle.cos(), radius * angle.sin(), 1.0 + 0.3 * radius];
+        let position = [
+            radius * angle.cos(),
+            radius * angle.sin(),
+            1.0 + 0.3 * radius,
+        ];
         let name = format!("ball_{index}");
         scene.ball(&name, position, 0.15, Surface::elastic(0.95));
     }

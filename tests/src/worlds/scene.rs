@@ -124,7 +124,12 @@ impl Scene {
             [0.4, 0.2, 0.08],
             Surface::ICE,
         );
-        links += &ball_link("caster", [-0.15, 0.0, 0.04, 0.0, 0.0, 0.0], 0.04, Surface::ICE);
+        links += &ball_link(
+            "caster",
+            [-0.15, 0.0, 0.04, 0.0, 0.0, 0.0],
+            0.04,
+            Surface::ICE,
+        );
         for (side, offset) in [("left", 0.15), ("right", -0.15)] {
             let _ = write!(
                 links,
