@@ -110,25 +110,18 @@ impl Witness {
         let states = (0..primary.plan().performers.len() as u32)
             .map(|id| *primary.performer(protocol::PerformerId(id)).1);
         let cells = self.whereabouts.cells_of_performers();
-        match &self.reference {
-            Some(reference) => {
-                let states: Vec<PerformerState> = states.collect();
-                let found = difference(reference, primary, report, &states, cells);
-                assert!(
-                    found.is_none(),
-                    "{}: {}",
-                    self.label,
-                    found.unwrap_or_default()
-                );
-            }
-            None => {
-                self.recording.states.extend(states);
-                self.recording.cells.extend(cells);
-                let suspended = cells
-                    .iter()
-                    .map(|cell| self.whereabouts.is_suspended(*cell));
-                self.recording.suspended.extend(suspended);
-            }
+        if let Some(reference) = &self.reference {
+            let states: Vec<PerformerState> = states.collect();
+            let found = difference(reference, primary, report, &states, cells);
+            let found = found.unwrap_or_default();
+            assert!(found.is_empty(), "{}: {found}", self.label);
+        } else {
+            self.recording.states.extend(states);
+            self.recording.cells.extend(cells);
+            let suspended = cells
+                .iter()
+                .map(|cell| self.whereabouts.is_suspended(*cell));
+            self.recording.suspended.extend(suspended);
         }
     }
 }

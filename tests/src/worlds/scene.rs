@@ -175,10 +175,10 @@ impl Scene {
         models: &[String],
     ) {
         let [x, y, z] = center;
-        let references: String = models
-            .iter()
-            .map(|model| format!("<ref>{model}</ref>"))
-            .collect();
+        let mut references = String::new();
+        for model in models {
+            let _ = write!(references, "<ref>{model}</ref>");
+        }
         let _ = write!(
             self.plugin,
             "<level name='{name}'><pose>{x} {y} {z} 0 0 0</pose>{}<buffer>{buffer}</buffer>\
