@@ -6,6 +6,8 @@
 
 use std::sync::Arc;
 
+use lockstep::{Changes, Membership, Plan};
+use protocol::Iteration;
 use protocol::exit::Outcome;
 use sdf::World;
 use tests::cluster::moves::RandomMoves;
@@ -53,26 +55,50 @@ fn check_seed(worlds: &[World], reference: &Arc<Recording>, expected: &Witness, 
     let reason = cluster.finished.as_ref().expect("the run has finished");
     assert_eq!(reason.outcome, Outcome::Completed, "{label}: {reason}");
     assert_eq!(cluster.digests(), reference.digests(), "{label}");
-    let (seen, expected) = (&cluster.witness.whereabouts, &expected.whereabouts);
-    assert_eq!(seen.hand_offs, expected.hand_offs, "{label}: hand-offs");
+    let (found, expected) = (&cluster.witness.whereabouts, &expected.whereabouts);
+    assert_eq!(found.hand_offs, expected.hand_offs, "{label}: hand-offs");
     assert_eq!(
-        seen.suspensions, expected.suspensions,
+        found.suspensions, expected.suspensions,
         "{label}: suspensions"
     );
     let moves = cluster.moves.as_ref().expect("it was just put there");
     eprintln!(
         "{label}: {} migrations, {} asked for and made, {} refused",
-        seen.migrations, moves.made, moves.refused
+        found.migrations, moves.made, moves.refused
     );
     assert!(
         moves.made > ITERATIONS / MOVE_EVERY / 4,
         "{label}: cells are moved"
     );
     assert_eq!(
-        seen.migrations > 0,
+        found.migrations > 0,
         secondaries > 1,
         "{label}: cells change host"
     );
+}
+
+/// A step in which time stands still asks once more who is where, and nothing may come of it: the
+/// states of a run go through the rules once and several times per iteration.
+fn check_pauses(worlds: &[World], reference: &Recording) {
+    let plan = Plan::new(worlds);
+    let rules = cluster::settings(1, ITERATIONS).rules;
+    let [mut once, mut often] = [(), ()].map(|()| Membership::new(&plan, rules));
+    for iteration in 0..=ITERATIONS {
+        let states = reference.states(iteration);
+        let mut update = |membership: &mut Membership| -> Changes {
+            membership.update(&plan, Iteration(iteration), states)
+        };
+        let expected = update(&mut once);
+        assert_eq!(update(&mut often), expected, "after iteration {iteration}");
+        for _ in 0..2 {
+            let again = update(&mut often);
+            assert_eq!(
+                again,
+                Changes::default(),
+                "asked again after iteration {iteration}"
+            );
+        }
+    }
 }
 
 /// Checks that all runs of some worlds are equal, and returns what was seen of the first.
@@ -81,6 +107,7 @@ fn check(worlds: &[World]) -> Witness {
     let hand_offs = expected.whereabouts.hand_offs;
     eprintln!("{hand_offs} hand-offs in {ITERATIONS} iterations");
     assert!(hand_offs > 0, "performers change cell");
+    check_pauses(worlds, &reference);
     for seed in 0..SEEDS {
         check_seed(worlds, &reference, &expected, seed);
     }
