@@ -14,6 +14,7 @@ use super::cell_work::CellWork;
 use super::hosted_cell::{CellAnswer, HostedCell};
 use super::scene::Scene;
 use super::step_error::StepError;
+use crate::secondary::Chain;
 
 /// A step that gave two results.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -79,14 +80,10 @@ pub(super) fn run_twice(
             disturb(&mut copy);
             match copy.run(work, step, scene) {
                 Ok(_) => compare(cell, &mut copy, &scene.plan),
-                Err(error) => Some(Difference::Failed(
-                    crate::secondary::Chain(&error).to_string(),
-                )),
+                Err(error) => Some(Difference::Failed(Chain(&error).to_string())),
             }
         }
-        Err(error) => Some(Difference::Failed(
-            crate::secondary::Chain(&error).to_string(),
-        )),
+        Err(error) => Some(Difference::Failed(Chain(&error).to_string())),
     };
     match difference {
         None => Ok(answer),
