@@ -36,7 +36,7 @@ fn difference(disturb: impl FnOnce(&mut HostedCell)) -> Option<Difference> {
     hosts.advance_by(100);
     let step: Step = hosts.following();
     let host = hosts
-        .hosts
+        .by_name
         .get_mut(&"a".parse::<PeerName>().unwrap())
         .unwrap();
     let slot = host.cells.get_mut(&CellId(1)).unwrap();
