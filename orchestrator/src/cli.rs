@@ -1,10 +1,15 @@
 //! The command line of `phalanx`, as clap reads it. See [`crate::commands`] for what it does.
 
+mod control;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use protocol::Command;
+
+use crate::config::{AUTO_LEVELS_MAX, INTERACTION_MARGIN_MAX, MINIMUM_STAY_MAX_S, THREADS_MAX};
+
+pub use control::{CtlArguments, ParseControlError};
 
 /// Simulates one robot world on many processes, in exact lockstep.
 #[derive(Debug, Parser)]
@@ -36,8 +41,8 @@ pub enum CliCommand {
     Attach(AttachArguments),
     /// List the runs of this machine, living and recently ended
     Ps(PsArguments),
-    /// Play, pause, step or stop a run; returns when it has taken effect
-    #[command(override_usage = "phalanx ctl [OPTIONS] [RUN] <play | pause | step [N] | stop>")]
+    /// Control a run; returns when it has taken effect
+    #[command(override_usage = control::USAGE)]
     Ctl(CtlArguments),
     /// Print one panel, without a terminal
     Show(ShowArguments),
@@ -45,6 +50,8 @@ pub enum CliCommand {
     Generate(GenerateArguments),
     /// Read a world and report errors with file, line and column
     Check(CheckArguments),
+    /// Compare what two runs wrote with --digests or --states: the first iteration that differs
+    Diff(DiffArguments),
     /// Write the completions of a shell to stdout
     Completions {
         /// The shell
@@ -55,9 +62,9 @@ pub enum CliCommand {
 /// The arguments of `phalanx run`; what is absent comes from the run file.
 #[derive(Clone, Debug, Default, Args)]
 pub struct RunArguments {
-    /// A run file (.toml) or a world; without it, the embedded demo
-    #[arg(value_name = "CONFIG.toml | WORLD.sdf")]
-    pub file: Option<PathBuf>,
+    /// A run file (.toml), or worlds that all run together; without it, the embedded demo
+    #[arg(value_name = "CONFIG.toml | WORLD.sdf...")]
+    pub files: Vec<PathBuf>,
     /// Secondaries to start; 0 is standalone, one process for everything [default: 2]
     #[arg(long, value_name = "N", env = "PHALANX_SECONDARIES")]
     pub secondaries: Option<u32>,
@@ -85,6 +92,36 @@ pub struct RunArguments {
     /// Write one line with the digest of every iteration to this file
     #[arg(long, value_name = "FILE", env = "PHALANX_DIGESTS")]
     pub digests: Option<PathBuf>,
+    /// Write what every iteration changed to this file: performers' cells and states, bit for bit
+    #[arg(long, value_name = "FILE", env = "PHALANX_STATES")]
+    pub states: Option<PathBuf>,
+    /// Threads that step cells, in each process [default: 1]
+    #[arg(long, value_name = "N", env = "PHALANX_THREADS")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=i64::from(THREADS_MAX)))]
+    pub threads: Option<u32>,
+    /// Do every step of every cell twice and compare
+    #[arg(long, value_name = "BOOL", env = "PHALANX_VERIFY")]
+    #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub verify: Option<bool>,
+    /// Whether cells move between secondaries for the sake of load [default: on]
+    #[arg(long, value_name = "on|off", env = "PHALANX_BALANCE", value_parser = parse_switch)]
+    pub balance: Option<bool>,
+    /// Cut each world, none of which may have levels, into so many by its contents
+    #[arg(long, value_name = "N", env = "PHALANX_AUTO_LEVELS")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=i64::from(AUTO_LEVELS_MAX)))]
+    pub auto_levels: Option<u32>,
+    /// When a level's models are loaded [default: buffer]
+    #[arg(long, value_name = "RULE", env = "PHALANX_LEVELS_LOAD")]
+    pub levels_load: Option<LevelsLoad>,
+    /// Simulated time that a performer stays in a cell before it goes to its own level's
+    /// [default: 0.05]
+    #[arg(long, value_name = "SECONDS", env = "PHALANX_MINIMUM_STAY")]
+    #[arg(value_parser = parse_stay, allow_negative_numbers = true)]
+    pub minimum_stay: Option<Duration>,
+    /// Distance below which one cell must own two performers, in metres [default: 0.02]
+    #[arg(long, value_name = "METRES", env = "PHALANX_INTERACTION_MARGIN")]
+    #[arg(value_parser = parse_margin, allow_negative_numbers = true)]
+    pub interaction_margin: Option<f64>,
     /// No view: progress on stderr, summary on stdout
     #[arg(long)]
     pub headless: bool,
@@ -99,6 +136,16 @@ pub enum PeerLossPolicy {
     /// Everyone is told why, and the run ends.
     #[default]
     Stop,
+}
+
+/// When a level's models are loaded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum LevelsLoad {
+    /// While a performer touches the level or its buffer.
+    #[default]
+    Buffer,
+    /// From touching the level itself until leaving its buffer, as Gazebo does.
+    Volume,
 }
 
 /// How figures are printed.
@@ -128,17 +175,6 @@ pub struct PsArguments {
     pub format: Format,
 }
 
-/// The arguments of `phalanx ctl`.
-#[derive(Debug, Args)]
-pub struct CtlArguments {
-    /// The run, if more than one is living, then what to do
-    #[arg(required = true, num_args = 1..=3, value_name = "RUN COMMAND")]
-    pub words: Vec<String>,
-    /// Give up after so many seconds
-    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = parse_seconds)]
-    pub timeout: Duration,
-}
-
 /// The arguments of `phalanx show`.
 #[derive(Debug, Args)]
 #[command(allow_missing_positional = true)]
@@ -150,10 +186,22 @@ pub struct ShowArguments {
     pub panel: ShownPanel,
     /// How to print it
     #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
+    pub format: TableFormat,
     /// Give up after so many seconds
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = parse_seconds)]
     pub timeout: Duration,
+}
+
+/// How tables are printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum TableFormat {
+    /// For people.
+    #[default]
+    Text,
+    /// For spreadsheets: the text's table with commas.
+    Csv,
+    /// For programs.
+    Json,
 }
 
 /// The panels that `phalanx show` prints.
@@ -189,11 +237,34 @@ pub enum GeneratedWorld {
         #[arg(long, value_name = "XxY", value_parser = parse_levels)]
         levels: LevelGrid,
     },
+    /// Boxes that fall and pile up where levels meet
+    Piles {
+        /// How many boxes
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+        boxes: u32,
+        /// Levels along x and y, such as 2x2
+        #[arg(long, value_name = "XxY", value_parser = parse_levels)]
+        levels: LevelGrid,
+    },
 }
 
 /// How many levels along x and y.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LevelGrid(pub [u32; 2]);
+
+/// The arguments of `phalanx diff`.
+#[derive(Debug, Args)]
+pub struct DiffArguments {
+    /// What one run wrote
+    #[arg(value_name = "A")]
+    pub first: PathBuf,
+    /// What another run wrote, of the same kind
+    #[arg(value_name = "B")]
+    pub second: PathBuf,
+    /// How to print what was found
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
 
 /// The arguments of `phalanx check`.
 #[derive(Debug, Args)]
@@ -206,67 +277,34 @@ pub struct CheckArguments {
     pub format: Format,
 }
 
-/// Words of `phalanx ctl` that are no command.
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
-pub enum ParseControlError {
-    /// No word names a command.
-    #[error("no command in {0:?}: use [RUN] play, pause, step [N] or stop")]
-    NoCommand(String),
-    /// Something follows the command.
-    #[error("{0:?} is not understood after {1:?}")]
-    Superfluous(String, String),
-    /// A count of steps that is none.
-    #[error("{0:?} is no number of steps: use a whole number from 1")]
-    BadCount(String),
-}
-
-impl CtlArguments {
-    /// Returns the run, if one is named, and the command.
-    ///
-    /// # Errors
-    /// When the words are no command.
-    pub fn parse(&self) -> Result<(Option<&str>, Command), ParseControlError> {
-        let words: Vec<&str> = self.words.iter().map(String::as_str).collect();
-        let (run, verb, rest) = match words.as_slice() {
-            [run, verb, rest @ ..] if is_verb(verb) => (Some(*run), *verb, rest),
-            [verb, rest @ ..] if is_verb(verb) => (None, *verb, rest),
-            _ => return Err(ParseControlError::NoCommand(words.join(" "))),
-        };
-        let command = match (verb, rest) {
-            ("play", []) => Command::Play,
-            ("pause", []) => Command::Pause,
-            ("stop", []) => Command::Stop,
-            ("step", []) => Command::Step { count: 1 },
-            ("step", [count]) => Command::Step {
-                count: parse_count(count)?,
-            },
-            (verb, rest) => {
-                return Err(ParseControlError::Superfluous(
-                    rest.join(" "),
-                    verb.to_owned(),
-                ));
-            }
-        };
-        Ok((run, command))
-    }
-}
-
-fn is_verb(word: &str) -> bool {
-    matches!(word, "play" | "pause" | "step" | "stop")
-}
-
-fn parse_count(text: &str) -> Result<u64, ParseControlError> {
-    match text.parse() {
-        Ok(count) if count > 0 => Ok(count),
-        _ => Err(ParseControlError::BadCount(text.to_owned())),
-    }
-}
-
 fn parse_real_time_factor(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(factor) if factor.is_finite() && factor >= 0.0 => Ok(factor),
         _ => Err("use a number from 0 (as fast as possible)".to_owned()),
     }
+}
+
+fn parse_switch(text: &str) -> Result<bool, String> {
+    match text {
+        "on" => Ok(true),
+        "off" => Ok(false),
+        _ => Err("use on or off".to_owned()),
+    }
+}
+
+fn parse_stay(text: &str) -> Result<Duration, String> {
+    parse_bounded(text, MINIMUM_STAY_MAX_S).map(Duration::from_secs_f64)
+}
+
+fn parse_margin(text: &str) -> Result<f64, String> {
+    parse_bounded(text, INTERACTION_MARGIN_MAX)
+}
+
+fn parse_bounded(text: &str, most: f64) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok();
+    number
+        .filter(|number| (0.0..=most).contains(number))
+        .ok_or_else(|| format!("use a number from 0 to {most}"))
 }
 
 fn parse_seconds(text: &str) -> Result<Duration, String> {
@@ -291,51 +329,9 @@ mod tests {
     use super::*;
     use clap::CommandFactory;
 
-    fn control(words: &[&str]) -> Result<(Option<String>, Command), ParseControlError> {
-        let words = words.iter().map(ToString::to_string).collect();
-        let arguments = CtlArguments {
-            words,
-            timeout: Duration::from_secs(1),
-        };
-        arguments
-            .parse()
-            .map(|(run, command)| (run.map(str::to_owned), command))
-    }
-
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
-    }
-
-    #[test]
-    fn a_run_is_optional_before_a_control_command() {
-        assert_eq!(control(&["play"]), Ok((None, Command::Play)));
-        assert_eq!(
-            control(&["ramp-1", "pause"]),
-            Ok((Some("ramp-1".into()), Command::Pause))
-        );
-        assert_eq!(
-            control(&["step", "5"]),
-            Ok((None, Command::Step { count: 5 }))
-        );
-        assert_eq!(
-            control(&["a", "step", "5"]),
-            Ok((Some("a".into()), Command::Step { count: 5 }))
-        );
-        assert_eq!(
-            control(&["play", "stop"]),
-            Ok((Some("play".into()), Command::Stop))
-        );
-    }
-
-    #[test]
-    fn wrong_control_commands_are_refused() {
-        assert_eq!(
-            control(&["a", "step", "0"]),
-            Err(ParseControlError::BadCount("0".into()))
-        );
-        assert!(control(&["a", "fly"]).is_err());
-        assert!(control(&["a", "play", "now"]).is_err());
     }
 
     #[test]
@@ -348,7 +344,18 @@ mod tests {
             panic!("run was not named")
         };
         assert_eq!(arguments.paused, Some(true));
-        assert_eq!(arguments.file, Some(PathBuf::from("world.sdf")));
+        assert_eq!(arguments.files, [PathBuf::from("world.sdf")]);
+    }
+
+    #[test]
+    fn several_worlds_and_settings_of_levels_are_flags_of_a_run() {
+        let line = "phalanx a.sdf b.sdf --balance off --verify --levels-load volume \
+                    --minimum-stay 0.2";
+        let run = Cli::try_parse_from(line.split_whitespace()).unwrap().run;
+        assert_eq!(run.files, ["a.sdf", "b.sdf"].map(PathBuf::from));
+        assert_eq!((run.balance, run.verify), (Some(false), Some(true)));
+        assert_eq!(run.levels_load, Some(LevelsLoad::Volume));
+        assert_eq!(run.minimum_stay, Some(Duration::from_millis(200)));
     }
 
     #[test]
@@ -367,6 +374,13 @@ mod tests {
             ["run", "--real-time-factor", "-1"],
             ["run", "--real-time-factor", "nan"],
             ["run", "--secondaries", "-1"],
+            ["run", "--threads", "0"],
+            ["run", "--threads", "65"],
+            ["run", "--auto-levels", "0"],
+            ["run", "--balance", "maybe"],
+            ["run", "--levels-load", "all"],
+            ["run", "--minimum-stay", "-1"],
+            ["run", "--interaction-margin", "nan"],
         ] {
             let line = std::iter::once("phalanx").chain(arguments);
             assert!(Cli::try_parse_from(line).is_err(), "{arguments:?}");

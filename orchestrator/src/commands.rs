@@ -6,6 +6,7 @@
 mod attach;
 mod check;
 mod ctl;
+mod diff;
 mod feeder;
 mod generate;
 mod output;
@@ -76,6 +77,7 @@ pub fn dispatch(cli: Cli) -> CommandResult {
         Some(CliCommand::Show(arguments)) => show::show(&arguments),
         Some(CliCommand::Generate(arguments)) => generate::generate(&arguments),
         Some(CliCommand::Check(arguments)) => check::check(&arguments),
+        Some(CliCommand::Diff(arguments)) => diff::diff(&arguments),
         Some(CliCommand::Completions { shell }) => completions(shell),
     }
 }

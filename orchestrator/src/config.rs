@@ -8,7 +8,7 @@ mod raw;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::cli::PeerLossPolicy;
+use crate::cli::{LevelsLoad, PeerLossPolicy};
 use raw::RawConfig;
 
 /// Every setting with its default and an explanation, as a run file.
@@ -17,11 +17,25 @@ pub const DEFAULT_TOML: &str = include_str!("../../configs/default.toml");
 /// The largest number of secondaries that one run starts.
 pub const SECONDARIES_MAX: u32 = 1000;
 
+/// The most threads that step cells in each process.
+pub const THREADS_MAX: u32 = 64;
+
+/// The most levels that a world is cut into.
+pub const AUTO_LEVELS_MAX: u32 = 10_000;
+
+/// The longest time that a performer may be made to stay in a cell \[s\].
+pub const MINIMUM_STAY_MAX_S: f64 = 3600.0;
+
+/// The greatest interaction margin \[m\].
+pub const INTERACTION_MARGIN_MAX: f64 = 100.0;
+
 /// All settings of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Config {
     /// What runs.
     pub run: RunConfig,
+    /// Which cell every performer is in.
+    pub levels: LevelsConfig,
     /// How long peers are waited for.
     pub network: NetworkConfig,
     /// How it is shown.
@@ -31,9 +45,9 @@ pub struct Config {
 /// What runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunConfig {
-    /// The world file; `None` is the embedded demo.
-    pub world: Option<PathBuf>,
-    /// The run's name; `None` is the world's file name and a number.
+    /// The world files; none is the embedded demo.
+    pub worlds: Vec<PathBuf>,
+    /// The run's name; `None` is the first world's file name and a number.
     pub name: Option<String>,
     /// Secondaries to start; 0 is standalone.
     pub secondaries: u32,
@@ -47,6 +61,25 @@ pub struct RunConfig {
     pub seed: u64,
     /// What happens when a peer is lost.
     pub on_peer_loss: PeerLossPolicy,
+    /// Threads that step cells, in each process.
+    pub threads: u32,
+    /// Whether every step of every cell is done twice and compared.
+    pub verify: bool,
+    /// Whether cells move between secondaries for the sake of load.
+    pub balance: bool,
+}
+
+/// What decides which cell every performer is in.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LevelsConfig {
+    /// Into how many levels each world is cut; `None` leaves them as they are.
+    pub auto_levels: Option<u32>,
+    /// When a level's models are loaded.
+    pub load: LevelsLoad,
+    /// Simulated time that a performer stays in a cell before it goes to its own level's.
+    pub minimum_stay: Duration,
+    /// Distance below which one cell must own two performers \[m\].
+    pub interaction_margin_m: f64,
 }
 
 /// How long peers are waited for.
@@ -72,7 +105,7 @@ pub struct ViewConfig {
 impl Default for RunConfig {
     fn default() -> Self {
         Self {
-            world: None,
+            worlds: Vec::new(),
             name: None,
             secondaries: 2,
             iterations: None,
@@ -80,6 +113,20 @@ impl Default for RunConfig {
             paused: false,
             seed: 0,
             on_peer_loss: PeerLossPolicy::Stop,
+            threads: 1,
+            verify: false,
+            balance: true,
+        }
+    }
+}
+
+impl Default for LevelsConfig {
+    fn default() -> Self {
+        Self {
+            auto_levels: None,
+            load: LevelsLoad::Buffer,
+            minimum_stay: Duration::from_millis(50),
+            interaction_margin_m: 0.02,
         }
     }
 }
@@ -224,7 +271,7 @@ mod tests {
     fn a_file_changes_what_it_names_and_nothing_else() {
         let config = parse("[run]\nworld = 'a.sdf'\nreal_time_factor = 2\n").unwrap();
         let run = RunConfig {
-            world: Some(PathBuf::from("folder/a.sdf")),
+            worlds: vec![PathBuf::from("folder/a.sdf")],
             real_time_factor: Some(2.0),
             ..RunConfig::default()
         };
@@ -234,6 +281,45 @@ mod tests {
                 run,
                 ..Config::default()
             }
+        );
+    }
+
+    #[test]
+    fn one_run_may_have_several_worlds() {
+        let config = parse("[run]\nworld = ['a.sdf', '/b.sdf']\n").unwrap();
+        let paths = ["folder/a.sdf", "/b.sdf"].map(PathBuf::from);
+        assert_eq!(config.run.worlds, paths);
+        check_error("[run]\nworld = []\n", "2:9", "world");
+        check_error("[run]\nworld = ['a.sdf', 5]\n", "2:9", "world");
+        check_error("[run]\nworld = ['a.sdf', '']\n", "2:9", "world");
+    }
+
+    #[test]
+    fn settings_of_levels_are_read_and_bounded() {
+        let text = "[levels]\nauto_levels = 8\nload = 'volume'\nminimum_stay_s = 0\n\
+                    interaction_margin_m = 0.5\n";
+        let levels = LevelsConfig {
+            auto_levels: Some(8),
+            load: LevelsLoad::Volume,
+            minimum_stay: Duration::ZERO,
+            interaction_margin_m: 0.5,
+        };
+        assert_eq!(parse(text).unwrap().levels, levels);
+        check_error("[levels]\nauto_levels = 0\n", "2:15", "auto_levels");
+        check_error(
+            "[levels]\nload = 'all'\n",
+            "2:8",
+            "\"buffer\" or \"volume\"",
+        );
+        check_error(
+            "[levels]\nminimum_stay_s = -0.1\n",
+            "2:18",
+            "from 0 to 3600",
+        );
+        check_error(
+            "[levels]\ninteraction_margin_m = nan\n",
+            "2:24",
+            "from 0 to 100",
         );
     }
 
@@ -253,6 +339,8 @@ mod tests {
         );
         check_error("[run]\n iterations = 0\n", "2:15", "iterations");
         check_error("[run]\nsecondaries = 2000\n", "2:15", "secondaries");
+        check_error("[run]\nthreads = 65\n", "2:11", "threads");
+        check_error("[run]\nbalance = 'on'\n", "2:11", "true or false");
         check_error("[run]\nname = 'a/b'\n", "2:8", "name");
         check_error("[run]\non_peer_loss = 'panic'\n", "2:16", "on_peer_loss");
         check_error(
@@ -273,7 +361,7 @@ mod tests {
     fn the_example_file_loads_and_its_world_is_found_beside_it() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../configs");
         let config = Config::load(&folder.join("ramp.toml")).unwrap();
-        assert_eq!(config.run.world, Some(folder.join("../worlds/ramp.sdf")));
+        assert_eq!(config.run.worlds, [folder.join("../worlds/ramp.sdf")]);
         assert_eq!(config.run.name.as_deref(), Some("ramp"));
     }
 }

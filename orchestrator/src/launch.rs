@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 use protocol::Role;
 use transport::Endpoints;
 
-use crate::config::NetworkConfig;
+use crate::cli::LevelsLoad;
+use crate::config::{LevelsConfig, NetworkConfig};
 
 /// The variable that names the worker program.
 pub const WORKER_VARIABLE: &str = "PHALANX_WORKER";
@@ -22,8 +23,8 @@ pub const WORKER_VARIABLE: &str = "PHALANX_WORKER";
 pub struct LaunchPlan {
     /// Where the primary binds its sockets.
     pub endpoint: Endpoints,
-    /// The world file.
-    pub world: PathBuf,
+    /// The world files.
+    pub worlds: Vec<PathBuf>,
     /// Where the primary writes its summary.
     pub summary: PathBuf,
     /// How many secondaries there are; 0 is standalone.
@@ -38,6 +39,16 @@ pub struct LaunchPlan {
     pub seed: u64,
     /// Where the digest of every iteration is written.
     pub digests: Option<PathBuf>,
+    /// Where what every iteration changed is written.
+    pub states: Option<PathBuf>,
+    /// Threads that step cells, in each process.
+    pub threads: u32,
+    /// Whether every step is done twice and compared.
+    pub verify: bool,
+    /// Whether cells move for the sake of load.
+    pub balance: bool,
+    /// What decides which cell every performer is in.
+    pub levels: LevelsConfig,
     /// How long peers are waited for.
     pub network: NetworkConfig,
 }
@@ -81,6 +92,12 @@ impl LaunchPlan {
         (1..=self.secondaries).map(secondary_name).collect()
     }
 
+    /// Returns the names of the world files.
+    pub fn world_names(&self) -> String {
+        let names = self.worlds.iter().map(|world| world.display().to_string());
+        names.collect::<Vec<_>>().join(", ")
+    }
+
     fn first_command(&self) -> WorkerCommand {
         let mut arguments: Vec<OsString> = Vec::new();
         let role = if self.secondaries == 0 {
@@ -109,17 +126,47 @@ impl LaunchPlan {
         if let Some(digests) = &self.digests {
             flag(&mut arguments, "--digests", digests);
         }
+        if let Some(states) = &self.states {
+            flag(&mut arguments, "--states", states);
+        }
         if self.paused {
             arguments.push("--paused".into());
         }
+        self.push_cells(&mut arguments);
         arguments.push("--lifeline".into());
         arguments.push("--".into());
-        arguments.push(self.world.clone().into());
+        arguments.extend(self.worlds.iter().map(OsString::from));
         WorkerCommand {
             name: role.to_string(),
             role,
             arguments,
         }
+    }
+
+    /// Adds who is in which cell, and how and where cells are stepped.
+    fn push_cells(&self, arguments: &mut Vec<OsString>) {
+        let levels = &self.levels;
+        flag(arguments, "--threads", self.threads.to_string());
+        flag(
+            arguments,
+            "--balance",
+            if self.balance { "on" } else { "off" },
+        );
+        if self.verify {
+            arguments.push("--verify".into());
+        }
+        if let Some(count) = levels.auto_levels {
+            flag(arguments, "--auto-levels", count.to_string());
+        }
+        let load = match levels.load {
+            LevelsLoad::Buffer => "buffer",
+            LevelsLoad::Volume => "volume",
+        };
+        flag(arguments, "--levels-load", load);
+        let stay = levels.minimum_stay.as_secs_f64().to_string();
+        flag(arguments, "--minimum-stay", stay);
+        let margin = levels.interaction_margin_m.to_string();
+        flag(arguments, "--interaction-margin", margin);
     }
 
     fn push_network(&self, arguments: &mut Vec<OsString>) {
@@ -207,7 +254,7 @@ mod tests {
     fn plan(secondaries: u32) -> LaunchPlan {
         LaunchPlan {
             endpoint: "ipc:///run/a".parse().unwrap(),
-            world: "-odd.sdf".into(),
+            worlds: vec!["-odd.sdf".into(), "b.sdf".into()],
             summary: "/run/a/summary.json".into(),
             secondaries,
             iterations: Some(5),
@@ -215,6 +262,14 @@ mod tests {
             paused: true,
             seed: 7,
             digests: Some("d.txt".into()),
+            states: Some("s.bin".into()),
+            threads: 2,
+            verify: true,
+            balance: false,
+            levels: LevelsConfig {
+                auto_levels: Some(8),
+                ..LevelsConfig::default()
+            },
             network: NetworkConfig::default(),
         }
     }
@@ -241,7 +296,9 @@ mod tests {
             "--network-role=primary --network-secondaries=2 --heartbeat-interval-ms=100 \
              --heartbeat-timeout-ms=2000 --peer-timeout=30 --step-timeout=30 --bind=ipc:///run/a \
              --summary=/run/a/summary.json --seed=7 --iterations=5 --real-time-factor=0 \
-             --digests=d.txt --paused --lifeline -- -odd.sdf"
+             --digests=d.txt --states=s.bin --paused --threads=2 --balance=off --verify \
+             --auto-levels=8 --levels-load=buffer --minimum-stay=0.05 --interaction-margin=0.02 \
+             --lifeline -- -odd.sdf b.sdf"
         );
         assert_eq!(
             line(&commands[2]),
@@ -268,10 +325,20 @@ mod tests {
             iterations: None,
             real_time_factor: None,
             digests: None,
+            states: None,
+            verify: false,
+            levels: LevelsConfig::default(),
             ..plan(0)
         };
         let line = line(&plan.commands()[0]);
-        for absent in ["--iterations", "--real-time-factor", "--digests"] {
+        for absent in [
+            "--iterations",
+            "--real-time-factor",
+            "--digests",
+            "--states",
+            "--verify",
+            "--auto-levels",
+        ] {
             assert!(!line.contains(absent), "{line}");
         }
     }

@@ -174,6 +174,15 @@ fn a_wrong_command_line_is_a_usage_error() {
     place.refuses(&["run", "--format", "json"], 2, "--headless");
     place.refuses(&["run", "--headless", "--name", "a/b"], 2, "--name");
     place.refuses(&["ctl", "ramp-1", "fly"], 2, "fly");
+    place.refuses(&["ctl", "move-cell", "west"], 2, "move-cell needs a level");
+    place.refuses(
+        &["ctl", "play", "--size", "1", "1", "1"],
+        2,
+        "set-performer",
+    );
+    place.refuses(&["run", "--balance", "maybe"], 2, "on or off");
+    place.refuses(&["run", "--threads", "65"], 2, "--threads");
+    place.refuses(&["diff", "a"], 2, "<B>");
     place.refuses(
         &["generate", "fleet", "--robots", "3", "--levels", "4"],
         2,
@@ -214,6 +223,67 @@ fn a_world_that_is_wrong_is_refused_before_anything_is_started() {
     );
     place.refuses(&["run", &broken, "--headless"], 3, "broken.sdf:");
     assert!(place.has_no_run());
+}
+
+#[test]
+fn worlds_that_cannot_run_together_are_refused_by_name() {
+    let place = Place::new();
+    let world = |step: &str| {
+        format!(
+            "<sdf version='1.9'><world name='w'><physics type='ode'>\
+             <max_step_size>{step}</max_step_size></physics></world></sdf>"
+        )
+    };
+    let a = place.file("a.sdf", &world("0.001"));
+    let b = place.file("b.sdf", &world("0.001"));
+    let both = format!("{a} and {b} both hold a world named w");
+    place.refuses(&["run", &a, &b, "--headless"], 3, &both);
+    let c = place.file("c.sdf", &world("0.002").replace("'w'", "'c'"));
+    place.refuses(&["run", &a, &c, "--headless"], 3, "step sizes");
+    let config = place.file("run.toml", "[run]\nworld = ['a.sdf', 'b.sdf']\n");
+    place.refuses(&["run", &config, "--headless"], 3, "b.sdf both hold");
+    place.refuses(&["run", &config, &a, "--headless"], 2, "stands alone");
+    assert!(place.has_no_run());
+}
+
+#[test]
+fn a_world_with_levels_is_not_cut() {
+    let place = Place::new();
+    place.refuses(
+        &[
+            "run",
+            &world("ramp.sdf"),
+            "--headless",
+            "--auto-levels",
+            "4",
+        ],
+        3,
+        "levels of its own",
+    );
+    assert!(place.has_no_run());
+}
+
+#[test]
+fn a_comparison_tells_by_its_exit_code_what_it_found() {
+    let place = Place::new();
+    let line = |number: u32, digit: char| format!("{number} {}\n", String::from(digit).repeat(32));
+    let a = place.file("a", &(line(1, '0') + &line(2, '0')));
+    let b = place.file("b", &(line(1, '0') + &line(2, '1')));
+    let equal = place.phalanx(&["diff", &a, &a]);
+    assert_eq!(equal.status.code(), Some(0));
+    assert_eq!(equal.stdout, b"equal: 2 iterations\n");
+    let differs = place.phalanx(&["diff", &a, &b, "--format", "json"]);
+    assert_eq!(differs.status.code(), Some(5));
+    let verdict: serde_json::Value = serde_json::from_slice(&differs.stdout).unwrap();
+    assert_eq!(
+        (&verdict["equal"], &verdict["difference"]["iteration"]),
+        (&false.into(), &2.into())
+    );
+    let short = place.file("short", &line(1, '0'));
+    place.refuses(&["diff", &a, &short], 3, "short ends after iteration 1");
+    let other = place.file("other", "hello");
+    place.refuses(&["diff", &a, &other], 3, "neither a file of digests");
+    place.refuses(&["diff", &a, "missing"], 3, "cannot read missing");
 }
 
 #[test]
@@ -275,6 +345,18 @@ fn a_generated_fleet_is_a_world_with_its_robots_and_levels() {
         .filter(|model| !model.is_static)
         .count();
     assert_eq!(robots, 7);
+}
+
+#[test]
+fn generated_piles_are_a_world_with_their_boxes_and_levels() {
+    let place = Place::new();
+    let output = place.phalanx(&["generate", "piles", "--boxes", "12", "--levels", "2x2"]);
+    assert_eq!(output.status.code(), Some(0));
+    let text = String::from_utf8(output.stdout).unwrap();
+    let read = sdf::read_worlds(&text, "piles.sdf", &sdf::NoFiles).unwrap();
+    assert_eq!(read.worlds[0].levels.len(), 4);
+    let boxes = read.worlds[0].models.iter();
+    assert_eq!(boxes.filter(|model| !model.is_static).count(), 12);
 }
 
 #[test]

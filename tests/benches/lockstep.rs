@@ -23,6 +23,7 @@ use transport::{Endpoints, Subscription};
 use worker::heartbeat::{self, HeartbeatSettings, HeartbeatThread};
 use worker::identity;
 use worker::primary::PrimaryDriver;
+use worker::proof_files::ProofFiles;
 use worker::report::Reporter;
 use worker::secondary::SecondaryDriver;
 use worker::status::StatusThread;
@@ -251,7 +252,13 @@ fn phalanx_round_trip(peers: u32) -> Turn {
         PrimaryLink::bind(&endpoints, &SocketOptions::default()).expect("bound");
     let status = StatusThread::start(publisher, session, interval).expect("a thread");
     let info = identity::peer_info(PeerName::primary(), Role::Primary);
-    let driver = PrimaryDriver::new(link, primary, status, Reporter::new(worlds, info), None);
+    let driver = PrimaryDriver::new(
+        link,
+        primary,
+        status,
+        Reporter::new(worlds, info),
+        ProofFiles::default(),
+    );
     let children: Vec<Child> = (1..=peers)
         .map(|number| spawn("phalanx", &address, &format!("s{number}")))
         .collect();

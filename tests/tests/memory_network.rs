@@ -15,6 +15,7 @@ use transport::memory::Network;
 use worker::heartbeat::{self, HeartbeatSettings, HeartbeatThread};
 use worker::identity;
 use worker::primary::PrimaryDriver;
+use worker::proof_files::ProofFiles;
 use worker::report::Reporter;
 use worker::secondary::SecondaryDriver;
 use worker::status::StatusThread;
@@ -31,7 +32,13 @@ fn run(secondaries: u32) -> Summary {
     let status = StatusThread::start(network.publisher(), session, interval).expect("a thread");
     let info = identity::peer_info(PeerName::primary(), Role::Primary);
     let reporter = Reporter::new(worlds, info);
-    let driver = PrimaryDriver::new(network.primary(), primary, status, reporter, None);
+    let driver = PrimaryDriver::new(
+        network.primary(),
+        primary,
+        status,
+        reporter,
+        ProofFiles::default(),
+    );
     let peers: Vec<_> = (1..=secondaries)
         .map(|number| {
             let network = network.clone();

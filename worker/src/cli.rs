@@ -1,14 +1,25 @@
 //! The command line of `worker`, and what it asks for once it is checked.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Parser;
+use lockstep::LoadRule;
 use protocol::{PeerName, Role};
 use transport::Endpoints;
 
 /// Where a primary is found when nothing is said.
 const DEFAULT_ENDPOINT: &str = "tcp://127.0.0.1:11345";
+
+/// The most threads that step cells.
+const THREADS_MAX: u32 = 64;
+/// The most levels that a world is cut into.
+const AUTO_LEVELS_MAX: usize = 10_000;
+/// The longest time that a performer may be made to stay in a cell \[s\].
+const MINIMUM_STAY_MAX_S: f64 = 3600.0;
+/// The greatest interaction margin \[m\].
+const INTERACTION_MARGIN_MAX: f64 = 100.0;
 
 /// Simulates one robot world on many processes in exact lockstep.
 ///
@@ -49,6 +60,34 @@ pub(crate) struct Cli {
     /// Write one line per iteration: its number and the digest of all performers
     #[arg(long, value_name = "FILE")]
     digests: Option<PathBuf>,
+    /// Write what every iteration changed: performers' cells and states, bit for bit, for
+    /// `phalanx diff`
+    #[arg(long, value_name = "FILE")]
+    states: Option<PathBuf>,
+    /// Threads that step cells, in each process
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=i64::from(THREADS_MAX)))]
+    threads: u32,
+    /// Do every step of every cell twice and compare
+    #[arg(long)]
+    verify: bool,
+    /// Cut each world, none of which may have levels, into so many by its contents
+    #[arg(long, value_name = "N", value_parser = level_count)]
+    auto_levels: Option<NonZeroUsize>,
+    /// Whether cells move between secondaries for the sake of load
+    #[arg(long, value_name = "on|off", default_value = "on", value_parser = on_or_off)]
+    #[arg(action = clap::ArgAction::Set)]
+    balance: bool,
+    /// When a level's models are loaded: `buffer` while a performer touches the level or its
+    /// buffer, `volume` from touching the level itself until leaving its buffer
+    #[arg(long, value_name = "buffer|volume", default_value = "buffer", value_parser = load_rule)]
+    levels_load: LoadRule,
+    /// Simulated time that a performer stays in a cell before it goes to its own level's
+    #[arg(long, value_name = "SECONDS", default_value = "0.05", value_parser = stay)]
+    minimum_stay: Duration,
+    /// Distance below which one cell must own two performers [m]
+    #[arg(long, value_name = "METRES", default_value_t = 0.02, value_parser = margin)]
+    interaction_margin: f64,
     /// Write how the run went, as JSON, when it ends
     #[arg(long, value_name = "FILE")]
     summary: Option<PathBuf>,
@@ -70,9 +109,9 @@ pub(crate) struct Cli {
     /// End the run when standard input ends
     #[arg(long)]
     lifeline: bool,
-    /// The world, an SDF file; a secondary gets it from its primary
+    /// SDF files, whose worlds all run together; a secondary gets them from its primary
     #[arg(value_name = "WORLD.sdf")]
-    world: Option<PathBuf>,
+    worlds: Vec<PathBuf>,
 }
 
 const EXIT_CODES: &str = "\
@@ -107,8 +146,8 @@ pub(crate) enum Request {
 /// What a run is asked to be.
 #[derive(Debug)]
 pub(crate) struct Run {
-    /// The world file.
-    pub world: PathBuf,
+    /// The world files, at least one.
+    pub worlds: Vec<PathBuf>,
     /// Where clients and secondaries reach it; `None` for a standalone run that nobody watches.
     pub bind: Option<Endpoints>,
     /// When it ends.
@@ -121,6 +160,22 @@ pub(crate) struct Run {
     pub seed: u64,
     /// Where digests go.
     pub digests: Option<PathBuf>,
+    /// Where states go.
+    pub states: Option<PathBuf>,
+    /// Threads that step cells, in each process.
+    pub threads: u32,
+    /// Whether every step is done twice and compared.
+    pub verify: bool,
+    /// Into how many levels each world is cut.
+    pub auto_levels: Option<NonZeroUsize>,
+    /// Whether cells move for the sake of load.
+    pub balance: bool,
+    /// When a level's models are loaded.
+    pub levels_load: LoadRule,
+    /// Simulated time that a performer stays in a cell before it goes to its own level's.
+    pub minimum_stay: Duration,
+    /// Distance below which one cell must own two performers \[m\].
+    pub interaction_margin: f64,
     /// Where the summary goes.
     pub summary: Option<PathBuf>,
     /// How long to wait for peers at the start.
@@ -168,13 +223,14 @@ impl Cli {
 
     fn secondary(self) -> Request {
         let given = [
-            (self.world.is_some(), "WORLD.sdf"),
+            (!self.worlds.is_empty(), "WORLD.sdf"),
             (self.network_secondaries.is_some(), "--network-secondaries"),
             (self.bind.is_some(), "--bind"),
             (self.iterations.is_some(), "--iterations"),
             (self.real_time_factor.is_some(), "--real-time-factor"),
             (self.paused, "--paused"),
             (self.digests.is_some(), "--digests"),
+            (self.states.is_some(), "--states"),
             (self.summary.is_some(), "--summary"),
         ];
         Request::Secondary {
@@ -201,16 +257,28 @@ impl Cli {
                 self.heartbeat_timeout_ms, self.heartbeat_interval_ms
             ));
         }
+        if self.worlds.is_empty() {
+            return Err(format!("{who} needs a world: name an SDF file"));
+        }
+        if self.digests.is_some() && self.digests == self.states {
+            return Err("--digests and --states need a file each".to_owned());
+        }
         Ok(Run {
-            world: self
-                .world
-                .ok_or_else(|| format!("{who} needs a world: name an SDF file"))?,
+            worlds: self.worlds,
             bind: self.bind,
             iterations: self.iterations,
             real_time_factor: self.real_time_factor,
             paused: self.paused,
             seed: self.seed,
             digests: self.digests,
+            states: self.states,
+            threads: self.threads,
+            verify: self.verify,
+            auto_levels: self.auto_levels,
+            balance: self.balance,
+            levels_load: self.levels_load,
+            minimum_stay: self.minimum_stay,
+            interaction_margin: self.interaction_margin,
             summary: self.summary,
             peer_timeout: self.peer_timeout,
             heartbeat_interval: Duration::from_millis(self.heartbeat_interval_ms),
@@ -237,6 +305,47 @@ fn real_time_factor(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(factor) if factor.is_finite() && factor >= 0.0 => Ok(factor),
         _ => Err("a real-time factor is a number of at least 0".to_owned()),
+    }
+}
+
+fn on_or_off(text: &str) -> Result<bool, String> {
+    match text {
+        "on" => Ok(true),
+        "off" => Ok(false),
+        _ => Err("use on or off".to_owned()),
+    }
+}
+
+fn level_count(text: &str) -> Result<NonZeroUsize, String> {
+    let count = text.parse().ok().and_then(NonZeroUsize::new);
+    count
+        .filter(|count| count.get() <= AUTO_LEVELS_MAX)
+        .ok_or_else(|| format!("use a whole number from 1 to {AUTO_LEVELS_MAX}"))
+}
+
+fn load_rule(text: &str) -> Result<LoadRule, String> {
+    match text {
+        "buffer" => Ok(LoadRule::Buffer),
+        "volume" => Ok(LoadRule::Volume),
+        _ => Err("use buffer or volume".to_owned()),
+    }
+}
+
+fn stay(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().unwrap_or(f64::NAN);
+    if (0.0..=MINIMUM_STAY_MAX_S).contains(&seconds) {
+        Ok(Duration::from_secs_f64(seconds))
+    } else {
+        Err(format!("use seconds from 0 to {MINIMUM_STAY_MAX_S}"))
+    }
+}
+
+fn margin(text: &str) -> Result<f64, String> {
+    let metres = text.parse().unwrap_or(f64::NAN);
+    if (0.0..=INTERACTION_MARGIN_MAX).contains(&metres) {
+        Ok(metres)
+    } else {
+        Err(format!("use metres from 0 to {INTERACTION_MARGIN_MAX}"))
     }
 }
 
@@ -306,6 +415,34 @@ mod tests {
         check("--real-time-factor=nan w.sdf", Err("at least 0"));
         check("--bind nonsense w.sdf", Err("nonsense"));
         check("--heartbeat-timeout-ms 100 w.sdf", Err("at least twice"));
+    }
+
+    #[test]
+    fn settings_of_levels_and_threads_are_checked() {
+        check("w.sdf", Ok("threads: 1, verify: false, auto_levels: None"));
+        check("w.sdf", Ok("levels_load: Buffer, minimum_stay: 50ms"));
+        check(
+            "--threads 64 --verify w.sdf",
+            Ok("threads: 64, verify: true"),
+        );
+        check("--balance off w.sdf", Ok("balance: false"));
+        check("--levels-load volume w.sdf", Ok("levels_load: Volume"));
+        check("--minimum-stay 0 w.sdf", Ok("minimum_stay: 0ns"));
+        check("--auto-levels 8 w.sdf", Ok("auto_levels: Some(8)"));
+        check("--auto-levels 0 w.sdf", Err("from 1 to 10000"));
+        check("--threads 0 w.sdf", Err("1..=64"));
+        check("--threads 65 w.sdf", Err("1..=64"));
+        check("--balance maybe w.sdf", Err("use on or off"));
+        check("--levels-load all w.sdf", Err("use buffer or volume"));
+        check("--minimum-stay=-1 w.sdf", Err("from 0 to 3600"));
+        check("--minimum-stay nan w.sdf", Err("from 0 to 3600"));
+        check("--interaction-margin=inf w.sdf", Err("from 0 to 100"));
+    }
+
+    #[test]
+    fn several_worlds_may_be_named_and_files_of_proof_differ() {
+        check("a.sdf b.sdf", Ok("[\"a.sdf\", \"b.sdf\"]"));
+        check("--digests x --states x w.sdf", Err("a file each"));
     }
 
     #[test]

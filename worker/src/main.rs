@@ -4,15 +4,13 @@ mod cli;
 
 use std::fs;
 use std::io::IsTerminal;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode as ProcessExitCode;
 use std::time::Duration;
 
 use anyhow::Context;
 use clap::Parser;
-use lockstep::{
-    LoadRule, Plan, Primary, PrimaryInput, Rules, SecondaryInput, SecondarySettings, Settings,
-};
+use lockstep::{Plan, Primary, PrimaryInput, Rules, SecondaryInput, SecondarySettings, Settings};
 use protocol::exit::Outcome;
 use protocol::report::Summary;
 use protocol::{ExitCode, PeerName, Role, RoutingId, StopReason};
@@ -21,9 +19,11 @@ use transport::{Endpoints, Link, Subscription};
 use worker::digests_file::DigestsFile;
 use worker::heartbeat::{self, HeartbeatSettings, HeartbeatThread};
 use worker::primary::PrimaryDriver;
+use worker::proof_files::ProofFiles;
 use worker::report::Reporter;
 use worker::secondary::SecondaryDriver;
 use worker::standalone::InlineLink;
+use worker::states_file::StatesFile;
 use worker::status::StatusThread;
 use worker::stop_request::Lifeline;
 use worker::world_file::{self, LoadedWorlds};
@@ -96,8 +96,9 @@ fn run_primary(
     secondaries: Option<u32>,
     lifeline: Option<Lifeline>,
 ) -> anyhow::Result<Outcome> {
-    let loaded = world_file::load(&run.world)?;
-    let digests = run.digests.as_deref().map(create_digests).transpose()?;
+    let loaded = world_file::load(&run.worlds, run.auto_levels)?;
+    let plan = Plan::new(&loaded.worlds);
+    let proof = create_proof(run, &plan, loaded.step_size)?;
     if let Some(path) = &run.summary {
         fs::write(path, "")
             .with_context(|| format!("cannot write summary to {}", path.display()))?;
@@ -120,12 +121,8 @@ fn run_primary(
     };
     let parts = Parts {
         reporter: Reporter::new(loaded.worlds.clone(), identity::peer_info(name, role)),
-        primary: Primary::new(
-            settings,
-            Plan::new(&loaded.worlds),
-            sdf::encode_worlds(&loaded.worlds),
-        ),
-        digests,
+        primary: Primary::new(settings, plan, sdf::encode_worlds(&loaded.worlds)),
+        proof,
         lifeline,
     };
     let private;
@@ -136,7 +133,11 @@ fn run_primary(
         &private.1
     };
     let (link, publisher) = bind(endpoints, &options)?;
-    tracing::info!("{role} of {} at {}", run.world.display(), link.endpoints());
+    tracing::info!(
+        "{role} of {} at {}",
+        describe(&run.worlds),
+        link.endpoints()
+    );
     let summary = match role {
         Role::Standalone => drive(InlineLink::new(link), publisher, parts)?,
         Role::Primary | Role::Secondary => drive(link, publisher, parts)?,
@@ -148,7 +149,7 @@ fn run_primary(
 struct Parts {
     primary: Primary,
     reporter: Reporter,
-    digests: Option<DigestsFile>,
+    proof: ProofFiles,
     lifeline: Option<Lifeline>,
 }
 
@@ -156,7 +157,7 @@ fn drive(link: impl Link, publisher: StatusPublisher, parts: Parts) -> anyhow::R
     let settings = parts.primary.settings();
     let status = StatusThread::start(publisher, settings.session, settings.heartbeat_interval)
         .context("cannot start the status thread")?;
-    let driver = PrimaryDriver::new(link, parts.primary, status, parts.reporter, parts.digests);
+    let driver = PrimaryDriver::new(link, parts.primary, status, parts.reporter, parts.proof);
     let inputs = driver.inputs();
     watch_for_stop(parts.lifeline, move |why| {
         inputs.send(PrimaryInput::Interrupted(why));
@@ -226,20 +227,44 @@ fn settings_of(run: &Run, loaded: &LoadedWorlds, secondaries: Option<u32>) -> Se
         peer_timeout: run.peer_timeout,
         step_timeout: run.step_timeout,
         rules: Rules {
-            load: LoadRule::Buffer,
-            interaction_margin: 0.02,
-            minimum_stay: 50,
+            load: run.levels_load,
+            interaction_margin: run.interaction_margin,
+            minimum_stay: iterations_of(run.minimum_stay, loaded.step_size),
             step_size_s: loaded.step_size.as_secs_f64(),
         },
-        balance: true,
-        threads: 1,
-        verify: false,
+        balance: run.balance,
+        threads: run.threads,
+        verify: run.verify,
         build: identity::build(),
     }
 }
 
-fn create_digests(path: &Path) -> anyhow::Result<DigestsFile> {
-    DigestsFile::create(path).with_context(|| format!("cannot write digests to {}", path.display()))
+/// Returns how many iterations last at least so long.
+fn iterations_of(time: Duration, step_size: Duration) -> u64 {
+    time.as_nanos().div_ceil(step_size.as_nanos()) as u64
+}
+
+fn create_proof(run: &Run, plan: &Plan, step_size: Duration) -> anyhow::Result<ProofFiles> {
+    let context = |what: &str, path: &Path| format!("cannot write {what} to {}", path.display());
+    let digests = run
+        .digests
+        .as_deref()
+        .map(|path| DigestsFile::create(path).with_context(|| context("digests", path)));
+    let states = run.states.as_deref().map(|path| {
+        StatesFile::create(path, plan, step_size).with_context(|| context("states", path))
+    });
+    Ok(ProofFiles {
+        digests: digests.transpose()?,
+        states: states.transpose()?,
+    })
+}
+
+fn describe(files: &[PathBuf]) -> String {
+    let names: Vec<String> = files
+        .iter()
+        .map(|file| file.display().to_string())
+        .collect();
+    names.join(", ")
 }
 
 fn bind(

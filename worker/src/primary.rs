@@ -9,15 +9,15 @@ use protocol::primary_to_client::{PrimaryToClient, Reply};
 use protocol::primary_to_observers::{Clock, PrimaryToObservers, Severity};
 use protocol::report::{RunState, SecondarySummary, Summary};
 use protocol::{
-    ClientToPrimary, Command, Envelope, PeerName, ProtocolVersion, RoutingId, SecondaryToPrimary,
-    SessionTime, StopReason, decode, encode, topic,
+    ClientToPrimary, Command, Envelope, PeerName, PrimaryToSecondary, ProtocolVersion, RoutingId,
+    SecondaryToPrimary, SessionTime, StopReason, decode, encode, topic,
 };
 use serde::Serialize;
 use transport::{Arrival, Destination, Link};
 
 use crate::clock::{SessionClock, wall_clock_us};
-use crate::digests_file::DigestsFile;
 use crate::meter::Meter;
+use crate::proof_files::ProofFiles;
 use crate::report::{self, Reporter};
 use crate::secondary::{Chain, InputSender};
 use crate::status::StatusThread;
@@ -37,7 +37,7 @@ pub struct PrimaryDriver<L: Link> {
     pending: Receiver<PrimaryInput>,
     meter: Meter,
     reporter: Reporter,
-    digests: Option<DigestsFile>,
+    proof: ProofFiles,
     outputs: Vec<PrimaryOutput>,
     next_report: SessionTime,
     next_affinity: SessionTime,
@@ -52,7 +52,7 @@ impl<L: Link> PrimaryDriver<L> {
         primary: Primary,
         status: StatusThread,
         reporter: Reporter,
-        digests: Option<DigestsFile>,
+        proof: ProofFiles,
     ) -> Self {
         let (inputs, pending) = InputSender::new(&link);
         Self {
@@ -64,7 +64,7 @@ impl<L: Link> PrimaryDriver<L> {
             inputs,
             pending,
             reporter,
-            digests,
+            proof,
             outputs: Vec::new(),
             next_report: SessionTime(0),
             next_affinity: SessionTime(0),
@@ -91,13 +91,7 @@ impl<L: Link> PrimaryDriver<L> {
             self.report_when_due();
         }
         let mut reason = self.finished.take().expect("the loop ends once it is set");
-        if let Some(digests) = &mut self.digests
-            && let Err(error) = digests.finish()
-        {
-            let cause = format!(
-                "cannot write digests to {}: {error}",
-                digests.path().display()
-            );
+        if let Err(cause) = self.proof.finish() {
             reason = StopReason::new(Outcome::Failed, cause);
         }
         let now = self.clock.now();
@@ -189,6 +183,9 @@ impl<L: Link> PrimaryDriver<L> {
     fn perform(&mut self, output: PrimaryOutput) {
         match output {
             PrimaryOutput::Publish(message) => {
+                if let PrimaryToSecondary::Step(step) = &message {
+                    self.proof.on_step(step);
+                }
                 let topic = message.topic();
                 self.send(Destination::EverySecondary, topic, message);
             }
@@ -274,14 +271,7 @@ impl<L: Link> PrimaryDriver<L> {
 
     fn on_step_done(&mut self, report: &StepReport) {
         self.meter.on_step(report, self.clock.now());
-        if let (false, Some(digests)) = (report.paused, &mut self.digests)
-            && let Err(error) = digests.write(report.iteration, report.digest)
-        {
-            let cause = format!(
-                "cannot write digests to {}: {error}",
-                digests.path().display()
-            );
-            self.digests = None;
+        if let Err(cause) = self.proof.on_step_done(report, &self.primary) {
             self.inputs.send(PrimaryInput::Failed(cause));
         }
     }

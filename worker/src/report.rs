@@ -115,9 +115,11 @@ impl Reporter {
                     Some(level) => primary.membership().is_active(level),
                     None => true,
                 },
+                suspended: primary.membership().is_suspended(id),
                 owner: primary.host(id).cloned(),
                 performers: names(plan, primary.owned(id)),
                 ghosts: names(plan, &primary.membership().ghosts(id).collect::<Vec<_>>()),
+                hand_offs: primary.hand_offs_to(id),
                 models_loaded: self.models_loaded(primary, id),
             })
             .collect()

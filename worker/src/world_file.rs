@@ -1,8 +1,10 @@
-//! Reads the world file of a run and what a run needs to know of it.
+//! Reads the world files of a run and what a run needs to know of them.
 
-use std::path::Path;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use lockstep::{CutError, auto_levels};
 use sdf::World;
 
 /// The worlds of a run.
@@ -16,10 +18,10 @@ pub struct LoadedWorlds {
     pub real_time_factor: f64,
 }
 
-/// Why a world file cannot be run.
+/// Why world files cannot be run.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadWorldError {
-    /// The file cannot be read.
+    /// A file cannot be read.
     #[error("cannot read world file {path}")]
     Unreadable {
         /// The file.
@@ -28,7 +30,7 @@ pub enum LoadWorldError {
         #[source]
         source: std::io::Error,
     },
-    /// The file is no valid world.
+    /// A file is no valid world.
     #[error("{path} is not a valid world:\n{source}")]
     Invalid {
         /// The file.
@@ -39,19 +41,58 @@ pub enum LoadWorldError {
     /// The worlds cannot be run together.
     #[error("{path} cannot be run")]
     NotRunnable {
-        /// The file.
+        /// The files.
         path: String,
         /// Why.
         #[source]
         source: sdf::NotRunnableError,
     },
+    /// A world was to be cut into levels and cannot be.
+    #[error("cannot cut into levels")]
+    Cut(#[source] CutError),
 }
 
-/// Reads a world file, and warns of what is ignored in it.
+/// Reads the world files of a run, warns of what is ignored in them, and cuts each world into so
+/// many levels when that is asked for.
 ///
 /// # Errors
-/// When the file cannot be read or is no valid world.
-pub fn load(path: &Path) -> Result<LoadedWorlds, LoadWorldError> {
+/// When a file cannot be read or is no valid world, when the worlds cannot be run together, or
+/// when one that is to be cut has levels of its own.
+pub fn load(
+    paths: &[PathBuf],
+    auto_levels: Option<NonZeroUsize>,
+) -> Result<LoadedWorlds, LoadWorldError> {
+    let names: Vec<String> = paths
+        .iter()
+        .map(|path| path.display().to_string())
+        .collect();
+    let files: Vec<Vec<World>> = paths
+        .iter()
+        .map(|path| read(path))
+        .collect::<Result<_, _>>()?;
+    let refused = |source| LoadWorldError::NotRunnable {
+        path: names.join(", "),
+        source,
+    };
+    let named = names.iter().map(String::as_str);
+    sdf::check_names(named.zip(files.iter().map(Vec::as_slice))).map_err(refused)?;
+    let mut worlds = files.concat();
+    let step_size = sdf::check_for_run(&worlds).map_err(refused)?;
+    if let Some(count) = auto_levels {
+        for world in &mut worlds {
+            world.levels = auto_levels::cut(world, count).map_err(LoadWorldError::Cut)?;
+            let made = world.levels.len();
+            tracing::info!("world {} is cut into {made} of {count} levels", world.name);
+        }
+    }
+    Ok(LoadedWorlds {
+        step_size,
+        real_time_factor: worlds[0].physics.real_time_factor,
+        worlds,
+    })
+}
+
+fn read(path: &Path) -> Result<Vec<World>, LoadWorldError> {
     let name = path.display().to_string();
     let unreadable = |source| LoadWorldError::Unreadable {
         path: name.clone(),
@@ -72,11 +113,5 @@ pub fn load(path: &Path) -> Result<LoadedWorlds, LoadWorldError> {
             tracing::warn!("{limitation}");
         }
     }
-    let step_size = sdf::check_for_run(&read.worlds)
-        .map_err(|source| LoadWorldError::NotRunnable { path: name, source })?;
-    Ok(LoadedWorlds {
-        step_size,
-        real_time_factor: read.worlds[0].physics.real_time_factor,
-        worlds: read.worlds,
-    })
+    Ok(read.worlds)
 }

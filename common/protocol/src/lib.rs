@@ -18,6 +18,7 @@ pub mod primary_to_secondary;
 pub mod report;
 pub mod secondary_to_primary;
 pub mod state;
+pub mod states_file;
 pub mod time;
 pub mod topic;
 pub mod version;

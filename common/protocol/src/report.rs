@@ -164,12 +164,16 @@ pub struct LevelReport {
     pub world: String,
     /// Whether a performer keeps it loaded.
     pub active: bool,
+    /// Whether its cell stands still, with performers in it, until the level is active again.
+    pub suspended: bool,
     /// The secondary that hosts its cell.
     pub owner: Option<PeerName>,
     /// Performers that its cell owns.
     pub performers: Vec<String>,
     /// Performers of which its cell holds a read-only copy.
     pub ghosts: Vec<String>,
+    /// How many performers were handed to its cell.
+    pub hand_offs: u64,
     /// Static models in its cell that levels brought there.
     pub models_loaded: Vec<String>,
 }

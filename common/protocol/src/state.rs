@@ -55,7 +55,8 @@ impl PerformerState {
         self.numbers().iter().all(|number| number.is_finite())
     }
 
-    fn numbers(&self) -> [f64; 13] {
+    /// Returns position, orientation, linear and angular velocity in this order.
+    pub(crate) fn numbers(&self) -> [f64; 13] {
         let mut numbers = [0.0; 13];
         numbers[..3].copy_from_slice(&self.position);
         numbers[3..7].copy_from_slice(&self.orientation_xyzw);

@@ -28,12 +28,14 @@ pub mod world;
 
 pub use bounds::Reach;
 pub use encoding::{DecodeTextError, decode_text};
-pub use generate::generate_fleet;
+pub use generate::{generate_fleet, generate_piles};
 pub use pose::Pose;
 pub use problem::{Place, Problem, ReadWorldError};
 pub use read::{ReadWorlds, read_worlds};
 pub use resolve::{NoFiles, ResolveError, ResolvedData, ResolvedFile, Resolver};
-pub use runnable::{NotRunnableError, STEP_SIZE_MAX_S, STEP_SIZE_MIN_S, check_for_run};
+pub use runnable::{
+    NotRunnableError, STEP_SIZE_MAX_S, STEP_SIZE_MIN_S, check_for_run, check_names,
+};
 pub use search_paths::SearchPaths;
 pub use world::{
     Actor, Atmosphere, Axis, Collision, Content, ContentNode, ConvexDecomposition, Geometry,

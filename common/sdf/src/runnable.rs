@@ -1,5 +1,6 @@
 //! What a run asks of worlds beyond what SDF asks of them.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::world::World;
@@ -41,6 +42,19 @@ pub enum NotRunnableError {
         /// Step size of the second \[s\].
         second_step_s: f64,
     },
+    /// Worlds of several files have one name.
+    #[error(
+        "{first} and {second} both hold a world named {world}: the worlds of a run need names of \
+         their own"
+    )]
+    Names {
+        /// The name.
+        world: String,
+        /// One file.
+        first: String,
+        /// Another, or the same once more.
+        second: String,
+    },
 }
 
 impl NotRunnableError {
@@ -50,6 +64,7 @@ impl NotRunnableError {
             Self::NoWorld => None,
             Self::StepSize { world, .. } => Some(world),
             Self::StepSizes { second, .. } => Some(second),
+            Self::Names { world, .. } => Some(world),
         }
     }
 }
@@ -77,6 +92,29 @@ pub fn check_for_run(worlds: &[World]) -> Result<Duration, NotRunnableError> {
     Ok(Duration::from_nanos((step_s * 1e9).round() as u64))
 }
 
+/// Makes sure that worlds which are read from several files, each with its name, have names of
+/// their own.
+///
+/// # Errors
+/// When two of them have one name.
+pub fn check_names<'a>(
+    files: impl IntoIterator<Item = (&'a str, &'a [World])>,
+) -> Result<(), NotRunnableError> {
+    let mut known: BTreeMap<&str, &str> = BTreeMap::new();
+    for (file, worlds) in files {
+        for world in worlds {
+            if let Some(first) = known.insert(&world.name, file) {
+                return Err(NotRunnableError::Names {
+                    world: world.name.clone(),
+                    first: first.to_owned(),
+                    second: file.to_owned(),
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -98,6 +136,19 @@ mod tests {
     fn worlds_of_one_step_size_run_together() {
         assert_eq!(check(&[0.001, 0.001]), Ok(Duration::from_millis(1)));
         assert_eq!(check(&[1e-6]), Ok(Duration::from_micros(1)));
+    }
+
+    #[test]
+    fn worlds_of_one_name_are_refused_with_both_files() {
+        let world = |name: &str| World {
+            name: name.to_owned(),
+            ..World::default()
+        };
+        let (first, second) = ([world("a"), world("b")], [world("c"), world("b")]);
+        let error = check_names([("1.sdf", &first[..]), ("2.sdf", &second[..])]).unwrap_err();
+        assert_eq!(error.world(), Some("b"));
+        assert!(error.to_string().starts_with("1.sdf and 2.sdf both"));
+        assert_eq!(check_names([("1.sdf", &first[..])]), Ok(()));
     }
 
     #[test]

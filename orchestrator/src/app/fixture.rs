@@ -1,4 +1,4 @@
-//! One small run for tests: two secondaries, three levels, four performers.
+//! One small run for tests: two secondaries, four levels, four performers that move.
 
 use std::time::Duration;
 
@@ -171,7 +171,7 @@ pub(crate) fn peers() -> Vec<PeerReport> {
     ]
 }
 
-/// Two active levels and one that stands by.
+/// Two active levels, one that stands by and one that is suspended.
 pub(crate) fn levels() -> Vec<LevelReport> {
     let level = |name: &str, owner: &str, performers: &[&str], ghosts: &[&str], models: &[&str]| {
         let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
@@ -181,7 +181,9 @@ pub(crate) fn levels() -> Vec<LevelReport> {
             active: !performers.is_empty(),
             owner: Some(owner.parse().unwrap()),
             performers: owned(performers),
+            suspended: false,
             ghosts: owned(ghosts),
+            hand_offs: 0,
             models_loaded: owned(models),
         }
     };
@@ -193,8 +195,16 @@ pub(crate) fn levels() -> Vec<LevelReport> {
             &["rover_1"],
             &["shelf_1", "shelf_2"],
         ),
-        level("east", "s2", &["rover_1", "rover_2"], &[], &["conveyor"]),
+        LevelReport {
+            hand_offs: 1,
+            ..level("east", "s2", &["rover_1", "rover_2"], &[], &["conveyor"])
+        },
         level("dock", "s1", &[], &[], &[]),
+        LevelReport {
+            active: false,
+            suspended: true,
+            ..level("yard", "s1", &["crate"], &[], &[])
+        },
     ]
 }
 
@@ -222,6 +232,7 @@ pub(crate) fn performers() -> Vec<PerformerReport> {
         one("box", "s1", "west", [-9.5, -3.25, 0.5], [0.0, 0.0, 0.0]),
         PerformerReport {
             levels: vec!["east".to_owned(), "west".to_owned()],
+            hand_offs: 1,
             ..rover_1
         },
         one("rover_2", "s2", "east", [13.0, 2.5, 0.15], [0.0, 0.8, 0.0]),

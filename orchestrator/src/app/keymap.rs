@@ -160,7 +160,7 @@ pub const BINDINGS: &[Binding] = &[
     bind(C::Filter, &[K::Enter], A::Accept, "keep", "keep the filter"),
     bind(C::Filter, &[K::Esc, K::Ctrl('c')], A::Cancel, "clear", "clear the filter"),
     bind(C::Palette, &[K::Enter], A::Accept, "run", "run the command"),
-    bind(C::Palette, &[K::Tab], A::Complete, "complete", "complete the command's name"),
+    bind(C::Palette, &[K::Tab], A::Complete, "complete", "complete a command or name"),
     bind(C::Palette, &[K::Esc, K::Ctrl('c')], A::Cancel, "cancel", "run nothing"),
     bind(C::Confirm, &[K::Char('y'), K::Ctrl('c')], A::Accept, "yes", "yes"),
     bind(C::Confirm, &[K::Char('n'), K::Esc], A::Cancel, "no", "no"),

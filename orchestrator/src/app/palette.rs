@@ -1,6 +1,8 @@
-//! The palette: commands by name, with completion.
+//! The palette: commands by name. [`completion`] completes them and what they take.
 
-use protocol::Command;
+pub mod completion;
+
+use protocol::{Command, PeerName};
 
 /// A command of the palette.
 pub struct Word {
@@ -10,8 +12,21 @@ pub struct Word {
     pub argument: &'static str,
     /// What it does.
     pub text: &'static str,
+    /// What is named after it, in this order.
+    pub takes: &'static [Named],
     /// Whether only a view that does not own its run has it.
     pub is_detached_only: bool,
+}
+
+/// A kind of name that the palette knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Named {
+    /// A level or default cell.
+    Level,
+    /// A secondary.
+    Secondary,
+    /// A performer.
+    Performer,
 }
 
 /// What a line of the palette asks for.
@@ -32,6 +47,18 @@ pub const WORDS: &[Word] = &[
     word("play", "", "let time run"),
     word("pause", "", "stop time"),
     word("step", "[N]", "advance N iterations while paused"),
+    Word {
+        takes: &[Named::Level, Named::Secondary],
+        ..word("move-cell", "LEVEL PEER", "let a peer host a level's cell")
+    },
+    Word {
+        takes: &[Named::Performer],
+        ..word(
+            "set-performer",
+            "MODEL [X Y Z]",
+            "let a model keep levels active",
+        )
+    },
     word("stop", "", "end the run in order"),
     word(
         "quit",
@@ -50,45 +77,16 @@ const fn word(name: &'static str, argument: &'static str, text: &'static str) ->
         name,
         argument,
         text,
+        takes: &[],
         is_detached_only: false,
     }
 }
 
-/// Returns the commands that the line may become.
-pub fn candidates(line: &str, owns_run: bool) -> impl Iterator<Item = &'static Word> {
-    let name = first_word(line).to_lowercase();
-    let is_named = line.trim_start().contains(char::is_whitespace);
-    let is_open = move |word: &&Word| !(owns_run && word.is_detached_only);
-    WORDS.iter().filter(is_open).filter(move |word| {
-        if is_named {
-            word.name == name
-        } else {
-            word.name.starts_with(&name)
-        }
-    })
-}
-
-/// Returns the line as far as it can be completed: to what all candidates have in common.
-pub fn complete(line: &str, owns_run: bool) -> String {
-    let mut names = candidates(line, owns_run);
-    let Some(first) = names.next() else {
-        return line.to_owned();
-    };
-    if line.trim_start().contains(char::is_whitespace) {
-        return line.to_owned();
-    }
-    let rest: Vec<_> = names.collect();
-    if rest.is_empty() {
-        let space = if first.argument.is_empty() { "" } else { " " };
-        return format!("{}{space}", first.name);
-    }
-    let is_common = |length: &usize| {
-        rest.iter().all(|word| {
-            word.name.as_bytes().get(..*length) == first.name.get(..*length).map(str::as_bytes)
-        })
-    };
-    let length = (0..=first.name.len()).rev().find(is_common).unwrap_or(0);
-    first.name[..length].to_owned()
+/// Returns the commands of a view.
+pub fn words(owns_run: bool) -> impl Iterator<Item = &'static Word> {
+    WORDS
+        .iter()
+        .filter(move |word| !(owns_run && word.is_detached_only))
 }
 
 /// Returns what the line asks for.
@@ -96,31 +94,27 @@ pub fn complete(line: &str, owns_run: bool) -> String {
 /// # Errors
 /// A sentence for the user when it asks for nothing that there is.
 pub fn parse(line: &str, owns_run: bool) -> Result<Request, String> {
-    let mut words = line.split_whitespace();
-    let name = words.next().unwrap_or_default().to_lowercase();
-    let argument = words.next();
-    if name != "step" && argument.is_some() || words.next().is_some() {
-        return Err(format!(
-            "{name} takes {} more",
-            if name == "step" {
-                "one number, not"
-            } else {
-                "nothing"
-            }
-        ));
-    }
+    let line = line.trim();
+    let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    let (name, rest) = (name.to_ascii_lowercase(), rest.trim());
+    let alone = |request: Request| match rest {
+        "" => Ok(request),
+        _ => Err(format!("{name} takes nothing more")),
+    };
     match name.as_str() {
-        "play" => Ok(Request::Command(Command::Play)),
-        "pause" => Ok(Request::Command(Command::Pause)),
-        "stop" => Ok(Request::Command(Command::Stop)),
-        "step" => parse_count(argument).map(|count| Request::Command(Command::Step { count })),
-        "quit" | "q" => Ok(Request::Quit),
+        "play" => alone(Request::Command(Command::Play)),
+        "pause" => alone(Request::Command(Command::Pause)),
+        "stop" => alone(Request::Command(Command::Stop)),
+        "step" => parse_count(rest).map(|count| Request::Command(Command::Step { count })),
+        "move-cell" => parse_move(rest).map(Request::Command),
+        "set-performer" => parse_performer(rest).map(Request::Command),
+        "quit" | "q" => alone(Request::Quit),
         "detach" if owns_run => Err("this view started the run and cannot detach".to_owned()),
-        "detach" => Ok(Request::Detach),
-        "help" => Ok(Request::Help),
+        "detach" => alone(Request::Detach),
+        "help" => alone(Request::Help),
         "" => Err("type a command, such as step 100".to_owned()),
         _ => {
-            let names: Vec<_> = candidates("", owns_run).map(|word| word.name).collect();
+            let names: Vec<_> = words(owns_run).map(|word| word.name).collect();
             Err(format!(
                 "there is no {name:?}; there are {}",
                 names.join(", ")
@@ -129,16 +123,48 @@ pub fn parse(line: &str, owns_run: bool) -> Result<Request, String> {
     }
 }
 
-fn parse_count(argument: Option<&str>) -> Result<u64, String> {
-    let Some(text) = argument else { return Ok(1) };
+fn parse_count(text: &str) -> Result<u64, String> {
+    if text.is_empty() {
+        return Ok(1);
+    }
     match text.replace([',', '_'], "").parse() {
         Ok(count) if count > 0 => Ok(count),
         _ => Err(format!("step takes a whole number from 1, not {text:?}")),
     }
 }
 
-fn first_word(line: &str) -> &str {
-    line.split_whitespace().next().unwrap_or_default()
+/// Reads a level, which may be of several words, and a peer.
+fn parse_move(rest: &str) -> Result<Command, String> {
+    let Some((level, peer)) = rest.rsplit_once(char::is_whitespace) else {
+        return Err("move-cell takes a level and the peer that is to host its cell".to_owned());
+    };
+    let peer: PeerName = peer.parse().map_err(|_| format!("{peer:?} is no peer"))?;
+    Ok(Command::MoveCell {
+        level: level.trim_end().to_owned(),
+        peer,
+    })
+}
+
+/// Reads a model, which may be of several words, and three edge lengths if they follow.
+fn parse_performer(rest: &str) -> Result<Command, String> {
+    if rest.is_empty() {
+        return Err("set-performer takes a model, and the size of its box if you like".to_owned());
+    }
+    let mut words = rest.rsplitn(4, char::is_whitespace);
+    let mut edge = || words.next().and_then(|word| word.parse::<f64>().ok());
+    let (z, y, x) = (edge(), edge(), edge());
+    let (model, size) = match (x, y, z, words.next()) {
+        (Some(x), Some(y), Some(z), Some(model)) => (model.trim_end(), Some([x, y, z])),
+        _ => (rest, None),
+    };
+    let is_edge = |edge: &f64| edge.is_finite() && *edge > 0.0;
+    if size.is_some_and(|size| !size.iter().all(is_edge)) {
+        return Err("the edges of a performer's box are finite and above 0 m".to_owned());
+    }
+    Ok(Command::SetPerformer {
+        model: model.to_owned(),
+        size,
+    })
 }
 
 #[cfg(test)]
@@ -165,7 +191,7 @@ mod tests {
         check("quit", Ok(Request::Quit));
         check("step 0", Err("whole number from 1"));
         check("step -1", Err("whole number from 1"));
-        check("step 1 2", Err("one number"));
+        check("step 1 2", Err("whole number from 1"));
         check("play now", Err("nothing more"));
         check("detach", Err("cannot detach"));
         check("fly", Err("there is no \"fly\"; there are play, pause"));
@@ -173,13 +199,26 @@ mod tests {
     }
 
     #[test]
-    fn completion_goes_as_far_as_it_is_certain() {
-        assert_eq!(complete("pl", true), "play");
-        assert_eq!(complete("ste", true), "step ");
-        assert_eq!(complete("s", true), "st");
-        assert_eq!(complete("x", true), "x");
-        assert_eq!(complete("step 5", true), "step 5");
-        assert_eq!(complete("d", true), "d");
-        assert_eq!(complete("d", false), "detach");
+    fn levels_and_models_may_be_of_several_words() {
+        let cell = |level: &str| {
+            Ok(Request::Command(Command::MoveCell {
+                level: level.to_owned(),
+                peer: "s2".parse().unwrap(),
+            }))
+        };
+        check("move-cell west s2", cell("west"));
+        check("move-cell  the west wing  s2 ", cell("the west wing"));
+        check("move-cell west", Err("a level and the peer"));
+        check("move-cell west s/2", Err("\"s/2\" is no peer"));
+        let performer = |model: &str, size| {
+            let model = model.to_owned();
+            Ok(Request::Command(Command::SetPerformer { model, size }))
+        };
+        check("set-performer box", performer("box", None));
+        check("set-performer a box", performer("a box", None));
+        let size = Some([1.0, 2.0, 0.5]);
+        check("set-performer a box 1 2 .5", performer("a box", size));
+        check("set-performer box 1 0 1", Err("above 0 m"));
+        check("set-performer", Err("takes a model"));
     }
 }

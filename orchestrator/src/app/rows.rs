@@ -116,13 +116,22 @@ impl Row for LevelReport {
 
     fn passes(&self, filter: &Filter) -> bool {
         let owner = self.owner.as_ref().map_or("", |owner| owner.as_str());
-        let state = if self.active { "active" } else { "stand-by" };
-        let performers = self.performers.iter().map(String::as_str);
+        let state = state_of(self);
+        let inside = self.performers.iter().chain(&self.ghosts);
         filter.passes(
             [self.name.as_str(), &self.world, owner, state]
                 .into_iter()
-                .chain(performers),
+                .chain(inside.map(String::as_str)),
         )
+    }
+}
+
+/// Returns what a level's cell does, in one word.
+pub fn state_of(level: &LevelReport) -> &'static str {
+    match (level.suspended, level.active) {
+        (true, _) => "suspended",
+        (false, true) => "active",
+        (false, false) => "stand-by",
     }
 }
 
@@ -151,6 +160,8 @@ pub enum SortBy {
     Position(usize),
     /// Speed.
     Speed,
+    /// How often it has changed cell.
+    HandOffs,
 }
 
 /// The order of performers.
@@ -172,7 +183,8 @@ impl SortBy {
             Self::Level => Self::Position(0),
             Self::Position(axis) if axis < 2 => Self::Position(axis + 1),
             Self::Position(_) => Self::Speed,
-            Self::Speed => Self::Name,
+            Self::Speed => Self::HandOffs,
+            Self::HandOffs => Self::Name,
         }
     }
 }
@@ -186,6 +198,7 @@ impl PerformerOrder {
             SortBy::Level => a.level.cmp(&b.level),
             SortBy::Position(axis) => a.position[axis].total_cmp(&b.position[axis]),
             SortBy::Speed => speed(a).total_cmp(&speed(b)),
+            SortBy::HandOffs => a.hand_offs.cmp(&b.hand_offs),
         };
         if self.is_descending {
             order.reverse()

@@ -1,13 +1,14 @@
-//! `phalanx show`: one panel as text or JSON.
+//! `phalanx show`: one panel as text, CSV or JSON.
 
 use protocol::primary_to_client::Reply;
 use protocol::report::{LevelReport, PeerReport, PerformerReport, Snapshot, Stats};
-use protocol::{Command, ExitCode};
+use protocol::{Command, ExitCode, PeerName};
 
 use super::ctl::from_ask;
 use super::table::{Table, names};
 use super::{CommandResult, Failed, output, runtime, target};
-use crate::cli::{Format, ShowArguments, ShownPanel};
+use crate::app::rows::state_of;
+use crate::cli::{ShowArguments, ShownPanel, TableFormat};
 use crate::client;
 
 /// Prints one panel of a run.
@@ -16,8 +17,9 @@ pub(super) fn show(arguments: &ShowArguments) -> CommandResult {
     let asked = client::ask(&target.endpoints, Command::Snapshot, arguments.timeout);
     match runtime()?.block_on(asked).map_err(from_ask)? {
         Reply::Snapshot(snapshot) => match arguments.format {
-            Format::Text => output::print(&text(&snapshot, arguments.panel)),
-            Format::Json => json(&snapshot, arguments.panel),
+            TableFormat::Text => output::print(&table(&snapshot, arguments.panel).render()),
+            TableFormat::Csv => output::print(&table(&snapshot, arguments.panel).csv()),
+            TableFormat::Json => json(&snapshot, arguments.panel),
         },
         Reply::Failed { reason } => Err(Failed::message(ExitCode::Failure, reason)),
         Reply::Done { .. } | Reply::Layout(_) => Err(Failed::message(
@@ -36,7 +38,7 @@ fn json(snapshot: &Snapshot, panel: ShownPanel) -> CommandResult {
     }
 }
 
-fn text(snapshot: &Snapshot, panel: ShownPanel) -> String {
+fn table(snapshot: &Snapshot, panel: ShownPanel) -> Table {
     match panel {
         ShownPanel::Stats => stats(&snapshot.stats),
         ShownPanel::Peers => peers(&snapshot.peers),
@@ -45,7 +47,7 @@ fn text(snapshot: &Snapshot, panel: ShownPanel) -> String {
     }
 }
 
-fn stats(stats: &Stats) -> String {
+fn stats(stats: &Stats) -> Table {
     let asked = match stats.real_time_factor_asked {
         0.0 => "as fast as possible".to_owned(),
         factor => format!("{factor}"),
@@ -71,10 +73,10 @@ fn stats(stats: &Stats) -> String {
     row("OVERHEAD", times(stats.overhead_us));
     row("DIGEST", stats.digest.to_string());
     row("REFUSED", format!("{} messages", stats.refused.total()));
-    table.render()
+    table
 }
 
-fn peers(peers: &[PeerReport]) -> String {
+fn peers(peers: &[PeerReport]) -> Table {
     let mut table = Table::new(&[
         "PEER",
         "ROLE",
@@ -106,45 +108,94 @@ fn peers(peers: &[PeerReport]) -> String {
             peer.performers.len().to_string(),
         ]);
     }
-    table.render()
+    table
 }
 
-fn levels(levels: &[LevelReport]) -> String {
-    let mut table = Table::new(&["LEVEL", "WORLD", "ACTIVE", "OWNER", "PERFORMERS", "MODELS"]);
+fn levels(levels: &[LevelReport]) -> Table {
+    let mut table = Table::new(&[
+        "LEVEL",
+        "WORLD",
+        "STATE",
+        "OWNER",
+        "PERFORMERS",
+        "GHOSTS",
+        "HAND-OFFS",
+        "MODELS",
+    ]);
     for level in levels {
         table.row([
             level.name.clone(),
             level.world.clone(),
-            if level.active { "yes" } else { "-" }.to_owned(),
-            level
-                .owner
-                .as_ref()
-                .map_or_else(|| "-".to_owned(), ToString::to_string),
+            state_of(level).to_owned(),
+            owner(level.owner.as_ref()),
             names(&level.performers),
+            names(&level.ghosts),
+            level.hand_offs.to_string(),
             names(&level.models_loaded),
         ]);
     }
-    table.render()
+    table
 }
 
-fn performers(performers: &[PerformerReport]) -> String {
-    let mut table = Table::new(&["PERFORMER", "OWNER", "LEVEL", "ACTIVATES", "X", "Y", "Z"]);
+fn performers(performers: &[PerformerReport]) -> Table {
+    let mut table = Table::new(&[
+        "PERFORMER",
+        "OWNER",
+        "LEVEL",
+        "ACTIVATES",
+        "X",
+        "Y",
+        "Z",
+        "HAND-OFFS",
+    ]);
     for performer in performers {
         let [x, y, z] = performer
             .position
             .map(|coordinate| format!("{coordinate:.3}"));
         table.row([
             performer.name.clone(),
-            performer
-                .owner
-                .as_ref()
-                .map_or_else(|| "-".to_owned(), ToString::to_string),
+            owner(performer.owner.as_ref()),
             performer.level.clone(),
             names(&performer.levels),
             x,
             y,
             z,
+            performer.hand_offs.to_string(),
         ]);
     }
-    table.render()
+    table
+}
+
+fn owner(name: Option<&PeerName>) -> String {
+    name.map_or_else(|| "-".to_owned(), ToString::to_string)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::fixture;
+
+    #[test]
+    fn levels_say_what_is_in_them_and_what_stands_still() {
+        assert_eq!(
+            levels(&fixture::levels()).render(),
+            "\
+LEVEL  WORLD      STATE      OWNER  PERFORMERS       GHOSTS   HAND-OFFS  MODELS
+west   warehouse  active     s1     ball,box         rover_1  0          shelf_1,shelf_2
+east   warehouse  active     s2     rover_1,rover_2  -        1          conveyor
+dock   warehouse  stand-by   s1     -                -        0          -
+yard   warehouse  suspended  s1     crate            -        0          -
+"
+        );
+    }
+
+    #[test]
+    fn performers_are_listed_with_their_hand_offs() {
+        let csv = performers(&fixture::performers()).csv();
+        assert!(csv.starts_with("performer,owner,level,activates,x,y,z,hand_offs\r\n"));
+        assert!(
+            csv.contains("rover_1,s2,east,\"east,west\",1.250,-2.000,0.150,1\r\n"),
+            "{csv}"
+        );
+    }
 }

@@ -1,4 +1,4 @@
-//! [`Table`]: rows of text in aligned columns.
+//! [`Table`]: rows of text, in aligned columns or with commas between them.
 
 use unicode_width::UnicodeWidthStr;
 
@@ -48,6 +48,32 @@ impl Table {
     }
 }
 
+impl Table {
+    /// Returns the table with commas, by RFC 4180; headings become keys such as `hand_offs`, and
+    /// cells that say `-` for nothing are empty.
+    pub(super) fn csv(&self) -> String {
+        let mut text = String::new();
+        for (number, row) in self.rows.iter().enumerate() {
+            let cells = row.iter().map(|cell| match (number, cell.as_str()) {
+                (0, heading) => quoted(&heading.to_lowercase().replace([' ', '-'], "_")),
+                (_, "-") => String::new(),
+                (_, cell) => quoted(cell),
+            });
+            text.push_str(&cells.collect::<Vec<_>>().join(","));
+            text.push_str("\r\n");
+        }
+        text
+    }
+}
+
+fn quoted(cell: &str) -> String {
+    if cell.contains([',', '"', '\r', '\n']) {
+        format!("\"{}\"", cell.replace('"', "\"\""))
+    } else {
+        cell.to_owned()
+    }
+}
+
 /// Returns names in one cell, `-` for none.
 pub(super) fn names<T: ToString>(names: &[T]) -> String {
     if names.is_empty() {
@@ -72,6 +98,17 @@ mod tests {
         assert_eq!(
             table.render(),
             "NAME         X\na-long-name  1\nä            -\n"
+        );
+    }
+
+    #[test]
+    fn commas_and_quotes_are_quoted() {
+        let mut table = Table::new(&["NAME", "HAND-OFFS"]);
+        table.row(["a,b".to_owned(), "-".to_owned()]);
+        table.row(["say \"x\"".to_owned(), "2".to_owned()]);
+        assert_eq!(
+            table.csv(),
+            "name,hand_offs\r\n\"a,b\",\r\n\"say \"\"x\"\"\",2\r\n"
         );
     }
 }

@@ -7,8 +7,11 @@ use std::time::Duration;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::{Config, NetworkConfig, RunConfig, SECONDARIES_MAX, ViewConfig};
-use crate::cli::PeerLossPolicy;
+use super::{
+    AUTO_LEVELS_MAX, Config, INTERACTION_MARGIN_MAX, LevelsConfig, MINIMUM_STAY_MAX_S,
+    NetworkConfig, RunConfig, SECONDARIES_MAX, THREADS_MAX, ViewConfig,
+};
+use crate::cli::{LevelsLoad, PeerLossPolicy};
 use crate::run_directory::check_run_name;
 
 /// A run file.
@@ -16,6 +19,7 @@ use crate::run_directory::check_run_name;
 #[serde(deny_unknown_fields, default)]
 pub(super) struct RawConfig {
     run: RawRun,
+    levels: RawLevels,
     network: RawNetwork,
     view: RawView,
 }
@@ -31,6 +35,18 @@ struct RawRun {
     paused: Value,
     seed: Value,
     on_peer_loss: Value,
+    threads: Value,
+    verify: Value,
+    balance: Value,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct RawLevels {
+    auto_levels: Value,
+    load: Value,
+    minimum_stay_s: Value,
+    interaction_margin_m: Value,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -65,6 +81,7 @@ impl RawConfig {
     pub(super) fn resolve(self, folder: &Path) -> Result<Config, Problem> {
         Ok(Config {
             run: self.run.resolve(folder)?,
+            levels: self.levels.resolve()?,
             network: self.network.resolve()?,
             view: self.view.resolve()?,
         })
@@ -82,7 +99,16 @@ impl RawConfig {
             paused,
             seed,
             on_peer_loss,
+            threads,
+            verify,
+            balance,
         } = &self.run;
+        let RawLevels {
+            auto_levels,
+            load,
+            minimum_stay_s,
+            interaction_margin_m,
+        } = &self.levels;
         let RawNetwork {
             heartbeat_interval_ms,
             heartbeat_timeout_ms,
@@ -99,8 +125,12 @@ impl RawConfig {
             paused,
             seed,
             on_peer_loss,
+            threads,
+            verify,
+            balance,
         ]
         .into_iter()
+        .chain([auto_levels, load, minimum_stay_s, interaction_margin_m])
         .chain([
             heartbeat_interval_ms,
             heartbeat_timeout_ms,
@@ -126,7 +156,10 @@ impl RawRun {
             0..=u64::from(SECONDARIES_MAX),
         )?;
         Ok(RunConfig {
-            world: text("world", self.world.as_ref())?.map(|world| folder.join(world)),
+            worlds: texts("world", self.world.as_ref())?
+                .into_iter()
+                .map(|world| folder.join(world))
+                .collect(),
             name,
             secondaries: secondaries.map_or(defaults.secondaries, |count| count as u32),
             iterations: whole("iterations", self.iterations, 1..=u64::MAX)?,
@@ -135,6 +168,29 @@ impl RawRun {
             seed: whole("seed", self.seed, 0..=u64::MAX)?.unwrap_or(defaults.seed),
             on_peer_loss: policy("on_peer_loss", self.on_peer_loss)?
                 .unwrap_or(defaults.on_peer_loss),
+            threads: whole("threads", self.threads, 1..=u64::from(THREADS_MAX))?
+                .map_or(defaults.threads, |count| count as u32),
+            verify: flag("verify", self.verify)?.unwrap_or(defaults.verify),
+            balance: flag("balance", self.balance)?.unwrap_or(defaults.balance),
+        })
+    }
+}
+
+impl RawLevels {
+    fn resolve(self) -> Result<LevelsConfig, Problem> {
+        let defaults = LevelsConfig::default();
+        let auto_levels = whole("auto_levels", self.auto_levels, 1..=AUTO_LEVELS_MAX.into())?;
+        let stay = bounded("minimum_stay_s", self.minimum_stay_s, MINIMUM_STAY_MAX_S)?;
+        let margin = bounded(
+            "interaction_margin_m",
+            self.interaction_margin_m,
+            INTERACTION_MARGIN_MAX,
+        )?;
+        Ok(LevelsConfig {
+            auto_levels: auto_levels.map(|count| count as u32),
+            load: load_rule("load", self.load)?.unwrap_or(defaults.load),
+            minimum_stay: stay.map_or(defaults.minimum_stay, Duration::from_secs_f64),
+            interaction_margin_m: margin.unwrap_or(defaults.interaction_margin_m),
         })
     }
 }
@@ -192,6 +248,23 @@ fn text(key: &str, value: Option<&Spanned<toml::Value>>) -> Result<Option<String
     }
 }
 
+/// Returns one text, or those of a list.
+fn texts(key: &str, value: Option<&Spanned<toml::Value>>) -> Result<Vec<String>, Problem> {
+    let Some(list) = value.and_then(|value| value.get_ref().as_array()) else {
+        return Ok(text(key, value)?.into_iter().collect());
+    };
+    let texts: Vec<String> = list
+        .iter()
+        .filter_map(|item| item.as_str().filter(|text| !text.is_empty()))
+        .map(str::to_owned)
+        .collect();
+    if texts.is_empty() || texts.len() < list.len() {
+        let wanted = "must be a text in quotes, or a list of such";
+        return Err(problem(key, value, wanted));
+    }
+    Ok(texts)
+}
+
 fn flag(key: &str, value: Value) -> Result<Option<bool>, Problem> {
     let Some(value) = value else { return Ok(None) };
     match value.get_ref().as_bool() {
@@ -216,14 +289,30 @@ fn whole(key: &str, value: Value, range: RangeInclusive<u64>) -> Result<Option<u
     Err(problem(key, Some(&value), &wanted))
 }
 
-fn number(key: &str, value: Value, least: f64) -> Result<Option<f64>, Problem> {
+/// Returns a number from 0 to `most`.
+fn bounded(key: &str, value: Value, most: f64) -> Result<Option<f64>, Problem> {
     let Some(value) = value else { return Ok(None) };
-    let number = match value.get_ref() {
+    match float(&value).filter(|number| (0.0..=most).contains(number)) {
+        Some(number) => Ok(Some(number)),
+        None => Err(problem(
+            key,
+            Some(&value),
+            &format!("must be a number from 0 to {most}"),
+        )),
+    }
+}
+
+fn float(value: &Spanned<toml::Value>) -> Option<f64> {
+    match value.get_ref() {
         toml::Value::Float(number) => Some(*number),
         toml::Value::Integer(number) => Some(*number as f64),
         _ => None,
-    };
-    match number.filter(|number| number.is_finite() && *number >= least) {
+    }
+}
+
+fn number(key: &str, value: Value, least: f64) -> Result<Option<f64>, Problem> {
+    let Some(value) = value else { return Ok(None) };
+    match float(&value).filter(|number| number.is_finite() && *number >= least) {
         Some(number) => Ok(Some(number)),
         None => Err(problem(
             key,
@@ -252,5 +341,18 @@ fn policy(key: &str, value: Value) -> Result<Option<PeerLossPolicy>, Problem> {
     match value.get_ref().as_str() {
         Some("stop") => Ok(Some(PeerLossPolicy::Stop)),
         _ => Err(problem(key, Some(&value), "must be \"stop\"")),
+    }
+}
+
+fn load_rule(key: &str, value: Value) -> Result<Option<LevelsLoad>, Problem> {
+    let Some(value) = value else { return Ok(None) };
+    match value.get_ref().as_str() {
+        Some("buffer") => Ok(Some(LevelsLoad::Buffer)),
+        Some("volume") => Ok(Some(LevelsLoad::Volume)),
+        _ => Err(problem(
+            key,
+            Some(&value),
+            "must be \"buffer\" or \"volume\"",
+        )),
     }
 }

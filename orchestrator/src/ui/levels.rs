@@ -9,6 +9,7 @@ use super::theme::Theme;
 use super::{frame as panel_frame, text};
 use crate::app::model::Model;
 use crate::app::panel::Panel;
+use crate::app::rows::state_of;
 
 const fn column(
     title: &'static str,
@@ -24,7 +25,7 @@ const COLUMNS: &[Column<LevelReport>] = &[
         let theme = Theme::of(model);
         Cell::new(text::fit(theme, &level.name, width), theme.value())
     }),
-    column("state", (10, 10), 1, state),
+    column("state", (11, 11), 1, state),
     column("owner", (5, 16), 0, owner),
     column("performers|perf", (4, 32), 0, |model, level, width| {
         names(model, &level.performers, width)
@@ -32,6 +33,7 @@ const COLUMNS: &[Column<LevelReport>] = &[
     column("ghosts", (6, 24), 2, |model, level, width| {
         names(model, &level.ghosts, width)
     }),
+    table::column("hand-offs", (9, 9), 2, Side::Right, hand_offs),
     column("models", (6, 24), 3, |model, level, width| {
         names(model, &level.models_loaded, width)
     }),
@@ -42,11 +44,15 @@ pub fn draw(model: &Model, frame: &mut Frame, area: Rect) {
     let rows = &model.level_rows;
     let active = model.levels.iter().filter(|level| level.active).count();
     let all = model.levels.len();
-    let remark = format!(
+    let mut remark = format!(
         "{} of {} active",
         text::count(active as u64),
         text::count(all as u64)
     );
+    let suspended = model.levels.iter().filter(|level| level.suspended).count();
+    if suspended > 0 {
+        remark.push_str(&format!(", {} suspended", text::count(suspended as u64)));
+    }
     let height = usize::from(area.height.saturating_sub(2));
     let bottom = panel_frame::row_remark(rows.cursor(), rows.rows().len(), all, height);
     let inside = panel_frame::draw(model, frame, area, Panel::Levels, (&remark, &bottom));
@@ -63,11 +69,17 @@ pub fn draw(model: &Model, frame: &mut Frame, area: Rect) {
 
 fn state(model: &Model, level: &LevelReport, _: u16) -> Cell {
     let theme = Theme::of(model);
-    if level.active {
-        Cell::new(format!("{} active", theme.glyphs().good), theme.healthy())
-    } else {
-        Cell::new(format!("{} stand-by", theme.glyphs().idle), theme.text())
-    }
+    let glyphs = theme.glyphs();
+    let (glyph, style) = match (level.suspended, level.active) {
+        (true, _) => (glyphs.paused, theme.warning()),
+        (false, true) => (glyphs.good, theme.healthy()),
+        (false, false) => (glyphs.idle, theme.text()),
+    };
+    Cell::new(format!("{glyph} {}", state_of(level)), style)
+}
+
+fn hand_offs(model: &Model, level: &LevelReport, _: u16) -> Cell {
+    Cell::new(text::count(level.hand_offs), Theme::of(model).text())
 }
 
 fn owner(model: &Model, level: &LevelReport, width: u16) -> Cell {

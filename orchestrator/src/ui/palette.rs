@@ -8,7 +8,7 @@ use ratatui::widgets::Widget;
 use super::theme::Theme;
 use super::{frame as panel_frame, text};
 use crate::app::model::Model;
-use crate::app::palette;
+use crate::app::palette::completion::{self, Candidate};
 
 const WIDTH: u16 = 70;
 
@@ -16,15 +16,20 @@ const WIDTH: u16 = 70;
 pub fn draw(model: &Model, frame: &mut Frame, area: Rect, (typed, error): (&str, Option<&str>)) {
     let theme = Theme::of(model);
     let width = WIDTH.min(area.width);
-    let mut lines: Vec<Line> = palette::candidates(typed, model.owns_run)
-        .map(|word| {
-            Line::from(vec![
-                Span::styled(
-                    format!(" {:<12}", format!("{} {}", word.name, word.argument)),
-                    theme.key(),
-                ),
-                Span::raw(word.text),
-            ])
+    let mut lines: Vec<Line> = completion::candidates(model, typed)
+        .into_iter()
+        .map(|candidate| match candidate {
+            Candidate::Word(word) => {
+                let usage = format!("{} {}", word.name, word.argument);
+                Line::from(vec![
+                    Span::styled(format!(" {usage:<27} "), theme.key()),
+                    Span::raw(word.text),
+                ])
+            }
+            Candidate::Name(name) => {
+                let name = text::fit(theme, name, width.saturating_sub(6));
+                Line::styled(format!("   {name}"), theme.value())
+            }
         })
         .collect();
     if let Some(error) = error {

@@ -39,6 +39,9 @@ const COLUMNS: &[Column<PerformerReport>] = &[
         Side::Right,
         |model, performer, _| plain(model, text::decimal(speed(performer), 2)),
     ),
+    column("hand-offs", (4, 9), 2, Side::Right, |model, performer, _| {
+        plain(model, text::count(performer.hand_offs))
+    }),
     column(
         "keeps active",
         (12, 40),
@@ -95,6 +98,7 @@ fn sorted_title(by: SortBy) -> &'static str {
         SortBy::Position(1) => "y m",
         SortBy::Position(_) => "z m",
         SortBy::Speed => "speed m/s",
+        SortBy::HandOffs => "hand-offs",
     }
 }
 

@@ -114,6 +114,7 @@ fn the_palette_is_drawn() {
     let mut model = pressed(":step x");
     update(&mut model, Event::Key(Key::Enter), NOW);
     check("palette_error", &mut model);
+    check("palette_names", &mut pressed(":move-cell west "));
 }
 
 #[test]

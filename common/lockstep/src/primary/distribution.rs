@@ -22,6 +22,8 @@ pub(super) struct Distribution {
     hosted: BTreeMap<PeerName, Vec<CellId>>,
     /// For each performer, how often it has changed cell.
     hand_offs: Vec<u64>,
+    /// For each cell, how many performers were handed to it.
+    hand_offs_to: Vec<u64>,
     /// For each secondary, how many performers were handed to it from others.
     hand_offs_in: BTreeMap<PeerName, u64>,
 }
@@ -39,6 +41,7 @@ impl Distribution {
             affinity: BTreeMap::new(),
             hosted: BTreeMap::new(),
             hand_offs: vec![0; plan.performers.len()],
+            hand_offs_to: vec![0; plan.cells.len()],
             hand_offs_in: BTreeMap::new(),
         }
     }
@@ -75,6 +78,7 @@ impl Distribution {
         owned.insert(owned.partition_point(|other| *other < performer), performer);
         self.cell_of[performer.0 as usize] = to;
         self.hand_offs[performer.0 as usize] += 1;
+        self.hand_offs_to[to.0 as usize] += 1;
         let hosts = [from, to].map(|cell| self.affinity.get(&cell));
         if let [from, Some(to)] = hosts
             && from != Some(to)
@@ -105,6 +109,10 @@ impl Distribution {
 
     pub(super) fn hand_offs(&self, performer: PerformerId) -> u64 {
         self.hand_offs[performer.0 as usize]
+    }
+
+    pub(super) fn hand_offs_to(&self, cell: CellId) -> u64 {
+        self.hand_offs_to[cell.0 as usize]
     }
 
     pub(super) fn hand_offs_in(&self, name: &PeerName) -> u64 {

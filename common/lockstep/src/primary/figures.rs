@@ -54,6 +54,11 @@ impl Primary {
         self.distribution.hand_offs(id)
     }
 
+    /// Returns how many performers were handed to a cell.
+    pub fn hand_offs_to(&self, cell: CellId) -> u64 {
+        self.distribution.hand_offs_to(cell)
+    }
+
     /// Returns how many performers other secondaries have handed to this one.
     pub fn hand_offs_in(&self, name: &PeerName) -> u64 {
         self.distribution.hand_offs_in(name)

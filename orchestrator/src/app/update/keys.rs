@@ -8,7 +8,7 @@ use crate::app::event::Key;
 use crate::app::filter::Filter;
 use crate::app::keymap::{self, Action};
 use crate::app::model::{Mode, Model, Question};
-use crate::app::palette::{self, Request};
+use crate::app::palette::{self, Request, completion};
 use crate::app::panel::Panel;
 use crate::app::rows::PerformerOrder;
 
@@ -135,9 +135,9 @@ fn on_back(model: &mut Model) {
 }
 
 fn on_complete(model: &mut Model) {
-    if let Mode::Palette { line, error } = &mut model.mode {
-        *line = palette::complete(line, model.owns_run);
-        *error = None;
+    if let Mode::Palette { line, .. } = &model.mode {
+        let line = completion::complete(model, line);
+        model.mode = Mode::Palette { line, error: None };
     }
 }
 

@@ -216,6 +216,33 @@ fn the_palette_runs_commands_and_says_what_is_wrong() {
 }
 
 #[test]
+fn the_palette_moves_a_cell_by_names_that_it_completes() {
+    let mut model = fixture::model();
+    press(&mut model, Key::Char(':'));
+    for typed in ["m", "e", "s2"] {
+        type_text(&mut model, typed);
+        press(&mut model, Key::Tab);
+    }
+    let command = Command::MoveCell {
+        level: "east".to_owned(),
+        peer: "s2".parse().unwrap(),
+    };
+    assert_eq!(
+        press(&mut model, Key::Enter),
+        Some(Effect::Send(command.clone()))
+    );
+    let result = Err("the level east is hosted by s2 already".to_owned());
+    feed(&mut model, Feed::Reply { command, result });
+    let notice = model.notice.as_ref().unwrap();
+    assert!(notice.is_error);
+    assert!(
+        notice
+            .text
+            .starts_with("move-cell east s2 failed: the level")
+    );
+}
+
+#[test]
 fn the_palette_asks_before_it_stops() {
     let mut model = fixture::model();
     press(&mut model, Key::Char(':'));

@@ -67,7 +67,7 @@ impl LiveRun {
         let run = &settings.config.run;
         let plan = LaunchPlan {
             endpoint: directory.endpoint().map_err(anyhow::Error::new)?,
-            world: settings.world(&directory)?,
+            worlds: settings.worlds(&directory)?,
             summary: directory.summary(),
             secondaries: run.secondaries,
             iterations: run.iterations,
@@ -75,6 +75,11 @@ impl LiveRun {
             paused: run.paused,
             seed: run.seed,
             digests: settings.digests.clone(),
+            states: settings.states.clone(),
+            threads: run.threads,
+            verify: run.verify,
+            balance: run.balance,
+            levels: settings.config.levels.clone(),
             network: settings.config.network.clone(),
         };
         let observer = Observer::open(&plan.endpoint).map_err(anyhow::Error::new)?;
@@ -85,7 +90,7 @@ impl LiveRun {
             name: directory.name().to_owned(),
             pid: std::process::id(),
             endpoint: plan.endpoint.to_string(),
-            world: plan.world.display().to_string(),
+            world: plan.world_names(),
             started_unix_s: now_unix_s(),
             workers: supervisor.workers(),
             ended: None,

@@ -1,9 +1,11 @@
 //! [`Settings`]: what runs, from the run file and the flags that win over it.
 
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use protocol::ExitCode;
+use sdf::World;
 
 use super::super::{Failed, output, world_file};
 use crate::cli::RunArguments;
@@ -25,20 +27,22 @@ pub(super) struct Settings {
     pub(super) stem: String,
     /// Where the digest of every iteration is written.
     pub(super) digests: Option<PathBuf>,
+    /// Where what every iteration changed is written.
+    pub(super) states: Option<PathBuf>,
     /// Whether there is no view.
     pub(super) headless: bool,
 }
 
 impl Settings {
-    /// Reads the run file, applies the flags, and makes sure that the world can be read.
+    /// Reads the run file, applies the flags, and makes sure that the worlds can be run.
     ///
     /// # Errors
     /// When a file is missing or wrong.
     pub(super) fn resolve(arguments: RunArguments) -> Result<Self, Failed> {
-        let config = load(arguments.file.as_deref())?;
+        let config = load(&arguments.files)?;
         let config = with_flags(config, &arguments)?;
-        check_world(config.run.world.as_deref())?;
-        let stem = match &config.run.world {
+        check_worlds(&config)?;
+        let stem = match config.run.worlds.first() {
             Some(world) => world
                 .file_stem()
                 .unwrap_or_default()
@@ -50,28 +54,26 @@ impl Settings {
             config,
             stem,
             digests: arguments.digests,
+            states: arguments.states,
             headless: arguments.headless,
         })
     }
 
-    /// Returns the world file, which for the demo is written to the run's folder first.
-    pub(super) fn world(&self, directory: &RunDirectory) -> Result<PathBuf, Failed> {
-        if let Some(world) = &self.config.run.world {
-            return Ok(world.clone());
+    /// Returns the world files; that of the demo is written to the run's folder first.
+    pub(super) fn worlds(&self, directory: &RunDirectory) -> Result<Vec<PathBuf>, Failed> {
+        if !self.config.run.worlds.is_empty() {
+            return Ok(self.config.run.worlds.clone());
         }
         let path = directory.file("world.sdf");
         std::fs::write(&path, DEMO_WORLD)
             .with_context(|| format!("cannot write {}", path.display()))?;
-        Ok(path)
+        Ok(vec![path])
     }
 }
 
-/// Returns the settings of a file: a run file, or the defaults with a world.
-fn load(file: Option<&Path>) -> Result<Config, Failed> {
-    let Some(file) = file else {
-        return Ok(Config::default());
-    };
-    if !file.exists() {
+/// Returns the settings of the files named: those of a run file, or the defaults with worlds.
+fn load(files: &[PathBuf]) -> Result<Config, Failed> {
+    for file in files.iter().filter(|file| !file.exists()) {
         let hint = if file.extension().is_none() {
             "; `phalanx help` lists the commands"
         } else {
@@ -80,16 +82,27 @@ fn load(file: Option<&Path>) -> Result<Config, Failed> {
         let message = format!("no such file: {}{hint}", file.display());
         return Err(Failed::message(ExitCode::Configuration, message));
     }
-    if file
-        .extension()
-        .is_some_and(|extension| extension.eq_ignore_ascii_case("toml"))
-    {
-        return Config::load(file)
-            .map_err(|error: ConfigError| Failed::new(ExitCode::Configuration, error));
+    match files {
+        [file] if is_run_file(file) => Config::load(file)
+            .map_err(|error: ConfigError| Failed::new(ExitCode::Configuration, error)),
+        _ => {
+            if let Some(file) = files.iter().find(|file| is_run_file(file)) {
+                let message = format!(
+                    "{} is a run file and stands alone: it may name several worlds itself",
+                    file.display()
+                );
+                return Err(Failed::message(ExitCode::Usage, message));
+            }
+            let mut config = Config::default();
+            config.run.worlds = files.to_vec();
+            Ok(config)
+        }
     }
-    let mut config = Config::default();
-    config.run.world = Some(file.to_owned());
-    Ok(config)
+}
+
+fn is_run_file(file: &Path) -> bool {
+    file.extension()
+        .is_some_and(|extension| extension.eq_ignore_ascii_case("toml"))
 }
 
 fn with_flags(mut config: Config, arguments: &RunArguments) -> Result<Config, Failed> {
@@ -110,25 +123,61 @@ fn with_flags(mut config: Config, arguments: &RunArguments) -> Result<Config, Fa
     run.paused = arguments.paused.unwrap_or(run.paused);
     run.seed = arguments.seed.unwrap_or(run.seed);
     run.on_peer_loss = arguments.on_peer_loss.unwrap_or(run.on_peer_loss);
+    run.threads = arguments.threads.unwrap_or(run.threads);
+    run.verify = arguments.verify.unwrap_or(run.verify);
+    run.balance = arguments.balance.unwrap_or(run.balance);
+    let levels = &mut config.levels;
+    levels.auto_levels = arguments.auto_levels.or(levels.auto_levels);
+    levels.load = arguments.levels_load.unwrap_or(levels.load);
+    levels.minimum_stay = arguments.minimum_stay.unwrap_or(levels.minimum_stay);
+    let margin = arguments.interaction_margin;
+    levels.interaction_margin_m = margin.unwrap_or(levels.interaction_margin_m);
+    if arguments.digests.is_some() && arguments.digests == arguments.states {
+        return Err(usage("--digests and --states need a file each".to_owned()));
+    }
     Ok(config)
 }
 
-/// Reads the world as the primary will, so that what is wrong with it is said before anything
+/// Reads the worlds as the primary will, so that what is wrong with them is said before anything
 /// is started.
-fn check_world(world: Option<&Path>) -> Result<(), Failed> {
-    let Some(path) = world else { return Ok(()) };
+fn check_worlds(config: &Config) -> Result<(), Failed> {
+    let mut files: Vec<(String, Vec<World>)> = Vec::new();
+    for path in &config.run.worlds {
+        files.push((path.display().to_string(), read_worlds(path)?));
+    }
+    let demo = || sdf::read_worlds(DEMO_WORLD, DEMO_STEM, &sdf::NoFiles);
+    if files.is_empty() {
+        files.extend(demo().map(|read| (DEMO_STEM.to_owned(), read.worlds)));
+    }
+    let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
+    let refused = |error: &dyn std::fmt::Display| {
+        let message = format!("{} cannot be run: {error}", names.join(", "));
+        Failed::message(ExitCode::Configuration, message)
+    };
+    let named = files
+        .iter()
+        .map(|(name, worlds)| (name.as_str(), worlds.as_slice()));
+    sdf::check_names(named).map_err(|error| refused(&error))?;
+    let worlds: Vec<World> = files
+        .iter()
+        .flat_map(|(_, worlds)| worlds)
+        .cloned()
+        .collect();
+    sdf::check_for_run(&worlds).map_err(|error| refused(&error))?;
+    let count = config.levels.auto_levels.map(|count| count as usize);
+    if let Some(count) = count.and_then(NonZeroUsize::new) {
+        for world in &worlds {
+            lockstep::auto_levels::cut(world, count).map_err(|error| refused(&error))?;
+        }
+    }
+    Ok(())
+}
+
+fn read_worlds(path: &Path) -> Result<Vec<World>, Failed> {
     let text = world_file::read_text(path)?;
     let error = match world_file::read_worlds(&text, path) {
+        Ok(read) => return Ok(read.worlds),
         Err(error) => error,
-        Ok(read) => {
-            let refused = |error: sdf::NotRunnableError| {
-                let message = format!("{} cannot be run: {error}", path.display());
-                Failed::message(ExitCode::Configuration, message)
-            };
-            return sdf::check_for_run(&read.worlds)
-                .map(|_| ())
-                .map_err(refused);
-        }
     };
     let mut sources = world_file::Sources::default();
     for problem in &error.errors {
@@ -141,6 +190,8 @@ fn check_world(world: Option<&Path>) -> Result<(), Failed> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
     use crate::config::RunConfig;
 
@@ -161,9 +212,14 @@ mod tests {
             secondaries: Some(0),
             paused: Some(false),
             real_time_factor: Some(0.5),
+            threads: Some(4),
+            minimum_stay: Some(Duration::ZERO),
             ..RunArguments::default()
         };
-        let run = with_flags(config, &arguments).unwrap().run;
+        let config = with_flags(config, &arguments).unwrap();
+        assert_eq!(config.levels.minimum_stay, Duration::ZERO);
+        let run = config.run;
+        assert_eq!((run.threads, run.balance), (4, true));
         assert_eq!(
             (run.secondaries, run.paused, run.real_time_factor),
             (0, false, Some(0.5))
@@ -176,6 +232,11 @@ mod tests {
         for arguments in [
             RunArguments {
                 name: Some("a/b".to_owned()),
+                ..RunArguments::default()
+            },
+            RunArguments {
+                digests: Some("x".into()),
+                states: Some("x".into()),
                 ..RunArguments::default()
             },
             RunArguments {

@@ -1,0 +1,224 @@
+//! `phalanx diff`: whether two runs computed the same, and if not, where they part.
+//!
+//! Files are read side by side, so that no more of them is held than one iteration.
+//! [`digests`] and [`states`] read the two kinds; this says what was found.
+
+mod digests;
+mod states;
+
+use std::fs::File;
+use std::io::{BufReader, Read, Seek};
+use std::path::Path;
+
+use protocol::states_file::MAGIC;
+use protocol::{Digest, ExitCode};
+use serde::Serialize;
+
+use super::{CommandResult, Failed, output};
+use crate::cli::{DiffArguments, Format};
+
+/// What a comparison found.
+#[derive(Debug, PartialEq, Serialize)]
+struct Verdict {
+    /// Whether all iterations are the same.
+    equal: bool,
+    /// What was compared.
+    kind: Kind,
+    /// How many iterations are the same.
+    iterations: u64,
+    /// The first that differs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    difference: Option<Difference>,
+}
+
+/// What a file holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Kind {
+    /// A line for every iteration, by `--digests`.
+    Digests,
+    /// What every iteration changed, by `--states`.
+    States,
+}
+
+/// The first iteration that differs.
+#[derive(Debug, PartialEq, Serialize)]
+struct Difference {
+    iteration: u64,
+    digests: [Digest; 2],
+    /// How many performers differ in it; unknown from digests alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    performers_differing: Option<usize>,
+    /// The first of them by name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    first: Option<PerformerDifference>,
+}
+
+/// A performer that differs.
+#[derive(Debug, PartialEq, Serialize)]
+struct PerformerDifference {
+    performer: String,
+    /// The first of its fields that differs.
+    field: &'static str,
+    /// The field in both files; numbers in SI units.
+    values: [Value; 2],
+    /// The second value less the first, for numbers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    difference: Option<f64>,
+}
+
+/// A field of a performer.
+#[derive(Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+enum Value {
+    /// A number with as many digits as tell it from all others.
+    Number(f64),
+    /// The name of a cell, or a digest.
+    Text(String),
+}
+
+/// Compares two files.
+pub(super) fn diff(arguments: &DiffArguments) -> CommandResult {
+    let names = [&arguments.first, &arguments.second].map(|path| path.display().to_string());
+    let [first, second] = [
+        Input::open(&arguments.first, &names[0])?,
+        Input::open(&arguments.second, &names[1])?,
+    ];
+    let verdict = match (first.kind, second.kind) {
+        (Kind::Digests, Kind::Digests) => digests::compare(first, second),
+        (Kind::States, Kind::States) => states::compare(first, second),
+        (Kind::Digests, Kind::States) | (Kind::States, Kind::Digests) => Err(format!(
+            "{} holds {}, {} holds {}: only files of one kind can be compared",
+            names[0],
+            first.kind.name(),
+            names[1],
+            second.kind.name()
+        )),
+    };
+    let verdict = verdict.map_err(|error| Failed::message(ExitCode::Configuration, error))?;
+    match arguments.format {
+        Format::Text => output::print(&verdict.text(&names))?,
+        Format::Json => output::print_json(&verdict)?,
+    };
+    Ok(if verdict.equal {
+        ExitCode::Success
+    } else {
+        ExitCode::DigestMismatch
+    })
+}
+
+/// A file that is compared.
+struct Input<'a> {
+    name: &'a str,
+    kind: Kind,
+    source: BufReader<File>,
+}
+
+impl<'a> Input<'a> {
+    /// Opens a file and tells its kind from its first bytes.
+    fn open(path: &Path, name: &'a str) -> Result<Self, Failed> {
+        let unreadable = |error: std::io::Error| {
+            let message = format!("cannot read {name}: {error}");
+            Failed::message(ExitCode::Configuration, message)
+        };
+        let mut file = File::open(path).map_err(unreadable)?;
+        let mut start = Vec::new();
+        let reader = (&mut file).take(MAGIC.len() as u64);
+        { reader }.read_to_end(&mut start).map_err(unreadable)?;
+        let kind = match start.first() {
+            _ if start == MAGIC => Kind::States,
+            None | Some(b'0'..=b'9') => Kind::Digests,
+            Some(_) => {
+                let message = format!(
+                    "{name} is neither a file of digests nor one of states: --digests and \
+                     --states of `phalanx run` write them"
+                );
+                return Err(Failed::message(ExitCode::Configuration, message));
+            }
+        };
+        file.rewind().map_err(unreadable)?;
+        let source = BufReader::new(file);
+        Ok(Self { name, kind, source })
+    }
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Digests => "digests",
+            Self::States => "states",
+        }
+    }
+}
+
+impl Verdict {
+    fn equal(kind: Kind, iterations: u64) -> Self {
+        Self {
+            equal: true,
+            kind,
+            iterations,
+            difference: None,
+        }
+    }
+
+    fn differ(kind: Kind, difference: Difference) -> Self {
+        Self {
+            equal: false,
+            kind,
+            iterations: difference.iteration - 1,
+            difference: Some(difference),
+        }
+    }
+
+    fn text(&self, names: &[String; 2]) -> String {
+        let Some(difference) = &self.difference else {
+            return format!("equal: {} iterations\n", self.iterations);
+        };
+        let mut lines = vec![format!("iteration {} differs", difference.iteration)];
+        let mut field = |name: &str, values: [String; 2]| {
+            lines.push(format!("  {name}:"));
+            let width = names.iter().map(String::len).max().unwrap_or(0);
+            for (file, value) in names.iter().zip(values) {
+                lines.push(format!("    {file:width$}  {value}"));
+            }
+        };
+        field(
+            "digest",
+            difference.digests.map(|digest| digest.to_string()),
+        );
+        if let Some(first) = &difference.first {
+            let values = [first.values[0].text(), first.values[1].text()];
+            field(&format!("{} of {}", first.field, first.performer), values);
+            if let Some(number) = first.difference {
+                lines.push(format!("    difference  {number:e}"));
+            }
+        }
+        lines.push(match difference.performers_differing {
+            None => "  runs with --states name the performer and the field".to_owned(),
+            Some(0) => "  all performers are the same: one of the files is damaged".to_owned(),
+            Some(1) => "  no other performer differs in this iteration".to_owned(),
+            Some(count) => format!("  {count} performers differ in this iteration"),
+        });
+        lines.join("\n") + "\n"
+    }
+}
+
+impl Value {
+    fn text(&self) -> String {
+        match self {
+            Self::Number(number) => format!("{number:?}"),
+            Self::Text(text) => text.clone(),
+        }
+    }
+}
+
+/// Says that one file ends before the other.
+fn shorter(short: &str, iterations: u64, long: &str) -> String {
+    format!(
+        "{short} ends after iteration {iterations} and {long} goes on; they are the same as far \
+         as both go"
+    )
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,276 @@
+//! Two files of states, iteration by iteration.
+//!
+//! A file says only what changed, so each side keeps the last state of every performer. All were
+//! the same before an iteration; so in it only those can differ that change in one of the files.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::BufReader;
+
+use protocol::states_file::{
+    ReadStatesError, RecordedState, StatesFrame, StatesHeader, StatesReader, StatesRecord,
+};
+use protocol::{CellId, Digest, PerformerId};
+
+use super::{Difference, Input, Kind, PerformerDifference, Value, Verdict, shorter};
+
+/// The numbers of a state, in their order.
+const FIELDS: [&str; 13] = [
+    "position x",
+    "position y",
+    "position z",
+    "orientation x",
+    "orientation y",
+    "orientation z",
+    "orientation w",
+    "linear velocity x",
+    "linear velocity y",
+    "linear velocity z",
+    "angular velocity x",
+    "angular velocity y",
+    "angular velocity z",
+];
+
+/// Compares two files.
+pub(super) fn compare(first: Input<'_>, second: Input<'_>) -> Result<Verdict, String> {
+    let (mut a, mut b) = (Side::open(first)?, Side::open(second)?);
+    let names = Names::of(&a, &b)?;
+    loop {
+        a.read_next()?;
+        b.read_next()?;
+        let next = [&a, &b].map(|side| side.frame.as_ref().map(|frame| frame.iteration.0));
+        let iteration = match next {
+            [None, None] if a.end == b.end => return Ok(Verdict::equal(Kind::States, a.last())),
+            [None, None] if a.end < b.end => return Err(shorter(a.name, a.last(), b.name)),
+            [None, None] => return Err(shorter(b.name, b.last(), a.name)),
+            [None, Some(n)] if n > a.last() => return Err(shorter(a.name, a.last(), b.name)),
+            [Some(n), None] if n > b.last() => return Err(shorter(b.name, b.last(), a.name)),
+            [a, b] => a.into_iter().chain(b).min().unwrap_or_default(),
+        };
+        let mut changed: BTreeSet<PerformerId> = a.advance_to(iteration).into_iter().collect();
+        let in_first = |id: PerformerId| names.in_first[id.0 as usize];
+        changed.extend(b.advance_to(iteration).into_iter().map(in_first));
+        if a.states.len() != b.states.len() {
+            let late = if a.states.is_empty() { &a } else { &b };
+            return Err(format!(
+                "{} does not begin at iteration {iteration}",
+                late.name
+            ));
+        }
+        if let Some(difference) = names.difference(iteration, &changed, &a, &b) {
+            return Ok(Verdict::differ(Kind::States, difference));
+        }
+    }
+}
+
+/// A file and where it stands.
+struct Side<'a> {
+    name: &'a str,
+    reader: StatesReader<BufReader<File>>,
+    /// The next frame; `None` once it is taken, and after the last.
+    frame: Option<StatesFrame>,
+    /// How many iterations there are, once there is no next frame.
+    end: Option<u64>,
+    /// All performers, from the first frame on.
+    states: Vec<RecordedState>,
+    digest: Digest,
+}
+
+impl<'a> Side<'a> {
+    fn open(input: Input<'a>) -> Result<Self, String> {
+        let name = input.name;
+        let reader = StatesReader::open(input.source).map_err(|error| text(name, &error))?;
+        Ok(Self {
+            name,
+            reader,
+            frame: None,
+            end: None,
+            states: Vec::new(),
+            digest: Digest::default(),
+        })
+    }
+
+    /// Returns the last iteration, once it is known.
+    fn last(&self) -> u64 {
+        self.end.unwrap_or(u64::MAX)
+    }
+
+    /// Reads the next frame if it is not there yet.
+    fn read_next(&mut self) -> Result<(), String> {
+        if self.frame.is_some() || self.end.is_some() {
+            return Ok(());
+        }
+        match self
+            .reader
+            .read()
+            .map_err(|error| text(self.name, &error))?
+        {
+            StatesRecord::Frame(frame) => self.frame = Some(frame),
+            StatesRecord::End { iterations } => self.end = Some(iterations.0),
+        }
+        Ok(())
+    }
+
+    /// Takes the next frame if it is that of this iteration, and returns who changes in it.
+    fn advance_to(&mut self, iteration: u64) -> Vec<PerformerId> {
+        let Some(frame) = self.frame.take_if(|frame| frame.iteration.0 == iteration) else {
+            return Vec::new();
+        };
+        self.digest = frame.digest;
+        let changed = frame
+            .changes
+            .iter()
+            .map(|change| change.performer)
+            .collect();
+        if self.states.is_empty() {
+            self.states = frame.changes;
+        } else {
+            for change in frame.changes {
+                self.states[change.performer.0 as usize] = change;
+            }
+        }
+        changed
+    }
+}
+
+/// How the ids of two files belong together.
+struct Names {
+    /// Names of performers, by their ids in the first file.
+    performers: Vec<String>,
+    /// Ids in the first file, by ids in the second.
+    in_first: Vec<PerformerId>,
+    /// Ids in the second file, by ids in the first.
+    in_second: Vec<PerformerId>,
+    /// Names of cells in both files.
+    cells: [Vec<String>; 2],
+}
+
+impl Names {
+    fn of(a: &Side<'_>, b: &Side<'_>) -> Result<Self, String> {
+        let (first, second) = (a.reader.header(), b.reader.header());
+        if first.step_size_ns != second.step_size_ns {
+            return Err(format!(
+                "{} has steps of {} ns and {} of {} ns: they cannot be compared",
+                a.name, first.step_size_ns, b.name, second.step_size_ns
+            ));
+        }
+        let by_name = |header: &StatesHeader| -> BTreeMap<String, PerformerId> {
+            let ids = (0..).map(PerformerId);
+            header.performers.iter().cloned().zip(ids).collect()
+        };
+        let missing = |name: &str, has: &str, lacks: &str| {
+            format!("{has} has the performer {name} and {lacks} does not: they are of two worlds")
+        };
+        let (by_first, by_second) = (by_name(first), by_name(second));
+        let find = |names: &[String], ids: &BTreeMap<String, PerformerId>, has, lacks| {
+            let id = |name: &String| {
+                ids.get(name)
+                    .copied()
+                    .ok_or_else(|| missing(name, has, lacks))
+            };
+            names.iter().map(id).collect::<Result<Vec<_>, _>>()
+        };
+        let in_second = find(&first.performers, &by_second, a.name, b.name)?;
+        let in_first = find(&second.performers, &by_first, b.name, a.name)?;
+        if in_first.len() != in_second.len() {
+            let twice = "a name of a performer stands twice in";
+            return Err(format!("{twice} {} or {}", a.name, b.name));
+        }
+        Ok(Self {
+            performers: first.performers.clone(),
+            in_first,
+            in_second,
+            cells: [first.cells.clone(), second.cells.clone()],
+        })
+    }
+
+    /// Returns how the sides differ after an iteration in which these performers changed.
+    fn difference(
+        &self,
+        iteration: u64,
+        changed: &BTreeSet<PerformerId>,
+        a: &Side<'_>,
+        b: &Side<'_>,
+    ) -> Option<Difference> {
+        let differing: Vec<(&str, &RecordedState, &RecordedState)> = changed
+            .iter()
+            .map(|id| {
+                let index = id.0 as usize;
+                let second = self.in_second[index].0 as usize;
+                (
+                    self.performers[index].as_str(),
+                    &a.states[index],
+                    &b.states[second],
+                )
+            })
+            .filter(|(_, first, second)| !self.is_same(first, second))
+            .collect();
+        if differing.is_empty() && a.digest == b.digest {
+            return None;
+        }
+        let first = differing.iter().min_by_key(|(name, _, _)| *name);
+        Some(Difference {
+            iteration,
+            digests: [a.digest, b.digest],
+            performers_differing: Some(differing.len()),
+            first: first.map(|(name, first, second)| self.performer(name, first, second)),
+        })
+    }
+
+    fn is_same(&self, first: &RecordedState, second: &RecordedState) -> bool {
+        let renamed = RecordedState {
+            performer: first.performer,
+            cell: first.cell,
+            ..*second
+        };
+        self.cell(0, first.cell) == self.cell(1, second.cell) && first.is_same(&renamed)
+    }
+
+    fn cell(&self, side: usize, cell: CellId) -> &str {
+        &self.cells[side][cell.0 as usize]
+    }
+
+    /// Returns the first field in which two states of a performer differ.
+    fn performer(
+        &self,
+        name: &str,
+        first: &RecordedState,
+        second: &RecordedState,
+    ) -> PerformerDifference {
+        let found = |field, values, difference| PerformerDifference {
+            performer: name.to_owned(),
+            field,
+            values,
+            difference,
+        };
+        let cells = [self.cell(0, first.cell), self.cell(1, second.cell)];
+        if cells[0] != cells[1] {
+            return found("cell", cells.map(|cell| Value::Text(cell.to_owned())), None);
+        }
+        let pairs = first.numbers.iter().zip(&second.numbers);
+        for (field, (a, b)) in FIELDS.into_iter().zip(pairs) {
+            if a.to_bits() != b.to_bits() {
+                let values = [Value::Number(*a), Value::Number(*b)];
+                return found(field, values, Some(b - a));
+            }
+        }
+        let links = [first.links, second.links];
+        found(
+            "links",
+            links.map(|digest| Value::Text(digest.to_string())),
+            None,
+        )
+    }
+}
+
+fn text(name: &str, error: &ReadStatesError) -> String {
+    match error {
+        ReadStatesError::Io(source) => format!("cannot read {name}: {source}"),
+        ReadStatesError::Cut(iteration) => {
+            format!("{name} {error}; the files are the same up to iteration {iteration}")
+        }
+        ReadStatesError::NotStates
+        | ReadStatesError::Version(_)
+        | ReadStatesError::Damaged { .. } => format!("{name} {error}"),
+    }
+}

@@ -1,0 +1,80 @@
+//! The files that show what a run computed: digests for every iteration, and states.
+//!
+//! A file that cannot be written ends the run: half a proof is none.
+
+use std::io;
+use std::path::Path;
+
+use lockstep::{Primary, StepReport};
+use protocol::PerformerId;
+use protocol::primary_to_secondary::Step;
+
+use crate::digests_file::DigestsFile;
+use crate::states_file::StatesFile;
+
+/// The files that a run was asked to write.
+#[derive(Debug, Default)]
+pub struct ProofFiles {
+    /// A line for every iteration.
+    pub digests: Option<DigestsFile>,
+    /// What every iteration changed.
+    pub states: Option<StatesFile>,
+}
+
+impl ProofFiles {
+    /// Notes a step that is published.
+    pub fn on_step(&mut self, step: &Step) {
+        if let Some(states) = &mut self.states {
+            states.note_hand_offs(&step.hand_offs);
+        }
+    }
+
+    /// Writes down an iteration.
+    ///
+    /// # Errors
+    /// When a file cannot be written, which is then given up; the text is for people.
+    pub fn on_step_done(&mut self, report: &StepReport, primary: &Primary) -> Result<(), String> {
+        if report.paused {
+            return Ok(());
+        }
+        if let Some(digests) = &mut self.digests
+            && let Err(error) = digests.write(report.iteration, report.digest)
+        {
+            let cause = cannot_write("digests", digests.path(), &error);
+            self.digests = None;
+            return Err(cause);
+        }
+        if let Some(states) = &mut self.states {
+            let ids = (0..primary.plan().performers.len() as u32).map(PerformerId);
+            let all = ids.map(|id| primary.performer(id).1);
+            if let Err(error) = states.write(report.iteration, report.digest, all) {
+                let cause = cannot_write("states", states.path(), &error);
+                self.states = None;
+                return Err(cause);
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes sure that everything is in the files.
+    ///
+    /// # Errors
+    /// When a file cannot be written; the text is for people.
+    pub fn finish(&mut self) -> Result<(), String> {
+        if let Some(digests) = &mut self.digests {
+            digests
+                .finish()
+                .map_err(|error| cannot_write("digests", digests.path(), &error))?;
+        }
+        if let Some(states) = &mut self.states {
+            states
+                .finish()
+                .map_err(|error| cannot_write("states", states.path(), &error))?;
+        }
+        Ok(())
+    }
+}
+
+fn cannot_write(what: &str, path: &Path, error: &io::Error) -> String {
+    format!("cannot write {what} to {}: {error}", path.display())
+}

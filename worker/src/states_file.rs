@@ -1,0 +1,182 @@
+//! The file of states: who moved in each iteration, and in which cell; see
+//! [`protocol::states_file`] for its format.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use lockstep::Plan;
+use protocol::primary_to_secondary::HandOff;
+use protocol::states_file::{self, RecordedState, StatesFrame, StatesHeader};
+use protocol::{CellId, Digest, Iteration, PerformerState};
+
+/// A file that states are written to.
+#[derive(Debug)]
+pub struct StatesFile {
+    path: PathBuf,
+    writer: BufWriter<File>,
+    /// The cell that owns each performer.
+    cells: Vec<CellId>,
+    /// Each performer as it was last written.
+    written: Vec<Option<RecordedState>>,
+    digest: Option<Digest>,
+    iterations: Iteration,
+    frame: StatesFrame,
+    bytes: Vec<u8>,
+}
+
+impl StatesFile {
+    /// Creates the file, or empties it, and writes what its numbers mean.
+    ///
+    /// # Errors
+    /// When it cannot be created or written.
+    pub fn create(path: &Path, plan: &Plan, step_size: Duration) -> io::Result<Self> {
+        let header = StatesHeader {
+            step_size_ns: step_size.as_nanos() as u64,
+            cells: plan.cells.iter().map(|cell| cell.name.clone()).collect(),
+            performers: plan.performers.iter().map(|one| one.name.clone()).collect(),
+        };
+        let mut writer = BufWriter::new(File::create(path)?);
+        writer.write_all(&states_file::encode_header(&header))?;
+        Ok(Self {
+            path: path.to_owned(),
+            writer,
+            cells: plan.performers.iter().map(|one| one.home).collect(),
+            written: vec![None; plan.performers.len()],
+            digest: None,
+            iterations: Iteration(0),
+            frame: StatesFrame::default(),
+            bytes: Vec::new(),
+        })
+    }
+
+    /// Returns where the file is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Notes who changes cell with the step that is published.
+    pub fn note_hand_offs(&mut self, hand_offs: &[HandOff]) {
+        for hand_off in hand_offs {
+            self.cells[hand_off.performer.0 as usize] = hand_off.to;
+        }
+    }
+
+    /// Writes what an iteration changed.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn write<'a>(
+        &mut self,
+        iteration: Iteration,
+        digest: Digest,
+        states: impl IntoIterator<Item = &'a PerformerState>,
+    ) -> io::Result<()> {
+        self.iterations = iteration;
+        self.frame.changes.clear();
+        for state in states {
+            let index = state.performer.0 as usize;
+            let now = RecordedState::new(state, self.cells[index]);
+            let written = &mut self.written[index];
+            if !written.is_some_and(|last| last.is_same(&now)) {
+                *written = Some(now);
+                self.frame.changes.push(now);
+            }
+        }
+        if self.frame.changes.is_empty() && self.digest == Some(digest) {
+            return Ok(());
+        }
+        self.digest = Some(digest);
+        self.frame.iteration = iteration;
+        self.frame.digest = digest;
+        self.bytes.clear();
+        states_file::encode_frame(&self.frame, &mut self.bytes);
+        self.writer.write_all(&self.bytes)
+    }
+
+    /// Marks the end, and makes sure that everything is in the file.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn finish(&mut self) -> io::Result<()> {
+        self.bytes.clear();
+        states_file::encode_end(self.iterations, &mut self.bytes);
+        self.writer.write_all(&self.bytes)?;
+        self.writer.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use protocol::PerformerId;
+    use protocol::states_file::{StatesReader, StatesRecord};
+
+    use super::*;
+
+    const WORLD: &str = "<sdf version='1.9'><world name='w'>
+        <model name='a'><link name='l'/></model>
+        <model name='b'><pose>5 0 0 0 0 0</pose><link name='l'/></model></world></sdf>";
+
+    fn plan() -> Plan {
+        Plan::new(
+            &sdf::read_worlds(WORLD, "w.sdf", &sdf::NoFiles)
+                .unwrap()
+                .worlds,
+        )
+    }
+
+    fn hand_off(performer: u32, to: u32) -> HandOff {
+        HandOff {
+            performer: PerformerId(performer),
+            from: CellId(0),
+            to: CellId(to),
+            state: Vec::new(),
+        }
+    }
+
+    /// Returns for each frame its iteration and the performers that changed in it.
+    fn frames(path: &Path) -> (Vec<(u64, Vec<u32>)>, u64) {
+        let mut reader = StatesReader::open(File::open(path).unwrap()).unwrap();
+        assert_eq!(reader.header().performers, ["a", "b"]);
+        let mut frames = Vec::new();
+        loop {
+            match reader.read().unwrap() {
+                StatesRecord::Frame(frame) => {
+                    let changed = frame.changes.iter().map(|one| one.performer.0);
+                    frames.push((frame.iteration.0, changed.collect()));
+                }
+                StatesRecord::End { iterations } => return (frames, iterations.0),
+            }
+        }
+    }
+
+    #[test]
+    fn only_what_changes_is_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("states");
+        let mut file = StatesFile::create(&path, &plan(), Duration::from_millis(1)).unwrap();
+        let mut states = [0, 1].map(|id| PerformerState::at_rest(PerformerId(id), [0.0; 3]));
+        let write = |file: &mut StatesFile, iteration, states: &[PerformerState]| {
+            let digest = Digest::of_bytes(&states[1].position[0].to_le_bytes());
+            file.write(Iteration(iteration), digest, states).unwrap();
+        };
+        write(&mut file, 1, &states);
+        write(&mut file, 2, &states);
+        states[1].position[0] = 1.0;
+        write(&mut file, 3, &states);
+        file.note_hand_offs(&[hand_off(0, 1)]);
+        write(&mut file, 4, &states);
+        write(&mut file, 5, &states);
+        file.finish().unwrap();
+        let expected = vec![(1, vec![0, 1]), (3, vec![1]), (4, vec![0])];
+        assert_eq!(frames(&path), (expected, 5));
+    }
+
+    #[test]
+    fn a_full_disk_is_an_error() {
+        let path = Path::new("/dev/full");
+        let mut file = StatesFile::create(path, &plan(), Duration::from_millis(1)).unwrap();
+        assert!(file.finish().is_err());
+    }
+}
