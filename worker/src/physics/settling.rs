@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use rapier3d_f64::dynamics::RigidBodyHandle;
+use rapier3d_f64::dynamics::{RigidBody, RigidBodyHandle};
 
 use super::cell::Cell;
 use super::collision_filter::CollisionFilter;
@@ -23,6 +23,11 @@ impl Cell {
             return;
         }
         self.has_new_joints = false;
+        let bodies = &self.physics.bodies;
+        let is_asleep =
+            |body: &RigidBodyHandle| bodies.get(*body).is_some_and(RigidBody::is_sleeping);
+        // What they lay on may have been taken away.
+        self.sleepers.retain(is_asleep);
         let step_size_s = std::mem::take(&mut self.physics.integration_parameters.dt);
         for _ in 0..STEPS_MAX {
             self.physics.step_with_events(&CollisionFilter, &());

@@ -114,14 +114,14 @@ impl Piles {
 
     fn write_box(&self, out: &mut String, number: u32) -> std::fmt::Result {
         let piles = self.sites.len() as u32;
-        let (site, slot) = (self.sites[(number % piles) as usize], number / piles);
+        let (place, slot) = (self.sites[(number % piles) as usize], number / piles);
         let layer = slot / (self.row * self.row);
         let in_layer = [slot % self.row, slot / self.row % self.row];
         let angle = f64::from(layer) * GOLDEN_ANGLE;
         let shift = [angle.cos(), angle.sin()].map(|part| part * SHIFT);
         let [x, y] = std::array::from_fn(|i| {
             let column = f64::from(in_layer[i]) - f64::from(self.row - 1) / 2.0;
-            site[i] + column * SPACING + shift[i]
+            place[i] + column * SPACING + shift[i]
         });
         let z = LOWEST + f64::from(layer) * SPACING;
         let turn = (f64::from(number) * GOLDEN_ANGLE) % std::f64::consts::TAU;
