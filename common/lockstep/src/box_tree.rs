@@ -482,7 +482,9 @@ mod tests {
         leaves[2..].iter().for_each(|leaf| tree.set_seen(*leaf, 7));
         assert_eq!(count(&tree, &|node| !node.all_are_seen(7)), 2);
         assert_eq!(count(&tree, &|node| !node.all_are_seen(8)), 9);
-        leaves.iter().for_each(|leaf| tree.remove(*leaf));
+        for leaf in leaves {
+            tree.remove(leaf);
+        }
         assert_eq!((tree.check(), count(&tree, &|_| true)), (0, 0));
     }
 }

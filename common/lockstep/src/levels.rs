@@ -150,8 +150,12 @@ impl ActiveLevels {
             let before = self.of_performer(id).to_vec();
             if before != found {
                 self.touch(id, cell, &found);
-                found.iter().for_each(|level| self.keep(*level));
-                before.iter().for_each(|level| self.release(*level));
+                for level in &found {
+                    self.keep(*level);
+                }
+                for level in before {
+                    self.release(level);
+                }
             }
         }
         self.take_changes()

@@ -8,14 +8,15 @@ use std::ops::ControlFlow;
 
 use protocol::{CellId, PerformerState};
 
-use super::Rules;
 use super::marks::Marks;
 use super::place::Place;
+use super::{Rules, turn};
 use crate::bounds::Bounds;
 use crate::box_tree::{BoxTree, Leaf};
 
-/// How much wider boxes are at least and at most \[m\], and for how many steps of motion.
-const WIDER: (f32, f32, f32) = (0.05, 1.0, 16.0);
+/// How much wider boxes are at least and at most \[m\], at most twice that by their turn, and for how
+/// many steps of motion.
+const WIDER: (f32, f32, f32) = (0.1, 1.0, 16.0);
 /// A box that holds performers without collisions alone.
 const NOWHERE: [[f32; 3]; 2] = protocol::NO_REACH;
 
@@ -70,6 +71,7 @@ impl Neighbours {
         let speed = state.linear_velocity.map(f64::abs);
         let speed = speed.into_iter().fold(0.0, f64::max);
         let wider = (steps * (speed * rules.step_size_s) as f32).clamp(least, most);
+        let wider = wider * turn(state.performer) as f32;
         let allowed = [low.map(|low| low - wider), high.map(|high| high + wider)];
         let bounds = Bounds::from(allowed).inflated(2.0 * rules.interaction_margin);
         let tree = &mut self.trees[place.world()];

@@ -5,13 +5,13 @@
 
 use protocol::{CellId, Iteration, LevelId, PerformerState};
 
-use super::{LoadRule, Rules};
+use super::{LoadRule, Rules, turn};
 use crate::bounds::Bounds;
 use crate::levels::LevelIndex;
 use crate::plan::{PerformerPlan, Plan};
 
-/// How far a look goes at least and at most \[m\].
-const LOOK: [f64; 2] = [0.25, 1.0];
+/// How far a look goes at least and at most \[m\], at most twice that by its turn.
+const LOOK: [f64; 2] = [0.5, 1.0];
 /// How far ahead of a change a performer counts as near to it: a way \[m\] and a number of steps.
 const FORESIGHT: (f64, f64) = (0.05, 8.0);
 /// How many levels a performer may touch beyond those at its box, by moving or by links that nothing
@@ -126,18 +126,19 @@ impl Place {
         }
         let [least, most] = LOOK;
         let radius = (2.0 * foresight(state, rules.step_size_s)).clamp(least, most);
+        let radius = radius * turn(state.performer);
         let around = |bounds: &Bounds, most: usize, found: &mut Vec<LevelId>| {
             let bounds = bounds.inflated(radius);
             index.touching(&plan.levels, self.world(), &bounds, most, found)
         };
-        let plain = Bounds::around(state.position, self.half);
-        around(&plain, usize::MAX, found);
+        let own = Bounds::around(state.position, self.half);
+        around(&own, usize::MAX, found);
         let most = found.len() + LEVELS_BEYOND_MAX;
-        let mut now = self.with_loose_links(plain, state);
+        let mut now = self.with_loose_links(own, state);
         let mut swept = swept(&now, state, rules.step_size_s);
-        if swept != plain && !around(&swept, most, found) {
-            (now, swept) = (plain, plain);
-            around(&plain, usize::MAX, found);
+        if swept != own && !around(&swept, most, found) {
+            (now, swept) = (own, own);
+            around(&own, usize::MAX, found);
         }
         self.home = home(plan, self.home, found, &now).unwrap_or(default_cell);
         let rounding = self.half.iter().chain(&state.position);
@@ -164,12 +165,12 @@ impl Place {
     }
 
     /// Returns a box with where links that nothing holds reach, if that is anywhere.
-    fn with_loose_links(&self, plain: Bounds, state: &PerformerState) -> Bounds {
+    fn with_loose_links(&self, own: Bounds, state: &PerformerState) -> Bounds {
         let is_somewhere = state.reach.as_flattened().iter().all(|one| one.is_finite());
         if self.has_loose_links && is_somewhere {
-            plain.joined(&state.reach.into())
+            own.joined(&state.reach.into())
         } else {
-            plain
+            own
         }
     }
 }
