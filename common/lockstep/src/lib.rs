@@ -7,6 +7,7 @@
 
 pub mod bounds;
 mod box_tree;
+mod journal;
 pub mod levels;
 pub mod membership;
 pub mod pace;

@@ -4,6 +4,7 @@
 //! Only performers that may meet one of another cell are marked [`Marks::BESIDE`]; all others cost a
 //! comparison. A mark too many costs time alone.
 
+use std::cell::Cell;
 use std::ops::ControlFlow;
 
 use protocol::{CellId, PerformerState};
@@ -118,29 +119,22 @@ impl Neighbours {
         let allowed = Bounds::from(self.allowed[performer]);
         let bounds = allowed.inflated(2.0 * rules.interaction_margin);
         let own = place.cell.0;
-        let mut is_beside = false;
-        tree.visit(
-            &bounds,
-            |below| !below.all_have_label(own),
-            |_, _| {
-                is_beside = true;
-                ControlFlow::Break(())
-            },
-        );
-        tree.set_mark(leaf, is_beside);
-        marks[performer].set(Marks::BESIDE, is_beside);
-        if !is_beside {
-            return;
-        }
+        let is_beside = Cell::new(false);
         self.beside.clear();
         tree.visit(
             &bounds,
-            |below| !below.all_have_label(own) && !below.all_are_marked(),
+            |below| {
+                let is_known = is_beside.get() && below.all_are_marked();
+                !is_known && !below.all_have_label(own)
+            },
             |leaf, other| {
+                is_beside.set(true);
                 self.beside.push((leaf, other));
                 ControlFlow::Continue(())
             },
         );
+        tree.set_mark(leaf, is_beside.get());
+        marks[performer].set(Marks::BESIDE, is_beside.get());
         for (leaf, other) in self.beside.drain(..) {
             tree.set_mark(leaf, true);
             marks[other as usize].set(Marks::BESIDE, true);

@@ -86,22 +86,21 @@ impl Place {
     }
 
     pub(super) fn glance(&self, state: &PerformerState, step_size_s: f64) -> Glance {
-        let ways: [(f64, f64); 3] = std::array::from_fn(|axis| {
+        let (mut farthest, mut sum) = (0.0_f64, 0.0);
+        for axis in 0..3 {
             let way = state.position[axis] - self.looked_at[axis];
-            (way, way + state.linear_velocity[axis] * step_size_s)
-        });
-        // Comparisons with NaN are false, and then a look is needed.
-        let is_within = |slack: f64| {
-            ways.iter()
-                .all(|(way, next)| way.abs() <= slack && next.abs() <= slack)
-        };
-        if !is_within(self.levels_slack.min(self.home_slack)) {
+            let next = way + state.linear_velocity[axis] * step_size_s;
+            farthest = farthest.max(way.abs()).max(next.abs());
+            sum += way.abs() + next.abs();
+        }
+        // The greater of a number and NaN is the number, but their sum is NaN.
+        if sum.is_nan() || farthest > self.levels_slack.min(self.home_slack) {
             return Glance::Unclear;
         }
-        let foresight = foresight(state, step_size_s);
+        let foreseen = farthest + foresight(state, step_size_s);
         Glance::Unchanged {
-            is_near_levels: !is_within(self.levels_slack - foresight),
-            is_near_home: !is_within(self.home_slack - foresight),
+            is_near_levels: foreseen > self.levels_slack,
+            is_near_home: foreseen > self.home_slack,
         }
     }
 
