@@ -20,7 +20,8 @@ pub struct ActiveLevels {
     index: LevelIndex,
     /// The levels that each performer touches, ascending.
     touched: Vec<Vec<LevelId>>,
-    /// For each cell, the levels loaded there, ascending, and how many of its performers touch each.
+    /// For each cell, the levels loaded there, ascending, and how many of its performers touch
+    /// each.
     loaded: Vec<Vec<(LevelId, u32)>>,
     /// For each level, how many keepers touch it.
     keepers: Vec<u32>,
@@ -47,10 +48,16 @@ impl ActiveLevels {
     /// Has a performer of a cell touch these levels, ascending, and no others.
     pub(crate) fn touch(&mut self, performer: PerformerId, cell: CellId, levels: &[LevelId]) {
         let mut touched = std::mem::take(&mut self.touched[performer.0 as usize]);
-        for level in levels.iter().filter(|level| !touched.contains(level)) {
+        for level in levels
+            .iter()
+            .filter(|level| touched.binary_search(level).is_err())
+        {
             self.load(cell, *level);
         }
-        for level in touched.iter().filter(|level| !levels.contains(level)) {
+        for level in touched
+            .iter()
+            .filter(|level| levels.binary_search(level).is_err())
+        {
             self.unload(cell, *level);
         }
         touched.clear();
@@ -98,6 +105,11 @@ impl ActiveLevels {
     /// Returns the levels that a performer touches, ascending.
     pub fn of_performer(&self, performer: PerformerId) -> &[LevelId] {
         &self.touched[performer.0 as usize]
+    }
+
+    /// Tells whether a performer touches a level.
+    pub(crate) fn touches(&self, performer: PerformerId, level: LevelId) -> bool {
+        self.of_performer(performer).binary_search(&level).is_ok()
     }
 
     /// Returns the levels that a cell has loaded, ascending.

@@ -207,8 +207,8 @@ impl Membership {
         self.asked.push(Request::Keep(performer));
     }
 
-    /// Takes a performer out of its world with the next update: it is in no cell, and its ghosts and
-    /// the levels that only it kept go.
+    /// Takes a performer out of its world with the next update: it is in no cell, and its ghosts
+    /// and the levels that only it kept go.
     pub fn remove(&mut self, performer: PerformerId) {
         self.asked.push(Request::Remove(performer));
     }
@@ -240,7 +240,8 @@ impl Membership {
         }
     }
 
-    /// Finds out which levels a performer touches, where its home is, and whether it is near others.
+    /// Finds out which levels a performer touches, where its home is, and whether it is near
+    /// others.
     fn locate(
         &mut self,
         plan: &Plan,
@@ -319,10 +320,16 @@ impl Membership {
         if !self.marks[index].has(Marks::KEEPER) {
             return;
         }
-        for level in found.iter().filter(|level| !touched.contains(level)) {
+        for level in found
+            .iter()
+            .filter(|level| touched.binary_search(level).is_err())
+        {
             self.keep(plan, performer, *level);
         }
-        for level in touched.iter().filter(|level| !found.contains(level)) {
+        for level in touched
+            .iter()
+            .filter(|level| found.binary_search(level).is_err())
+        {
             self.levels.release(*level);
             self.ghosts.remove(plan.level(*level).cell, performer);
             self.cells.stir(plan.level(*level).cell);
@@ -356,7 +363,7 @@ impl Membership {
         if is_keeper {
             self.ghosts.remove(to, performer);
             let level = plan.cell(from).level;
-            if level.is_some_and(|level| self.levels.of_performer(performer).contains(&level)) {
+            if level.is_some_and(|level| self.levels.touches(performer, level)) {
                 self.ghosts.add(from, performer);
             }
         }

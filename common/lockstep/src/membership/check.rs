@@ -36,8 +36,8 @@ impl Membership {
         }
     }
 
-    /// Checks that performers that meet, or that joints hold together, are in one cell; `states` are
-    /// those of the last update. It asks every pair, so it is for small worlds.
+    /// Checks that performers that meet, or that joints hold together, are in one cell; `states`
+    /// are those of the last update. It asks every pair, so it is for small worlds.
     ///
     /// # Panics
     /// When two are apart of which not both are in suspended cells.

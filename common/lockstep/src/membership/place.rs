@@ -1,7 +1,7 @@
 //! Where one performer is among the levels: what it touches and which cell is its home.
 //!
-//! A look finds out, and how far the performer may move before a look could say anything else; until
-//! then a glance is enough. Brute force and glances always agree.
+//! A look finds out, and how far the performer may move before a look could say anything else;
+//! until then a glance is enough. Brute force and glances always agree.
 
 use protocol::{CellId, Iteration, LevelId, PerformerState};
 
@@ -14,8 +14,8 @@ use crate::plan::{PerformerPlan, Plan};
 const LOOK: [f64; 2] = [0.5, 1.0];
 /// How far ahead of a change a performer counts as near to it: a way \[m\] and a number of steps.
 const FORESIGHT: (f64, f64) = (0.05, 8.0);
-/// How many levels a performer may touch beyond those at its box, by moving or by links that nothing
-/// holds. With more it has blown up, and only its box counts.
+/// How many levels a performer may touch beyond those at its box, by moving or by links that
+/// nothing holds. With more it has blown up, and only its box counts.
 const LEVELS_BEYOND_MAX: usize = 256;
 
 /// Where a performer is.
@@ -158,7 +158,9 @@ impl Place {
             in_buffer
                 && match rules.load {
                     LoadRule::Buffer => true,
-                    LoadRule::Volume => level.inner.touches(&swept) || touched.contains(id),
+                    LoadRule::Volume => {
+                        level.inner.touches(&swept) || touched.binary_search(id).is_ok()
+                    }
                 }
         });
     }
@@ -193,8 +195,8 @@ fn foresight(state: &PerformerState, step_size_s: f64) -> f64 {
     way + steps * step_size_s * speed.into_iter().fold(0.0, f64::max)
 }
 
-/// Returns the cell of the level where a performer belongs: its home while it touches that, else the
-/// first level that it touches, else, for one that comes from a level, the same with buffers.
+/// Returns the cell of the level where a performer belongs: its home while it touches that, else
+/// the first level that it touches, else, for one that comes from a level, the same with buffers.
 /// Performers of a default cell must enter a level to belong there.
 fn home(plan: &Plan, home: CellId, near: &[LevelId], now: &Bounds) -> Option<CellId> {
     let level = plan.cell(home).level.map(|id| plan.level(id));
