@@ -1,10 +1,10 @@
 //! A tree of boxes that finds those which may touch a box without asking all of them.
 //!
 //! Leaves are in the order of a curve that fills space (Morton's), so that neighbours are close
-//! together however long boxes come and go; the tree is balanced as an AVL tree is, so that no world
-//! and no peer makes it slow. Boxes are kept in single precision, rounded outwards: what it finds is to be checked. Per
-//! leaf it keeps a label and a mark, and per node what these are below, to pass over what is of no
-//! interest.
+//! together however long boxes come and go; the tree is balanced as an AVL tree is, so that no
+//! world and no peer makes it slow. Boxes are kept in single precision, rounded outwards: what it
+//! finds is to be checked. Per leaf it keeps a label and a mark, and per node what these are below,
+//! to pass over what is of no interest.
 
 use std::ops::ControlFlow;
 
@@ -323,7 +323,8 @@ fn both(first: Summary, second: Summary) -> Summary {
     }
 }
 
-/// Returns the place of a box's centre on a curve that fills space, in steps of an eighth of a metre.
+/// Returns the place of a box's centre on a curve that fills space, in steps of an eighth of a
+/// metre.
 fn place_on_curve(bounds: &Bounds) -> u64 {
     const BITS: u32 = 21;
     let middle = f64::from(1_u32 << (BITS - 1));
@@ -482,7 +483,9 @@ mod tests {
         leaves[2..].iter().for_each(|leaf| tree.set_seen(*leaf, 7));
         assert_eq!(count(&tree, &|node| !node.all_are_seen(7)), 2);
         assert_eq!(count(&tree, &|node| !node.all_are_seen(8)), 9);
-        leaves.iter().for_each(|leaf| tree.remove(*leaf));
+        for leaf in leaves {
+            tree.remove(leaf);
+        }
         assert_eq!((tree.check(), count(&tree, &|_| true)), (0, 0));
     }
 }
