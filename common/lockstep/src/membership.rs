@@ -105,6 +105,8 @@ pub struct Membership {
     members: Vec<usize>,
     grouped: Vec<usize>,
     asked: Vec<Request>,
+    /// The iteration of the last update.
+    updated: Option<Iteration>,
 }
 
 /// What is to be done with the next update.
@@ -155,11 +157,14 @@ impl Membership {
             members: Vec::new(),
             grouped: Vec::new(),
             asked: Vec::new(),
+            updated: None,
         }
     }
 
     /// Takes the states of all performers after an iteration, indexed by their ids, and returns
-    /// what changes before the next one. The first call opens the cells of the start.
+    /// what changes before the next one. The first call opens the cells of the start. When it is
+    /// called once more after the same iteration, since time stands still, nothing changes but what
+    /// was asked for: otherwise a pause would bring changes forward.
     ///
     /// # Panics
     /// When there are more or fewer states than performers.
@@ -174,6 +179,10 @@ impl Membership {
             self.places.len(),
             "every performer has one state"
         );
+        let is_repeated = self.updated.replace(iteration) == Some(iteration);
+        if is_repeated && self.asked.is_empty() {
+            return Changes::default();
+        }
         self.do_as_asked(plan);
         for world in 0..self.populations.len() {
             for performer in self.populations[world].clone() {
