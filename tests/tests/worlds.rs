@@ -39,10 +39,10 @@ fn follow(text: &str, iterations: u64) -> BTreeMap<String, Track> {
     let mut tracks: BTreeMap<String, Track> = BTreeMap::new();
     let mut seen = 0;
     cluster.run_until(|cluster| {
-        if cluster.digests.len() == seen {
+        if cluster.digests().len() == seen {
             return false;
         }
-        seen = cluster.digests.len();
+        seen = cluster.digests().len();
         for (name, (position, speed)) in positions(&cluster.primary) {
             let x = position[0];
             let track = tracks.entry(name).or_insert(Track {

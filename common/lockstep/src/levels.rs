@@ -145,40 +145,6 @@ impl ActiveLevels {
     }
 }
 
-/// For a run in which nobody changes cell.
-impl ActiveLevels {
-    /// Takes performers' positions, given in any order with the cells that own them, and returns
-    /// the levels that come and go, in order of cell, then level.
-    ///
-    /// # Panics
-    /// When a performer is not one of the plan's.
-    pub fn update(
-        &mut self,
-        plan: &Plan,
-        positions: impl Iterator<Item = (PerformerId, CellId, [f64; 3])>,
-    ) -> Vec<LevelChange> {
-        let mut found = Vec::new();
-        for (id, cell, position) in positions {
-            let performer = plan.performer(id);
-            let bounds = performer.bounds_at(position);
-            let (levels, world) = (&plan.levels, performer.world);
-            self.index
-                .touching(levels, world, &bounds, usize::MAX, &mut found);
-            let before = self.of_performer(id).to_vec();
-            if before != found {
-                self.touch(id, cell, &found);
-                for level in &found {
-                    self.keep(*level);
-                }
-                for level in before {
-                    self.release(level);
-                }
-            }
-        }
-        self.take_changes()
-    }
-}
-
 /// Returns where a level is, or would be.
 fn find(loaded: &[(LevelId, u32)], level: LevelId) -> Result<usize, usize> {
     loaded.binary_search_by_key(&level, |(level, _)| *level)
@@ -186,7 +152,6 @@ fn find(loaded: &[(LevelId, u32)], level: LevelId) -> Result<usize, usize> {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use super::*;
     use sdf::{Collision, Geometry, Level, Link, Model, Physics, Pose, World};
 
     /// A world with levels of 10 m side by side along x, 2 m of buffer, one static model each.
@@ -236,65 +201,5 @@ pub(crate) mod tests {
             ..Link::new("link", pose)
         };
         Model::new(name, vec![link], Vec::new())
-    }
-
-    struct Fixture {
-        plan: Plan,
-        levels: ActiveLevels,
-    }
-
-    impl Fixture {
-        fn new(performers: usize) -> Self {
-            let mut world = world("w", &["L1", "L2", "L3"]);
-            for index in 0..performers {
-                world.models.push(performer(&format!("p{index}"), [0.0; 3]));
-            }
-            let plan = Plan::new(&[world]);
-            let levels = ActiveLevels::new(&plan);
-            Self { plan, levels }
-        }
-
-        /// Moves all performers, which all live in L1's cell, to these x and returns the changes.
-        fn at(&mut self, xs: &[f64]) -> String {
-            let positions = xs
-                .iter()
-                .enumerate()
-                .map(|(id, x)| (PerformerId(id as u32), CellId(1), [*x, 0.0, 0.0]));
-            let changes = self.levels.update(&self.plan, positions);
-            changes
-                .iter()
-                .map(|change| {
-                    let sign = if change.loaded { '+' } else { '-' };
-                    format!("{sign}{}", self.plan.level(change.level).name)
-                })
-                .collect::<Vec<_>>()
-                .join(" ")
-        }
-    }
-
-    #[test]
-    fn a_level_is_loaded_from_the_outer_face_of_its_buffer_inclusive() {
-        let mut fixture = Fixture::new(1);
-        assert_eq!(fixture.at(&[0.0]), "+L1");
-        assert_eq!(fixture.at(&[2.49]), "");
-        assert_eq!(fixture.at(&[2.5]), "+L2");
-        assert_eq!(fixture.at(&[7.5]), "");
-        assert_eq!(fixture.at(&[7.6]), "-L1");
-        assert_eq!(fixture.at(&[100.0]), "-L2");
-        assert_eq!(fixture.at(&[f64::NAN]), "");
-    }
-
-    #[test]
-    fn a_level_stays_while_one_performer_of_the_cell_keeps_it() {
-        let mut fixture = Fixture::new(2);
-        assert_eq!(fixture.at(&[0.0, 0.0]), "+L1");
-        assert_eq!(fixture.at(&[0.0, 10.0]), "+L2");
-        assert_eq!(fixture.at(&[10.0, 0.0]), "");
-        assert_eq!(fixture.at(&[10.0, 10.0]), "-L1");
-        assert!(fixture.levels.is_active(LevelId(1)) && !fixture.levels.is_active(LevelId(0)));
-        assert_eq!(
-            fixture.levels.of_cell(CellId(1)).collect::<Vec<_>>(),
-            [LevelId(1)]
-        );
     }
 }

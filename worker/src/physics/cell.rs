@@ -245,8 +245,9 @@ impl Cell {
         self.contents.statics.keys().copied()
     }
 
-    /// Replaces `out` by the states of all performers, in the order of their ids, with what they may
-    /// reach in one more step of the size given \[s\].
+    /// Replaces `out` by the states of all performers, in the order of their ids, with what they
+    /// may reach in one more step of the size given \[s\]: that of the next step that moves
+    /// anything, also while time stands still.
     pub fn states(&mut self, step_size_s: f64, out: &mut Vec<PerformerState>) {
         out.clear();
         for (id, performer) in &self.contents.performers {

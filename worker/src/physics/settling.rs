@@ -42,8 +42,8 @@ impl Cell {
         self.put_back_to_sleep();
     }
 
-    /// Lets bodies that came asleep sleep on, unless they touch, or are joined to, one that is awake.
-    /// rapier takes them out of the next step before it moves anything.
+    /// Lets bodies that came asleep sleep on, unless they touch, or are joined to, one that is
+    /// awake. rapier takes them out of the next step before it moves anything.
     fn put_back_to_sleep(&mut self) {
         let sleepers = std::mem::take(&mut self.sleepers);
         if sleepers.is_empty() {
@@ -65,7 +65,7 @@ impl Cell {
         }
     }
 
-    /// Wakes bodies that were put back to sleep, but met one that is awake in the very next step:
+    /// Wakes bodies that were put back to sleep, but met one that came awake before the next step:
     /// rapier has moved them, and they must not count as asleep.
     pub(super) fn wake_disturbed(&mut self) {
         let dozing = std::mem::take(&mut self.contents.dozing);
