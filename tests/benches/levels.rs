@@ -43,8 +43,7 @@ fn main() {
     let moving = measure_moving(&plan);
     let crossing = measure_crossing(&plan);
     let brute_force_ms = measure_brute_force(&plan);
-    let plain = Plan::new(&[world(0)]);
-    let without_levels = measure_moving(&plain);
+    let without_levels = measure_moving(&Plan::new(&[world(0)]));
     let [state_bytes, ack_bytes] = bytes_per_performer();
     let line = json!({
         "bench": "levels",

@@ -391,8 +391,8 @@ fn cells_that_cost_most_spread_over_secondaries_and_no_result_changes() {
 }
 
 /// Gazebo's own example: two shapes fall on two rows of blocks, which meet in one. It is not part
-/// of the project: where the folder `shared/corpus` does not stand beside it, this passes. Here they
-/// begin at the end of their rows, since the box would tumble off on its way.
+/// of the project: where the folder `shared/corpus` does not stand beside it, this passes. Here
+/// they begin at the end of their rows, since the box would tumble off on its way.
 #[test]
 fn the_shapes_of_gazebos_example_meet_in_one_cell_on_one_secondary() {
     const ITERATIONS: u64 = 2_500;
