@@ -85,7 +85,7 @@ fn check_pauses(worlds: &[World], reference: &Recording) {
     let [mut once, mut often] = [(), ()].map(|()| Membership::new(&plan, rules));
     for iteration in 0..=ITERATIONS {
         let states = reference.states(iteration);
-        let mut update = |membership: &mut Membership| -> Changes {
+        let update = |membership: &mut Membership| -> Changes {
             membership.update(&plan, Iteration(iteration), states)
         };
         let expected = update(&mut once);
