@@ -237,6 +237,15 @@ pub enum GeneratedWorld {
         #[arg(long, value_name = "XxY", value_parser = parse_levels)]
         levels: LevelGrid,
     },
+    /// Boxes that fall and pile up where levels meet
+    Piles {
+        /// How many boxes
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+        boxes: u32,
+        /// Levels along x and y, such as 2x2
+        #[arg(long, value_name = "XxY", value_parser = parse_levels)]
+        levels: LevelGrid,
+    },
 }
 
 /// How many levels along x and y.

@@ -348,6 +348,18 @@ fn a_generated_fleet_is_a_world_with_its_robots_and_levels() {
 }
 
 #[test]
+fn generated_piles_are_a_world_with_their_boxes_and_levels() {
+    let place = Place::new();
+    let output = place.phalanx(&["generate", "piles", "--boxes", "12", "--levels", "2x2"]);
+    assert_eq!(output.status.code(), Some(0));
+    let text = String::from_utf8(output.stdout).unwrap();
+    let read = sdf::read_worlds(&text, "piles.sdf", &sdf::NoFiles).unwrap();
+    assert_eq!(read.worlds[0].levels.len(), 4);
+    let boxes = read.worlds[0].models.iter();
+    assert_eq!(boxes.filter(|model| !model.is_static).count(), 12);
+}
+
+#[test]
 fn completions_are_written_for_a_shell() {
     let place = Place::new();
     let output = place.phalanx(&["completions", "bash"]);

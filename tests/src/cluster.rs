@@ -1,17 +1,22 @@
 //! A primary and its secondaries with real cells in one thread, on a seeded virtual network.
 //!
 //! Time is virtual: it jumps to the next delivery or deadline. Messages of one sender to one
-//! receiver on one socket keep their order, as ZeroMQ keeps it; nothing else does.
+//! receiver on one socket keep their order, as ZeroMQ keeps it; nothing else does. A [`Witness`]
+//! sees every step.
 
-use std::collections::{BTreeMap, BTreeSet};
+pub mod moves;
+pub mod random;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
 use lockstep::{
     LoadRule, Plan, Primary, PrimaryInput, PrimaryOutput, Rules, SecondaryInput, SecondarySettings,
-    Settings,
+    Settings, StepReport,
 };
+use protocol::report::RunState;
 use protocol::{
-    ClientToPrimary, Command, Digest, Envelope, Iteration, PeerName, PrimaryToClient,
+    CellId, ClientToPrimary, Command, Digest, Envelope, PeerName, PrimaryToClient,
     PrimaryToSecondary, ProtocolVersion, RequestId, Role, RoutingId, SecondaryToPrimary, SessionId,
     SessionTime, StopReason,
 };
@@ -19,7 +24,10 @@ use sdf::World;
 use worker::identity;
 use worker::secondary::SecondaryEngine;
 
-use crate::checkers;
+use crate::checkers::Barrier;
+use crate::witness::Witness;
+use moves::RandomMoves;
+use random::Random;
 
 /// What the network does to messages.
 #[derive(Clone, Copy, Debug)]
@@ -66,8 +74,12 @@ enum Delivery {
 pub struct Cluster {
     /// The primary.
     pub primary: Primary,
-    /// Digests after each iteration, from 0 on.
-    pub digests: Vec<Digest>,
+    /// Sees every step, checks it, records or compares it.
+    pub witness: Witness,
+    /// A client that moves cells at random, if there is one.
+    pub moves: Option<RandomMoves>,
+    /// What the physics of each cell is said to take \[ns\]; measured times cannot be repeated.
+    pub costs: fn(CellId) -> u64,
     /// Why the primary finished, once it has.
     pub finished: Option<StopReason>,
     /// Why each secondary finished, once it has.
@@ -76,12 +88,15 @@ pub struct Cluster {
     pub replies: Vec<PrimaryToClient>,
     secondaries: Vec<SecondaryEngine>,
     crashed: BTreeSet<usize>,
-    barrier: checkers::Barrier,
+    names: Vec<PeerName>,
+    barrier: Barrier,
     faults: NetworkFaults,
-    random: u64,
+    random: Random,
     now: SessionTime,
     queue: BTreeMap<(SessionTime, u64), Delivery>,
     sent: u64,
+    /// Requests of the client that moves cells, to be made next.
+    requests: VecDeque<(RequestId, Command)>,
     /// For each stream of messages, when its last one arrives.
     streams: BTreeMap<(bool, bool, usize), SessionTime>,
 }
@@ -98,31 +113,42 @@ impl Cluster {
         faults: NetworkFaults,
         seed: u64,
     ) -> Self {
-        let settings = settings(secondaries, iterations);
+        Self::with(worlds, settings(secondaries, iterations), faults, seed)
+    }
+
+    /// Makes a cluster with settings of its own.
+    ///
+    /// # Panics
+    /// When there are no secondaries.
+    pub fn with(worlds: &[World], settings: Settings, faults: NetworkFaults, seed: u64) -> Self {
+        let names: Vec<PeerName> = (1..=settings.secondaries)
+            .map(|number| format!("s{number}").parse().expect("it is a valid name"))
+            .collect();
         let primary = Primary::new(settings, Plan::new(worlds), sdf::encode_worlds(worlds));
-        let engines = (1..=secondaries).map(|number| {
-            let name: PeerName = format!("s{number}")
-                .parse()
-                .expect("the name is a valid one");
+        let engines = names.iter().map(|name| {
             SecondaryEngine::new(SecondarySettings {
-                info: identity::peer_info(name, Role::Secondary),
+                info: identity::peer_info(name.clone(), Role::Secondary),
                 peer_timeout: Duration::from_secs(10),
             })
         });
         let mut cluster = Self {
             primary,
-            digests: Vec::new(),
+            witness: Witness::default(),
+            moves: None,
+            costs: |_| 50_000,
             finished: None,
             secondaries_finished: BTreeMap::new(),
             replies: Vec::new(),
             secondaries: engines.collect(),
             crashed: BTreeSet::new(),
-            barrier: checkers::Barrier::default(),
+            names,
+            barrier: Barrier::default(),
             faults,
-            random: seed.wrapping_mul(2).wrapping_add(1),
+            random: Random::new(seed),
             now: SessionTime(1),
             queue: BTreeMap::new(),
             sent: 0,
+            requests: VecDeque::new(),
             streams: BTreeMap::new(),
         };
         for index in 0..cluster.secondaries.len() {
@@ -147,6 +173,9 @@ impl Cluster {
     /// # Panics
     /// When nothing can happen any more, or an invariant breaks.
     pub fn advance(&mut self) {
+        if let Some((request, command)) = self.requests.pop_front() {
+            return self.request(request.0, command);
+        }
         let delivery = self.queue.first_key_value().map(|((at, _), _)| *at);
         let deadline = self.primary.deadline();
         let due = delivery
@@ -217,6 +246,9 @@ impl Cluster {
         for output in outputs {
             match output {
                 PrimaryOutput::Publish(message) => {
+                    if let PrimaryToSecondary::Step(step) = &message {
+                        self.witness.on_published(&self.primary, step);
+                    }
                     for index in 0..self.secondaries.len() {
                         self.send_to_secondary(index, message.clone(), true);
                     }
@@ -227,22 +259,54 @@ impl Cluster {
                         self.send_to_secondary(index, message, false);
                     }
                 }
-                PrimaryOutput::Reply { message, .. } => self.replies.push(message),
-                PrimaryOutput::StepDone(report) => {
-                    checkers::conservation(&self.primary);
-                    if self.digests.len() as u64 == report.iteration.0 {
-                        self.digests.push(report.digest);
-                    }
-                    let last = Iteration(self.digests.len() as u64 - 1);
-                    assert_eq!(
-                        last, report.iteration,
-                        "iterations are complete and in order"
-                    );
-                }
+                PrimaryOutput::Reply { message, .. } => self.on_reply(message),
+                PrimaryOutput::StepDone(report) => self.on_done(&report),
                 PrimaryOutput::Finished(reason) => self.finished = Some(reason),
                 PrimaryOutput::Observe(_) | PrimaryOutput::Report { .. } => {}
             }
         }
+    }
+
+    fn on_done(&mut self, report: &StepReport) {
+        let engines = self.names.iter().zip(&self.secondaries);
+        let hosts = engines.filter_map(|(name, engine)| Some((name, engine.host()?)));
+        self.witness.on_done(&self.primary, report, hosts);
+        let cells = self.open_cells();
+        if let Some(moves) = &mut self.moves {
+            let asked = moves.on_done(report.iteration.0, &cells, &self.names);
+            self.requests.extend(asked);
+        }
+    }
+
+    fn on_reply(&mut self, message: PrimaryToClient) {
+        let cells = self.open_cells();
+        let run_ends = self.primary.run_state() == RunState::Stopping;
+        if let Some(moves) = &mut self.moves {
+            let asked = moves.on_reply(&message, run_ends, &cells, &self.names);
+            self.requests.extend(asked);
+        }
+        self.replies.push(message);
+    }
+
+    fn open_cells(&self) -> Vec<(CellId, String)> {
+        if self.moves.is_none() {
+            return Vec::new();
+        }
+        let plan = self.primary.plan();
+        let hosted = self.witness.whereabouts.hosted();
+        hosted
+            .map(|(cell, _)| (cell, plan.cell(cell).name.clone()))
+            .collect()
+    }
+
+    /// Returns the digests after each iteration, from 0 on.
+    pub fn digests(&self) -> &[Digest] {
+        self.witness.recording.digests()
+    }
+
+    /// Returns the secondaries' rules and cells, by number.
+    pub fn secondaries(&self) -> &[SecondaryEngine] {
+        &self.secondaries
     }
 
     fn tell_secondary(&mut self, index: usize, input: SecondaryInput) {
@@ -250,9 +314,12 @@ impl Cluster {
             return;
         }
         let effects = self.secondaries[index].handle(input, self.now, &mut |_, _| {});
-        for message in effects.messages {
+        for mut message in effects.messages {
             let engine = &self.secondaries[index];
-            if let SecondaryToPrimary::StepAck(ack) = &message {
+            if let SecondaryToPrimary::StepAck(ack) = &mut message {
+                for cell in &mut ack.cells {
+                    cell.physics_ns = (self.costs)(cell.cell);
+                }
                 self.barrier.on_ack(engine.secondary().name(), ack);
             }
             let envelope = Envelope {
@@ -303,7 +370,7 @@ impl Cluster {
 
     /// Draws when a message arrives, after all earlier ones of its stream.
     fn arrival(&mut self, stream: (bool, bool, usize)) -> SessionTime {
-        let delay = 1 + self.draw() % self.faults.delay_us_max.max(1);
+        let delay = 1 + self.random.draw() % self.faults.delay_us_max.max(1);
         let earliest = self.streams.get(&stream).copied().unwrap_or_default();
         let at = (self.now + Duration::from_micros(delay)).max(earliest);
         self.streams.insert(stream, at);
@@ -316,15 +383,7 @@ impl Cluster {
     }
 
     fn chance(&mut self, permille: u64) -> bool {
-        permille > 0 && self.draw() % 1000 < permille
-    }
-
-    /// Draws a number by xorshift.
-    fn draw(&mut self) -> u64 {
-        self.random ^= self.random << 13;
-        self.random ^= self.random >> 7;
-        self.random ^= self.random << 17;
-        self.random >> 11
+        permille > 0 && self.random.draw() % 1000 < permille
     }
 }
 

@@ -7,5 +7,7 @@ pub mod processes;
 pub mod repository;
 pub mod screen;
 pub mod secondary_node;
+pub mod standalone;
 pub mod transcript;
+pub mod witness;
 pub mod worlds;

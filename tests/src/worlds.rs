@@ -1,4 +1,7 @@
-//! Small worlds for tests of the rules.
+//! Small worlds for tests: of the rules here, of what happens at borders below.
+
+pub mod lively;
+pub mod scene;
 
 use std::fmt::Write;
 
@@ -42,7 +45,13 @@ pub fn row(levels: u32, balls: u32) -> World {
         }
     }
     let _ = write!(text, "{plugin}</plugin></world></sdf>");
-    let read =
-        sdf::read_worlds(&text, "row.sdf", &sdf::NoFiles).expect("the text is a valid world");
+    read(&text)
+}
+
+/// Reads the one world of a text.
+fn read(text: &str) -> World {
+    let read = sdf::read_worlds(text, "test.sdf", &sdf::NoFiles)
+        .unwrap_or_else(|error| panic!("{error}: {text}"));
+    assert!(read.warnings.is_empty(), "{:?}", read.warnings);
     read.worlds.into_iter().next().expect("it holds a world")
 }

@@ -82,7 +82,7 @@ fn threads_on_the_in_memory_network_compute_what_the_simulated_cluster_computes(
     let world = worlds::row(3, 4);
     let mut simulated = Cluster::new(&[world], 1, ITERATIONS, NetworkFaults::SHUFFLED, 1);
     simulated.run_until(|_| false);
-    let expected = simulated.digests[ITERATIONS as usize];
+    let expected = simulated.digests()[ITERATIONS as usize];
     for secondaries in [1, 3] {
         let summary = run(secondaries);
         assert_eq!(summary.outcome, Outcome::Completed, "{}", summary.cause);

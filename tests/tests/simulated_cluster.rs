@@ -15,8 +15,8 @@ fn digests(secondaries: u32, faults: NetworkFaults, seed: u64) -> Vec<Digest> {
     cluster.run_until(|_| false);
     let reason = cluster.finished.as_ref().expect("the run has finished");
     assert_eq!(reason.outcome, Outcome::Completed, "{reason}");
-    assert_eq!(cluster.digests.len(), 301);
-    cluster.digests
+    assert_eq!(cluster.digests().len(), 301);
+    cluster.digests().to_vec()
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn a_crash_at_any_moment_stops_everyone_and_names_the_lost_one() {
 fn step_10_advances_exactly_10_and_pause_holds() {
     let world = worlds::row(2, 1);
     let mut cluster = Cluster::new(&[world], 2, 1_000_000, NetworkFaults::SHUFFLED, 7);
-    cluster.run_until(|cluster| cluster.digests.len() > 20);
+    cluster.run_until(|cluster| cluster.digests().len() > 20);
     cluster.request(1, Command::Step { count: 10 });
     assert!(
         matches!(cluster.replies[0].reply, Reply::Failed { .. }),

@@ -34,6 +34,10 @@ use hosted_cell::CellAnswer;
 use scene::Scene;
 use threads::Threads;
 
+/// What the cells beside the longest must take together until several threads are worth it: waking
+/// them and waiting for them takes 15 us \[ns\].
+const THREADS_WORTH_NS: u64 = 30_000;
+
 /// The cells of one process.
 pub struct CellHost {
     name: PeerName,
@@ -181,7 +185,7 @@ impl CellHost {
         }
         let scene = &self.scene;
         self.threads.for_each(coming.iter_mut(), |coming| {
-            coming.made = Some(coming.make(scene))
+            coming.made = Some(coming.make(scene));
         });
         for Coming { id, made, .. } in coming {
             let cell = made.expect("every cell that comes is made")?;
@@ -206,8 +210,13 @@ impl CellHost {
             .collect();
         let mut longest_first: Vec<&mut Job<'_>> = jobs.iter_mut().collect();
         longest_first.sort_by_key(|job| Reverse(job.slot.cost_ns));
-        self.threads
-            .for_each(longest_first.into_iter(), |job| job.run(step, scene));
+        let others = longest_first.iter().skip(1).map(|job| job.slot.cost_ns);
+        let work = |job: &mut Job<'_>| job.run(step, scene);
+        if others.fold(0, u64::saturating_add) < THREADS_WORTH_NS {
+            longest_first.into_iter().for_each(work);
+        } else {
+            self.threads.for_each(longest_first.into_iter(), work);
+        }
         jobs.into_iter()
             .map(|job| job.answer.expect("every cell's share of a step is done"))
             .collect()

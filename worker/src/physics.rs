@@ -18,6 +18,7 @@ mod model;
 mod pose;
 mod ray;
 mod reach;
+mod settling;
 mod shape;
 pub mod snapshot;
 mod state;

@@ -22,8 +22,8 @@ impl Bounds {
     #[must_use]
     pub fn inflated(&self, margin: f64) -> Self {
         Self {
-            min: self.min.map(|low| low - margin),
-            max: self.max.map(|high| high + margin),
+            min: std::array::from_fn(|axis| self.min[axis] - margin),
+            max: std::array::from_fn(|axis| self.max[axis] + margin),
         }
     }
 
@@ -52,8 +52,8 @@ impl Bounds {
 impl From<[[f32; 3]; 2]> for Bounds {
     fn from([min, max]: [[f32; 3]; 2]) -> Self {
         Self {
-            min: min.map(f64::from),
-            max: max.map(f64::from),
+            min: std::array::from_fn(|axis| f64::from(min[axis])),
+            max: std::array::from_fn(|axis| f64::from(max[axis])),
         }
     }
 }

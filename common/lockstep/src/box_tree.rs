@@ -1,9 +1,10 @@
 //! A tree of boxes that finds those which may touch a box without asking all of them.
 //!
-//! It is balanced as an AVL tree is, whatever the boxes are, so that no world and no peer makes it
-//! slow. Boxes are kept in single precision, rounded outwards: what it finds is to be checked. Per
-//! leaf it keeps a label and a mark, and per node what these are below, to pass over what is of no
-//! interest.
+//! Leaves are in the order of a curve that fills space (Morton's), so that neighbours are close
+//! together however long boxes come and go; the tree is balanced as an AVL tree is, so that no
+//! world and no peer makes it slow. Boxes are kept in single precision, rounded outwards: what it
+//! finds is to be checked. Per leaf it keeps a label and a mark, and per node what these are below,
+//! to pass over what is of no interest.
 
 use std::ops::ControlFlow;
 
@@ -64,6 +65,8 @@ struct Node {
     /// [`NONE`] twice for a leaf.
     children: [u32; 2],
     height: u32,
+    /// The least place on the curve of the leaves below.
+    least: u64,
     /// What a leaf stands for.
     item: u32,
     summary: Summary,
@@ -77,6 +80,7 @@ impl Node {
             parent: NONE,
             children: [NONE; 2],
             height: 0,
+            least: place_on_curve(bounds),
             item,
             summary: Summary {
                 label,
@@ -92,13 +96,6 @@ impl Node {
 
     fn touches(&self, other: &Self) -> bool {
         (0..3).all(|axis| self.min[axis] <= other.max[axis] && other.min[axis] <= self.max[axis])
-    }
-
-    /// Returns the sum of the edges of the least box around two \[m\].
-    fn edges_with(&self, other: &Self) -> f32 {
-        (0..3)
-            .map(|axis| self.max[axis].max(other.max[axis]) - self.min[axis].min(other.min[axis]))
-            .sum()
     }
 }
 
@@ -120,11 +117,16 @@ impl BoxTree {
             self.root = leaf;
             return Leaf(leaf);
         }
-        let sibling = self.nearest_leaf(&node);
+        let sibling = self.neighbour(node.least);
         let parent = self.nodes[sibling as usize].parent;
+        let is_after = node.least >= self.nodes[sibling as usize].least;
         let joint = self.allocate(Node {
             parent,
-            children: [sibling, leaf],
+            children: if is_after {
+                [sibling, leaf]
+            } else {
+                [leaf, sibling]
+            },
             ..node
         });
         self.nodes[sibling as usize].parent = joint;
@@ -214,20 +216,13 @@ impl BoxTree {
         (self.nodes.len() - 1) as u32
     }
 
-    /// Returns the leaf on the way down along which nodes grow least.
-    fn nearest_leaf(&self, node: &Node) -> u32 {
+    /// Returns the leaf beside which a place on the curve is.
+    fn neighbour(&self, place: u64) -> u32 {
         let mut id = self.root;
         while !self.nodes[id as usize].is_leaf() {
-            let growth = self.nodes[id as usize].children.map(|child| {
-                let child = &self.nodes[child as usize];
-                (
-                    child.edges_with(node) - child.edges_with(child),
-                    child.height,
-                )
-            });
-            let [first, second] = growth;
-            let is_second = second.0 < first.0 || (second.0 == first.0 && second.1 < first.1);
-            id = self.nodes[id as usize].children[usize::from(is_second)];
+            let [first, second] = self.nodes[id as usize].children;
+            let is_after = place >= self.nodes[second as usize].least;
+            id = if is_after { second } else { first };
         }
         id
     }
@@ -251,33 +246,38 @@ impl BoxTree {
     }
 
     /// Turns the subtree at a node so that heights of its children differ by one at most, and
-    /// returns its new top.
+    /// returns its new top. The order of leaves stays.
     fn balance(&mut self, top: u32) -> u32 {
+        let height = |tree: &Self, id: u32| tree.nodes[id as usize].height;
         let [first, second] = self.nodes[top as usize].children;
-        let height = |id: u32| self.nodes[id as usize].height;
-        let (low, high) = if height(first) < height(second) {
-            (first, second)
-        } else {
-            (second, first)
-        };
-        if height(high) <= height(low) + 1 {
+        let [low, high] = [height(self, first), height(self, second)];
+        if low.abs_diff(high) <= 1 {
             return top;
         }
-        let [one, other] = self.nodes[high as usize].children;
-        let (stays, goes) = if height(one) < height(other) {
-            (other, one)
-        } else {
-            (one, other)
-        };
+        let side = usize::from(high > low);
+        let child = self.nodes[top as usize].children[side];
+        let inner = self.nodes[child as usize].children[1 - side];
+        let outer = self.nodes[child as usize].children[side];
+        if height(self, inner) > height(self, outer) {
+            self.rotate(child, 1 - side);
+        }
+        self.rotate(top, side)
+    }
+
+    /// Lifts the child on a side above its parent, and returns it.
+    fn rotate(&mut self, top: u32, side: usize) -> u32 {
+        let lifted = self.nodes[top as usize].children[side];
+        let passed = self.nodes[lifted as usize].children[1 - side];
         let parent = self.nodes[top as usize].parent;
-        self.nodes[high as usize].parent = parent;
-        self.replace_child(parent, top, high);
-        self.nodes[high as usize].children = [top, stays];
-        self.nodes[top as usize].parent = high;
-        self.nodes[top as usize].children = [low, goes];
-        self.nodes[goes as usize].parent = top;
+        self.replace_child(parent, top, lifted);
+        self.nodes[lifted as usize].parent = parent;
+        self.nodes[lifted as usize].children[1 - side] = top;
+        self.nodes[top as usize].parent = lifted;
+        self.nodes[top as usize].children[side] = passed;
+        self.nodes[passed as usize].parent = top;
         self.measure(top);
-        high
+        self.measure(lifted);
+        lifted
     }
 
     /// Takes a node's box, height and summary from its children.
@@ -288,6 +288,7 @@ impl BoxTree {
         node.min = std::array::from_fn(|axis| first.min[axis].min(second.min[axis]));
         node.max = std::array::from_fn(|axis| first.max[axis].max(second.max[axis]));
         node.height = 1 + first.height.max(second.height);
+        node.least = first.least;
         node.summary = both(first.summary, second.summary);
     }
 
@@ -320,6 +321,33 @@ fn both(first: Summary, second: Summary) -> Summary {
             0
         },
     }
+}
+
+/// Returns the place of a box's centre on a curve that fills space, in steps of an eighth of a
+/// metre.
+fn place_on_curve(bounds: &Bounds) -> u64 {
+    const BITS: u32 = 21;
+    let middle = f64::from(1_u32 << (BITS - 1));
+    (0..3).fold(0, |place, axis| {
+        let [low, high] = [bounds.min[axis], bounds.max[axis]];
+        let center = low.clamp(-FARTHEST, FARTHEST) / 2.0 + high.clamp(-FARTHEST, FARTHEST) / 2.0;
+        let steps = (center * 8.0 + middle).clamp(0.0, 2.0 * middle - 1.0) as u64;
+        place | spread(steps) << axis
+    })
+}
+
+/// Returns 21 bits with two zeros between each and the next.
+fn spread(bits: u64) -> u64 {
+    let steps = [
+        (32, 0x001f_0000_0000_ffff),
+        (16, 0x001f_0000_ff00_00ff),
+        (8, 0x100f_00f0_0f00_f00f),
+        (4, 0x10c3_0c30_c30c_30c3),
+        (2, 0x1249_2492_4924_9249),
+    ];
+    steps
+        .iter()
+        .fold(bits, |bits, (shift, mask)| (bits | bits << shift) & mask)
 }
 
 /// Returns a single that is not above a coordinate.
@@ -355,6 +383,7 @@ mod tests {
                 let [first, second] = node.children.map(|child| self.nodes[child as usize]);
                 assert!(first.height.abs_diff(second.height) <= 1, "a tree leans");
                 assert_eq!(node.height, 1 + first.height.max(second.height));
+                assert!(first.least <= second.least, "leaves are in order");
                 for child in [first, second] {
                     assert_eq!(child.parent, id);
                     assert!((0..3).all(|axis| node.min[axis] <= child.min[axis]));
@@ -423,6 +452,15 @@ mod tests {
     }
 
     #[test]
+    fn bits_are_spread_over_every_third() {
+        let expected = (0..21).fold(0, |place, bit| place | 1 << (3 * bit));
+        assert_eq!(spread((1 << 21) - 1), expected);
+        for bit in 0..21 {
+            assert_eq!(spread(1 << bit), 1 << (3 * bit));
+        }
+    }
+
+    #[test]
     fn summaries_pass_over_what_is_of_no_interest() {
         let mut tree = BoxTree::new();
         let bounds = Bounds::around([0.0; 3], [1.0; 3]);
@@ -445,7 +483,9 @@ mod tests {
         leaves[2..].iter().for_each(|leaf| tree.set_seen(*leaf, 7));
         assert_eq!(count(&tree, &|node| !node.all_are_seen(7)), 2);
         assert_eq!(count(&tree, &|node| !node.all_are_seen(8)), 9);
-        leaves.iter().for_each(|leaf| tree.remove(*leaf));
+        for leaf in leaves {
+            tree.remove(leaf);
+        }
         assert_eq!((tree.check(), count(&tree, &|_| true)), (0, 0));
     }
 }

@@ -6,13 +6,12 @@
 
 mod index;
 
-use std::collections::BTreeMap;
-
 use protocol::primary_to_secondary::LevelChange;
 use protocol::{CellId, LevelId, PerformerId};
 
 pub(crate) use index::LevelIndex;
 
+use crate::journal::Journal;
 use crate::plan::Plan;
 
 /// The levels that performers touch, keep active and have loaded.
@@ -21,12 +20,13 @@ pub struct ActiveLevels {
     index: LevelIndex,
     /// The levels that each performer touches, ascending.
     touched: Vec<Vec<LevelId>>,
-    /// How many performers of a cell touch a level that is loaded there.
-    loaded: BTreeMap<(CellId, LevelId), u32>,
+    /// For each cell, the levels loaded there, ascending, and how many of its performers touch
+    /// each.
+    loaded: Vec<Vec<(LevelId, u32)>>,
     /// For each level, how many keepers touch it.
     keepers: Vec<u32>,
-    /// Where `loaded` changed, and whether the level was loaded before.
-    stirred: BTreeMap<(CellId, LevelId), bool>,
+    /// Which levels were loaded in which cells.
+    before: Journal<LevelId>,
 }
 
 impl ActiveLevels {
@@ -35,9 +35,9 @@ impl ActiveLevels {
         Self {
             index: LevelIndex::new(plan.global_models.len(), &plan.levels),
             touched: vec![Vec::new(); plan.performers.len()],
-            loaded: BTreeMap::new(),
+            loaded: vec![Vec::new(); plan.cells.len()],
             keepers: vec![0; plan.levels.len()],
-            stirred: BTreeMap::new(),
+            before: Journal::new(),
         }
     }
 
@@ -48,10 +48,16 @@ impl ActiveLevels {
     /// Has a performer of a cell touch these levels, ascending, and no others.
     pub(crate) fn touch(&mut self, performer: PerformerId, cell: CellId, levels: &[LevelId]) {
         let mut touched = std::mem::take(&mut self.touched[performer.0 as usize]);
-        for level in levels.iter().filter(|level| !touched.contains(level)) {
+        for level in levels
+            .iter()
+            .filter(|level| touched.binary_search(level).is_err())
+        {
             self.load(cell, *level);
         }
-        for level in touched.iter().filter(|level| !levels.contains(level)) {
+        for level in touched
+            .iter()
+            .filter(|level| levels.binary_search(level).is_err())
+        {
             self.unload(cell, *level);
         }
         touched.clear();
@@ -81,16 +87,19 @@ impl ActiveLevels {
 
     /// Returns the levels that came and went since the last call, in order of cell, then level.
     pub(crate) fn take_changes(&mut self) -> Vec<LevelChange> {
-        let stirred = std::mem::take(&mut self.stirred);
-        let changes = stirred.into_iter().map(|((cell, level), was_loaded)| {
-            let loaded = self.loaded.contains_key(&(cell, level));
-            (loaded != was_loaded).then_some(LevelChange {
-                cell,
-                level,
-                loaded,
-            })
+        let mut changes = Vec::new();
+        self.before.take(|cell, level, was_loaded| {
+            let levels = &self.loaded[cell.0 as usize];
+            let loaded = find(levels, level).is_ok();
+            if loaded != was_loaded {
+                changes.push(LevelChange {
+                    cell,
+                    level,
+                    loaded,
+                });
+            }
         });
-        changes.flatten().collect()
+        changes
     }
 
     /// Returns the levels that a performer touches, ascending.
@@ -98,10 +107,14 @@ impl ActiveLevels {
         &self.touched[performer.0 as usize]
     }
 
+    /// Tells whether a performer touches a level.
+    pub(crate) fn touches(&self, performer: PerformerId, level: LevelId) -> bool {
+        self.of_performer(performer).binary_search(&level).is_ok()
+    }
+
     /// Returns the levels that a cell has loaded, ascending.
     pub fn of_cell(&self, cell: CellId) -> impl Iterator<Item = LevelId> + '_ {
-        let range = (cell, LevelId(0))..=(cell, LevelId(u32::MAX));
-        self.loaded.range(range).map(|((_, level), _)| *level)
+        self.loaded[cell.0 as usize].iter().map(|(level, _)| *level)
     }
 
     /// Tells whether any keeper touches this level.
@@ -110,57 +123,35 @@ impl ActiveLevels {
     }
 
     fn load(&mut self, cell: CellId, level: LevelId) {
-        let count = self.loaded.entry((cell, level)).or_insert(0);
-        self.stirred.entry((cell, level)).or_insert(*count > 0);
-        *count += 1;
+        let loaded = &mut self.loaded[cell.0 as usize];
+        match find(loaded, level) {
+            Ok(place) => loaded[place].1 += 1,
+            Err(place) => {
+                loaded.insert(place, (level, 1));
+                self.before.note(cell, level, false);
+            }
+        }
     }
 
     fn unload(&mut self, cell: CellId, level: LevelId) {
-        let count = self
-            .loaded
-            .get_mut(&(cell, level))
-            .expect("a level that a performer touches is loaded in its cell");
-        *count -= 1;
-        if *count == 0 {
-            self.loaded.remove(&(cell, level));
+        let loaded = &mut self.loaded[cell.0 as usize];
+        let place =
+            find(loaded, level).expect("a level that a performer touches is loaded in its cell");
+        loaded[place].1 -= 1;
+        if loaded[place].1 == 0 {
+            loaded.remove(place);
+            self.before.note(cell, level, true);
         }
-        self.stirred.entry((cell, level)).or_insert(true);
     }
 }
 
-/// For a run in which nobody changes cell.
-impl ActiveLevels {
-    /// Takes performers' positions, given in any order with the cells that own them, and returns
-    /// the levels that come and go, in order of cell, then level.
-    ///
-    /// # Panics
-    /// When a performer is not one of the plan's.
-    pub fn update(
-        &mut self,
-        plan: &Plan,
-        positions: impl Iterator<Item = (PerformerId, CellId, [f64; 3])>,
-    ) -> Vec<LevelChange> {
-        let mut found = Vec::new();
-        for (id, cell, position) in positions {
-            let performer = plan.performer(id);
-            let bounds = performer.bounds_at(position);
-            let (levels, world) = (&plan.levels, performer.world);
-            self.index
-                .touching(levels, world, &bounds, usize::MAX, &mut found);
-            let before = self.of_performer(id).to_vec();
-            if before != found {
-                self.touch(id, cell, &found);
-                found.iter().for_each(|level| self.keep(*level));
-                before.iter().for_each(|level| self.release(*level));
-            }
-        }
-        self.take_changes()
-    }
+/// Returns where a level is, or would be.
+fn find(loaded: &[(LevelId, u32)], level: LevelId) -> Result<usize, usize> {
+    loaded.binary_search_by_key(&level, |(level, _)| *level)
 }
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use super::*;
     use sdf::{Collision, Geometry, Level, Link, Model, Physics, Pose, World};
 
     /// A world with levels of 10 m side by side along x, 2 m of buffer, one static model each.
@@ -210,65 +201,5 @@ pub(crate) mod tests {
             ..Link::new("link", pose)
         };
         Model::new(name, vec![link], Vec::new())
-    }
-
-    struct Fixture {
-        plan: Plan,
-        levels: ActiveLevels,
-    }
-
-    impl Fixture {
-        fn new(performers: usize) -> Self {
-            let mut world = world("w", &["L1", "L2", "L3"]);
-            for index in 0..performers {
-                world.models.push(performer(&format!("p{index}"), [0.0; 3]));
-            }
-            let plan = Plan::new(&[world]);
-            let levels = ActiveLevels::new(&plan);
-            Self { plan, levels }
-        }
-
-        /// Moves all performers, which all live in L1's cell, to these x and returns the changes.
-        fn at(&mut self, xs: &[f64]) -> String {
-            let positions = xs
-                .iter()
-                .enumerate()
-                .map(|(id, x)| (PerformerId(id as u32), CellId(1), [*x, 0.0, 0.0]));
-            let changes = self.levels.update(&self.plan, positions);
-            changes
-                .iter()
-                .map(|change| {
-                    let sign = if change.loaded { '+' } else { '-' };
-                    format!("{sign}{}", self.plan.level(change.level).name)
-                })
-                .collect::<Vec<_>>()
-                .join(" ")
-        }
-    }
-
-    #[test]
-    fn a_level_is_loaded_from_the_outer_face_of_its_buffer_inclusive() {
-        let mut fixture = Fixture::new(1);
-        assert_eq!(fixture.at(&[0.0]), "+L1");
-        assert_eq!(fixture.at(&[2.49]), "");
-        assert_eq!(fixture.at(&[2.5]), "+L2");
-        assert_eq!(fixture.at(&[7.5]), "");
-        assert_eq!(fixture.at(&[7.6]), "-L1");
-        assert_eq!(fixture.at(&[100.0]), "-L2");
-        assert_eq!(fixture.at(&[f64::NAN]), "");
-    }
-
-    #[test]
-    fn a_level_stays_while_one_performer_of_the_cell_keeps_it() {
-        let mut fixture = Fixture::new(2);
-        assert_eq!(fixture.at(&[0.0, 0.0]), "+L1");
-        assert_eq!(fixture.at(&[0.0, 10.0]), "+L2");
-        assert_eq!(fixture.at(&[10.0, 0.0]), "");
-        assert_eq!(fixture.at(&[10.0, 10.0]), "-L1");
-        assert!(fixture.levels.is_active(LevelId(1)) && !fixture.levels.is_active(LevelId(0)));
-        assert_eq!(
-            fixture.levels.of_cell(CellId(1)).collect::<Vec<_>>(),
-            [LevelId(1)]
-        );
     }
 }

@@ -9,6 +9,7 @@ pub mod auto_levels;
 pub mod balance;
 pub mod bounds;
 mod box_tree;
+mod journal;
 pub mod levels;
 pub mod membership;
 pub mod pace;

@@ -105,6 +105,8 @@ pub struct Membership {
     members: Vec<usize>,
     grouped: Vec<usize>,
     asked: Vec<Request>,
+    /// The iteration of the last update.
+    updated: Option<Iteration>,
 }
 
 /// What is to be done with the next update.
@@ -116,6 +118,9 @@ enum Request {
 
 impl Membership {
     /// Starts with every performer in its first home, no level loaded and no cell open.
+    ///
+    /// # Panics
+    /// Never: every world of a plan has a default cell.
     pub fn new(plan: &Plan, rules: Rules) -> Self {
         let worlds = plan.global_models.len();
         let performers = &plan.performers;
@@ -152,11 +157,14 @@ impl Membership {
             members: Vec::new(),
             grouped: Vec::new(),
             asked: Vec::new(),
+            updated: None,
         }
     }
 
     /// Takes the states of all performers after an iteration, indexed by their ids, and returns
-    /// what changes before the next one. The first call opens the cells of the start.
+    /// what changes before the next one. The first call opens the cells of the start. When it is
+    /// called once more after the same iteration, since time stands still, nothing changes but what
+    /// was asked for: otherwise a pause would bring changes forward.
     ///
     /// # Panics
     /// When there are more or fewer states than performers.
@@ -171,6 +179,10 @@ impl Membership {
             self.places.len(),
             "every performer has one state"
         );
+        let is_repeated = self.updated.replace(iteration) == Some(iteration);
+        if is_repeated && self.asked.is_empty() {
+            return Changes::default();
+        }
         self.do_as_asked(plan);
         for world in 0..self.populations.len() {
             for performer in self.populations[world].clone() {
@@ -204,8 +216,8 @@ impl Membership {
         self.asked.push(Request::Keep(performer));
     }
 
-    /// Takes a performer out of its world with the next update: it is in no cell, and its ghosts and
-    /// the levels that only it kept go.
+    /// Takes a performer out of its world with the next update: it is in no cell, and its ghosts
+    /// and the levels that only it kept go.
     pub fn remove(&mut self, performer: PerformerId) {
         self.asked.push(Request::Remove(performer));
     }
@@ -237,7 +249,8 @@ impl Membership {
         }
     }
 
-    /// Finds out which levels a performer touches, where its home is, and whether it is near others.
+    /// Finds out which levels a performer touches, where its home is, and whether it is near
+    /// others.
     fn locate(
         &mut self,
         plan: &Plan,
@@ -257,7 +270,8 @@ impl Membership {
         if !self.neighbours.is_in_place(performer, state) {
             self.neighbours
                 .place(performer, place, state, &self.rules, &mut self.marks);
-        } else if marks.has(Marks::BESIDE) && (performer as u64 ^ iteration.0) % TURNS == 0 {
+        } else if marks.has(Marks::BESIDE) && (performer as u64 ^ iteration.0).is_multiple_of(TURNS)
+        {
             self.neighbours
                 .look_beside(performer, place, &self.rules, &mut self.marks);
         }
@@ -315,10 +329,16 @@ impl Membership {
         if !self.marks[index].has(Marks::KEEPER) {
             return;
         }
-        for level in found.iter().filter(|level| !touched.contains(level)) {
+        for level in found
+            .iter()
+            .filter(|level| touched.binary_search(level).is_err())
+        {
             self.keep(plan, performer, *level);
         }
-        for level in touched.iter().filter(|level| !found.contains(level)) {
+        for level in touched
+            .iter()
+            .filter(|level| found.binary_search(level).is_err())
+        {
             self.levels.release(*level);
             self.ghosts.remove(plan.level(*level).cell, performer);
             self.cells.stir(plan.level(*level).cell);
@@ -352,7 +372,7 @@ impl Membership {
         if is_keeper {
             self.ghosts.remove(to, performer);
             let level = plan.cell(from).level;
-            if level.is_some_and(|level| self.levels.of_performer(performer).contains(&level)) {
+            if level.is_some_and(|level| self.levels.touches(performer, level)) {
                 self.ghosts.add(from, performer);
             }
         }
@@ -443,4 +463,11 @@ impl Membership {
     pub fn wanted_states(&self) -> &[PerformerId] {
         &self.wanted_states
     }
+}
+
+/// Returns a factor from 1 to 2, another for each performer, so that performers that start and move
+/// alike do not all need attention in the same iteration.
+fn turn(performer: PerformerId) -> f64 {
+    let turn = performer.0.wrapping_mul(2_654_435_769);
+    1.0 + f64::from(turn) / f64::from(u32::MAX)
 }

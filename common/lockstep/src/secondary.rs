@@ -69,7 +69,7 @@ pub enum SecondaryOutput {
     /// Start the heartbeat, then read the world: a long load is no silence.
     LoadWorld(Box<Welcome>),
     /// Do a step, then report [`SecondaryInput::StepComputed`].
-    RunStep(Box<StepWork>),
+    RunStep(StepWork),
     /// It is over.
     Finished(StopReason),
 }
@@ -78,7 +78,7 @@ pub enum SecondaryOutput {
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepWork {
     /// The step.
-    pub step: Step,
+    pub step: Box<Step>,
     /// The snapshots of the cells that it gives to this secondary, in order of their ids.
     pub snapshots: Vec<CellSnapshot>,
 }
@@ -202,7 +202,7 @@ impl Secondary {
             }
             _ if session != self.session => self.refused.foreign += 1,
             PrimaryToSecondary::Sync => self.on_sync(out),
-            PrimaryToSecondary::Step(step) => self.on_step(*step, out),
+            PrimaryToSecondary::Step(step) => self.on_step(step, out),
             PrimaryToSecondary::CellSnapshot(snapshot) => self.on_snapshot(snapshot, out),
             PrimaryToSecondary::HeartbeatEcho(_) => self.refused.malformed += 1,
             PrimaryToSecondary::Stop(reason) => self.leave(reason, out),
@@ -254,14 +254,14 @@ impl Secondary {
         }
     }
 
-    fn on_step(&mut self, step: Step, out: &mut Vec<SecondaryOutput>) {
+    fn on_step(&mut self, step: Box<Step>, out: &mut Vec<SecondaryOutput>) {
         let Phase::Serving(serving) = &mut self.phase else {
             self.refused.malformed += 1;
             return;
         };
         let sequence = step.sequence;
         match serving.on_step(step, &self.settings.info.name) {
-            StepVerdict::Run(work) => out.push(SecondaryOutput::RunStep(Box::new(work))),
+            StepVerdict::Run(work) => out.push(SecondaryOutput::RunStep(work)),
             StepVerdict::Hold => {}
             StepVerdict::Duplicate(answer) => {
                 self.refused.duplicate += 1;
@@ -283,7 +283,7 @@ impl Secondary {
         };
         match serving.on_snapshot(snapshot, &self.settings.info.name) {
             SnapshotVerdict::Kept(work) => {
-                out.extend(work.map(|work| SecondaryOutput::RunStep(Box::new(work))));
+                out.extend(work.map(SecondaryOutput::RunStep));
             }
             SnapshotVerdict::Duplicate => self.refused.duplicate += 1,
             SnapshotVerdict::Stale => self.refused.stale += 1,

@@ -13,7 +13,9 @@ fn worlds(folder: &Path) -> Vec<(PathBuf, sdf::World)> {
         eprintln!("{} is not there: nothing is tested", folder.display());
         return Vec::new();
     };
-    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    let mut paths: Vec<PathBuf> = entries
+        .map(|entry| entry.expect("its entries are readable").path())
+        .collect();
     paths.sort();
     let mut worlds = Vec::new();
     for path in paths {

@@ -1,7 +1,7 @@
 //! Poses of a performer's links, packed: what its ghosts are drawn and sensed from.
 //!
-//! Layout of one pose, little-endian, [`POSE_BYTES`] bytes: `f64` position xyz \[m\] and orientation
-//! xyzw of the link, world frame.
+//! Layout of one pose, little-endian, [`POSE_BYTES`] bytes: `f64` position xyz \[m\] and
+//! orientation xyzw of the link, world frame.
 
 use serde::{Deserialize, Serialize};
 

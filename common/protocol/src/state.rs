@@ -2,8 +2,8 @@
 //!
 //! Layout of one state, little-endian, [`STATE_BYTES`] bytes: `u32` performer, `u32` zero, then
 //! `f64` position xyz \[m\], orientation xyzw, linear velocity xyz \[m/s\], angular velocity xyz
-//! \[rad/s\] (13 numbers, world frame), `f32` least xyz and greatest xyz of the box that it may reach
-//! in the next step \[m\], then the 128-bit digest of every link's state.
+//! \[rad/s\] (13 numbers, world frame), `f32` least xyz and greatest xyz of the box that it may
+//! reach in the next step \[m\], then the 128-bit digest of every link's state.
 
 use serde::{Deserialize, Serialize};
 
@@ -26,8 +26,8 @@ pub struct PerformerState {
     pub linear_velocity: [f64; 3],
     /// Angular velocity of the canonical link \[rad/s\].
     pub angular_velocity: [f64; 3],
-    /// The box that all of its collisions keep to during the next step: least corner, then greatest,
-    /// rounded outwards \[m\]. Without collisions the least is above the greatest.
+    /// The box that all of its collisions keep to during the next step: least corner, then
+    /// greatest, rounded outwards \[m\]. Without collisions the least is above the greatest.
     pub reach: [[f32; 3]; 2],
     /// Fingerprint of the state bits of all of the performer's links.
     pub digest: Digest,

@@ -1,6 +1,10 @@
 //! Worlds made to measure, for demos, benchmarks and tests; the same arguments give the same text.
 
+mod piles;
+
 use std::fmt::Write;
+
+pub use piles::generate_piles;
 
 /// Least edge length of a level \[m\]; levels grow when their robots need more room.
 const LEVEL_EDGE_MIN: f64 = 10.0;

@@ -62,9 +62,8 @@ impl NotRunnableError {
     pub fn world(&self) -> Option<&str> {
         match self {
             Self::NoWorld => None,
-            Self::StepSize { world, .. } => Some(world),
+            Self::StepSize { world, .. } | Self::Names { world, .. } => Some(world),
             Self::StepSizes { second, .. } => Some(second),
-            Self::Names { world, .. } => Some(world),
         }
     }
 }

@@ -9,5 +9,8 @@ pub(super) fn generate(arguments: &GenerateArguments) -> CommandResult {
         GeneratedWorld::Fleet { robots, levels } => {
             output::print(&sdf::generate_fleet(robots, levels.0))
         }
+        GeneratedWorld::Piles { boxes, levels } => {
+            output::print(&sdf::generate_piles(boxes, levels.0))
+        }
     }
 }

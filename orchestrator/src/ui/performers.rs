@@ -39,9 +39,13 @@ const COLUMNS: &[Column<PerformerReport>] = &[
         Side::Right,
         |model, performer, _| plain(model, text::decimal(speed(performer), 2)),
     ),
-    column(HAND_OFFS, (4, 9), 2, Side::Right, |model, performer, _| {
-        plain(model, text::count(performer.hand_offs))
-    }),
+    column(
+        "hand-offs",
+        (4, 9),
+        2,
+        Side::Right,
+        |model, performer, _| plain(model, text::count(performer.hand_offs)),
+    ),
     column(
         "keeps active",
         (12, 40),

@@ -14,6 +14,7 @@ use super::cell_work::CellWork;
 use super::hosted_cell::{CellAnswer, HostedCell};
 use super::scene::Scene;
 use super::step_error::StepError;
+use crate::secondary::Chain;
 
 /// A step that gave two results.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -79,14 +80,10 @@ pub(super) fn run_twice(
             disturb(&mut copy);
             match copy.run(work, step, scene) {
                 Ok(_) => compare(cell, &mut copy, &scene.plan),
-                Err(error) => Some(Difference::Failed(
-                    crate::secondary::Chain(&error).to_string(),
-                )),
+                Err(error) => Some(Difference::Failed(Chain(&error).to_string())),
             }
         }
-        Err(error) => Some(Difference::Failed(
-            crate::secondary::Chain(&error).to_string(),
-        )),
+        Err(error) => Some(Difference::Failed(Chain(&error).to_string())),
     };
     match difference {
         None => Ok(answer),
@@ -203,5 +200,60 @@ impl fmt::Display for Field {
             Self::Reach => "the reach",
             Self::Links => "the digest of the links",
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use protocol::{NO_REACH, PerformerId};
+
+    use super::*;
+
+    fn check(change: impl Fn(&mut PerformerState), expected: Option<Field>) {
+        let one = PerformerState::at_rest(PerformerId(0), [1.0, 2.0, 3.0]);
+        let mut other = one;
+        change(&mut other);
+        let field = field_that_differs(&one, &other).map(|(field, _)| field);
+        assert_eq!(field, expected, "{other:?}");
+    }
+
+    #[test]
+    fn the_first_field_of_which_a_bit_differs_is_named() {
+        check(|_| {}, None);
+        check(
+            |state| state.position[2] = 3.0_f64.next_up(),
+            Some(Field::Position),
+        );
+        check(
+            |state| state.orientation_xyzw[0] = -0.0,
+            Some(Field::Orientation),
+        );
+        check(
+            |state| state.linear_velocity[1] = -0.0,
+            Some(Field::LinearVelocity),
+        );
+        check(
+            |state| state.angular_velocity[1] = f64::MIN_POSITIVE,
+            Some(Field::AngularVelocity),
+        );
+        check(|state| state.digest = Digest(1), Some(Field::Links));
+        check(
+            |state| state.reach[0][1] = NO_REACH[0][1].next_down(),
+            Some(Field::Reach),
+        );
+        check(
+            |state| {
+                state.digest = Digest(1);
+                state.position[0] = f64::NAN;
+            },
+            Some(Field::Position),
+        );
+    }
+
+    #[test]
+    fn numbers_that_are_no_numbers_agree_with_themselves() {
+        let mut state = PerformerState::at_rest(PerformerId(0), [f64::NAN; 3]);
+        state.linear_velocity = [f64::INFINITY; 3];
+        assert!(field_that_differs(&state, &state).is_none());
     }
 }

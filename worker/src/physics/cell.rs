@@ -49,8 +49,10 @@ pub struct Cell {
     pub(super) contents: Contents,
     pub(super) shapes: Shapes,
     pub(super) solids: SolidsOfCell,
-    /// Whether joints came or left since rapier last looked at them; see [`Cell::settle`].
+    /// Whether joints came or left since rapier last looked at them; see [`super::settling`].
     pub(super) has_new_joints: bool,
+    /// Bodies that came asleep since then.
+    pub(super) sleepers: Vec<RigidBodyHandle>,
     digest: DigestBuilder,
 }
 
@@ -68,6 +70,8 @@ pub(super) struct Contents {
     pub(super) joint_mechanisms: BTreeMap<usize, Mechanism>,
     /// Copies of performers that other cells own.
     pub(super) ghosts: BTreeMap<PerformerId, Ghost>,
+    /// Bodies that were put back to sleep and that rapier has yet to take out of a step.
+    pub(super) dozing: Vec<RigidBodyHandle>,
 }
 
 /// A performer in a cell.
@@ -100,6 +104,8 @@ impl Cell {
             ..PhysicsWorld::default()
         };
         let anchor = physics.insert_body(RigidBodyBuilder::fixed());
+        // The first step of a rapier world finds its islands anew, and loses who came asleep.
+        physics.step();
         let contents = Contents {
             anchor,
             statics: BTreeMap::new(),
@@ -107,6 +113,7 @@ impl Cell {
             mechanisms: BTreeMap::new(),
             joint_mechanisms: BTreeMap::new(),
             ghosts: BTreeMap::new(),
+            dozing: Vec::new(),
         };
         Self::from_parts(world, physics, contents)
     }
@@ -130,6 +137,7 @@ impl Cell {
             shapes,
             solids: SolidsOfCell::default(),
             has_new_joints: false,
+            sleepers: Vec::new(),
             digest: DigestBuilder::default(),
         }
     }
@@ -216,19 +224,9 @@ impl Cell {
         let mechanisms = mechanisms.values_mut().chain(joint_mechanisms.values_mut());
         mechanism::prepare(mechanisms, &mut self.physics, step_size_s);
         self.physics.step_with_events(&CollisionFilter, &());
+        self.wake_disturbed();
         self.solids.movers_changed();
         self.report_quarantined();
-    }
-
-    /// Lets rapier take note of joints that came or left, in a step of no length. Otherwise it does
-    /// so at the begin of the next step; but until then it keeps them in lists that are in no
-    /// snapshot, and a cell must go on with the same bits whether a snapshot was taken or not.
-    pub fn settle(&mut self) {
-        if std::mem::take(&mut self.has_new_joints) {
-            let step_size_s = std::mem::take(&mut self.physics.integration_parameters.dt);
-            self.physics.step_with_events(&CollisionFilter, &());
-            self.physics.integration_parameters.dt = step_size_s;
-        }
     }
 
     /// Returns the performers in the order of their ids.
@@ -247,8 +245,9 @@ impl Cell {
         self.contents.statics.keys().copied()
     }
 
-    /// Replaces `out` by the states of all performers, in the order of their ids, with what they may
-    /// reach in one more step of the size given \[s\].
+    /// Replaces `out` by the states of all performers, in the order of their ids, with what they
+    /// may reach in one more step of the size given \[s\]: that of the next step that moves
+    /// anything, also while time stands still.
     pub fn states(&mut self, step_size_s: f64, out: &mut Vec<PerformerState>) {
         out.clear();
         for (id, performer) in &self.contents.performers {

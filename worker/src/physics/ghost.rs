@@ -136,14 +136,16 @@ pub(super) fn is_pose(pose: &LinkPose) -> bool {
 
 /// Returns a pose as it travels.
 pub(super) fn packed(pose: &sdf::Pose) -> LinkPose {
-    let ([x, y, z], [i, j, k, w]) = (pose.position, pose.orientation_xyzw);
-    [x, y, z, i, j, k, w]
+    let mut packed = [0.0; 7];
+    packed[..3].copy_from_slice(&pose.position);
+    packed[3..].copy_from_slice(&pose.orientation_xyzw);
+    packed
 }
 
 /// Returns a pose that travelled, as rapier has it.
-pub(super) fn unpacked(&[x, y, z, i, j, k, w]: &LinkPose) -> Pose {
+pub(super) fn unpacked(packed: &LinkPose) -> Pose {
     pose::to_rapier(&sdf::Pose {
-        position: [x, y, z],
-        orientation_xyzw: [i, j, k, w],
+        position: std::array::from_fn(|axis| packed[axis]),
+        orientation_xyzw: std::array::from_fn(|part| packed[3 + part]),
     })
 }

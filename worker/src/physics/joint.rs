@@ -195,5 +195,5 @@ fn insert_joint(
         .local_frame2(frames[1])
         .contacts_enabled(false)
         .build();
-    mechanism.insert_joint(physics, bodies, data)
+    mechanism.insert_joint(physics, bodies, &data)
 }

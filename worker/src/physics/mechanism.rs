@@ -56,9 +56,9 @@ impl Mechanism {
         &mut self,
         physics: &mut PhysicsWorld,
         [first, second]: [RigidBodyHandle; 2],
-        joint: GenericJoint,
+        joint: &GenericJoint,
     ) -> ImpulseJointHandle {
-        let handle = physics.impulse_joints.insert(first, second, joint, false);
+        let handle = physics.impulse_joints.insert(first, second, *joint, false);
         self.joints.push(handle);
         handle
     }

@@ -42,8 +42,8 @@ pub(super) fn insert_static(
     body
 }
 
-/// Inserts a model by its index in the world, in its initial poses or in the states of as many links
-/// as it has, and returns its bodies in the order of its links, and its joints.
+/// Inserts a model by its index in the world, in its initial poses or in the states of as many
+/// links as it has, and returns its bodies in the order of its links, and its joints.
 pub(super) fn insert_performer(
     physics: &mut PhysicsWorld,
     shapes: &mut Shapes,

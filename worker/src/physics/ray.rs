@@ -12,7 +12,7 @@ use rapier3d_f64::geometry::{ColliderSet, SharedShape};
 use rapier3d_f64::math::{Pose, Vector};
 use rapier3d_f64::parry::bounding_volume::Aabb;
 use rapier3d_f64::parry::partitioning::{Bvh, BvhBuildStrategy};
-use rapier3d_f64::parry::query::{Ray, RayIntersection};
+use rapier3d_f64::parry::query::Ray;
 
 use super::cell::Cell;
 use super::ghost;
@@ -59,8 +59,7 @@ impl Cell {
             for (model, body) in &self.contents.statics {
                 solids.add_body(*model, &self.physics.bodies, &self.physics.colliders, *body);
             }
-            solids.grow_tree();
-            solids
+            solids.with_tree()
         })
     }
 
@@ -79,8 +78,7 @@ impl Cell {
                     solids.add(ghost.model, part.shape.clone(), at);
                 }
             }
-            solids.grow_tree();
-            solids
+            solids.with_tree()
         })
     }
 }
@@ -107,11 +105,13 @@ impl SolidsOfCell {
 /// Shapes in a tree of the boxes around them.
 #[derive(Default)]
 struct Solids {
-    list: Vec<Solid>,
+    /// The boxes around those of the list, until they are in the tree.
+    boxes: Vec<Aabb>,
     /// Its leaves are indices of the list.
     tree: Bvh,
-    /// Indices of those that are too big for the tree.
-    unbounded: Vec<usize>,
+    list: Vec<Solid>,
+    /// Those that are too big for the tree.
+    unbounded: Vec<Solid>,
 }
 
 struct Solid {
@@ -135,49 +135,43 @@ impl Solids {
     }
 
     fn add(&mut self, model: usize, shape: SharedShape, at: Pose) {
-        self.list.push(Solid { model, shape, at });
+        let around = shape.compute_aabb(&at);
+        let solid = Solid { model, shape, at };
+        let is_near = |corner: Vector| corner.abs().max_element() < TREE_REACH;
+        if is_near(around.mins) && is_near(around.maxs) {
+            self.boxes.push(around);
+            self.list.push(solid);
+        } else {
+            self.unbounded.push(solid);
+        }
     }
 
-    fn grow_tree(&mut self) {
-        let mut boxes = Vec::with_capacity(self.list.len());
-        for (index, solid) in self.list.iter().enumerate() {
-            let around: Aabb = solid.shape.compute_aabb(&solid.at);
-            let is_bounded = |corner: Vector| corner.abs().max_element() < TREE_REACH;
-            if is_bounded(around.mins) && is_bounded(around.maxs) {
-                boxes.push((index, around));
-            } else {
-                self.unbounded.push(index);
-            }
-        }
-        self.tree = Bvh::from_iter(BvhBuildStrategy::Binned, boxes.into_iter());
+    fn with_tree(mut self) -> Self {
+        self.tree = Bvh::from_leaves(BvhBuildStrategy::Binned, &std::mem::take(&mut self.boxes));
+        self
     }
 
     /// Returns the nearest hit up to a distance.
     fn cast(&self, ray: &Ray, distance_max: f64) -> Option<RayHit> {
         let mut nearest: Option<RayHit> = None;
-        let mut limit = distance_max;
-        for index in &self.unbounded {
-            let hit = self.list[*index].cast(ray, limit);
-            if let Some(hit) = hit.filter(|hit| nearest.is_none_or(|n| hit.distance < n.distance)) {
-                limit = hit.distance;
-                nearest = Some(hit);
-            }
+        for solid in &self.unbounded {
+            let limit = nearest.map_or(distance_max, |hit| hit.distance.next_down());
+            nearest = solid.cast(ray, limit).or(nearest);
         }
-        let limit = nearest.map_or(limit.next_up(), |hit| hit.distance);
-        let leaf = self.tree.cast_ray(ray, limit, |index, best| {
-            let hit = self.list[index as usize].cast(ray, best)?;
-            Some(hit.distance)
-        });
-        let in_tree = leaf.and_then(|(index, _)| self.list[index as usize].cast(ray, limit));
+        let limit = nearest.map_or(distance_max.next_up(), |hit| hit.distance);
+        let cast = |index: u32, limit| self.list[index as usize].cast(ray, limit);
+        let distance = |index, limit| cast(index, limit).map(|hit| hit.distance);
+        let leaf = self.tree.cast_ray(ray, limit, distance);
+        let in_tree = leaf.and_then(|(index, _)| cast(index, limit));
         in_tree.or(nearest)
     }
 }
 
 impl Solid {
     fn cast(&self, ray: &Ray, distance_max: f64) -> Option<RayHit> {
-        let hit: RayIntersection =
-            self.shape
-                .cast_ray_and_get_normal(&self.at, ray, distance_max, true)?;
+        let hit = self
+            .shape
+            .cast_ray_and_get_normal(&self.at, ray, distance_max, true)?;
         let distance = hit.time_of_impact;
         let is_inside = distance == 0.0;
         (distance >= 0.0 && distance <= distance_max).then(|| RayHit {

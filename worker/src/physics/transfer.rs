@@ -11,6 +11,7 @@ mod joint;
 use std::collections::{BTreeMap, BTreeSet};
 
 use protocol::PerformerId;
+use rapier3d_f64::dynamics::RigidBodyHandle;
 use rapier3d_f64::pipeline::PhysicsWorld;
 use serde::{Deserialize, Serialize};
 
@@ -198,6 +199,8 @@ impl Cell {
             self.has_new_joints = true;
             self.contents.mechanisms.insert(performer, mechanism);
         }
+        let is_asleep = |body: &&RigidBodyHandle| physics.bodies[**body].is_sleeping();
+        self.sleepers.extend(bodies.iter().filter(is_asleep));
         let owned = Performer {
             model,
             links: bodies,

@@ -110,8 +110,8 @@ impl Cells {
         is_left && self.keepers[cell.0 as usize] == 0 && !self.owned(cell).is_empty()
     }
 
-    /// Returns the cells that opened and closed since the last call, and those that stopped and went
-    /// on, each ascending.
+    /// Returns the cells that opened and closed since the last call, and those that stopped and
+    /// went on, each ascending.
     pub(super) fn take_changes(
         &mut self,
         plan: &Plan,
@@ -122,6 +122,8 @@ impl Cells {
         let mut stirred = std::mem::take(&mut self.stirred);
         stirred.sort_unstable();
         stirred.dedup();
+        self.woken.sort_unstable();
+        self.woken.dedup();
         for cell in stirred.drain(..) {
             let index = cell.0 as usize;
             let open = !self.owned[index].is_empty() || ghosts.are_in(cell);
@@ -129,8 +131,8 @@ impl Cells {
                 self.open[index] = open;
                 if open { &mut opened } else { &mut closed }.push(cell);
             }
-            let suspended =
-                self.may_be_suspended(plan, levels, cell) && !self.woken.contains(&cell);
+            let suspended = self.may_be_suspended(plan, levels, cell)
+                && self.woken.binary_search(&cell).is_err();
             if suspended != self.suspended[index] {
                 self.suspended[index] = suspended;
                 // Nothing is left in a closed cell that could go on.

@@ -36,8 +36,8 @@ impl Membership {
         }
     }
 
-    /// Checks that performers that meet, or that joints hold together, are in one cell; `states` are
-    /// those of the last update. It asks every pair, so it is for small worlds.
+    /// Checks that performers that meet, or that joints hold together, are in one cell; `states`
+    /// are those of the last update. It asks every pair, so it is for small worlds.
     ///
     /// # Panics
     /// When two are apart of which not both are in suspended cells.
@@ -71,9 +71,8 @@ impl Membership {
             let owned = self.owned(cell);
             assert!(owned.is_sorted(), "performers of cell {cell} are ascending");
             for performer in owned {
-                let owner = &mut owners[performer.0 as usize];
-                assert_eq!(*owner, None, "performer {performer} is in one cell");
-                *owner = Some(cell);
+                let before = owners[performer.0 as usize].replace(cell);
+                assert_eq!(before, None, "performer {performer} is in one cell");
                 let world = plan.performer(*performer).world;
                 assert_eq!(
                     plan.cell(cell).world,

@@ -1,9 +1,9 @@
 //! Groups: performers that meet, or that joints hold together, and the one cell that owns each.
 //!
-//! Groups matter only where cells do: the search starts at performers that are away from home and at
-//! those that meet one of another cell, and floods from there.
-//! **Invariant:** after an update, all members of a group are in one cell, except that nobody leaves
-//! a suspended cell without a keeper.
+//! Groups matter only where cells do: the search starts at performers that are away from home and
+//! at those that meet one of another cell, and floods from there.
+//! **Invariant:** after an update, all members of a group are in one cell, except that nobody
+//! leaves a suspended cell without a keeper.
 
 use protocol::{CellId, Iteration, PerformerId, PerformerState};
 

@@ -1,21 +1,23 @@
-//! Which performers are near which: one tree per world over boxes that are a little wider than where
-//! performers reach, so that few of them change with an iteration.
+//! Which performers are near which: one tree per world over boxes that are a little wider than
+//! where performers reach, so that few of them change with an iteration.
 //!
-//! Only performers that may meet one of another cell are marked [`Marks::BESIDE`]; all others cost a
-//! comparison. A mark too many costs time alone.
+//! Only performers that may meet one of another cell are marked [`Marks::BESIDE`]; all others cost
+//! a comparison. A mark too many costs time alone.
 
+use std::cell::Cell;
 use std::ops::ControlFlow;
 
 use protocol::{CellId, PerformerState};
 
-use super::Rules;
 use super::marks::Marks;
 use super::place::Place;
+use super::{Rules, turn};
 use crate::bounds::Bounds;
 use crate::box_tree::{BoxTree, Leaf};
 
-/// How much wider boxes are at least and at most \[m\], and for how many steps of motion.
-const WIDER: (f32, f32, f32) = (0.05, 1.0, 16.0);
+/// How much wider boxes are at least and at most \[m\], at most twice that by their turn, and for
+/// how many steps of motion.
+const WIDER: (f32, f32, f32) = (0.1, 1.0, 16.0);
 /// A box that holds performers without collisions alone.
 const NOWHERE: [[f32; 3]; 2] = protocol::NO_REACH;
 
@@ -70,6 +72,7 @@ impl Neighbours {
         let speed = state.linear_velocity.map(f64::abs);
         let speed = speed.into_iter().fold(0.0, f64::max);
         let wider = (steps * (speed * rules.step_size_s) as f32).clamp(least, most);
+        let wider = wider * turn(state.performer) as f32;
         let allowed = [low.map(|low| low - wider), high.map(|high| high + wider)];
         let bounds = Bounds::from(allowed).inflated(2.0 * rules.interaction_margin);
         let tree = &mut self.trees[place.world()];
@@ -116,29 +119,22 @@ impl Neighbours {
         let allowed = Bounds::from(self.allowed[performer]);
         let bounds = allowed.inflated(2.0 * rules.interaction_margin);
         let own = place.cell.0;
-        let mut is_beside = false;
-        tree.visit(
-            &bounds,
-            |below| !below.all_have_label(own),
-            |_, _| {
-                is_beside = true;
-                ControlFlow::Break(())
-            },
-        );
-        tree.set_mark(leaf, is_beside);
-        marks[performer].set(Marks::BESIDE, is_beside);
-        if !is_beside {
-            return;
-        }
+        let is_beside = Cell::new(false);
         self.beside.clear();
         tree.visit(
             &bounds,
-            |below| !below.all_have_label(own) && !below.all_are_marked(),
+            |below| {
+                let is_known = is_beside.get() && below.all_are_marked();
+                !is_known && !below.all_have_label(own)
+            },
             |leaf, other| {
+                is_beside.set(true);
                 self.beside.push((leaf, other));
                 ControlFlow::Continue(())
             },
         );
+        tree.set_mark(leaf, is_beside.get());
+        marks[performer].set(Marks::BESIDE, is_beside.get());
         for (leaf, other) in self.beside.drain(..) {
             tree.set_mark(leaf, true);
             marks[other as usize].set(Marks::BESIDE, true);

@@ -1,21 +1,21 @@
 //! Where one performer is among the levels: what it touches and which cell is its home.
 //!
-//! A look finds out, and how far the performer may move before a look could say anything else; until
-//! then a glance is enough. Brute force and glances always agree.
+//! A look finds out, and how far the performer may move before a look could say anything else;
+//! until then a glance is enough. Brute force and glances always agree.
 
 use protocol::{CellId, Iteration, LevelId, PerformerState};
 
-use super::{LoadRule, Rules};
+use super::{LoadRule, Rules, turn};
 use crate::bounds::Bounds;
 use crate::levels::LevelIndex;
 use crate::plan::{PerformerPlan, Plan};
 
-/// How far a look goes at least and at most \[m\].
-const LOOK: [f64; 2] = [0.25, 1.0];
+/// How far a look goes at least and at most \[m\], at most twice that by its turn.
+const LOOK: [f64; 2] = [0.5, 1.0];
 /// How far ahead of a change a performer counts as near to it: a way \[m\] and a number of steps.
 const FORESIGHT: (f64, f64) = (0.05, 8.0);
-/// How many levels a performer may touch beyond those at its box, by moving or by links that nothing
-/// holds. With more it has blown up, and only its box counts.
+/// How many levels a performer may touch beyond those at its box, by moving or by links that
+/// nothing holds. With more it has blown up, and only its box counts.
 const LEVELS_BEYOND_MAX: usize = 256;
 
 /// Where a performer is.
@@ -86,22 +86,21 @@ impl Place {
     }
 
     pub(super) fn glance(&self, state: &PerformerState, step_size_s: f64) -> Glance {
-        let ways: [(f64, f64); 3] = std::array::from_fn(|axis| {
+        let (mut farthest, mut sum) = (0.0_f64, 0.0);
+        for axis in 0..3 {
             let way = state.position[axis] - self.looked_at[axis];
-            (way, way + state.linear_velocity[axis] * step_size_s)
-        });
-        // Comparisons with NaN are false, and then a look is needed.
-        let is_within = |slack: f64| {
-            ways.iter()
-                .all(|(way, next)| way.abs() <= slack && next.abs() <= slack)
-        };
-        if !is_within(self.levels_slack.min(self.home_slack)) {
+            let next = way + state.linear_velocity[axis] * step_size_s;
+            farthest = farthest.max(way.abs()).max(next.abs());
+            sum += way.abs() + next.abs();
+        }
+        // The greater of a number and NaN is the number, but their sum is NaN.
+        if sum.is_nan() || farthest > self.levels_slack.min(self.home_slack) {
             return Glance::Unclear;
         }
-        let foresight = foresight(state, step_size_s);
+        let foreseen = farthest + foresight(state, step_size_s);
         Glance::Unchanged {
-            is_near_levels: !is_within(self.levels_slack - foresight),
-            is_near_home: !is_within(self.home_slack - foresight),
+            is_near_levels: foreseen > self.levels_slack,
+            is_near_home: foreseen > self.home_slack,
         }
     }
 
@@ -126,18 +125,19 @@ impl Place {
         }
         let [least, most] = LOOK;
         let radius = (2.0 * foresight(state, rules.step_size_s)).clamp(least, most);
+        let radius = radius * turn(state.performer);
         let around = |bounds: &Bounds, most: usize, found: &mut Vec<LevelId>| {
             let bounds = bounds.inflated(radius);
             index.touching(&plan.levels, self.world(), &bounds, most, found)
         };
-        let plain = Bounds::around(state.position, self.half);
-        around(&plain, usize::MAX, found);
+        let own = Bounds::around(state.position, self.half);
+        around(&own, usize::MAX, found);
         let most = found.len() + LEVELS_BEYOND_MAX;
-        let mut now = self.with_loose_links(plain, state);
+        let mut now = self.with_loose_links(own, state);
         let mut swept = swept(&now, state, rules.step_size_s);
-        if swept != plain && !around(&swept, most, found) {
-            (now, swept) = (plain, plain);
-            around(&plain, usize::MAX, found);
+        if swept != own && !around(&swept, most, found) {
+            (now, swept) = (own, own);
+            around(&own, usize::MAX, found);
         }
         self.home = home(plan, self.home, found, &now).unwrap_or(default_cell);
         let rounding = self.half.iter().chain(&state.position);
@@ -158,18 +158,20 @@ impl Place {
             in_buffer
                 && match rules.load {
                     LoadRule::Buffer => true,
-                    LoadRule::Volume => level.inner.touches(&swept) || touched.contains(id),
+                    LoadRule::Volume => {
+                        level.inner.touches(&swept) || touched.binary_search(id).is_ok()
+                    }
                 }
         });
     }
 
     /// Returns a box with where links that nothing holds reach, if that is anywhere.
-    fn with_loose_links(&self, plain: Bounds, state: &PerformerState) -> Bounds {
+    fn with_loose_links(&self, own: Bounds, state: &PerformerState) -> Bounds {
         let is_somewhere = state.reach.as_flattened().iter().all(|one| one.is_finite());
         if self.has_loose_links && is_somewhere {
-            plain.joined(&state.reach.into())
+            own.joined(&state.reach.into())
         } else {
-            plain
+            own
         }
     }
 }
@@ -193,8 +195,8 @@ fn foresight(state: &PerformerState, step_size_s: f64) -> f64 {
     way + steps * step_size_s * speed.into_iter().fold(0.0, f64::max)
 }
 
-/// Returns the cell of the level where a performer belongs: its home while it touches that, else the
-/// first level that it touches, else, for one that comes from a level, the same with buffers.
+/// Returns the cell of the level where a performer belongs: its home while it touches that, else
+/// the first level that it touches, else, for one that comes from a level, the same with buffers.
 /// Performers of a default cell must enter a level to belong there.
 fn home(plan: &Plan, home: CellId, near: &[LevelId], now: &Bounds) -> Option<CellId> {
     let level = plan.cell(home).level.map(|id| plan.level(id));

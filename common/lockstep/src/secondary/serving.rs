@@ -27,7 +27,7 @@ pub(super) struct Serving {
 #[derive(Debug)]
 enum Current {
     /// Waits for snapshots.
-    Held(Step),
+    Held(Box<Step>),
     /// Is being done.
     Computing(Sequence),
 }
@@ -74,7 +74,7 @@ impl Serving {
         self.last.is_none() && self.current.is_none()
     }
 
-    pub(super) fn on_step(&mut self, step: Step, own_name: &PeerName) -> StepVerdict {
+    pub(super) fn on_step(&mut self, step: Box<Step>, own_name: &PeerName) -> StepVerdict {
         let done = self.last.as_ref().map_or(Sequence(0), |ack| ack.sequence);
         let current = self.current.as_ref().map(Current::sequence);
         if Some(step.sequence) == current {
@@ -138,7 +138,7 @@ impl Serving {
     }
 
     /// Begins a step, or holds it back.
-    fn begin(&mut self, step: Step, own_name: &PeerName) -> Option<StepWork> {
+    fn begin(&mut self, step: Box<Step>, own_name: &PeerName) -> Option<StepWork> {
         let taken_at = if step.paused {
             step.iteration
         } else {

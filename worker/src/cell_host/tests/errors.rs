@@ -5,8 +5,8 @@ use protocol::{CellId, LevelId, LinkPoses, PerformerId};
 
 use super::fixture::*;
 
-/// Cells 1 to 3 are those of the levels of one world, 4 and 5 those of another; 4 and 5 are nowhere.
-/// Performers 0 to 6 are in cell 1, 7 to 13 in cell 2, 21 to 27 belong to the other world.
+/// Cells 1 to 3 are those of the levels of one world, 4 and 5 those of another; 0, 4 and 5 are
+/// nowhere. Performers 0 to 6 are in cell 1, 7 to 13 in cell 2, 21 to 27 belong to the other world.
 fn check(change: impl FnOnce(&mut Step), expected: &str) {
     let mut hosts = Hosts::started(["a", "a", "a"], PLAIN);
     hosts.advance_by(3);

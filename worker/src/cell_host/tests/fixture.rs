@@ -56,15 +56,12 @@ pub(super) fn row(name: &str, levels: u32) -> World {
     read.worlds.into_iter().next().expect("it holds a world")
 }
 
-fn solid(name: &str, is_static: bool, [x, y, z]: [f64; 3], [a, b, c]: [f64; 3]) -> String {
+fn solid(name: &str, is_static: bool, [x, y, z]: [f64; 3], size: [f64; 3]) -> String {
+    let size = size.map(|edge| edge.to_string()).join(" ");
     format!(
         "<model name='{name}'><static>{is_static}</static><pose>{x} {y} {z} 0 0 0.1</pose>{}\
          </model>",
-        link(
-            "link",
-            [0.0; 3],
-            &format!("<box><size>{a} {b} {c}</size></box>")
-        )
+        link("link", [0.0; 3], &format!("<box><size>{size}</size></box>"))
     )
 }
 
@@ -97,7 +94,7 @@ fn link(name: &str, [x, y, z]: [f64; 3], geometry: &str) -> String {
 
 /// Hosts that share the cells of a run.
 pub(super) struct Hosts {
-    pub(super) hosts: BTreeMap<PeerName, CellHost>,
+    pub(super) by_name: BTreeMap<PeerName, CellHost>,
     /// The last step.
     pub(super) step: Step,
     /// Of the last iteration.
@@ -121,7 +118,7 @@ impl Hosts {
             (name, host)
         };
         Self {
-            hosts: names.iter().map(host).collect(),
+            by_name: names.iter().map(host).collect(),
             step: Step::default(),
             states: BTreeMap::new(),
             transfers: BTreeMap::new(),
@@ -183,7 +180,7 @@ impl Hosts {
         let mut digests = Digests::new();
         self.states.clear();
         self.transfers.clear();
-        for host in self.hosts.values_mut() {
+        for host in self.by_name.values_mut() {
             let ack = host.run(&step, &snapshots)?;
             for state in ack.states.states().unwrap() {
                 assert!(state.is_finite(), "{state:?}");
@@ -215,14 +212,14 @@ impl Hosts {
 
     /// Returns where the links of a performer are.
     pub(super) fn poses(&self, performer: PerformerId) -> LinkPoses {
-        let mut cells = self.hosts.values().flat_map(CellHost::cells);
+        let mut cells = self.by_name.values().flat_map(CellHost::cells);
         let owner = cells.find(|cell| cell.performers().any(|one| one == performer));
         owner.unwrap().physics().link_poses(performer)
     }
 
     /// Returns what a host's cell has in it.
     pub(super) fn performers(&self, host: &str, cell: u32) -> Option<Vec<u32>> {
-        let host = &self.hosts[&host.parse::<PeerName>().unwrap()];
+        let host = &self.by_name[&host.parse::<PeerName>().unwrap()];
         let cell = host.cells().find(|one| one.id() == CellId(cell))?;
         Some(cell.performers().map(|performer| performer.0).collect())
     }

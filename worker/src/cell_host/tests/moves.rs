@@ -175,7 +175,7 @@ fn the_answer_holds_what_is_wanted_of_own_performers_in_the_order_of_cells() {
         .map(PerformerId)
         .to_vec();
     let step = hosts.following();
-    let host = hosts.hosts.values_mut().next().unwrap();
+    let host = hosts.by_name.values_mut().next().unwrap();
     let mut step = protocol::primary_to_secondary::Step { ..step };
     step.wanted.poses.clone_from(&wanted);
     step.wanted.states = wanted;

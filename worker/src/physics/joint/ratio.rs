@@ -66,7 +66,7 @@ pub(in super::super) fn couple_mimic(
     let (first, second) = (leader.child(), follower.child());
     if first != second {
         let link = rapier3d_f64::dynamics::GenericJoint::default();
-        mechanism.insert_joint(physics, [first, second], link);
+        mechanism.insert_joint(physics, [first, second], &link);
     }
     mechanism.couplings.add(Coupling {
         terms: vec![(follower, 1.0), (leader, -mimic.multiplier)],

@@ -291,8 +291,8 @@ fn a_restored_cell_goes_on_bit_for_bit() {
 fn a_restored_workshop_goes_on_bit_for_bit() {
     let world = workshop();
     let mut original = fill(&world);
-    for phase in 0..3 {
-        run(&mut original, [0.001, 0.4, 1.0][phase]);
+    for (phase, duration_s) in [0.0, 0.001, 0.4, 1.0].into_iter().enumerate() {
+        run(&mut original, duration_s);
         let mut restored = Cell::restore(Arc::clone(&world), &original.snapshot()).unwrap();
         for step in 0..300 {
             original.step(STEP);

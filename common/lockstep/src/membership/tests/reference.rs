@@ -195,7 +195,7 @@ fn most(plan: &Plan, cells: impl Iterator<Item = CellId>) -> CellId {
 /// faces meet, and as many declared performers as given.
 fn random_world(random: &mut Random, name: &str, performers: usize, keepers: usize) -> World {
     let mut world = balls(name, 0, &[]);
-    for number in 0..1 + random.below(8) {
+    for number in 0..=random.below(8) {
         let mut raster = |least: usize, most: usize| (least + random.below(most - least)) as f64;
         world.levels.push(sdf::Level {
             name: format!("L{number}"),

@@ -1,0 +1,67 @@
+//! Nothing is missed: whoever can touch each other in the next step is in one cell, and every level
+//! that a performer touches is loaded there. Found by asking everyone about everyone.
+
+use lockstep::{Bounds, LoadRule, Primary, Rules};
+use protocol::{CellId, PerformerId};
+
+/// Asks it of a primary that has just published a step in which time advances.
+///
+/// # Panics
+/// When two performers that can meet are in two cells, or a level is missing.
+pub fn check(primary: &Primary) {
+    let count = primary.plan().performers.len() as u32;
+    let rules = primary.settings().rules;
+    for id in (0..count).map(PerformerId) {
+        check_surroundings(primary, id, rules);
+        for other in (id.0 + 1..count).map(PerformerId) {
+            check_pair(primary, id, other);
+        }
+    }
+}
+
+fn check_pair(primary: &Primary, one: PerformerId, other: PerformerId) {
+    let plan = primary.plan();
+    let [(cell, state), (other_cell, other_state)] = [one, other].map(|id| primary.performer(id));
+    let is_one_world = plan.performer(one).world == plan.performer(other).world;
+    let [[least, greatest], [other_least, other_greatest]] = [state.reach, other_state.reach];
+    let overlap = (0..3)
+        .all(|axis| least[axis] <= other_greatest[axis] && other_least[axis] <= greatest[axis]);
+    let can_meet = is_one_world && overlap && cell != other_cell;
+    let both_stand = [cell, other_cell].map(|cell| primary.membership().is_suspended(cell));
+    assert!(
+        !can_meet || both_stand == [true, true],
+        "{} (cell {cell}) and {} (cell {other_cell}) can meet after iteration {}: {:?} {:?}",
+        plan.performer(one).name,
+        plan.performer(other).name,
+        primary.iteration(),
+        state.reach,
+        other_state.reach,
+    );
+}
+
+fn check_surroundings(primary: &Primary, id: PerformerId, rules: Rules) {
+    let plan = primary.plan();
+    let performer = plan.performer(id);
+    let (cell, state) = primary.performer(id);
+    if rules.load != LoadRule::Buffer || primary.membership().is_suspended(cell) {
+        return;
+    }
+    let half_extents = primary.membership().half_extents(id);
+    let bounds = Bounds::around(state.position, half_extents);
+    for (number, level) in plan.levels.iter().enumerate() {
+        let touches = level.world == performer.world && level.outer.touches(&bounds);
+        let is_loaded = || is_loaded(primary, cell, number);
+        assert!(
+            !touches || is_loaded(),
+            "{} touches level {} after iteration {}, and its cell {cell} has not loaded it",
+            performer.name,
+            level.name,
+            primary.iteration()
+        );
+    }
+}
+
+fn is_loaded(primary: &Primary, cell: CellId, level: usize) -> bool {
+    let mut loaded = primary.membership().loaded(cell);
+    loaded.any(|one| one.0 as usize == level)
+}

@@ -1,0 +1,277 @@
+//! Where everything is, by the steps alone: every performer in exactly one cell, every open cell at
+//! exactly one host, and the real cells and the primary of the same opinion.
+//!
+//! It shares no code with the rules: it does to a model of its own what each step says.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use lockstep::{Plan, Primary};
+use protocol::primary_to_secondary::{AffinityChange, CellSource, Step};
+use protocol::{CellId, LevelId, PeerName, PerformerId, Sequence};
+use worker::cell_host::{CellHost, HostedCell};
+
+/// A cell as the steps have made it.
+#[derive(Debug)]
+struct Place {
+    host: PeerName,
+    performers: BTreeSet<PerformerId>,
+    ghosts: BTreeSet<PerformerId>,
+    levels: BTreeSet<LevelId>,
+    is_suspended: bool,
+}
+
+/// Where everything is after the steps so far.
+#[derive(Debug, Default)]
+pub struct Whereabouts {
+    plan: Option<Plan>,
+    last: Sequence,
+    cells: BTreeMap<CellId, Place>,
+    cell_of: Vec<CellId>,
+    /// How many performers changed cell so far.
+    pub hand_offs: u64,
+    /// How many cells changed host so far.
+    pub migrations: u64,
+    /// How often a cell was suspended so far.
+    pub suspensions: u64,
+}
+
+impl Whereabouts {
+    /// Takes a step as it is published.
+    ///
+    /// # Panics
+    /// When the step does not fit what is where.
+    pub fn on_step(&mut self, plan: &Plan, step: &Step) {
+        if self.plan.is_none() {
+            self.cell_of = plan.performers.iter().map(|one| one.home).collect();
+            self.plan = Some(plan.clone());
+        }
+        assert_eq!(
+            step.sequence,
+            self.last.next(),
+            "steps are numbered one by one"
+        );
+        self.last = step.sequence;
+        check_order("cells", step.affinities.iter().map(|change| change.cell));
+        for change in &step.affinities {
+            if let Some(host) = &change.secondary {
+                self.give(change, host);
+            }
+        }
+        self.hand_over(step);
+        self.change_surroundings(step);
+        for change in step.affinities.iter().filter(|one| one.secondary.is_none()) {
+            let place = self.cells.remove(&change.cell);
+            let place = place.unwrap_or_else(|| panic!("{change:?} is hosted before"));
+            let is_empty = place.performers.is_empty() && place.ghosts.is_empty();
+            assert!(is_empty, "{change:?} gives up {place:?}");
+        }
+        for (cell, place) in &self.cells {
+            let is_needed = !place.performers.is_empty() || !place.ghosts.is_empty();
+            assert!(is_needed, "cell {cell} is open and empty: {place:?}");
+        }
+    }
+
+    fn plan(&self) -> &Plan {
+        self.plan.as_ref().expect("it is taken with the first step")
+    }
+
+    fn give(&mut self, change: &AffinityChange, host: &PeerName) {
+        let cell = change.cell;
+        let former = self.cells.get_mut(&cell);
+        match (change.source, former) {
+            (CellSource::Snapshot, Some(place)) => {
+                assert_ne!(place.host, *host, "cell {cell} moves to where it is");
+                place.host = host.clone();
+                self.migrations += 1;
+            }
+            (CellSource::Start | CellSource::Empty, None) => {
+                let is_start = change.source == CellSource::Start;
+                assert_eq!(is_start, self.last == Sequence(1), "{change:?}");
+                let homes = self.plan().performers.iter().enumerate();
+                let performers = homes
+                    .filter(|(_, one)| is_start && one.home == cell)
+                    .map(|(id, _)| PerformerId(id as u32))
+                    .collect();
+                let place = Place {
+                    host: host.clone(),
+                    performers,
+                    ghosts: BTreeSet::new(),
+                    levels: BTreeSet::new(),
+                    is_suspended: false,
+                };
+                self.cells.insert(cell, place);
+            }
+            (_, former) => panic!("{change:?} does not fit {former:?}"),
+        }
+    }
+
+    fn hand_over(&mut self, step: &Step) {
+        check_order("hand-offs", step.hand_offs.iter().map(|one| one.performer));
+        for one in &step.hand_offs {
+            let id = one.performer;
+            assert_eq!(
+                self.cell_of[id.0 as usize], one.from,
+                "{id} leaves its own cell"
+            );
+            assert_ne!(one.from, one.to, "{id} changes cell");
+            let plan = self.plan();
+            let [from, to] = [one.from, one.to].map(|cell| plan.cell(cell).world);
+            assert_eq!(from, to, "{id} stays in its world");
+            assert!(!one.state.is_empty(), "{id} comes with its state");
+            let from = self
+                .cells
+                .get_mut(&one.from)
+                .expect("it leaves a hosted cell");
+            assert!(from.performers.remove(&id), "{id} is in {from:?}");
+            let to = self
+                .cells
+                .get_mut(&one.to)
+                .expect("it enters a hosted cell");
+            assert!(to.performers.insert(id), "{id} is not yet in {to:?}");
+            self.cell_of[id.0 as usize] = one.to;
+            self.hand_offs += 1;
+        }
+    }
+
+    fn change_surroundings(&mut self, step: &Step) {
+        let closed: BTreeSet<CellId> = step
+            .affinities
+            .iter()
+            .filter(|change| change.secondary.is_none())
+            .map(|change| change.cell)
+            .collect();
+        let levels = step.level_changes.iter();
+        check_order("levels", levels.clone().map(|one| (one.cell, one.level)));
+        for change in levels.filter(|change| !closed.contains(&change.cell)) {
+            let place = self.cells.get_mut(&change.cell);
+            let place = place.unwrap_or_else(|| panic!("{change:?} is of a hosted cell"));
+            let is_new = if change.loaded {
+                place.levels.insert(change.level)
+            } else {
+                place.levels.remove(&change.level)
+            };
+            assert!(is_new, "{change:?} changes {place:?}");
+        }
+        let ghosts = step.ghost_changes.iter();
+        check_order(
+            "ghosts",
+            ghosts.clone().map(|one| (one.cell, one.performer)),
+        );
+        for change in ghosts {
+            let place = self.cells.get_mut(&change.cell);
+            let place = place.unwrap_or_else(|| panic!("{change:?} is of a hosted cell"));
+            let is_new = if change.present {
+                place.ghosts.insert(change.performer)
+            } else {
+                place.ghosts.remove(&change.performer)
+            };
+            assert!(is_new, "{change:?} changes {place:?}");
+        }
+        check_order("suspensions", step.suspensions.iter().map(|one| one.cell));
+        for change in step
+            .suspensions
+            .iter()
+            .filter(|one| !closed.contains(&one.cell))
+        {
+            let place = self.cells.get_mut(&change.cell);
+            let place = place.unwrap_or_else(|| panic!("{change:?} is of a hosted cell"));
+            assert_ne!(
+                place.is_suspended, change.suspended,
+                "{change:?} changes {place:?}"
+            );
+            place.is_suspended = change.suspended;
+            self.suspensions += u64::from(change.suspended);
+        }
+        for (cell, place) in &self.cells {
+            let both = place.ghosts.intersection(&place.performers).next();
+            assert_eq!(both, None, "cell {cell} has a ghost of its own performer");
+        }
+    }
+
+    /// Compares with what the primary says of the step that it has just published.
+    ///
+    /// # Panics
+    /// When it says something else.
+    pub fn check_primary(&self, primary: &Primary) {
+        let mut owned = 0;
+        for cell in (0..self.plan().cells.len() as u32).map(CellId) {
+            let place = self.cells.get(&cell);
+            let host = place.map(|place| &place.host);
+            assert_eq!(primary.host(cell), host, "the host of cell {cell}");
+            let performers = place.into_iter().flat_map(|place| &place.performers);
+            assert!(
+                performers.clone().eq(primary.owned(cell)),
+                "cell {cell} owns {:?}, and the primary says {:?}",
+                performers.collect::<Vec<_>>(),
+                primary.owned(cell)
+            );
+            owned += primary.owned(cell).len();
+        }
+        assert_eq!(owned, self.cell_of.len(), "every performer is in one cell");
+    }
+
+    /// Compares with the real cells of a secondary that has done the last step.
+    ///
+    /// # Panics
+    /// When a cell is missing or too many, or holds something else.
+    pub fn check_host(&self, name: &PeerName, host: &CellHost) {
+        let expected = self.cells.iter().filter(|(_, place)| place.host == *name);
+        let mut found = host.cells();
+        for (cell, place) in expected {
+            let real = found
+                .next()
+                .unwrap_or_else(|| panic!("{name} does not have cell {cell}"));
+            assert_eq!(real.id(), *cell, "the cells of {name}");
+            assert!(
+                real.performers().eq(place.performers.iter().copied()),
+                "cell {cell} of {name} holds other performers than {place:?}"
+            );
+            assert!(
+                real.ghosts().eq(place.ghosts.iter().copied()),
+                "cell {cell} of {name} holds other ghosts than {place:?}"
+            );
+            assert!(
+                real.levels().eq(place.levels.iter().copied()),
+                "cell {cell} of {name} holds other levels than {place:?}"
+            );
+            assert_eq!(
+                real.is_suspended(),
+                place.is_suspended,
+                "cell {cell} of {name}"
+            );
+        }
+        let more = found.next().map(HostedCell::id);
+        assert_eq!(more, None, "{name} has a cell that it does not host");
+    }
+
+    /// Returns the cells that have a host, ascending, with it.
+    pub fn hosted(&self) -> impl Iterator<Item = (CellId, &PeerName)> {
+        self.cells.iter().map(|(cell, place)| (*cell, &place.host))
+    }
+
+    /// Returns the cell that each performer is in, by id.
+    pub fn cells_of_performers(&self) -> &[CellId] {
+        &self.cell_of
+    }
+
+    /// Returns the performers of which a cell holds a ghost, ascending.
+    pub fn ghosts(&self, cell: CellId) -> Vec<PerformerId> {
+        let place = self.cells.get(&cell);
+        place.map_or_else(Vec::new, |place| place.ghosts.iter().copied().collect())
+    }
+
+    /// Tells whether a cell is suspended.
+    pub fn is_suspended(&self, cell: CellId) -> bool {
+        self.cells
+            .get(&cell)
+            .is_some_and(|place| place.is_suspended)
+    }
+}
+
+fn check_order<T: Ord + std::fmt::Debug>(what: &str, items: impl Iterator<Item = T>) {
+    let items: Vec<T> = items.collect();
+    assert!(
+        items.is_sorted_by(|one, next| one < next),
+        "{what} of a step are in order, each once: {items:?}"
+    );
+}

@@ -1,0 +1,184 @@
+//! Sees every step that a primary publishes and every one that is done: asks the checkers, records
+//! the states, and compares them with an earlier run.
+
+use std::sync::Arc;
+
+use lockstep::{Primary, StepReport};
+use protocol::primary_to_secondary::Step;
+use protocol::{CellId, Digest, Iteration, PeerName, PerformerState};
+use worker::cell_host::CellHost;
+
+use crate::checkers::{Whereabouts, exactness};
+
+/// What a run computed: digests and states after every iteration, and who was in which cell.
+#[derive(Clone, Debug, Default)]
+pub struct Recording {
+    digests: Vec<Digest>,
+    states: Vec<PerformerState>,
+    cells: Vec<CellId>,
+    suspended: Vec<bool>,
+}
+
+impl Recording {
+    /// Returns the digests, from iteration 0 on.
+    pub fn digests(&self) -> &[Digest] {
+        &self.digests
+    }
+
+    /// Returns the states after an iteration, by performer.
+    pub fn states(&self, iteration: u64) -> &[PerformerState] {
+        &self.states[self.range(iteration)]
+    }
+
+    /// Returns the cells that performers were in during an iteration, by performer.
+    pub fn cells(&self, iteration: u64) -> &[CellId] {
+        &self.cells[self.range(iteration)]
+    }
+
+    /// Tells of each performer whether its cell was suspended during an iteration.
+    pub fn suspended(&self, iteration: u64) -> &[bool] {
+        &self.suspended[self.range(iteration)]
+    }
+
+    fn range(&self, iteration: u64) -> std::ops::Range<usize> {
+        let count = self.states.len() / self.digests.len().max(1);
+        let begin = iteration as usize * count;
+        begin..begin + count
+    }
+}
+
+/// Watches one run.
+#[derive(Debug, Default)]
+pub struct Witness {
+    /// Where everything is by the steps published so far.
+    pub whereabouts: Whereabouts,
+    /// What the run computed so far.
+    pub recording: Recording,
+    reference: Option<Arc<Recording>>,
+    /// What to print of a run that differs.
+    label: String,
+}
+
+impl Witness {
+    /// Watches a run that must compute what an earlier one did; `label` says which run this is.
+    pub fn comparing(reference: Arc<Recording>, label: String) -> Self {
+        Self {
+            reference: Some(reference),
+            label,
+            ..Self::default()
+        }
+    }
+
+    /// Takes a step as it is published.
+    ///
+    /// # Panics
+    /// When it breaks an invariant.
+    pub fn on_published(&mut self, primary: &Primary, step: &Step) {
+        self.whereabouts.on_step(primary.plan(), step);
+        self.whereabouts.check_primary(primary);
+        if !step.paused {
+            primary.membership().check(primary.plan());
+            exactness::check(primary);
+        }
+    }
+
+    /// Takes a step that all secondaries have done, with the cells that they have now.
+    ///
+    /// # Panics
+    /// When cells do not hold what they must, or the run differs from the earlier one.
+    pub fn on_done<'h>(
+        &mut self,
+        primary: &Primary,
+        report: &StepReport,
+        hosts: impl Iterator<Item = (&'h PeerName, &'h CellHost)>,
+    ) {
+        for (name, host) in hosts {
+            self.whereabouts.check_host(name, host);
+        }
+        let next = self.recording.digests.len() as u64;
+        if report.iteration.0 < next {
+            let digest = self.recording.digests[report.iteration.0 as usize];
+            assert_eq!(digest, report.digest, "{}: time stood still", self.label);
+            return;
+        }
+        assert_eq!(
+            Iteration(next),
+            report.iteration,
+            "iterations come in order"
+        );
+        self.recording.digests.push(report.digest);
+        let states = (0..primary.plan().performers.len() as u32)
+            .map(|id| *primary.performer(protocol::PerformerId(id)).1);
+        let cells = self.whereabouts.cells_of_performers();
+        if let Some(reference) = &self.reference {
+            let states: Vec<PerformerState> = states.collect();
+            let found = difference(reference, primary, report, &states, cells);
+            let found = found.unwrap_or_default();
+            assert!(found.is_empty(), "{}: {found}", self.label);
+        } else {
+            self.recording.states.extend(states);
+            self.recording.cells.extend(cells);
+            let suspended = cells
+                .iter()
+                .map(|cell| self.whereabouts.is_suspended(*cell));
+            self.recording.suspended.extend(suspended);
+        }
+    }
+}
+
+/// Returns the first performer and field that differ.
+fn difference(
+    reference: &Recording,
+    primary: &Primary,
+    report: &StepReport,
+    states: &[PerformerState],
+    cells: &[CellId],
+) -> Option<String> {
+    let iteration = report.iteration;
+    let expected_cells = reference.cells(iteration.0);
+    if reference.digests[iteration.0 as usize] == report.digest && expected_cells == cells {
+        return None;
+    }
+    let name = |id: usize| &primary.plan().performers[id].name;
+    for (id, (expected, state)) in reference.states(iteration.0).iter().zip(states).enumerate() {
+        let at = format!("iteration {iteration}, performer {}, field", name(id));
+        if expected_cells[id] != cells[id] {
+            let (expected, found) = (expected_cells[id], cells[id]);
+            return Some(format!("{at} cell: expected {expected}, found {found}"));
+        }
+        let fields: [(&str, &[f64], &[f64]); 4] = [
+            ("position", &expected.position, &state.position),
+            (
+                "orientation",
+                &expected.orientation_xyzw,
+                &state.orientation_xyzw,
+            ),
+            (
+                "linear velocity",
+                &expected.linear_velocity,
+                &state.linear_velocity,
+            ),
+            (
+                "angular velocity",
+                &expected.angular_velocity,
+                &state.angular_velocity,
+            ),
+        ];
+        let bits = |numbers: &[f64]| numbers.iter().map(|n| n.to_bits()).collect::<Vec<_>>();
+        for (field, expected, found) in fields {
+            if bits(expected) != bits(found) {
+                return Some(format!(
+                    "{at} {field}: expected {expected:?}, found {found:?}"
+                ));
+            }
+        }
+        if expected.digest != state.digest {
+            return Some(format!(
+                "{at} links: their digests differ, what is packed does not"
+            ));
+        }
+    }
+    Some(format!(
+        "iteration {iteration}: the digests differ and no performer does"
+    ))
+}

@@ -1,0 +1,181 @@
+//! Shows what comes of moving a cell by hand and of making a model a performer, while time runs and
+//! while it stands still: the reply, where the cell is then, and that no result changes. The
+//! commands go to a primary of a simulated cluster with real cells.
+
+use protocol::primary_to_client::Reply;
+use protocol::{CellId, Command, PeerName};
+use tests::cluster::{Cluster, NetworkFaults};
+use tests::worlds;
+use tests::worlds::scene::{Scene, Surface};
+
+const WEST: CellId = CellId(1);
+const EAST: CellId = CellId(2);
+
+/// Two levels with a ball each, and a third that nobody is near, on three secondaries.
+fn cluster() -> Cluster {
+    let mut scene = Scene::new("rows", [0.0, 0.0, -9.8]);
+    let floor = [0.0, 0.0, -0.5, 0.0, 0.0, 0.0];
+    scene.fixed("floor", floor, [100.0, 10.0, 1.0], Surface::rough(0.5));
+    for (name, x) in [("west", -2.0), ("east", 2.0), ("far", 40.0)] {
+        scene.level(name, [x, 0.0, 0.0], [3.0, 4.0, 4.0], 0.2, &[]);
+        if name != "far" {
+            let ball = format!("{name}_ball");
+            scene.ball(&ball, [x, 0.0, 0.5], 0.2, Surface::elastic(0.9));
+        }
+    }
+    Cluster::new(&[scene.build()], 3, 400, NetworkFaults::SHUFFLED, 5)
+}
+
+fn peer(name: &str) -> PeerName {
+    name.parse().expect("a peer name")
+}
+
+/// Asks for something and runs until it is answered.
+fn ask(cluster: &mut Cluster, command: Command) -> Reply {
+    let before = cluster.replies.len();
+    cluster.request(1 + before as u64, command);
+    cluster.run_until(|cluster| cluster.replies.len() > before);
+    cluster.replies[before].reply.clone()
+}
+
+fn move_cell(cluster: &mut Cluster, level: &str, to: &str) -> Reply {
+    let command = Command::MoveCell {
+        level: level.to_owned(),
+        peer: peer(to),
+    };
+    ask(cluster, command)
+}
+
+fn check_refused(reply: &Reply, expected: &str) {
+    match reply {
+        Reply::Failed { reason } => assert!(reason.contains(expected), "{reason}"),
+        other => panic!("it is refused since {expected:?}, and the reply is {other:?}"),
+    }
+}
+
+fn check_done(reply: &Reply) {
+    assert!(matches!(reply, Reply::Done { .. }), "{reply:?}");
+}
+
+/// Moves cells in every way there is; time runs, or stands still.
+fn check_moves(is_paused: bool) {
+    let mut plain = cluster();
+    plain.run_until(|_| false);
+    let mut cluster = cluster();
+    cluster.run_until(|cluster| cluster.digests().len() > 50);
+    if is_paused {
+        check_done(&ask(&mut cluster, Command::Pause));
+    }
+    let iteration = cluster.primary.iteration();
+    assert_eq!(cluster.primary.host(WEST), Some(&peer("s1")));
+    check_done(&move_cell(&mut cluster, "west", "s3"));
+    assert_eq!(cluster.primary.host(WEST), Some(&peer("s3")));
+    check_done(&move_cell(&mut cluster, "west", "s3"));
+    assert_eq!(
+        cluster.witness.whereabouts.migrations, 1,
+        "it was there already"
+    );
+    check_done(&move_cell(&mut cluster, "east", "s3"));
+    check_done(&move_cell(&mut cluster, "west", "s1"));
+    assert_eq!(cluster.primary.host(EAST), Some(&peer("s3")));
+    check_refused(&move_cell(&mut cluster, "north", "s3"), "north");
+    check_refused(&move_cell(&mut cluster, "west", "s9"), "s9");
+    check_refused(&move_cell(&mut cluster, "far", "s2"), "far");
+    check_refused(&move_cell(&mut cluster, "default", "s2"), "default");
+    assert_eq!(cluster.witness.whereabouts.migrations, 3);
+    assert_eq!(cluster.primary.events().migrations, 3);
+    if is_paused {
+        assert_eq!(cluster.primary.iteration(), iteration, "time stood still");
+        check_done(&ask(&mut cluster, Command::Play));
+    }
+    cluster.run_until(|_| false);
+    assert_eq!(cluster.digests(), plain.digests(), "no result changes");
+}
+
+#[test]
+fn cells_are_moved_by_hand_while_time_runs() {
+    check_moves(false);
+}
+
+#[test]
+fn cells_are_moved_by_hand_while_time_stands_still() {
+    check_moves(true);
+}
+
+#[test]
+fn a_cell_is_not_moved_twice_at_once_nor_before_the_secondaries_are_ready() {
+    let mut cluster = cluster();
+    check_refused(&move_cell(&mut cluster, "west", "s2"), "not ready");
+    cluster.run_until(|cluster| cluster.digests().len() > 50);
+    let before = cluster.replies.len();
+    for (number, to) in [(90, "s2"), (91, "s3")] {
+        let command = Command::MoveCell {
+            level: "west".to_owned(),
+            peer: peer(to),
+        };
+        cluster.request(number, command);
+    }
+    cluster.run_until(|cluster| cluster.replies.len() == before + 2);
+    check_refused(&cluster.replies[before].reply, "already");
+    check_done(&cluster.replies[before + 1].reply);
+    assert_eq!(cluster.primary.host(WEST), Some(&peer("s2")));
+}
+
+fn set_performer(cluster: &mut Cluster, model: &str, size: Option<[f64; 3]>) -> Reply {
+    let model = model.to_owned();
+    ask(cluster, Command::SetPerformer { model, size })
+}
+
+/// A model that is bound to a level stands still until it is made a performer.
+fn check_set_performer(is_paused: bool) {
+    let world = worlds::lively::suspended();
+    let mut cluster = Cluster::new(&[world], 2, 700, NetworkFaults::SHUFFLED, 3);
+    let moving = |cluster: &Cluster, iteration: u64| {
+        let now = cluster.witness.recording.states(iteration);
+        let before = cluster.witness.recording.states(iteration - 1);
+        now[7].digest != before[7].digest
+    };
+    let last = "bound_3_1";
+    let is_last = cluster.primary.plan().performers[7].name == last;
+    assert!(is_last, "{:?}", cluster.primary.plan().performers[7]);
+    cluster.run_until(|cluster| cluster.digests().len() > 100);
+    let at = cluster.digests().len() as u64 - 1;
+    assert!(
+        !moving(&cluster, at),
+        "its level is far from every performer"
+    );
+    if is_paused {
+        check_done(&ask(&mut cluster, Command::Pause));
+    }
+    check_refused(&set_performer(&mut cluster, "nobody", None), "nobody");
+    check_refused(
+        &set_performer(&mut cluster, last, Some([1.0, 0.0, 1.0])),
+        "0 m",
+    );
+    check_refused(
+        &set_performer(&mut cluster, last, Some([1.0, f64::NAN, 1.0])),
+        "0 m",
+    );
+    check_done(&set_performer(&mut cluster, last, Some([0.5; 3])));
+    if is_paused {
+        check_done(&ask(&mut cluster, Command::Play));
+    }
+    let at = cluster.digests().len();
+    cluster.run_until(|cluster| cluster.digests().len() > at + 2);
+    assert!(
+        moving(&cluster, at as u64 + 2),
+        "it keeps its own level active"
+    );
+    cluster.run_until(|_| false);
+    assert_eq!(cluster.digests().len(), 701);
+}
+
+#[test]
+fn a_model_is_made_a_performer_while_time_runs() {
+    check_set_performer(false);
+}
+
+#[test]
+fn a_model_is_made_a_performer_while_time_stands_still() {
+    check_set_performer(true);
+}

@@ -1,0 +1,159 @@
+//! Shows that the bits of every performer after every iteration are the same however many
+//! secondaries and threads compute them, in whatever order acks arrive, and whichever cells are
+//! moved between secondaries while time runs or stands still. Each world is run in one process and
+//! then on simulated clusters with real cells; a run that differs stops at the first iteration,
+//! performer and field. Every seed is printed; the last one also loses and doubles messages.
+
+use std::sync::Arc;
+
+use lockstep::{Changes, Membership, Plan};
+use protocol::Iteration;
+use protocol::exit::Outcome;
+use sdf::World;
+use tests::cluster::moves::RandomMoves;
+use tests::cluster::{self, Cluster, NetworkFaults};
+use tests::standalone;
+use tests::witness::{Recording, Witness};
+use tests::worlds::lively;
+
+const ITERATIONS: u64 = 5_000;
+const SECONDARIES: [u32; 5] = [1, 2, 3, 4, 8];
+const THREADS: [u32; 2] = [1, 2];
+/// Each number of secondaries and threads is run with several of them.
+const SEEDS: u64 = 20;
+/// Iterations between two moves of a cell by hand, on average.
+const MOVE_EVERY: u64 = 50;
+
+/// Runs worlds in one process, and returns what it computed.
+fn standalone(worlds: &[World]) -> (Witness, Arc<Recording>) {
+    let mut witness = Witness::default();
+    let settings = cluster::settings(1, ITERATIONS);
+    let reason = standalone::run(worlds, settings, &mut witness);
+    assert_eq!(reason.outcome, Outcome::Completed, "{reason}");
+    let recording = Arc::new(std::mem::take(&mut witness.recording));
+    assert_eq!(recording.digests().len() as u64, ITERATIONS + 1);
+    (witness, recording)
+}
+
+/// Runs them on a cluster where a client moves cells at random, and compares.
+fn check_seed(worlds: &[World], reference: &Arc<Recording>, expected: &Witness, seed: u64) {
+    let secondaries = SECONDARIES[seed as usize % SECONDARIES.len()];
+    let threads = THREADS[seed as usize / SECONDARIES.len() % THREADS.len()];
+    let is_last = seed + 1 == SEEDS;
+    let faults = if is_last {
+        NetworkFaults::HOSTILE
+    } else {
+        NetworkFaults::SHUFFLED
+    };
+    let label = format!("{secondaries} secondaries, {threads} threads, seed {seed}");
+    let mut settings = cluster::settings(secondaries, ITERATIONS);
+    settings.threads = threads;
+    let mut cluster = Cluster::with(worlds, settings, faults, seed);
+    cluster.witness = Witness::comparing(Arc::clone(reference), label.clone());
+    cluster.moves = Some(RandomMoves::new(MOVE_EVERY, seed));
+    cluster.run_until(|_| false);
+    let reason = cluster.finished.as_ref().expect("the run has finished");
+    assert_eq!(reason.outcome, Outcome::Completed, "{label}: {reason}");
+    assert_eq!(cluster.digests(), reference.digests(), "{label}");
+    let (found, expected) = (&cluster.witness.whereabouts, &expected.whereabouts);
+    assert_eq!(found.hand_offs, expected.hand_offs, "{label}: hand-offs");
+    assert_eq!(
+        found.suspensions, expected.suspensions,
+        "{label}: suspensions"
+    );
+    let moves = cluster.moves.as_ref().expect("it was just put there");
+    eprintln!(
+        "{label}: {} migrations, {} asked for and made, {} refused",
+        found.migrations, moves.made, moves.refused
+    );
+    assert!(
+        moves.made > ITERATIONS / MOVE_EVERY / 4,
+        "{label}: cells are moved"
+    );
+    assert_eq!(
+        found.migrations > 0,
+        secondaries > 1,
+        "{label}: cells change host"
+    );
+}
+
+/// A step in which time stands still asks once more who is where, and nothing may come of it: the
+/// states of a run go through the rules once and several times per iteration.
+fn check_pauses(worlds: &[World], reference: &Recording) {
+    let plan = Plan::new(worlds);
+    let rules = cluster::settings(1, ITERATIONS).rules;
+    let [mut once, mut often] = [(), ()].map(|()| Membership::new(&plan, rules));
+    for iteration in 0..=ITERATIONS {
+        let states = reference.states(iteration);
+        let update = |membership: &mut Membership| -> Changes {
+            membership.update(&plan, Iteration(iteration), states)
+        };
+        let expected = update(&mut once);
+        assert_eq!(update(&mut often), expected, "after iteration {iteration}");
+        for _ in 0..2 {
+            let again = update(&mut often);
+            assert_eq!(
+                again,
+                Changes::default(),
+                "asked again after iteration {iteration}"
+            );
+        }
+    }
+}
+
+/// Checks that all runs of some worlds are equal, and returns what was seen of the first.
+fn check(worlds: &[World]) -> Witness {
+    let (expected, reference) = standalone(worlds);
+    let hand_offs = expected.whereabouts.hand_offs;
+    eprintln!("{hand_offs} hand-offs in {ITERATIONS} iterations");
+    assert!(hand_offs > 0, "performers change cell");
+    check_pauses(worlds, &reference);
+    for seed in 0..SEEDS {
+        check_seed(worlds, &reference, &expected, seed);
+    }
+    expected
+}
+
+#[test]
+fn piles_that_fall_across_borders() {
+    check(&[lively::piles()]);
+}
+
+#[test]
+fn robots_on_wheels_that_drive_over_levels() {
+    check(&[lively::robots()]);
+}
+
+#[test]
+fn models_that_joints_of_the_world_hold_together() {
+    check(&[lively::joined()]);
+}
+
+#[test]
+fn boxes_that_meet_at_borders_and_chains_over_three_cells() {
+    check(&[lively::borders()]);
+}
+
+#[test]
+fn bodies_in_motion_in_adjoining_levels() {
+    check(&[lively::motion("motion", 10)]);
+}
+
+#[test]
+fn several_worlds_in_one_run() {
+    check(&[lively::motion("first", 3), lively::motion("second", 4)]);
+}
+
+#[test]
+fn levels_that_are_suspended_and_resumed() {
+    let seen = check(&[lively::suspended()]);
+    assert!(
+        seen.whereabouts.suspensions > 10,
+        "levels are left again and again"
+    );
+}
+
+#[test]
+fn a_ball_that_passes_several_levels_in_one_step() {
+    check(&[lively::bullet()]);
+}
