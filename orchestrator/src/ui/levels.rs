@@ -44,17 +44,16 @@ pub fn draw(model: &Model, frame: &mut Frame, area: Rect) {
     let rows = &model.level_rows;
     let active = model.levels.iter().filter(|level| level.active).count();
     let all = model.levels.len();
-    let mut remark = format!(
-        "{} of {} active",
+    let suspended = model.levels.iter().filter(|level| level.suspended).count();
+    let suspended = match suspended as u64 {
+        0 => String::new(),
+        some => format!(", {} suspended", text::count(some)),
+    };
+    let remark = format!(
+        "{} of {} active{suspended}",
         text::count(active as u64),
         text::count(all as u64)
     );
-    let suspended = model.levels.iter().filter(|level| level.suspended).count();
-    if suspended > 0 {
-        remark.push_str(", ");
-        remark.push_str(&text::count(suspended as u64));
-        remark.push_str(" suspended");
-    }
     let height = usize::from(area.height.saturating_sub(2));
     let bottom = panel_frame::row_remark(rows.cursor(), rows.rows().len(), all, height);
     let inside = panel_frame::draw(model, frame, area, Panel::Levels, (&remark, &bottom));

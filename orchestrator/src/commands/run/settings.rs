@@ -149,9 +149,9 @@ fn check_worlds(config: &Config) -> Result<(), Failed> {
     if files.is_empty() {
         files.extend(demo().map(|read| (DEMO_STEM.to_owned(), read.worlds)));
     }
-    let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
+    let file_names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
     let refused = |error: &dyn std::fmt::Display| {
-        let message = format!("{} cannot be run: {error}", names.join(", "));
+        let message = format!("{} cannot be run: {error}", file_names.join(", "));
         Failed::message(ExitCode::Configuration, message)
     };
     let worlds = files
