@@ -69,7 +69,7 @@ fn follow(text: &str, iterations: u64) -> BTreeMap<String, Track> {
 fn balls_without_friction_slide_turn_swing_and_dither_through_four_levels() {
     let path = repository::root().join("worlds/four_levels.sdf");
     let text = std::fs::read_to_string(path).expect("the world is there");
-    let tracks = follow(&text, 12_000);
+    let tracks = follow(&text, 9_500);
     let traveller = tracks["traveller"];
     assert!((traveller.fastest - 5.3).abs() < 0.2, "{traveller:?}");
     assert!((traveller.last[0] - 38.65).abs() < 0.05, "{traveller:?}");

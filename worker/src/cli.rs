@@ -28,6 +28,10 @@ const INTERACTION_MARGIN_MAX: f64 = 100.0;
 /// find the primary.
 #[derive(Debug, Parser)]
 #[command(name = "worker", version, after_help = EXIT_CODES)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of the command line, apart from the others"
+)]
 pub(crate) struct Cli {
     /// primary or secondary, in any capitalization; leave it out for standalone
     #[arg(long, value_name = "ROLE")]
@@ -145,6 +149,10 @@ pub(crate) enum Request {
 
 /// What a run is asked to be.
 #[derive(Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of the command line, apart from the others"
+)]
 pub(crate) struct Run {
     /// The world files, at least one.
     pub worlds: Vec<PathBuf>,

@@ -271,6 +271,10 @@ impl<L: Link> PrimaryDriver<L> {
 
     fn on_step_done(&mut self, report: &StepReport) {
         self.meter.on_step(report, self.clock.now());
+        if report.rearranged {
+            // Observers see who hosts what with the next report.
+            self.next_affinity = SessionTime(0);
+        }
         if let Err(cause) = self.proof.on_step_done(report, &self.primary) {
             self.inputs.send(PrimaryInput::Failed(cause));
         }

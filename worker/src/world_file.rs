@@ -74,8 +74,8 @@ pub fn load(
         path: names.join(", "),
         source,
     };
-    let named = names.iter().map(String::as_str);
-    sdf::check_names(named.zip(files.iter().map(Vec::as_slice))).map_err(refused)?;
+    let paths = names.iter().map(String::as_str);
+    sdf::check_names(paths.zip(files.iter().map(Vec::as_slice))).map_err(refused)?;
     let mut worlds = files.concat();
     let step_size = sdf::check_for_run(&worlds).map_err(refused)?;
     if let Some(count) = auto_levels {

@@ -51,7 +51,9 @@ pub fn draw(model: &Model, frame: &mut Frame, area: Rect) {
     );
     let suspended = model.levels.iter().filter(|level| level.suspended).count();
     if suspended > 0 {
-        remark.push_str(&format!(", {} suspended", text::count(suspended as u64)));
+        remark.push_str(", ");
+        remark.push_str(&text::count(suspended as u64));
+        remark.push_str(" suspended");
     }
     let height = usize::from(area.height.saturating_sub(2));
     let bottom = panel_frame::row_remark(rows.cursor(), rows.rows().len(), all, height);

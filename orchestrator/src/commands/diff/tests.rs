@@ -71,7 +71,7 @@ fn digests_that_end_early_or_are_damaged_are_refused() {
     );
     let swapped = [lines(&[1]), lines(&[1])].concat();
     check(&swapped, &whole, "A:2: not iteration 2 and its digest");
-    let endless = [b'1'; 100_000];
+    let endless = vec![b'1'; 100_000];
     check(&endless, &whole, "A:1: not iteration 1");
     check(&whole, b"1 xyz\n", "B:1: not iteration 1");
 }
@@ -106,12 +106,12 @@ impl Recording {
     }
 
     fn frame(&mut self, iteration: u64, changed: &[usize]) {
-        let changes: Vec<_> = changed.iter().map(|index| self.states[*index]).collect();
+        let states: Vec<_> = changed.iter().map(|index| self.states[*index]).collect();
         let sum: f64 = self.states.iter().map(|state| state.numbers[0]).sum();
         let frame = StatesFrame {
             iteration: Iteration(iteration),
             digest: Digest(sum.to_bits().into()),
-            changes,
+            changes: states,
         };
         encode_frame(&frame, &mut self.bytes);
     }

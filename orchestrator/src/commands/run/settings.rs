@@ -73,7 +73,7 @@ impl Settings {
 
 /// Returns the settings of the files named: those of a run file, or the defaults with worlds.
 fn load(files: &[PathBuf]) -> Result<Config, Failed> {
-    for file in files.iter().filter(|file| !file.exists()) {
+    if let Some(file) = files.iter().find(|file| !file.exists()) {
         let hint = if file.extension().is_none() {
             "; `phalanx help` lists the commands"
         } else {
@@ -154,10 +154,10 @@ fn check_worlds(config: &Config) -> Result<(), Failed> {
         let message = format!("{} cannot be run: {error}", names.join(", "));
         Failed::message(ExitCode::Configuration, message)
     };
-    let named = files
+    let worlds = files
         .iter()
         .map(|(name, worlds)| (name.as_str(), worlds.as_slice()));
-    sdf::check_names(named).map_err(|error| refused(&error))?;
+    sdf::check_names(worlds).map_err(|error| refused(&error))?;
     let worlds: Vec<World> = files
         .iter()
         .flat_map(|(_, worlds)| worlds)
