@@ -41,7 +41,7 @@ const COLUMNS: &[Column<PerformerReport>] = &[
     ),
     column(
         "hand-offs",
-        (4, 9),
+        (9, 9),
         2,
         Side::Right,
         |model, performer, _| plain(model, text::count(performer.hand_offs)),
