@@ -168,7 +168,7 @@ impl PrimaryNode {
             if wanted.snapshots.contains(&cell) {
                 let bytes = b"snapshot".to_vec();
                 ack.snapshots.push(CellSnapshot {
-                    iteration,
+                    sequence,
                     cell,
                     bytes,
                 });

@@ -66,9 +66,9 @@ impl SecondaryNode {
             ["sync"] => self.hear(SESSION, PrimaryToSecondary::Sync),
             ["step", sequence, rest @ ..] => self.hear(SESSION, step(sequence, rest)),
             ["foreign_step", sequence] => self.hear(SessionId(0xbad), step(sequence, &[])),
-            ["snapshot", cell, iteration] => self.hear(SESSION, snapshot(cell, iteration, "")),
-            ["snapshot", cell, iteration, content] => {
-                self.hear(SESSION, snapshot(cell, iteration, content));
+            ["snapshot", cell, step] => self.hear(SESSION, snapshot(cell, step, "")),
+            ["snapshot", cell, step, content] => {
+                self.hear(SESSION, snapshot(cell, step, content));
             }
             ["refuse_step", why @ ..] => self.tell(SecondaryInput::StepRefused(why.join(" "))),
             ["diverged", how @ ..] => self.tell(SecondaryInput::StepDiverged(how.join(" "))),
@@ -186,9 +186,9 @@ fn affinity(text: &str) -> AffinityChange {
     }
 }
 
-fn snapshot(cell: &str, iteration: &str, content: &str) -> PrimaryToSecondary {
+fn snapshot(cell: &str, sequence: &str, content: &str) -> PrimaryToSecondary {
     PrimaryToSecondary::CellSnapshot(CellSnapshot {
-        iteration: Iteration(number(iteration)),
+        sequence: Sequence(number(sequence)),
         cell: CellId(number(cell) as u32),
         bytes: content.as_bytes().to_vec(),
     })
@@ -198,11 +198,7 @@ fn run(work: &StepWork) -> String {
     let mut text = format!("run step {}", work.step.sequence);
     for snapshot in &work.snapshots {
         let content = String::from_utf8_lossy(&snapshot.bytes);
-        let _ = write!(
-            text,
-            ", cell {} of iteration {} {content}",
-            snapshot.cell, snapshot.iteration
-        );
+        let _ = write!(text, ", cell {} {content}", snapshot.cell);
     }
     text.trim_end().to_owned()
 }

@@ -6,9 +6,9 @@
 
 use std::sync::Arc;
 
-use lockstep::{Changes, Membership, Plan};
-use protocol::Iteration;
+use lockstep::{Changes, Membership, PerformerPlan, Plan};
 use protocol::exit::Outcome;
+use protocol::{Iteration, PerformerId};
 use sdf::World;
 use tests::cluster::moves::RandomMoves;
 use tests::cluster::{self, Cluster, NetworkFaults};
@@ -83,6 +83,9 @@ fn check_pauses(worlds: &[World], reference: &Recording) {
     let plan = Plan::new(worlds);
     let rules = cluster::settings(1, ITERATIONS).rules;
     let [mut once, mut often] = [(), ()].map(|()| Membership::new(&plan, rules));
+    let is_keeper = |one: &PerformerPlan| !one.is_level_bound;
+    let keeper = plan.performers.iter().position(is_keeper);
+    let keeper = keeper.map(|index| PerformerId(index as u32));
     for iteration in 0..=ITERATIONS {
         let states = reference.states(iteration);
         let update = |membership: &mut Membership| -> Changes {
@@ -90,7 +93,11 @@ fn check_pauses(worlds: &[World], reference: &Recording) {
         };
         let expected = update(&mut once);
         assert_eq!(update(&mut often), expected, "after iteration {iteration}");
-        for _ in 0..2 {
+        for keeper in [None, keeper] {
+            // A model that is a performer already is made one once more.
+            if let Some(keeper) = keeper {
+                often.set_performer(keeper, None);
+            }
             let again = update(&mut often);
             assert_eq!(
                 again,

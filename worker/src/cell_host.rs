@@ -38,6 +38,9 @@ use threads::Threads;
 /// them and waiting for them takes 15 us \[ns\].
 const THREADS_WORTH_NS: u64 = 30_000;
 
+/// The most that the snapshots in one answer may take \[bytes\]: half of what a message may.
+const SNAPSHOT_BYTES_MAX: usize = protocol::envelope::MESSAGE_BYTES_MAX / 2;
+
 /// The cells of one process.
 pub struct CellHost {
     name: PeerName,
@@ -149,6 +152,7 @@ impl CellHost {
             ack.transfers.extend(answer.transfers);
             ack.snapshots.extend(answer.snapshot);
         }
+        leave_out_too_large(&mut ack.snapshots);
         ack.states = states;
         ack.busy_ns = begin.elapsed().as_nanos() as u64;
         Ok(ack)
@@ -223,6 +227,18 @@ impl CellHost {
     }
 }
 
+/// Empties the snapshots that are too large for one answer; the primary learns that way that their
+/// cells cannot move.
+fn leave_out_too_large(snapshots: &mut [CellSnapshot]) {
+    let mut left = SNAPSHOT_BYTES_MAX;
+    for snapshot in snapshots {
+        match left.checked_sub(snapshot.bytes.len()) {
+            Some(rest) => left = rest,
+            None => snapshot.bytes = Vec::new(),
+        }
+    }
+}
+
 impl Coming<'_> {
     fn make(&self, scene: &Scene) -> Result<HostedCell, StepError> {
         let cell = self.id;
@@ -239,7 +255,7 @@ impl Job<'_> {
     fn run(&mut self, step: &Step, scene: &Scene) {
         let begin = Instant::now();
         let (cell, work) = (&mut self.slot.cell, &self.work);
-        let stands_still = step.paused || cell.is_suspended() && work.suspension.is_none();
+        let stands_still = !cell.advances_in(step) && work.is_empty();
         self.answer = Some(if scene.verify && !stands_still {
             verification::run_twice(cell, work, step, scene, |_| {})
         } else {

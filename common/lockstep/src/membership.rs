@@ -12,6 +12,7 @@ mod groups;
 mod marks;
 mod neighbours;
 mod place;
+mod present;
 #[cfg(test)]
 mod tests;
 
@@ -116,6 +117,13 @@ enum Request {
     Remove(PerformerId),
 }
 
+impl Request {
+    fn performer(self) -> usize {
+        let (Self::Keep(performer) | Self::Remove(performer)) = self;
+        performer.0 as usize
+    }
+}
+
 impl Membership {
     /// Starts with every performer in its first home, no level loaded and no cell open.
     ///
@@ -180,9 +188,10 @@ impl Membership {
             "every performer has one state"
         );
         let is_repeated = self.updated.replace(iteration) == Some(iteration);
-        if is_repeated && self.asked.is_empty() {
-            return Changes::default();
+        if is_repeated {
+            return self.update_as_asked(plan, states);
         }
+        self.cells.begin_iteration();
         self.do_as_asked(plan);
         for world in 0..self.populations.len() {
             for performer in self.populations[world].clone() {
@@ -195,6 +204,26 @@ impl Membership {
             self.hand_over(plan, iteration, *passage);
         }
         self.want();
+        self.take_changes(plan, hand_offs)
+    }
+
+    /// Does what was asked for and nothing else.
+    fn update_as_asked(&mut self, plan: &Plan, states: &[PerformerState]) -> Changes {
+        let asked: Vec<usize> = self.asked.iter().map(|one| one.performer()).collect();
+        if asked.is_empty() {
+            return Changes::default();
+        }
+        self.do_as_asked(plan);
+        for performer in asked {
+            if !self.marks[performer].has(Marks::REMOVED) {
+                self.glance(plan, performer, &states[performer]);
+            }
+        }
+        self.want();
+        self.take_changes(plan, Vec::new())
+    }
+
+    fn take_changes(&mut self, plan: &Plan, hand_offs: Vec<Passage>) -> Changes {
         let (cells_opened, cells_closed, suspensions) =
             self.cells.take_changes(plan, &self.levels, &self.ghosts);
         Changes {
@@ -399,69 +428,6 @@ impl Membership {
                 self.wanted_states.push(id);
             }
         }
-    }
-}
-
-/// What is asked about the present.
-impl Membership {
-    /// Returns the cell that owns a performer, or owned it before it was removed.
-    pub fn cell(&self, performer: PerformerId) -> CellId {
-        self.places[performer.0 as usize].cell
-    }
-
-    /// Returns half the edge lengths of the box with which a performer touches levels \[m\].
-    pub fn half_extents(&self, performer: PerformerId) -> [f64; 3] {
-        self.places[performer.0 as usize].half
-    }
-
-    /// Returns the performers that a cell owns, ascending.
-    pub fn owned(&self, cell: CellId) -> &[PerformerId] {
-        self.cells.owned(cell)
-    }
-
-    /// Returns the performers of which a cell holds a ghost, ascending.
-    pub fn ghosts(&self, cell: CellId) -> impl Iterator<Item = PerformerId> + '_ {
-        self.ghosts.in_cell(cell)
-    }
-
-    /// Returns the levels that a cell has loaded, ascending.
-    pub fn loaded(&self, cell: CellId) -> impl Iterator<Item = LevelId> + '_ {
-        self.levels.of_cell(cell)
-    }
-
-    /// Returns the levels that a performer keeps active, ascending.
-    pub fn levels_of(&self, performer: PerformerId) -> &[LevelId] {
-        if self.marks[performer.0 as usize].has(Marks::KEEPER) {
-            self.levels.of_performer(performer)
-        } else {
-            &[]
-        }
-    }
-
-    /// Tells whether any performer keeps this level active.
-    pub fn is_active(&self, level: LevelId) -> bool {
-        self.levels.is_active(level)
-    }
-
-    /// Tells whether a cell has a performer or a ghost, and so needs a host.
-    pub fn is_open(&self, cell: CellId) -> bool {
-        self.cells.is_open(cell)
-    }
-
-    /// Tells whether a cell stands still because no performer keeps its level active.
-    pub fn is_suspended(&self, cell: CellId) -> bool {
-        self.cells.is_suspended(cell)
-    }
-
-    /// Returns the performers whose links' poses ghosts need after the next step, ascending.
-    pub fn wanted_poses(&self) -> &[PerformerId] {
-        &self.wanted_poses
-    }
-
-    /// Returns the performers that may change cell after the next step, ascending. It is a guess
-    /// that saves time: whoever it misses is asked for in a step of its own.
-    pub fn wanted_states(&self) -> &[PerformerId] {
-        &self.wanted_states
     }
 }
 

@@ -252,7 +252,7 @@ impl Plan {
                 home: home.unwrap_or(default_cell),
             });
         }
-        joined::join(world, index, &mut self.performers);
+        joined::join(world, index, default_cell, &mut self.performers);
     }
 }
 

@@ -168,11 +168,11 @@ pub struct Wanted {
 /// A cell as bytes, from which it goes on bit for bit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CellSnapshot {
-    /// The iteration after which it was taken.
-    pub iteration: Iteration,
+    /// In an ack, the step after which it was taken; to a secondary, the step that needs it.
+    pub sequence: Sequence,
     /// The cell.
     pub cell: CellId,
-    /// All that is in it.
+    /// All that is in it; empty when it is too large to travel.
     #[serde(with = "serde_bytes")]
     pub bytes: Vec<u8>,
 }

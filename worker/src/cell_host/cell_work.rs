@@ -22,6 +22,17 @@ pub(super) struct CellWork<'a> {
     pub(super) suspension: Option<bool>,
 }
 
+impl CellWork<'_> {
+    /// Tells whether a step changes nothing in the cell.
+    pub(super) fn is_empty(&self) -> bool {
+        self.releases.is_empty()
+            && self.arrivals.is_empty()
+            && self.levels.is_empty()
+            && self.ghosts.is_empty()
+            && self.suspension.is_none()
+    }
+}
+
 /// Returns what a step changes in each cell that `is_here`; the others stay as they are.
 pub(super) fn divide<'a>(
     step: &'a Step,

@@ -31,6 +31,8 @@ pub struct HostedCell {
     /// The states of its performers after its last step.
     pub(super) states: Vec<PerformerState>,
     digest: DigestBuilder,
+    /// Whether states and digest are those of what it holds.
+    is_read: bool,
 }
 
 /// What a cell answers to a step, besides the states.
@@ -105,6 +107,7 @@ impl HostedCell {
             is_suspended: false,
             states: Vec::new(),
             digest: DigestBuilder::default(),
+            is_read: false,
             physics,
         }
     }
@@ -116,16 +119,14 @@ impl HostedCell {
         step: &Step,
         scene: &Scene,
     ) -> Result<CellAnswer, StepError> {
-        self.change(work, step, scene)?;
         let begin = Instant::now();
+        self.change(work, step, scene)?;
         if self.advances_in(step) {
             self.physics.step(step.step_size_ns as f64 / 1e9);
         }
         let physics_ns = begin.elapsed().as_nanos() as u64;
-        self.physics.states(scene.step_size_s, &mut self.states);
-        self.digest.clear();
-        for state in &self.states {
-            self.digest.digest(state.digest);
+        if self.advances_in(step) || !work.is_empty() || !self.is_read {
+            self.read(scene);
         }
         let ack = CellAck {
             cell: self.id,
@@ -137,7 +138,7 @@ impl HostedCell {
     }
 
     /// Tells whether time passes in it in a step.
-    fn advances_in(&self, step: &Step) -> bool {
+    pub(super) fn advances_in(&self, step: &Step) -> bool {
         !step.paused && !self.is_suspended && !self.performers.is_empty()
     }
 
@@ -159,11 +160,21 @@ impl HostedCell {
                 .binary_search(&self.id)
                 .is_ok()
                 .then(|| CellSnapshot {
-                    iteration: step.iteration,
+                    sequence: step.sequence,
                     cell: self.id,
                     bytes: self.snapshot(),
                 }),
         }
+    }
+
+    /// Reads the states of all performers, and their digest.
+    fn read(&mut self, scene: &Scene) {
+        self.physics.states(scene.step_size_s, &mut self.states);
+        self.digest.clear();
+        for state in &self.states {
+            self.digest.digest(state.digest);
+        }
+        self.is_read = true;
     }
 
     /// Returns which of some performers in ascending order it owns, in the same order.

@@ -66,6 +66,11 @@ impl Cells {
         self.stir(cell);
     }
 
+    /// What woke a cell in the iteration before may be over.
+    pub(super) fn begin_iteration(&mut self) {
+        self.stirred.append(&mut self.woken);
+    }
+
     /// Notes that something about a cell may change.
     pub(super) fn stir(&mut self, cell: CellId) {
         self.stirred.push(cell);
@@ -142,8 +147,6 @@ impl Cells {
             }
         }
         self.stirred = stirred;
-        // What woke a cell may be over with the next update.
-        self.stirred.append(&mut self.woken);
         (opened, closed, suspensions)
     }
 }

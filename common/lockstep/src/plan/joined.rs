@@ -9,7 +9,12 @@ use super::PerformerPlan;
 
 /// Notes which performers joints of a world hold together, and puts them into one cell. Models that
 /// never move hold nothing together.
-pub(super) fn join(world: &World, index: usize, performers: &mut [PerformerPlan]) {
+pub(super) fn join(
+    world: &World,
+    index: usize,
+    default_cell: CellId,
+    performers: &mut [PerformerPlan],
+) {
     if world.joints.is_empty() {
         return;
     }
@@ -35,12 +40,12 @@ pub(super) fn join(world: &World, index: usize, performers: &mut [PerformerPlan]
         performer.joined_to.sort_unstable();
         performer.joined_to.dedup();
     }
-    gather(index, performers);
+    gather(index, default_cell, performers);
 }
 
 /// Puts the performers of a world that are held together into one cell each: the one that owns most
-/// of them, and of several the first.
-fn gather(index: usize, performers: &mut [PerformerPlan]) {
+/// of them, and of several the first, the default cell last.
+fn gather(index: usize, default_cell: CellId, performers: &mut [PerformerPlan]) {
     let is_held = |one: &PerformerPlan| one.world == index && !one.joined_to.is_empty();
     let held: Vec<usize> = (0..performers.len())
         .filter(|number| is_held(&performers[*number]))
@@ -64,7 +69,7 @@ fn gather(index: usize, performers: &mut [PerformerPlan]) {
     let mut homes: BTreeMap<usize, (usize, CellId)> = BTreeMap::new();
     for ((group, cell), count) in owned {
         let best = homes.entry(group).or_insert((count, cell));
-        if count > best.0 {
+        if count > best.0 || count == best.0 && best.1 == default_cell {
             *best = (count, cell);
         }
     }
@@ -130,7 +135,7 @@ mod tests {
         check_joined(&[0.0, 10.0, 10.0], &[[1, 2], [2, 3]], &[2, 2, 2]);
         check_joined(&[0.0, 10.0, 10.0], &[[3, 2], [2, 1]], &[2, 2, 2]);
         check_joined(&[0.0, 10.0], &[[2, 1]], &[1, 1]);
-        check_joined(&[50.0, 10.0], &[[1, 2]], &[0, 0]);
+        check_joined(&[50.0, 10.0], &[[1, 2]], &[2, 2]);
     }
 
     #[test]

@@ -149,7 +149,10 @@ impl Primary {
         self.iteration = round.step.iteration;
         self.note_cost_of_moves(&round, now);
         let paused = round.step.paused;
-        self.digest = self.digest_of_all();
+        if matches!(purpose, Purpose::Build | Purpose::Advance) {
+            // What changes while time stands still belongs to the next iteration.
+            self.digest = self.digest_of_all();
+        }
         out.push(PrimaryOutput::StepDone(StepReport {
             iteration: self.iteration,
             paused,

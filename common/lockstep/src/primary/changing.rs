@@ -7,7 +7,7 @@ use protocol::primary_to_observers::Severity;
 use protocol::primary_to_secondary::{
     AffinityChange, CellSnapshot, CellSource, HandOff, LevelChange, Step, Wanted,
 };
-use protocol::{CellId, LinkPoses, PeerName, PerformerId, SessionTime};
+use protocol::{CellId, Iteration, LinkPoses, PeerName, PerformerId, SessionTime};
 
 use super::stepping::{Purpose, given_up};
 use super::{Primary, PrimaryOutput};
@@ -33,6 +33,7 @@ impl Primary {
     ) {
         let states = &self.known.states;
         let changes = self.membership.update(&self.plan, self.iteration, states);
+        self.note_published_to_waiters();
         match self.known.missing(&changes) {
             Some(wanted) => {
                 self.pending = Some(Pending { purpose, changes });
@@ -94,7 +95,6 @@ impl Primary {
             },
             ..Step::default()
         };
-        self.note_published_to_waiters();
         self.publish(purpose, step, snapshots, now, out);
     }
 
@@ -104,17 +104,29 @@ impl Primary {
         changes: &Changes,
         out: &mut Vec<PrimaryOutput>,
     ) -> (Vec<AffinityChange>, Vec<(PeerName, CellSnapshot)>) {
-        let mut affinities: Vec<AffinityChange> =
-            changes.cells_closed.iter().copied().map(given_up).collect();
-        self.drop_moves_of(&changes.cells_closed, out);
+        let mut closed = changes.cells_closed.clone();
+        if self.iteration == Iteration(0) {
+            // A cell of the start that is left at once was never open.
+            let built = self.distribution.affinity().keys().copied();
+            closed.extend(built.filter(|cell| !self.membership.is_open(*cell)));
+            closed.sort_unstable();
+            closed.dedup();
+        }
+        let reason = "the cell was given up before it could move: nothing is in it";
+        self.drop_moves_of(&closed, reason, out);
+        let mut affinities: Vec<AffinityChange> = closed.into_iter().map(given_up).collect();
         let opened = changes.cells_opened.iter().copied();
         let opening: Vec<(CellId, u32)> = opened
             .filter(|cell| self.distribution.host(*cell).is_none())
             .map(|cell| (cell, self.membership.owned(cell).len() as u32))
             .collect();
-        let names = self.secondary_names();
-        let affinity = self.distribution.affinity();
-        let hosts = self.balance.hosts_for(&opening, affinity, &names);
+        let hosts = if opening.is_empty() {
+            Vec::new()
+        } else {
+            let names = self.secondary_names();
+            let affinity = self.distribution.affinity();
+            self.balance.hosts_for(&opening, affinity, &names)
+        };
         for ((cell, _), host) in opening.into_iter().zip(hosts) {
             self.distribution.place(cell, Some(&host));
             affinities.push(AffinityChange {
@@ -124,7 +136,7 @@ impl Primary {
             });
         }
         let mut snapshots = Vec::new();
-        for (cell, to, snapshot) in self.moves_to_make() {
+        for (cell, to, snapshot) in self.moves_to_make(out) {
             self.distribution.place(cell, Some(&to));
             self.events.migrations += 1;
             self.balance.note_moved(cell, self.iteration);

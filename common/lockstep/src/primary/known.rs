@@ -141,7 +141,7 @@ pub(super) fn shortfall(
         Some("its ack does not hold the poses that were asked for")
     } else if !of_cells(&wanted.states).eq(transfers) {
         Some("its ack does not hold the whole states that were asked for")
-    } else if snapshots.any(|snapshot| snapshot.iteration != ack.iteration)
+    } else if snapshots.any(|snapshot| snapshot.sequence != ack.sequence)
         || !hosted.eq(ack.snapshots.iter().map(|snapshot| snapshot.cell))
     {
         Some("its ack does not hold the snapshots that were asked for")

@@ -152,19 +152,31 @@ impl Primary {
     }
 
     /// Returns the moves whose snapshots are here, to be made by the next step.
-    pub(super) fn moves_to_make(&mut self) -> Vec<(CellId, PeerName, CellSnapshot)> {
+    pub(super) fn moves_to_make(
+        &mut self,
+        out: &mut Vec<PrimaryOutput>,
+    ) -> Vec<(CellId, PeerName, CellSnapshot)> {
         let mut ready = Vec::new();
+        let mut too_large = Vec::new();
         for asked in &mut self.moves {
             if asked.progress != Progress::Asked {
                 continue;
             }
-            if let Some(snapshot) = self.known.take_snapshot(asked.cell) {
-                asked.progress = Progress::Moving;
-                ready.push((asked.cell, asked.to.clone(), snapshot));
-            } else {
-                asked.progress = Progress::Wanted;
+            match self.known.take_snapshot(asked.cell) {
+                Some(snapshot) if snapshot.bytes.is_empty() => too_large.push(asked.cell),
+                Some(snapshot) => {
+                    asked.progress = Progress::Moving;
+                    ready.push((asked.cell, asked.to.clone(), snapshot));
+                }
+                None => asked.progress = Progress::Wanted,
             }
         }
+        for cell in &too_large {
+            // It counts as moved, so that balance lets it be for a while.
+            self.balance.note_moved(*cell, self.iteration);
+        }
+        let reason = "the cell is too large to travel in one message";
+        self.drop_moves_of(&too_large, reason, out);
         ready.sort_by_key(|(cell, _, _)| *cell);
         ready
     }
@@ -194,12 +206,16 @@ impl Primary {
         }
     }
 
-    /// Gives up moves of cells that close.
-    pub(super) fn drop_moves_of(&mut self, cells: &[CellId], out: &mut Vec<PrimaryOutput>) {
-        let closes = |one: &mut Move| cells.binary_search(&one.cell).is_ok();
-        let void: Vec<Move> = self.moves.extract_if(.., closes).collect();
+    /// Gives up the moves of some cells.
+    pub(super) fn drop_moves_of(
+        &mut self,
+        cells: &[CellId],
+        reason: &str,
+        out: &mut Vec<PrimaryOutput>,
+    ) {
+        let is_meant = |one: &mut Move| cells.contains(&one.cell);
+        let void: Vec<Move> = self.moves.extract_if(.., is_meant).collect();
         for (from, request) in void.into_iter().filter_map(|one| one.client) {
-            let reason = "the cell was given up before it could move: nothing is in it";
             Self::fail(from, request, reason, out);
         }
     }

@@ -129,7 +129,7 @@ impl Primary {
         &mut self,
         purpose: Purpose,
         step: Step,
-        snapshots: Vec<(PeerName, CellSnapshot)>,
+        mut snapshots: Vec<(PeerName, CellSnapshot)>,
         now: SessionTime,
         out: &mut Vec<PrimaryOutput>,
     ) {
@@ -153,7 +153,8 @@ impl Primary {
             paused: !advances,
             ..step
         };
-        for (name, snapshot) in &snapshots {
+        for (name, snapshot) in &mut snapshots {
+            snapshot.sequence = self.sequence;
             self.send_snapshot(name, snapshot, out);
         }
         out.push(PrimaryOutput::Publish(PrimaryToSecondary::Step(Box::new(

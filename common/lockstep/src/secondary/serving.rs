@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use protocol::primary_to_secondary::{CellSnapshot, CellSource, Step};
 use protocol::secondary_to_primary::StepAck;
-use protocol::{CellId, Iteration, PeerName, Sequence};
+use protocol::{CellId, PeerName, Sequence};
 
 use super::StepWork;
 
@@ -18,9 +18,7 @@ pub(super) struct Serving {
     cell_count: u32,
     last: Option<StepAck>,
     current: Option<Current>,
-    /// The iteration of the last step that was begun.
-    iteration: Option<Iteration>,
-    /// Of cells that steps to come give to this secondary; each cell's newest.
+    /// For the step to come, by the cells that it gives to this secondary.
     snapshots: BTreeMap<CellId, CellSnapshot>,
 }
 
@@ -64,7 +62,6 @@ impl Serving {
             cell_count,
             last: None,
             current: None,
-            iteration: None,
             snapshots: BTreeMap::new(),
         }
     }
@@ -100,22 +97,17 @@ impl Serving {
         if snapshot.cell.0 >= self.cell_count {
             return SnapshotVerdict::Malformed;
         }
-        if let Some(at) = self.iteration {
-            // Another secondary may be a step ahead, and so may be a snapshot that it took.
-            if snapshot.iteration < at {
-                return SnapshotVerdict::Stale;
-            }
-            if snapshot.iteration.0 - at.0 > 1 {
-                return SnapshotVerdict::Malformed;
-            }
+        // The primary sends it once all have answered the step before.
+        let next = self.next_step();
+        if snapshot.sequence != next {
+            return if snapshot.sequence < next {
+                SnapshotVerdict::Stale
+            } else {
+                SnapshotVerdict::Malformed
+            };
         }
-        if let Some(kept) = self.snapshots.get(&snapshot.cell) {
-            if snapshot.iteration < kept.iteration {
-                return SnapshotVerdict::Stale;
-            }
-            if snapshot == *kept {
-                return SnapshotVerdict::Duplicate;
-            }
+        if self.snapshots.contains_key(&snapshot.cell) {
+            return SnapshotVerdict::Duplicate;
         }
         self.snapshots.insert(snapshot.cell, snapshot);
         let Some(Current::Held(step)) = self
@@ -137,13 +129,20 @@ impl Serving {
         self.last = Some(ack.clone());
     }
 
+    /// Returns the number of the step that is held, or else of the next that can come.
+    fn next_step(&self) -> Sequence {
+        match &self.current {
+            Some(Current::Held(step)) => step.sequence,
+            Some(Current::Computing(sequence)) => sequence.next(),
+            None => {
+                let done = self.last.as_ref().map(|ack| ack.sequence);
+                done.unwrap_or(Sequence(0)).next()
+            }
+        }
+    }
+
     /// Begins a step, or holds it back.
     fn begin(&mut self, step: Box<Step>, own_name: &PeerName) -> Option<StepWork> {
-        let taken_at = if step.paused {
-            step.iteration
-        } else {
-            Iteration(step.iteration.0.saturating_sub(1))
-        };
         let needed: Vec<CellId> = step
             .affinities
             .iter()
@@ -151,11 +150,7 @@ impl Serving {
             .filter(|change| change.secondary.as_ref() == Some(own_name))
             .map(|change| change.cell)
             .collect();
-        let is_here = |cell: &CellId| {
-            let snapshot = self.snapshots.get(cell);
-            snapshot.is_some_and(|snapshot| snapshot.iteration == taken_at)
-        };
-        if !needed.iter().all(is_here) {
+        if !needed.iter().all(|cell| self.snapshots.contains_key(cell)) {
             self.current = Some(Current::Held(step));
             return None;
         }
@@ -163,10 +158,7 @@ impl Serving {
             .iter()
             .filter_map(|cell| self.snapshots.remove(cell))
             .collect();
-        let begun = step.iteration;
-        self.snapshots
-            .retain(|_, snapshot| snapshot.iteration >= begun);
-        self.iteration = Some(begun);
+        self.snapshots.clear();
         self.current = Some(Current::Computing(step.sequence));
         Some(StepWork { step, snapshots })
     }

@@ -187,8 +187,8 @@ fn the_answer_holds_what_is_wanted_of_own_performers_in_the_order_of_cells() {
     let snapshots: Vec<_> = ack
         .snapshots
         .iter()
-        .map(|one| (one.cell.0, one.iteration))
+        .map(|one| (one.cell.0, one.sequence))
         .collect();
-    assert_eq!(snapshots, [(2, step.iteration)]);
+    assert_eq!(snapshots, [(2, step.sequence)]);
     assert_eq!(ack.poses[0].poses().len(), 1);
 }

@@ -85,7 +85,7 @@ fn a_snapshot_of_another_cell_of_the_same_world_is_refused() {
     hosts.pause(|step| step.wanted.snapshots = vec![CellId(2)]);
     let bytes = hosts.snapshots.pop().unwrap().bytes;
     hosts.snapshots = vec![CellSnapshot {
-        iteration: hosts.step.iteration,
+        sequence: hosts.step.sequence,
         cell: CellId(1),
         bytes,
     }];

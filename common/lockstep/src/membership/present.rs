@@ -1,0 +1,68 @@
+//! What is asked of [`Membership`] about the present.
+
+use protocol::{CellId, LevelId, PerformerId};
+
+use super::Membership;
+use super::marks::Marks;
+
+impl Membership {
+    /// Returns the cell that owns a performer, or owned it before it was removed.
+    pub fn cell(&self, performer: PerformerId) -> CellId {
+        self.places[performer.0 as usize].cell
+    }
+
+    /// Returns half the edge lengths of the box with which a performer touches levels \[m\].
+    pub fn half_extents(&self, performer: PerformerId) -> [f64; 3] {
+        self.places[performer.0 as usize].half
+    }
+
+    /// Returns the performers that a cell owns, ascending.
+    pub fn owned(&self, cell: CellId) -> &[PerformerId] {
+        self.cells.owned(cell)
+    }
+
+    /// Returns the performers of which a cell holds a ghost, ascending.
+    pub fn ghosts(&self, cell: CellId) -> impl Iterator<Item = PerformerId> + '_ {
+        self.ghosts.in_cell(cell)
+    }
+
+    /// Returns the levels that a cell has loaded, ascending.
+    pub fn loaded(&self, cell: CellId) -> impl Iterator<Item = LevelId> + '_ {
+        self.levels.of_cell(cell)
+    }
+
+    /// Returns the levels that a performer keeps active, ascending.
+    pub fn levels_of(&self, performer: PerformerId) -> &[LevelId] {
+        if self.marks[performer.0 as usize].has(Marks::KEEPER) {
+            self.levels.of_performer(performer)
+        } else {
+            &[]
+        }
+    }
+
+    /// Tells whether any performer keeps this level active.
+    pub fn is_active(&self, level: LevelId) -> bool {
+        self.levels.is_active(level)
+    }
+
+    /// Tells whether a cell has a performer or a ghost, and so needs a host.
+    pub fn is_open(&self, cell: CellId) -> bool {
+        self.cells.is_open(cell)
+    }
+
+    /// Tells whether a cell stands still because no performer keeps its level active.
+    pub fn is_suspended(&self, cell: CellId) -> bool {
+        self.cells.is_suspended(cell)
+    }
+
+    /// Returns the performers whose links' poses ghosts need after the next step, ascending.
+    pub fn wanted_poses(&self) -> &[PerformerId] {
+        &self.wanted_poses
+    }
+
+    /// Returns the performers that may change cell after the next step, ascending. It is a guess
+    /// that saves time: whoever it misses is asked for in a step of its own.
+    pub fn wanted_states(&self) -> &[PerformerId] {
+        &self.wanted_states
+    }
+}
