@@ -17,18 +17,6 @@ pub const DEFAULT_TOML: &str = include_str!("../../configs/default.toml");
 /// The largest number of secondaries that one run starts.
 pub const SECONDARIES_MAX: u32 = 1000;
 
-/// The most threads that step cells in each process.
-pub const THREADS_MAX: u32 = 64;
-
-/// The most levels that a world is cut into.
-pub const AUTO_LEVELS_MAX: u32 = 10_000;
-
-/// The longest time that a performer may be made to stay in a cell \[s\].
-pub const MINIMUM_STAY_MAX_S: f64 = 3600.0;
-
-/// The greatest interaction margin \[m\].
-pub const INTERACTION_MARGIN_MAX: f64 = 100.0;
-
 /// All settings of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Config {

@@ -26,7 +26,7 @@ use sdf::World;
 pub use cell_bytes::RestoreCellError;
 pub use hosted_cell::HostedCell;
 pub use step_error::StepError;
-pub use threads::{StartThreadsError, THREADS_MAX};
+pub use threads::StartThreadsError;
 pub use verification::{Difference, Divergence, Field};
 
 use cell_work::CellWork;
@@ -60,7 +60,7 @@ struct Slot {
 pub struct HostSettings {
     /// Simulated time per iteration \[ns\].
     pub step_size_ns: u64,
-    /// How many threads step cells, 1 to [`THREADS_MAX`].
+    /// How many threads step cells, 1 to [`lockstep::limits::THREADS_MAX`].
     pub threads: u32,
     /// Whether every step of every cell is done twice and compared.
     pub verify: bool,

@@ -6,20 +6,12 @@ use std::time::Duration;
 
 use clap::Parser;
 use lockstep::LoadRule;
+use lockstep::limits::{AUTO_LEVELS_MAX, INTERACTION_MARGIN_MAX, MINIMUM_STAY_MAX_S, THREADS_MAX};
 use protocol::{PeerName, Role};
 use transport::Endpoints;
 
 /// Where a primary is found when nothing is said.
 const DEFAULT_ENDPOINT: &str = "tcp://127.0.0.1:11345";
-
-/// The most threads that step cells.
-const THREADS_MAX: u32 = 64;
-/// The most levels that a world is cut into.
-const AUTO_LEVELS_MAX: usize = 10_000;
-/// The longest time that a performer may be made to stay in a cell \[s\].
-const MINIMUM_STAY_MAX_S: f64 = 3600.0;
-/// The greatest interaction margin \[m\].
-const INTERACTION_MARGIN_MAX: f64 = 100.0;
 
 /// Simulates one robot world on many processes in exact lockstep.
 ///
@@ -327,7 +319,7 @@ fn on_or_off(text: &str) -> Result<bool, String> {
 fn level_count(text: &str) -> Result<NonZeroUsize, String> {
     let count = text.parse().ok().and_then(NonZeroUsize::new);
     count
-        .filter(|count| count.get() <= AUTO_LEVELS_MAX)
+        .filter(|count| count.get() <= AUTO_LEVELS_MAX as usize)
         .ok_or_else(|| format!("use a whole number from 1 to {AUTO_LEVELS_MAX}"))
 }
 

@@ -116,6 +116,7 @@ impl Reporter {
                     None => true,
                 },
                 suspended: primary.membership().is_suspended(id),
+                digest: primary.cell_digest(id),
                 owner: primary.host(id).cloned(),
                 performers: names(plan, primary.owned(id)),
                 ghosts: names(plan, &primary.membership().ghosts(id).collect::<Vec<_>>()),

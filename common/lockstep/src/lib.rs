@@ -11,6 +11,7 @@ pub mod bounds;
 mod box_tree;
 mod journal;
 pub mod levels;
+pub mod limits;
 pub mod membership;
 pub mod pace;
 pub mod placement;

@@ -166,6 +166,9 @@ pub struct LevelReport {
     pub active: bool,
     /// Whether its cell stands still, with performers in it, until the level is active again.
     pub suspended: bool,
+    /// Digest of the performers in its cell, in order of their numbers, after the last iteration;
+    /// without a cell there is none.
+    pub digest: Option<Digest>,
     /// The secondary that hosts its cell.
     pub owner: Option<PeerName>,
     /// Performers that its cell owns.

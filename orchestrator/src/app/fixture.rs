@@ -182,6 +182,7 @@ pub(crate) fn levels() -> Vec<LevelReport> {
             owner: Some(owner.parse().unwrap()),
             performers: owned(performers),
             suspended: false,
+            digest: None,
             ghosts: owned(ghosts),
             hand_offs: 0,
             models_loaded: owned(models),
@@ -203,6 +204,7 @@ pub(crate) fn levels() -> Vec<LevelReport> {
         LevelReport {
             active: false,
             suspended: true,
+            digest: None,
             ..level("yard", "s1", &["crate"], &[], &[])
         },
     ]

@@ -4,13 +4,11 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 use std::time::Duration;
 
+use lockstep::limits::{AUTO_LEVELS_MAX, INTERACTION_MARGIN_MAX, MINIMUM_STAY_MAX_S, THREADS_MAX};
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::{
-    AUTO_LEVELS_MAX, Config, INTERACTION_MARGIN_MAX, LevelsConfig, MINIMUM_STAY_MAX_S,
-    NetworkConfig, RunConfig, SECONDARIES_MAX, THREADS_MAX, ViewConfig,
-};
+use super::{Config, LevelsConfig, NetworkConfig, RunConfig, SECONDARIES_MAX, ViewConfig};
 use crate::cli::{LevelsLoad, PeerLossPolicy};
 use crate::run_directory::check_run_name;
 

@@ -4,10 +4,8 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use lockstep::limits::THREADS_MAX;
 use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
-
-/// The most threads that one process may step cells on.
-pub const THREADS_MAX: u32 = 1024;
 
 /// As much as the main thread has, so that where a cell steps makes no difference \[bytes\].
 const STACK_BYTES: usize = 8 << 20;

@@ -69,6 +69,13 @@ impl Primary {
         self.distribution.owned(cell)
     }
 
+    /// Returns the digest of the performers in a cell after the last completed iteration; `None` of
+    /// a cell that nobody hosts.
+    pub fn cell_digest(&self, cell: CellId) -> Option<Digest> {
+        let digest = self.known.cell_digest(cell);
+        digest.filter(|_| self.distribution.host(cell).is_some())
+    }
+
     /// Returns performers in order of their names.
     pub fn performers_by_name(&self) -> &[PerformerId] {
         &self.by_name

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use protocol::primary_to_secondary::{CellSnapshot, HandOff, Wanted};
 use protocol::secondary_to_primary::StepAck;
-use protocol::{CellId, LinkPoses, PerformerId, PerformerState};
+use protocol::{CellId, Digest, LinkPoses, PerformerId, PerformerState};
 
 use super::distribution::Distribution;
 use super::stepping::Purpose;
@@ -18,6 +18,7 @@ pub(super) struct Known {
     transfers: BTreeMap<PerformerId, Vec<u8>>,
     poses: BTreeMap<PerformerId, LinkPoses>,
     snapshots: BTreeMap<CellId, CellSnapshot>,
+    cell_digests: Vec<Option<Digest>>,
     /// For each performer, whether its state was reported as not finite.
     reported: Vec<bool>,
 }
@@ -32,6 +33,7 @@ impl Known {
             transfers: BTreeMap::new(),
             poses: BTreeMap::new(),
             snapshots: BTreeMap::new(),
+            cell_digests: vec![None; plan.cells.len()],
             reported: vec![false; plan.performers.len()],
         }
     }
@@ -50,6 +52,9 @@ impl Known {
 
     /// Takes over what an ack brought besides the states.
     pub(super) fn take(&mut self, ack: StepAck) {
+        for cell in &ack.cells {
+            self.cell_digests[cell.cell.0 as usize] = Some(cell.digest);
+        }
         for transfer in ack.transfers {
             self.transfers.insert(transfer.performer, transfer.state);
         }
@@ -110,6 +115,10 @@ impl Known {
 
     pub(super) fn poses_of(&self, performer: PerformerId) -> Option<&LinkPoses> {
         self.poses.get(&performer)
+    }
+
+    pub(super) fn cell_digest(&self, cell: CellId) -> Option<Digest> {
+        self.cell_digests[cell.0 as usize]
     }
 
     pub(super) fn take_snapshot(&mut self, cell: CellId) -> Option<CellSnapshot> {

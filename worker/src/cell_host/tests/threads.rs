@@ -1,7 +1,9 @@
 //! How many threads step cells changes no bit.
 
+use lockstep::limits::THREADS_MAX;
+
 use super::fixture::*;
-use crate::cell_host::{CellHost, HostSettings, THREADS_MAX};
+use crate::cell_host::{CellHost, HostSettings};
 
 fn run(threads: u32) -> Vec<Digests> {
     let settings = HostSettings { threads, ..PLAIN };

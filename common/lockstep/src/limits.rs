@@ -1,0 +1,13 @@
+//! What the settings of a run may be at most, for whoever reads them: flags, files and messages.
+
+/// The most threads on which one process steps cells.
+pub const THREADS_MAX: u32 = 64;
+
+/// The most levels into which a world is cut.
+pub const AUTO_LEVELS_MAX: u32 = 10_000;
+
+/// The longest that a performer may be made to stay in a cell \[s\].
+pub const MINIMUM_STAY_MAX_S: f64 = 3600.0;
+
+/// The greatest interaction margin \[m\].
+pub const INTERACTION_MARGIN_MAX: f64 = 100.0;
