@@ -115,6 +115,11 @@ pub struct FoundRun {
 }
 
 impl FoundRun {
+    /// Tells whether its owner is still alive.
+    pub fn is_still_living(&self) -> bool {
+        is_living(&self.path)
+    }
+
     /// Returns the folder of its processes' logs.
     pub fn logs(&self) -> PathBuf {
         self.path.join(LOGS_FOLDER)

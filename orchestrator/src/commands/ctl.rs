@@ -5,7 +5,7 @@ use protocol::{Command, ExitCode};
 
 use super::{CommandResult, Failed, output, runtime, target};
 use crate::cli::CtlArguments;
-use crate::client::{self, AskError};
+use crate::client::AskError;
 
 /// Sends one command and waits until it has taken effect.
 pub(super) fn ctl(arguments: &CtlArguments) -> CommandResult {
@@ -13,7 +13,7 @@ pub(super) fn ctl(arguments: &CtlArguments) -> CommandResult {
         .parse()
         .map_err(|error| Failed::new(ExitCode::Usage, error))?;
     let target = target::find(run)?;
-    let asked = client::ask(&target.endpoints, command.clone(), arguments.timeout);
+    let asked = target.ask(command.clone(), arguments.timeout);
     match runtime()?.block_on(asked).map_err(from_ask)? {
         Reply::Done { iteration } => {
             let done = done(&command);
@@ -44,7 +44,7 @@ fn done(command: &Command) -> &'static str {
         Command::Play => "runs",
         Command::Pause => "is paused",
         Command::Step { .. } => "has stepped and is paused",
-        Command::MoveCell { .. } => "has moved the cell",
+        Command::MoveCell { .. } => "has the cell where it was wanted",
         Command::SetPerformer { .. } => "has the performer",
         Command::Stop | Command::Interrupt => "ends",
         Command::Ping | Command::Snapshot | Command::Layout => "answered",

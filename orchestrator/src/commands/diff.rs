@@ -127,7 +127,13 @@ impl<'a> Input<'a> {
         { reader }.read_to_end(&mut start).map_err(unreadable)?;
         let kind = match start.first() {
             _ if start == MAGIC => Kind::States,
-            None | Some(b'0'..=b'9') => Kind::Digests,
+            Some(b'0'..=b'9') => Kind::Digests,
+            None => {
+                let message = format!(
+                    "{name} is empty: the run that wrote it ended before its first iteration"
+                );
+                return Err(Failed::message(ExitCode::Configuration, message));
+            }
             Some(_) => {
                 let message = format!(
                     "{name} is neither a file of digests nor one of states: --digests and \

@@ -9,12 +9,11 @@ use super::table::{Table, names};
 use super::{CommandResult, Failed, output, runtime, target};
 use crate::app::rows::state_of;
 use crate::cli::{ShowArguments, ShownPanel, TableFormat};
-use crate::client;
 
 /// Prints one panel of a run.
 pub(super) fn show(arguments: &ShowArguments) -> CommandResult {
     let target = target::find(arguments.run.as_deref())?;
-    let asked = client::ask(&target.endpoints, Command::Snapshot, arguments.timeout);
+    let asked = target.ask(Command::Snapshot, arguments.timeout);
     match runtime()?.block_on(asked).map_err(from_ask)? {
         Reply::Snapshot(snapshot) => match arguments.format {
             TableFormat::Text => output::print(&table(&snapshot, arguments.panel).render()),

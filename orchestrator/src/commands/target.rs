@@ -1,10 +1,17 @@
 //! Which run a command is about: by name, by endpoint, or the only one that is living.
 
-use protocol::ExitCode;
+use std::time::Duration;
+
+use protocol::primary_to_client::Reply;
+use protocol::{Command, ExitCode};
 use transport::Endpoints;
 
 use super::Failed;
+use crate::client::{self, AskError};
 use crate::run_directory::{FoundRun, Runs};
+
+/// Time between two looks at whether a run has ended that does not answer.
+const END_LOOKUP_INTERVAL: Duration = Duration::from_millis(100);
 
 /// A run to talk to.
 #[derive(Debug)]
@@ -16,6 +23,27 @@ pub(super) struct Target {
 }
 
 impl Target {
+    /// Asks the run's primary, and gives up as soon as the run has ended.
+    ///
+    /// # Errors
+    /// When there is no answer in time, or none to come.
+    pub(super) async fn ask(&self, command: Command, limit: Duration) -> Result<Reply, AskError> {
+        tokio::select! {
+            biased;
+            answer = client::ask(&self.endpoints, command, limit) => answer,
+            () = self.end() => Err(AskError::Ended),
+        }
+    }
+
+    /// Waits for the end of a run of this machine.
+    async fn end(&self) {
+        while self.found.as_ref().is_none_or(FoundRun::is_still_living) {
+            tokio::time::sleep(END_LOOKUP_INTERVAL).await;
+        }
+        // An answer may be on its way.
+        tokio::time::sleep(END_LOOKUP_INTERVAL).await;
+    }
+
     /// Returns what to call the run.
     pub(super) fn name(&self) -> String {
         match &self.found {

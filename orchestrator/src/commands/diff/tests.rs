@@ -12,8 +12,10 @@ fn compare(first: &[u8], second: &[u8]) -> Result<Verdict, String> {
     let paths = ["A", "B"].map(|name| folder.path().join(name));
     std::fs::write(&paths[0], first).unwrap();
     std::fs::write(&paths[1], second).unwrap();
-    let open = |index: usize, name| Input::open(&paths[index], name).unwrap();
-    let (a, b) = (open(0, "A"), open(1, "B"));
+    let open = |index: usize, name| {
+        Input::open(&paths[index], name).map_err(|refused| format!("{:#}", refused.error))
+    };
+    let (a, b) = (open(0, "A")?, open(1, "B")?);
     match a.kind {
         Kind::Digests => digests::compare(a, b),
         Kind::States => states::compare(a, b),
@@ -45,7 +47,12 @@ fn digests_that_are_equal_are_counted() {
         &lines(&[1, 2, 3]),
         "equal: 3 iterations\n",
     );
-    check(b"", b"", "equal: 0 iterations\n");
+}
+
+#[test]
+fn a_run_that_wrote_nothing_equals_no_other() {
+    check(b"", b"", "A is empty: the run that wrote it ended");
+    check(&lines(&[1]), b"", "B is empty");
 }
 
 #[test]
