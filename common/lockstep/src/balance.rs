@@ -34,6 +34,9 @@ pub struct BalanceSettings {
     pub moves_max: usize,
     /// By which part of the mean load the slowest secondary may be above it.
     pub tolerance: f64,
+    /// By how much the slowest secondary must be above the mean load: less than that is lost in
+    /// what a step costs anyway.
+    pub minimum_gain: Duration,
     /// What moving a cell is taken to cost until a move was measured.
     pub move_cost: Duration,
 }
@@ -47,6 +50,7 @@ impl Default for BalanceSettings {
             expected_stay: 10_000,
             moves_max: 4,
             tolerance: 0.1,
+            minimum_gain: Duration::from_micros(20),
             move_cost: Duration::from_millis(20),
         }
     }
@@ -223,6 +227,7 @@ impl Balance {
         let goal = Goal {
             expected_stay: self.settings.expected_stay as f64,
             tolerance: self.settings.tolerance,
+            minimum_gain_ns: self.settings.minimum_gain.as_nanos() as f64,
         };
         if !planner::is_uneven(&hosts, &goal) {
             self.uneven_windows = 0;

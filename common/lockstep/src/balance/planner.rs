@@ -36,6 +36,8 @@ pub(super) struct Goal {
     pub expected_stay: f64,
     /// By which part of the mean load the slowest secondary may be above it.
     pub tolerance: f64,
+    /// How far above the mean load it must be for a change to be worth it at all.
+    pub minimum_gain_ns: f64,
 }
 
 /// A cell that is to move; hosts by their index.
@@ -52,7 +54,10 @@ pub(super) struct Planned {
 /// Tells whether the slowest host is further above the mean than the goal allows.
 pub(super) fn is_uneven(hosts: &[Vec<Candidate>], goal: &Goal) -> bool {
     let loads = loads_ns(hosts);
-    slowest_of(&loads).is_some_and(|host| loads[host] > mean(&loads) * (1.0 + goal.tolerance))
+    slowest_of(&loads).is_some_and(|host| {
+        let above_ns = loads[host] - mean(&loads);
+        above_ns > mean(&loads) * goal.tolerance && above_ns >= goal.minimum_gain_ns
+    })
 }
 
 /// Returns the moves that are worth it, each cell at most once.
@@ -250,6 +255,7 @@ mod tests {
     const GOAL: Goal = Goal {
         expected_stay: 100.0,
         tolerance: 0.1,
+        minimum_gain_ns: 0.0,
     };
 
     /// `hosts` gives the costs of cells by host; cells are numbered through. A cell with a

@@ -3,6 +3,8 @@
 //! [`Membership`](crate::membership::Membership) says what must change, the balance what may. What
 //! a change needs and the primary does not have, it asks for in a step in which time stands still.
 
+use std::collections::BTreeMap;
+
 use protocol::primary_to_observers::Severity;
 use protocol::primary_to_secondary::{
     AffinityChange, CellSnapshot, CellSource, HandOff, LevelChange, Step, Wanted,
@@ -116,18 +118,11 @@ impl Primary {
         self.drop_moves_of(&closed, reason, out);
         let mut affinities: Vec<AffinityChange> = closed.into_iter().map(given_up).collect();
         let opened = changes.cells_opened.iter().copied();
-        let opening: Vec<(CellId, u32)> = opened
+        let opening: Vec<CellId> = opened
             .filter(|cell| self.distribution.host(*cell).is_none())
-            .map(|cell| (cell, self.membership.owned(cell).len() as u32))
             .collect();
-        let hosts = if opening.is_empty() {
-            Vec::new()
-        } else {
-            let names = self.secondary_names();
-            let affinity = self.distribution.affinity();
-            self.balance.hosts_for(&opening, affinity, &names)
-        };
-        for ((cell, _), host) in opening.into_iter().zip(hosts) {
+        for cell in opening {
+            let host = self.host_for(cell);
             self.distribution.place(cell, Some(&host));
             affinities.push(AffinityChange {
                 cell,
@@ -152,6 +147,30 @@ impl Primary {
         }
         affinities.sort_by_key(|change| change.cell);
         (affinities, snapshots)
+    }
+
+    /// Returns the host of a cell that opens: one that stands by, else that of those who are ghosts
+    /// in it and so likely to enter it, which changes no load when they do.
+    fn host_for(&mut self, cell: CellId) -> PeerName {
+        let names = self.secondary_names();
+        let stands_by = |name: &PeerName| self.distribution.hosted(name).is_empty();
+        let mut owners: BTreeMap<&PeerName, usize> = BTreeMap::new();
+        for ghost in self.membership.ghosts(cell) {
+            if let Some(host) = self.distribution.host(self.distribution.cell(ghost)) {
+                *owners.entry(host).or_default() += 1;
+            }
+        }
+        let most = owners.into_iter().rev().max_by_key(|(_, count)| *count);
+        let is_empty = self.membership.owned(cell).is_empty();
+        match most {
+            Some((owner, _)) if is_empty && !names.iter().any(stands_by) => owner.clone(),
+            _ => {
+                let expected = self.membership.owned(cell).len();
+                let expected = (expected + self.membership.ghosts(cell).count()) as u32;
+                let affinity = self.distribution.affinity();
+                self.balance.host_for(cell, expected, affinity, &names)
+            }
+        }
     }
 
     fn ghost_poses(&self) -> Vec<LinkPoses> {
