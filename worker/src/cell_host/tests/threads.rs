@@ -28,7 +28,7 @@ fn a_count_of_threads_that_cannot_be_is_an_error_that_says_so() {
         let settings = HostSettings { threads, ..PLAIN };
         let host = CellHost::new("a".parse().unwrap(), vec![row("main", 1)], settings);
         let error = host.err().expect("it is refused").to_string();
-        assert!(error.contains("1 to 1024 threads"), "{error}");
+        assert!(error.contains("1 to 64 threads"), "{error}");
     };
     check(0);
     check(THREADS_MAX + 1);
