@@ -61,6 +61,8 @@ pub struct Primary {
     membership: Membership,
     distribution: Distribution,
     balance: Balance,
+    /// The secondaries that take part, by name; known once all are ready.
+    secondaries: Vec<PeerName>,
     /// Changes that wait for what they need.
     pending: Option<Pending>,
     moves: Vec<Move>,
@@ -148,6 +150,7 @@ impl Primary {
             membership: Membership::new(&plan, settings.rules),
             distribution: Distribution::new(&plan),
             balance: Balance::new(BalanceSettings::default()),
+            secondaries: Vec::new(),
             pending: None,
             moves: Vec::new(),
             last_advance: Duration::ZERO,

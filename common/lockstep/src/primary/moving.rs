@@ -64,12 +64,7 @@ impl Primary {
             return Err(format!("no level is named {level:?}"));
         };
         if self.roster.get(peer).is_none() {
-            let names: Vec<String> = self
-                .secondary_names()
-                .into_iter()
-                .map(String::from)
-                .collect();
-            let names = names.join(", ");
+            let names = self.secondary_names();
             return Err(format!("no secondary is named {peer}: there are {names}"));
         }
         let cell = CellId(index as u32);
@@ -118,9 +113,11 @@ impl Primary {
         if !self.settings.balance || self.roster.len() < 2 {
             return;
         }
-        let names = self.secondary_names();
         let affinity = self.distribution.affinity();
-        for wanted in self.balance.moves(self.iteration, affinity, &names) {
+        for wanted in self
+            .balance
+            .moves(self.iteration, affinity, &self.secondaries)
+        {
             if self.moves.iter().all(|other| other.cell != wanted.cell) {
                 self.moves.push(Move {
                     cell: wanted.cell,

@@ -70,14 +70,14 @@ impl Primary {
     /// All secondaries are ready: places the cells and has everyone build them, in a step in which
     /// time stands still.
     pub(super) fn begin_stepping(&mut self, now: SessionTime, out: &mut Vec<PrimaryOutput>) {
-        let names = self.secondary_names();
-        let affinities = first_placement(&self.plan, &names);
+        let members = self.roster.members();
+        self.secondaries = members.map(|(name, _)| name.clone()).collect();
+        let affinities = first_placement(&self.plan, &self.secondaries);
         for change in &affinities {
             self.distribution
                 .place(change.cell, change.secondary.as_ref());
         }
-        let names: Vec<&str> = names.iter().map(PeerName::as_str).collect();
-        let text = format!("all secondaries are ready: {}", names.join(", "));
+        let text = format!("all secondaries are ready: {}", self.secondary_names());
         self.event(Severity::Info, "run", text, out);
         self.pace.restart(now);
         let step = Step {
@@ -87,9 +87,10 @@ impl Primary {
         self.publish(Purpose::Build, step, Vec::new(), now, out);
     }
 
-    pub(super) fn secondary_names(&self) -> Vec<PeerName> {
-        let members = self.roster.members();
-        members.map(|(name, _)| name.clone()).collect()
+    /// Returns the names of the secondaries, for people.
+    pub(super) fn secondary_names(&self) -> String {
+        let names: Vec<&str> = self.secondaries.iter().map(PeerName::as_str).collect();
+        names.join(", ")
     }
 
     /// Returns when the next step is due, if one is.
