@@ -152,7 +152,10 @@ fn find(loaded: &[(LevelId, u32)], level: LevelId) -> Result<usize, usize> {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use sdf::{Collision, Geometry, Level, Link, Model, Physics, Pose, World};
+    use sdf::{
+        Collision, Geometry, JointEnd, JointKind, Level, Link, LinkReference, Model, Physics, Pose,
+        World, WorldJoint,
+    };
 
     /// A world with levels of 10 m side by side along x, 2 m of buffer, one static model each.
     pub(crate) fn world(name: &str, levels: &[&str]) -> World {
@@ -179,6 +182,17 @@ pub(crate) mod tests {
                 })
                 .collect(),
             ..World::default()
+        }
+    }
+
+    /// A joint of the world that holds one link to another.
+    pub(crate) fn fixed_joint(parent: LinkReference, child: LinkReference) -> WorldJoint {
+        WorldJoint {
+            name: "joint".to_owned(),
+            kind: JointKind::Fixed,
+            parent: JointEnd::Link(parent),
+            child,
+            pose: Pose::IDENTITY,
         }
     }
 

@@ -10,10 +10,10 @@ mod reference;
 mod suspension;
 
 use protocol::{CellId, Iteration, LevelId, PerformerId, PerformerState};
-use sdf::{JointEnd, JointKind, LinkReference, Pose, World, WorldJoint};
+use sdf::{LinkReference, World};
 
 use super::{Changes, LoadRule, Membership, Rules};
-use crate::levels::tests::{performer, world};
+use crate::levels::tests::{fixed_joint, performer, world};
 use crate::plan::Plan;
 
 const RULES: Rules = Rules {
@@ -158,13 +158,7 @@ fn join(world: &mut World, levels: usize, pairs: &[[usize; 2]]) {
     };
     world.joints = pairs
         .iter()
-        .map(|&[parent, child]| WorldJoint {
-            name: "joint".to_owned(),
-            kind: JointKind::Fixed,
-            parent: JointEnd::Link(reference(parent)),
-            child: reference(child),
-            pose: Pose::IDENTITY,
-        })
+        .map(|&[parent, child]| fixed_joint(reference(parent), reference(child)))
         .collect();
 }
 

@@ -91,10 +91,9 @@ fn group_of(held_to: &mut BTreeMap<usize, usize>, performer: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use sdf::{JointKind, LinkReference, Pose, WorldJoint};
+    use sdf::LinkReference;
 
-    use super::*;
-    use crate::levels::tests::{performer, world};
+    use crate::levels::tests::{fixed_joint, performer, world};
     use crate::plan::Plan;
 
     /// `joints` are pairs of performers by their place among the models after the two floors;
@@ -112,13 +111,7 @@ mod tests {
         };
         world.joints = joints
             .iter()
-            .map(|&[parent, child]| WorldJoint {
-                name: "joint".to_owned(),
-                kind: JointKind::Fixed,
-                parent: JointEnd::Link(reference(parent)),
-                child: reference(child),
-                pose: Pose::IDENTITY,
-            })
+            .map(|&[parent, child]| fixed_joint(reference(parent), reference(child)))
             .collect();
         Plan::new(&[world])
     }
