@@ -390,6 +390,7 @@ impl Cluster {
 /// Returns settings for tests: as fast as possible, nobody can fall silent.
 pub fn settings(secondaries: u32, iterations: u64) -> Settings {
     Settings {
+        publish_all: false,
         session: SessionId(0xf00d),
         secondaries,
         iterations: Some(iterations),

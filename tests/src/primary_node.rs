@@ -176,6 +176,8 @@ impl PrimaryNode {
             ack.cells.push(CellAck {
                 cell,
                 digest: digest.finish(),
+                systems_ns: 0,
+                sensors_ns: 0,
                 physics_ns: 0,
                 performer_count: primary.owned(cell).len() as u32,
             });
@@ -313,13 +315,15 @@ impl PrimaryNode {
                 format!("{} <- {}", address(&to), secondary_message(&message))
             }
             PrimaryOutput::Reply { message, .. } => match message.reply {
-                Reply::Done { iteration } => {
+                Reply::Done { iteration, .. } => {
                     format!("client <- {} done at {iteration}", message.request)
                 }
                 Reply::Failed { reason } => {
                     format!("client <- {} failed: {reason}", message.request)
                 }
-                Reply::Snapshot(_) | Reply::Layout(_) => "client <- figures".to_owned(),
+                Reply::Snapshot(_) | Reply::Layout(_) | Reply::Topics(_) => {
+                    "client <- figures".to_owned()
+                }
             },
             PrimaryOutput::Report { request, .. } => format!("report for {request}"),
             PrimaryOutput::Observe(message) => match observed(&message) {

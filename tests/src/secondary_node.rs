@@ -141,6 +141,7 @@ fn primary_message(message: &SecondaryToPrimary) -> String {
 
 fn welcome() -> Welcome {
     Welcome {
+        publish_all: false,
         worlds: Vec::new(),
         world_digest: Digest(1),
         step_size_ns: 1_000_000,

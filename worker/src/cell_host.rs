@@ -6,6 +6,8 @@
 
 mod cell_bytes;
 mod cell_work;
+mod crew;
+mod hand_off;
 mod hosted_cell;
 mod scene;
 mod step_error;
@@ -13,6 +15,7 @@ mod step_error;
 mod tests;
 mod threads;
 mod verification;
+mod world_crew;
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -20,7 +23,7 @@ use std::time::Instant;
 
 use protocol::primary_to_secondary::{CellSnapshot, CellSource, Step, Welcome};
 use protocol::secondary_to_primary::StepAck;
-use protocol::{CellId, PeerName, StateBlob};
+use protocol::{CellId, DataBatch, PeerName, StateBlob};
 use sdf::World;
 
 pub use cell_bytes::RestoreCellError;
@@ -33,6 +36,8 @@ use cell_work::CellWork;
 use hosted_cell::CellAnswer;
 use scene::Scene;
 use threads::Threads;
+
+use crate::systems::Outbox;
 
 /// What the cells beside the longest must take together until several threads are worth it: waking
 /// them and waiting for them takes 15 us \[ns\].
@@ -47,6 +52,7 @@ pub struct CellHost {
     scene: Scene,
     threads: Threads,
     cells: BTreeMap<CellId, Slot>,
+    data: Option<DataBatch>,
 }
 
 /// A cell with the time that its last step took.
@@ -64,6 +70,10 @@ pub struct HostSettings {
     pub threads: u32,
     /// Whether every step of every cell is done twice and compared.
     pub verify: bool,
+    /// The seed of random numbers.
+    pub seed: u64,
+    /// Whether every topic is published, also those that nobody listens to.
+    pub publish_all: bool,
 }
 
 impl From<&Welcome> for HostSettings {
@@ -72,6 +82,8 @@ impl From<&Welcome> for HostSettings {
             step_size_ns: welcome.step_size_ns,
             threads: welcome.threads,
             verify: welcome.verify,
+            seed: welcome.seed,
+            publish_all: welcome.publish_all,
         }
     }
 }
@@ -109,9 +121,10 @@ impl CellHost {
     ) -> Result<Self, StartThreadsError> {
         Ok(Self {
             name,
-            scene: Scene::new(worlds, settings.step_size_ns, settings.verify),
+            scene: Scene::new(worlds, settings),
             threads: Threads::start(settings.threads)?,
             cells: BTreeMap::new(),
+            data: None,
         })
     }
 
@@ -136,6 +149,10 @@ impl CellHost {
         let begin = Instant::now();
         cell_work::check(step, &self.scene)?;
         self.change_affinities(step, snapshots)?;
+        let mut said = self.scene.begin_step(step);
+        if step.speaker.as_ref() != Some(&self.name) {
+            said = Outbox::default();
+        }
         let answers = self.run_cells(step)?;
         let mut ack = StepAck {
             sequence: step.sequence,
@@ -151,11 +168,41 @@ impl CellHost {
             ack.poses.extend(answer.poses);
             ack.transfers.extend(answer.transfers);
             ack.snapshots.extend(answer.snapshot);
+            ack.failures.extend(answer.failures);
+            said.messages.extend(answer.said.messages);
+            said.requests.extend(answer.said.requests);
         }
+        ack.failures.sort_by_key(|failure| failure.number);
+        self.tell(said, &mut ack);
         leave_out_too_large(&mut ack.snapshots);
         ack.states = states;
         ack.busy_ns = begin.elapsed().as_nanos() as u64;
         Ok(ack)
+    }
+
+    /// Returns what the last step has for the data socket, once.
+    pub fn take_data(&mut self) -> Option<DataBatch> {
+        self.data.take()
+    }
+
+    /// Divides what was said among the answer and the data socket, in order of publishers.
+    fn tell(&mut self, mut said: Outbox, ack: &mut StepAck) {
+        said.messages.sort_by_key(|message| message.publisher);
+        said.requests.sort_by_key(|request| request.publisher);
+        let audience = &self.scene.audience;
+        let heard = said.messages.iter();
+        let heard = heard.filter(|message| audience.heard.contains(&message.topic));
+        ack.messages = heard.cloned().collect();
+        ack.requests = said.requests;
+        let mut messages = said.messages;
+        messages
+            .retain(|message| audience.publish_all || audience.observed.contains(&message.topic));
+        ack.published = messages.len() as u32;
+        self.data = (!messages.is_empty()).then_some(DataBatch {
+            sequence: ack.sequence,
+            iteration: ack.iteration,
+            messages,
+        });
     }
 
     fn change_affinities(

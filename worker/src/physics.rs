@@ -5,6 +5,7 @@
 //! What rapier cannot do as the world says is listed by [`unsupported`], for the caller to log.
 //! Nothing here knows of peers, messages or time beyond the step size; start at [`cell`].
 
+pub mod access;
 pub mod cell;
 mod collider;
 mod collision_filter;
@@ -27,6 +28,7 @@ mod tests;
 mod transfer;
 mod world_joint;
 
+pub use access::ModelRef;
 pub use cell::Cell;
 pub use limitation::{Limitation, LimitationKind, unsupported};
 pub use ray::RayHit;

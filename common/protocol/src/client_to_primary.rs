@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::id::{PeerName, RequestId};
+use crate::link_poses::LinkPose;
 
 /// A request; the reply carries the same id.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -42,6 +43,108 @@ pub enum Command {
         /// it, the model keeps the box that it has.
         size: Option<[f64; 3]>,
     },
+    /// Advances a paused simulation to a simulated time; done when it is reached.
+    RunTo {
+        /// \[s\]
+        sim_time_s: f64,
+    },
+    /// Sets something back to the start.
+    Reset {
+        /// What.
+        what: ResetKind,
+    },
+    /// Gives random numbers another seed.
+    SetSeed {
+        /// The seed.
+        seed: u64,
+    },
+    /// Sets the pace to aim for.
+    SetRealTimeFactor {
+        /// Simulated over real time; 0 is as fast as possible.
+        factor: f64,
+    },
+    /// Sets the simulated time per iteration.
+    SetStepSize {
+        /// \[s\], more than 0 and at most 0.1.
+        step_size_s: f64,
+    },
+    /// Brings a model into the world.
+    Spawn(Box<SpawnRequest>),
+    /// Takes a model out of the world for good.
+    Remove {
+        /// The model's name as reports have it.
+        model: String,
+    },
+    /// Moves models, all at once or none.
+    SetPoses {
+        /// The models with the poses of their origins.
+        poses: Vec<NamedPose>,
+    },
+    /// Has a force and a torque act on a link.
+    ApplyWrench {
+        /// `MODEL::LINK`, or a model, whose canonical link is meant.
+        link: String,
+        /// World frame, at the centre of mass \[N\].
+        force: [f64; 3],
+        /// World frame \[N m\].
+        torque: [f64; 3],
+        /// For how long \[s\]; at least one step.
+        duration_s: f64,
+    },
+    /// Sets an axis of a joint.
+    SetJoint {
+        /// `MODEL::JOINT`.
+        joint: String,
+        /// Which of its axes: 0 or 1.
+        axis: u32,
+        /// The position that it gets \[rad or m\].
+        position: Option<f64>,
+        /// The velocity that it gets \[rad/s or m/s\].
+        velocity: Option<f64>,
+    },
+    /// Switches collisions on or off.
+    SetCollisions {
+        /// A model, or `MODEL::LINK`.
+        entity: String,
+        /// Whether they touch anything.
+        enabled: bool,
+    },
+    /// Holds two links of different models together as they are.
+    Attach {
+        /// `MODEL::LINK` that holds.
+        parent: String,
+        /// `MODEL::LINK` that is held.
+        child: String,
+    },
+    /// Lets go of what [`Command::Attach`] holds.
+    Detach {
+        /// `MODEL::LINK` that holds.
+        parent: String,
+        /// `MODEL::LINK` that is held.
+        child: String,
+    },
+    /// Says something on a topic; done when the step that tells the systems is done.
+    Publish {
+        /// The topic.
+        topic: String,
+        /// The kind of message: `gz.msgs.Twist`.
+        kind: String,
+        /// The message, a `MessagePack` map.
+        #[serde(with = "serde_bytes")]
+        body: Vec<u8>,
+    },
+    /// Calls a service by its Gazebo name; what it does is one of the commands here.
+    CallService {
+        /// `/world/NAME/control`
+        service: String,
+        /// The kind of the request; empty for the one that the service takes.
+        kind: String,
+        /// The request, a `MessagePack` map.
+        #[serde(with = "serde_bytes")]
+        body: Vec<u8>,
+    },
+    /// Asks which topics there are.
+    Topics,
     /// Ends the run in order; done when it is under way.
     Stop,
     /// Ends the run as a signal would, with the outcome "interrupted".
@@ -54,16 +157,110 @@ pub enum Command {
     Layout,
 }
 
+/// What is set back to the start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ResetKind {
+    /// Simulated time and all models; what was spawned is gone, what was removed is back.
+    All,
+    /// Simulated time alone.
+    Time,
+    /// All models alone.
+    Models,
+}
+
+/// A model that is to come into a world.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SpawnRequest {
+    /// SDF or URDF text with one model.
+    pub sdf: String,
+    /// Its name, unless the text's.
+    pub name: Option<String>,
+    /// Whether it gets another name (`NAME_1`) when its own is taken.
+    pub allow_renaming: bool,
+    /// Where its origin is placed, unless where the text says.
+    pub pose: Option<LinkPose>,
+    /// The model in whose frame that pose is; the world's without it.
+    pub relative_to: Option<String>,
+    /// The world, where there are several.
+    pub world: Option<String>,
+}
+
+/// A model with the pose that it gets.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NamedPose {
+    /// The model's name as reports have it.
+    pub model: String,
+    /// Position \[m\] and orientation xyzw of its origin, world frame.
+    pub pose: LinkPose,
+}
+
 impl Command {
+    /// Returns it as a user would type it, without long parameters; `None` for what no user asks.
+    pub fn text(&self) -> Option<String> {
+        Some(match self {
+            Self::Play => "play".to_owned(),
+            Self::Pause => "pause".to_owned(),
+            Self::Step { count } => format!("step {count}"),
+            Self::MoveCell { level, peer } => format!("move-cell {level} {peer}"),
+            Self::SetPerformer { model, .. } => format!("set-performer {model}"),
+            Self::RunTo { sim_time_s } => format!("run-to {sim_time_s}"),
+            Self::Reset { what } => match what {
+                ResetKind::All => "reset all".to_owned(),
+                ResetKind::Time => "reset time".to_owned(),
+                ResetKind::Models => "reset models".to_owned(),
+            },
+            Self::SetSeed { seed } => format!("set-seed {seed}"),
+            Self::SetRealTimeFactor { factor } => format!("set-real-time-factor {factor}"),
+            Self::SetStepSize { step_size_s } => format!("set-step-size {step_size_s}"),
+            Self::Spawn(request) => match &request.name {
+                Some(name) => format!("spawn {name}"),
+                None => "spawn".to_owned(),
+            },
+            Self::Remove { model } => format!("remove {model}"),
+            Self::SetPoses { poses } => match poses.as_slice() {
+                [one] => format!("set-pose {}", one.model),
+                several => format!("set-pose of {} models", several.len()),
+            },
+            Self::ApplyWrench { link, .. } => format!("apply-wrench {link}"),
+            Self::SetJoint { joint, .. } => format!("set-joint {joint}"),
+            Self::SetCollisions { entity, enabled } => {
+                let verb = if *enabled { "enable" } else { "disable" };
+                format!("{verb}-collisions {entity}")
+            }
+            Self::Attach { parent, child } => format!("attach {parent} {child}"),
+            Self::Detach { parent, child } => format!("detach {parent} {child}"),
+            Self::Publish { topic, .. } => format!("publish {topic}"),
+            Self::CallService { service, .. } => format!("call {service}"),
+            Self::Stop | Self::Interrupt => "stop".to_owned(),
+            Self::Ping | Self::Snapshot | Self::Layout | Self::Topics => return None,
+        })
+    }
+
     /// Tells whether this only asks and changes nothing.
     pub fn only_asks(&self) -> bool {
         match self {
-            Self::Ping | Self::Snapshot | Self::Layout => true,
+            Self::Ping | Self::Snapshot | Self::Layout | Self::Topics => true,
             Self::Play
             | Self::Pause
             | Self::Step { .. }
             | Self::MoveCell { .. }
             | Self::SetPerformer { .. }
+            | Self::RunTo { .. }
+            | Self::Reset { .. }
+            | Self::SetSeed { .. }
+            | Self::SetRealTimeFactor { .. }
+            | Self::SetStepSize { .. }
+            | Self::Spawn(_)
+            | Self::Remove { .. }
+            | Self::SetPoses { .. }
+            | Self::ApplyWrench { .. }
+            | Self::SetJoint { .. }
+            | Self::SetCollisions { .. }
+            | Self::Attach { .. }
+            | Self::Detach { .. }
+            | Self::Publish { .. }
+            | Self::CallService { .. }
             | Self::Stop
             | Self::Interrupt => false,
         }

@@ -50,6 +50,18 @@ number_id!(
     RequestId(u64)
 );
 
+/// A top-level model of a world: numbers are given in file order, then in the order of spawning, and
+/// never twice.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+pub struct ModelId {
+    /// The index of its world.
+    pub world: u32,
+    /// Its index among the world's models.
+    pub model: u32,
+}
+
 impl Iteration {
     /// Returns the iteration after this one.
     #[must_use]

@@ -5,6 +5,7 @@
 //! them in [`envelope`], and the figures that people and scripts read in [`report`].
 //! Nothing here opens a socket, reads a clock or knows physics.
 
+pub mod action;
 pub mod client_to_primary;
 pub mod digest;
 pub mod envelope;
@@ -21,14 +22,17 @@ pub mod state;
 pub mod states_file;
 pub mod time;
 pub mod topic;
+pub mod topic_message;
 pub mod version;
 
+pub use action::{Action, LinkId, StampedAction};
 pub use client_to_primary::{ClientToPrimary, Command};
 pub use digest::{Digest, DigestBuilder};
 pub use envelope::{DecodeError, Envelope, decode, encode};
 pub use exit::{ExitCode, Outcome, StopReason};
 pub use id::{
-    CellId, Iteration, LevelId, PeerName, PerformerId, RequestId, RoutingId, Sequence, SessionId,
+    CellId, Iteration, LevelId, ModelId, PeerName, PerformerId, RequestId, RoutingId, Sequence,
+    SessionId,
 };
 pub use link_poses::{LinkPose, LinkPoses};
 pub use peer::{PeerInfo, Role};
@@ -38,4 +42,5 @@ pub use primary_to_secondary::PrimaryToSecondary;
 pub use secondary_to_primary::SecondaryToPrimary;
 pub use state::{NO_REACH, PerformerState, StateBlob};
 pub use time::{SessionTime, SimTime};
+pub use topic_message::{DataBatch, Publisher, TopicMessage};
 pub use version::ProtocolVersion;

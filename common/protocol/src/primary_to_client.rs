@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::id::{Iteration, RequestId};
-use crate::report::{Layout, Snapshot};
+use crate::report::{Layout, Snapshot, TopicReport};
 
 /// The reply to a request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -21,6 +21,8 @@ pub enum Reply {
     Done {
         /// The iteration that the simulation is at.
         iteration: Iteration,
+        /// The name that a spawned model got.
+        name: Option<String>,
     },
     /// It could not take effect and changed nothing.
     Failed {
@@ -31,4 +33,6 @@ pub enum Reply {
     Snapshot(Box<Snapshot>),
     /// What stands still.
     Layout(Box<Layout>),
+    /// The topics of systems and sensors, by name.
+    Topics(Vec<TopicReport>),
 }

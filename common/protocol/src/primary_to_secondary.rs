@@ -3,12 +3,14 @@
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
+use crate::action::StampedAction;
 use crate::digest::Digest;
 use crate::exit::StopReason;
 use crate::id::{CellId, Iteration, LevelId, PeerName, PerformerId, Sequence};
 use crate::link_poses::LinkPoses;
 use crate::time::SimTime;
 use crate::topic;
+use crate::topic_message::{SubscriptionChange, TopicMessage};
 
 /// A message of the primary to secondaries.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -49,6 +51,8 @@ pub struct Welcome {
     pub threads: u32,
     /// Whether every step of every cell is done twice and compared.
     pub verify: bool,
+    /// Whether every topic is published, also those that nobody listens to.
+    pub publish_all: bool,
 }
 
 /// Why a process may not join.
@@ -59,18 +63,24 @@ pub struct Refusal {
 }
 
 /// One iteration, or with `paused` a round in which time stands still.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Step {
     /// The number of this message.
     pub sequence: Sequence,
     /// The iteration that the cells are at once the step is done.
     pub iteration: Iteration,
-    /// Simulated time at the end of the iteration.
+    /// Simulated time at the end of the iteration, as it is shown: it may be set back.
     pub sim_time: SimTime,
+    /// Simulated time that has passed at the end of the iteration, since the start or the last time
+    /// that models were reset: what systems, sensors and random numbers go by.
+    pub elapsed: SimTime,
     /// Simulated time that physics advances \[ns\]; 0 when paused.
     pub step_size_ns: u64,
     /// Whether time stands still.
     pub paused: bool,
+    /// Whether every cell is dropped first and all is as the worlds have it, with what was spawned
+    /// gone and what was removed back.
+    pub anew: bool,
     /// Cells that come to a host, change it, or are given up, in order of their ids.
     pub affinities: Vec<AffinityChange>,
     /// Performers that change cell, in order of their ids.
@@ -83,6 +93,15 @@ pub struct Step {
     pub ghost_poses: Vec<LinkPoses>,
     /// Cells that stop for now or go on, in order of their ids.
     pub suspensions: Vec<Suspension>,
+    /// Commands, in the order in which they are done: after all of the above and before physics.
+    pub actions: Vec<StampedAction>,
+    /// What systems hear in this step, in order: what clients said since the last one, and what
+    /// systems said in it on topics that systems listen to.
+    pub messages: Vec<TopicMessage>,
+    /// Who publishes what systems of worlds say, which every secondary runs.
+    pub speaker: Option<PeerName>,
+    /// Topics that observers begin or cease to listen to, by name.
+    pub subscriptions: Vec<SubscriptionChange>,
     /// What the answer must hold besides the states.
     pub wanted: Wanted,
 }

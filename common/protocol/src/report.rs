@@ -301,3 +301,16 @@ pub struct SecondarySummary {
     /// Performers that were handed to it.
     pub hand_offs_in: u64,
 }
+
+/// A topic of systems or sensors.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TopicReport {
+    /// Its name.
+    pub topic: String,
+    /// The kind of its messages.
+    pub kind: String,
+    /// Who publishes on it: `model: system`.
+    pub publishers: Vec<String>,
+    /// Who listens to it, systems alone: `model: system`.
+    pub subscribers: Vec<String>,
+}

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::action::ActionFailure;
+use crate::client_to_primary::Command;
 use crate::digest::Digest;
 use crate::exit::StopReason;
 use crate::id::{CellId, Iteration, PerformerId, Sequence};
@@ -10,6 +12,7 @@ use crate::peer::PeerInfo;
 use crate::primary_to_secondary::CellSnapshot;
 use crate::state::StateBlob;
 use crate::topic;
+use crate::topic_message::{Publisher, TopicMessage};
 
 /// A message of a secondary.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -53,7 +56,7 @@ pub struct Heartbeat {
 }
 
 /// The answer to a step.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct StepAck {
     /// The step answered.
     pub sequence: Sequence,
@@ -69,8 +72,26 @@ pub struct StepAck {
     pub transfers: Vec<Transfer>,
     /// Snapshots of the cells asked for, in order of their ids.
     pub snapshots: Vec<CellSnapshot>,
+    /// Actions that could not be done, in order of their numbers.
+    pub failures: Vec<ActionFailure>,
+    /// What systems said on topics that systems listen to, in order of publishers.
+    pub messages: Vec<TopicMessage>,
+    /// What systems ask of the run, as clients do, in order of publishers.
+    pub requests: Vec<SystemRequest>,
+    /// How many messages the [`DataBatch`](crate::topic_message::DataBatch) of this step has on the
+    /// data socket; with 0 there is none.
+    pub published: u32,
     /// From receiving the step to sending this \[ns\].
     pub busy_ns: u64,
+}
+
+/// Something that a system asks of the run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SystemRequest {
+    /// Which system.
+    pub publisher: Publisher,
+    /// What it asks for.
+    pub command: Command,
 }
 
 /// One cell after a step.
@@ -82,6 +103,10 @@ pub struct CellAck {
     pub digest: Digest,
     /// Time that its physics took \[ns\].
     pub physics_ns: u64,
+    /// Time that its systems took \[ns\].
+    pub systems_ns: u64,
+    /// Time that its sensors took \[ns\].
+    pub sensors_ns: u64,
     /// How many states of the blob are its own.
     pub performer_count: u32,
 }

@@ -12,11 +12,13 @@ pub enum ProtocolVersion {
     /// Hand-offs, ghosts, suspended cells, snapshots of cells, reach of performers; move cell and
     /// set performer commands.
     V2,
+    /// Commands to models, spawning, topics, systems of worlds, resets.
+    V3,
 }
 
 impl ProtocolVersion {
     /// The version that this build speaks.
-    pub const CURRENT: Self = Self::V2;
+    pub const CURRENT: Self = Self::V3;
 }
 
 impl From<ProtocolVersion> for u16 {
@@ -24,6 +26,7 @@ impl From<ProtocolVersion> for u16 {
         match version {
             ProtocolVersion::V1 => 1,
             ProtocolVersion::V2 => 2,
+            ProtocolVersion::V3 => 3,
         }
     }
 }
@@ -45,6 +48,7 @@ impl TryFrom<u16> for ProtocolVersion {
         match number {
             1 => Ok(Self::V1),
             2 => Ok(Self::V2),
+            3 => Ok(Self::V3),
             number => Err(UnknownVersion {
                 number,
                 known: Self::CURRENT.into(),

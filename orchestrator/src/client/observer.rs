@@ -111,7 +111,8 @@ impl Pending {
         match reply {
             Reply::Snapshot(snapshot) => Some(Feed::Snapshot(snapshot)),
             Reply::Layout(layout) => Some(Feed::Layout(layout)),
-            Reply::Done { iteration } => Some(Feed::Reply {
+            Reply::Topics(_) => None,
+            Reply::Done { iteration, .. } => Some(Feed::Reply {
                 command,
                 result: Ok(iteration),
             }),

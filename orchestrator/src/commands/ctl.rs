@@ -23,7 +23,7 @@ pub(super) fn ctl(arguments: &CtlArguments) -> CommandResult {
             ))
         }
         Reply::Failed { reason } => Err(Failed::message(ExitCode::Failure, reason)),
-        Reply::Snapshot(_) | Reply::Layout(_) => Err(Failed::message(
+        Reply::Snapshot(_) | Reply::Layout(_) | Reply::Topics(_) => Err(Failed::message(
             ExitCode::Failure,
             "the primary answered something else",
         )),
@@ -47,6 +47,6 @@ fn done(command: &Command) -> &'static str {
         Command::MoveCell { .. } => "has the cell where it was wanted",
         Command::SetPerformer { .. } => "has the performer",
         Command::Stop | Command::Interrupt => "ends",
-        Command::Ping | Command::Snapshot | Command::Layout => "answered",
+        _ => "has done it",
     }
 }

@@ -21,7 +21,7 @@ pub(super) fn show(arguments: &ShowArguments) -> CommandResult {
             TableFormat::Json => json(&snapshot, arguments.panel),
         },
         Reply::Failed { reason } => Err(Failed::message(ExitCode::Failure, reason)),
-        Reply::Done { .. } | Reply::Layout(_) => Err(Failed::message(
+        Reply::Done { .. } | Reply::Layout(_) | Reply::Topics(_) => Err(Failed::message(
             ExitCode::Failure,
             "the primary answered something else",
         )),

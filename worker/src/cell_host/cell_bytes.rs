@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::hosted_cell::HostedCell;
 use super::scene::Scene;
-use crate::physics::{Cell, RestoreError};
+use crate::physics::{Cell, ModelRef, RestoreError};
 
 /// Bytes that are no snapshot of the cell.
 #[derive(Debug, thiserror::Error)]
@@ -41,6 +41,8 @@ struct Attachment {
     is_suspended: bool,
     /// The levels that are loaded, ascending.
     levels: Vec<LevelId>,
+    /// What the systems of each model remember, by its index.
+    systems: BTreeMap<usize, Vec<Vec<u8>>>,
 }
 
 impl HostedCell {
@@ -52,6 +54,7 @@ impl HostedCell {
             cell: self.id,
             is_suspended: self.is_suspended,
             levels: self.levels.iter().copied().collect(),
+            systems: self.crew.all_memories(),
         };
         bytes = postcard::to_extend(&attachment, bytes)
             .expect("numbers and lists are what postcard can express");
@@ -86,7 +89,36 @@ impl HostedCell {
         cell.levels = attachment.levels.into_iter().collect();
         cell.keepers = cell.keepers_of_models(scene);
         cell.check_contents(scene)?;
+        cell.call_crew(scene);
+        let mut systems = attachment.systems;
+        let mut models: BTreeSet<usize> = cell.crew.models().collect();
+        models.extend(systems.keys());
+        for model in models {
+            let memories = systems.remove(&model).unwrap_or_default();
+            let recalled = cell.crew.recall(model, &memories);
+            recalled.ok_or(RestoreCellError::Contents("systems"))?;
+        }
         Ok(cell)
+    }
+
+    /// Makes the systems of all models that it owns.
+    fn call_crew(&mut self, scene: &Scene) {
+        let world = self.world;
+        let fixed: Vec<usize> = match scene.plan.cell(self.id).level {
+            None => scene.plan.global_models[world].clone(),
+            Some(level) if self.levels.contains(&level) => {
+                scene.plan.level(level).static_models.clone()
+            }
+            Some(_) => Vec::new(),
+        };
+        for model in fixed {
+            self.crew.join(scene, world, ModelRef::fixed(model));
+        }
+        let performers: Vec<_> = self.physics.performer_models().collect();
+        for (performer, model) in performers {
+            let model = ModelRef::moving(performer, model);
+            self.crew.join(scene, world, model);
+        }
     }
 
     fn keepers_of_models(&self, scene: &Scene) -> BTreeMap<usize, u32> {

@@ -5,16 +5,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use protocol::action::ActionFailure;
 use protocol::primary_to_secondary::{CellSnapshot, GhostChange, LevelChange, Step};
 use protocol::secondary_to_primary::{CellAck, Transfer};
 use protocol::{CellId, DigestBuilder, LevelId, LinkPoses, PerformerId, PerformerState};
 
 use super::cell_work::CellWork;
+use super::crew::{Crew, Shift};
 use super::scene::Scene;
 use super::step_error::StepError;
-use crate::physics::Cell;
+use crate::physics::{Cell, ModelRef};
+use crate::systems::Outbox;
 
 /// A cell with what its host knows of it.
 pub struct HostedCell {
@@ -28,6 +31,7 @@ pub struct HostedCell {
     pub(super) performers: BTreeSet<PerformerId>,
     pub(super) ghosts: BTreeSet<PerformerId>,
     pub(super) is_suspended: bool,
+    pub(super) crew: Crew,
     /// The states of its performers after its last step.
     pub(super) states: Vec<PerformerState>,
     digest: DigestBuilder,
@@ -41,6 +45,8 @@ pub(super) struct CellAnswer {
     pub(super) poses: Vec<LinkPoses>,
     pub(super) transfers: Vec<Transfer>,
     pub(super) snapshot: Option<CellSnapshot>,
+    pub(super) failures: Vec<ActionFailure>,
+    pub(super) said: Outbox,
 }
 
 impl HostedCell {
@@ -81,7 +87,13 @@ impl HostedCell {
         for model in &scene.plan.global_models[world] {
             physics.insert_static(*model);
         }
-        Self::around(id, world, physics)
+        let mut cell = Self::around(id, world, physics);
+        if scene.plan.cell(id).level.is_none() {
+            for model in &scene.plan.global_models[world] {
+                cell.crew.join(scene, world, ModelRef::fixed(*model));
+            }
+        }
+        cell
     }
 
     /// Makes a cell as it is at the start.
@@ -91,6 +103,8 @@ impl HostedCell {
             let model = scene.plan.performer(*performer).model;
             cell.physics.insert_performer(*performer, model);
             cell.performers.insert(*performer);
+            let model = ModelRef::moving(*performer, model);
+            cell.crew.join(scene, cell.world, model);
         }
         cell
     }
@@ -105,6 +119,7 @@ impl HostedCell {
             performers: physics.performers().collect(),
             ghosts: physics.ghosts().collect(),
             is_suspended: false,
+            crew: Crew::default(),
             states: Vec::new(),
             digest: DigestBuilder::default(),
             is_read: false,
@@ -121,25 +136,78 @@ impl HostedCell {
     ) -> Result<CellAnswer, StepError> {
         let begin = Instant::now();
         self.change(work, step, scene)?;
-        if self.advances_in(step) {
-            self.physics.step(step.step_size_ns as f64 / 1e9);
+        let failures = self.act(step, scene);
+        let mut said = Outbox::default();
+        let changed = begin.elapsed();
+        let advances = self.advances_in(step);
+        let mut systems = self.run_systems(step, scene, advances, &mut said);
+        let begin = Instant::now();
+        if advances {
+            self.physics.step(scene.step_size_s);
         }
-        let physics_ns = begin.elapsed().as_nanos() as u64;
-        if self.advances_in(step) || !work.is_empty() || !self.is_read {
+        let physics = changed + begin.elapsed();
+        let begin = Instant::now();
+        if advances {
+            let mut shift = Shift {
+                time: scene.time_of(step),
+                cell: &mut self.physics,
+                audience: &scene.audience,
+                outbox: &mut said,
+            };
+            self.crew.after_step(&mut shift);
+        }
+        systems += begin.elapsed();
+        let is_told = !work.is_empty() || !step.actions.is_empty();
+        if advances || is_told || !self.is_read {
             self.read(scene);
         }
         let ack = CellAck {
             cell: self.id,
             digest: self.digest.finish(),
-            physics_ns,
+            physics_ns: physics.as_nanos() as u64,
+            systems_ns: systems.as_nanos() as u64,
+            sensors_ns: 0,
             performer_count: self.states.len() as u32,
         };
-        Ok(self.answer(ack, step))
+        let mut answer = self.answer(ack, step);
+        answer.failures = failures;
+        answer.said = said;
+        Ok(answer)
+    }
+
+    /// Lets systems hear what a step says and, when time advances, act; returns the time it took.
+    fn run_systems(
+        &mut self,
+        step: &Step,
+        scene: &Scene,
+        advances: bool,
+        said: &mut Outbox,
+    ) -> Duration {
+        let begin = Instant::now();
+        let time = scene.time_of(step);
+        let mut shift = Shift {
+            time,
+            cell: &mut self.physics,
+            audience: &scene.audience,
+            outbox: said,
+        };
+        self.crew.deliver(&step.messages, &mut shift);
+        if advances {
+            scene.world_crews[self.world].act(time, shift.cell);
+            self.crew.before_step(&mut shift);
+        }
+        begin.elapsed()
+    }
+
+    /// Does the actions of a step that are about the models of this cell.
+    fn act(&mut self, step: &Step, scene: &Scene) -> Vec<ActionFailure> {
+        let _ = (step, scene);
+        Vec::new()
     }
 
     /// Tells whether time passes in it in a step.
     pub(super) fn advances_in(&self, step: &Step) -> bool {
-        !step.paused && !self.is_suspended && !self.performers.is_empty()
+        !step.paused && !self.is_suspended && (!self.performers.is_empty() || !self.crew.is_empty())
     }
 
     fn answer(&mut self, ack: CellAck, step: &Step) -> CellAnswer {
@@ -147,7 +215,7 @@ impl HostedCell {
         let poses = self.own(&wanted.poses);
         let transfers = self.own(&wanted.states).map(|performer| Transfer {
             performer,
-            state: self.physics.transfer(performer),
+            state: self.hand_off_state(performer),
         });
         CellAnswer {
             ack,
@@ -164,6 +232,8 @@ impl HostedCell {
                     cell: self.id,
                     bytes: self.snapshot(),
                 }),
+            failures: Vec::new(),
+            said: Outbox::default(),
         }
     }
 
@@ -198,8 +268,9 @@ impl HostedCell {
                 return Err(StepError::NotInCell { performer, cell });
             }
             self.physics.remove_performer(performer);
+            self.crew.leave(scene.plan.performer(performer).model);
         }
-        self.adopt(work)?;
+        self.adopt(work, scene)?;
         for change in &work.levels {
             self.change_level(*change, scene)?;
         }
@@ -222,21 +293,6 @@ impl HostedCell {
         Ok(())
     }
 
-    fn adopt(&mut self, work: &CellWork<'_>) -> Result<(), StepError> {
-        if work.arrivals.is_empty() {
-            return Ok(());
-        }
-        let cell = self.id;
-        for arrival in &work.arrivals {
-            let performer = arrival.performer;
-            if !self.performers.insert(performer) {
-                return Err(StepError::InCell { performer, cell });
-            }
-        }
-        let adopted = self.physics.adopt(&work.arrivals);
-        adopted.map_err(|source| StepError::Adopt { cell, source })
-    }
-
     fn change_level(&mut self, change: LevelChange, scene: &Scene) -> Result<(), StepError> {
         let LevelChange {
             cell,
@@ -251,11 +307,18 @@ impl HostedCell {
         if !is_new {
             return Err(StepError::Level { cell, level });
         }
+        let is_own = scene.plan.level(level).cell == cell;
         for model in &scene.plan.level(level).static_models {
             if loaded {
                 self.keep(*model);
+                if is_own {
+                    self.crew.join(scene, self.world, ModelRef::fixed(*model));
+                }
             } else {
                 self.release(*model);
+                if is_own {
+                    self.crew.leave(*model);
+                }
             }
         }
         Ok(())

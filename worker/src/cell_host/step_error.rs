@@ -74,6 +74,14 @@ pub enum StepError {
         #[source]
         source: AdoptError,
     },
+    /// A performer enters a cell with a state that is none, or with systems of another build.
+    #[error("the state of performer {performer}, which enters cell {cell}, is damaged")]
+    HandOff {
+        /// The performer.
+        performer: PerformerId,
+        /// The cell.
+        cell: CellId,
+    },
     /// There is no such level, or it is loaded, or gone, already.
     #[error("level {level} cannot come into cell {cell} or leave it")]
     Level {

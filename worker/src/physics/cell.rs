@@ -13,6 +13,7 @@ use rapier3d_f64::pipeline::PhysicsWorld;
 use sdf::World;
 use serde::{Deserialize, Serialize};
 
+use super::access::Load;
 use super::collision_filter::CollisionFilter;
 use super::fresh_contacts::FreshContacts;
 use super::ghost::Ghost;
@@ -53,6 +54,8 @@ pub struct Cell {
     pub(super) has_new_joints: bool,
     /// Bodies that came asleep since then.
     pub(super) sleepers: Vec<RigidBodyHandle>,
+    /// What acts in the next step alone.
+    pub(super) loads: Vec<Load>,
     digest: DigestBuilder,
 }
 
@@ -138,6 +141,7 @@ impl Cell {
             solids: SolidsOfCell::default(),
             has_new_joints: false,
             sleepers: Vec::new(),
+            loads: Vec::new(),
             digest: DigestBuilder::default(),
         }
     }
@@ -223,7 +227,9 @@ impl Cell {
         } = &mut self.contents;
         let mechanisms = mechanisms.values_mut().chain(joint_mechanisms.values_mut());
         mechanism::prepare(mechanisms, &mut self.physics, step_size_s);
+        let before = self.apply_loads();
         self.physics.step_with_events(&CollisionFilter, &());
+        self.take_loads(before);
         self.wake_disturbed();
         self.solids.movers_changed();
         self.report_quarantined();

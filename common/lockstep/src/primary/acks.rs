@@ -221,7 +221,13 @@ impl Primary {
             Until::Changed { published } => published,
         };
         for waiter in self.waiters.extract_if(.., |waiter| is_done(waiter.until)) {
-            Self::reply(waiter.to, waiter.request, Reply::Done { iteration }, out);
+            let name = None;
+            Self::reply(
+                waiter.to,
+                waiter.request,
+                Reply::Done { iteration, name },
+                out,
+            );
         }
     }
 }

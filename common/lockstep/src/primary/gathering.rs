@@ -49,6 +49,7 @@ impl Primary {
             heartbeat_timeout: self.settings.heartbeat_timeout.unwrap_or(Duration::MAX),
             threads: self.settings.threads,
             verify: self.settings.verify,
+            publish_all: self.settings.publish_all,
         };
         out.push(PrimaryOutput::Send {
             to: from.clone(),

@@ -44,6 +44,8 @@ pub struct Settings {
     pub threads: u32,
     /// Whether every step of every cell is done twice and compared.
     pub verify: bool,
+    /// Whether every topic is published, also those that nobody listens to.
+    pub publish_all: bool,
     /// The primary's own program; a secondary's must be equal.
     pub build: Build,
 }

@@ -27,7 +27,10 @@ impl Primary {
             self.refused.foreign += 1;
             return Self::fail(from, request, "the request was meant for another run", out);
         }
-        if matches!(command, Command::Snapshot | Command::Layout) {
+        if matches!(
+            command,
+            Command::Snapshot | Command::Layout | Command::Topics
+        ) {
             return out.push(PrimaryOutput::Report {
                 to: from,
                 request,
@@ -64,7 +67,8 @@ impl Primary {
             Command::SetPerformer { model, size } => {
                 self.on_set_performer(from, request, &model, size, now, out);
             }
-            Command::Ping | Command::Snapshot | Command::Layout => {}
+            Command::Ping | Command::Snapshot | Command::Layout | Command::Topics => {}
+            _ => Self::fail(from, request, "not possible yet", out),
         }
     }
 
@@ -190,6 +194,7 @@ impl Primary {
             request,
             Reply::Done {
                 iteration: self.iteration,
+                name: None,
             },
             out,
         );

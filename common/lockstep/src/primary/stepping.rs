@@ -146,6 +146,8 @@ impl Primary {
             sequence: self.sequence,
             iteration,
             sim_time: self.sim_time_at(iteration),
+            elapsed: self.sim_time_at(iteration),
+            speaker: self.secondaries.first().cloned(),
             step_size_ns: if advances {
                 self.settings.step_size.as_nanos() as u64
             } else {

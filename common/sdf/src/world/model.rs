@@ -64,7 +64,7 @@ impl Model {
 
 impl Model {
     /// Tells whether all links that its joints name by index are there.
-    pub(super) fn joints_hold_links(&self) -> bool {
+    pub(crate) fn joints_hold_links(&self) -> bool {
         let is_there = |link: usize| link < self.links.len();
         self.joints.iter().all(|joint| {
             let parent = match joint.parent {

@@ -181,25 +181,12 @@ fn on_reply(model: &mut Model, command: Command, result: Result<Iteration, Strin
     if let Some(index) = model.pending.iter().position(|pending| *pending == command) {
         model.pending.remove(index);
     }
-    let Some(name) = command_text(command) else {
+    let Some(name) = command.text() else {
         return;
     };
     match result {
         Ok(iteration) => model.notify(format!("{name}: done at iteration {iteration}"), false),
         Err(reason) => model.notify(format!("{name} failed: {reason}"), true),
-    }
-}
-
-/// Returns a command as the user knows it; `None` for those that no user gives.
-fn command_text(command: Command) -> Option<String> {
-    match command {
-        Command::Play => Some("play".to_owned()),
-        Command::Pause => Some("pause".to_owned()),
-        Command::Step { count } => Some(format!("step {count}")),
-        Command::MoveCell { level, peer } => Some(format!("move-cell {level} {peer}")),
-        Command::SetPerformer { model, .. } => Some(format!("set-performer {model}")),
-        Command::Stop | Command::Interrupt => Some("stop".to_owned()),
-        Command::Ping | Command::Snapshot | Command::Layout => None,
     }
 }
 

@@ -1,0 +1,69 @@
+//! [`Message`]: what all messages have in common, and their bytes.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// A message with a name of its own.
+pub trait Message: Serialize + DeserializeOwned + Default {
+    /// Its name: `gz.msgs.Twist`.
+    const KIND: &'static str;
+}
+
+/// Bytes or text that are no message of the kind that is meant.
+#[derive(Debug, thiserror::Error)]
+pub enum MessageError {
+    /// The bytes are no map with this message's fields.
+    #[error("not a {kind} in MessagePack")]
+    Bytes {
+        /// What it should be.
+        kind: &'static str,
+        /// What is wrong with it.
+        #[source]
+        source: rmp_serde::decode::Error,
+    },
+    /// The JSON is no object with this message's fields.
+    #[error("not a {kind} in JSON")]
+    Json {
+        /// What it should be.
+        kind: &'static str,
+        /// What is wrong with it.
+        #[source]
+        source: serde_json::Error,
+    },
+}
+
+/// Returns a message as a `MessagePack` map.
+///
+/// # Panics
+/// Never: messages hold only what `MessagePack` can express.
+pub fn encode<M: Message>(message: &M) -> Vec<u8> {
+    rmp_serde::to_vec_named(message).expect("messages hold only what MessagePack can express")
+}
+
+/// Returns the message in a `MessagePack` map.
+///
+/// # Errors
+/// When the bytes are no such map, or have a field that the message has not.
+pub fn decode<M: Message>(bytes: &[u8]) -> Result<M, MessageError> {
+    let kind = M::KIND;
+    rmp_serde::from_slice(bytes).map_err(|source| MessageError::Bytes { kind, source })
+}
+
+/// Defines messages whose fields may all be left out: `Name("gz.msgs.Name") { fields }`; without a
+/// name in brackets, a part of messages.
+macro_rules! messages {
+    ($($(#[$doc:meta])* $name:ident $(($kind:literal))? {
+        $($(#[$field_doc:meta])* $field:ident: $type:ty,)*
+    })*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+        #[serde(default, deny_unknown_fields)]
+        pub struct $name {
+            $($(#[$field_doc])* pub $field: $type,)*
+        }
+        $(impl $crate::Message for $name {
+            const KIND: &'static str = $kind;
+        })?
+    )*};
+}
+pub(crate) use messages;

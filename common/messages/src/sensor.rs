@@ -1,0 +1,247 @@
+//! What sensors measure.
+
+use crate::basic::Header;
+use crate::geometry::{Pose, Quaternion, Vector3d};
+use crate::message::messages;
+use crate::motion::{FloatV, Wrench};
+
+messages! {
+    /// Ranges of a lidar: rows from the lowest angle up, each from the least angle to the greatest.
+    LaserScan("gz.msgs.LaserScan") {
+        /// When it was made, and its frame.
+        header: Header,
+        /// The frame of the sensor.
+        frame: String,
+        /// The sensor, world frame.
+        world_pose: Pose,
+        /// \[rad\]
+        angle_min: f64,
+        /// \[rad\]
+        angle_max: f64,
+        /// \[rad\]
+        angle_step: f64,
+        /// \[m\]
+        range_min: f64,
+        /// \[m\]
+        range_max: f64,
+        /// Rays in a row.
+        count: u32,
+        /// \[rad\]
+        vertical_angle_min: f64,
+        /// \[rad\]
+        vertical_angle_max: f64,
+        /// \[rad\]
+        vertical_angle_step: f64,
+        /// Rows.
+        vertical_count: u32,
+        /// \[m\]; infinite where nothing was met.
+        ranges: Vec<f64>,
+        /// How strongly what was met reflects.
+        intensities: Vec<f64>,
+    }
+    /// A field of a point cloud: 1 int8, 2 uint8, 3 int16, 4 uint16, 5 int32, 6 uint32, 7 float32,
+    /// 8 float64.
+    PointCloudField {
+        /// `x`, `y`, `z`, `intensity`, `ring`.
+        name: String,
+        /// Within a point \[bytes\].
+        offset: u32,
+        /// The type of its numbers.
+        datatype: u32,
+        /// How many of them.
+        count: u32,
+    }
+    /// Points.
+    PointCloudPacked("gz.msgs.PointCloudPacked") {
+        /// When it was made, and its frame.
+        header: Header,
+        /// What a point consists of.
+        field: Vec<PointCloudField>,
+        /// Rows.
+        height: u32,
+        /// Points in a row.
+        width: u32,
+        /// Whether numbers are big-endian.
+        is_bigendian: bool,
+        /// Size of a point \[bytes\].
+        point_step: u32,
+        /// Size of a row \[bytes\].
+        row_step: u32,
+        /// The points by rows.
+        data: serde_bytes::ByteBuf,
+        /// Whether every point is finite.
+        is_dense: bool,
+    }
+    /// An image; a depth image has single-precision metres.
+    Image("gz.msgs.Image") {
+        /// When it was made, and its frame.
+        header: Header,
+        /// Pixels in a row.
+        width: u32,
+        /// Rows.
+        height: u32,
+        /// Size of a row \[bytes\].
+        step: u32,
+        /// `R_FLOAT32`, `RGB_INT8`.
+        pixel_format_type: String,
+        /// The pixels by rows from the top left.
+        data: serde_bytes::ByteBuf,
+    }
+    /// How a camera projects.
+    CameraIntrinsics {
+        /// 3 x 3 by rows.
+        k: Vec<f64>,
+    }
+    /// How a camera projects.
+    CameraProjection {
+        /// 3 x 4 by rows.
+        p: Vec<f64>,
+    }
+    /// A camera.
+    CameraInfo("gz.msgs.CameraInfo") {
+        /// When it was made, and its frame.
+        header: Header,
+        /// Pixels in a row.
+        width: u32,
+        /// Rows.
+        height: u32,
+        /// Focal lengths and centre.
+        intrinsics: CameraIntrinsics,
+        /// Projection.
+        projection: CameraProjection,
+        /// 3 x 3 by rows.
+        rectification_matrix: Vec<f64>,
+    }
+    /// An inertial measurement.
+    Imu("gz.msgs.IMU") {
+        /// When it was made, and its frame.
+        header: Header,
+        /// The sensor's scoped name.
+        entity_name: String,
+        /// In the frame that `orientation_reference_frame` says.
+        orientation: Quaternion,
+        /// Sensor frame \[rad/s\].
+        angular_velocity: Vector3d,
+        /// Sensor frame, gravity included: at rest it points up \[m/s^2\].
+        linear_acceleration: Vector3d,
+    }
+    /// A height.
+    Altimeter("gz.msgs.Altimeter") {
+        /// When it was made, and its frame.
+        header: Header,
+        /// Above where the sensor was at the start \[m\].
+        vertical_position: f64,
+        /// \[m/s\]
+        vertical_velocity: f64,
+        /// World height at the start \[m\].
+        vertical_reference: f64,
+    }
+    /// A magnetic field.
+    Magnetometer("gz.msgs.Magnetometer") {
+        /// When it was made, and its frame.
+        header: Header,
+        /// Sensor frame \[T\].
+        field_tesla: Vector3d,
+    }
+    /// A pressure.
+    FluidPressure("gz.msgs.FluidPressure") {
+        /// When it was made, and its frame.
+        header: Header,
+        /// \[Pa\]
+        pressure: f64,
+        /// \[Pa^2\]
+        variance: f64,
+    }
+    /// A place on earth.
+    NavSat("gz.msgs.NavSat") {
+        /// When it was made, and its frame.
+        header: Header,
+        /// \[degrees\]
+        latitude_deg: f64,
+        /// \[degrees\]
+        longitude_deg: f64,
+        /// \[m\]
+        altitude: f64,
+        /// \[m/s\]
+        velocity_east: f64,
+        /// \[m/s\]
+        velocity_north: f64,
+        /// \[m/s\]
+        velocity_up: f64,
+        /// The sensor's frame.
+        frame_id: String,
+    }
+    /// An entity: by number, or by name and type.
+    Entity("gz.msgs.Entity") {
+        /// Its number; 0 for none.
+        id: u64,
+        /// Its scoped name.
+        name: String,
+        /// `MODEL`, `LINK`, `COLLISION`, `JOINT`.
+        r#type: String,
+    }
+    /// What a contact exerts on both.
+    JointWrench {
+        /// The first.
+        body_1_name: String,
+        /// The second.
+        body_2_name: String,
+        /// On the first.
+        body_1_wrench: Wrench,
+        /// On the second.
+        body_2_wrench: Wrench,
+    }
+    /// Where two collisions touch; one entry per point in the lists.
+    Contact("gz.msgs.Contact") {
+        /// When it was made.
+        header: Header,
+        /// The first.
+        collision1: Entity,
+        /// The second.
+        collision2: Entity,
+        /// World frame \[m\].
+        position: Vec<Vector3d>,
+        /// World frame, from the second to the first.
+        normal: Vec<Vector3d>,
+        /// How deep they are in each other \[m\].
+        depth: Vec<f64>,
+        /// What they exert.
+        wrench: Vec<JointWrench>,
+    }
+    /// Contacts.
+    Contacts("gz.msgs.Contacts") {
+        /// When it was made.
+        header: Header,
+        /// The contacts.
+        contact: Vec<Contact>,
+    }
+    /// A model in sight.
+    LogicalCameraModel {
+        /// Its name.
+        name: String,
+        /// In the frame of the camera.
+        pose: Pose,
+    }
+    /// Which models are in sight.
+    LogicalCameraImage("gz.msgs.LogicalCameraImage") {
+        /// When it was made, and its frame.
+        header: Header,
+        /// The camera, world frame.
+        pose: Pose,
+        /// \[m\]
+        near_clip: f64,
+        /// \[m\]
+        far_clip: f64,
+        /// \[rad\]
+        horizontal_fov: f64,
+        /// Width over height.
+        aspect_ratio: f64,
+        /// The models.
+        model: Vec<LogicalCameraModel>,
+    }
+    /// Single-precision numbers in sensors' variances.
+    Variances {
+        /// The numbers.
+        values: FloatV,
+    }
+}

@@ -1,0 +1,118 @@
+//! What a step does to models besides moving them: commands, with names resolved to numbers.
+
+use serde::{Deserialize, Serialize};
+
+use crate::id::{CellId, ModelId, PerformerId};
+use crate::link_poses::LinkPose;
+use crate::time::SimTime;
+
+/// A command within a step.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StampedAction {
+    /// Its number, by which its outcome is told.
+    pub number: u64,
+    /// What is done.
+    pub action: Action,
+}
+
+/// What is done to models, in the cells that have them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Action {
+    /// A model comes into a world, under the next index of the world's models.
+    Spawn(Box<Spawn>),
+    /// A model leaves its world for good.
+    Remove {
+        /// The model.
+        model: ModelId,
+    },
+    /// A model's origin is moved, with all its links and at rest.
+    SetPose {
+        /// The model, which is a performer.
+        model: ModelId,
+        /// Position and orientation of its origin, world frame.
+        pose: LinkPose,
+    },
+    /// A force and a torque act on a link.
+    Wrench {
+        /// The link.
+        link: LinkId,
+        /// World frame, at the centre of mass \[N\].
+        force: [f64; 3],
+        /// World frame \[N m\].
+        torque: [f64; 3],
+        /// The elapsed time at which they end; they act in one step at least.
+        until: SimTime,
+    },
+    /// An axis of a joint is set, with all links that hang on it.
+    SetJoint {
+        /// The model.
+        model: ModelId,
+        /// The index of the joint in it.
+        joint: u32,
+        /// Which of its axes.
+        axis: u32,
+        /// The position that it gets \[rad or m\].
+        position: Option<f64>,
+        /// The velocity that it gets \[rad/s or m/s\].
+        velocity: Option<f64>,
+    },
+    /// Collisions are switched on or off.
+    SetCollisions {
+        /// The model.
+        model: ModelId,
+        /// The index of the link meant; all without it.
+        link: Option<u32>,
+        /// Whether they touch anything.
+        enabled: bool,
+    },
+    /// Two links are held together as they are now.
+    Attach {
+        /// The one that holds.
+        parent: LinkId,
+        /// The one that is held.
+        child: LinkId,
+    },
+    /// Two attached links are let go.
+    Detach {
+        /// The one that holds.
+        parent: LinkId,
+        /// The one that is held.
+        child: LinkId,
+    },
+    /// Random numbers have another seed from now on.
+    SetSeed(u64),
+    /// Steps have another size from now on \[ns\].
+    SetStepSize(u64),
+}
+
+/// A model that comes into a world.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Spawn {
+    /// The model's number: the world's models are as many before.
+    pub model: ModelId,
+    /// Its number as a performer, unless it is static.
+    pub performer: Option<PerformerId>,
+    /// The cell that a performer starts in.
+    pub cell: Option<CellId>,
+    /// The model with its data, in the encoding of `sdf::ModelParcel`.
+    #[serde(with = "serde_bytes")]
+    pub parcel: Vec<u8>,
+}
+
+/// A link of a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct LinkId {
+    /// The model.
+    pub model: ModelId,
+    /// Its index among the model's links.
+    pub link: u32,
+}
+
+/// What came of an action in the cell that has its model. Those that nobody tells of succeeded.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ActionFailure {
+    /// The action's number.
+    pub number: u64,
+    /// Why nothing was done, for people.
+    pub reason: String,
+}

@@ -1,0 +1,69 @@
+//! Messages of the simulated world: what systems, sensors and clients say on topics.
+//!
+//! The message itself is a `MessagePack` map with the fields of the `gz.msgs` message of its kind;
+//! nothing here looks into it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::id::{Iteration, ModelId, Sequence};
+use crate::time::SimTime;
+
+/// A message on a topic.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TopicMessage {
+    /// The topic: `/model/robot/cmd_vel`.
+    pub topic: String,
+    /// What kind of message it is: `gz.msgs.Twist`.
+    pub kind: String,
+    /// Who said it.
+    pub publisher: Publisher,
+    /// The iteration after which it was said.
+    pub iteration: Iteration,
+    /// Simulated time then.
+    pub sim_time: SimTime,
+    /// The message.
+    #[serde(with = "serde_bytes")]
+    pub body: Vec<u8>,
+}
+
+/// Who says something on a topic. The order of publishers is the order in which what was said in
+/// one iteration is heard; what one of them says keeps its own order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Publisher {
+    /// Clients, in the order in which the primary heard them.
+    Client,
+    /// A system of a world.
+    World {
+        /// The index of the world.
+        world: u32,
+        /// Its place among the world's systems.
+        part: u32,
+    },
+    /// A system or sensor of a model.
+    Model {
+        /// The model.
+        model: ModelId,
+        /// Its place among the model's systems and sensors.
+        part: u32,
+    },
+}
+
+/// What the cells of one secondary said in one step, in order of publishers. On the data socket.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DataBatch {
+    /// The step.
+    pub sequence: Sequence,
+    /// The iteration that it led to.
+    pub iteration: Iteration,
+    /// What was said.
+    pub messages: Vec<TopicMessage>,
+}
+
+/// A topic that someone begins or ceases to listen to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SubscriptionChange {
+    /// The topic.
+    pub topic: String,
+    /// Whether anyone listens from now on.
+    pub wanted: bool,
+}

@@ -1,0 +1,175 @@
+//! [`Crew`]: the systems and sensors of the models that a cell owns, in the order of models.
+//!
+//! **Invariant:** what they do in a step is a function of what they remember, of the cell, of the
+//! step and of the order of models; it never matters when they joined.
+
+use std::collections::BTreeMap;
+
+use protocol::{ModelId, Publisher, TopicMessage};
+
+use super::scene::Scene;
+use crate::physics::{Cell, ModelRef};
+use crate::systems::registry::{Member, members_of_model};
+use crate::systems::{Audience, Context, Outbox, StepTime};
+
+/// The systems of the models of a cell.
+#[derive(Default)]
+pub(super) struct Crew {
+    models: BTreeMap<usize, ModelCrew>,
+    /// By topic, who listens: model, part, and place among the part's topics.
+    listeners: BTreeMap<String, Vec<(usize, usize, usize)>>,
+}
+
+struct ModelCrew {
+    id: ModelId,
+    model: ModelRef,
+    members: Vec<Member>,
+}
+
+/// What a crew works with in a step.
+pub(super) struct Shift<'a> {
+    pub(super) time: StepTime,
+    pub(super) cell: &'a mut Cell,
+    pub(super) audience: &'a Audience,
+    pub(super) outbox: &'a mut Outbox,
+}
+
+impl Crew {
+    /// Tells whether no model has any.
+    pub(super) fn is_empty(&self) -> bool {
+        self.models.is_empty()
+    }
+
+    /// Returns the models that have systems, ascending.
+    pub(super) fn models(&self) -> impl Iterator<Item = usize> {
+        self.models.keys().copied()
+    }
+
+    /// Makes the systems of a model.
+    pub(super) fn join(&mut self, scene: &Scene, world: usize, model: ModelRef) {
+        let has_siblings = scene.worlds.len() > 1;
+        let mut told_at_load = Vec::new();
+        let index = model.index;
+        let members =
+            members_of_model(&scene.worlds[world], has_siblings, index, &mut told_at_load);
+        if members.is_empty() {
+            return;
+        }
+        for (part, member) in members.iter().enumerate() {
+            for (input, spec) in member.configured.hears.iter().enumerate() {
+                let list = self.listeners.entry(spec.topic.clone()).or_default();
+                let listener = (index, part, input);
+                list.insert(list.partition_point(|other| *other < listener), listener);
+            }
+        }
+        let id = ModelId {
+            world: world as u32,
+            model: index as u32,
+        };
+        self.models.insert(index, ModelCrew { id, model, members });
+    }
+
+    /// Drops the systems of a model.
+    pub(super) fn leave(&mut self, model: usize) {
+        if self.models.remove(&model).is_some() {
+            self.listeners.retain(|_, list| {
+                list.retain(|(other, _, _)| *other != model);
+                !list.is_empty()
+            });
+        }
+    }
+
+    /// Returns what the systems of a model remember, in their order.
+    pub(super) fn memories(&self, model: usize) -> Vec<Vec<u8>> {
+        let members = self.models.get(&model).map(|crew| &crew.members);
+        let members = members.into_iter().flatten();
+        members.map(|one| one.configured.system.save()).collect()
+    }
+
+    /// Returns what all systems remember, by model.
+    pub(super) fn all_memories(&self) -> BTreeMap<usize, Vec<Vec<u8>>> {
+        let models = self.models.keys();
+        models
+            .map(|model| (*model, self.memories(*model)))
+            .collect()
+    }
+
+    /// Lets the systems of a model go on from what they, or others like them, remembered; `None`
+    /// when those were others.
+    pub(super) fn recall<B: AsRef<[u8]>>(&mut self, model: usize, memories: &[B]) -> Option<()> {
+        let members = match self.models.get_mut(&model) {
+            Some(crew) => crew.members.as_mut_slice(),
+            None => &mut [],
+        };
+        if members.len() != memories.len() {
+            return None;
+        }
+        for (member, memory) in members.iter_mut().zip(memories) {
+            member.configured.system.load(memory.as_ref()).ok()?;
+        }
+        Some(())
+    }
+
+    /// Lets systems hear messages, in their order.
+    pub(super) fn deliver(&mut self, messages: &[TopicMessage], shift: &mut Shift<'_>) {
+        for message in messages {
+            let Some(listeners) = self.listeners.get(&message.topic) else {
+                continue;
+            };
+            for (model, part, input) in listeners {
+                let crew = self.models.get_mut(model);
+                let crew = crew.expect("who listens is a member of a model's crew");
+                crew.with(*part, shift, |member, context| {
+                    let system = &mut member.configured.system;
+                    if member.configured.hears[*input].kind == message.kind {
+                        system.on_message(*input, message, context);
+                    }
+                });
+            }
+        }
+    }
+
+    /// Lets all act before physics.
+    pub(super) fn before_step(&mut self, shift: &mut Shift<'_>) {
+        self.each(shift, |member, context| {
+            member.configured.system.before_step(context);
+        });
+    }
+
+    /// Lets all look at what physics did.
+    pub(super) fn after_step(&mut self, shift: &mut Shift<'_>) {
+        self.each(shift, |member, context| {
+            member.configured.system.after_step(context);
+        });
+    }
+
+    fn each(&mut self, shift: &mut Shift<'_>, act: impl Fn(&mut Member, &mut Context<'_>)) {
+        for crew in self.models.values_mut() {
+            for part in 0..crew.members.len() {
+                crew.with(part, shift, &act);
+            }
+        }
+    }
+}
+
+impl ModelCrew {
+    fn with(
+        &mut self,
+        part: usize,
+        shift: &mut Shift<'_>,
+        act: impl FnOnce(&mut Member, &mut Context<'_>),
+    ) {
+        let mut context = Context {
+            time: shift.time,
+            cell: shift.cell,
+            model: self.model,
+            publisher: Publisher::Model {
+                model: self.id,
+                part: part as u32,
+            },
+            audience: shift.audience,
+            outbox: shift.outbox,
+        };
+        act(&mut self.members[part], &mut context);
+    }
+}

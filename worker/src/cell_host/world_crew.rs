@@ -1,0 +1,77 @@
+//! [`WorldCrew`]: the systems of one world, the same on every host.
+
+use protocol::Publisher;
+use protocol::primary_to_secondary::Step;
+use sdf::World;
+
+use crate::physics::Cell;
+use crate::systems::registry::{Configured, members_of_world};
+use crate::systems::{Audience, Outbox, StepTime, WorldContext, WorldSystem};
+
+/// The systems of one world.
+pub(super) struct WorldCrew {
+    world: u32,
+    members: Vec<Configured<dyn WorldSystem>>,
+}
+
+impl WorldCrew {
+    /// Makes the systems of a world by its index.
+    pub(super) fn new(index: usize, world: &World, has_siblings: bool) -> Self {
+        let mut told_at_load = Vec::new();
+        let members = members_of_world(world, has_siblings, &mut told_at_load);
+        Self {
+            world: index as u32,
+            members: members.into_iter().map(|(_, member)| member).collect(),
+        }
+    }
+
+    /// Returns the topics that they listen to.
+    pub(super) fn heard(&self) -> impl Iterator<Item = &str> {
+        let hears = self.members.iter().flat_map(|member| &member.hears);
+        hears.map(|spec| spec.topic.as_str())
+    }
+
+    /// Lets them hear what a step says and, when time advances, do what is done once.
+    pub(super) fn begin_step(
+        &mut self,
+        step: &Step,
+        time: StepTime,
+        world: &World,
+        audience: &Audience,
+        outbox: &mut Outbox,
+    ) {
+        for (part, member) in self.members.iter_mut().enumerate() {
+            let mut context = WorldContext {
+                time,
+                world,
+                publisher: Publisher::World {
+                    world: self.world,
+                    part: part as u32,
+                },
+                audience,
+                outbox,
+            };
+            for message in &step.messages {
+                let heard = member
+                    .hears
+                    .iter()
+                    .position(|spec| spec.topic == message.topic);
+                if let Some(input) = heard
+                    && member.hears[input].kind == message.kind
+                {
+                    member.system.on_message(input, message, &mut context);
+                }
+            }
+            if !step.paused {
+                member.system.before_step(&mut context);
+            }
+        }
+    }
+
+    /// Lets them act on what a cell owns.
+    pub(super) fn act(&self, time: StepTime, cell: &mut Cell) {
+        for member in &self.members {
+            member.system.act(time, cell);
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Systems: behaviour that a world attaches to models and to itself by `<plugin>`.
+//!
+//! A system of a model ([`System`]) runs where the model is owned and travels with it; a system of
+//! a world ([`WorldSystem`]) runs on every host alike, and acts in each of the host's cells. One
+//! file per system; [`registry`] is the table of their names. Sensors are systems too, made from
+//! `<sensor>` ([`crate::sensors`]). `docs/systems.md` says how to write one.
+//!
+//! **Invariant:** all that a system remembers from step to step is in what it saves, and nothing
+//! that it does depends on anything but that, its cell, the time and what it hears.
+
+pub mod configuration;
+pub mod context;
+pub mod registry;
+mod velocity_control;
+
+use protocol::TopicMessage;
+
+pub use configuration::{Configuration, ConfigureError};
+pub use context::{Audience, Context, Outbox, StepTime, WorldContext};
+pub use registry::{Configured, Survey, TopicSpec, survey};
+
+use crate::physics::Cell;
+
+/// Behaviour of a model: `configure` of its file makes it, then it takes part in each step of its
+/// cell that advances time.
+pub trait System: Send + Sync {
+    /// Hears a message on one of the topics that it listens to, by its place among them. Also while
+    /// time stands still; before [`Self::before_step`] of the same step.
+    fn on_message(&mut self, input: usize, message: &TopicMessage, context: &mut Context<'_>) {
+        let _ = (input, message, context);
+    }
+
+    /// Acts before physics.
+    fn before_step(&mut self, context: &mut Context<'_>) {
+        let _ = context;
+    }
+
+    /// Looks at what physics did, and publishes.
+    fn after_step(&mut self, context: &mut Context<'_>) {
+        let _ = context;
+    }
+
+    /// Returns all that it remembers; see [`save`].
+    fn save(&self) -> Vec<u8>;
+
+    /// Goes on from what it, or one like it, saved; see [`load`].
+    ///
+    /// # Errors
+    /// When the bytes are damaged or of another system.
+    fn load(&mut self, bytes: &[u8]) -> Result<(), postcard::Error>;
+}
+
+/// Behaviour of a world. It is the same on every host: nothing that it remembers may depend on the
+/// cells that it acts in.
+pub trait WorldSystem: Send + Sync {
+    /// Hears a message on one of the topics that it listens to, by its place among them.
+    fn on_message(&mut self, input: usize, message: &TopicMessage, context: &mut WorldContext<'_>) {
+        let _ = (input, message, context);
+    }
+
+    /// Does what is done once per step, before physics.
+    fn before_step(&mut self, context: &mut WorldContext<'_>) {
+        let _ = context;
+    }
+
+    /// Acts on what a cell owns, before physics.
+    fn act(&self, time: StepTime, cell: &mut Cell) {
+        let _ = (time, cell);
+    }
+
+    /// Returns all that it remembers; see [`save`].
+    fn save(&self) -> Vec<u8>;
+
+    /// Goes on from what it, or one like it, saved; see [`load`].
+    ///
+    /// # Errors
+    /// When the bytes are damaged or of another system.
+    fn load(&mut self, bytes: &[u8]) -> Result<(), postcard::Error>;
+}
+
+/// Returns a memory as bytes.
+///
+/// # Panics
+/// Never: memories hold only what postcard can express.
+pub fn save<M: serde::Serialize>(memory: &M) -> Vec<u8> {
+    postcard::to_stdvec(memory).expect("memories hold only what postcard can express")
+}
+
+/// Replaces a memory by the one in bytes.
+///
+/// # Errors
+/// When the bytes are no such memory, or longer than one; the memory stays as it is then.
+pub fn load<M: serde::de::DeserializeOwned>(
+    memory: &mut M,
+    bytes: &[u8],
+) -> Result<(), postcard::Error> {
+    let (loaded, rest) = postcard::take_from_bytes(bytes)?;
+    if !rest.is_empty() {
+        return Err(postcard::Error::DeserializeBadEncoding);
+    }
+    *memory = loaded;
+    Ok(())
+}

@@ -1,0 +1,173 @@
+//! [`Configuration`]: what a system is made from, and its parameters.
+
+use sdf::{Content, Joint, Model, Plugin, World};
+
+/// What a system of a model is made from.
+#[derive(Clone, Copy)]
+pub struct Configuration<'a> {
+    /// The world.
+    pub world: &'a World,
+    /// Whether several worlds run together: then topics without a world in their name begin with
+    /// `/world/NAME`.
+    pub has_siblings: bool,
+    /// The model; for a system of a world there is none.
+    pub model: Option<&'a Model>,
+    /// The scope within the model that names are in: empty, or `nested::` for a nested model.
+    pub scope: &'a str,
+    /// The plugin with its parameters.
+    pub plugin: &'a Plugin,
+}
+
+/// Why a system cannot be made; the world runs without it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct ConfigureError(pub String);
+
+impl<'a> Configuration<'a> {
+    /// Returns the text of a parameter unless it is missing or blank.
+    pub fn text(&self, name: &str) -> Option<String> {
+        text_of(&self.plugin.content, name)
+    }
+
+    /// Returns the texts of all parameters of a name, in file order.
+    pub fn texts(&self, name: &str) -> Vec<String> {
+        let children = self.plugin.content.children();
+        let named = children.filter(|child| child.name == name);
+        named.map(|child| child.text().trim().to_owned()).collect()
+    }
+
+    /// Returns all parameters of a name as elements, in file order.
+    pub fn elements(&self, name: &'a str) -> impl Iterator<Item = &'a Content> {
+        let children = self.plugin.content.children();
+        children.filter(move |child| child.name == name)
+    }
+
+    /// Returns a number, or the default when the parameter is missing.
+    ///
+    /// # Errors
+    /// When it is there and no finite number.
+    pub fn number(&self, name: &str, default: f64) -> Result<f64, ConfigureError> {
+        Ok(self.optional_number(name)?.unwrap_or(default))
+    }
+
+    /// Returns a number, if the parameter is there.
+    ///
+    /// # Errors
+    /// When it is there and no finite number.
+    pub fn optional_number(&self, name: &str) -> Result<Option<f64>, ConfigureError> {
+        let Some(text) = self.text(name) else {
+            return Ok(None);
+        };
+        match text.parse::<f64>() {
+            Ok(number) if number.is_finite() => Ok(Some(number)),
+            _ => Err(ConfigureError(format!("<{name}> is no number: {text:?}"))),
+        }
+    }
+
+    /// Returns three numbers, or the default when the parameter is missing.
+    ///
+    /// # Errors
+    /// When it is there and not three finite numbers.
+    pub fn vector(&self, name: &str, default: [f64; 3]) -> Result<[f64; 3], ConfigureError> {
+        let Some(text) = self.text(name) else {
+            return Ok(default);
+        };
+        let numbers: Result<Vec<f64>, _> = text.split_whitespace().map(str::parse).collect();
+        match numbers
+            .ok()
+            .and_then(|numbers| <[f64; 3]>::try_from(numbers).ok())
+        {
+            Some(vector) if vector.iter().all(|one| one.is_finite()) => Ok(vector),
+            _ => Err(ConfigureError(format!("<{name}> is no vector: {text:?}"))),
+        }
+    }
+
+    /// Returns a truth value, or the default when the parameter is missing.
+    ///
+    /// # Errors
+    /// When it is there and no truth value.
+    pub fn flag(&self, name: &str, default: bool) -> Result<bool, ConfigureError> {
+        match self.text(name).as_deref() {
+            None => Ok(default),
+            Some("true" | "True" | "TRUE" | "1") => Ok(true),
+            Some("false" | "False" | "FALSE" | "0") => Ok(false),
+            Some(text) => Err(ConfigureError(format!(
+                "<{name}> is neither true nor false: {text:?}"
+            ))),
+        }
+    }
+
+    /// Returns the model.
+    ///
+    /// # Errors
+    /// When the plugin is not in a model.
+    pub fn model(&self) -> Result<&'a Model, ConfigureError> {
+        let is_missing = || ConfigureError("it belongs into a <model>".to_owned());
+        self.model.ok_or_else(is_missing)
+    }
+
+    /// Returns the index of a joint of the model by its name, also within nested models.
+    ///
+    /// # Errors
+    /// When the model has no such joint.
+    pub fn joint(&self, name: &str) -> Result<usize, ConfigureError> {
+        let joints = &self.model()?.joints;
+        let scoped = format!("{}{name}", self.scope);
+        let by_name = |wanted: &str| joints.iter().position(|joint: &Joint| joint.name == wanted);
+        by_name(&scoped)
+            .or_else(|| by_name(name))
+            .ok_or_else(|| ConfigureError(format!("the model has no joint {name:?}")))
+    }
+
+    /// Returns the index of a link of the model by its name, also within nested models.
+    ///
+    /// # Errors
+    /// When the model has no such link.
+    pub fn link(&self, name: &str) -> Result<usize, ConfigureError> {
+        let links = &self.model()?.links;
+        let scoped = format!("{}{name}", self.scope);
+        let by_name = |wanted: &str| links.iter().position(|link| link.name == wanted);
+        by_name(&scoped)
+            .or_else(|| by_name(name))
+            .ok_or_else(|| ConfigureError(format!("the model has no link {name:?}")))
+    }
+
+    /// Returns the name of the model that it is in as Gazebo has it in topics: nested models with
+    /// the names of those around them, separated by `/`... such as `outer/model/inner`.
+    pub fn model_path(&self) -> String {
+        let model = self.model.map_or("", |model| model.name.as_str());
+        let scope = self.scope.trim_end_matches("::");
+        match scope {
+            "" => model.to_owned(),
+            scope => format!("{model}/model/{}", scope.replace("::", "/model/")),
+        }
+    }
+
+    /// Returns the full name of a topic as Gazebo makes it: blanks become `_`, and it begins with
+    /// `/`; with several worlds that run together, also with the world's name unless it has it.
+    pub fn topic(&self, name: &str) -> String {
+        full_topic(self.world, self.has_siblings, name)
+    }
+}
+
+/// Returns the full name of a topic; see [`Configuration::topic`].
+pub fn full_topic(world: &World, has_siblings: bool, name: &str) -> String {
+    let name: String = name
+        .trim()
+        .chars()
+        .map(|c| if c.is_whitespace() { '_' } else { c })
+        .collect();
+    let name = format!("/{}", name.trim_matches('/'));
+    if has_siblings && !name.starts_with("/world/") {
+        format!("/world/{}{name}", world.name)
+    } else {
+        name
+    }
+}
+
+/// Returns the text of a child unless it is missing or blank.
+pub fn text_of(content: &Content, name: &str) -> Option<String> {
+    let text = content.child(name)?.text();
+    let text = text.trim();
+    (!text.is_empty()).then(|| text.to_owned())
+}

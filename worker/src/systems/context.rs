@@ -1,0 +1,166 @@
+//! [`Context`]: what a system sees and may do in a step.
+
+use std::collections::BTreeSet;
+
+use messages::{Header, Message};
+use protocol::secondary_to_primary::SystemRequest;
+use protocol::{Command, Iteration, Publisher, SimTime, TopicMessage};
+use sdf::{Model, World};
+
+use crate::physics::{Cell, ModelRef};
+
+/// When a step is.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct StepTime {
+    /// The iteration at the end of the step.
+    pub iteration: Iteration,
+    /// Simulated time at the end of the step, as messages show it; it may be set back.
+    pub sim_time: SimTime,
+    /// Simulated time that has passed at the end of the step, which never goes back: what intervals
+    /// and random numbers go by.
+    pub elapsed: SimTime,
+    /// How much time passes in the step \[s\].
+    pub step_size_s: f64,
+    /// The seed of random numbers.
+    pub seed: u64,
+}
+
+/// On which topics someone listens.
+#[derive(Clone, Debug, Default)]
+pub struct Audience {
+    /// Topics that systems of any model listen to.
+    pub heard: BTreeSet<String>,
+    /// Topics that observers listen to.
+    pub observed: BTreeSet<String>,
+    /// Whether everything is published all the same.
+    pub publish_all: bool,
+}
+
+impl Audience {
+    /// Tells whether anyone listens to a topic.
+    pub fn wants(&self, topic: &str) -> bool {
+        self.publish_all || self.heard.contains(topic) || self.observed.contains(topic)
+    }
+}
+
+/// What systems say and ask for in a step, in the order in which they do.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Outbox {
+    /// What was said.
+    pub messages: Vec<TopicMessage>,
+    /// What was asked for.
+    pub requests: Vec<SystemRequest>,
+}
+
+/// What a system of a model sees and may do in a step.
+pub struct Context<'a> {
+    /// When the step is.
+    pub time: StepTime,
+    /// The cell that its model is in.
+    pub cell: &'a mut Cell,
+    /// Its model.
+    pub model: ModelRef,
+    pub(crate) publisher: Publisher,
+    pub(crate) audience: &'a Audience,
+    pub(crate) outbox: &'a mut Outbox,
+}
+
+impl Context<'_> {
+    /// Returns the world.
+    pub fn world(&self) -> &World {
+        self.cell.world()
+    }
+
+    /// Returns the description of its model.
+    pub fn description(&self) -> &Model {
+        &self.cell.world().models[self.model.index]
+    }
+
+    /// Tells whether anyone listens to a topic; what nobody hears need not be made.
+    pub fn is_wanted(&self, topic: &str) -> bool {
+        self.audience.wants(topic)
+    }
+
+    /// Returns a header with the simulated time.
+    pub fn header(&self) -> Header {
+        Header::at(self.time.sim_time.0)
+    }
+
+    /// Says something on a topic, if anyone listens.
+    pub fn publish<M: Message>(&mut self, topic: &str, message: &M) {
+        say(
+            self.outbox,
+            self.audience,
+            self.publisher,
+            self.time,
+            topic,
+            message,
+        );
+    }
+
+    /// Asks something of the run; it is done in the next step.
+    pub fn request(&mut self, command: Command) {
+        self.outbox.requests.push(SystemRequest {
+            publisher: self.publisher,
+            command,
+        });
+    }
+}
+
+/// What a system of a world sees and may do in a step, once for the whole world.
+pub struct WorldContext<'a> {
+    /// When the step is.
+    pub time: StepTime,
+    /// The world.
+    pub world: &'a World,
+    pub(crate) publisher: Publisher,
+    pub(crate) audience: &'a Audience,
+    pub(crate) outbox: &'a mut Outbox,
+}
+
+impl WorldContext<'_> {
+    /// Returns a header with the simulated time.
+    pub fn header(&self) -> Header {
+        Header::at(self.time.sim_time.0)
+    }
+
+    /// Says something on a topic, if anyone listens.
+    pub fn publish<M: Message>(&mut self, topic: &str, message: &M) {
+        say(
+            self.outbox,
+            self.audience,
+            self.publisher,
+            self.time,
+            topic,
+            message,
+        );
+    }
+
+    /// Asks something of the run; it is done in the next step.
+    pub fn request(&mut self, command: Command) {
+        self.outbox.requests.push(SystemRequest {
+            publisher: self.publisher,
+            command,
+        });
+    }
+}
+
+fn say<M: Message>(
+    outbox: &mut Outbox,
+    audience: &Audience,
+    publisher: Publisher,
+    time: StepTime,
+    topic: &str,
+    message: &M,
+) {
+    if audience.wants(topic) {
+        outbox.messages.push(TopicMessage {
+            topic: topic.to_owned(),
+            kind: M::KIND.to_owned(),
+            publisher,
+            iteration: time.iteration,
+            sim_time: time.sim_time,
+            body: messages::encode(message),
+        });
+    }
+}
