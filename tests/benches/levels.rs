@@ -221,6 +221,8 @@ fn bytes_per_performer() -> [f64; 2] {
         .collect();
     let ack = StepAck {
         cells: vec![CellAck {
+            systems_ns: 0,
+            sensors_ns: 0,
             cell: CellId(1),
             digest: protocol::Digest::default(),
             physics_ns: 1_000_000,

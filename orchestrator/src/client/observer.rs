@@ -161,6 +161,7 @@ mod tests {
     fn replies_are_matched_with_their_commands() {
         let mut pending = pending(&[Command::Play, Command::Pause]);
         let done = Reply::Done {
+            name: None,
             iteration: Iteration(7),
         };
         assert_eq!(

@@ -40,6 +40,7 @@ fn answer_ping(
     request: protocol::RequestId,
 ) {
     let reply = Reply::Done {
+        name: None,
         iteration: Iteration(0),
     };
     let bytes = protocol::encode(&envelope(PrimaryToClient { request, reply }));
@@ -84,6 +85,7 @@ async fn a_request_is_answered_under_its_number() {
         }
     );
     let reply = Reply::Done {
+        name: None,
         iteration: Iteration(3),
     };
     let bytes = protocol::encode(&envelope(PrimaryToClient {
@@ -154,6 +156,7 @@ fn a_connection_that_nobody_reads_can_still_be_closed() {
     let reply = PrimaryToClient {
         request,
         reply: Reply::Done {
+            name: None,
             iteration: Iteration(0),
         },
     };

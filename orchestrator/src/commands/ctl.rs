@@ -15,7 +15,7 @@ pub(super) fn ctl(arguments: &CtlArguments) -> CommandResult {
     let target = target::find(run)?;
     let asked = target.ask(command.clone(), arguments.timeout);
     match runtime()?.block_on(asked).map_err(from_ask)? {
-        Reply::Done { iteration } => {
+        Reply::Done { iteration, .. } => {
             let done = done(&command);
             output::print(&format!(
                 "{} {done} at iteration {iteration}\n",
