@@ -259,6 +259,7 @@ impl Cluster {
                         self.send_to_secondary(index, message, false);
                     }
                 }
+                PrimaryOutput::Stamped(_) => {}
                 PrimaryOutput::Reply { message, .. } => self.on_reply(message),
                 PrimaryOutput::StepDone(report) => self.on_done(&report),
                 PrimaryOutput::Finished(reason) => self.finished = Some(reason),
@@ -391,6 +392,8 @@ impl Cluster {
 pub fn settings(secondaries: u32, iterations: u64) -> Settings {
     Settings {
         publish_all: false,
+        topics: Vec::new(),
+        schedule: Vec::new(),
         session: SessionId(0xf00d),
         secondaries,
         iterations: Some(iterations),

@@ -325,6 +325,7 @@ impl PrimaryNode {
                     "client <- figures".to_owned()
                 }
             },
+            PrimaryOutput::Stamped(_) => return,
             PrimaryOutput::Report { request, .. } => format!("report for {request}"),
             PrimaryOutput::Observe(message) => match observed(&message) {
                 Some(line) => line,

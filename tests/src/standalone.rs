@@ -55,6 +55,7 @@ pub fn run(worlds: &[World], settings: Settings, witness: &mut Witness) -> StopR
                 PrimaryOutput::Finished(reason) => return reason,
                 PrimaryOutput::Observe(_)
                 | PrimaryOutput::Reply { .. }
+                | PrimaryOutput::Stamped(_)
                 | PrimaryOutput::Report { .. } => {}
             }
         }

@@ -215,6 +215,9 @@ fn run_secondary(
 
 fn settings_of(run: &Run, loaded: &LoadedWorlds, secondaries: Option<u32>) -> Settings {
     Settings {
+        publish_all: false,
+        topics: Vec::new(),
+        schedule: Vec::new(),
         session: identity::new_session(),
         secondaries: secondaries.unwrap_or(1),
         iterations: run.iterations,

@@ -219,6 +219,7 @@ mod tests {
 
     fn report(iteration: u64, answered_after_us: [u64; 2]) -> StepReport {
         let peer = |name: &str, after| PeerTiming {
+            published: 0,
             name: name.parse().unwrap(),
             physics: Duration::from_micros(after / 2),
             answered_after: Duration::from_micros(after),

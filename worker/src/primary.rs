@@ -206,6 +206,7 @@ impl<L: Link> PrimaryDriver<L> {
                 self.send(Destination::Peer(&to), topic::REQUEST, message);
             }
             PrimaryOutput::Observe(message) => self.observe(message),
+            PrimaryOutput::Stamped(_) => {}
             PrimaryOutput::StepDone(report) => self.on_step_done(&report),
             PrimaryOutput::Finished(reason) => {
                 self.publish_reports();

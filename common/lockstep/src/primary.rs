@@ -25,6 +25,7 @@ use protocol::primary_to_observers::{
 use protocol::primary_to_secondary::{HeartbeatEcho, PrimaryToSecondary};
 use protocol::report::{EventCounts, RefusedCounts};
 use protocol::secondary_to_primary::{Heartbeat, SecondaryToPrimary};
+use protocol::topic_message::SubscriptionChange;
 use protocol::{
     Digest, Envelope, Iteration, PeerName, PerformerId, RequestId, RoutingId, Sequence,
     SessionTime, StopReason,
@@ -68,6 +69,8 @@ pub struct Primary {
     moves: Vec<Move>,
     /// What the last step without moves took.
     last_advance: Duration,
+    /// Changes in who listens that the next step tells.
+    subscriptions: Vec<SubscriptionChange>,
     roster: Roster,
     phase: Phase,
     goal: Goal,
@@ -154,6 +157,7 @@ impl Primary {
             pending: None,
             moves: Vec::new(),
             last_advance: Duration::ZERO,
+            subscriptions: Vec::new(),
             roster: Roster::default(),
             phase: Phase::Gathering {
                 since: None,
@@ -202,6 +206,7 @@ impl Primary {
             }
             PrimaryInput::Subscribed(routing) => self.on_subscribed(routing, now, out),
             PrimaryInput::Unsubscribed(routing) => self.on_unsubscribed(&routing, now),
+            PrimaryInput::Observed(change) => self.on_observed(change),
             PrimaryInput::Interrupted(signal) => self.on_interrupted(&signal, now, out),
             PrimaryInput::Failed(cause) => {
                 self.begin_stopping(StopReason::new(Outcome::Failed, cause), now, out);
@@ -322,6 +327,10 @@ impl Primary {
                 out,
             );
         }
+    }
+
+    fn on_observed(&mut self, change: SubscriptionChange) {
+        self.subscriptions.push(change);
     }
 
     fn on_unsubscribed(&mut self, routing: &RoutingId, now: SessionTime) {

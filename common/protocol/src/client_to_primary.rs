@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::id::{PeerName, RequestId};
+use crate::id::{Iteration, PeerName, RequestId};
 use crate::link_poses::LinkPose;
 
 /// A request; the reply carries the same id.
@@ -155,6 +155,17 @@ pub enum Command {
     Snapshot,
     /// Asks for what stands still: boxes of levels and outlines of static models.
     Layout,
+}
+
+/// A command with the iteration at which it applies.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ScheduledCommand {
+    /// It is done before the step that follows this iteration.
+    pub iteration: Iteration,
+    /// For one that was done while time stood still: in which round of that pause, from 0.
+    pub paused_round: Option<u32>,
+    /// What is done.
+    pub command: Command,
 }
 
 /// What is set back to the start.

@@ -26,7 +26,7 @@ pub mod topic_message;
 pub mod version;
 
 pub use action::{Action, LinkId, StampedAction};
-pub use client_to_primary::{ClientToPrimary, Command};
+pub use client_to_primary::{ClientToPrimary, Command, ScheduledCommand};
 pub use digest::{Digest, DigestBuilder};
 pub use envelope::{DecodeError, Envelope, decode, encode};
 pub use exit::{ExitCode, Outcome, StopReason};

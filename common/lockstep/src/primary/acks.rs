@@ -125,6 +125,7 @@ impl Primary {
         let timing = PeerTiming {
             name: sender.clone(),
             physics: Duration::from_nanos(physics_ns),
+            published: ack.published,
             answered_after: now.since(round.published_at),
         };
         round.acks.insert(sender.clone(), Some(timing));

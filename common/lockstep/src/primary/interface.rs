@@ -3,10 +3,12 @@
 use std::time::Duration;
 
 use protocol::peer::Build;
+use protocol::report::TopicReport;
+use protocol::topic_message::SubscriptionChange;
 use protocol::{
     ClientToPrimary, Command, Digest, Envelope, Iteration, PeerName, PrimaryToClient,
-    PrimaryToObservers, PrimaryToSecondary, RequestId, RoutingId, SecondaryToPrimary, SessionId,
-    StopReason,
+    PrimaryToObservers, PrimaryToSecondary, RequestId, RoutingId, ScheduledCommand,
+    SecondaryToPrimary, SessionId, StopReason,
 };
 
 use crate::membership::Rules;
@@ -46,6 +48,10 @@ pub struct Settings {
     pub verify: bool,
     /// Whether every topic is published, also those that nobody listens to.
     pub publish_all: bool,
+    /// The topics of the worlds' systems and sensors.
+    pub topics: Vec<TopicReport>,
+    /// Commands that are done at their iterations, ascending, as if clients had given them.
+    pub schedule: Vec<ScheduledCommand>,
     /// The primary's own program; a secondary's must be equal.
     pub build: Build,
 }
@@ -71,6 +77,8 @@ pub enum PrimaryInput {
         /// The request.
         message: ClientToPrimary,
     },
+    /// Observers begin or cease to listen to a topic.
+    Observed(SubscriptionChange),
     /// Bytes that are no message.
     Malformed {
         /// Where they came from.
@@ -123,6 +131,8 @@ pub enum PrimaryOutput {
         /// Which figures.
         command: Command,
     },
+    /// A command is part of the step that was just published.
+    Stamped(ScheduledCommand),
     /// Tell observers.
     Observe(PrimaryToObservers),
     /// A step is done.
@@ -155,6 +165,8 @@ pub struct PeerTiming {
     pub name: PeerName,
     /// Its physics.
     pub physics: Duration,
+    /// How many messages its data batch has.
+    pub published: u32,
     /// From the step's publication to its ack.
     pub answered_after: Duration,
 }

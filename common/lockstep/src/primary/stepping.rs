@@ -147,6 +147,7 @@ impl Primary {
             iteration,
             sim_time: self.sim_time_at(iteration),
             elapsed: self.sim_time_at(iteration),
+            subscriptions: std::mem::take(&mut self.subscriptions),
             speaker: self.secondaries.first().cloned(),
             step_size_ns: if advances {
                 self.settings.step_size.as_nanos() as u64

@@ -24,6 +24,8 @@ pub(super) const PLAIN: HostSettings = HostSettings {
     step_size_ns: STEP_NS,
     threads: 1,
     verify: false,
+    seed: 0,
+    publish_all: false,
 };
 
 /// Returns a world of levels of 10 m along x. Each has a floor, a pile of boxes and a cart; a curb
