@@ -19,6 +19,7 @@ pub mod plan;
 pub mod primary;
 #[cfg(test)]
 mod random;
+pub mod register;
 pub mod roster;
 pub mod secondary;
 
@@ -28,4 +29,5 @@ pub use bounds::Bounds;
 pub use membership::{Changes, LoadRule, Membership, Passage, Rules};
 pub use plan::{CellPlan, LevelPlan, PerformerPlan, Plan};
 pub use primary::{PeerTiming, Primary, PrimaryInput, PrimaryOutput, Settings, StepReport};
+pub use register::Register;
 pub use secondary::{Secondary, SecondaryInput, SecondaryOutput, SecondarySettings, StepWork};

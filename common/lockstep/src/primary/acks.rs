@@ -104,7 +104,7 @@ impl Primary {
     fn accept(
         &mut self,
         sender: &PeerName,
-        ack: StepAck,
+        mut ack: StepAck,
         states: Vec<PerformerState>,
         now: SessionTime,
         out: &mut Vec<PrimaryOutput>,
@@ -136,6 +136,11 @@ impl Primary {
                 self.balance.note(cell.cell, cost);
             }
         }
+        round.requests.extend(std::mem::take(&mut ack.requests));
+        round.messages.extend(std::mem::take(&mut ack.messages));
+        for failure in std::mem::take(&mut ack.failures) {
+            round.failures.insert(failure.number, failure.reason);
+        }
         self.known.take(ack);
         if is_complete {
             self.complete_round(now, out);
@@ -143,11 +148,20 @@ impl Primary {
     }
 
     fn complete_round(&mut self, now: SessionTime, out: &mut Vec<PrimaryOutput>) {
-        let Phase::Stepping(round) = std::mem::replace(&mut self.phase, Phase::Idle) else {
+        let Phase::Stepping(mut round) = std::mem::replace(&mut self.phase, Phase::Idle) else {
             unreachable!("only a step under way can be completed");
         };
         let purpose = round.purpose;
         self.iteration = round.step.iteration;
+        self.sim_time = round.step.sim_time;
+        self.elapsed = round.step.elapsed;
+        if purpose == Purpose::Advance {
+            self.wishes.begin_iteration();
+        }
+        self.wishes
+            .take_from_systems(std::mem::take(&mut round.requests), std::mem::take(&mut round.messages));
+        let granted = std::mem::take(&mut round.granted);
+        self.answer_granted(granted, &round.step.actions, &round.failures, out);
         self.note_cost_of_moves(&round, now);
         let paused = round.step.paused;
         if matches!(purpose, Purpose::Build | Purpose::Advance) {
@@ -205,21 +219,11 @@ impl Primary {
         })));
     }
 
-    /// Tells those who wait for a change that the step to come makes it.
-    pub(super) fn note_published_to_waiters(&mut self) {
-        for waiter in &mut self.waiters {
-            if let Until::Changed { published } = &mut waiter.until {
-                *published = true;
-            }
-        }
-    }
-
     fn answer_waiters(&mut self, out: &mut Vec<PrimaryOutput>) {
         let (iteration, paused) = (self.iteration, self.goal == Goal::Paused);
         let is_done = |until: Until| match until {
             Until::Iteration(last) => iteration >= last,
             Until::Paused => paused,
-            Until::Changed { published } => published,
         };
         for waiter in self.waiters.extract_if(.., |waiter| is_done(waiter.until)) {
             let name = None;
