@@ -21,6 +21,7 @@ pub mod primary;
 mod random;
 pub mod roster;
 pub mod secondary;
+pub mod services;
 
 pub use auto_levels::CutError;
 pub use balance::{Balance, BalanceSettings, Move};
