@@ -22,6 +22,7 @@ mod random;
 pub mod register;
 pub mod roster;
 pub mod secondary;
+pub mod services;
 
 pub use auto_levels::CutError;
 pub use balance::{Balance, BalanceSettings, Move};
