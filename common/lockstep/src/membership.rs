@@ -147,7 +147,9 @@ impl Membership {
         };
         let of_world = |world: usize| -> Vec<usize> {
             let numbers = 0..performers.len();
-            numbers.filter(|one| performers[*one].world == world).collect()
+            numbers
+                .filter(|one| performers[*one].world == world)
+                .collect()
         };
         let has_levels = |world: &usize| plan.levels.iter().any(|level| level.world == *world);
         let with_levels: Vec<usize> = (0..worlds).filter(has_levels).collect();
@@ -260,7 +262,11 @@ impl Membership {
     /// When it is not the next one after those that are known.
     pub fn insert(&mut self, plan: &Plan, performer: PerformerId) {
         let index = performer.0 as usize;
-        assert_eq!(index, self.places.len(), "performers come in order of their ids");
+        assert_eq!(
+            index,
+            self.places.len(),
+            "performers come in order of their ids"
+        );
         let added = plan.performer(performer);
         self.places.push(Place::new(added));
         let mut marks = Marks::default();

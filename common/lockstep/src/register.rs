@@ -106,12 +106,23 @@ impl Register {
         self.full_name(id.world as usize, &self.entry(id).name)
     }
 
+    /// Returns the name of a model as reports have it, if there ever was such a model.
+    pub fn find(&self, id: ModelId) -> Option<String> {
+        let world = self.worlds.get(id.world as usize)?;
+        world.models.get(id.model as usize)?;
+        Some(self.name(id))
+    }
+
     /// Returns the index of a world by its name, or the only one.
     ///
     /// # Errors
     /// When there is no such world, or there are several and none is named.
     pub fn world(&self, name: Option<&str>) -> Result<usize, String> {
-        let names: Vec<&str> = self.worlds.iter().map(|world| world.name.as_str()).collect();
+        let names: Vec<&str> = self
+            .worlds
+            .iter()
+            .map(|world| world.name.as_str())
+            .collect();
         match name {
             None if names.len() == 1 => Ok(0),
             None => Err(format!("say which world is meant: {}", names.join(", "))),
@@ -187,12 +198,18 @@ impl Register {
         let (id, part) = self.split(name)?;
         let entry = self.entry(id);
         let Some(index) = entry.joints.iter().position(|(joint, _)| joint == part) else {
-            let names: Vec<String> = entry.joints.iter().map(|(joint, _)| joint.clone()).collect();
+            let names: Vec<String> = entry
+                .joints
+                .iter()
+                .map(|(joint, _)| joint.clone())
+                .collect();
             return Err(no_part("joint", part, &entry.name, &names));
         };
         let axes = entry.joints[index].1;
         if axis as usize >= axes {
-            return Err(format!("joint {name:?} has {axes} axes: there is no axis {axis}"));
+            return Err(format!(
+                "joint {name:?} has {axes} axes: there is no axis {axis}"
+            ));
         }
         Ok((id, index as u32))
     }
@@ -203,7 +220,9 @@ impl Register {
             return Ok((self.mover(name)?, ""));
         }
         let ends = name.match_indices("::").map(|(end, _)| end);
-        let model = ends.filter(|end| self.by_name.contains_key(&name[..*end])).last();
+        let model = ends
+            .filter(|end| self.by_name.contains_key(&name[..*end]))
+            .last();
         match model {
             Some(end) => Ok((self.mover(&name[..end])?, &name[end + 2..])),
             None => Err(format!("no model is named as {name:?} begins")),

@@ -34,7 +34,12 @@ impl Cells {
             stirred: Vec::new(),
             woken: Vec::new(),
         };
-        for (number, _) in plan.cells.iter().enumerate().filter(|(_, cell)| cell.is_permanent) {
+        for (number, _) in plan
+            .cells
+            .iter()
+            .enumerate()
+            .filter(|(_, cell)| cell.is_permanent)
+        {
             cells.stir(CellId(number as u32));
         }
         for (id, performer) in plan.performers.iter().enumerate() {

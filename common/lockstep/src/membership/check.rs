@@ -21,8 +21,8 @@ impl Membership {
         for number in 0..plan.cells.len() {
             let cell = CellId(number as u32);
             let is_permanent = plan.cell(cell).is_permanent;
-            let is_open = is_permanent
-                || !self.owned(cell).is_empty() || self.ghosts(cell).next().is_some();
+            let is_open =
+                is_permanent || !self.owned(cell).is_empty() || self.ghosts(cell).next().is_some();
             assert_eq!(
                 self.is_open(cell),
                 is_open,

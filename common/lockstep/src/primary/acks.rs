@@ -9,7 +9,7 @@ use protocol::primary_to_observers::{Clock, PrimaryToObservers, Severity};
 use protocol::secondary_to_primary::StepAck;
 use protocol::{Digest, DigestBuilder, PeerName, PerformerState, SessionTime, StopReason};
 
-use super::stepping::Purpose;
+use super::stepping::{Purpose, Round};
 use super::{Goal, PeerTiming, Phase, Primary, PrimaryOutput, StepReport, Until, known};
 
 impl Primary {
@@ -158,10 +158,6 @@ impl Primary {
         if purpose == Purpose::Advance {
             self.wishes.begin_iteration();
         }
-        self.wishes
-            .take_from_systems(std::mem::take(&mut round.requests), std::mem::take(&mut round.messages));
-        let granted = std::mem::take(&mut round.granted);
-        self.answer_granted(granted, &round.step.actions, &round.failures, out);
         self.note_cost_of_moves(&round, now);
         let paused = round.step.paused;
         if matches!(purpose, Purpose::Build | Purpose::Advance) {
@@ -174,8 +170,12 @@ impl Primary {
             digest: self.digest,
             duration: now.since(round.published_at),
             rearranged: !round.step.affinities.is_empty() || !round.step.hand_offs.is_empty(),
-            peers: round.acks.into_values().flatten().collect(),
+            peers: std::mem::take(&mut round.acks)
+                .into_values()
+                .flatten()
+                .collect(),
         }));
+        self.complete_wishes(*round, out);
         match purpose {
             // Levels, ghosts and groups follow from what the cells of the start hold.
             Purpose::Build if self.goal == Goal::Paused => {
@@ -201,6 +201,13 @@ impl Primary {
         self.complete_moves(out);
         self.answer_waiters(out);
         self.continue_stepping(now, out);
+    }
+
+    /// Takes over what systems wish for and say, and answers whose wishes the step has brought.
+    fn complete_wishes(&mut self, round: Round, out: &mut Vec<PrimaryOutput>) {
+        self.wishes
+            .take_from_systems(round.requests, round.messages);
+        self.answer_granted(round.granted, &round.step.actions, &round.failures, out);
     }
 
     fn digest_of_all(&self) -> Digest {

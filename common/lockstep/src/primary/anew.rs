@@ -7,7 +7,7 @@ use protocol::{SessionTime, SimTime};
 use super::distribution::Distribution;
 use super::known::Known;
 use super::stepping::Purpose;
-use super::wishes::{Batch, Granted};
+use super::wishes::Granted;
 use super::{Primary, PrimaryOutput};
 use crate::membership::Membership;
 use crate::placement::first_placement;
@@ -50,10 +50,6 @@ impl Primary {
             affinities,
             ..Step::default()
         };
-        let batch = Batch {
-            granted: vec![granted],
-            ..Batch::default()
-        };
-        self.publish(Purpose::Build, step, Vec::new(), batch.granted, now, out);
+        self.publish(Purpose::Build, step, Vec::new(), vec![granted], now, out);
     }
 }

@@ -248,7 +248,11 @@ impl Primary {
     }
 
     /// Returns the performers at the ends of an attachment, with their links.
-    fn ends(&self, parent: &str, child: &str) -> Result<[(PerformerId, protocol::LinkId); 2], String> {
+    fn ends(
+        &self,
+        parent: &str,
+        child: &str,
+    ) -> Result<[(PerformerId, protocol::LinkId); 2], String> {
         let ends = [self.register.link(parent)?, self.register.link(child)?];
         if ends[0].model == ends[1].model {
             return Err(format!("{parent:?} and {child:?} are of one model"));

@@ -76,7 +76,11 @@ impl Primary {
             Command::MoveCell { level, peer } => {
                 self.on_move_cell(from, request, &level, peer, now, out);
             }
-            Command::CallService { service, kind, body } => {
+            Command::CallService {
+                service,
+                kind,
+                body,
+            } => {
                 self.on_call(from, request, &service, &kind, &body, now, out);
             }
             Command::SetPerformer { .. }

@@ -45,7 +45,15 @@ impl Primary {
         match services::translate(service, kind, body, &self.plan.worlds) {
             Ok(commands) => {
                 let rest = commands.into();
-                self.go_on_with(Call { from, request, rest }, now, out);
+                self.go_on_with(
+                    Call {
+                        from,
+                        request,
+                        rest,
+                    },
+                    now,
+                    out,
+                );
             }
             Err(error) => Self::fail(from, request, &super::grants::chain(&error), out),
         }
@@ -68,9 +76,7 @@ impl Primary {
         if self.calls.under_way.is_empty() {
             return;
         }
-        let is_ours = |output: &mut PrimaryOutput| {
-            matches!(output, PrimaryOutput::Reply { to, .. } if to.0 == ADDRESS)
-        };
+        let is_ours = |output: &mut PrimaryOutput| matches!(output, PrimaryOutput::Reply { to, .. } if to.0 == ADDRESS);
         loop {
             let answers: Vec<PrimaryOutput> = out.extract_if(.., is_ours).collect();
             if answers.is_empty() {

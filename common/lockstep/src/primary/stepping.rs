@@ -263,7 +263,6 @@ impl Primary {
             });
         }
     }
-
 }
 
 /// Returns the change that gives a cell up.

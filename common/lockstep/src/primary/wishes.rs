@@ -59,10 +59,7 @@ struct Wish {
 #[derive(Clone, Debug)]
 pub(super) enum Asker {
     /// A client, which waits for its reply.
-    Client {
-        to: RoutingId,
-        request: RequestId,
-    },
+    Client { to: RoutingId, request: RequestId },
     /// A system.
     System(Publisher),
     /// The schedule.
@@ -232,7 +229,9 @@ impl Primary {
             };
             self.record(&asker, round, command, out);
             said.push(message);
-            batch.granted.push(Granted::plain(asker, self.wishes.next_number));
+            batch
+                .granted
+                .push(Granted::plain(asker, self.wishes.next_number));
         }
         batch.is_needed |= std::mem::take(&mut self.wishes.is_round_due) || !said.is_empty();
         said.append(&mut batch.messages);
@@ -251,7 +250,9 @@ impl Primary {
     ) {
         while let Some(wish) = self.next_wish() {
             let granted = match &wish.command {
-                Command::Reset { what: ResetKind::Time } => {
+                Command::Reset {
+                    what: ResetKind::Time,
+                } => {
                     self.sim_time = protocol::SimTime(0);
                     self.observe_clock(out);
                     Ok(Grant::default())
@@ -261,8 +262,8 @@ impl Primary {
             match granted {
                 Ok(grant) => self.take_grant(batch, wish, grant, round, out),
                 Err(reason) => {
-                    if let Asker::System(_) = wish.asker {
-                        self.tell_of_system(&wish.command, &reason, out);
+                    if let Asker::System(publisher) = wish.asker {
+                        self.tell_of_system(publisher, &wish.command, &reason, out);
                     }
                     self.refuse_wish(&wish.asker, &reason, out);
                 }
@@ -312,7 +313,10 @@ impl Primary {
     }
 
     /// Returns who wishes for a reset of models, when that is what comes next.
-    pub(super) fn take_reset(&mut self, out: &mut Vec<PrimaryOutput>) -> Option<(ResetKind, Granted)> {
+    pub(super) fn take_reset(
+        &mut self,
+        out: &mut Vec<PrimaryOutput>,
+    ) -> Option<(ResetKind, Granted)> {
         let queue = if self.wishes.requested.is_empty() {
             &mut self.wishes.asked
         } else {
@@ -417,9 +421,21 @@ impl Primary {
     }
 
     /// Tells of a system's wish that cannot be granted, once.
-    fn tell_of_system(&mut self, command: &Command, reason: &str, out: &mut Vec<PrimaryOutput>) {
+    fn tell_of_system(
+        &mut self,
+        publisher: Publisher,
+        command: &Command,
+        reason: &str,
+        out: &mut Vec<PrimaryOutput>,
+    ) {
         let what = command.text().unwrap_or_default();
-        let text = format!("a system asked for {what:?}, which failed: {reason}");
+        let whose = match publisher {
+            Publisher::Client => None,
+            Publisher::World { world, .. } => self.plan.worlds.get(world as usize).cloned(),
+            Publisher::Model { model, .. } => self.register.find(model),
+        };
+        let whose = whose.unwrap_or_else(|| "nobody".to_owned());
+        let text = format!("a system of {whose} asked for {what:?}, which failed: {reason}");
         if self.wishes.told.len() < TOLD_MAX && self.wishes.told.insert(text.clone()) {
             self.event(Severity::Warning, "command", text, out);
         }
