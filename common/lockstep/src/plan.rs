@@ -4,6 +4,7 @@
 //! need no agreement. It never changes during a run.
 
 mod joined;
+mod spawned;
 
 use std::collections::{BTreeMap, BTreeSet};
 
