@@ -85,7 +85,7 @@ impl Primary {
             Some(pose) => Some(self.pose_in_world(pose, request.relative_to.as_deref())?),
             None => None,
         };
-        let parcel: ModelParcel = parcel.placed(Some(&name), pose);
+        let parcel: ModelParcel = parcel.placed(Some(name), pose);
         let model = self.register.add(world, &parcel.model);
         let performer = self.plan.spawn(model, &parcel.model);
         if let Some(performer) = performer {
