@@ -9,6 +9,7 @@ pub mod access;
 pub mod cell;
 mod collider;
 mod collision_filter;
+pub mod contacts;
 mod fresh_contacts;
 mod ghost;
 mod inertia;
@@ -30,6 +31,7 @@ mod world_joint;
 
 pub use access::ModelRef;
 pub use cell::Cell;
+pub use contacts::{CollisionRef, Contact, ContactPoint};
 pub use limitation::{Limitation, LimitationKind, unsupported};
 pub use ray::RayHit;
 pub use snapshot::RestoreError;
