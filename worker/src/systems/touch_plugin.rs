@@ -147,7 +147,7 @@ fn sensitive(model: &Model, scope: &str) -> Vec<(usize, usize)> {
         }
         for sensor in link.sensors.iter().filter(|one| one.kind == "contact") {
             let named = sensor.content.child("contact");
-            let named = named.into_iter().flat_map(|contact| contact.children());
+            let named = named.into_iter().flat_map(sdf::Content::children);
             for name in named.filter(|child| child.name == "collision") {
                 let wanted = name.text();
                 let has_name = |shape: &sdf::Collision| {
