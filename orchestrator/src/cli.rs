@@ -8,7 +8,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use lockstep::limits::{AUTO_LEVELS_MAX, INTERACTION_MARGIN_MAX, MINIMUM_STAY_MAX_S, THREADS_MAX};
 
-pub use control::{CtlArguments, ParseControlError};
+pub use control::CtlArguments;
 
 /// Simulates one robot world on many processes, in exact lockstep.
 #[derive(Debug, Parser)]
@@ -41,7 +41,6 @@ pub enum CliCommand {
     /// List the runs of this machine, living and recently ended
     Ps(PsArguments),
     /// Control a run; returns when it has taken effect
-    #[command(override_usage = control::USAGE)]
     Ctl(CtlArguments),
     /// Print one panel, without a terminal
     Show(ShowArguments),

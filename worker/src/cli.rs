@@ -60,6 +60,12 @@ pub(crate) struct Cli {
     /// `phalanx diff`
     #[arg(long, value_name = "FILE")]
     states: Option<PathBuf>,
+    /// Do the commands in this file at their iterations: JSON lines, see docs/commands.md
+    #[arg(long, value_name = "FILE")]
+    commands: Option<PathBuf>,
+    /// Write the commands that were done, with their iterations, for --commands
+    #[arg(long, value_name = "FILE")]
+    record_commands: Option<PathBuf>,
     /// Threads that step cells, in each process
     #[arg(long, value_name = "N", default_value_t = 1)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=i64::from(THREADS_MAX)))]
@@ -162,6 +168,10 @@ pub(crate) struct Run {
     pub digests: Option<PathBuf>,
     /// Where states go.
     pub states: Option<PathBuf>,
+    /// Where the commands that are done at their iterations are read.
+    pub commands: Option<PathBuf>,
+    /// Where the commands that were done go.
+    pub record_commands: Option<PathBuf>,
     /// Threads that step cells, in each process.
     pub threads: u32,
     /// Whether every step is done twice and compared.
@@ -231,6 +241,8 @@ impl Cli {
             (self.paused, "--paused"),
             (self.digests.is_some(), "--digests"),
             (self.states.is_some(), "--states"),
+            (self.commands.is_some(), "--commands"),
+            (self.record_commands.is_some(), "--record-commands"),
             (self.summary.is_some(), "--summary"),
         ];
         Request::Secondary {
@@ -263,6 +275,10 @@ impl Cli {
         if self.digests.is_some() && self.digests == self.states {
             return Err("--digests and --states need a file each".to_owned());
         }
+        let others = [&self.digests, &self.states, &self.commands];
+        if self.record_commands.is_some() && others.contains(&&self.record_commands) {
+            return Err("--record-commands needs a file of its own".to_owned());
+        }
         Ok(Run {
             worlds: self.worlds,
             bind: self.bind,
@@ -272,6 +288,8 @@ impl Cli {
             seed: self.seed,
             digests: self.digests,
             states: self.states,
+            commands: self.commands,
+            record_commands: self.record_commands,
             threads: self.threads,
             verify: self.verify,
             auto_levels: self.auto_levels,
@@ -443,6 +461,8 @@ mod tests {
     fn several_worlds_may_be_named_and_files_of_proof_differ() {
         check("a.sdf b.sdf", Ok("[\"a.sdf\", \"b.sdf\"]"));
         check("--digests x --states x w.sdf", Err("a file each"));
+        let same = "--commands x --record-commands x w.sdf";
+        check(same, Err("a file of its own"));
     }
 
     #[test]

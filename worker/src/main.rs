@@ -16,6 +16,7 @@ use protocol::report::Summary;
 use protocol::{ExitCode, PeerName, Role, RoutingId, StopReason};
 use transport::zeromq::{BindError, PeerLink, PrimaryLink, SocketOptions, StatusPublisher};
 use transport::{Endpoints, Link, Subscription};
+use worker::commands_file::{self, CommandsRecord};
 use worker::digests_file::DigestsFile;
 use worker::heartbeat::{self, HeartbeatSettings, HeartbeatThread};
 use worker::primary::PrimaryDriver;
@@ -96,6 +97,8 @@ fn run_primary(
     secondaries: Option<u32>,
     lifeline: Option<Lifeline>,
 ) -> anyhow::Result<Outcome> {
+    let commands = run.commands.as_deref().map(commands_file::read);
+    let schedule = commands.transpose()?.unwrap_or_default();
     let loaded = world_file::load(&run.worlds, run.auto_levels)?;
     let plan = Plan::new(&loaded.worlds);
     let proof = create_proof(run, &plan, loaded.step_size)?;
@@ -108,7 +111,10 @@ fn run_primary(
         heartbeat_timeout: run.heartbeat_timeout,
         insecure: run.insecure,
     };
-    let settings = settings_of(run, &loaded, secondaries);
+    let settings = Settings {
+        schedule,
+        ..settings_of(run, &loaded, secondaries)
+    };
     let role = if secondaries.is_some() {
         Role::Primary
     } else {
@@ -256,9 +262,14 @@ fn create_proof(run: &Run, plan: &Plan, step_size: Duration) -> anyhow::Result<P
     let states = run.states.as_deref().map(|path| {
         StatesFile::create(path, plan, step_size).with_context(|| context("states", path))
     });
+    let commands = run
+        .record_commands
+        .as_deref()
+        .map(|path| CommandsRecord::create(path).with_context(|| context("commands", path)));
     Ok(ProofFiles {
         digests: digests.transpose()?,
         states: states.transpose()?,
+        commands: commands.transpose()?,
     })
 }
 
