@@ -6,10 +6,13 @@
 mod asked;
 mod words;
 
+use std::ffi::OsString;
+
 use clap::Args;
 use protocol::client_to_primary::{ResetKind, SpawnRequest};
 use protocol::{Command, PeerName};
 
+pub(crate) use asked::read as read_input;
 pub use asked::{Asked, LoadError};
 use words::Words;
 
@@ -155,8 +158,11 @@ pub struct ControlOptions {
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum ParseControlError {
     /// No word names a command.
-    #[error("no command in {0:?}: use [RUN] {}", verb_names())]
-    NoCommand(String),
+    #[error("no command in {words:?}: use [RUN] {}", verb_names())]
+    NoCommand {
+        /// The words.
+        words: String,
+    },
     /// Something follows the command.
     #[error("{0:?} is not understood after {1:?}")]
     Superfluous(String, String),
@@ -177,6 +183,26 @@ pub enum ParseControlError {
     OptionOfAnother(&'static str, String),
 }
 
+impl ParseControlError {
+    /// Makes the error of words of which none is a command.
+    pub(crate) fn no_command(words: &str) -> Self {
+        Self::NoCommand {
+            words: words.to_owned(),
+        }
+    }
+}
+
+/// Writes negative numbers with exponents without them, since clap takes those for options.
+pub fn plain_numbers(words: impl Iterator<Item = OsString>) -> impl Iterator<Item = OsString> {
+    words.map(|word| {
+        let text = word.to_str().filter(|text| text.starts_with('-'));
+        let number = text
+            .filter(|text| text.contains(['e', 'E']))
+            .and_then(|text| text.parse::<f64>().ok());
+        number.map_or(word, |number| number.to_string().into())
+    })
+}
+
 /// Tells whether a word is a command.
 pub fn is_verb(word: &str) -> bool {
     VERBS.iter().any(|verb| verb.name == word)
@@ -192,7 +218,7 @@ pub fn parse(
     options: &ControlOptions,
 ) -> Result<Asked, ParseControlError> {
     let Some(known) = VERBS.iter().find(|known| known.name == verb) else {
-        return Err(ParseControlError::NoCommand(verb.to_owned()));
+        return Err(ParseControlError::no_command(verb));
     };
     let mut words = Words::new(verb, rest);
     let asked = match verb {
@@ -259,7 +285,7 @@ fn command(
             model: words.name("a model")?,
             size: size(options)?,
         },
-        _ => return Err(ParseControlError::NoCommand(verb.to_owned())),
+        _ => return Err(ParseControlError::no_command(verb)),
     })
 }
 

@@ -4,7 +4,9 @@
 //! Nothing here knows how a simulation works: a worker is a program with a command line.
 
 pub mod process;
+pub mod programs;
 pub mod supervisor;
+pub mod world_programs;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -41,6 +43,10 @@ pub struct LaunchPlan {
     pub digests: Option<PathBuf>,
     /// Where what every iteration changed is written.
     pub states: Option<PathBuf>,
+    /// Where the commands that are done at their iterations are read.
+    pub commands: Option<PathBuf>,
+    /// Where the commands that were done are written.
+    pub record_commands: Option<PathBuf>,
     /// Threads that step cells, in each process.
     pub threads: u32,
     /// Whether every step is done twice and compared.
@@ -128,6 +134,12 @@ impl LaunchPlan {
         }
         if let Some(states) = &self.states {
             flag(&mut arguments, "--states", states);
+        }
+        if let Some(commands) = &self.commands {
+            flag(&mut arguments, "--commands", commands);
+        }
+        if let Some(record) = &self.record_commands {
+            flag(&mut arguments, "--record-commands", record);
         }
         if self.paused {
             arguments.push("--paused".into());
@@ -263,6 +275,8 @@ mod tests {
             seed: 7,
             digests: Some("d.txt".into()),
             states: Some("s.bin".into()),
+            commands: Some("in.jsonl".into()),
+            record_commands: Some("out.jsonl".into()),
             threads: 2,
             verify: true,
             balance: false,
@@ -296,9 +310,9 @@ mod tests {
             "--network-role=primary --network-secondaries=2 --heartbeat-interval-ms=100 \
              --heartbeat-timeout-ms=2000 --peer-timeout=30 --step-timeout=30 --bind=ipc:///run/a \
              --summary=/run/a/summary.json --seed=7 --iterations=5 --real-time-factor=0 \
-             --digests=d.txt --states=s.bin --paused --threads=2 --balance=off --verify \
-             --auto-levels=8 --levels-load=buffer --minimum-stay=0.05 --interaction-margin=0.02 \
-             --lifeline -- -odd.sdf b.sdf"
+             --digests=d.txt --states=s.bin --commands=in.jsonl --record-commands=out.jsonl \
+             --paused --threads=2 --balance=off --verify --auto-levels=8 --levels-load=buffer \
+             --minimum-stay=0.05 --interaction-margin=0.02 --lifeline -- -odd.sdf b.sdf"
         );
         assert_eq!(
             line(&commands[2]),
@@ -326,6 +340,8 @@ mod tests {
             real_time_factor: None,
             digests: None,
             states: None,
+            commands: None,
+            record_commands: None,
             verify: false,
             levels: LevelsConfig::default(),
             ..plan(0)
@@ -336,6 +352,8 @@ mod tests {
             "--real-time-factor",
             "--digests",
             "--states",
+            "--commands",
+            "--record-commands",
             "--verify",
             "--auto-levels",
         ] {

@@ -246,7 +246,7 @@ mod tests {
             pose: Some([0.1, -0.0, 1e-310, 0.0, 0.0, 0.6, 0.8]),
             ..SpawnRequest::default()
         };
-        comes_back(Command::Spawn(Box::new(spawn)), r#""spawn":{"sdf":"#);
+        comes_back(Command::Spawn(Box::new(spawn)), r#""spawn":{"allow_renaming":false,"#);
         let poses = vec![NamedPose {
             model: "box".to_owned(),
             pose: [1.0 / 3.0, 2.0, 3.0, 0.0, 0.0, 0.0, 1.0],

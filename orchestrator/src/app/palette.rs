@@ -88,7 +88,10 @@ pub fn parse(line: &str, owns_run: bool) -> Result<Request, String> {
 
 /// Reads a line as `phalanx ctl` does; a name of several words stands in quotes.
 fn parse_control(name: &str, rest: &str) -> Result<Command, String> {
-    let line = Line::try_parse_from(split(rest)?).map_err(|error| {
+    let line = Line::try_parse_from(control::plain_numbers(
+        split(rest)?.into_iter().map(Into::into),
+    ))
+    .map_err(|error| {
         let text = error.to_string();
         let first = text.lines().next().unwrap_or_default();
         first.trim_start_matches("error: ").to_owned()

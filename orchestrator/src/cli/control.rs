@@ -42,7 +42,7 @@ impl CtlArguments {
                 },
             },
             [verb, rest @ ..] if control::is_verb(verb) => Ok((None, parse(verb, rest)?)),
-            _ => Err(ParseControlError::NoCommand(words.join(" "))),
+            _ => Err(ParseControlError::no_command(&words.join(" "))),
         }
     }
 }
@@ -71,6 +71,7 @@ mod tests {
         let words = ["phalanx", "ctl"]
             .into_iter()
             .chain(line.split_whitespace());
+        let words = control::plain_numbers(words.map(Into::into));
         let Some(CliCommand::Ctl(arguments)) = Cli::try_parse_from(words).unwrap().command else {
             panic!("ctl was not named")
         };
