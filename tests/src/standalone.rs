@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use lockstep::{Plan, Primary, PrimaryInput, PrimaryOutput, Settings};
+use lockstep::{Primary, PrimaryInput, PrimaryOutput, Settings};
 use protocol::{
     Envelope, PeerName, PrimaryToSecondary, ProtocolVersion, SecondaryToPrimary, SessionTime,
     StopReason, decode, encode,
@@ -23,7 +23,7 @@ use crate::witness::Witness;
 pub fn run(worlds: &[World], settings: Settings, witness: &mut Witness) -> StopReason {
     let network = Network::new();
     let mut link = InlineLink::new(network.primary());
-    let mut primary = Primary::new(settings, Plan::new(worlds), sdf::encode_worlds(worlds));
+    let mut primary = Primary::new(settings, worlds);
     let mut now = SessionTime(1);
     let mut inputs = VecDeque::new();
     loop {

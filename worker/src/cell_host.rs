@@ -4,6 +4,8 @@
 //! changes and steps, on as many threads as there are. Nothing here depends on which thread did
 //! what: answers are put together in the order of cells.
 
+mod acting;
+mod action_check;
 mod cell_bytes;
 mod cell_work;
 mod crew;
@@ -19,12 +21,13 @@ mod world_crew;
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Instant;
 
 use protocol::primary_to_secondary::{CellSnapshot, CellSource, Step, Welcome};
 use protocol::secondary_to_primary::StepAck;
 use protocol::{CellId, DataBatch, PeerName, StateBlob};
-use sdf::World;
+use sdf::{ModelParcel, World};
 
 pub use cell_bytes::RestoreCellError;
 pub use hosted_cell::HostedCell;
@@ -147,13 +150,20 @@ impl CellHost {
     /// dropped.
     pub fn run(&mut self, step: &Step, snapshots: &[CellSnapshot]) -> Result<StepAck, StepError> {
         let begin = Instant::now();
+        if step.anew {
+            self.cells.clear();
+            self.scene.begin_anew();
+        }
         cell_work::check(step, &self.scene)?;
+        let parcels = action_check::check(step, &self.scene)?;
         self.change_affinities(step, snapshots)?;
+        self.prepare(step, parcels);
         let mut said = self.scene.begin_step(step);
         if step.speaker.as_ref() != Some(&self.name) {
             said = Outbox::default();
         }
         let answers = self.run_cells(step)?;
+        self.scene.conclude(step);
         let mut ack = StepAck {
             sequence: step.sequence,
             iteration: step.iteration,
@@ -247,6 +257,24 @@ impl CellHost {
         Ok(())
     }
 
+    /// Lets the scene take note of the actions of a step; worlds grow where they are, without a
+    /// copy of what they hold.
+    fn prepare(&mut self, step: &Step, parcels: Vec<ModelParcel>) {
+        let grows = !parcels.is_empty();
+        if grows {
+            for slot in self.cells.values_mut() {
+                slot.cell.physics.take_world();
+            }
+        }
+        self.scene.prepare(step, parcels);
+        if grows {
+            for Slot { cell, .. } in self.cells.values_mut() {
+                let world = Arc::clone(&self.scene.worlds[cell.world]);
+                cell.physics.give_world(world);
+            }
+        }
+    }
+
     /// Does the step in every cell and returns the answers in the order of cells.
     fn run_cells(&mut self, step: &Step) -> Result<Vec<CellAnswer>, StepError> {
         let (scene, cells) = (&self.scene, &mut self.cells);
@@ -302,7 +330,8 @@ impl Job<'_> {
     fn run(&mut self, step: &Step, scene: &Scene) {
         let begin = Instant::now();
         let (cell, work) = (&mut self.slot.cell, &self.work);
-        let stands_still = !cell.advances_in(step) && work.is_empty();
+        let is_told = !work.is_empty() || !step.actions.is_empty();
+        let stands_still = !cell.advances_in(step) && !is_told;
         self.answer = Some(if scene.verify && !stands_still {
             verification::run_twice(cell, work, step, scene, |_| {})
         } else {

@@ -127,7 +127,7 @@ fn run_primary(
     };
     let parts = Parts {
         reporter: Reporter::new(loaded.worlds.clone(), identity::peer_info(name, role)),
-        primary: Primary::new(settings, plan, sdf::encode_worlds(&loaded.worlds)),
+        primary: Primary::new(settings, &loaded.worlds),
         proof,
         lifeline,
     };

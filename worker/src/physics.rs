@@ -6,14 +6,17 @@
 //! Nothing here knows of peers, messages or time beyond the step size; start at [`cell`].
 
 pub mod access;
+mod attachment;
 pub mod cell;
 mod collider;
 mod collision_filter;
+pub mod commands;
 mod fresh_contacts;
 mod ghost;
 mod inertia;
 mod joint;
 pub mod limitation;
+mod linkage;
 mod mechanism;
 mod model;
 mod pose;
@@ -22,6 +25,7 @@ mod reach;
 mod settling;
 mod shape;
 pub mod snapshot;
+mod standing;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -30,6 +34,7 @@ mod world_joint;
 
 pub use access::ModelRef;
 pub use cell::Cell;
+pub use commands::CommandError;
 pub use limitation::{Limitation, LimitationKind, unsupported};
 pub use ray::RayHit;
 pub use snapshot::RestoreError;

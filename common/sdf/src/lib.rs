@@ -16,6 +16,7 @@ pub mod parcel;
 mod pose;
 pub mod problem;
 mod read;
+mod read_model;
 mod report;
 mod resolve;
 mod runnable;
@@ -34,6 +35,7 @@ pub use parcel::ModelParcel;
 pub use pose::Pose;
 pub use problem::{Place, Problem, ReadWorldError};
 pub use read::{ReadWorlds, read_worlds};
+pub use read_model::{ReadModel, read_model};
 pub use resolve::{NoFiles, ResolveError, ResolvedData, ResolvedFile, Resolver};
 pub use runnable::{
     NotRunnableError, STEP_SIZE_MAX_S, STEP_SIZE_MIN_S, check_for_run, check_names,

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::world::{Geometry, Model, World};
+use crate::pose::Pose;
+use crate::world::{Axis, Geometry, JointKind, Model, World};
 
 /// A model with the meshes and height grids of its collisions, which count from 0.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -37,6 +38,20 @@ impl ModelParcel {
         Err(serde::de::Error::custom(message))
     }
 
+    /// Returns the model under another name, and at another pose \[m\] with everything in it.
+    #[must_use]
+    pub fn placed(mut self, name: Option<String>, pose: Option<Pose>) -> Self {
+        if let Some(name) = name {
+            self.model.name = name;
+        }
+        if let Some(pose) = pose {
+            let way = pose.then(&self.model.pose.inverse());
+            move_model(&mut self.model, &way);
+            self.model.pose = pose;
+        }
+        self
+    }
+
     fn has_its_data(&self) -> bool {
         let mut collisions = self.model.links.iter().flat_map(|link| &link.collisions);
         collisions.all(|collision| match &collision.geometry {
@@ -46,6 +61,38 @@ impl ModelParcel {
             }
             _ => true,
         })
+    }
+}
+
+/// Moves everything of a model that is in the world frame.
+fn move_model(model: &mut Model, way: &Pose) {
+    for link in &mut model.links {
+        link.pose = way.then(&link.pose);
+    }
+    for frame in &mut model.frames {
+        frame.pose = way.then(&frame.pose);
+    }
+    for nested in &mut model.nested {
+        nested.pose = way.then(&nested.pose);
+    }
+    for joint in &mut model.joints {
+        joint.pose = way.then(&joint.pose);
+        for axis in axes_mut(&mut joint.kind) {
+            axis.xyz = way.rotate(axis.xyz);
+        }
+    }
+}
+
+fn axes_mut(kind: &mut JointKind) -> &mut [Axis] {
+    match kind {
+        JointKind::Fixed | JointKind::Ball => &mut [],
+        JointKind::Revolute(axis)
+        | JointKind::Continuous(axis)
+        | JointKind::Prismatic(axis)
+        | JointKind::Screw { axis, .. } => std::slice::from_mut(axis),
+        JointKind::Universal(axes)
+        | JointKind::Revolute2(axes)
+        | JointKind::Gearbox { axes, .. } => axes,
     }
 }
 

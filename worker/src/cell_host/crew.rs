@@ -18,6 +18,17 @@ pub(super) struct Crew {
     models: BTreeMap<usize, ModelCrew>,
     /// By topic, who listens: model, part, and place among the part's topics.
     listeners: BTreeMap<String, Vec<(usize, usize, usize)>>,
+    /// How many sensors there are.
+    sensor_count: usize,
+}
+
+/// What a member of a crew is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// A system.
+    System,
+    /// A sensor, which looks at what systems did.
+    Sensor,
 }
 
 struct ModelCrew {
@@ -38,6 +49,11 @@ impl Crew {
     /// Tells whether no model has any.
     pub(super) fn is_empty(&self) -> bool {
         self.models.is_empty()
+    }
+
+    /// Tells whether any model has sensors.
+    pub(super) fn has_sensors(&self) -> bool {
+        self.sensor_count > 0
     }
 
     /// Returns the models that have systems, ascending.
@@ -62,6 +78,7 @@ impl Crew {
                 list.insert(list.partition_point(|other| *other < listener), listener);
             }
         }
+        self.sensor_count += members.iter().filter(|one| one.is_sensor).count();
         let id = ModelId {
             world: world as u32,
             model: index as u32,
@@ -71,7 +88,8 @@ impl Crew {
 
     /// Drops the systems of a model.
     pub(super) fn leave(&mut self, model: usize) {
-        if self.models.remove(&model).is_some() {
+        if let Some(crew) = self.models.remove(&model) {
+            self.sensor_count -= crew.members.iter().filter(|one| one.is_sensor).count();
             self.listeners.retain(|_, list| {
                 list.retain(|(other, _, _)| *other != model);
                 !list.is_empty()
@@ -136,10 +154,12 @@ impl Crew {
         });
     }
 
-    /// Lets all look at what physics did.
-    pub(super) fn after_step(&mut self, shift: &mut Shift<'_>) {
+    /// Lets all systems, or all sensors, look at what physics did.
+    pub(super) fn after_step(&mut self, shift: &mut Shift<'_>, part: Part) {
         self.each(shift, |member, context| {
-            member.configured.system.after_step(context);
+            if member.is_sensor == (part == Part::Sensor) {
+                member.configured.system.after_step(context);
+            }
         });
     }
 

@@ -13,7 +13,7 @@ use protocol::secondary_to_primary::{CellAck, Transfer};
 use protocol::{CellId, DigestBuilder, LevelId, LinkPoses, PerformerId, PerformerState};
 
 use super::cell_work::CellWork;
-use super::crew::{Crew, Shift};
+use super::crew::{Crew, Part, Shift};
 use super::scene::Scene;
 use super::step_error::StepError;
 use crate::physics::{Cell, ModelRef};
@@ -86,6 +86,9 @@ impl HostedCell {
         let mut physics = Cell::new(Arc::clone(&scene.worlds[world]));
         for model in &scene.plan.global_models[world] {
             physics.insert_static(*model);
+            if scene.is_untouchable(world, *model) {
+                physics.switch_static(*model, false);
+            }
         }
         let mut cell = Self::around(id, world, physics);
         if scene.plan.cell(id).level.is_none() {
@@ -143,20 +146,28 @@ impl HostedCell {
         let mut systems = self.run_systems(step, scene, advances, &mut said);
         let begin = Instant::now();
         if advances {
+            self.physics.apply_orders();
             self.physics.step(scene.step_size_s);
+            self.physics.end_orders(step.elapsed);
         }
         let physics = changed + begin.elapsed();
-        let begin = Instant::now();
-        if advances {
+        let mut sensors = Duration::ZERO;
+        if advances && !self.crew.is_empty() {
             let mut shift = Shift {
                 time: scene.time_of(step),
                 cell: &mut self.physics,
                 audience: &scene.audience,
                 outbox: &mut said,
             };
-            self.crew.after_step(&mut shift);
+            let begin = Instant::now();
+            self.crew.after_step(&mut shift, Part::System);
+            systems += begin.elapsed();
+            if self.crew.has_sensors() {
+                let begin = Instant::now();
+                self.crew.after_step(&mut shift, Part::Sensor);
+                sensors = begin.elapsed();
+            }
         }
-        systems += begin.elapsed();
         let is_told = !work.is_empty() || !step.actions.is_empty();
         if advances || is_told || !self.is_read {
             self.read(scene);
@@ -166,7 +177,7 @@ impl HostedCell {
             digest: self.digest.finish(),
             physics_ns: physics.as_nanos() as u64,
             systems_ns: systems.as_nanos() as u64,
-            sensors_ns: 0,
+            sensors_ns: sensors.as_nanos() as u64,
             performer_count: self.states.len() as u32,
         };
         let mut answer = self.answer(ack, step);
@@ -197,12 +208,6 @@ impl HostedCell {
             self.crew.before_step(&mut shift);
         }
         begin.elapsed()
-    }
-
-    /// Does the actions of a step that are about the models of this cell.
-    fn act(&mut self, step: &Step, scene: &Scene) -> Vec<ActionFailure> {
-        let _ = (step, scene);
-        Vec::new()
     }
 
     /// Tells whether time passes in it in a step.
@@ -310,7 +315,7 @@ impl HostedCell {
         let is_own = scene.plan.level(level).cell == cell;
         for model in &scene.plan.level(level).static_models {
             if loaded {
-                self.keep(*model);
+                self.keep(*model, scene);
                 if is_own {
                     self.crew.join(scene, self.world, ModelRef::fixed(*model));
                 }
@@ -324,11 +329,14 @@ impl HostedCell {
         Ok(())
     }
 
-    fn keep(&mut self, model: usize) {
+    fn keep(&mut self, model: usize, scene: &Scene) {
         let keepers = self.keepers.entry(model).or_insert(0);
         *keepers += 1;
         if *keepers == 1 {
             self.physics.insert_static(model);
+            if scene.is_untouchable(self.world, model) {
+                self.physics.switch_static(model, false);
+            }
         }
     }
 

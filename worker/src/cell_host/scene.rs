@@ -1,12 +1,13 @@
 //! What is the same for all cells of a process throughout a run.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use lockstep::Plan;
+use protocol::action::Action;
 use protocol::primary_to_secondary::Step;
-use protocol::{CellId, LevelId, PerformerId};
-use sdf::World;
+use protocol::{CellId, LevelId, ModelId, PerformerId};
+use sdf::{ModelParcel, World};
 
 use super::HostSettings;
 use super::world_crew::WorldCrew;
@@ -27,6 +28,25 @@ pub(super) struct Scene {
     pub(super) seed: u64,
     pub(super) audience: Audience,
     pub(super) world_crews: Vec<WorldCrew>,
+    /// What is not as at the start.
+    changes: Changes,
+    /// The performers that models are.
+    performers: BTreeMap<ModelId, PerformerId>,
+    /// Models that have left for good.
+    pub(super) gone: BTreeSet<ModelId>,
+    /// How many systems listen to each topic.
+    listeners: BTreeMap<String, usize>,
+}
+
+/// What is not as at the start.
+#[derive(Default)]
+struct Changes {
+    /// The plan of the start, once there is another one.
+    plan: Option<Box<Plan>>,
+    /// For each world, how many models, meshes and height grids it had.
+    counts: Vec<[usize; 3]>,
+    /// Models that never move whose collisions are switched off.
+    untouchable: BTreeSet<ModelId>,
 }
 
 impl Scene {
@@ -36,12 +56,18 @@ impl Scene {
         for (number, performer) in plan.performers.iter().enumerate() {
             residents[performer.home.0 as usize].push(PerformerId(number as u32));
         }
-        let has_siblings = worlds.len() > 1;
-        let numbered = worlds.iter().enumerate();
-        let world_crews: Vec<WorldCrew> = numbered
-            .map(|(index, world)| WorldCrew::new(index, world, has_siblings))
-            .collect();
+        let count = |world: &World| {
+            [
+                world.models.len(),
+                world.meshes.len(),
+                world.height_grids.len(),
+            ]
+        };
         let mut scene = Self {
+            changes: Changes {
+                counts: worlds.iter().map(count).collect(),
+                ..Changes::default()
+            },
             plan,
             worlds: worlds.into_iter().map(Arc::new).collect(),
             residents,
@@ -52,25 +78,151 @@ impl Scene {
                 publish_all: settings.publish_all,
                 ..Audience::default()
             },
-            world_crews,
+            world_crews: Vec::new(),
+            performers: BTreeMap::new(),
+            gone: BTreeSet::new(),
+            listeners: BTreeMap::new(),
         };
-        scene.find_heard();
+        scene.begin();
         scene
     }
 
-    /// Finds the topics that systems listen to, wherever they are.
-    pub(super) fn find_heard(&mut self) {
+    /// Makes what follows from the worlds and the plan.
+    fn begin(&mut self) {
         let has_siblings = self.worlds.len() > 1;
+        let numbered = self.worlds.iter().enumerate();
+        self.world_crews = numbered
+            .map(|(index, world)| WorldCrew::new(index, world, has_siblings))
+            .collect();
+        let performers = self.plan.performers.iter().zip(0..);
+        self.performers = performers
+            .map(|(performer, number)| {
+                let model = model_id(performer.world, performer.model);
+                (model, PerformerId(number))
+            })
+            .collect();
+        self.gone.clear();
+        self.changes.untouchable.clear();
+        self.listeners.clear();
         let of_worlds = self.world_crews.iter().flat_map(WorldCrew::heard);
-        let mut heard: BTreeSet<String> = of_worlds.map(str::to_owned).collect();
-        for world in &self.worlds {
-            for model in 0..world.models.len() {
-                let members = members_of_model(world, has_siblings, model, &mut Vec::new());
-                let specs = members.into_iter().flat_map(|one| one.configured.hears);
-                heard.extend(specs.map(|spec| spec.topic));
+        for topic in of_worlds {
+            *self.listeners.entry(topic.to_owned()).or_default() += 1;
+        }
+        self.audience.heard = self.listeners.keys().cloned().collect();
+        for world in 0..self.worlds.len() {
+            for model in 0..self.worlds[world].models.len() {
+                self.listen(world, model, true);
             }
         }
-        self.audience.heard = heard;
+    }
+
+    /// Goes back to the start: what was spawned is gone, and what was removed is back. Seed and
+    /// step size stay as they were set. No cell may hold on to a world.
+    pub(super) fn begin_anew(&mut self) {
+        for (world, [models, meshes, grids]) in self.worlds.iter_mut().zip(&self.changes.counts) {
+            if world.models.len() > *models {
+                let world = Arc::make_mut(world);
+                world.models.truncate(*models);
+                world.meshes.truncate(*meshes);
+                world.height_grids.truncate(*grids);
+            }
+        }
+        if let Some(plan) = self.changes.plan.take() {
+            self.plan = *plan;
+        }
+        self.begin();
+    }
+
+    /// Adds the models that the actions of a step bring, and takes note of what they set. No cell
+    /// may hold on to a world that grows.
+    pub(super) fn prepare(&mut self, step: &Step, parcels: Vec<ModelParcel>) {
+        let mut parcels = parcels.into_iter();
+        for stamped in &step.actions {
+            match &stamped.action {
+                Action::Spawn(spawn) => {
+                    let parcel = parcels.next().expect("each spawned model has its parcel");
+                    let world = spawn.model.world as usize;
+                    let model = Arc::make_mut(&mut self.worlds[world]).append(parcel);
+                    if let Some(performer) = spawn.performer {
+                        self.performers.insert(spawn.model, performer);
+                    }
+                    self.listen(world, model, true);
+                }
+                Action::SetSeed(seed) => self.seed = *seed,
+                Action::SetStepSize(step_size_ns) => {
+                    self.step_size_s = *step_size_ns as f64 / 1e9;
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Takes note, once cells have done the actions of a step, of what came and left.
+    pub(super) fn conclude(&mut self, step: &Step) {
+        for stamped in &step.actions {
+            match &stamped.action {
+                Action::Spawn(spawn) => {
+                    self.keep_plan();
+                    let ModelId { world, model } = spawn.model;
+                    let (world, model) = (world as usize, model as usize);
+                    let performer = self.plan.spawn(spawn.model, &self.worlds[world].models[model]);
+                    debug_assert_eq!(performer, spawn.performer, "numbers are checked");
+                }
+                Action::Remove { model } => {
+                    self.keep_plan();
+                    self.plan.remove(*model);
+                    self.gone.insert(*model);
+                    self.listen(model.world as usize, model.model as usize, false);
+                }
+                Action::SetCollisions {
+                    model,
+                    link: None,
+                    enabled,
+                } if self.performer_of(*model).is_none() => {
+                    if *enabled {
+                        self.changes.untouchable.remove(model);
+                    } else {
+                        self.changes.untouchable.insert(*model);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn keep_plan(&mut self) {
+        let plan = &self.plan;
+        self.changes
+            .plan
+            .get_or_insert_with(|| Box::new(plan.clone()));
+    }
+
+    /// Has the topics that systems of a model listen to be heard, or no longer.
+    fn listen(&mut self, world: usize, model: usize, begins: bool) {
+        let has_siblings = self.worlds.len() > 1;
+        let members = members_of_model(&self.worlds[world], has_siblings, model, &mut Vec::new());
+        for spec in members.into_iter().flat_map(|one| one.configured.hears) {
+            let count = self.listeners.entry(spec.topic.clone()).or_default();
+            if begins {
+                *count += 1;
+                self.audience.heard.insert(spec.topic);
+            } else if *count > 1 {
+                *count -= 1;
+            } else {
+                self.listeners.remove(&spec.topic);
+                self.audience.heard.remove(&spec.topic);
+            }
+        }
+    }
+
+    /// Returns the performer that a model is, if it moves.
+    pub(super) fn performer_of(&self, model: ModelId) -> Option<PerformerId> {
+        self.performers.get(&model).copied()
+    }
+
+    /// Tells whether the collisions of a model that never moves are switched off.
+    pub(super) fn is_untouchable(&self, world: usize, model: usize) -> bool {
+        self.changes.untouchable.contains(&model_id(world, model))
     }
 
     /// Takes note of who listens, and lets the systems of worlds do what is done once per step.
@@ -121,5 +273,12 @@ impl Scene {
     /// Returns the performers that start in a cell, ascending.
     pub(super) fn residents(&self, cell: CellId) -> &[PerformerId] {
         &self.residents[cell.0 as usize]
+    }
+}
+
+fn model_id(world: usize, model: usize) -> ModelId {
+    ModelId {
+        world: world as u32,
+        model: model as u32,
     }
 }

@@ -109,6 +109,14 @@ pub enum StepError {
     /// A cell stops that has stopped, or goes on that goes on.
     #[error("cell {0} cannot be suspended or resumed: it is already")]
     Suspension(CellId),
+    /// A command names what does not exist, or holds what is no number.
+    #[error("action {number} cannot be meant: {reason}")]
+    Action {
+        /// The action's number.
+        number: u64,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
     /// The step was done twice with different results.
     #[error(transparent)]
     Diverged(Box<Divergence>),

@@ -114,7 +114,12 @@ fn first_difference(
     }
     states.iter().zip(again).find_map(|(one, other)| {
         let (field, values) = field_that_differs(one, other)?;
-        let performer = plan.performer(one.performer).name.clone();
+        // The plan does not have those yet that the step has brought.
+        let performer = plan.performers.get(one.performer.0 as usize);
+        let performer = match performer {
+            Some(performer) => performer.name.clone(),
+            None => format!("performer {}", one.performer),
+        };
         Some(Difference::State {
             performer,
             field,

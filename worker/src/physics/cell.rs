@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use protocol::{DigestBuilder, PerformerId, PerformerState};
 use rapier3d_f64::dynamics::{
-    IntegrationParameters, RigidBodyBuilder, RigidBodyHandle, SpringCoefficients,
+    ImpulseJointHandle, IntegrationParameters, RigidBodyBuilder, RigidBodyHandle,
+    SpringCoefficients,
 };
 use rapier3d_f64::math::Vector;
 use rapier3d_f64::parry::query::{DefaultQueryDispatcher, QueryDispatcher};
@@ -14,12 +15,14 @@ use sdf::World;
 use serde::{Deserialize, Serialize};
 
 use super::access::Load;
+use super::attachment::Pair;
 use super::collision_filter::CollisionFilter;
 use super::fresh_contacts::FreshContacts;
 use super::ghost::Ghost;
 use super::mechanism::{self, Mechanism};
 use super::ray::SolidsOfCell;
 use super::shape::Shapes;
+use super::standing::Standing;
 use super::{model, reach, state, world_joint};
 
 /// Substeps per step. rapier solves every constraint once in each; with the usual step of 1 ms a
@@ -71,6 +74,10 @@ pub(super) struct Contents {
     pub(super) mechanisms: BTreeMap<PerformerId, Mechanism>,
     /// The same of joints of the world, by their index in it.
     pub(super) joint_mechanisms: BTreeMap<usize, Mechanism>,
+    /// What was commanded of performers and holds on.
+    pub(super) standing: BTreeMap<PerformerId, Standing>,
+    /// The joints that hold attached links together.
+    pub(super) attachments: BTreeMap<Pair, ImpulseJointHandle>,
     /// Copies of performers that other cells own.
     pub(super) ghosts: BTreeMap<PerformerId, Ghost>,
     /// Bodies that were put back to sleep and that rapier has yet to take out of a step.
@@ -115,6 +122,8 @@ impl Cell {
             performers: BTreeMap::new(),
             mechanisms: BTreeMap::new(),
             joint_mechanisms: BTreeMap::new(),
+            standing: BTreeMap::new(),
+            attachments: BTreeMap::new(),
             ghosts: BTreeMap::new(),
             dozing: Vec::new(),
         };
@@ -144,6 +153,16 @@ impl Cell {
             loads: Vec::new(),
             digest: DigestBuilder::default(),
         }
+    }
+
+    /// Takes the world away, so that it can grow where it is; [`Self::give_world`] brings it back.
+    pub fn take_world(&mut self) {
+        self.world = Arc::default();
+    }
+
+    /// Gives the cell its world, with all that it had, and perhaps more models at the end.
+    pub fn give_world(&mut self, world: Arc<World>) {
+        self.world = world;
     }
 
     /// Adds a model that never moves, by its index in the world.
@@ -181,6 +200,11 @@ impl Cell {
         {
             self.physics.wake_up(*body, true);
         }
+    }
+
+    /// Tells whether it has a model that never moves.
+    pub fn has_static(&self, model: usize) -> bool {
+        self.contents.statics.contains_key(&model)
     }
 
     /// Adds a performer in the initial poses of its model, and the joints of the world between it

@@ -7,6 +7,7 @@
 //! are none here.
 
 pub(super) mod axis;
+pub(super) mod position;
 pub(super) mod ratio;
 
 use rapier3d_f64::dynamics::{

@@ -21,6 +21,7 @@ use rapier3d_f64::dynamics::{GenericJoint, ImpulseJointHandle, RigidBodyHandle};
 use rapier3d_f64::pipeline::PhysicsWorld;
 use serde::{Deserialize, Serialize};
 
+use self::coordinate::Coordinate;
 use self::coupling::Couplings;
 use self::drive::Drive;
 use self::two_axes::Cross;
@@ -49,6 +50,12 @@ impl Mechanism {
         let crosses = self.crosses.iter().flat_map(|cross| cross.bodies);
         let drives = self.drives.iter().flat_map(|drive| drive.coordinate.bodies);
         crosses.chain(drives).chain(self.couplings.bodies())
+    }
+
+    /// Returns the positions that it keeps count of.
+    pub(super) fn coordinates_mut(&mut self) -> impl Iterator<Item = &mut Coordinate> {
+        let drives = self.drives.iter_mut().map(|drive| &mut drive.coordinate);
+        drives.chain(self.couplings.coordinates_mut())
     }
 
     /// Gives rapier a joint; it wakes nobody unless one of the bodies is awake.

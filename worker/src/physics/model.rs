@@ -139,19 +139,8 @@ fn insert_joints(
     bodies: &[RigidBodyHandle],
 ) -> Mechanism {
     let mut mechanism = Mechanism::default();
-    let link = |index: Option<usize>| match index {
-        Some(index) => (bodies[index], model.links[index].pose),
-        None => (anchor, sdf::Pose::IDENTITY),
-    };
-    let attachment = |joint: &'_ Joint| {
-        let parent = link(match joint.parent {
-            JointParent::World => None,
-            JointParent::Link(index) => Some(index),
-        });
-        let child = link(Some(joint.child));
-        ([parent.0, child.0], [parent.1, child.1])
-    };
-    let attach = |joint| attach(joint, attachment(joint));
+    let place = |index| place(model, bodies, anchor, index);
+    let attach = |joint| attach(model, bodies, anchor, joint);
     for joint in &model.joints {
         joint::insert(physics, &mut mechanism, &attach(joint));
     }
@@ -160,7 +149,7 @@ fn insert_joints(
         match joint.kind {
             JointKind::Screw { .. } => ratio::couple_screw(&mut mechanism, &attached),
             JointKind::Gearbox { reference_body, .. } => {
-                ratio::couple_gearbox(&mut mechanism, &attached, link(reference_body));
+                ratio::couple_gearbox(&mut mechanism, &attached, place(reference_body));
             }
             _ => {}
         }
@@ -178,14 +167,46 @@ fn insert_joints(
     mechanism
 }
 
-fn attach(
-    joint: &Joint,
-    (bodies, body_poses): ([RigidBodyHandle; 2], [sdf::Pose; 2]),
-) -> Attachment<'_> {
+/// Returns a joint of a model, by its index, with the bodies that it holds; those of the links are
+/// given in their order.
+pub(super) fn attachment_of<'a>(
+    model: &'a Model,
+    bodies: &[RigidBodyHandle],
+    anchor: RigidBodyHandle,
+    joint: usize,
+) -> Attachment<'a> {
+    attach(model, bodies, anchor, &model.joints[joint])
+}
+
+fn attach<'a>(
+    model: &Model,
+    bodies: &[RigidBodyHandle],
+    anchor: RigidBodyHandle,
+    joint: &'a Joint,
+) -> Attachment<'a> {
+    let parent = match joint.parent {
+        JointParent::World => None,
+        JointParent::Link(index) => Some(index),
+    };
+    let parent = place(model, bodies, anchor, parent);
+    let child = place(model, bodies, anchor, Some(joint.child));
     Attachment {
         kind: &joint.kind,
         pose: joint.pose,
-        bodies,
-        body_poses,
+        bodies: [parent.0, child.0],
+        body_poses: [parent.1, child.1],
+    }
+}
+
+/// Returns the body of a link, by its index, or of the world, with its pose at position 0.
+fn place(
+    model: &Model,
+    bodies: &[RigidBodyHandle],
+    anchor: RigidBodyHandle,
+    index: Option<usize>,
+) -> (RigidBodyHandle, sdf::Pose) {
+    match index {
+        Some(index) => (bodies[index], model.links[index].pose),
+        None => (anchor, sdf::Pose::IDENTITY),
     }
 }

@@ -91,6 +91,10 @@ fn fits(contents: &Contents, world: &World) -> bool {
     contents.statics.keys().all(has_static)
         && joints.all(|number| world.joints.get(*number).is_some())
         && contents.ghosts.values().all(|ghost| ghost.fits(world))
+        && contents.standing.iter().all(|(performer, standing)| {
+            let performer = contents.performers.get(performer);
+            performer.is_some_and(|performer| standing.is_sound(performer.links.len()))
+        })
         && contents.performers.values().all(|performer| {
             let model = world.models.get(performer.model);
             model.is_some_and(|model| model.links.len() == performer.links.len())
@@ -114,7 +118,10 @@ fn is_whole(contents: &Contents, physics: &PhysicsWorld) -> bool {
     let mut performers = contents.performers.values();
     let mechanisms = contents.mechanisms.values();
     let mut mechanisms = mechanisms.chain(contents.joint_mechanisms.values());
-    fixed.all(|body| is_own(*body) && is_fixed(*body))
+    let has_joint = |joint| physics.impulse_joints.contains(joint);
+    let mut attachments = contents.attachments.values();
+    attachments.all(|joint| has_joint(*joint))
+        && fixed.all(|body| is_own(*body) && is_fixed(*body))
         && performers.all(|performer| {
             let label = |body: RigidBodyHandle| model::from_label(physics.bodies[body].user_data);
             let mut links = performer.links.iter().enumerate();
@@ -122,7 +129,6 @@ fn is_whole(contents: &Contents, physics: &PhysicsWorld) -> bool {
         })
         && mechanisms.all(|mechanism| {
             let mut joints = mechanism.joints.iter();
-            joints.all(|joint| physics.impulse_joints.contains(*joint))
-                && mechanism.bodies().all(is_body)
+            joints.all(|joint| has_joint(*joint)) && mechanism.bodies().all(is_body)
         })
 }

@@ -16,10 +16,14 @@ use rapier3d_f64::pipeline::PhysicsWorld;
 use serde::{Deserialize, Serialize};
 
 pub(super) use self::body::LinkState;
-use self::joint::JointState;
+pub(super) use self::joint::JointState;
+use super::attachment::AttachmentState;
 use super::cell::{Cell, Performer};
+use super::commands::CommandError;
+use super::linkage::LinkOf;
 use super::mechanism::Mechanism;
 use super::mechanism::memory::Memory;
+use super::standing::Standing;
 use super::{model, world_joint};
 
 /// A performer that enters a cell.
@@ -73,6 +77,9 @@ pub enum AdoptError {
         /// Its name, or its index when the world has no such joint.
         joint: String,
     },
+    /// Attached performers come with both, and with their attachment once.
+    #[error("an attachment comes without the links that it holds, twice, or with a false state")]
+    Attachment,
 }
 
 /// Everything of a performer that changes from step to step.
@@ -82,6 +89,10 @@ struct PerformerParcel {
     mechanism: MechanismState,
     /// Joints of the world that it holds on to as the performer with the lowest id, by their index.
     world_joints: Vec<(u32, MechanismState)>,
+    /// What was commanded of it and holds on.
+    standing: Standing,
+    /// The attachments that it carries.
+    attachments: Vec<AttachmentState>,
 }
 
 /// Everything of a mechanism that changes from step to step.
@@ -97,12 +108,18 @@ impl Cell {
     /// # Panics
     /// When the cell does not have it.
     pub fn transfer(&self, performer: PerformerId) -> Vec<u8> {
+        let parcel = self.parcel_of(performer);
+        postcard::to_stdvec(&parcel).expect("numbers and lists are what postcard can express")
+    }
+
+    fn parcel_of(&self, performer: PerformerId) -> PerformerParcel {
         let contents = &self.contents;
         let owned = &contents.performers[&performer];
         let physics = &self.physics;
         let mechanism = contents.mechanisms.get(&performer);
         let joints_of_world = contents.joint_mechanisms.iter();
-        let parcel = PerformerParcel {
+        let standing = contents.standing.get(&performer);
+        PerformerParcel {
             links: owned
                 .links
                 .iter()
@@ -116,8 +133,9 @@ impl Cell {
                 .filter(|(number, _)| self.carrier(**number) == Some(performer))
                 .map(|(number, mechanism)| (*number as u32, MechanismState::of(mechanism, physics)))
                 .collect(),
-        };
-        postcard::to_stdvec(&parcel).expect("numbers and lists are what postcard can express")
+            standing: standing.cloned().unwrap_or_default(),
+            attachments: self.carried_by(performer),
+        }
     }
 
     /// Removes a performer with all that holds on to it; whatever touched it wakes.
@@ -134,6 +152,8 @@ impl Cell {
             joints_change |= is_held;
             !is_held
         });
+        joints_change |= self.forget_attachments(owned.model);
+        self.contents.standing.remove(&performer);
         for link in owned.links {
             self.physics.remove_body(link);
         }
@@ -149,8 +169,7 @@ impl Cell {
     /// When a state is damaged or fits neither its model nor the cell. Then the cell is left in
     /// between, good for nothing but to be dropped.
     pub fn adopt(&mut self, arrivals: &[Arrival<'_>]) -> Result<(), AdoptError> {
-        let mut models = BTreeSet::new();
-        let mut world_joints = BTreeMap::new();
+        let mut comers = Vec::with_capacity(arrivals.len());
         let mut former = None;
         for arrival in arrivals {
             let performer = arrival.performer;
@@ -159,9 +178,23 @@ impl Cell {
                 return Err(AdoptError::Order { performer });
             }
             former = Some(performer);
-            let parcel = open(arrival)?;
-            self.insert_arrival(arrival, &parcel)?;
-            models.insert(arrival.model);
+            comers.push((performer, arrival.model, open(arrival)?));
+        }
+        self.adopt_all(comers)
+    }
+
+    fn adopt_all(
+        &mut self,
+        comers: Vec<(PerformerId, usize, PerformerParcel)>,
+    ) -> Result<(), AdoptError> {
+        let mut models = BTreeSet::new();
+        let mut world_joints = BTreeMap::new();
+        let mut attachments = Vec::new();
+        for (performer, model, parcel) in comers {
+            self.insert_arrival(performer, model, &parcel)?;
+            self.take_on(performer, parcel.standing);
+            models.insert(model);
+            attachments.extend(parcel.attachments);
             for (number, state) in parcel.world_joints {
                 if world_joints.insert(number as usize, state).is_some() {
                     return Err(self.wrong_joint(number as usize));
@@ -169,15 +202,48 @@ impl Cell {
             }
         }
         self.solids.movers_changed();
-        self.insert_world_joints(&models, world_joints)
+        self.insert_world_joints(&models, world_joints)?;
+        self.hold_again(&models, &attachments)
+    }
+
+    /// Puts links elsewhere, at rest if asked for, and awake; the performers that they belong to
+    /// leave and enter again, with those that are joined to them.
+    ///
+    /// # Errors
+    /// When a state is no longer finite. Then nothing changes.
+    pub(super) fn rearrange(
+        &mut self,
+        places: &BTreeMap<LinkOf, sdf::Pose>,
+        at_rest: bool,
+    ) -> Result<(), CommandError> {
+        let performers = self.joined_with(places.keys().map(|link| link.0));
+        let mut comers = Vec::with_capacity(performers.len());
+        for performer in &performers {
+            let mut parcel = self.parcel_of(*performer);
+            for (link, state) in parcel.links.iter_mut().enumerate() {
+                if let Some(place) = places.get(&(*performer, link)) {
+                    state.put(place, at_rest);
+                }
+            }
+            if !parcel.links.iter().all(LinkState::is_sound) {
+                return Err(CommandError::NotFinite);
+            }
+            comers.push((*performer, self.model_of(*performer), parcel));
+        }
+        for performer in &performers {
+            self.remove_performer(*performer);
+        }
+        self.adopt_all(comers)
+            .expect("what has just left a cell can enter it again");
+        Ok(())
     }
 
     fn insert_arrival(
         &mut self,
-        arrival: &Arrival<'_>,
+        performer: PerformerId,
+        model: usize,
         parcel: &PerformerParcel,
     ) -> Result<(), AdoptError> {
-        let (performer, model) = (arrival.performer, arrival.model);
         let Some(description) = self.world.models.get(model).filter(|m| !m.is_static) else {
             return Err(AdoptError::Model { performer, model });
         };
@@ -185,6 +251,9 @@ impl Cell {
         let links = &parcel.links;
         if links.len() != description.links.len() || !links.iter().all(LinkState::is_sound) {
             return Err(misfit("links"));
+        }
+        if !parcel.standing.is_sound(links.len()) {
+            return Err(misfit("standing commands"));
         }
         let (physics, shapes) = (&mut self.physics, &mut self.shapes);
         let (world, anchor) = (&self.world, self.contents.anchor);

@@ -72,7 +72,7 @@ pub(super) fn holds(joint: &WorldJoint, model: usize) -> bool {
 
 /// Returns the body of a link and the pose that it has at position 0; `None` while its model is not
 /// in the cell, or when there is no such link.
-fn end(
+pub(super) fn end(
     contents: &Contents,
     world: &World,
     link: LinkReference,

@@ -76,6 +76,8 @@ pub struct Member {
     pub configured: Configured<dyn System>,
     /// For people: `DiffDrive`, `lidar`.
     pub name: String,
+    /// Whether it is a sensor: it looks at a step after all systems have.
+    pub is_sensor: bool,
 }
 
 /// What worlds attach: topics for people, and what cannot be done.
@@ -111,6 +113,7 @@ pub fn members_of_model(
                 Ok(Some(Made::Model(configured))) => members.push(Member {
                     configured,
                     name: short_name(plugin).to_owned(),
+                    is_sensor: false,
                 }),
                 Ok(Some(Made::World(_))) => problems.push(format!(
                     "system {} of model {}: it belongs into a <world>",
@@ -129,7 +132,11 @@ pub fn members_of_model(
     for nested in &model.nested {
         add(&nested.plugins, &format!("{}::", nested.name));
     }
+    let system_count = members.len();
     sensors::add_members(world, has_siblings, index, &mut members, problems);
+    for member in &mut members[system_count..] {
+        member.is_sensor = true;
+    }
     members
 }
 

@@ -19,7 +19,7 @@ pub(in super::super) struct Coordinate {
 }
 
 /// Of what a coordinate is the position.
-#[derive(Clone, Copy, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(in super::super) enum Kind {
     /// Turning about the x axis of the frames.
     Turn,
@@ -39,7 +39,7 @@ pub(in super::super) enum Which {
 }
 
 /// Two axes in series, as unit vectors in the joint's frame.
-#[derive(Clone, Copy, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(in super::super) struct TwoAxes {
     /// Carried by the parent.
     pub(in super::super) first: Vector,
@@ -78,8 +78,23 @@ impl Coordinate {
         self.bodies[1]
     }
 
+    /// Returns the position when last measured.
+    pub(in super::super) fn position(&self) -> f64 {
+        self.position
+    }
+
+    /// Says what the position is, since it was set from outside and not reached by turning.
+    pub(in super::super) fn set_position(&mut self, position: f64) {
+        self.position = position;
+    }
+
+    /// Tells whether another one is the position of the same axis.
+    pub(in super::super) fn is_same(&self, other: &Self) -> bool {
+        self.bodies == other.bodies && self.frames == other.frames && self.kind == other.kind
+    }
+
     /// Measures the position, and counts turns: it never jumps, whichever way the joint goes.
-    pub(super) fn measure(&mut self, bodies: &RigidBodySet) {
+    pub(in super::super) fn measure(&mut self, bodies: &RigidBodySet) {
         let frames = self.frames_in_world(bodies);
         let angle = match self.kind {
             Kind::Slide => {
@@ -147,7 +162,7 @@ impl Coordinate {
     }
 
     /// Returns the rate of the position \[m/s or rad/s\].
-    pub(super) fn rate(&self, bodies: &RigidBodySet) -> f64 {
+    pub(in super::super) fn rate(&self, bodies: &RigidBodySet) -> f64 {
         let jacobian = self.jacobian(bodies);
         let rates = [0, 1].map(|side| {
             let body = &bodies[self.bodies[side]];

@@ -80,6 +80,15 @@ impl Couplings {
         self.list.is_empty()
     }
 
+    /// Returns the positions that are coupled.
+    pub(super) fn coordinates_mut(&mut self) -> impl Iterator<Item = &mut Coordinate> {
+        let terms = self
+            .list
+            .iter_mut()
+            .flat_map(|coupling| &mut coupling.terms);
+        terms.map(|(coordinate, _)| coordinate)
+    }
+
     /// Returns the bodies of all terms, in their order.
     pub(super) fn bodies(&self) -> impl Iterator<Item = RigidBodyHandle> {
         let terms = self.list.iter().flat_map(|coupling| &coupling.terms);

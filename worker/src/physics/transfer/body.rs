@@ -38,6 +38,16 @@ impl LinkState {
         }
     }
 
+    /// Puts the body elsewhere, awake; at rest if asked for.
+    pub(super) fn put(&mut self, place: &sdf::Pose, at_rest: bool) {
+        self.pose = ghost::packed(place);
+        if at_rest {
+            self.linear_velocity = [0.0; 3];
+            self.angular_velocity = [0.0; 3];
+        }
+        self.activation.wake_up(true);
+    }
+
     /// Tells whether a body can be in it.
     pub(super) fn is_sound(&self) -> bool {
         let velocities = [self.linear_velocity, self.angular_velocity];

@@ -8,7 +8,7 @@ use super::super::{ghost, pose};
 
 /// Everything of a rapier joint that changes from step to step.
 #[derive(Serialize, Deserialize)]
-pub(super) struct JointState {
+pub(in super::super) struct JointState {
     /// On parent and child: those of two axes in series are renewed before each step.
     frames: [LinkPose; 2],
     /// Bits of the axes that are limited and driven.
@@ -23,7 +23,7 @@ pub(super) struct JointState {
 
 impl JointState {
     /// Returns the state of a joint.
-    pub(super) fn of(joint: &ImpulseJoint) -> Self {
+    pub(in super::super) fn of(joint: &ImpulseJoint) -> Self {
         let data = &joint.data;
         let frames = [data.local_frame1, data.local_frame2];
         Self {
@@ -37,7 +37,7 @@ impl JointState {
     }
 
     /// Gives the state to a joint; `None` when it is none.
-    pub(super) fn apply(&self, joint: &mut ImpulseJoint) -> Option<()> {
+    pub(in super::super) fn apply(&self, joint: &mut ImpulseJoint) -> Option<()> {
         let data = &mut joint.data;
         if !self.frames.iter().all(ghost::is_pose) {
             return None;

@@ -1,0 +1,144 @@
+//! A file as one model that comes into a running world.
+
+use crate::parcel::ModelParcel;
+use crate::problem::{Place, Problem, ReadWorldError};
+use crate::read::{ReadWorlds, read_worlds};
+use crate::resolve::Resolver;
+
+/// What a file was read as.
+#[derive(Clone, Debug)]
+pub struct ReadModel {
+    /// Its model with all data; poses are in the world frame, as the file has them.
+    pub parcel: ModelParcel,
+    /// What is ignored, once per name, in file order.
+    pub warnings: Vec<Problem>,
+}
+
+/// Reads SDF or URDF text that holds exactly one model, as Gazebo's `create` service takes it;
+/// `file` is its name in places and for its includes.
+///
+/// # Errors
+/// When the text is wrong, or holds something else: a world, a light, an actor or nothing.
+pub fn read_model(
+    text: &str,
+    file: &str,
+    resolver: &dyn Resolver,
+) -> Result<ReadModel, ReadWorldError> {
+    let ReadWorlds {
+        worlds,
+        is_model_file,
+        warnings,
+    } = read_worlds(text, file, resolver)?;
+    let refuse = |what: &str| {
+        let message = format!("{what}: what comes into a running world is one <model>");
+        Err(ReadWorldError {
+            errors: vec![Problem {
+                code: "MODEL_EXPECTED",
+                message,
+                place: Place {
+                    file: file.to_owned(),
+                    line: 1,
+                    column: 1,
+                },
+            }],
+        })
+    };
+    if !is_model_file && !worlds.is_empty() {
+        return refuse("the text holds a world");
+    }
+    let Some(mut world) = worlds.into_iter().next() else {
+        return refuse("the text holds nothing");
+    };
+    let Some(model) = world.models.pop() else {
+        return refuse("the text holds a light or an actor");
+    };
+    Ok(ReadModel {
+        parcel: ModelParcel {
+            model,
+            meshes: world.meshes,
+            height_grids: world.height_grids,
+        },
+        warnings,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{NoFiles, Pose};
+
+    const ARM: &str = "<sdf version='1.11'><model name='arm'><pose>1 2 3 0 0 0.5</pose>\
+        <frame name='tip'><pose>0 0 1 0 0 0</pose></frame>\
+        <link name='base'/><link name='upper'><pose>0 0 0.5 0 0 0</pose></link>\
+        <joint name='hinge' type='revolute'><parent>base</parent><child>upper</child>\
+        <axis><xyz>1 0 0</xyz></axis></joint>\
+        <model name='hand'><pose>0 0 1 0 0 0</pose><link name='palm'/></model></model></sdf>";
+
+    fn check_refused(text: &str, expected: &str) {
+        let error = read_model(text, "text", &NoFiles).unwrap_err();
+        assert!(error.to_string().contains(expected), "{error}");
+    }
+
+    fn assert_near(one: &[f64], other: &[f64]) {
+        let mut pairs = one.iter().zip(other);
+        assert!(
+            pairs.all(|(a, b)| (a - b).abs() < 1e-12),
+            "{one:?} {other:?}"
+        );
+    }
+
+    #[test]
+    fn a_model_is_read_where_the_file_has_it() {
+        let model = read_model(ARM, "arm.sdf", &NoFiles).unwrap().parcel.model;
+        assert_eq!(model.name, "arm");
+        assert_near(&model.pose.position, &[1.0, 2.0, 3.0]);
+        assert_near(&model.links[1].pose.position, &[1.0, 2.0, 3.5]);
+    }
+
+    #[test]
+    fn a_robot_of_urdf_is_a_model() {
+        let text = "<robot name='r'><link name='body'><inertial><mass value='2'/><inertia \
+            ixx='1' ixy='0' ixz='0' iyy='1' iyz='0' izz='1'/></inertial></link></robot>";
+        let model = read_model(text, "r.urdf", &NoFiles).unwrap().parcel.model;
+        assert_eq!((model.name.as_str(), model.links.len()), ("r", 1));
+    }
+
+    #[test]
+    fn anything_else_is_refused() {
+        let world = "<sdf version='1.11'><world name='w'><model name='m'><link name='l'/></model>\
+            </world></sdf>";
+        check_refused(world, "the text holds a world");
+        let light = "<sdf version='1.11'><light name='l' type='point'/></sdf>";
+        check_refused(light, "a light or an actor");
+        check_refused("<sdf version='1.11'/>", "the text holds nothing");
+        let two = "<sdf version='1.11'><model name='a'><link name='l'/></model>\
+            <model name='b'><link name='l'/></model></sdf>";
+        check_refused(two, "at most one model");
+        check_refused("", "text:1:");
+    }
+
+    #[test]
+    fn a_model_that_is_placed_moves_with_all_its_frames_and_axes() {
+        let parcel = read_model(ARM, "arm.sdf", &NoFiles).unwrap().parcel;
+        let quarter = std::f64::consts::FRAC_PI_2;
+        let pose = Pose::from_xyz_rpy([10.0, 0.0, 0.0], [quarter, 0.0, 0.0]);
+        let model = parcel.placed(Some("new".to_owned()), Some(pose)).model;
+        assert_eq!(model.name, "new");
+        assert_eq!(model.pose, pose);
+        // What was up is along -y now.
+        assert_near(&model.links[0].pose.position, &[10.0, 0.0, 0.0]);
+        assert_near(&model.links[1].pose.position, &[10.0, -0.5, 0.0]);
+        assert_near(&model.links[2].pose.position, &[10.0, -1.0, 0.0]);
+        assert_near(&model.frames[0].pose.position, &[10.0, -1.0, 0.0]);
+        assert_near(&model.nested[0].pose.position, &[10.0, -1.0, 0.0]);
+        assert_near(&model.joints[0].pose.position, &[10.0, -0.5, 0.0]);
+        let axis = model.joints[0].kind.axes()[0].xyz;
+        assert_near(&axis, &[1.0, 0.0, 0.0]);
+    }
+
+    #[test]
+    fn a_model_that_is_placed_nowhere_stays() {
+        let parcel = read_model(ARM, "arm.sdf", &NoFiles).unwrap().parcel;
+        assert_eq!(parcel.clone().placed(None, None), parcel);
+    }
+}

@@ -1,0 +1,197 @@
+//! The commands of a step, checked: what they name exists, and every number is one.
+//!
+//! What depends on the contents of a cell (whether a link is attached) is found by the cell, and
+//! told as a failure of that command alone.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use protocol::action::{Action, LinkId, Spawn};
+use protocol::primary_to_secondary::Step;
+use protocol::{LinkPose, ModelId};
+use sdf::{Model, ModelParcel, STEP_SIZE_MAX_S, STEP_SIZE_MIN_S};
+
+use super::scene::Scene;
+use super::step_error::StepError;
+
+/// How far the square of an orientation's length may be from 1.
+const NORM_TOLERANCE: f64 = 1e-3;
+
+/// Checks the actions of a step and returns the models that come with it, in their order.
+pub(super) fn check(step: &Step, scene: &Scene) -> Result<Vec<ModelParcel>, StepError> {
+    let mut parcels = Vec::new();
+    let mut gone = BTreeSet::new();
+    let mut spawned = BTreeMap::new();
+    for stamped in &step.actions {
+        let census = Census {
+            scene,
+            parcels: &parcels,
+            spawned: &spawned,
+            gone: &gone,
+        };
+        let parcel = census.check(&stamped.action);
+        let parcel = parcel.map_err(|reason| StepError::Action {
+            number: stamped.number,
+            reason,
+        })?;
+        if let (Some(parcel), Action::Spawn(spawn)) = (parcel, &stamped.action) {
+            spawned.insert(spawn.model, parcels.len());
+            parcels.push(parcel);
+        }
+        if let Action::Remove { model } = stamped.action {
+            gone.insert(model);
+        }
+    }
+    Ok(parcels)
+}
+
+/// The models there are, amid the actions of a step.
+struct Census<'a> {
+    scene: &'a Scene,
+    parcels: &'a [ModelParcel],
+    /// Indices of the parcels of models that the step has brought so far.
+    spawned: &'a BTreeMap<ModelId, usize>,
+    /// Models that the step has taken so far.
+    gone: &'a BTreeSet<ModelId>,
+}
+
+impl Census<'_> {
+    /// Returns the model that an action brings, if it brings one.
+    fn check(&self, action: &Action) -> Result<Option<ModelParcel>, &'static str> {
+        match action {
+            Action::Spawn(spawn) => return self.check_spawn(spawn).map(Some),
+            Action::Remove { model } => {
+                self.model(*model)?;
+            }
+            Action::SetPose { model, pose } => {
+                self.performer(*model)?;
+                check_pose(pose)?;
+            }
+            Action::Wrench {
+                link,
+                force,
+                torque,
+                ..
+            } => {
+                self.link(*link)?;
+                self.performer(link.model)?;
+                check_finite(force.iter().chain(torque))?;
+            }
+            Action::SetJoint {
+                model,
+                joint,
+                position,
+                velocity,
+                ..
+            } => {
+                let joints = &self.performer(*model)?.joints;
+                joints
+                    .get(*joint as usize)
+                    .ok_or("there is no such joint")?;
+                check_finite(position.iter().chain(velocity))?;
+            }
+            Action::SetCollisions { model, link, .. } => {
+                let links = &self.model(*model)?.links;
+                if link.is_some_and(|link| link as usize >= links.len()) {
+                    return Err("there is no such link");
+                }
+            }
+            Action::Attach { parent, child } | Action::Detach { parent, child } => {
+                self.link(*parent)?;
+                self.link(*child)?;
+                if parent.model.world != child.model.world {
+                    return Err("the links are of two worlds");
+                }
+            }
+            Action::SetSeed(_) => {}
+            Action::SetStepSize(step_size_ns) => {
+                let step_size_s = *step_size_ns as f64 / 1e9;
+                if !(STEP_SIZE_MIN_S..=STEP_SIZE_MAX_S).contains(&step_size_s) {
+                    return Err("steps of that size are too short or too long");
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    fn check_spawn(&self, spawn: &Spawn) -> Result<ModelParcel, &'static str> {
+        let ModelId { world, model } = spawn.model;
+        let worlds = &self.scene.worlds;
+        let known = worlds.get(world as usize).ok_or("there is no such world")?;
+        let comes_before = self.spawned.keys().filter(|id| id.world == world);
+        if model as usize != known.models.len() + comes_before.count() {
+            return Err("the model comes out of order");
+        }
+        let parcel = ModelParcel::decode(&spawn.parcel).map_err(|_| "its model is damaged")?;
+        let moves = !parcel.model.is_static;
+        if moves && parcel.model.canonical_link >= parcel.model.links.len() {
+            return Err("a model without links cannot move");
+        }
+        let poses = parcel.model.links.iter().map(|link| &link.pose);
+        for pose in poses.chain([&parcel.model.pose]) {
+            check_numbers(&pose.position, &pose.orientation_xyzw)?;
+        }
+        let movers = self.parcels.iter().filter(|other| !other.model.is_static);
+        let next = self.scene.plan.performers.len() + movers.count();
+        if spawn.performer.map(|id| id.0 as usize) != moves.then_some(next) {
+            return Err("its number as a performer is not the next one");
+        }
+        let place = spawn.cell.map(|cell| self.scene.world_of_cell(cell));
+        let fits = match place {
+            None => !moves,
+            Some(found) => moves && found == Some(world as usize),
+        };
+        if fits {
+            Ok(parcel)
+        } else {
+            Err("a model that moves starts in a cell of its world, and no other does")
+        }
+    }
+
+    fn model(&self, id: ModelId) -> Result<&Model, &'static str> {
+        let missing = "there is no such model";
+        if self.gone.contains(&id) || self.scene.gone.contains(&id) {
+            return Err(missing);
+        }
+        if let Some(parcel) = self.spawned.get(&id) {
+            return Ok(&self.parcels[*parcel].model);
+        }
+        let world = self.scene.worlds.get(id.world as usize);
+        let model = world.and_then(|world| world.models.get(id.model as usize));
+        model.ok_or(missing)
+    }
+
+    fn performer(&self, id: ModelId) -> Result<&Model, &'static str> {
+        let model = self.model(id)?;
+        if model.is_static {
+            return Err("the model never moves");
+        }
+        Ok(model)
+    }
+
+    fn link(&self, id: LinkId) -> Result<(), &'static str> {
+        let links = &self.model(id.model)?.links;
+        links.get(id.link as usize).ok_or("there is no such link")?;
+        Ok(())
+    }
+}
+
+fn check_pose(pose: &LinkPose) -> Result<(), &'static str> {
+    check_numbers(&pose[..3], &pose[3..])
+}
+
+fn check_numbers(position: &[f64], orientation: &[f64]) -> Result<(), &'static str> {
+    check_finite(position.iter().chain(orientation))?;
+    let square: f64 = orientation.iter().map(|part| part * part).sum();
+    if (square - 1.0).abs() > NORM_TOLERANCE {
+        return Err("an orientation is no unit quaternion");
+    }
+    Ok(())
+}
+
+fn check_finite<'a>(mut numbers: impl Iterator<Item = &'a f64>) -> Result<(), &'static str> {
+    if numbers.all(|number| number.is_finite()) {
+        Ok(())
+    } else {
+        Err("a number is not finite")
+    }
+}

@@ -1,0 +1,166 @@
+//! [`Standing`]: what was commanded of a performer and holds on: wrenches, and links that touch
+//! nothing. It travels with the performer.
+
+use std::collections::BTreeSet;
+
+use protocol::{PerformerId, SimTime};
+use rapier3d_f64::dynamics::RigidBodyHandle;
+use serde::{Deserialize, Serialize};
+
+use super::access::ModelRef;
+use super::cell::Cell;
+use super::commands::CommandError;
+
+/// The most wrenches that act on a performer at once.
+pub(super) const WRENCHES_MAX: usize = 1024;
+
+/// What was commanded of a performer and holds on.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Standing {
+    wrenches: Vec<Wrench>,
+    /// The links whose collisions are switched off.
+    untouchable: BTreeSet<u32>,
+}
+
+/// A force \[N\] at the centre of mass and a torque \[N m\] on a link, world frame.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Wrench {
+    link: u32,
+    force: [f64; 3],
+    torque: [f64; 3],
+    /// The elapsed time at which they end.
+    until: SimTime,
+}
+
+impl Standing {
+    fn is_empty(&self) -> bool {
+        self.wrenches.is_empty() && self.untouchable.is_empty()
+    }
+
+    /// Tells whether it can be that of a model of so many links.
+    pub(super) fn is_sound(&self, link_count: usize) -> bool {
+        let is_link = |link: &u32| (*link as usize) < link_count;
+        self.wrenches.len() <= WRENCHES_MAX
+            && self.untouchable.iter().all(is_link)
+            && self.wrenches.iter().all(|wrench| {
+                let mut numbers = wrench.force.iter().chain(&wrench.torque);
+                is_link(&wrench.link) && numbers.all(|number| number.is_finite())
+            })
+    }
+}
+
+impl Cell {
+    /// Has a force \[N\] at the centre of mass and a torque \[N m\], world frame, act on a link of a
+    /// performer until an elapsed time, in one step at least.
+    ///
+    /// # Errors
+    /// When too many act on the performer already.
+    pub fn add_wrench(
+        &mut self,
+        performer: PerformerId,
+        link: usize,
+        [force, torque]: [[f64; 3]; 2],
+        until: SimTime,
+    ) -> Result<(), CommandError> {
+        let standing = self.contents.standing.entry(performer).or_default();
+        if standing.wrenches.len() == WRENCHES_MAX {
+            return Err(CommandError::TooManyWrenches);
+        }
+        standing.wrenches.push(Wrench {
+            link: link as u32,
+            force,
+            torque,
+            until,
+        });
+        Ok(())
+    }
+
+    /// Has the wrenches that were commanded act in the next step.
+    pub fn apply_orders(&mut self) {
+        let orders = std::mem::take(&mut self.contents.standing);
+        for (performer, standing) in &orders {
+            let model = ModelRef::moving(*performer, self.model_of(*performer));
+            for wrench in &standing.wrenches {
+                self.add_load(model, wrench.link as usize, wrench.force, wrench.torque);
+            }
+        }
+        self.contents.standing = orders;
+    }
+
+    /// Ends the wrenches that have acted up to an elapsed time.
+    pub fn end_orders(&mut self, elapsed: SimTime) {
+        self.contents.standing.retain(|_, standing| {
+            standing.wrenches.retain(|wrench| wrench.until > elapsed);
+            !standing.is_empty()
+        });
+    }
+
+    /// Switches the collisions of a performer's link, or of all its links, on or off; whatever they
+    /// touched wakes.
+    pub fn set_collisions(&mut self, performer: PerformerId, link: Option<usize>, enabled: bool) {
+        let links = match link {
+            Some(link) => link..link + 1,
+            None => 0..self.contents.performers[&performer].links.len(),
+        };
+        let standing = self.contents.standing.entry(performer).or_default();
+        for link in links.clone() {
+            if enabled {
+                standing.untouchable.remove(&(link as u32));
+            } else {
+                standing.untouchable.insert(link as u32);
+            }
+        }
+        if standing.is_empty() {
+            self.contents.standing.remove(&performer);
+        }
+        for link in links {
+            self.switch_link(performer, link, enabled);
+        }
+        self.has_new_joints = true;
+        self.solids.movers_changed();
+    }
+
+    /// Lets a performer that has just entered go on with what was commanded of it.
+    pub(super) fn take_on(&mut self, performer: PerformerId, standing: Standing) {
+        for link in &standing.untouchable {
+            self.switch_link(performer, *link as usize, false);
+        }
+        if !standing.is_empty() {
+            self.contents.standing.insert(performer, standing);
+        }
+    }
+
+    /// Switches the collisions of a model that never moves on or off; whatever they touched wakes.
+    ///
+    /// # Panics
+    /// When the cell does not have it.
+    pub fn switch_static(&mut self, model: usize, enabled: bool) {
+        self.switch(self.contents.statics[&model], enabled);
+        self.has_new_joints = true;
+        self.solids.statics_changed();
+    }
+
+    fn switch_link(&mut self, performer: PerformerId, link: usize, enabled: bool) {
+        self.switch(self.contents.performers[&performer].links[link], enabled);
+    }
+
+    fn switch(&mut self, body: RigidBodyHandle, enabled: bool) {
+        let physics = &mut self.physics;
+        let colliders = physics.bodies[body].colliders().to_vec();
+        for handle in colliders {
+            if physics.colliders[handle].is_enabled() == enabled {
+                continue;
+            }
+            let pairs = physics.contact_pairs_with(handle);
+            let touched: Vec<_> = pairs
+                .flat_map(|pair| [pair.collider1, pair.collider2])
+                .filter_map(|collider| physics.colliders[collider].parent())
+                .collect();
+            physics.colliders[handle].set_enabled(enabled);
+            for other in touched {
+                physics.wake_up(other, true);
+            }
+        }
+        physics.wake_up(body, true);
+    }
+}
