@@ -1,6 +1,7 @@
 //! The command line of `phalanx`, as clap reads it. See [`crate::commands`] for what it does.
 
 mod control;
+mod topic;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -8,7 +9,10 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use lockstep::limits::{AUTO_LEVELS_MAX, INTERACTION_MARGIN_MAX, MINIMUM_STAY_MAX_S, THREADS_MAX};
 
-pub use control::{CtlArguments, ParseControlError};
+pub use control::CtlArguments;
+pub use topic::{
+    Addressed, EchoFormat, ServiceAction, ServiceArguments, TopicAction, TopicArguments,
+};
 
 /// Simulates one robot world on many processes, in exact lockstep.
 #[derive(Debug, Parser)]
@@ -41,8 +45,11 @@ pub enum CliCommand {
     /// List the runs of this machine, living and recently ended
     Ps(PsArguments),
     /// Control a run; returns when it has taken effect
-    #[command(override_usage = control::USAGE)]
     Ctl(CtlArguments),
+    /// List, print, publish and measure topics of a run
+    Topic(TopicArguments),
+    /// List and call services of a run by their Gazebo names
+    Service(ServiceArguments),
     /// Print one panel, without a terminal
     Show(ShowArguments),
     /// Write a world to stdout
@@ -55,6 +62,13 @@ pub enum CliCommand {
     Completions {
         /// The shell
         shell: clap_complete::Shell,
+    },
+    /// Print what the last of some words may become, one per line; shells ask it
+    #[command(hide = true)]
+    Complete {
+        /// The words after `phalanx`, the last of them perhaps empty
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        words: Vec<String>,
     },
 }
 
@@ -97,6 +111,16 @@ pub struct RunArguments {
     /// Write one line per message of every topic to this file, whether or not anyone listens
     #[arg(long, value_name = "FILE", env = "PHALANX_MESSAGES")]
     pub messages: Option<PathBuf>,
+    /// Do the commands in this file at their iterations: JSON lines, see docs/commands.md
+    #[arg(long, value_name = "FILE", env = "PHALANX_COMMANDS")]
+    pub commands: Option<PathBuf>,
+    /// Write the commands that were done, with their iterations, for --commands
+    #[arg(long, value_name = "FILE", env = "PHALANX_RECORD_COMMANDS")]
+    pub record_commands: Option<PathBuf>,
+    /// Start the programs that world files name, too; those of the run file always are
+    #[arg(long, value_name = "BOOL", env = "PHALANX_ALLOW_PROGRAMS")]
+    #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub allow_programs: Option<bool>,
     /// Threads that step cells, in each process [default: 1]
     #[arg(long, value_name = "N", env = "PHALANX_THREADS")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=i64::from(THREADS_MAX)))]

@@ -13,7 +13,7 @@ use std::time::Duration;
 use protocol::primary_to_client::Reply;
 use protocol::{
     ClientToPrimary, Command, Envelope, PeerName, PrimaryToClient, PrimaryToObservers,
-    ProtocolVersion, RequestId, SessionId, topic,
+    ProtocolVersion, RequestId, SessionId, TopicMessage, topic,
 };
 use tokio::sync::mpsc;
 use transport::zeromq::{ConnectError, PeerLink, SocketOptions};
@@ -21,7 +21,7 @@ use transport::{Arrival, Destination, Endpoints, Link, LinkError, Subscription, 
 
 pub use observer::Observer;
 
-/// How much news may wait; more status messages than that are lost, replies are not.
+/// How much news may wait; more messages on topics than that are lost, replies are not.
 const NEWS_MAX: usize = 4096;
 
 /// How long a request that could not be sent waits before it is tried again.
@@ -42,6 +42,8 @@ pub enum News {
     Disconnected,
     /// The primary published something.
     Status(Box<PrimaryToObservers>),
+    /// Something was said on a topic of the simulated world.
+    Message(Box<TopicMessage>),
     /// A request was answered.
     Reply {
         /// The request.
@@ -102,6 +104,23 @@ impl Connection {
             endpoints,
             None,
             subscription,
+            &options,
+        )?))
+    }
+
+    /// Begins to connect to a primary, and to listen to topics of the simulated world.
+    ///
+    /// # Errors
+    /// When the link cannot be set up; not when the primary is not there.
+    pub fn listen(endpoints: &Endpoints, topics: &[&str]) -> Result<Self, ConnectError> {
+        let frames: Vec<String> = topics.iter().map(|name| topic::of_message(name)).collect();
+        let mut heard: Vec<&str> = frames.iter().map(String::as_str).collect();
+        heard.push(topic::ANNOUNCE);
+        let options = SocketOptions::default();
+        Ok(Self::over(PeerLink::connect(
+            endpoints,
+            None,
+            Subscription::Status(&heard),
             &options,
         )?))
     }
@@ -169,8 +188,21 @@ pub async fn ask(
     limit: Duration,
 ) -> Result<Reply, AskError> {
     let mut connection = Connection::open(endpoints, false)?;
+    ask_over(&mut connection, endpoints, command, limit).await
+}
+
+/// Asks one thing more over a connection that is there.
+///
+/// # Errors
+/// When the primary does not answer in time, or cannot.
+pub async fn ask_over(
+    connection: &mut Connection,
+    endpoints: &Endpoints,
+    command: Command,
+    limit: Duration,
+) -> Result<Reply, AskError> {
     let request = connection.request(command);
-    let answer = tokio::time::timeout(limit, answer(&mut connection, request));
+    let answer = tokio::time::timeout(limit, answer(connection, request));
     answer.await.unwrap_or_else(|_| {
         Err(AskError::TimedOut {
             endpoint: endpoints.to_string(),
@@ -187,7 +219,7 @@ async fn answer(connection: &mut Connection, wanted: RequestId) -> Result<Reply,
             News::Connected => was_connected = true,
             News::Disconnected if was_connected => return Err(AskError::Ended),
             News::Unreadable(text) | News::Failed(text) => return Err(AskError::Failed(text)),
-            News::Reply { .. } | News::Disconnected | News::Status(_) => {}
+            News::Reply { .. } | News::Disconnected | News::Status(_) | News::Message(_) => {}
         }
     }
     Err(AskError::Ended)
@@ -306,7 +338,7 @@ impl<L: Link> LinkThread<L> {
             }
             Arrival::Woken | Arrival::Subscribed(_) | Arrival::Unsubscribed(_) => return Ok(()),
         };
-        if matches!(news, News::Status(_)) {
+        if matches!(news, News::Status(_) | News::Message(_)) {
             return match self.teller.try_send(news) {
                 Ok(()) | Err(mpsc::error::TrySendError::Full(_)) => Ok(()),
                 Err(mpsc::error::TrySendError::Closed(_)) => Err(LinkEnd::Closed),
@@ -327,6 +359,9 @@ fn read(topic: &[u8], payload: &[u8]) -> (Option<SessionId>, News) {
             let PrimaryToClient { request, reply } = envelope.body;
             (envelope.session, News::Reply { request, reply })
         })
+    } else if topic::message_name(topic).is_some() {
+        protocol::decode::<TopicMessage>(payload)
+            .map(|envelope| (envelope.session, News::Message(Box::new(envelope.body))))
     } else {
         protocol::decode::<PrimaryToObservers>(payload)
             .map(|envelope| (envelope.session, News::Status(Box::new(envelope.body))))

@@ -5,6 +5,7 @@
 
 mod attach;
 mod check;
+mod complete;
 mod ctl;
 mod diff;
 mod feeder;
@@ -12,13 +13,14 @@ mod generate;
 mod output;
 mod ps;
 mod run;
+mod service;
 mod show;
 mod table;
 mod target;
 mod terminal_check;
+mod topic;
 mod world_file;
 
-use clap::CommandFactory;
 use protocol::ExitCode;
 use tokio::runtime::{Builder, Runtime};
 
@@ -78,14 +80,11 @@ pub fn dispatch(cli: Cli) -> CommandResult {
         Some(CliCommand::Generate(arguments)) => generate::generate(&arguments),
         Some(CliCommand::Check(arguments)) => check::check(&arguments),
         Some(CliCommand::Diff(arguments)) => diff::diff(&arguments),
-        Some(CliCommand::Completions { shell }) => completions(shell),
+        Some(CliCommand::Topic(arguments)) => topic::topic(&arguments),
+        Some(CliCommand::Service(arguments)) => service::service(&arguments),
+        Some(CliCommand::Completions { shell }) => complete::completions(shell),
+        Some(CliCommand::Complete { words }) => complete::complete(&words),
     }
-}
-
-fn completions(shell: clap_complete::Shell) -> CommandResult {
-    let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), "phalanx", &mut script);
-    output::print(&String::from_utf8_lossy(&script))
 }
 
 /// Makes the runtime of a command; one thread is enough, for all it does is wait.

@@ -3,12 +3,14 @@
 //! What a file leaves out has the default that `configs/default.toml` shows. [`raw`] is the file
 //! as written; here ranges are checked and paths become relative to the file.
 
+mod program;
 mod raw;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::cli::{LevelsLoad, PeerLossPolicy};
+use crate::launch::programs::ProgramPlan;
 use raw::RawConfig;
 
 /// Every setting with its default and an explanation, as a run file.
@@ -28,6 +30,8 @@ pub struct Config {
     pub network: NetworkConfig,
     /// How it is shown.
     pub view: ViewConfig,
+    /// What runs beside it.
+    pub programs: Vec<ProgramPlan>,
 }
 
 /// What runs.

@@ -4,7 +4,9 @@
 //! Nothing here knows how a simulation works: a worker is a program with a command line.
 
 pub mod process;
+pub mod programs;
 pub mod supervisor;
+pub mod world_programs;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -43,6 +45,10 @@ pub struct LaunchPlan {
     pub states: Option<PathBuf>,
     /// Where a line for every message is written.
     pub messages: Option<PathBuf>,
+    /// Where the commands that are done at their iterations are read.
+    pub commands: Option<PathBuf>,
+    /// Where the commands that were done are written.
+    pub record_commands: Option<PathBuf>,
     /// Threads that step cells, in each process.
     pub threads: u32,
     /// Whether every step is done twice and compared.
@@ -133,6 +139,12 @@ impl LaunchPlan {
         }
         if let Some(messages) = &self.messages {
             flag(&mut arguments, "--messages", messages);
+        }
+        if let Some(commands) = &self.commands {
+            flag(&mut arguments, "--commands", commands);
+        }
+        if let Some(record) = &self.record_commands {
+            flag(&mut arguments, "--record-commands", record);
         }
         if self.paused {
             arguments.push("--paused".into());
@@ -269,6 +281,8 @@ mod tests {
             digests: Some("d.txt".into()),
             states: Some("s.bin".into()),
             messages: Some("m.txt".into()),
+            commands: Some("in.jsonl".into()),
+            record_commands: Some("out.jsonl".into()),
             threads: 2,
             verify: true,
             balance: false,
@@ -302,7 +316,8 @@ mod tests {
             "--network-role=primary --network-secondaries=2 --heartbeat-interval-ms=100 \
              --heartbeat-timeout-ms=2000 --peer-timeout=30 --step-timeout=30 --bind=ipc:///run/a \
              --summary=/run/a/summary.json --seed=7 --iterations=5 --real-time-factor=0 \
-             --digests=d.txt --states=s.bin --messages=m.txt --paused --threads=2 --balance=off --verify \
+             --digests=d.txt --states=s.bin --messages=m.txt --commands=in.jsonl \
+             --record-commands=out.jsonl --paused --threads=2 --balance=off --verify \
              --auto-levels=8 --levels-load=buffer --minimum-stay=0.05 --interaction-margin=0.02 \
              --lifeline -- -odd.sdf b.sdf"
         );
@@ -333,6 +348,8 @@ mod tests {
             digests: None,
             states: None,
             messages: None,
+            commands: None,
+            record_commands: None,
             verify: false,
             levels: LevelsConfig::default(),
             ..plan(0)
@@ -344,6 +361,8 @@ mod tests {
             "--digests",
             "--states",
             "--messages",
+            "--commands",
+            "--record-commands",
             "--verify",
             "--auto-levels",
         ] {

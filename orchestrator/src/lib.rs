@@ -5,6 +5,7 @@ pub mod cli;
 pub mod client;
 pub mod commands;
 pub mod config;
+pub mod control;
 pub mod launch;
 pub mod run_directory;
 pub mod terminal;

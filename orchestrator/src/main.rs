@@ -6,10 +6,10 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use orchestrator::cli::Cli;
-use orchestrator::commands;
+use orchestrator::{commands, control};
 
 fn main() -> ExitCode {
-    match commands::dispatch(Cli::parse()) {
+    match commands::dispatch(Cli::parse_from(control::plain_numbers(std::env::args_os()))) {
         Ok(code) => code.into(),
         Err(failed) => {
             let _ = writeln!(std::io::stderr(), "error: {:#}", failed.error);

@@ -180,6 +180,10 @@ fn a_wrong_command_line_is_a_usage_error() {
         2,
         "set-performer",
     );
+    place.refuses(&["ctl", "set-pose", "box", "1"], 2, "three or six");
+    place.refuses(&["ctl", "remove", "box", "--axis", "1"], 2, "set-joint");
+    place.refuses(&["topic", "echo", "cmd_vel"], 2, "begins with /");
+    place.refuses(&["topic", "pub", "/a", "{}", "--rate", "0"], 2, "above 0");
     place.refuses(&["run", "--balance", "maybe"], 2, "on or off");
     place.refuses(&["run", "--threads", "65"], 2, "--threads");
     place.refuses(&["diff", "a"], 2, "<B>");
@@ -311,6 +315,9 @@ fn an_unknown_run_is_refused_by_every_command_that_needs_one() {
     place.refuses(&["ctl", "nowhere", "play"], 1, "no run is named nowhere");
     place.refuses(&["show", "nowhere", "stats"], 1, "no run is named nowhere");
     place.refuses(&["attach", "nowhere"], 1, "no run is named nowhere");
+    place.refuses(&["topic", "list", "nowhere"], 1, "no run is named nowhere");
+    place.refuses(&["service", "list", "nowhere"], 1, "no run is named");
+    place.refuses(&["topic", "echo", "/a"], 1, "no run is living");
     place.refuses(&["ctl", "play"], 1, "no run is living");
     place.refuses(&["show", "stats"], 1, "no run is living");
 }
@@ -364,7 +371,48 @@ fn completions_are_written_for_a_shell() {
     let place = Place::new();
     let output = place.phalanx(&["completions", "bash"]);
     assert_eq!(output.status.code(), Some(0));
-    assert!(String::from_utf8_lossy(&output.stdout).contains("phalanx"));
+    let script = String::from_utf8_lossy(&output.stdout);
+    assert!(script.contains("complete -F _phalanx_names"), "{script}");
+}
+
+#[test]
+fn a_shell_is_told_what_may_come_next_and_never_an_error() {
+    let place = Place::new();
+    let offers = |words: &[&str]| {
+        let output = place.phalanx(&[&["complete", "--"], words].concat());
+        assert_eq!(output.status.code(), Some(0), "{words:?}");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    assert_eq!(offers(&["ctl", "set-p"]), "set-performer\nset-pose\n");
+    assert_eq!(offers(&["topic", ""]), "echo\nhz\ninfo\nlist\npub\n");
+    assert_eq!(offers(&["ctl", "reset", "m"]), "models\n");
+    assert_eq!(offers(&["topic", "echo", ""]), "");
+    assert_eq!(offers(&["ctl", "remove", ""]), "");
+    assert_eq!(offers(&[]), "");
+}
+
+#[test]
+fn a_script_of_commands_is_checked_before_anything_is_started() {
+    let place = Place::new();
+    let script = place.file(
+        "c.jsonl",
+        "# late\n{\"iteration\": 1, \"command\": \"fly\"}\n",
+    );
+    let run = ["run", "--headless", "--commands", &script];
+    place.refuses(&run, 3, "c.jsonl:2: there is no command \"fly\"");
+    let same = ["run", "--headless", "--commands", &script];
+    let same = [&same[..], &["--record-commands", &script]].concat();
+    place.refuses(&same, 2, "--record-commands needs a file of its own");
+    assert!(place.has_no_run());
+}
+
+#[test]
+fn programs_of_a_world_are_named_and_not_started() {
+    let place = Place::new();
+    let world = "<sdf version='1.9'><world name='w'><plugin name='gz::sim' filename='dummy'>\
+                 <program name='joy'><command>joy</command></program></plugin></world></sdf>";
+    let world = place.file("w.sdf", world);
+    place.refuses(&["run", "--headless", &world], 1, "file names them: joy;");
 }
 
 #[test]

@@ -64,6 +64,10 @@ pub(crate) struct Cli {
     /// topic, publisher and digest, for `phalanx diff`
     #[arg(long, value_name = "FILE")]
     messages: Option<PathBuf>,
+    /// Do the commands in this file at their iterations: JSON lines, see docs/commands.md
+    commands: Option<PathBuf>,
+    /// Write the commands that were done, with their iterations, for --commands
+    record_commands: Option<PathBuf>,
     /// Threads that step cells, in each process
     #[arg(long, value_name = "N", default_value_t = 1)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=i64::from(THREADS_MAX)))]
@@ -168,6 +172,10 @@ pub(crate) struct Run {
     pub states: Option<PathBuf>,
     /// Where messages go.
     pub messages: Option<PathBuf>,
+    /// Where the commands that are done at their iterations are read.
+    pub commands: Option<PathBuf>,
+    /// Where the commands that were done go.
+    pub record_commands: Option<PathBuf>,
     /// Threads that step cells, in each process.
     pub threads: u32,
     /// Whether every step is done twice and compared.
@@ -238,6 +246,8 @@ impl Cli {
             (self.digests.is_some(), "--digests"),
             (self.states.is_some(), "--states"),
             (self.messages.is_some(), "--messages"),
+            (self.commands.is_some(), "--commands"),
+            (self.record_commands.is_some(), "--record-commands"),
             (self.summary.is_some(), "--summary"),
         ];
         Request::Secondary {
@@ -278,6 +288,10 @@ impl Cli {
                 return Err(format!("{other} and {name} need a file each"));
             }
         }
+        let others = [&self.digests, &self.states, &self.messages, &self.commands];
+        if self.record_commands.is_some() && others.contains(&&self.record_commands) {
+            return Err("--record-commands needs a file of its own".to_owned());
+        }
         Ok(Run {
             worlds: self.worlds,
             bind: self.bind,
@@ -288,6 +302,8 @@ impl Cli {
             digests: self.digests,
             states: self.states,
             messages: self.messages,
+            commands: self.commands,
+            record_commands: self.record_commands,
             threads: self.threads,
             verify: self.verify,
             auto_levels: self.auto_levels,
@@ -464,6 +480,8 @@ mod tests {
             Err("--states and --messages need a file each"),
         );
         check("--messages m w.sdf", Ok("messages: Some(\"m\")"));
+        let same = "--commands x --record-commands x w.sdf";
+        check(same, Err("a file of its own"));
     }
 
     #[test]

@@ -16,6 +16,7 @@ use protocol::report::{Summary, TopicReport};
 use protocol::{ExitCode, PeerName, Role, RoutingId, StopReason};
 use transport::zeromq::{BindError, PeerLink, PrimaryLink, SocketOptions, StatusPublisher};
 use transport::{Endpoints, Link, Subscription};
+use worker::commands_file::{self, CommandsRecord};
 use worker::digests_file::DigestsFile;
 use worker::heartbeat::{self, HeartbeatSettings, HeartbeatThread};
 use worker::messages_file::MessagesFile;
@@ -97,6 +98,8 @@ fn run_primary(
     secondaries: Option<u32>,
     lifeline: Option<Lifeline>,
 ) -> anyhow::Result<Outcome> {
+    let commands = run.commands.as_deref().map(commands_file::read);
+    let schedule = commands.transpose()?.unwrap_or_default();
     let loaded = world_file::load(&run.worlds, run.auto_levels)?;
     let survey = systems::survey(&loaded.worlds);
     for problem in &survey.problems {
@@ -113,7 +116,10 @@ fn run_primary(
         heartbeat_timeout: run.heartbeat_timeout,
         insecure: run.insecure,
     };
-    let settings = settings_of(run, &loaded, survey.topics, secondaries);
+    let settings = Settings {
+        schedule,
+        ..settings_of(run, &loaded, survey.topics, secondaries)
+    };
     let role = if secondaries.is_some() {
         Role::Primary
     } else {
@@ -279,10 +285,15 @@ fn create_proof(run: &Run, plan: &Plan, step_size: Duration) -> anyhow::Result<P
         .messages
         .as_deref()
         .map(|path| MessagesFile::create(path).with_context(|| context("messages", path)));
+    let commands = run
+        .record_commands
+        .as_deref()
+        .map(|path| CommandsRecord::create(path).with_context(|| context("commands", path)));
     Ok(ProofFiles {
         digests: digests.transpose()?,
         states: states.transpose()?,
         messages: messages.transpose()?,
+        commands: commands.transpose()?,
     })
 }
 

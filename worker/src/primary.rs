@@ -238,7 +238,11 @@ impl<L: Link> PrimaryDriver<L> {
                 self.send(Destination::Peer(&to), topic::REQUEST, message);
             }
             PrimaryOutput::Observe(message) => self.observe(message),
-            PrimaryOutput::Stamped(_) => {}
+            PrimaryOutput::Stamped(command) => {
+                if let Err(cause) = self.proof.on_stamped(&command) {
+                    self.inputs.send(PrimaryInput::Failed(cause));
+                }
+            }
             PrimaryOutput::StepDone(report) => self.on_step_done(&report),
             PrimaryOutput::Finished(reason) => {
                 self.publish_reports();

@@ -1,4 +1,5 @@
-//! The files that show what a run computed: digests for every iteration, states and messages.
+//! The files that show what a run computed: digests for every iteration, states, messages and
+//! commands.
 //!
 //! A file that cannot be written ends the run: half a proof is none.
 
@@ -6,9 +7,10 @@ use std::io;
 use std::path::Path;
 
 use lockstep::{Primary, StepReport};
-use protocol::PerformerId;
 use protocol::primary_to_secondary::Step;
+use protocol::{PerformerId, ScheduledCommand};
 
+use crate::commands_file::CommandsRecord;
 use crate::digests_file::DigestsFile;
 use crate::messages_file::MessagesFile;
 use crate::states_file::StatesFile;
@@ -22,6 +24,8 @@ pub struct ProofFiles {
     pub states: Option<StatesFile>,
     /// What was said on topics; the status thread writes it.
     pub messages: Option<MessagesFile>,
+    /// What was asked of the run, and when.
+    pub commands: Option<CommandsRecord>,
 }
 
 impl ProofFiles {
@@ -30,6 +34,21 @@ impl ProofFiles {
         if let Some(states) = &mut self.states {
             states.note_hand_offs(&step.hand_offs);
         }
+    }
+
+    /// Writes down a command that is part of a step.
+    ///
+    /// # Errors
+    /// When its file cannot be written, which is then given up; the text is for people.
+    pub fn on_stamped(&mut self, command: &ScheduledCommand) -> Result<(), String> {
+        if let Some(commands) = &mut self.commands
+            && let Err(error) = commands.write(command)
+        {
+            let cause = cannot_write("commands", commands.path(), &error);
+            self.commands = None;
+            return Err(cause);
+        }
+        Ok(())
     }
 
     /// Writes down an iteration.
@@ -73,6 +92,11 @@ impl ProofFiles {
             states
                 .finish()
                 .map_err(|error| cannot_write("states", states.path(), &error))?;
+        }
+        if let Some(commands) = &mut self.commands {
+            commands
+                .finish()
+                .map_err(|error| cannot_write("commands", commands.path(), &error))?;
         }
         Ok(())
     }

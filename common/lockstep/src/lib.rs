@@ -9,6 +9,7 @@ pub mod auto_levels;
 pub mod balance;
 pub mod bounds;
 mod box_tree;
+pub mod commands_file;
 mod journal;
 pub mod levels;
 pub mod limits;

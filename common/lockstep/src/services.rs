@@ -165,6 +165,20 @@ pub fn list<S: AsRef<str>>(worlds: &[S]) -> Vec<Service> {
         .collect()
 }
 
+/// Returns the kind that a service of this name takes, whatever worlds there are.
+pub fn kind_of(service: &str) -> Option<&'static str> {
+    let plain = service.strip_suffix("/blocking").unwrap_or(service);
+    if plain == SERVER_CONTROL {
+        return Some(ServerControl::KIND);
+    }
+    let rest = plain.strip_prefix("/world/")?;
+    let is_it = |entry: &&WorldService| {
+        let world = rest.strip_suffix(entry.name);
+        world.is_some_and(|world| world.len() > 1 && world.ends_with('/'))
+    };
+    WORLD_SERVICES.iter().find(is_it).map(|entry| entry.kind)
+}
+
 /// Returns the commands that a call means, in the order in which they are to be done, each once the
 /// one before it has taken effect. `worlds` are the names of all worlds; `kind` may be empty.
 ///

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::json::{Given, Shown};
 use crate::message::{Message, MessageError, decode, encode};
 use crate::text_format::{TextFormatError, Tree};
 use crate::{basic, command, geometry, motion, sensor, state};
@@ -134,13 +135,16 @@ pub fn find(name: &str) -> Option<&'static Kind> {
 fn to_json<M: Message>(bytes: &[u8]) -> Result<Value, MessageError> {
     let kind = M::KIND;
     let message: M = decode(bytes)?;
-    serde_json::to_value(message).map_err(|source| MessageError::Json { kind, source })
+    let shown = rmp_serde::from_slice(&encode(&message));
+    shown
+        .map(|Shown(value)| value)
+        .map_err(|source| MessageError::Bytes { kind, source })
 }
 
 fn from_json<M: Message>(json: Value) -> Result<Vec<u8>, MessageError> {
     let kind = M::KIND;
-    let message: M =
-        serde_json::from_value(json).map_err(|source| MessageError::Json { kind, source })?;
+    let message =
+        M::deserialize(Given(json)).map_err(|source| MessageError::Json { kind, source })?;
     Ok(encode(&message))
 }
 

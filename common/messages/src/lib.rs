@@ -8,6 +8,7 @@
 pub mod basic;
 pub mod command;
 pub mod geometry;
+mod json;
 pub mod kind;
 mod message;
 pub mod motion;

@@ -2,32 +2,15 @@
 
 pub mod completion;
 
+use clap::Parser;
 use protocol::{Command, PeerName};
 
-/// A command of the palette.
-pub struct Word {
-    /// Its name.
-    pub name: &'static str,
-    /// What follows it, empty for nothing.
-    pub argument: &'static str,
-    /// What it does.
-    pub text: &'static str,
-    /// What is named after it, in this order.
-    pub takes: &'static [Named],
-    /// Whether only a view that does not own its run has it.
-    pub is_detached_only: bool,
-}
+use crate::control::{self, ControlOptions, ParseControlError, VERBS, Verb, verb};
 
-/// A kind of name that the palette knows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Named {
-    /// A level or default cell.
-    Level,
-    /// A secondary.
-    Secondary,
-    /// A performer.
-    Performer,
-}
+pub use crate::control::Named;
+
+/// A command of the palette.
+pub type Word = Verb;
 
 /// What a line of the palette asks for.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,51 +25,29 @@ pub enum Request {
     Help,
 }
 
-/// All commands, in the order in which they are offered.
-pub const WORDS: &[Word] = &[
-    word("play", "", "let time run"),
-    word("pause", "", "stop time"),
-    word("step", "[N]", "advance N iterations while paused"),
-    Word {
-        takes: &[Named::Level, Named::Secondary],
-        ..word("move-cell", "LEVEL PEER", "let a peer host a level's cell")
-    },
-    Word {
-        takes: &[Named::Performer],
-        ..word(
-            "set-performer",
-            "MODEL [X Y Z]",
-            "let a model keep levels active",
-        )
-    },
-    word("stop", "", "end the run in order"),
-    word(
-        "quit",
-        "",
-        "leave the view; stop the run if the view started it",
-    ),
-    Word {
-        is_detached_only: true,
-        ..word("detach", "", "leave the view; the run goes on")
-    },
-    word("help", "", "show all keys"),
+/// What the view itself does, offered after what the primary does.
+const VIEW_WORDS: &[Word] = &[
+    verb("quit", "", "leave the view; stop a run that it started"),
+    verb("help", "", "show all keys"),
 ];
 
-const fn word(name: &'static str, argument: &'static str, text: &'static str) -> Word {
-    Word {
-        name,
-        argument,
-        text,
-        takes: &[],
-        is_detached_only: false,
-    }
+/// What only a view that does not own its run does.
+const LEAVE: &[Word] = &[verb("detach", "", "leave the view; the run goes on")];
+
+/// Options of a command, as they are typed behind its words.
+#[derive(Debug, Parser)]
+#[command(name = "", no_binary_name = true, disable_help_flag = true)]
+struct Line {
+    #[arg(num_args = 0.., allow_negative_numbers = true)]
+    words: Vec<String>,
+    #[command(flatten)]
+    options: ControlOptions,
 }
 
 /// Returns the commands of a view.
 pub fn words(owns_run: bool) -> impl Iterator<Item = &'static Word> {
-    WORDS
-        .iter()
-        .filter(move |word| !(owns_run && word.is_detached_only))
+    let leave = if owns_run { &[] } else { LEAVE };
+    VERBS.iter().chain(leave).chain(VIEW_WORDS)
 }
 
 /// Returns what the line asks for.
@@ -105,14 +66,16 @@ pub fn parse(line: &str, owns_run: bool) -> Result<Request, String> {
         "play" => alone(Request::Command(Command::Play)),
         "pause" => alone(Request::Command(Command::Pause)),
         "stop" => alone(Request::Command(Command::Stop)),
-        "step" => parse_count(rest).map(|count| Request::Command(Command::Step { count })),
         "move-cell" => parse_move(rest).map(Request::Command),
         "set-performer" => parse_performer(rest).map(Request::Command),
         "quit" | "q" => alone(Request::Quit),
-        "detach" if owns_run => Err("this view started the run and cannot detach".to_owned()),
-        "detach" => alone(Request::Detach),
+        "detach" if rest.is_empty() && owns_run => {
+            Err("this view started the run and cannot detach".to_owned())
+        }
+        "detach" if rest.is_empty() => Ok(Request::Detach),
         "help" => alone(Request::Help),
         "" => Err("type a command, such as step 100".to_owned()),
+        _ if control::is_verb(&name) => parse_control(&name, rest).map(Request::Command),
         _ => {
             let names: Vec<_> = words(owns_run).map(|word| word.name).collect();
             Err(format!(
@@ -123,13 +86,46 @@ pub fn parse(line: &str, owns_run: bool) -> Result<Request, String> {
     }
 }
 
-fn parse_count(text: &str) -> Result<u64, String> {
-    if text.is_empty() {
-        return Ok(1);
+/// Reads a line as `phalanx ctl` does; a name of several words stands in quotes.
+fn parse_control(name: &str, rest: &str) -> Result<Command, String> {
+    let line = Line::try_parse_from(control::plain_numbers(
+        split(rest)?.into_iter().map(Into::into),
+    ))
+    .map_err(|error| {
+        let text = error.to_string();
+        let first = text.lines().next().unwrap_or_default();
+        first.trim_start_matches("error: ").to_owned()
+    })?;
+    let words: Vec<&str> = line.words.iter().map(String::as_str).collect();
+    let asked = control::parse(name, &words, &line.options)
+        .map_err(|error: ParseControlError| error.to_string())?;
+    asked.load(false).map_err(|error| {
+        let cause = std::error::Error::source(&error).map(ToString::to_string);
+        cause.map_or_else(|| error.to_string(), |cause| format!("{error}: {cause}"))
+    })
+}
+
+/// Splits a line at blanks that are not within quotes.
+fn split(line: &str) -> Result<Vec<String>, String> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote = None;
+    for c in line.chars() {
+        match quote {
+            Some(end) if c == end => quote = None,
+            Some(_) => word.get_or_insert_default().push(c),
+            None if c == '"' || c == '\'' => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            None if c.is_whitespace() => words.extend(word.take()),
+            None => word.get_or_insert_default().push(c),
+        }
     }
-    match text.replace([',', '_'], "").parse() {
-        Ok(count) if count > 0 => Ok(count),
-        _ => Err(format!("step takes a whole number from 1, not {text:?}")),
+    words.extend(word);
+    match quote {
+        Some(open) => Err(format!("a {open} is not closed")),
+        None => Ok(words),
     }
 }
 
@@ -191,7 +187,7 @@ mod tests {
         check("quit", Ok(Request::Quit));
         check("step 0", Err("whole number from 1"));
         check("step -1", Err("whole number from 1"));
-        check("step 1 2", Err("whole number from 1"));
+        check("step 1 2", Err("\"2\" is not understood after \"step\""));
         check("play now", Err("nothing more"));
         check("detach", Err("cannot detach"));
         check("fly", Err("there is no \"fly\"; there are play, pause"));
@@ -220,5 +216,29 @@ mod tests {
         check("set-performer a box 1 2 .5", performer("a box", size));
         check("set-performer box 1 0 1", Err("above 0 m"));
         check("set-performer", Err("takes a model"));
+    }
+
+    #[test]
+    fn all_commands_of_ctl_are_here() {
+        let run_to = Command::RunTo { sim_time_s: 1.5 };
+        check("run-to 1.5", Ok(Request::Command(run_to)));
+        let joint = Command::SetJoint {
+            joint: "my arm::elbow".to_owned(),
+            axis: 0,
+            position: Some(-1.0),
+            velocity: None,
+        };
+        let line = "set-joint 'my arm::elbow' --position -1";
+        check(line, Ok(Request::Command(joint)));
+        let detach = Command::Detach {
+            parent: "a::l".to_owned(),
+            child: "b::l".to_owned(),
+        };
+        check("detach a::l b::l", Ok(Request::Command(detach)));
+        check("set-joint 'arm", Err("a ' is not closed"));
+        check("remove box --warp 9", Err("--warp"));
+        check("remove box --axis 1", Err("--axis goes with set-joint"));
+        check("spawn /no/such.sdf", Err("cannot read /no/such.sdf: "));
+        check("spawn -", Err("there is none here"));
     }
 }

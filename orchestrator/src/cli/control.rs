@@ -3,148 +3,66 @@
 use std::time::Duration;
 
 use clap::Args;
-use protocol::{Command, PeerName};
 
 use super::parse_seconds;
-
-/// The usage line, which says more than clap can.
-pub(super) const USAGE: &str = "phalanx ctl [OPTIONS] [RUN] <play | pause | step [N] | \
-    move-cell LEVEL PEER | set-performer MODEL [--size X Y Z] | stop>";
+use crate::control::{self, Asked, ControlOptions, ParseControlError, VERBS};
 
 /// The arguments of `phalanx ctl`.
 #[derive(Debug, Args)]
+#[command(override_usage = "phalanx ctl [RUN] COMMAND ... [OPTIONS]")]
+#[command(after_help = commands_help())]
 pub struct CtlArguments {
     /// The run, if more than one is living, then what to do
-    #[arg(required = true, num_args = 1..=4, value_name = "RUN COMMAND")]
+    #[arg(required = true, num_args = 1.., value_name = "RUN COMMAND")]
+    #[arg(allow_negative_numbers = true)]
     pub words: Vec<String>,
-    /// For set-performer: edge lengths of the box with which it touches levels, in metres
-    #[arg(long, num_args = 3, value_names = ["X", "Y", "Z"], allow_negative_numbers = true)]
-    pub size: Option<Vec<f64>>,
+    /// What else there is to say.
+    #[command(flatten)]
+    pub options: ControlOptions,
     /// Give up after so many seconds
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = parse_seconds)]
     pub timeout: Duration,
 }
 
-/// Words of `phalanx ctl` that are no command.
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
-pub enum ParseControlError {
-    /// No word names a command.
-    #[error(
-        "no command in {0:?}: use [RUN] play, pause, step [N], move-cell LEVEL PEER, \
-         set-performer MODEL or stop"
-    )]
-    NoCommand(String),
-    /// Something follows the command.
-    #[error("{0:?} is not understood after {1:?}")]
-    Superfluous(String, String),
-    /// Something must follow the command.
-    #[error("{0} needs {1}")]
-    Missing(&'static str, &'static str),
-    /// A count of steps that is none.
-    #[error("{0:?} is no number of steps: use a whole number from 1")]
-    BadCount(String),
-    /// A peer's name that is none.
-    #[error(transparent)]
-    BadPeer(#[from] protocol::id::PeerNameError),
-    /// A size that is none.
-    #[error("--size takes three finite edge lengths above 0, in metres")]
-    BadSize,
-    /// A size for what has none.
-    #[error("--size goes with set-performer alone")]
-    SizeOfNothing,
-}
-
 impl CtlArguments {
-    /// Returns the run, if one is named, and the command.
+    /// Returns the run, if one is named, and what is asked of it.
     ///
     /// # Errors
     /// When the words are no command.
-    pub fn parse(&self) -> Result<(Option<&str>, Command), ParseControlError> {
+    pub fn parse(&self) -> Result<(Option<&str>, Asked), ParseControlError> {
         let words: Vec<&str> = self.words.iter().map(String::as_str).collect();
-        let (run, command) = match words.as_slice() {
-            [run, verb, rest @ ..] if is_verb(verb) => match command(verb, rest) {
-                Ok(command) => (Some(*run), command),
+        let parse = |verb: &str, rest: &[&str]| control::parse(verb, rest, &self.options);
+        match words.as_slice() {
+            [run, verb, rest @ ..] if control::is_verb(verb) => match parse(verb, rest) {
+                Ok(asked) => Ok((Some(*run), asked)),
                 // What looks like a command may be the name of a level or a model.
-                Err(error) => match command(run, &words[1..]) {
-                    Ok(command) => (None, command),
-                    Err(_) => return Err(error),
+                Err(error) => match parse(run, &words[1..]) {
+                    Ok(asked) => Ok((None, asked)),
+                    Err(_) => Err(error),
                 },
             },
-            [verb, rest @ ..] if is_verb(verb) => (None, command(verb, rest)?),
-            _ => return Err(ParseControlError::NoCommand(words.join(" "))),
-        };
-        Ok((run, with_size(command, self.size.as_deref())?))
+            [verb, rest @ ..] if control::is_verb(verb) => Ok((None, parse(verb, rest)?)),
+            _ => Err(ParseControlError::no_command(&words.join(" "))),
+        }
     }
 }
 
-fn is_verb(word: &str) -> bool {
-    let verbs = [
-        "play",
-        "pause",
-        "step",
-        "move-cell",
-        "set-performer",
-        "stop",
-    ];
-    verbs.contains(&word)
-}
-
-fn command(verb: &str, rest: &[&str]) -> Result<Command, ParseControlError> {
-    match (verb, rest) {
-        ("play", []) => Ok(Command::Play),
-        ("pause", []) => Ok(Command::Pause),
-        ("stop", []) => Ok(Command::Stop),
-        ("step", []) => Ok(Command::Step { count: 1 }),
-        ("step", [count]) => Ok(Command::Step {
-            count: parse_count(count)?,
-        }),
-        ("move-cell", [level, peer]) => Ok(Command::MoveCell {
-            level: (*level).to_owned(),
-            peer: peer.parse::<PeerName>()?,
-        }),
-        ("move-cell", [] | [_]) => Err(ParseControlError::Missing(
-            "move-cell",
-            "a level and the peer that is to host its cell",
-        )),
-        ("set-performer", [model]) => Ok(Command::SetPerformer {
-            model: (*model).to_owned(),
-            size: None,
-        }),
-        ("set-performer", []) => Err(ParseControlError::Missing("set-performer", "a model")),
-        (verb, rest) if is_verb(verb) => Err(ParseControlError::Superfluous(
-            rest.join(" "),
-            verb.to_owned(),
-        )),
-        (verb, _) => Err(ParseControlError::NoCommand(verb.to_owned())),
+/// Returns the list of commands that follows the options in `--help`.
+fn commands_help() -> String {
+    let mut text = "Commands:\n".to_owned();
+    for verb in VERBS {
+        let words = format!("{} {}", verb.name, verb.argument);
+        text.push_str(&format!("  {:<32} {}\n", words.trim_end(), verb.text));
     }
-}
-
-fn with_size(command: Command, given: Option<&[f64]>) -> Result<Command, ParseControlError> {
-    let Some(given) = given else {
-        return Ok(command);
-    };
-    let Command::SetPerformer { model, .. } = command else {
-        return Err(ParseControlError::SizeOfNothing);
-    };
-    let size = <[f64; 3]>::try_from(given).ok();
-    let is_size = |size: &[f64; 3]| size.iter().all(|edge| edge.is_finite() && *edge > 0.0);
-    let size = size.filter(is_size).ok_or(ParseControlError::BadSize)?;
-    Ok(Command::SetPerformer {
-        model,
-        size: Some(size),
-    })
-}
-
-fn parse_count(text: &str) -> Result<u64, ParseControlError> {
-    match text.parse() {
-        Ok(count) if count > 0 => Ok(count),
-        _ => Err(ParseControlError::BadCount(text.to_owned())),
-    }
+    text + "\nFILE may be - for standard input. set-pose takes several models one after the other, \
+            or a JSON\nfile such as {\"box\": [1, 2, 3]}."
 }
 
 #[cfg(test)]
 mod tests {
     use clap::Parser;
+    use protocol::Command;
+    use protocol::client_to_primary::{NamedPose, ResetKind};
 
     use super::*;
     use crate::cli::{Cli, CliCommand};
@@ -153,12 +71,13 @@ mod tests {
         let words = ["phalanx", "ctl"]
             .into_iter()
             .chain(line.split_whitespace());
+        let words = control::plain_numbers(words.map(Into::into));
         let Some(CliCommand::Ctl(arguments)) = Cli::try_parse_from(words).unwrap().command else {
             panic!("ctl was not named")
         };
-        arguments
-            .parse()
-            .map(|(run, command)| (run.map(str::to_owned), command))
+        let (run, asked) = arguments.parse()?;
+        let command = asked.load(false).expect("no file is named");
+        Ok((run.map(str::to_owned), command))
     }
 
     fn check(line: &str, run: Option<&str>, command: Command) {
@@ -231,7 +150,7 @@ mod tests {
         check_error("set-performer box --size 1 0 1", "above 0");
         check_error("set-performer box --size 1 -1 1", "above 0");
         check_error("set-performer box --size 1 inf 1", "finite");
-        check_error("play --size 1 1 1", "set-performer alone");
+        check_error("play --size 1 1 1", "--size goes with set-performer alone");
     }
 
     #[test]
@@ -242,5 +161,105 @@ mod tests {
         check_error("a move-cell west", "needs a level and the peer");
         check_error("move-cell west s/2", "a peer name is");
         check_error("a set-performer", "needs a model");
+    }
+
+    #[test]
+    fn time_is_controlled() {
+        check("run-to 1.5", None, Command::RunTo { sim_time_s: 1.5 });
+        let reset = |what| Command::Reset { what };
+        check("a reset", Some("a"), reset(ResetKind::All));
+        check("reset models", None, reset(ResetKind::Models));
+        check("set-seed 7", None, Command::SetSeed { seed: 7 });
+        let factor = Command::SetRealTimeFactor { factor: 0.0 };
+        check("set-real-time-factor 0", None, factor);
+        let size = Command::SetStepSize { step_size_s: 2e-3 };
+        check("set-step-size 2e-3", None, size);
+        check_error("run-to", "needs a simulated time");
+        check_error("reset everything", "no all, time or models");
+        check_error("set-seed -1", "no whole number");
+        check_error("run-to inf", "no finite number");
+    }
+
+    #[test]
+    fn models_are_moved_one_or_several_with_negative_numbers() {
+        let pose = |model: &str, pose| NamedPose {
+            model: model.to_owned(),
+            pose,
+        };
+        let poses = |poses| Command::SetPoses { poses };
+        let here = [-1.0, 2.0, -3e-1, 0.0, 0.0, 0.0, 1.0];
+        check(
+            "set-pose box -1 2 -3e-1",
+            None,
+            poses(vec![pose("box", here)]),
+        );
+        let line = "a set-pose box -1 2 -0.3 0 0 0 ball -1 2 -0.3";
+        check(
+            line,
+            Some("a"),
+            poses(vec![pose("box", here), pose("ball", here)]),
+        );
+        check_error("set-pose box 1 2", "three or six numbers");
+        check_error("set-pose box", "three or six numbers");
+        check_error("set-pose box 1 2 3 ball", "three or six numbers");
+    }
+
+    #[test]
+    fn links_and_joints_are_driven() {
+        let wrench = Command::ApplyWrench {
+            link: "box".to_owned(),
+            force: [-10.0, 0.0, 0.0],
+            torque: [0.0, -1.0, 0.0],
+            duration_s: 0.5,
+        };
+        let line = "apply-wrench box -10 0 0 --torque 0 -1 0 --duration 0.5";
+        check(line, None, wrench);
+        let joint = Command::SetJoint {
+            joint: "arm::elbow".to_owned(),
+            axis: 0,
+            position: Some(-1.5),
+            velocity: None,
+        };
+        check("set-joint arm::elbow --position -1.5", None, joint);
+        check_error("set-joint arm::elbow", "--position, --velocity or both");
+        check_error("set-joint arm::elbow --velocity 1 --axis 2", "0 or 1");
+        check_error("apply-wrench box 1 0", "a force in newtons");
+        check_error("apply-wrench box 1 0 0 --duration -1", "from 0");
+        let attach = Command::Attach {
+            parent: "a::l".to_owned(),
+            child: "b::l".to_owned(),
+        };
+        check("attach a::l b::l", None, attach);
+        let off = Command::SetCollisions {
+            entity: "box".to_owned(),
+            enabled: false,
+        };
+        check("disable-collisions box", None, off);
+        check_error("detach a::l", "two links");
+    }
+
+    #[test]
+    fn a_model_is_spawned_from_a_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("box.sdf");
+        std::fs::write(&path, "<sdf/>").unwrap();
+        let words = ["phalanx", "ctl", "spawn", path.to_str().unwrap()];
+        let options = ["--name", "b", "--pose", "-1 0 2", "--allow-renaming"];
+        let cli = Cli::try_parse_from(words.into_iter().chain(options)).unwrap();
+        let Some(CliCommand::Ctl(arguments)) = cli.command else {
+            panic!("ctl was not named")
+        };
+        let (_, asked) = arguments.parse().unwrap();
+        let Command::Spawn(request) = asked.load(false).unwrap() else {
+            panic!("spawn was not asked for")
+        };
+        assert_eq!(request.sdf, "<sdf/>");
+        assert_eq!(request.pose, Some([-1.0, 0.0, 2.0, 0.0, 0.0, 0.0, 1.0]));
+        assert_eq!(
+            (request.name.as_deref(), request.allow_renaming),
+            (Some("b"), true)
+        );
+        let missing = control("spawn x.sdf --pose 1").unwrap_err();
+        assert!(missing.to_string().contains("three or six"), "{missing}");
     }
 }

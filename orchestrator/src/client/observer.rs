@@ -85,6 +85,7 @@ impl Observer {
             News::Reply { request, reply } => {
                 self.pending.on_reply(request, reply).into_iter().collect()
             }
+            News::Message(_) => Vec::new(),
             News::Unreadable(text) => self.on_unreadable(text),
             News::Failed(text) => {
                 let mut feeds = self.pending.give_up(&text);

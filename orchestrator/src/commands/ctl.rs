@@ -9,18 +9,21 @@ use crate::client::AskError;
 
 /// Sends one command and waits until it has taken effect.
 pub(super) fn ctl(arguments: &CtlArguments) -> CommandResult {
-    let (run, command) = arguments
+    let (run, asked) = arguments
         .parse()
         .map_err(|error| Failed::new(ExitCode::Usage, error))?;
     let target = target::find(run)?;
+    let loaded = asked.load(true);
+    let command = loaded.map_err(|error| Failed::new(ExitCode::Configuration, error))?;
     let asked = target.ask(command.clone(), arguments.timeout);
     match runtime()?.block_on(asked).map_err(from_ask)? {
-        Reply::Done { iteration, .. } => {
-            let done = done(&command);
-            output::print(&format!(
-                "{} {done} at iteration {iteration}\n",
-                target.name()
-            ))
+        Reply::Done { iteration, name } => {
+            let done = match name {
+                Some(name) => format!("has {name}"),
+                None => done(&command).to_owned(),
+            };
+            let run = target.name();
+            output::print(&format!("{run} {done} at iteration {iteration}\n"))
         }
         Reply::Failed { reason } => Err(Failed::message(ExitCode::Failure, reason)),
         Reply::Snapshot(_) | Reply::Layout(_) | Reply::Topics(_) => Err(Failed::message(
@@ -44,9 +47,23 @@ fn done(command: &Command) -> &'static str {
         Command::Play => "runs",
         Command::Pause => "is paused",
         Command::Step { .. } => "has stepped and is paused",
+        Command::RunTo { .. } => "has reached that time and is paused",
+        Command::Reset { .. } => "is reset",
+        Command::SetSeed { .. } | Command::SetRealTimeFactor { .. } => "is set",
+        Command::SetStepSize { .. } => "has steps of that size",
+        Command::Spawn(_) => "has the model",
+        Command::Remove { .. } => "has the model no more",
+        Command::SetPoses { .. } => "has the models where they were wanted",
+        Command::ApplyWrench { .. } => "pushes the link",
+        Command::SetJoint { .. } => "has set the joint",
+        Command::SetCollisions { .. } => "has switched the collisions",
+        Command::Attach { .. } => "holds the links together",
+        Command::Detach { .. } => "has let the links go",
+        Command::Publish { .. } => "has heard it",
+        Command::CallService { .. } => "has done it",
         Command::MoveCell { .. } => "has the cell where it was wanted",
         Command::SetPerformer { .. } => "has the performer",
         Command::Stop | Command::Interrupt => "ends",
-        _ => "has done it",
+        Command::Ping | Command::Snapshot | Command::Layout | Command::Topics => "answers",
     }
 }

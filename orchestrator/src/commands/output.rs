@@ -10,15 +10,24 @@ use super::{CommandResult, Failed};
 
 /// Writes text to stdout. A reader that has heard enough is no failure.
 pub(super) fn print(text: &str) -> CommandResult {
+    print_on(text).map(|_| ExitCode::Success)
+}
+
+/// Writes text to stdout, and tells whether anyone still reads it.
+///
+/// # Errors
+/// When it cannot be written for another reason.
+pub(super) fn print_on(text: &str) -> Result<bool, Failed> {
     let mut stdout = io::stdout().lock();
     let written = stdout
         .write_all(text.as_bytes())
         .and_then(|()| stdout.flush());
     match written {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failed::from(
-            anyhow::Error::new(error).context("cannot write to stdout"),
-        )),
-        _ => Ok(ExitCode::Success),
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+        Err(error) => Err(anyhow::Error::new(error)
+            .context("cannot write to stdout")
+            .into()),
     }
 }
 

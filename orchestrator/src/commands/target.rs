@@ -36,7 +36,7 @@ impl Target {
     }
 
     /// Waits for the end of a run of this machine.
-    async fn end(&self) {
+    pub(super) async fn end(&self) {
         while self.found.as_ref().is_none_or(FoundRun::is_still_living) {
             tokio::time::sleep(END_LOOKUP_INTERVAL).await;
         }

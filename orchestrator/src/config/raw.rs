@@ -8,6 +8,7 @@ use lockstep::limits::{AUTO_LEVELS_MAX, INTERACTION_MARGIN_MAX, MINIMUM_STAY_MAX
 use serde::Deserialize;
 use toml::Spanned;
 
+use super::program::{self, RawProgram};
 use super::{Config, LevelsConfig, NetworkConfig, RunConfig, SECONDARIES_MAX, ViewConfig};
 use crate::cli::{LevelsLoad, PeerLossPolicy};
 use crate::run_directory::check_run_name;
@@ -20,6 +21,7 @@ pub(super) struct RawConfig {
     levels: RawLevels,
     network: RawNetwork,
     view: RawView,
+    program: Vec<Spanned<RawProgram>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -63,7 +65,7 @@ struct RawView {
 }
 
 /// A value of any type, so that one of the wrong type can be refused by the name of its key.
-type Value = Option<Spanned<toml::Value>>;
+pub(super) type Value = Option<Spanned<toml::Value>>;
 
 /// What is wrong, at which byte of the file.
 #[derive(Debug)]
@@ -82,6 +84,7 @@ impl RawConfig {
             levels: self.levels.resolve()?,
             network: self.network.resolve()?,
             view: self.view.resolve()?,
+            programs: program::resolve(self.program, folder)?,
         })
     }
 
@@ -137,6 +140,7 @@ impl RawConfig {
         ])
         .chain([refresh_hz])
         .all(Option::is_some)
+            && matches!(self.program.as_slice(), [one] if one.get_ref().is_complete())
     }
 }
 
@@ -230,7 +234,7 @@ impl RawView {
     }
 }
 
-fn problem(key: &str, value: Option<&Spanned<toml::Value>>, wanted: &str) -> Problem {
+pub(super) fn problem(key: &str, value: Option<&Spanned<toml::Value>>, wanted: &str) -> Problem {
     let offset = value.map_or(0, |value| value.span().start);
     Problem {
         offset,
@@ -238,7 +242,10 @@ fn problem(key: &str, value: Option<&Spanned<toml::Value>>, wanted: &str) -> Pro
     }
 }
 
-fn text(key: &str, value: Option<&Spanned<toml::Value>>) -> Result<Option<String>, Problem> {
+pub(super) fn text(
+    key: &str,
+    value: Option<&Spanned<toml::Value>>,
+) -> Result<Option<String>, Problem> {
     let Some(value) = value else { return Ok(None) };
     match value.get_ref().as_str() {
         Some(text) if !text.is_empty() => Ok(Some(text.to_owned())),
@@ -263,7 +270,7 @@ fn texts(key: &str, value: Option<&Spanned<toml::Value>>) -> Result<Vec<String>,
     Ok(texts)
 }
 
-fn flag(key: &str, value: Value) -> Result<Option<bool>, Problem> {
+pub(super) fn flag(key: &str, value: Value) -> Result<Option<bool>, Problem> {
     let Some(value) = value else { return Ok(None) };
     match value.get_ref().as_bool() {
         Some(flag) => Ok(Some(flag)),

@@ -1,4 +1,4 @@
-//! [`Process`]: one worker process, its lifeline and its log.
+//! [`Process`]: one process of a run, a worker's lifeline, and its log.
 //!
 //! It leads a process group of its own, so that Ctrl-C in the terminal does not reach it, and
 //! holds the read end of a pipe whose other end is here: when this program dies, however it dies,
@@ -53,11 +53,11 @@ pub enum SpawnError {
     },
 }
 
-/// A worker process; killed with its whole group when dropped.
+/// A process of a run; killed with its whole group when dropped.
 #[derive(Debug)]
 pub struct Process {
     name: String,
-    role: Role,
+    role: Option<Role>,
     pid: u32,
     lifeline: Option<ChildStdin>,
     follower: Option<JoinHandle<()>>,
@@ -79,23 +79,41 @@ impl Process {
         logs: &Path,
         lines: &mpsc::Sender<LogLine>,
     ) -> Result<Self, SpawnError> {
-        let path = logs.join(format!("{}.log", command.name));
+        let mut child = Command::new(program);
+        child.args(&command.arguments).stdin(Stdio::piped());
+        let mut process = Self::start(child, &command.name, logs, lines)?;
+        process.role = Some(command.role);
+        Ok(process)
+    }
+
+    /// Starts any command as a process of the run, with the standard input that it says.
+    ///
+    /// # Errors
+    /// When the program does not start or its log cannot be made.
+    ///
+    /// # Panics
+    /// Outside a tokio runtime.
+    pub fn start(
+        mut command: Command,
+        name: &str,
+        logs: &Path,
+        lines: &mpsc::Sender<LogLine>,
+    ) -> Result<Self, SpawnError> {
+        let path = logs.join(format!("{name}.log"));
         let (stdout, stderr, reader) = open_log(&path).map_err(|source| SpawnError::Log {
             path: path.clone(),
             source,
         })?;
-        let mut child = Command::new(program)
-            .args(&command.arguments)
+        let mut child = command
             .env("NO_COLOR", "1")
-            .stdin(Stdio::piped())
             .stdout(stdout)
             .stderr(stderr)
             .process_group(0)
             .kill_on_drop(true)
             .spawn()
             .map_err(|source| SpawnError::Program {
-                name: command.name.clone(),
-                program: program.to_owned(),
+                name: name.to_owned(),
+                program: command.as_std().get_program().into(),
                 source,
             })?;
         let pid = child
@@ -105,14 +123,14 @@ impl Process {
         let lifeline = child.stdin.take();
         let exit = watch_exit(child);
         let follower = LogFollower {
-            process: command.name.clone(),
+            process: name.to_owned(),
             reader,
             rest: Vec::new(),
             lines: lines.clone(),
         };
         Ok(Self {
-            name: command.name.clone(),
-            role: command.role,
+            name: name.to_owned(),
+            role: None,
             pid,
             lifeline,
             follower: Some(tokio::spawn(follower.follow(exit.clone()))),
@@ -125,8 +143,8 @@ impl Process {
         &self.name
     }
 
-    /// Returns the process's role.
-    pub fn role(&self) -> Role {
+    /// Returns its role, if it is a worker.
+    pub fn role(&self) -> Option<Role> {
         self.role
     }
 
@@ -194,6 +212,15 @@ fn watch_exit(mut child: Child) -> watch::Receiver<Option<ExitStatus>> {
 /// What counts as the status of a child that the system no longer knows.
 fn killed() -> ExitStatus {
     ExitStatus::from_raw(Signal::KILL.as_raw())
+}
+
+/// Says how a process ended.
+pub(crate) fn describe(status: ExitStatus) -> String {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!("exit code {code}"),
+        (None, Some(signal)) => format!("signal {signal}"),
+        (None, None) => "unknown".to_owned(),
+    }
 }
 
 /// Opens a log for the process's two streams, and for reading what they bring.

@@ -69,10 +69,12 @@ impl Supervisor {
     pub fn workers(&self) -> Vec<WorkerRecord> {
         self.processes
             .iter()
-            .map(|process| WorkerRecord {
-                name: process.name().to_owned(),
-                role: process.role(),
-                pid: process.pid(),
+            .filter_map(|process| {
+                Some(WorkerRecord {
+                    name: process.name().to_owned(),
+                    role: process.role()?,
+                    pid: process.pid(),
+                })
             })
             .collect()
     }

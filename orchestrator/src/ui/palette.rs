@@ -22,7 +22,7 @@ pub fn draw(model: &Model, frame: &mut Frame, area: Rect, (typed, error): (&str,
             Candidate::Word(word) => {
                 let usage = format!("{} {}", word.name, word.argument);
                 Line::from(vec![
-                    Span::styled(format!(" {usage:<27} "), theme.key()),
+                    Span::styled(format!(" {usage:<30} "), theme.key()),
                     Span::raw(word.text),
                 ])
             }
@@ -32,6 +32,8 @@ pub fn draw(model: &Model, frame: &mut Frame, area: Rect, (typed, error): (&str,
             }
         })
         .collect();
+    // Of many commands, as many as there is room for above the line that is typed.
+    lines.truncate(usize::from(area.height.saturating_sub(3)));
     if let Some(error) = error {
         lines = vec![Line::styled(
             format!(

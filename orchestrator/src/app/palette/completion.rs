@@ -4,9 +4,13 @@ use protocol::Role;
 
 use super::{Named, Word, words};
 use crate::app::model::Model;
+use crate::control::reset_kinds;
 
 /// The most names that are offered at once.
 const NAMES_MAX: usize = 8;
+
+/// The most commands that are offered at once.
+const WORDS_MAX: usize = 40;
 
 /// Something that the line may become.
 #[derive(Clone, Copy)]
@@ -39,7 +43,7 @@ impl<'a> Candidate<'a> {
 /// Returns what the line may become: the commands, or the command itself and names after it.
 pub fn candidates<'a>(model: &'a Model, line: &str) -> Vec<Candidate<'a>> {
     let mut candidates = open(model, line).choices;
-    candidates.truncate(NAMES_MAX.max(super::WORDS.len()));
+    candidates.truncate(WORDS_MAX);
     if let Some(word) = named_word(model, line) {
         candidates.truncate(NAMES_MAX);
         candidates.insert(0, Candidate::Word(word));
@@ -147,6 +151,7 @@ fn names(model: &Model, named: Named) -> Vec<&str> {
                 .map(|performer| performer.name.as_str())
                 .collect()
         }
+        Named::ResetKind => reset_kinds().map(|(name, _)| name).to_vec(),
     }
 }
 
@@ -174,12 +179,13 @@ mod tests {
         check("ste", "step ");
         check("s", "s");
         check("st", "st");
+        check("run", "run-to ");
         check("x", "x");
         check("step 5", "step 5");
         check("d", "d");
         let mut model = fixture::model();
         model.owns_run = false;
-        assert_eq!(complete(&model, "d"), "detach");
+        assert_eq!(complete(&model, "de"), "detach");
     }
 
     #[test]
@@ -192,6 +198,9 @@ mod tests {
         check("set-performer r", "set-performer rover_");
         check("set-performer bo", "set-performer box");
         check("set-performer box 1", "set-performer box 1");
+        check("reset t", "reset time");
+        check("remove bo", "remove box");
+        check("set-pose r", "set-pose rover_");
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! [`Conclusion`]: how a run ended, from its primary's summary and exit status, or from what is
 //! known when the primary could not say.
 
-use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::ExitStatus;
 
@@ -12,6 +11,7 @@ use protocol::{Digest, ExitCode, Outcome, Role, StopReason};
 use super::super::Failed;
 use super::live::Ending;
 use super::progress::Known;
+use crate::launch::process::describe;
 use crate::launch::supervisor::RunExit;
 
 /// How a run ended.
@@ -58,6 +58,7 @@ pub(super) fn conclude(
     let exit_code = match ending {
         Ending::Interrupted => ExitCode::Interrupted,
         Ending::Exit(RunExit::Unnoticed { .. }) => ExitCode::PeerLost,
+        Ending::Program(_) => ExitCode::Failure,
         Ending::Exit(RunExit::First(_)) | Ending::Quit => by_primary,
     };
     let summary = written.and_then(|text| serde_json::from_str::<Summary>(text).ok());
@@ -122,6 +123,7 @@ fn own_reason(
         ExitCode::Interrupted => Outcome::Interrupted,
     };
     let mut cause = match (ending, status) {
+        (Ending::Program(end), _) => return (outcome, end.describe()),
         (Ending::Interrupted, _) => "interrupted, and the primary wrote no summary".to_owned(),
         (Ending::Exit(RunExit::Unnoticed { name, status }), _) => {
             format!(
@@ -138,14 +140,6 @@ fn own_reason(
         cause = format!("{cause}; {} said last: {}", error.process, error.text);
     }
     (outcome, cause)
-}
-
-fn describe(status: ExitStatus) -> String {
-    match (status.code(), status.signal()) {
-        (Some(code), _) => format!("exit code {code}"),
-        (None, Some(signal)) => format!("signal {signal}"),
-        (None, None) => "unknown".to_owned(),
-    }
 }
 
 /// Returns a summary of the last figures that were heard.
@@ -185,6 +179,8 @@ fn from_known(known: &Known) -> Summary {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::process::ExitStatusExt;
+
     use super::*;
     use crate::app::event::LogLine;
 

@@ -26,7 +26,18 @@ pub(super) async fn follow(run: &mut LiveRun) -> Ending {
         tokio::select! {
             exit = &mut exit => return Ending::Exit(exit),
             () = run.signals.next() => return Ending::Interrupted,
-            feeds = run.observer.feed() => run.known.on_feeds(&feeds),
+            feeds = run.observer.feed() => {
+                run.known.on_feeds(&feeds);
+                if run.known.has_begun() {
+                    run.programs.start();
+                }
+            }
+            end = run.programs.end() => {
+                output::note(&end.describe());
+                if end.ends_run() {
+                    return Ending::Program(end);
+                }
+            }
             Some(line) = run.lines.recv() => {
                 run.known.on_line(&line);
                 if is_worth_showing(&line.text) {

@@ -15,6 +15,7 @@ use super::settings::Settings;
 use crate::app::event::LogLine;
 use crate::client::Observer;
 use crate::launch::LaunchPlan;
+use crate::launch::programs::{ProgramEnd, Programs, Surroundings};
 use crate::launch::supervisor::{REST_GRACE, RunExit, Supervisor};
 use crate::run_directory::{RunDirectory, RunEnd, RunRecord, now_unix_s};
 
@@ -39,6 +40,8 @@ pub(super) struct LiveRun {
     pub(super) observer: Observer,
     /// What its processes print.
     pub(super) lines: mpsc::Receiver<LogLine>,
+    /// What runs beside it.
+    pub(super) programs: Programs,
     /// What is known of it.
     pub(super) known: Known,
     /// Signals to this program.
@@ -54,6 +57,8 @@ pub(super) enum Ending {
     Interrupted,
     /// The user left the view that owns the run.
     Quit,
+    /// A program that the run cannot do without has failed.
+    Program(ProgramEnd),
 }
 
 impl LiveRun {
@@ -77,6 +82,8 @@ impl LiveRun {
             digests: settings.digests.clone(),
             states: settings.states.clone(),
             messages: settings.messages.clone(),
+            commands: settings.commands.clone(),
+            record_commands: settings.record_commands.clone(),
             threads: run.threads,
             verify: run.verify,
             balance: run.balance,
@@ -99,6 +106,13 @@ impl LiveRun {
         directory
             .write_record(&record)
             .map_err(anyhow::Error::new)?;
+        let surroundings = Surroundings {
+            run: record.name.clone(),
+            endpoint: record.endpoint.clone(),
+            logs: directory.logs(),
+            lines: sender,
+        };
+        let programs = Programs::new(settings.programs.clone(), surroundings);
         let known = Known::new(&settings.stem, plan.secondary_names());
         Ok(Self {
             directory,
@@ -106,6 +120,7 @@ impl LiveRun {
             supervisor,
             observer,
             lines,
+            programs,
             known,
             signals,
         })
@@ -113,11 +128,14 @@ impl LiveRun {
 
     /// Ends what is left of the run, writes down how it ended, and returns that.
     pub(super) async fn finish(mut self, ending: Ending) -> Result<Conclusion, Failed> {
+        self.programs.stop().await;
         match &ending {
             Ending::Exit(RunExit::First(_)) => self.supervisor.end(REST_GRACE).await,
             Ending::Exit(RunExit::Unnoticed { .. }) => self.supervisor.terminate().await,
             Ending::Interrupted => self.ask_to_end(Command::Interrupt, INTERRUPT_GRACE).await,
-            Ending::Quit => self.ask_to_end(Command::Stop, STOP_GRACE).await,
+            Ending::Quit | Ending::Program(_) => {
+                self.ask_to_end(Command::Stop, STOP_GRACE).await;
+            }
         }
         while let Ok(line) = self.lines.try_recv() {
             self.known.on_line(&line);

@@ -1,9 +1,11 @@
 //! [`Known`]: what is known of a living run, and the line that says how far it is.
 
-use protocol::PrimaryToObservers;
+use protocol::primary_to_observers::{Event, Severity};
 use protocol::report::{PeerReport, PeerState, PerformerReport, RunState, Stats};
+use protocol::{Iteration, PrimaryToObservers};
 
 use crate::app::event::{Feed, LogLine};
+use crate::launch::programs::ProgramEnd;
 
 /// What is known of a run from its messages and its processes' lines.
 #[derive(Debug)]
@@ -43,6 +45,26 @@ impl Known {
             last_error: None,
             secondaries,
         }
+    }
+
+    /// Tells whether the run has begun: everybody who takes part is there.
+    pub(super) fn has_begun(&self) -> bool {
+        let state = self.stats.as_ref().map(|stats| stats.state);
+        matches!(state, Some(RunState::Running | RunState::Paused))
+    }
+
+    /// Returns what observers are told of a program that has ended.
+    pub(super) fn event_of(&self, end: &ProgramEnd) -> PrimaryToObservers {
+        PrimaryToObservers::Event(Event {
+            iteration: Iteration(self.stats.as_ref().map_or(0, |stats| stats.iteration)),
+            severity: match (&end.failure, end.is_critical) {
+                (None, _) => Severity::Info,
+                (Some(_), false) => Severity::Warning,
+                (Some(_), true) => Severity::Error,
+            },
+            kind: "program".to_owned(),
+            text: end.describe(),
+        })
     }
 
     /// Takes in what the primary said.

@@ -1,5 +1,6 @@
 //! [`Settings`]: what runs, from the run file and the flags that win over it.
 
+use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
@@ -10,6 +11,8 @@ use sdf::World;
 use super::super::{Failed, output, world_file};
 use crate::cli::RunArguments;
 use crate::config::{Config, ConfigError, SECONDARIES_MAX};
+use crate::launch::programs::ProgramPlan;
+use crate::launch::world_programs;
 use crate::run_directory::{RunDirectory, check_run_name};
 
 /// The world that runs when none is named.
@@ -31,6 +34,12 @@ pub(super) struct Settings {
     pub(super) states: Option<PathBuf>,
     /// Where a line for every message is written.
     pub(super) messages: Option<PathBuf>,
+    /// Where the commands that are done at their iterations are read.
+    pub(super) commands: Option<PathBuf>,
+    /// Where the commands that were done are written.
+    pub(super) record_commands: Option<PathBuf>,
+    /// What runs beside the simulation.
+    pub(super) programs: Vec<ProgramPlan>,
     /// Whether there is no view.
     pub(super) headless: bool,
 }
@@ -43,7 +52,10 @@ impl Settings {
     pub(super) fn resolve(arguments: RunArguments) -> Result<Self, Failed> {
         let config = load(&arguments.files)?;
         let config = with_flags(config, &arguments)?;
-        check_worlds(&config)?;
+        check_files(&arguments)?;
+        let files = check_worlds(&config)?;
+        let allowed = arguments.allow_programs.unwrap_or(false);
+        let programs = programs(&config, &files, allowed)?;
         let stem = match config.run.worlds.first() {
             Some(world) => world
                 .file_stem()
@@ -58,6 +70,9 @@ impl Settings {
             digests: arguments.digests,
             states: arguments.states,
             messages: arguments.messages,
+            commands: arguments.commands,
+            record_commands: arguments.record_commands,
+            programs,
             headless: arguments.headless,
         })
     }
@@ -150,8 +165,8 @@ fn with_flags(mut config: Config, arguments: &RunArguments) -> Result<Config, Fa
 }
 
 /// Reads the worlds as the primary will, so that what is wrong with them is said before anything
-/// is started.
-fn check_worlds(config: &Config) -> Result<(), Failed> {
+/// is started. Returns the worlds of each file.
+fn check_worlds(config: &Config) -> Result<Vec<(String, Vec<World>)>, Failed> {
     let mut files: Vec<(String, Vec<World>)> = Vec::new();
     for path in &config.run.worlds {
         files.push((path.display().to_string(), read_worlds(path)?));
@@ -181,7 +196,84 @@ fn check_worlds(config: &Config) -> Result<(), Failed> {
             lockstep::auto_levels::cut(world, count).map_err(|error| refused(&error))?;
         }
     }
-    Ok(())
+    Ok(files)
+}
+
+/// Makes sure that files of commands can be used.
+fn check_files(arguments: &RunArguments) -> Result<(), Failed> {
+    let RunArguments {
+        digests,
+        states,
+        commands,
+        record_commands,
+        ..
+    } = arguments;
+    if record_commands.is_some() && [digests, states, commands].contains(&record_commands) {
+        let message = "--record-commands needs a file of its own";
+        return Err(Failed::message(ExitCode::Usage, message));
+    }
+    let Some(path) = commands else {
+        return Ok(());
+    };
+    let text = std::fs::read_to_string(path)
+        .with_context(|| format!("cannot read commands from {}", path.display()));
+    let text = text.map_err(|error| Failed::new(ExitCode::Configuration, error))?;
+    match lockstep::commands_file::read(&text) {
+        Ok(_) => Ok(()),
+        Err(error) => {
+            let message = format!("{}:{error}", path.display());
+            Err(Failed::message(ExitCode::Configuration, message))
+        }
+    }
+}
+
+/// Returns the programs of the run file, and those of the worlds if they are allowed; names them
+/// once if they are not.
+fn programs(
+    config: &Config,
+    files: &[(String, Vec<World>)],
+    are_allowed: bool,
+) -> Result<Vec<ProgramPlan>, Failed> {
+    let refused = |message: String| Failed::message(ExitCode::Configuration, message);
+    let mut programs = config.programs.clone();
+    let mut of_worlds = Vec::new();
+    for (file, worlds) in files {
+        let folder = Path::new(file).parent().unwrap_or(Path::new(""));
+        for world in worlds {
+            let read = world_programs::of_world(world, folder);
+            of_worlds.extend(read.map_err(|error| refused(format!("{file}: {error}")))?);
+        }
+    }
+    if are_allowed {
+        programs.append(&mut of_worlds);
+    } else if !of_worlds.is_empty() {
+        let names: Vec<_> = of_worlds.iter().map(|one| one.name.as_str()).collect();
+        output::note(&format!(
+            "warning: not started, since a world file names them: {}; --allow-programs starts them",
+            names.join(", ")
+        ));
+    }
+    let worlds: Vec<&str> = files
+        .iter()
+        .flat_map(|(_, worlds)| worlds)
+        .map(|world| world.name.as_str())
+        .collect();
+    let mut names = BTreeSet::new();
+    for program in &programs {
+        if !names.insert(program.name.as_str()) {
+            return Err(refused(format!("two programs are named {}", program.name)));
+        }
+        if let Some(world) = program
+            .world
+            .as_deref()
+            .filter(|name| !worlds.contains(name))
+        {
+            let (name, known) = (&program.name, worlds.join(", "));
+            let message = format!("program {name} is for world {world}; there are {known}");
+            return Err(refused(message));
+        }
+    }
+    Ok(programs)
 }
 
 fn read_worlds(path: &Path) -> Result<Vec<World>, Failed> {
@@ -258,6 +350,46 @@ mod tests {
             let failed = with_flags(Config::default(), &arguments).unwrap_err();
             assert_eq!(failed.code, ExitCode::Usage);
         }
+    }
+
+    #[test]
+    fn programs_of_worlds_are_started_only_if_that_is_allowed() {
+        let text = "<sdf version='1.9'><world name='w'><plugin name='gz::sim' filename='dummy'>\
+                    <program name='joy'><command>joy</command></program></plugin></world></sdf>";
+        let read = sdf::read_worlds(text, "w.sdf", &sdf::NoFiles).unwrap();
+        let files = [("w.sdf".to_owned(), read.worlds)];
+        let names = |config: &Config, are_allowed| {
+            let programs = programs(config, &files, are_allowed)?;
+            let names = programs.into_iter().map(|program| program.name);
+            Ok::<Vec<String>, Failed>(names.collect())
+        };
+        let mut config = Config::default();
+        assert_eq!(names(&config, false).unwrap(), [""; 0]);
+        assert_eq!(names(&config, true).unwrap(), ["joy"]);
+        let text = "[[program]]\nname = 'joy'\ncommand = 'x'\n";
+        config.programs = Config::parse(text, Path::new("r.toml")).unwrap().programs;
+        assert_eq!(names(&config, false).unwrap(), ["joy"]);
+        assert!(names(&config, true).is_err(), "two are named joy");
+        config.programs[0].world = Some("v".to_owned());
+        let error = names(&config, false).unwrap_err().error.to_string();
+        assert!(error.contains("there are w"), "{error}");
+    }
+
+    #[test]
+    fn a_wrong_file_of_commands_is_told_with_its_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("c.jsonl");
+        std::fs::write(&path, "{\"iteration\": 1, \"command\": \"play\"}\n{}\n").unwrap();
+        let mut arguments = RunArguments {
+            commands: Some(path.clone()),
+            ..RunArguments::default()
+        };
+        let failed = check_files(&arguments).unwrap_err();
+        assert_eq!(failed.code, ExitCode::Configuration);
+        let text = failed.error.to_string();
+        assert!(text.contains("c.jsonl:2: missing field"), "{text}");
+        arguments.record_commands = Some(path);
+        assert_eq!(check_files(&arguments).unwrap_err().code, ExitCode::Usage);
     }
 
     #[test]

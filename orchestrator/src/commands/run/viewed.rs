@@ -22,9 +22,9 @@ const COMMANDS_MAX: usize = 64;
 /// Shows a run until the user leaves, and follows it without a view when the user detaches.
 /// A view that fails ends the run, for nobody could control it.
 pub(super) async fn follow(run: &mut LiveRun, settings: &Settings) -> (Ending, io::Result<()>) {
-    let (view_end, exit) = show(run, settings).await;
-    let ending = match (&view_end, exit) {
-        (_, Some(exit)) => Ending::Exit(exit),
+    let (view_end, ending) = show(run, settings).await;
+    let ending = match (&view_end, ending) {
+        (_, Some(ending)) => ending,
         (Ok(ViewEnd::Detach), None) => {
             let name = &run.record.name;
             output::note(&format!(
@@ -39,7 +39,7 @@ pub(super) async fn follow(run: &mut LiveRun, settings: &Settings) -> (Ending, i
 }
 
 /// Runs the view; returns how it ended, and how the run ended if it did meanwhile.
-async fn show(run: &mut LiveRun, settings: &Settings) -> (io::Result<ViewEnd>, Option<RunExit>) {
+async fn show(run: &mut LiveRun, settings: &Settings) -> (io::Result<ViewEnd>, Option<Ending>) {
     let options = ViewOptions {
         run: run.record.name.clone(),
         owns_run: true,
@@ -56,30 +56,43 @@ async fn show(run: &mut LiveRun, settings: &Settings) -> (io::Result<ViewEnd>, O
         supervisor,
         observer,
         lines,
+        programs,
         known,
         ..
     } = run;
     let over = see_to_its_end(supervisor);
     tokio::pin!(over);
-    let mut exit = None;
+    let mut ending = None;
+    let mut failed_program = None;
     loop {
         tokio::select! {
-            end = &mut view => return (end, exit),
-            (ended, status) = &mut over, if exit.is_none() => {
+            end = &mut view => return (end, ending.or(failed_program)),
+            (ended, status) = &mut over, if ending.is_none() => {
+                programs.stop().await;
                 while let Ok(line) = lines.try_recv() {
                     known.on_line(&line);
                     feeder.push(Feed::Log(line));
                 }
-                let ending = Ending::Exit(ended.clone());
+                let ended = failed_program.take().unwrap_or(Ending::Exit(ended));
                 let written = std::fs::read_to_string(directory.summary()).ok();
                 let logs = directory.logs();
-                let conclusion = conclude(&ending, status, written.as_deref(), known, logs);
+                let conclusion = conclude(&ended, status, written.as_deref(), known, logs);
                 let (reason, logs) = (conclusion.reason(), Some(conclusion.logs));
                 feeder.push(Feed::Ended { reason, logs });
-                exit = Some(ended);
+                ending = Some(ended);
+            }
+            end = programs.end() => {
+                feeder.push(Feed::Status(known.event_of(&end)));
+                if end.ends_run() {
+                    observer.send(Command::Stop);
+                    failed_program = Some(Ending::Program(end));
+                }
             }
             news = observer.feed() => {
                 known.on_feeds(&news);
+                if known.has_begun() {
+                    programs.start();
+                }
                 for feed in news {
                     feeder.push(feed);
                 }

@@ -1,0 +1,321 @@
+//! Files of commands, one JSON object per line: what is done at which iteration, so that a run can
+//! be scripted, and what was recorded of one can be repeated bit for bit.
+//!
+//! A line has `iteration`, `paused_round` where time stood still, and one of: `command`;
+//! `topic`, `type` and `message`; `service`, `type` and `request`. Commands are named as on the
+//! command line, with the fields of [`Command`]: `{"step": {"count": 5}}`. Blank lines and those
+//! that begin with `#` mean nothing.
+
+use protocol::{Command, Iteration, ScheduledCommand};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// The most commands that a file may have.
+const COMMANDS_MAX: usize = 1_000_000;
+
+/// A line that is no command.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[error("{line}: {message}")]
+pub struct CommandsFileError {
+    /// The line, from 1.
+    pub line: usize,
+    /// What is wrong with it.
+    pub message: String,
+}
+
+/// A line as it is written.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line {
+    iteration: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    paused_round: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    command: Option<Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    topic: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    service: Option<String>,
+    #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
+    kind: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    message: Option<Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    request: Option<Value>,
+}
+
+/// Returns the commands of a file, in its order, which is that of their iterations.
+///
+/// # Errors
+/// When a line is no command, or comes before its time.
+pub fn read(text: &str) -> Result<Vec<ScheduledCommand>, CommandsFileError> {
+    let mut commands: Vec<ScheduledCommand> = Vec::new();
+    for (line, number) in text.lines().zip(1..) {
+        let line = line.trim();
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let wrong = |message| CommandsFileError {
+            line: number,
+            message,
+        };
+        let command = read_line(line).map_err(wrong)?;
+        let last = commands.last().map_or(Iteration(0), |last| last.iteration);
+        if command.iteration < last {
+            let message = format!(
+                "iteration {} comes after {last}: lines stand in ascending order",
+                command.iteration
+            );
+            return Err(wrong(message));
+        }
+        if commands.len() >= COMMANDS_MAX {
+            return Err(wrong(format!("a file has at most {COMMANDS_MAX} commands")));
+        }
+        commands.push(command);
+    }
+    Ok(commands)
+}
+
+/// Returns a command as a line of a file, without its end.
+pub fn line_of(scheduled: &ScheduledCommand) -> String {
+    let mut line = Line {
+        iteration: scheduled.iteration.0,
+        paused_round: scheduled.paused_round,
+        ..Line::default()
+    };
+    let shown = match &scheduled.command {
+        Command::Publish { kind, body, .. } | Command::CallService { kind, body, .. } => {
+            messages::find(kind).and_then(|kind| kind.to_json(body).ok())
+        }
+        _ => None,
+    };
+    match (&scheduled.command, shown) {
+        (Command::Publish { topic, kind, .. }, Some(message)) => {
+            line.topic = Some(topic.clone());
+            line.kind = Some(kind.clone());
+            line.message = Some(message);
+        }
+        (Command::CallService { service, kind, .. }, Some(request)) => {
+            line.service = Some(service.clone());
+            line.kind = Some(kind.clone());
+            line.request = Some(request);
+        }
+        (command, _) => {
+            let value = serde_json::to_value(command);
+            line.command = Some(renamed(value.unwrap_or_default(), kebab));
+        }
+    }
+    serde_json::to_string(&line).expect("names and values are JSON")
+}
+
+fn read_line(text: &str) -> Result<ScheduledCommand, String> {
+    let line: Line = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    let (iteration, paused_round) = (Iteration(line.iteration), line.paused_round);
+    let command = match (line.command, line.topic, line.service) {
+        (Some(command), None, None) if line.kind.is_none() => read_command(command)?,
+        (None, Some(topic), None) if line.request.is_none() => {
+            if !protocol::topic::is_message_name(&topic) {
+                return Err(format!("no topic can be named {topic:?}"));
+            }
+            let (kind, body) = read_message(line.kind, line.message, "message")?;
+            Command::Publish { topic, kind, body }
+        }
+        (None, None, Some(service)) if line.message.is_none() => {
+            let (kind, body) = read_message(line.kind, line.request, "request")?;
+            Command::CallService {
+                service,
+                kind,
+                body,
+            }
+        }
+        _ => {
+            return Err(
+                "a line has either command, or topic, type and message, or service, type and \
+                 request"
+                    .to_owned(),
+            );
+        }
+    };
+    if command.only_asks() || command == Command::Interrupt {
+        return Err("this command changes nothing and cannot be scheduled".to_owned());
+    }
+    Ok(ScheduledCommand {
+        iteration,
+        paused_round,
+        command,
+    })
+}
+
+fn read_command(value: Value) -> Result<Command, String> {
+    let name = match &value {
+        Value::String(name) => name.clone(),
+        Value::Object(map) => map.keys().next().cloned().unwrap_or_default(),
+        _ => return Err("command is a name, or an object with one name".to_owned()),
+    };
+    serde_json::from_value(renamed(value, pascal)).map_err(|error| {
+        let text = error.to_string();
+        if text.starts_with("unknown variant") {
+            format!("there is no command {name:?}")
+        } else {
+            format!("command {name}: {text}")
+        }
+    })
+}
+
+fn read_message(
+    kind: Option<String>,
+    message: Option<Value>,
+    what: &str,
+) -> Result<(String, Vec<u8>), String> {
+    let name = kind.ok_or("the type is missing")?;
+    let Some(kind) = messages::find(&name) else {
+        return Err(format!("there is no type {name}"));
+    };
+    let message = message.unwrap_or_else(|| Value::Object(Map::new()));
+    let body = kind.from_json(message).map_err(|error| {
+        let cause = std::error::Error::source(&error).map(ToString::to_string);
+        format!("the {what} is {error}: {}", cause.unwrap_or_default())
+    })?;
+    Ok((kind.name.to_owned(), body))
+}
+
+/// Gives a command another way of writing its name.
+fn renamed(command: Value, rename: fn(&str) -> String) -> Value {
+    match command {
+        Value::String(name) => Value::String(rename(&name)),
+        Value::Object(map) => map
+            .into_iter()
+            .map(|(name, fields)| (rename(&name), fields))
+            .collect(),
+        other => other,
+    }
+}
+
+fn kebab(name: &str) -> String {
+    let mut text = String::new();
+    for c in name.chars() {
+        if c.is_ascii_uppercase() && !text.is_empty() {
+            text.push('-');
+        }
+        text.push(c.to_ascii_lowercase());
+    }
+    text
+}
+
+fn pascal(name: &str) -> String {
+    let mut text = String::new();
+    for word in name.split('-') {
+        let mut letters = word.chars();
+        text.extend(letters.next().map(|first| first.to_ascii_uppercase()));
+        text.push_str(letters.as_str());
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use protocol::client_to_primary::{NamedPose, ResetKind, SpawnRequest};
+
+    use super::*;
+
+    fn comes_back(command: Command, expected: &str) {
+        let scheduled = ScheduledCommand {
+            iteration: Iteration(7),
+            paused_round: None,
+            command,
+        };
+        let line = line_of(&scheduled);
+        assert!(line.contains(expected), "{line}");
+        assert_eq!(read(&line), Ok(vec![scheduled]), "{line}");
+    }
+
+    fn check_error(text: &str, line: usize, part: &str) {
+        let error = read(text).unwrap_err();
+        assert_eq!(error.line, line, "{error}");
+        assert!(error.message.contains(part), "{error}");
+    }
+
+    #[test]
+    fn every_command_comes_back_as_it_was_written() {
+        comes_back(Command::Play, r#"{"iteration":7,"command":"play"}"#);
+        comes_back(Command::Step { count: 5 }, r#"{"step":{"count":5}}"#);
+        let what = ResetKind::Models;
+        comes_back(Command::Reset { what }, r#"{"reset":{"what":"models"}}"#);
+        let spawn = SpawnRequest {
+            sdf: "<sdf>\n\"</sdf>".to_owned(),
+            pose: Some([0.1, -0.0, 1e-310, 0.0, 0.0, 0.6, 0.8]),
+            ..SpawnRequest::default()
+        };
+        comes_back(
+            Command::Spawn(Box::new(spawn)),
+            r#""spawn":{"allow_renaming":false,"#,
+        );
+        let poses = vec![NamedPose {
+            model: "box".to_owned(),
+            pose: [1.0 / 3.0, 2.0, 3.0, 0.0, 0.0, 0.0, 1.0],
+        }];
+        comes_back(Command::SetPoses { poses }, r#"{"set-poses":{"poses":["#);
+        comes_back(
+            Command::SetCollisions {
+                entity: "box".to_owned(),
+                enabled: false,
+            },
+            r#""set-collisions""#,
+        );
+    }
+
+    #[test]
+    fn messages_are_written_with_their_fields() {
+        let mut twist = messages::motion::Twist::default();
+        twist.linear.x = 0.1;
+        twist.angular.z = f64::INFINITY;
+        let publish = Command::Publish {
+            topic: "/cmd_vel".to_owned(),
+            kind: "gz.msgs.Twist".to_owned(),
+            body: messages::encode(&twist),
+        };
+        comes_back(publish, r#""topic":"/cmd_vel","type":"gz.msgs.Twist""#);
+        let call = Command::CallService {
+            service: "/world/w/control".to_owned(),
+            kind: "gz.msgs.WorldControl".to_owned(),
+            body: messages::encode(&messages::command::WorldControl::default()),
+        };
+        comes_back(call, r#""service":"/world/w/control""#);
+    }
+
+    #[test]
+    fn lines_say_when_and_some_mean_nothing() {
+        let text = "# a script\n\n{\"iteration\": 3, \"command\": \"pause\"}\n\
+                    {\"iteration\": 3, \"paused_round\": 2, \"command\": \"play\"}\n";
+        let commands = read(text).unwrap();
+        let when = commands
+            .iter()
+            .map(|one| (one.iteration.0, one.paused_round));
+        assert_eq!(when.collect::<Vec<_>>(), [(3, None), (3, Some(2))]);
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_its_line() {
+        check_error("{", 1, "EOF");
+        check_error("\n{\"command\": \"play\"}", 2, "iteration");
+        let unknown = "{\"iteration\": 1, \"command\": \"fly\"}";
+        check_error(unknown, 1, "there is no command \"fly\"");
+        let late = "{\"iteration\": 5, \"command\": \"play\"}\n{\"iteration\": 4, \
+                    \"command\": \"play\"}";
+        check_error(late, 2, "ascending");
+        let field = "{\"iteration\": 1, \"command\": {\"step\": {\"counts\": 1}}}";
+        check_error(field, 1, "command step: missing field `count`");
+        let twist = |message: &str| {
+            format!(
+                "{{\"iteration\": 1, \"topic\": \"/a\", \"type\": \"gz.msgs.Twist\", \
+                 \"message\": {message}}}"
+            )
+        };
+        assert!(read(&twist("{\"linear\": {\"x\": 1}}")).is_ok());
+        check_error(&twist("{\"speed\": 1}"), 1, "speed");
+        check_error(&twist("{}").replace("/a", "/a b"), 1, "no topic");
+        check_error(&twist("{}").replace("Twist", "Twists"), 1, "no type");
+        check_error("{\"iteration\": 1}", 1, "either command");
+        check_error("{\"iteration\": 1, \"command\": \"ping\"}", 1, "scheduled");
+    }
+}

@@ -1,0 +1,122 @@
+//! [`Words`]: the words that follow a command, taken one by one.
+
+use std::path::Path;
+
+use protocol::client_to_primary::{NamedPose, ResetKind};
+use protocol::{Command, LinkPose};
+
+use super::{Asked, ParseControlError, reset_kinds};
+
+/// The words after a command that are not read yet.
+pub(super) struct Words<'a> {
+    verb: &'a str,
+    rest: &'a [&'a str],
+}
+
+impl<'a> Words<'a> {
+    /// Makes the words after a command.
+    pub(super) fn new(verb: &'a str, rest: &'a [&'a str]) -> Self {
+        Self { verb, rest }
+    }
+
+    /// Takes a word; `wanted` says for people what it is.
+    pub(super) fn next(&mut self, wanted: &'static str) -> Result<&'a str, ParseControlError> {
+        let missing = || ParseControlError::Missing(self.verb.to_owned(), wanted);
+        let (word, rest) = self.rest.split_first().ok_or_else(missing)?;
+        self.rest = rest;
+        Ok(word)
+    }
+
+    /// Takes a name.
+    pub(super) fn name(&mut self, wanted: &'static str) -> Result<String, ParseControlError> {
+        self.next(wanted).map(str::to_owned)
+    }
+
+    /// Takes a finite number.
+    pub(super) fn number(&mut self, wanted: &'static str) -> Result<f64, ParseControlError> {
+        let word = self.next(wanted)?;
+        let number = word.parse::<f64>().ok().filter(|number| number.is_finite());
+        number.ok_or_else(|| ParseControlError::Bad(word.to_owned(), "finite number"))
+    }
+
+    /// Takes a whole number from 0.
+    pub(super) fn whole(&mut self, wanted: &'static str) -> Result<u64, ParseControlError> {
+        let word = self.next(wanted)?;
+        let bad = || ParseControlError::Bad(word.to_owned(), "whole number from 0");
+        word.parse().map_err(|_| bad())
+    }
+
+    /// Takes a number of steps, 1 without a word.
+    pub(super) fn count(&mut self) -> Result<u64, ParseControlError> {
+        let Some(word) = self.rest.first() else {
+            return Ok(1);
+        };
+        self.rest = &self.rest[1..];
+        let count = word.replace([',', '_'], "").parse().ok();
+        let wanted = "number of steps: use a whole number from 1";
+        count
+            .filter(|count| *count > 0)
+            .ok_or_else(|| ParseControlError::Bad((*word).to_owned(), wanted))
+    }
+
+    /// Takes what is reset, everything without a word.
+    pub(super) fn reset_kind(&mut self) -> Result<ResetKind, ParseControlError> {
+        if self.rest.is_empty() {
+            return Ok(ResetKind::All);
+        }
+        let word = self.next("all, time or models")?;
+        let kind = reset_kinds().into_iter().find(|(name, _)| *name == word);
+        let bad = || ParseControlError::Bad(word.to_owned(), "all, time or models");
+        kind.map(|(_, kind)| kind).ok_or_else(bad)
+    }
+
+    /// Takes one model after the other with three or six numbers each; a word alone is the file
+    /// that has them.
+    pub(super) fn poses(&mut self) -> Result<Asked, ParseControlError> {
+        let wanted = "a model and three or six numbers: MODEL X Y Z [ROLL PITCH YAW]; or a file";
+        let mut poses = Vec::new();
+        if let [file] = self.rest {
+            self.rest = &[];
+            return if *file == "-" || Path::new(file).extension().is_some() {
+                Ok(Asked::with_file(Command::SetPoses { poses }, file))
+            } else {
+                Err(ParseControlError::Missing(self.verb.to_owned(), wanted))
+            };
+        }
+        while poses.is_empty() || !self.rest.is_empty() {
+            let model = self.name(wanted)?;
+            let parsed = self.rest.iter().map(|word| word.parse::<f64>().ok());
+            let mut numbers: Vec<f64> = parsed.take(6).map_while(|number| number).collect();
+            if numbers.len() < 6 {
+                numbers.truncate(3);
+            }
+            self.rest = &self.rest[numbers.len()..];
+            let missing = || ParseControlError::Missing(self.verb.to_owned(), wanted);
+            let pose = pose(&numbers).ok_or_else(missing)?;
+            poses.push(NamedPose { model, pose });
+        }
+        Ok(Asked::from(Command::SetPoses { poses }))
+    }
+
+    /// Makes sure that no word is left.
+    pub(super) fn end(&self) -> Result<(), ParseControlError> {
+        if self.rest.is_empty() {
+            return Ok(());
+        }
+        let (rest, verb) = (self.rest.join(" "), self.verb.to_owned());
+        Err(ParseControlError::Superfluous(rest, verb))
+    }
+}
+
+/// Returns the pose of x, y, z \[m\] and perhaps roll, pitch, yaw \[rad\].
+pub(super) fn pose(numbers: &[f64]) -> Option<LinkPose> {
+    let (position, angles) = match numbers {
+        [x, y, z] => ([*x, *y, *z], [0.0; 3]),
+        [x, y, z, roll, pitch, yaw] => ([*x, *y, *z], [*roll, *pitch, *yaw]),
+        _ => return None,
+    };
+    let [x, y, z] = position;
+    let [i, j, k, w] = sdf::Pose::from_xyz_rpy(position, angles).orientation_xyzw;
+    let pose = [x, y, z, i, j, k, w];
+    pose.iter().all(|number| number.is_finite()).then_some(pose)
+}

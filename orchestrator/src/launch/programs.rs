@@ -1,0 +1,207 @@
+//! [`Programs`]: what runs beside a simulation, from its run file or its worlds: started when the
+//! run is ready, stopped with it, each in a process group of its own.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use rustix::process::Signal;
+use tokio::process::Command;
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, timeout_at};
+
+use super::process::{Process, describe};
+use crate::app::event::LogLine;
+
+/// How long a program may take between being asked to end and being killed.
+const STOP_GRACE: Duration = Duration::from_secs(1);
+
+/// A program to be run beside a simulation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProgramPlan {
+    /// Its name, that of its log.
+    pub name: String,
+    /// The program: a path, or a name that is looked up in `PATH`.
+    pub command: PathBuf,
+    /// Its arguments.
+    pub arguments: Vec<String>,
+    /// Variables of its environment besides those of the run.
+    pub environment: BTreeMap<String, String>,
+    /// The folder that it runs in; `None` is that of this program.
+    pub folder: Option<PathBuf>,
+    /// The world that it is for.
+    pub world: Option<String>,
+    /// Whether the run ends when it fails.
+    pub is_critical: bool,
+}
+
+/// What programs are told of their run, and where their logs go.
+#[derive(Debug)]
+pub struct Surroundings {
+    /// The run's name.
+    pub run: String,
+    /// Where its primary's sockets are.
+    pub endpoint: String,
+    /// The folder of logs.
+    pub logs: PathBuf,
+    /// Where lines are told.
+    pub lines: mpsc::Sender<LogLine>,
+}
+
+/// A program that has ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProgramEnd {
+    /// Its name.
+    pub name: String,
+    /// What went wrong; `None` when it ended successfully.
+    pub failure: Option<String>,
+    /// Whether the run ends when it fails.
+    pub is_critical: bool,
+}
+
+/// The programs of a run; killed with their groups when dropped.
+#[derive(Debug)]
+pub struct Programs {
+    waiting: Vec<ProgramPlan>,
+    running: Vec<(Process, bool)>,
+    /// Those that could not be started.
+    unstarted: VecDeque<ProgramEnd>,
+    surroundings: Surroundings,
+}
+
+impl ProgramEnd {
+    /// Says what happened, for people.
+    pub fn describe(&self) -> String {
+        match &self.failure {
+            None => format!("program {} has ended", self.name),
+            Some(failure) => format!("program {} failed: {failure}", self.name),
+        }
+    }
+
+    /// Tells whether the run is to end now.
+    pub fn ends_run(&self) -> bool {
+        self.is_critical && self.failure.is_some()
+    }
+}
+
+impl Programs {
+    /// Makes the programs of a run; none is started yet.
+    pub fn new(plans: Vec<ProgramPlan>, surroundings: Surroundings) -> Self {
+        Self {
+            waiting: plans,
+            running: Vec::new(),
+            unstarted: VecDeque::new(),
+            surroundings,
+        }
+    }
+
+    /// Starts those that were not started before.
+    ///
+    /// # Panics
+    /// Outside a tokio runtime.
+    pub fn start(&mut self) {
+        for plan in std::mem::take(&mut self.waiting) {
+            let command = command(&plan, &self.surroundings);
+            let Surroundings { logs, lines, .. } = &self.surroundings;
+            match Process::start(command, &plan.name, logs, lines) {
+                Ok(process) => self.running.push((process, plan.is_critical)),
+                Err(error) => self.unstarted.push_back(ProgramEnd {
+                    failure: Some(format!("{:#}", anyhow::Error::new(error))),
+                    name: plan.name,
+                    is_critical: plan.is_critical,
+                }),
+            }
+        }
+    }
+
+    /// Waits for the next program to end; never returns when none is running. May be dropped and
+    /// called again.
+    pub async fn end(&mut self) -> ProgramEnd {
+        if let Some(end) = self.unstarted.pop_front() {
+            return end;
+        }
+        let mut exits = JoinSet::new();
+        for (index, (process, _)) in self.running.iter().enumerate() {
+            let exit = process.exit();
+            exits.spawn(async move { (index, exit.await) });
+        }
+        let ended = match exits.join_next().await {
+            Some(Ok(ended)) => Some(ended),
+            Some(Err(_)) | None => None,
+        };
+        let Some((index, status)) = ended else {
+            return std::future::pending().await;
+        };
+        // Nothing is awaited from here on, so that no end is lost.
+        let (process, is_critical) = self.running.swap_remove(index);
+        ProgramEnd {
+            name: process.name().to_owned(),
+            failure: (!status.success()).then(|| describe(status)),
+            is_critical,
+        }
+    }
+
+    /// Asks all that are running to end, and kills those that do not. None is started afterwards.
+    pub async fn stop(&mut self) {
+        self.waiting.clear();
+        for (process, _) in &self.running {
+            process.signal(Signal::TERM);
+        }
+        let deadline = Instant::now() + STOP_GRACE;
+        for (process, _) in &mut self.running {
+            if timeout_at(deadline, process.exit()).await.is_err() {
+                process.signal(Signal::KILL);
+                process.exit().await;
+            }
+            process.finish_log().await;
+        }
+        self.running.clear();
+    }
+}
+
+fn command(plan: &ProgramPlan, surroundings: &Surroundings) -> Command {
+    let mut command = Command::new(&plan.command);
+    command
+        .args(&plan.arguments)
+        .env("PHALANX_RUN", &surroundings.run)
+        .env("PHALANX_ENDPOINT", &surroundings.endpoint)
+        .envs(plan.world.iter().map(|world| ("PHALANX_WORLD", world)))
+        .envs(&plan.environment)
+        .stdin(Stdio::null());
+    if let Some(folder) = &plan.folder {
+        command.current_dir(folder);
+    }
+    command
+}
+
+/// Returns a program as a path that does not depend on the folder that it runs in; a name alone is
+/// looked up in `PATH`.
+pub fn resolve_command(command: &str, folder: &Path) -> PathBuf {
+    if !command.contains('/') {
+        return command.into();
+    }
+    let path = folder.join(command);
+    std::path::absolute(&path).unwrap_or(path)
+}
+
+/// Checks the name of a program.
+///
+/// # Errors
+/// Says what is wrong with it.
+pub fn check_name(name: &str) -> Result<(), String> {
+    crate::run_directory::check_run_name(name).map_err(|error| error.to_string())?;
+    let is_secondary = name
+        .strip_prefix('s')
+        .is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit()));
+    if is_secondary || ["primary", "standalone", "phalanx"].contains(&name) {
+        return Err(format!(
+            "must not be {name:?}, the name of a process of the run"
+        ));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,142 @@
+//! Tests of programs with shells as stand-ins.
+
+use rustix::process::{Pid, test_kill_process};
+use tokio::time::timeout;
+
+use super::*;
+
+struct Fixture {
+    folder: tempfile::TempDir,
+    lines: mpsc::Receiver<LogLine>,
+    programs: Programs,
+}
+
+fn plan(name: &str, script: &str) -> ProgramPlan {
+    ProgramPlan {
+        name: name.to_owned(),
+        command: "sh".into(),
+        arguments: vec!["-c".to_owned(), script.to_owned()],
+        environment: BTreeMap::new(),
+        folder: None,
+        world: None,
+        is_critical: false,
+    }
+}
+
+impl Fixture {
+    fn new(plans: Vec<ProgramPlan>) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let (sender, lines) = mpsc::channel(100);
+        let surroundings = Surroundings {
+            run: "a".to_owned(),
+            endpoint: "ipc:///run/a".to_owned(),
+            logs: folder.path().to_owned(),
+            lines: sender,
+        };
+        Self {
+            folder,
+            lines,
+            programs: Programs::new(plans, surroundings),
+        }
+    }
+
+    async fn line(&mut self) -> LogLine {
+        let line = timeout(Duration::from_secs(20), self.lines.recv()).await;
+        line.expect("a line came in time")
+            .expect("logs are followed")
+    }
+
+    async fn end(&mut self) -> ProgramEnd {
+        let end = timeout(Duration::from_secs(20), self.programs.end()).await;
+        end.expect("a program ended in time")
+    }
+}
+
+fn is_alive(pid: &str) -> bool {
+    let pid: i32 = pid.parse().unwrap();
+    test_kill_process(Pid::from_raw(pid).unwrap()).is_ok()
+}
+
+#[tokio::test]
+async fn a_program_knows_its_run_and_its_lines_are_told_and_kept() {
+    let mut told = plan(
+        "teller",
+        "echo $PHALANX_RUN $PHALANX_ENDPOINT $PHALANX_WORLD $X; pwd",
+    );
+    told.environment.insert("X".to_owned(), "5".to_owned());
+    told.world = Some("w".to_owned());
+    told.folder = Some("/".into());
+    let mut fixture = Fixture::new(vec![told]);
+    fixture.programs.start();
+    let line = fixture.line().await;
+    assert_eq!(line.process, "teller");
+    assert_eq!(line.text, "a ipc:///run/a w 5");
+    assert_eq!(fixture.line().await.text, "/");
+    let log = std::fs::read_to_string(fixture.folder.path().join("teller.log")).unwrap();
+    assert_eq!(log, "a ipc:///run/a w 5\n/\n");
+    assert_eq!(fixture.end().await.describe(), "program teller has ended");
+}
+
+#[tokio::test]
+async fn a_failure_is_told_once_and_ends_a_run_if_it_is_critical() {
+    let mut critical = plan("critical", "exit 3");
+    critical.is_critical = true;
+    let mut fixture = Fixture::new(vec![critical, plan("sleeper", "exec sleep 1000")]);
+    fixture.programs.start();
+    let end = fixture.end().await;
+    assert_eq!(end.describe(), "program critical failed: exit code 3");
+    assert!(end.ends_run());
+    let more = timeout(Duration::from_millis(50), fixture.programs.end());
+    assert!(more.await.is_err(), "only one has ended");
+    fixture.programs.stop().await;
+}
+
+#[tokio::test]
+async fn what_cannot_be_started_has_failed() {
+    let mut missing = plan("missing", "");
+    missing.command = "/no/such/program".into();
+    let mut fixture = Fixture::new(vec![missing]);
+    fixture.programs.start();
+    let end = fixture.end().await;
+    let text = end.describe();
+    assert!(text.contains("cannot start /no/such/program"), "{text}");
+    assert!(!end.ends_run());
+}
+
+#[tokio::test]
+async fn programs_and_their_children_end_with_the_run_even_stubborn_ones() {
+    let stubborn = "trap '' TERM; sleep 1000 & echo $!; echo $$; wait; wait; sleep 1000";
+    let mut fixture = Fixture::new(vec![plan("stubborn", stubborn)]);
+    fixture.programs.start();
+    let pids = [fixture.line().await.text, fixture.line().await.text];
+    assert!(pids.iter().all(|pid| is_alive(pid)));
+    timeout(Duration::from_secs(20), fixture.programs.stop())
+        .await
+        .expect("all ended in time");
+    assert!(!is_alive(&pids[1]), "it was killed");
+}
+
+#[tokio::test]
+async fn nothing_starts_after_the_end() {
+    let mut fixture = Fixture::new(vec![plan("late", "echo late")]);
+    fixture.programs.stop().await;
+    fixture.programs.start();
+    assert!(!fixture.folder.path().join("late.log").exists());
+}
+
+#[test]
+fn names_of_the_runs_own_processes_are_taken() {
+    for name in ["primary", "s1", "s42", "standalone", "a/b", ""] {
+        assert!(check_name(name).is_err(), "{name}");
+    }
+    for name in ["joy", "s", "s1x", "sensor"] {
+        assert_eq!(check_name(name), Ok(()), "{name}");
+    }
+}
+
+#[test]
+fn paths_are_those_of_the_file_and_names_are_looked_up() {
+    let folder = Path::new("/configs");
+    assert_eq!(resolve_command("./joy", folder), Path::new("/configs/joy"));
+    assert_eq!(resolve_command("python3", folder), Path::new("python3"));
+}

@@ -1,0 +1,106 @@
+//! The files of commands: what is done at which iteration, and what was done.
+//!
+//! Their lines are those of [`lockstep::commands_file`].
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use protocol::ScheduledCommand;
+
+/// The commands of a run that is recorded.
+#[derive(Debug)]
+pub struct CommandsRecord {
+    path: PathBuf,
+    writer: BufWriter<File>,
+}
+
+/// Returns the commands in a file.
+///
+/// # Errors
+/// When it cannot be read, or a line of it is no command; with file and line.
+pub fn read(path: &Path) -> anyhow::Result<Vec<ScheduledCommand>> {
+    let text = std::fs::read_to_string(path)
+        .with_context(|| format!("cannot read commands from {}", path.display()))?;
+    let commands = lockstep::commands_file::read(&text);
+    commands.map_err(|error| anyhow::anyhow!("{}:{error}", path.display()))
+}
+
+impl CommandsRecord {
+    /// Creates the file, or empties it.
+    ///
+    /// # Errors
+    /// When it cannot be created.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        Ok(Self {
+            path: path.to_owned(),
+            writer: BufWriter::new(File::create(path)?),
+        })
+    }
+
+    /// Returns where the file is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes down a command.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn write(&mut self, command: &ScheduledCommand) -> io::Result<()> {
+        let line = lockstep::commands_file::line_of(command);
+        writeln!(self.writer, "{line}")
+    }
+
+    /// Makes sure that everything is in the file.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn finish(&mut self) -> io::Result<()> {
+        self.writer.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use protocol::{Command, Iteration};
+
+    use super::*;
+
+    #[test]
+    fn what_is_recorded_can_be_scheduled() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("commands.jsonl");
+        let command = ScheduledCommand {
+            iteration: Iteration(3),
+            paused_round: Some(1),
+            command: Command::SetSeed { seed: 9 },
+        };
+        let mut record = CommandsRecord::create(&path).unwrap();
+        record.write(&command).unwrap();
+        record.finish().unwrap();
+        assert_eq!(read(&path).unwrap(), [command]);
+    }
+
+    #[test]
+    fn a_wrong_line_is_named_with_its_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("c.jsonl");
+        std::fs::write(&path, "\n{}\n").unwrap();
+        let error = read(&path).unwrap_err().to_string();
+        assert!(error.contains("c.jsonl:2: missing field"), "{error}");
+    }
+
+    #[test]
+    fn a_full_disk_is_an_error() {
+        let mut record = CommandsRecord::create(Path::new("/dev/full")).unwrap();
+        let command = ScheduledCommand {
+            iteration: Iteration(0),
+            paused_round: None,
+            command: Command::Pause,
+        };
+        record.write(&command).unwrap();
+        assert!(record.finish().is_err());
+    }
+}
