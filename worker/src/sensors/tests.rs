@@ -1,0 +1,1 @@
+//! Sensors of small worlds against closed forms.
