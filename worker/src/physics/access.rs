@@ -150,10 +150,7 @@ impl Cell {
     }
 
     /// Returns force \[N\] and torque \[N m\] of each load on a body that waits for the next step.
-    pub(super) fn loads_on(
-        &self,
-        body: RigidBodyHandle,
-    ) -> impl Iterator<Item = [Vector; 2]> + '_ {
+    pub(super) fn loads_on(&self, body: RigidBodyHandle) -> impl Iterator<Item = [Vector; 2]> + '_ {
         let loads = self.loads.iter().filter(move |load| load.body == body);
         loads.map(|load| [load.force, load.torque])
     }

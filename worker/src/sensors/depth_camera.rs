@@ -5,9 +5,7 @@
 //! infinity, as in Gazebo. Source: SDFormat, `camera.sdf`; gz-sensors, `DepthCameraSensor.cc`.
 
 use messages::Header;
-use messages::sensor::{
-    CameraInfo, CameraIntrinsics, CameraProjection, Image, PointCloudPacked,
-};
+use messages::sensor::{CameraInfo, CameraIntrinsics, CameraProjection, Image, PointCloudPacked};
 use sdf::{Content, Pose};
 
 use super::instrument::{Gauge, Made};
@@ -210,7 +208,9 @@ impl DepthCamera {
 
     fn image(&self, header: Header, depths: &[f64]) -> Image {
         let [width, height] = self.lens.size;
-        let bytes = depths.iter().flat_map(|depth| (*depth as f32).to_le_bytes());
+        let bytes = depths
+            .iter()
+            .flat_map(|depth| (*depth as f32).to_le_bytes());
         Image {
             header,
             width,

@@ -66,7 +66,9 @@ pub(super) fn make(plan: &Plan<'_>) -> Result<Made, ConfigureError> {
     };
     let branch = Branch::new(plan.model, joint);
     let looped = || ConfigureError("its joint is part of a loop, which shares loads".to_owned());
-    let paths = ["force/x", "force/y", "force/z", "torque/x", "torque/y", "torque/z"];
+    let paths = [
+        "force/x", "force/y", "force/z", "torque/x", "torque/y", "torque/z",
+    ];
     let paths = paths.map(|path| format!("force_torque/{path}"));
     let topic = plan.topic("/forcetorque");
     Ok(Made {

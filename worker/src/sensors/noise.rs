@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::parameters::{self, positive};
 use crate::random::Draw;
-use crate::systems::{Context, ConfigureError, load, save};
+use crate::systems::{ConfigureError, Context, load, save};
 
 /// What is wrong with one channel of a sensor.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -123,11 +123,7 @@ impl NoiseBank {
 
     /// Begins a measurement.
     pub(super) fn begin(&mut self, context: &Context<'_>) -> Noisy<'_> {
-        self.begin_at(
-            context.time.seed,
-            context.publisher,
-            context.time.elapsed.0,
-        )
+        self.begin_at(context.time.seed, context.publisher, context.time.elapsed.0)
     }
 
     fn begin_at(&mut self, seed: u64, publisher: Publisher, elapsed_ns: u64) -> Noisy<'_> {
@@ -136,7 +132,11 @@ impl NoiseBank {
         let mut once = draw(seed, publisher, 0);
         let mut draw = draw(seed, publisher, elapsed_ns);
         let quiet = Noise::default();
-        let each = || channels.iter().map(|noise| noise.as_ref().unwrap_or(&quiet));
+        let each = || {
+            channels
+                .iter()
+                .map(|noise| noise.as_ref().unwrap_or(&quiet))
+        };
         let mut biases: Vec<f64> = each().map(|noise| noise.first_bias(&mut once)).collect();
         if each().any(Noise::wanders) {
             let interval_s = elapsed_ns.saturating_sub(self.memory.measured_ns) as f64 / 1e9;

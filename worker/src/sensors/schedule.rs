@@ -54,10 +54,7 @@ mod tests {
 
     #[test]
     fn a_rate_measures_in_the_first_step_and_at_the_multiples_of_its_period() {
-        let expected: Vec<u64> = [1]
-            .into_iter()
-            .chain((1..=10).map(|n| n * 100))
-            .collect();
+        let expected: Vec<u64> = [1].into_iter().chain((1..=10).map(|n| n * 100)).collect();
         assert_eq!(due(10.0, 1), expected);
         assert_eq!(due(0.1, 10_000), [10_000]);
         assert_eq!(due(0.0, 1).len(), 1000);
@@ -69,7 +66,10 @@ mod tests {
         for first in [2, 86_400_000_001, 1_000_000_000_001] {
             for rate in [3.0, 7.0, 30.0, 60.0, 333.0, 999.0] {
                 let count = due(rate, first).len() as f64;
-                assert!((count - rate).abs() <= 1.0, "{count} in a second at {rate} Hz");
+                assert!(
+                    (count - rate).abs() <= 1.0,
+                    "{count} in a second at {rate} Hz"
+                );
             }
         }
     }
