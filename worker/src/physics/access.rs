@@ -149,6 +149,12 @@ impl Cell {
         }
     }
 
+    /// Returns force \[N\] and torque \[N m\] of each load on a body that waits for the next step.
+    pub(super) fn loads_on(&self, body: RigidBodyHandle) -> impl Iterator<Item = [Vector; 2]> + '_ {
+        let loads = self.loads.iter().filter(move |load| load.body == body);
+        loads.map(|load| [load.force, load.torque])
+    }
+
     /// Gives the loads of the next step to rapier, and returns what acted without them.
     pub(super) fn apply_loads(&mut self) -> Vec<(RigidBodyHandle, [Vector; 2])> {
         let mut before: Vec<(RigidBodyHandle, [Vector; 2])> = Vec::new();

@@ -128,7 +128,7 @@ impl Cell {
     }
 
     /// Returns which collision a collider is.
-    fn collision_of(&self, handle: ColliderHandle) -> Option<CollisionRef> {
+    pub(super) fn collision_of(&self, handle: ColliderHandle) -> Option<CollisionRef> {
         let collider = self.physics.colliders.get(handle)?;
         let body = collider.parent()?;
         let (model, _) = model::from_label(self.physics.bodies.get(body)?.user_data);
