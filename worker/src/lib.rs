@@ -13,6 +13,7 @@ pub mod meter;
 pub mod physics;
 pub mod primary;
 pub mod proof_files;
+pub mod random;
 pub mod report;
 pub mod secondary;
 pub mod sensors;
