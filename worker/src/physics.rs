@@ -6,6 +6,7 @@
 //! Nothing here knows of peers, messages or time beyond the step size; start at [`cell`].
 
 pub mod access;
+mod actuation;
 pub mod cell;
 mod collider;
 mod collision_filter;
@@ -26,6 +27,7 @@ mod state;
 #[cfg(test)]
 mod tests;
 mod transfer;
+pub mod volume;
 mod world_joint;
 
 pub use access::ModelRef;

@@ -8,10 +8,17 @@
 //! **Invariant:** all that a system remembers from step to step is in what it saves, and nothing
 //! that it does depends on anything but that, its cell, the time and what it hears.
 
+mod apply_link_wrench;
+#[cfg(test)]
+pub(crate) mod bench;
+mod buoyancy;
 pub mod configuration;
 pub mod context;
+mod kinetic_energy_monitor;
+mod lift_drag;
 pub mod registry;
 mod velocity_control;
+mod wind_effects;
 
 use protocol::TopicMessage;
 

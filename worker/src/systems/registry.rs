@@ -6,7 +6,10 @@ use protocol::report::TopicReport;
 use sdf::{Plugin, World};
 
 use super::configuration::{Configuration, ConfigureError};
-use super::{System, WorldSystem, velocity_control};
+use super::{
+    System, WorldSystem, apply_link_wrench, buoyancy, kinetic_energy_monitor, lift_drag,
+    velocity_control, wind_effects,
+};
 use crate::sensors;
 
 /// A system that is made, with the topics that it listens to and publishes on.
@@ -54,9 +57,16 @@ const SYSTEMS: &[(&str, Make)] = &[
     ("AirPressure", Make::BuiltIn),
     ("AirSpeed", Make::BuiltIn),
     ("Altimeter", Make::BuiltIn),
+    ("ApplyLinkWrench", Make::World(apply_link_wrench::configure)),
+    ("Buoyancy", Make::World(buoyancy::configure)),
     ("Contact", Make::BuiltIn),
     ("ForceTorque", Make::BuiltIn),
     ("Imu", Make::BuiltIn),
+    (
+        "KineticEnergyMonitor",
+        Make::Model(kinetic_energy_monitor::configure),
+    ),
+    ("LiftDrag", Make::Model(lift_drag::configure)),
     ("LogicalCamera", Make::BuiltIn),
     ("Magnetometer", Make::BuiltIn),
     ("NavSat", Make::BuiltIn),
@@ -65,6 +75,7 @@ const SYSTEMS: &[(&str, Make)] = &[
     ("Sensors", Make::BuiltIn),
     ("UserCommands", Make::BuiltIn),
     ("VelocityControl", Make::Model(velocity_control::configure)),
+    ("WindEffects", Make::World(wind_effects::configure)),
 ];
 
 /// The namespaces that names of systems are in.
