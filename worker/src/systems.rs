@@ -14,9 +14,13 @@ pub(crate) mod bench;
 mod buoyancy;
 pub mod configuration;
 pub mod context;
+mod hydrodynamics;
 mod kinetic_energy_monitor;
 mod lift_drag;
+mod linear_battery;
+mod pid;
 pub mod registry;
+mod thruster;
 mod velocity_control;
 mod wind_effects;
 

@@ -7,8 +7,8 @@ use sdf::{Plugin, World};
 
 use super::configuration::{Configuration, ConfigureError};
 use super::{
-    System, WorldSystem, apply_link_wrench, buoyancy, kinetic_energy_monitor, lift_drag,
-    velocity_control, wind_effects,
+    System, WorldSystem, apply_link_wrench, buoyancy, hydrodynamics, kinetic_energy_monitor,
+    lift_drag, linear_battery, thruster, velocity_control, wind_effects,
 };
 use crate::sensors;
 
@@ -61,18 +61,21 @@ const SYSTEMS: &[(&str, Make)] = &[
     ("Buoyancy", Make::World(buoyancy::configure)),
     ("Contact", Make::BuiltIn),
     ("ForceTorque", Make::BuiltIn),
+    ("Hydrodynamics", Make::Model(hydrodynamics::configure)),
     ("Imu", Make::BuiltIn),
     (
         "KineticEnergyMonitor",
         Make::Model(kinetic_energy_monitor::configure),
     ),
     ("LiftDrag", Make::Model(lift_drag::configure)),
+    ("LinearBatteryPlugin", Make::Model(linear_battery::configure)),
     ("LogicalCamera", Make::BuiltIn),
     ("Magnetometer", Make::BuiltIn),
     ("NavSat", Make::BuiltIn),
     ("Physics", Make::BuiltIn),
     ("SceneBroadcaster", Make::BuiltIn),
     ("Sensors", Make::BuiltIn),
+    ("Thruster", Make::Model(thruster::configure)),
     ("UserCommands", Make::BuiltIn),
     ("VelocityControl", Make::Model(velocity_control::configure)),
     ("WindEffects", Make::World(wind_effects::configure)),
