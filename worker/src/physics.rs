@@ -6,6 +6,7 @@
 //! Nothing here knows of peers, messages or time beyond the step size; start at [`cell`].
 
 pub mod access;
+mod actuation;
 mod attachment;
 pub mod cell;
 mod collider;
@@ -34,6 +35,7 @@ mod state;
 #[cfg(test)]
 mod tests;
 mod transfer;
+pub mod volume;
 mod world_joint;
 
 pub use access::ModelRef;

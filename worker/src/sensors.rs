@@ -93,6 +93,7 @@ pub(crate) fn add_members(
         };
         match make(&plan) {
             Ok(made) => members.push(Member {
+                is_sensor: true,
                 configured: assemble(made, sensor, mount),
                 name: sensor.kind.clone(),
             }),

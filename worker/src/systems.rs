@@ -9,20 +9,31 @@
 //! that it does depends on anything but that, its cell, the time and what it hears.
 
 mod angle;
+mod apply_link_wrench;
+#[cfg(test)]
+pub(crate) mod bench;
 mod breadcrumbs;
+mod buoyancy;
 pub mod configuration;
 pub mod context;
 mod detachable_joint;
 mod drive_to_pose_controller;
+mod hydrodynamics;
+mod kinetic_energy_monitor;
+mod lift_drag;
+mod linear_battery;
 mod not_here;
 mod performer_detector;
+mod pid;
 pub mod registry;
 #[cfg(test)]
 pub(crate) mod rehearsal;
+mod thruster;
 mod touch_plugin;
 mod trajectory_follower;
 mod triggered_publisher;
 mod velocity_control;
+mod wind_effects;
 
 use protocol::TopicMessage;
 

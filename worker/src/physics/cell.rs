@@ -59,6 +59,8 @@ pub struct Cell {
     pub(super) sleepers: Vec<RigidBodyHandle>,
     /// What acts in the next step alone.
     pub(super) loads: Vec<Load>,
+    /// World frame \[m/s\].
+    pub(super) wind: [f64; 3],
     digest: DigestBuilder,
 }
 
@@ -143,6 +145,7 @@ impl Cell {
             ghost.find_shapes(&world, &mut shapes);
         }
         Self {
+            wind: world.wind,
             world,
             physics,
             contents,

@@ -7,8 +7,10 @@ use sdf::{Plugin, World};
 
 use super::configuration::{Configuration, ConfigureError};
 use super::{
-    System, WorldSystem, breadcrumbs, detachable_joint, drive_to_pose_controller, not_here,
-    performer_detector, touch_plugin, trajectory_follower, triggered_publisher, velocity_control,
+    System, WorldSystem, apply_link_wrench, breadcrumbs, buoyancy, detachable_joint,
+    drive_to_pose_controller, hydrodynamics, kinetic_energy_monitor, lift_drag, linear_battery,
+    not_here, performer_detector, thruster, touch_plugin, trajectory_follower, triggered_publisher,
+    velocity_control, wind_effects,
 };
 use crate::sensors;
 
@@ -43,6 +45,8 @@ impl TopicSpec {
 
 /// How a system is made.
 enum Make {
+    /// For a world.
+    World(MakeForWorld),
     /// For a model.
     Model(MakeForModel),
     /// For a model or a world.
@@ -60,7 +64,9 @@ const SYSTEMS: &[(&str, Make)] = &[
     ("AirPressure", Make::BuiltIn),
     ("AirSpeed", Make::BuiltIn),
     ("Altimeter", Make::BuiltIn),
+    ("ApplyLinkWrench", Make::World(apply_link_wrench::configure)),
     ("Breadcrumbs", Make::Model(breadcrumbs::configure)),
+    ("Buoyancy", Make::World(buoyancy::configure)),
     ("Contact", Make::BuiltIn),
     ("DetachableJoint", Make::Model(detachable_joint::configure)),
     (
@@ -68,7 +74,17 @@ const SYSTEMS: &[(&str, Make)] = &[
         Make::Model(drive_to_pose_controller::configure),
     ),
     ("ForceTorque", Make::BuiltIn),
+    ("Hydrodynamics", Make::Model(hydrodynamics::configure)),
     ("Imu", Make::BuiltIn),
+    (
+        "KineticEnergyMonitor",
+        Make::Model(kinetic_energy_monitor::configure),
+    ),
+    ("LiftDrag", Make::Model(lift_drag::configure)),
+    (
+        "LinearBatteryPlugin",
+        Make::Model(linear_battery::configure),
+    ),
     ("LogicalCamera", Make::BuiltIn),
     ("Magnetometer", Make::BuiltIn),
     ("NavSat", Make::BuiltIn),
@@ -79,6 +95,7 @@ const SYSTEMS: &[(&str, Make)] = &[
     ("Physics", Make::BuiltIn),
     ("SceneBroadcaster", Make::BuiltIn),
     ("Sensors", Make::BuiltIn),
+    ("Thruster", Make::Model(thruster::configure)),
     ("TouchPlugin", Make::Model(touch_plugin::configure)),
     (
         "TrajectoryFollower",
@@ -93,6 +110,7 @@ const SYSTEMS: &[(&str, Make)] = &[
     ),
     ("UserCommands", Make::BuiltIn),
     ("VelocityControl", Make::Model(velocity_control::configure)),
+    ("WindEffects", Make::World(wind_effects::configure)),
     // What holds levels and performers.
     ("gz::sim", Make::BuiltIn),
     ("ignition::gazebo", Make::BuiltIn),
@@ -267,6 +285,7 @@ fn make(configuration: &Configuration<'_>) -> Result<Option<Made>, Unmade> {
         return Err(not_here::reason(name).map_or(Unmade::Unknown, Unmade::NotHere));
     };
     match make {
+        Make::World(configure) => configure(configuration).map(|made| Some(Made::World(made))),
         Make::Either(_, configure) if configuration.model.is_none() => {
             configure(configuration).map(|made| Some(Made::World(made)))
         }
