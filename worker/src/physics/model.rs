@@ -8,7 +8,8 @@ use sdf::{Joint, JointKind, JointParent, Link, Model, World};
 
 use super::collider::collider;
 use super::collision_filter::Family;
-use super::joint::{self, Attachment, ratio};
+use super::joint::{self, Attachment, actuators, ratio};
+use super::mechanism::coordinate::Coordinate;
 use super::mechanism::Mechanism;
 use super::shape::Shapes;
 use super::transfer::LinkState;
@@ -143,15 +144,7 @@ fn insert_joints(
         Some(index) => (bodies[index], model.links[index].pose),
         None => (anchor, sdf::Pose::IDENTITY),
     };
-    let attachment = |joint: &'_ Joint| {
-        let parent = link(match joint.parent {
-            JointParent::World => None,
-            JointParent::Link(index) => Some(index),
-        });
-        let child = link(Some(joint.child));
-        ([parent.0, child.0], [parent.1, child.1])
-    };
-    let attach = |joint| attach(joint, attachment(joint));
+    let attach = |joint| attach(model, anchor, bodies, joint);
     for joint in &model.joints {
         joint::insert(physics, &mut mechanism, &attach(joint));
     }
@@ -175,17 +168,43 @@ fn insert_joints(
             }
         }
     }
+    if actuators::has_systems(model) {
+        for (number, joint) in model.joints.iter().enumerate() {
+            actuators::insert(physics, &mut mechanism, &attach(joint), number);
+        }
+    }
     mechanism
 }
 
-fn attach(
-    joint: &Joint,
-    (bodies, body_poses): ([RigidBodyHandle; 2], [sdf::Pose; 2]),
-) -> Attachment<'_> {
+/// Returns the coordinate of an axis of a joint of a model in a cell, at position 0; `None` when it
+/// has no such joint or axis.
+pub(super) fn coordinate(
+    model: &Model,
+    anchor: RigidBodyHandle,
+    bodies: &[RigidBodyHandle],
+    joint: usize,
+    axis: usize,
+) -> Option<Coordinate> {
+    let joint = model.joints.get(joint)?;
+    attach(model, anchor, bodies, joint).coordinate(axis)
+}
+
+fn attach<'a>(
+    model: &Model,
+    anchor: RigidBodyHandle,
+    bodies: &[RigidBodyHandle],
+    joint: &'a Joint,
+) -> Attachment<'a> {
+    let link = |index: usize| (bodies[index], model.links[index].pose);
+    let parent = match joint.parent {
+        JointParent::World => (anchor, sdf::Pose::IDENTITY),
+        JointParent::Link(index) => link(index),
+    };
+    let child = link(joint.child);
     Attachment {
         kind: &joint.kind,
         pose: joint.pose,
-        bodies,
-        body_poses,
+        bodies: [parent.0, child.0],
+        body_poses: [parent.1, child.1],
     }
 }
