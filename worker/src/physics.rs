@@ -17,6 +17,7 @@ mod joint;
 pub mod limitation;
 mod mechanism;
 mod model;
+mod moving_surface;
 mod pose;
 mod ray;
 mod reach;

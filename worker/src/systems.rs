@@ -8,9 +8,29 @@
 //! **Invariant:** all that a system remembers from step to step is in what it saves, and nothing
 //! that it does depends on anything but that, its cell, the time and what it hears.
 
+mod ackermann_steering;
+mod apply_joint_force;
 pub mod configuration;
 pub mod context;
+mod diff_drive;
+mod drive_base;
+mod joint_command;
+mod joint_controller;
+mod joint_position_controller;
+mod joint_state_publisher;
+mod joint_trajectory_controller;
+mod mecanum_drive;
+mod odometry_publisher;
+mod pid;
+mod pose_publisher;
 pub mod registry;
+mod schedule;
+mod speed_limiter;
+#[cfg(test)]
+mod stage;
+#[cfg(test)]
+mod tests;
+mod track_controller;
 mod velocity_control;
 
 use protocol::TopicMessage;

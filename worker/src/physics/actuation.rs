@@ -14,7 +14,9 @@ impl Cell {
     /// in models that have systems; 0 for a joint or axis that is not there.
     pub fn joint_position(&self, of: ModelRef, joint: usize, axis: usize) -> f64 {
         let coordinate = self.coordinate(of, joint, axis);
-        coordinate.map_or(0.0, |coordinate| coordinate.position_at(&self.physics.bodies))
+        coordinate.map_or(0.0, |coordinate| {
+            coordinate.position_at(&self.physics.bodies)
+        })
     }
 
     /// Returns the velocity of a joint along or about one of its axes \[m/s or rad/s\]; 0 for a

@@ -14,10 +14,10 @@ use sdf::World;
 use serde::{Deserialize, Serialize};
 
 use super::access::Load;
-use super::collision_filter::CollisionFilter;
 use super::fresh_contacts::FreshContacts;
 use super::ghost::Ghost;
 use super::mechanism::{self, Mechanism};
+use super::moving_surface::{MovingSurface, SurfaceHooks};
 use super::ray::SolidsOfCell;
 use super::shape::Shapes;
 use super::{model, reach, state, world_joint};
@@ -56,6 +56,8 @@ pub struct Cell {
     pub(super) sleepers: Vec<RigidBodyHandle>,
     /// What acts in the next step alone.
     pub(super) loads: Vec<Load>,
+    /// Surfaces that move in the next step alone.
+    pub(super) surfaces: Vec<MovingSurface>,
     digest: DigestBuilder,
 }
 
@@ -142,6 +144,7 @@ impl Cell {
             has_new_joints: false,
             sleepers: Vec::new(),
             loads: Vec::new(),
+            surfaces: Vec::new(),
             digest: DigestBuilder::default(),
         }
     }
@@ -228,7 +231,8 @@ impl Cell {
         let mechanisms = mechanisms.values_mut().chain(joint_mechanisms.values_mut());
         mechanism::prepare(mechanisms, &mut self.physics, step_size_s);
         let before = self.apply_loads();
-        self.physics.step_with_events(&CollisionFilter, &());
+        let surfaces = std::mem::take(&mut self.surfaces);
+        self.physics.step_with_events(&SurfaceHooks(&surfaces), &());
         self.take_loads(before);
         self.wake_disturbed();
         self.solids.movers_changed();

@@ -6,7 +6,11 @@ use protocol::report::TopicReport;
 use sdf::{Plugin, World};
 
 use super::configuration::{Configuration, ConfigureError};
-use super::{System, WorldSystem, velocity_control};
+use super::{
+    System, WorldSystem, ackermann_steering, apply_joint_force, diff_drive, joint_controller,
+    joint_position_controller, joint_state_publisher, joint_trajectory_controller, mecanum_drive,
+    odometry_publisher, pose_publisher, track_controller, velocity_control,
+};
 use crate::sensors;
 
 /// A system that is made, with the topics that it listens to and publishes on.
@@ -51,18 +55,44 @@ enum Make {
 /// The systems by the last part of their names in Gazebo (`gz::sim::systems::NAME`, and the older
 /// `ignition::gazebo::systems::NAME`), in order.
 const SYSTEMS: &[(&str, Make)] = &[
+    (
+        "AckermannSteering",
+        Make::Model(ackermann_steering::configure),
+    ),
     ("AirPressure", Make::BuiltIn),
     ("AirSpeed", Make::BuiltIn),
     ("Altimeter", Make::BuiltIn),
+    ("ApplyJointForce", Make::Model(apply_joint_force::configure)),
     ("Contact", Make::BuiltIn),
+    ("DiffDrive", Make::Model(diff_drive::configure)),
     ("ForceTorque", Make::BuiltIn),
     ("Imu", Make::BuiltIn),
+    ("JointController", Make::Model(joint_controller::configure)),
+    (
+        "JointPositionController",
+        Make::Model(joint_position_controller::configure),
+    ),
+    (
+        "JointStatePublisher",
+        Make::Model(joint_state_publisher::configure),
+    ),
+    (
+        "JointTrajectoryController",
+        Make::Model(joint_trajectory_controller::configure),
+    ),
     ("LogicalCamera", Make::BuiltIn),
     ("Magnetometer", Make::BuiltIn),
+    ("MecanumDrive", Make::Model(mecanum_drive::configure)),
     ("NavSat", Make::BuiltIn),
+    (
+        "OdometryPublisher",
+        Make::Model(odometry_publisher::configure),
+    ),
     ("Physics", Make::BuiltIn),
+    ("PosePublisher", Make::Model(pose_publisher::configure)),
     ("SceneBroadcaster", Make::BuiltIn),
     ("Sensors", Make::BuiltIn),
+    ("TrackController", Make::Model(track_controller::configure)),
     ("UserCommands", Make::BuiltIn),
     ("VelocityControl", Make::Model(velocity_control::configure)),
 ];
