@@ -155,7 +155,7 @@ impl Actuator {
         let mut row = Row::of(&self.coordinate, bodies, joints);
         match order.velocity {
             Some(velocity) if !self.servo.is_force => {
-                row.set_servo(self.motor, velocity, self.limits[0]);
+                row.set_servo(self.motor, velocity, self.limits[0] - order.force.abs());
             }
             _ => row.stop(self.motor),
         }
