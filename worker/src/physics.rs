@@ -22,6 +22,7 @@ pub mod limitation;
 mod linkage;
 mod mechanism;
 mod model;
+mod moving_surface;
 mod pose;
 pub mod presence;
 mod ray;

@@ -16,10 +16,10 @@ use serde::{Deserialize, Serialize};
 
 use super::access::Load;
 use super::attachment::Pair;
-use super::collision_filter::CollisionFilter;
 use super::fresh_contacts::FreshContacts;
 use super::ghost::Ghost;
 use super::mechanism::{self, Mechanism};
+use super::moving_surface::{MovingSurface, SurfaceHooks};
 use super::ray::SolidsOfCell;
 use super::shape::Shapes;
 use super::standing::Standing;
@@ -61,6 +61,8 @@ pub struct Cell {
     pub(super) loads: Vec<Load>,
     /// World frame \[m/s\].
     pub(super) wind: [f64; 3],
+    /// Surfaces that move in the next step alone.
+    pub(super) surfaces: Vec<MovingSurface>,
     digest: DigestBuilder,
 }
 
@@ -154,6 +156,7 @@ impl Cell {
             has_new_joints: false,
             sleepers: Vec::new(),
             loads: Vec::new(),
+            surfaces: Vec::new(),
             digest: DigestBuilder::default(),
         }
     }
@@ -255,7 +258,8 @@ impl Cell {
         let mechanisms = mechanisms.values_mut().chain(joint_mechanisms.values_mut());
         mechanism::prepare(mechanisms, &mut self.physics, step_size_s);
         let before = self.apply_loads();
-        self.physics.step_with_events(&CollisionFilter, &());
+        let surfaces = std::mem::take(&mut self.surfaces);
+        self.physics.step_with_events(&SurfaceHooks(&surfaces), &());
         self.take_loads(before);
         self.wake_disturbed();
         self.solids.movers_changed();

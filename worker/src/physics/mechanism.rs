@@ -85,9 +85,7 @@ pub(super) fn prepare<'a>(
     step_size_s: f64,
 ) {
     for mechanism in mechanisms {
-        for actuator in &mut mechanism.actuators {
-            actuator.prepare(physics, step_size_s);
-        }
+        actuator::prepare(&mut mechanism.actuators, physics, step_size_s);
         let (bodies, joints) = (&mut physics.bodies, &mut physics.impulse_joints);
         for cross in &mechanism.crosses {
             cross.prepare(bodies, joints);

@@ -1,5 +1,6 @@
 //! What cells do, against closed forms and against themselves.
 
+mod actuation;
 mod arrivals;
 mod axes;
 mod builder;
