@@ -6,6 +6,7 @@
 //! Nothing here knows of peers, messages or time beyond the step size; start at [`cell`].
 
 pub mod access;
+pub mod actor;
 mod attachment;
 pub mod cell;
 mod collider;
@@ -33,6 +34,7 @@ mod transfer;
 mod world_joint;
 
 pub use access::ModelRef;
+pub use actor::ActorSolid;
 pub use cell::Cell;
 pub use commands::CommandError;
 pub use limitation::{Limitation, LimitationKind, unsupported};

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use protocol::action::ActionFailure;
 use protocol::primary_to_secondary::{CellSnapshot, GhostChange, LevelChange, Step};
 use protocol::secondary_to_primary::{CellAck, Transfer};
-use protocol::{CellId, DigestBuilder, LevelId, LinkPoses, PerformerId, PerformerState};
+use protocol::{CellId, DigestBuilder, LevelId, LinkPoses, PerformerId, PerformerState, SimTime};
 
 use super::cell_work::CellWork;
 use super::crew::{Crew, Part, Shift};
@@ -146,6 +146,8 @@ impl HostedCell {
         let mut systems = self.run_systems(step, scene, advances, &mut said);
         let begin = Instant::now();
         if advances {
+            let begin = SimTime(step.elapsed.0.saturating_sub(step.step_size_ns));
+            self.physics.move_actors(begin, step.elapsed);
             self.physics.apply_orders();
             self.physics.step(scene.step_size_s);
             self.physics.end_orders(step.elapsed);

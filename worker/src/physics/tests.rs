@@ -1,8 +1,10 @@
 //! What cells do, against closed forms and against themselves.
 
+mod actors;
 mod arrivals;
 mod axes;
 mod builder;
+mod commands;
 mod contact;
 mod determinism;
 mod hand_off;
