@@ -49,7 +49,7 @@ pub enum CliCommand {
     Generate(GenerateArguments),
     /// Read a world and report errors with file, line and column
     Check(CheckArguments),
-    /// Compare what two runs wrote with --digests or --states: the first iteration that differs
+    /// Compare what two runs wrote with --digests, --states or --messages: where they first differ
     Diff(DiffArguments),
     /// Write the completions of a shell to stdout
     Completions {
@@ -94,6 +94,9 @@ pub struct RunArguments {
     /// Write what every iteration changed to this file: performers' cells and states, bit for bit
     #[arg(long, value_name = "FILE", env = "PHALANX_STATES")]
     pub states: Option<PathBuf>,
+    /// Write one line per message of every topic to this file, whether or not anyone listens
+    #[arg(long, value_name = "FILE", env = "PHALANX_MESSAGES")]
+    pub messages: Option<PathBuf>,
     /// Threads that step cells, in each process [default: 1]
     #[arg(long, value_name = "N", env = "PHALANX_THREADS")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=i64::from(THREADS_MAX)))]

@@ -41,6 +41,8 @@ pub struct LaunchPlan {
     pub digests: Option<PathBuf>,
     /// Where what every iteration changed is written.
     pub states: Option<PathBuf>,
+    /// Where a line for every message is written.
+    pub messages: Option<PathBuf>,
     /// Threads that step cells, in each process.
     pub threads: u32,
     /// Whether every step is done twice and compared.
@@ -128,6 +130,9 @@ impl LaunchPlan {
         }
         if let Some(states) = &self.states {
             flag(&mut arguments, "--states", states);
+        }
+        if let Some(messages) = &self.messages {
+            flag(&mut arguments, "--messages", messages);
         }
         if self.paused {
             arguments.push("--paused".into());
@@ -263,6 +268,7 @@ mod tests {
             seed: 7,
             digests: Some("d.txt".into()),
             states: Some("s.bin".into()),
+            messages: Some("m.txt".into()),
             threads: 2,
             verify: true,
             balance: false,
@@ -296,7 +302,7 @@ mod tests {
             "--network-role=primary --network-secondaries=2 --heartbeat-interval-ms=100 \
              --heartbeat-timeout-ms=2000 --peer-timeout=30 --step-timeout=30 --bind=ipc:///run/a \
              --summary=/run/a/summary.json --seed=7 --iterations=5 --real-time-factor=0 \
-             --digests=d.txt --states=s.bin --paused --threads=2 --balance=off --verify \
+             --digests=d.txt --states=s.bin --messages=m.txt --paused --threads=2 --balance=off --verify \
              --auto-levels=8 --levels-load=buffer --minimum-stay=0.05 --interaction-margin=0.02 \
              --lifeline -- -odd.sdf b.sdf"
         );
@@ -326,6 +332,7 @@ mod tests {
             real_time_factor: None,
             digests: None,
             states: None,
+            messages: None,
             verify: false,
             levels: LevelsConfig::default(),
             ..plan(0)
@@ -336,6 +343,7 @@ mod tests {
             "--real-time-factor",
             "--digests",
             "--states",
+            "--messages",
             "--verify",
             "--auto-levels",
         ] {

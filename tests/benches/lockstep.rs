@@ -9,7 +9,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
-use lockstep::{Plan, Primary, SecondarySettings};
+use lockstep::{Primary, SecondarySettings};
 use protocol::primary_to_secondary::Step;
 use protocol::secondary_to_primary::StepAck;
 use protocol::{
@@ -247,7 +247,7 @@ fn phalanx_round_trip(peers: u32) -> Turn {
     let mut settings = cluster::settings(peers, u64::from(ROUNDS));
     settings.heartbeat_timeout = Some(Duration::from_secs(10));
     let (session, interval) = (settings.session, settings.heartbeat_interval);
-    let primary = Primary::new(settings, Plan::new(&worlds), sdf::encode_worlds(&worlds));
+    let primary = Primary::new(settings, &worlds);
     let (link, publisher) =
         PrimaryLink::bind(&endpoints, &SocketOptions::default()).expect("bound");
     let status = StatusThread::start(publisher, session, interval).expect("a thread");

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
 use lockstep::{
-    LoadRule, Plan, Primary, PrimaryInput, PrimaryOutput, Rules, SecondaryInput, SecondarySettings,
+    LoadRule, Primary, PrimaryInput, PrimaryOutput, Rules, SecondaryInput, SecondarySettings,
     Settings, StepReport,
 };
 use protocol::report::RunState;
@@ -124,7 +124,7 @@ impl Cluster {
         let names: Vec<PeerName> = (1..=settings.secondaries)
             .map(|number| format!("s{number}").parse().expect("it is a valid name"))
             .collect();
-        let primary = Primary::new(settings, Plan::new(worlds), sdf::encode_worlds(worlds));
+        let primary = Primary::new(settings, worlds);
         let engines = names.iter().map(|name| {
             SecondaryEngine::new(SecondarySettings {
                 info: identity::peer_info(name.clone(), Role::Secondary),

@@ -1,20 +1,25 @@
 //! A primary that is told what happens line by line and says what it wants done: the interpreter
 //! of `tests/lockstep/primary/*.txt`.
 
+mod request;
+mod wording;
+
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::time::Duration;
 
-use lockstep::{Plan, Primary, PrimaryInput, PrimaryOutput, Settings};
+use self::wording::secondary_message;
+use lockstep::{Primary, PrimaryInput, PrimaryOutput, Settings};
+use protocol::action::ActionFailure;
 use protocol::peer::Build;
 use protocol::primary_to_client::Reply;
 use protocol::primary_to_observers::{Announce, Event, PrimaryToObservers, Severity};
-use protocol::primary_to_secondary::{CellSnapshot, HandOff, Step, Suspension, Wanted};
+use protocol::primary_to_secondary::{CellSnapshot, Step};
 use protocol::secondary_to_primary::{CellAck, Heartbeat, Loaded, StepAck, Transfer};
 use protocol::{
-    CellId, ClientToPrimary, Command, Digest, DigestBuilder, Envelope, Iteration, LinkPoses,
-    PeerName, PerformerId, PerformerState, PrimaryToSecondary, ProtocolVersion, RequestId, Role,
-    RoutingId, SecondaryToPrimary, Sequence, SessionId, SessionTime, StopReason,
+    CellId, ClientToPrimary, Digest, DigestBuilder, Envelope, Iteration, LinkPoses, PeerName,
+    PerformerId, PerformerState, PrimaryToSecondary, ProtocolVersion, RequestId, Role, RoutingId,
+    SecondaryToPrimary, Sequence, SessionId, SessionTime, StopReason,
 };
 use worker::identity;
 
@@ -31,6 +36,8 @@ pub struct PrimaryNode {
     said: String,
     /// Where performers were put by `at`, by name: their origin's x \[m\].
     moved: BTreeMap<String, f64>,
+    /// What the next ack says could not be done.
+    failures: Vec<ActionFailure>,
 }
 
 impl PrimaryNode {
@@ -51,6 +58,11 @@ impl PrimaryNode {
             ["sync", name] => self.hear(name, SecondaryToPrimary::Synced),
             ["ready", name] => self.ready(name),
             ["ack", name] => self.ack(name, self.step.sequence, self.step.iteration),
+            ["fail", number, reason @ ..] => {
+                let reason = reason.join(" ");
+                let number = number.parse().expect("the number of an action");
+                self.failures.push(ActionFailure { number, reason });
+            }
             ["ack", name, sequence] => {
                 let sequence = Sequence(sequence.parse().expect("a sequence number"));
                 self.ack(name, sequence, self.step.iteration);
@@ -111,11 +123,11 @@ impl PrimaryNode {
         }
         let worlds = [worlds::row(levels, 1)];
         self.worlds = sdf::encode_worlds(&worlds);
-        self.start(settings, Plan::new(&worlds));
+        self.start(settings, &worlds);
     }
 
-    fn start(&mut self, settings: Settings, plan: Plan) {
-        self.primary = Some(Primary::new(settings, plan, self.worlds.clone()));
+    fn start(&mut self, settings: Settings, worlds: &[sdf::World]) {
+        self.primary = Some(Primary::new(settings, worlds));
         self.tell(PrimaryInput::DeadlinePassed {
             inbox_is_empty: true,
         });
@@ -145,6 +157,7 @@ impl PrimaryNode {
         let mut ack = StepAck {
             sequence,
             iteration,
+            failures: std::mem::take(&mut self.failures),
             ..StepAck::default()
         };
         let wanted = &self.step.wanted;
@@ -220,23 +233,7 @@ impl PrimaryNode {
     }
 
     fn request(&mut self, session: SessionId, request: &str, command: &[&str]) {
-        let command = match command {
-            ["play"] => Command::Play,
-            ["pause"] => Command::Pause,
-            ["step", count] => Command::Step {
-                count: number(count),
-            },
-            ["move-cell", level, peer_name] => Command::MoveCell {
-                level: (*level).to_owned(),
-                peer: peer(peer_name),
-            },
-            ["set-performer", model] => Command::SetPerformer {
-                model: (*model).to_owned(),
-                size: None,
-            },
-            ["stop"] => Command::Stop,
-            other => panic!("no such request: {other:?}"),
-        };
+        let command = request::command(command);
         let message = ClientToPrimary {
             request: RequestId(number(request)),
             command,
@@ -374,69 +371,6 @@ fn observed(message: &PrimaryToObservers) -> Option<String> {
         }
         _ => None,
     }
-}
-
-fn secondary_message(message: &PrimaryToSecondary) -> String {
-    match message {
-        PrimaryToSecondary::Welcome(_) => "welcome".to_owned(),
-        PrimaryToSecondary::Refused(refusal) => format!("refused: {}", refusal.reason),
-        PrimaryToSecondary::Sync => "sync".to_owned(),
-        PrimaryToSecondary::CellSnapshot(snapshot) => format!("snapshot of cell {}", snapshot.cell),
-        PrimaryToSecondary::HeartbeatEcho(echo) => format!("echo {}", echo.count),
-        PrimaryToSecondary::Stop(reason) => format!("stop {reason}"),
-        PrimaryToSecondary::Step(step) => {
-            let mut text = format!("step {} iteration {}", step.sequence, step.iteration);
-            if step.paused {
-                text.push_str(" paused");
-            }
-            for change in &step.affinities {
-                let host = change.secondary.as_ref().map_or("nobody", PeerName::as_str);
-                let _ = write!(text, " cell {}>{host}", change.cell);
-            }
-            for change in &step.level_changes {
-                let sign = if change.loaded { '+' } else { '-' };
-                let _ = write!(text, " cell {}{sign}level {}", change.cell, change.level);
-            }
-            for HandOff {
-                performer,
-                from,
-                to,
-                ..
-            } in &step.hand_offs
-            {
-                let _ = write!(text, " performer {performer}: cell {from}>{to}");
-            }
-            for change in &step.ghost_changes {
-                let sign = if change.present { '+' } else { '-' };
-                let _ = write!(
-                    text,
-                    " cell {}{sign}ghost {}",
-                    change.cell, change.performer
-                );
-            }
-            for Suspension { cell, suspended } in &step.suspensions {
-                let what = if *suspended { "suspended" } else { "resumed" };
-                let _ = write!(text, " cell {cell} {what}");
-            }
-            let Wanted {
-                poses,
-                states,
-                snapshots,
-            } = &step.wanted;
-            say_wanted(&mut text, "poses", poses);
-            say_wanted(&mut text, "states", states);
-            say_wanted(&mut text, "snapshots", snapshots);
-            text
-        }
-    }
-}
-
-fn say_wanted(text: &mut String, what: &str, ids: &[impl std::fmt::Display]) {
-    if ids.is_empty() {
-        return;
-    }
-    let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
-    let _ = write!(text, " wants {what} {}", ids.join(","));
 }
 
 fn interrupted(name: &str) -> StopReason {

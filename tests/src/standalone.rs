@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use lockstep::{Plan, Primary, PrimaryInput, PrimaryOutput, Settings};
+use lockstep::{Primary, PrimaryInput, PrimaryOutput, Settings};
 use protocol::{
     Envelope, PeerName, PrimaryToSecondary, ProtocolVersion, SecondaryToPrimary, SessionTime,
     StopReason, decode, encode,
@@ -22,8 +22,8 @@ use crate::witness::Witness;
 /// When the link breaks, or nothing can happen any more.
 pub fn run(worlds: &[World], settings: Settings, witness: &mut Witness) -> StopReason {
     let network = Network::new();
-    let mut link = InlineLink::new(network.primary());
-    let mut primary = Primary::new(settings, Plan::new(worlds), sdf::encode_worlds(worlds));
+    let mut link = InlineLink::new(network.primary(), None);
+    let mut primary = Primary::new(settings, worlds);
     let mut now = SessionTime(1);
     let mut inputs = VecDeque::new();
     loop {

@@ -4,7 +4,7 @@
 use std::thread;
 use std::time::Duration;
 
-use lockstep::{Plan, Primary, SecondarySettings};
+use lockstep::{Primary, SecondarySettings};
 use protocol::exit::Outcome;
 use protocol::report::Summary;
 use protocol::{PeerName, Role, RoutingId};
@@ -28,7 +28,7 @@ fn run(secondaries: u32) -> Summary {
     let mut settings = cluster::settings(secondaries, ITERATIONS);
     settings.heartbeat_timeout = Some(Duration::from_secs(30));
     let (session, interval) = (settings.session, settings.heartbeat_interval);
-    let primary = Primary::new(settings, Plan::new(&worlds), sdf::encode_worlds(&worlds));
+    let primary = Primary::new(settings, &worlds);
     let status = StatusThread::start(network.publisher(), session, interval).expect("a thread");
     let info = identity::peer_info(PeerName::primary(), Role::Primary);
     let reporter = Reporter::new(worlds, info);

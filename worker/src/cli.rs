@@ -32,7 +32,7 @@ pub(crate) struct Cli {
     #[arg(long, value_name = "N")]
     network_secondaries: Option<u32>,
     /// Where a primary (or standalone) is reached: `ipc:///DIRECTORY` or `tcp://HOST:PORT`, of
-    /// which PORT, PORT+1 and PORT+2 are used; port 0 takes free ones
+    /// which PORT to PORT+3 are used; port 0 takes free ones
     #[arg(long, value_name = "ENDPOINT")]
     bind: Option<Endpoints>,
     /// Where a secondary finds its primary
@@ -60,6 +60,10 @@ pub(crate) struct Cli {
     /// `phalanx diff`
     #[arg(long, value_name = "FILE")]
     states: Option<PathBuf>,
+    /// Write one line per message of every topic, whether or not anyone listens: its iteration,
+    /// topic, publisher and digest, for `phalanx diff`
+    #[arg(long, value_name = "FILE")]
+    messages: Option<PathBuf>,
     /// Threads that step cells, in each process
     #[arg(long, value_name = "N", default_value_t = 1)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=i64::from(THREADS_MAX)))]
@@ -162,6 +166,8 @@ pub(crate) struct Run {
     pub digests: Option<PathBuf>,
     /// Where states go.
     pub states: Option<PathBuf>,
+    /// Where messages go.
+    pub messages: Option<PathBuf>,
     /// Threads that step cells, in each process.
     pub threads: u32,
     /// Whether every step is done twice and compared.
@@ -231,6 +237,7 @@ impl Cli {
             (self.paused, "--paused"),
             (self.digests.is_some(), "--digests"),
             (self.states.is_some(), "--states"),
+            (self.messages.is_some(), "--messages"),
             (self.summary.is_some(), "--summary"),
         ];
         Request::Secondary {
@@ -260,8 +267,16 @@ impl Cli {
         if self.worlds.is_empty() {
             return Err(format!("{who} needs a world: name an SDF file"));
         }
-        if self.digests.is_some() && self.digests == self.states {
-            return Err("--digests and --states need a file each".to_owned());
+        let files = [
+            ("--digests", &self.digests),
+            ("--states", &self.states),
+            ("--messages", &self.messages),
+        ];
+        for (index, (name, path)) in files.iter().enumerate() {
+            let mut others = files[..index].iter();
+            if let Some((other, _)) = others.find(|(_, it)| path.is_some() && it == path) {
+                return Err(format!("{other} and {name} need a file each"));
+            }
         }
         Ok(Run {
             worlds: self.worlds,
@@ -272,6 +287,7 @@ impl Cli {
             seed: self.seed,
             digests: self.digests,
             states: self.states,
+            messages: self.messages,
             threads: self.threads,
             verify: self.verify,
             auto_levels: self.auto_levels,
@@ -443,6 +459,11 @@ mod tests {
     fn several_worlds_may_be_named_and_files_of_proof_differ() {
         check("a.sdf b.sdf", Ok("[\"a.sdf\", \"b.sdf\"]"));
         check("--digests x --states x w.sdf", Err("a file each"));
+        check(
+            "--states x --messages x w.sdf",
+            Err("--states and --messages need a file each"),
+        );
+        check("--messages m w.sdf", Ok("messages: Some(\"m\")"));
     }
 
     #[test]

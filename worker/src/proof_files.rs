@@ -1,4 +1,4 @@
-//! The files that show what a run computed: digests for every iteration, and states.
+//! The files that show what a run computed: digests for every iteration, states and messages.
 //!
 //! A file that cannot be written ends the run: half a proof is none.
 
@@ -10,6 +10,7 @@ use protocol::PerformerId;
 use protocol::primary_to_secondary::Step;
 
 use crate::digests_file::DigestsFile;
+use crate::messages_file::MessagesFile;
 use crate::states_file::StatesFile;
 
 /// The files that a run was asked to write.
@@ -19,6 +20,8 @@ pub struct ProofFiles {
     pub digests: Option<DigestsFile>,
     /// What every iteration changed.
     pub states: Option<StatesFile>,
+    /// What was said on topics; the status thread writes it.
+    pub messages: Option<MessagesFile>,
 }
 
 impl ProofFiles {

@@ -45,6 +45,11 @@ impl ActiveLevels {
         &self.index
     }
 
+    /// Makes room for one more performer.
+    pub(crate) fn grow(&mut self) {
+        self.touched.push(Vec::new());
+    }
+
     /// Has a performer of a cell touch these levels, ascending, and no others.
     pub(crate) fn touch(&mut self, performer: PerformerId, cell: CellId, levels: &[LevelId]) {
         let mut touched = std::mem::take(&mut self.touched[performer.0 as usize]);

@@ -19,8 +19,10 @@ pub mod plan;
 pub mod primary;
 #[cfg(test)]
 mod random;
+pub mod register;
 pub mod roster;
 pub mod secondary;
+pub mod services;
 
 pub use auto_levels::CutError;
 pub use balance::{Balance, BalanceSettings, Move};
@@ -28,4 +30,5 @@ pub use bounds::Bounds;
 pub use membership::{Changes, LoadRule, Membership, Passage, Rules};
 pub use plan::{CellPlan, LevelPlan, PerformerPlan, Plan};
 pub use primary::{PeerTiming, Primary, PrimaryInput, PrimaryOutput, Settings, StepReport};
+pub use register::Register;
 pub use secondary::{Secondary, SecondaryInput, SecondaryOutput, SecondarySettings, StepWork};

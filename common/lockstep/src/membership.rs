@@ -16,8 +16,6 @@ mod present;
 #[cfg(test)]
 mod tests;
 
-use std::ops::Range;
-
 use protocol::primary_to_secondary::{GhostChange, LevelChange, Suspension};
 use protocol::{CellId, Iteration, LevelId, PerformerId, PerformerState};
 
@@ -98,7 +96,11 @@ pub struct Membership {
     /// The default cell of each world.
     default_cells: Vec<CellId>,
     /// The performers of each world that has levels; in others nothing ever changes.
-    populations: Vec<Range<usize>>,
+    populations: Vec<Vec<usize>>,
+    /// The place of each world among those, if it has levels.
+    population_of: Vec<Option<usize>>,
+    /// How many performers are in their cells already; the others enter with the step to come.
+    settled: usize,
     has_level_bound: bool,
     wanted_poses: Vec<PerformerId>,
     wanted_states: Vec<PerformerId>,
@@ -143,11 +145,15 @@ impl Membership {
             let number = cells.position(|cell| cell.world == world && cell.level.is_none());
             CellId(number.expect("every world has a default cell") as u32)
         };
-        let of_world = |world: usize| {
-            let first = performers.partition_point(|one| one.world < world);
-            first..performers.partition_point(|one| one.world <= world)
+        let of_world = |world: usize| -> Vec<usize> {
+            let numbers = 0..performers.len();
+            numbers
+                .filter(|one| performers[*one].world == world)
+                .collect()
         };
         let has_levels = |world: &usize| plan.levels.iter().any(|level| level.world == *world);
+        let with_levels: Vec<usize> = (0..worlds).filter(has_levels).collect();
+        let place_of = |world: usize| with_levels.iter().position(|other| *other == world);
         Self {
             rules,
             levels: ActiveLevels::new(plan),
@@ -157,7 +163,9 @@ impl Membership {
             marks: marks.collect(),
             neighbours: Neighbours::new(worlds, performers.len()),
             default_cells: (0..worlds).map(default_cell).collect(),
-            populations: (0..worlds).filter(has_levels).map(of_world).collect(),
+            population_of: (0..worlds).map(place_of).collect(),
+            populations: with_levels.iter().copied().map(of_world).collect(),
+            settled: performers.len(),
             has_level_bound: performers.iter().any(|one| one.is_level_bound),
             wanted_poses: Vec::new(),
             wanted_states: Vec::new(),
@@ -194,15 +202,19 @@ impl Membership {
         self.cells.begin_iteration();
         self.do_as_asked(plan);
         for world in 0..self.populations.len() {
-            for performer in self.populations[world].clone() {
+            let population = std::mem::take(&mut self.populations[world]);
+            let settled = self.settled;
+            for performer in population.iter().copied().filter(|one| *one < settled) {
                 self.locate(plan, iteration, performer, &states[performer]);
             }
+            self.populations[world] = population;
         }
         let mut hand_offs = Vec::new();
         self.find_groups(plan, iteration, states, &mut hand_offs);
         for passage in &hand_offs {
             self.hand_over(plan, iteration, *passage);
         }
+        self.settled = self.places.len();
         self.want();
         self.take_changes(plan, hand_offs)
     }
@@ -214,6 +226,7 @@ impl Membership {
             return Changes::default();
         }
         self.do_as_asked(plan);
+        self.settled = self.places.len();
         for performer in asked {
             if !self.marks[performer].has(Marks::REMOVED) {
                 self.glance(plan, performer, &states[performer]);
@@ -234,6 +247,49 @@ impl Membership {
             ghosts: self.ghosts.take_changes(),
             suspensions,
         }
+    }
+
+    /// Has the next update look at everything anew, also after the same iteration: models were moved
+    /// by command while time stood still.
+    pub fn disturb(&mut self) {
+        self.updated = None;
+    }
+
+    /// Takes in a performer that a plan has got since; it is in its home from the next update on,
+    /// which opens that cell, and may change cell with the one after.
+    ///
+    /// # Panics
+    /// When it is not the next one after those that are known.
+    pub fn insert(&mut self, plan: &Plan, performer: PerformerId) {
+        let index = performer.0 as usize;
+        assert_eq!(
+            index,
+            self.places.len(),
+            "performers come in order of their ids"
+        );
+        let added = plan.performer(performer);
+        self.places.push(Place::new(added));
+        let mut marks = Marks::default();
+        marks.set(Marks::KEEPER, true);
+        self.marks.push(marks);
+        self.levels.grow();
+        self.ghosts.grow();
+        self.neighbours.grow();
+        if let Some(population) = self.population_of[added.world] {
+            self.populations[population].push(index);
+        }
+        self.cells.add(added.home, performer, true);
+    }
+
+    /// Notes whether joints hold a performer together with others, as the plan has it.
+    pub fn note_joined(&mut self, plan: &Plan, performer: PerformerId) {
+        let is_joined = !plan.performer(performer).joined_to.is_empty();
+        self.marks[performer.0 as usize].set(Marks::JOINED, is_joined);
+    }
+
+    /// Sets the simulated time per iteration \[s\].
+    pub fn set_step_size(&mut self, step_size_s: f64) {
+        self.rules.step_size_s = step_size_s;
     }
 
     /// Has a model keep levels active from the next update on, as a declared performer does, with a
@@ -414,7 +470,7 @@ impl Membership {
         self.wanted_poses.clear();
         self.wanted_states.clear();
         let changes = Marks::AWAY | Marks::BESIDE | Marks::GROUPED | Marks::NEAR_HOME;
-        for performer in self.populations.iter().cloned().flatten() {
+        for performer in self.populations.iter().flatten().copied() {
             let id = PerformerId(performer as u32);
             let marks = self.marks[performer];
             if marks.has(Marks::REMOVED) {

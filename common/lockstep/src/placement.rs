@@ -5,7 +5,7 @@ use protocol::{CellId, PeerName};
 
 use crate::plan::Plan;
 
-/// Returns a host for every cell that owns performers: cells in order of their ids, each to the
+/// Returns a host for every cell that owns performers or is permanent: cells in order of their ids, each to the
 /// secondary with the fewest performers so far, the first by name among equals. Secondaries left
 /// without a cell are stand-bys.
 ///
@@ -15,6 +15,9 @@ pub fn first_placement(plan: &Plan, secondaries: &[PeerName]) -> Vec<AffinityCha
     let mut performers = vec![0_u32; plan.cells.len()];
     for performer in &plan.performers {
         performers[performer.home.0 as usize] += 1;
+    }
+    for (cell, count) in plan.cells.iter().zip(&mut performers) {
+        *count = (*count).max(u32::from(cell.is_permanent));
     }
     let mut names = secondaries.to_vec();
     names.sort();

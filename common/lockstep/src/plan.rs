@@ -1,10 +1,10 @@
 //! What the worlds consist of for lockstep: cells, levels and performers with their numbers.
 //!
 //! A plan is a pure function of the worlds, so every process computes the same one and the numbers
-//! need no agreement. It never changes during a run.
+//! need no agreement. During a run it changes by [`Plan::spawn`] and [`Plan::remove`] alone.
 
 mod joined;
-mod spawned;
+mod spawn;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,8 +26,10 @@ pub struct Plan {
     pub levels: Vec<LevelPlan>,
     /// All performers, indexed by [`PerformerId`].
     pub performers: Vec<PerformerPlan>,
-    /// For each world, the indices of its static models that are in no level.
+    /// For each world, the indices of its static models that are in no level, ascending.
     pub global_models: Vec<Vec<usize>>,
+    /// The names of the worlds, by which names tell apart what is in them.
+    pub worlds: Vec<String>,
 }
 
 /// One cell.
@@ -39,6 +41,9 @@ pub struct CellPlan {
     pub level: Option<LevelId>,
     /// The level's name, or [`DEFAULT_CELL_NAME`].
     pub name: String,
+    /// Whether it needs a host even when nobody is in it: models that never move and are in no
+    /// level have systems or sensors, which run in the default cell.
+    pub is_permanent: bool,
 }
 
 /// One level.
@@ -84,6 +89,8 @@ pub struct PerformerPlan {
     pub start: [f64; 3],
     /// The cell that owns it at the start.
     pub home: CellId,
+    /// Whether it was taken out of its world for good.
+    pub is_removed: bool,
 }
 
 impl PerformerPlan {
@@ -101,25 +108,35 @@ impl Plan {
             levels: Vec::new(),
             performers: Vec::new(),
             global_models: Vec::new(),
+            worlds: worlds.iter().map(|world| world.name.clone()).collect(),
         };
-        let prefix = |world: &World| match worlds.len() {
-            0 | 1 => String::new(),
-            _ => format!("{}::", world.name),
-        };
+        let prefixes: Vec<String> = (0..worlds.len()).map(|world| plan.prefix(world)).collect();
         let mut default_cells = Vec::new();
         for (index, world) in worlds.iter().enumerate() {
-            default_cells.push(plan.add_world(index, world, &prefix(world)));
+            default_cells.push(plan.add_world(index, world, &prefixes[index]));
         }
         let levels = LevelIndex::new(worlds.len(), &plan.levels);
         for (index, world) in worlds.iter().enumerate() {
-            plan.add_performers(index, world, &prefix(world), default_cells[index], &levels);
+            let prefix = &prefixes[index];
+            plan.add_performers(index, world, prefix, default_cells[index], &levels);
         }
         plan
     }
 
-    /// Returns performers' ids in order of their names, the order of digests and summaries.
+    /// Returns with what names of a world begin in reports: nothing, or with several worlds
+    /// `world::`.
+    pub fn prefix(&self, world: usize) -> String {
+        match self.worlds.len() {
+            0 | 1 => String::new(),
+            _ => format!("{}::", self.worlds[world]),
+        }
+    }
+
+    /// Returns performers' ids in order of their names, the order of digests and summaries, without
+    /// those that were removed.
     pub fn performers_by_name(&self) -> Vec<PerformerId> {
         let mut ids: Vec<_> = (0..self.performers.len() as u32).map(PerformerId).collect();
+        ids.retain(|id| !self.performer(*id).is_removed);
         ids.sort_by(|a, b| self.performer(*a).name.cmp(&self.performer(*b).name));
         ids
     }
@@ -155,6 +172,7 @@ impl Plan {
             world: index,
             level: None,
             name: format!("{prefix}{DEFAULT_CELL_NAME}"),
+            is_permanent: false,
         });
         let by_name: BTreeMap<&str, usize> = world
             .models
@@ -173,11 +191,12 @@ impl Plan {
             in_levels.extend(&static_models);
             self.add_level(index, level, prefix, static_models.into_iter().collect());
         }
-        self.global_models.push(
-            (0..world.models.len())
-                .filter(|model| world.models[*model].is_static && !in_levels.contains(model))
-                .collect(),
-        );
+        let global: Vec<usize> = (0..world.models.len())
+            .filter(|model| world.models[*model].is_static && !in_levels.contains(model))
+            .collect();
+        let mut models = global.iter().map(|model| &world.models[*model]);
+        self.cells[default_cell.0 as usize].is_permanent = models.any(spawn::does_something);
+        self.global_models.push(global);
         default_cell
     }
 
@@ -196,6 +215,7 @@ impl Plan {
             world,
             level: Some(id),
             name: name.clone(),
+            is_permanent: false,
         });
         self.levels.push(LevelPlan {
             world,
@@ -251,6 +271,7 @@ impl Plan {
                 joined_to: Vec::new(),
                 start: model.pose.position,
                 home: home.unwrap_or(default_cell),
+                is_removed: false,
             });
         }
         joined::join(world, index, default_cell, &mut self.performers);

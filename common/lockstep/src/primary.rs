@@ -4,17 +4,22 @@
 //! file of its own; this one holds the state they share and routes inputs to them.
 
 mod acks;
+mod anew;
 mod changing;
 mod distribution;
 mod figures;
 mod gathering;
+mod grants;
 mod interface;
 mod known;
 mod moving;
 mod requests;
+mod services;
 mod stepping;
 mod stopping;
+mod wishes;
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use protocol::exit::Outcome;
@@ -23,18 +28,20 @@ use protocol::primary_to_observers::{
     Announce, Event, HeartbeatRelay, PrimaryToObservers, Severity,
 };
 use protocol::primary_to_secondary::{HeartbeatEcho, PrimaryToSecondary};
-use protocol::report::{EventCounts, RefusedCounts};
+use protocol::report::{EventCounts, RefusedCounts, TopicReport};
 use protocol::secondary_to_primary::{Heartbeat, SecondaryToPrimary};
 use protocol::topic_message::SubscriptionChange;
 use protocol::{
-    Digest, Envelope, Iteration, PeerName, PerformerId, RequestId, RoutingId, Sequence,
-    SessionTime, StopReason,
+    Digest, Envelope, Iteration, LinkId, PeerName, PerformerId, RequestId, RoutingId, Sequence,
+    SessionTime, SimTime, StopReason,
 };
+use sdf::{NoFiles, Resolver, World};
 
 use crate::balance::{Balance, BalanceSettings};
 use crate::membership::Membership;
 use crate::pace::Pace;
 use crate::plan::Plan;
+use crate::register::Register;
 use crate::roster::Roster;
 
 pub use interface::{PeerTiming, PrimaryInput, PrimaryOutput, Settings, StepReport};
@@ -43,8 +50,10 @@ use changing::Pending;
 use distribution::Distribution;
 use known::Known;
 use moving::Move;
+use services::Calls;
 use stepping::Round;
 use stopping::Stopping;
+use wishes::Wishes;
 
 /// How long the leave message of a peer whose connection closed may still be on its way.
 const LEAVE_GRACE: Duration = Duration::from_millis(50);
@@ -54,6 +63,14 @@ const LEAVE_GRACE: Duration = Duration::from_millis(50);
 pub struct Primary {
     settings: Settings,
     plan: Plan,
+    plan_at_start: Plan,
+    register: Register,
+    register_at_start: Register,
+    library: Library,
+    /// Links that commands hold together, parent first.
+    attachments: BTreeSet<(LinkId, LinkId)>,
+    wishes: Wishes,
+    calls: Calls,
     /// The worlds as they travel to secondaries, with their digest.
     worlds: Vec<u8>,
     world_digest: Digest,
@@ -76,6 +93,11 @@ pub struct Primary {
     goal: Goal,
     pace: Pace,
     iteration: Iteration,
+    sim_time: SimTime,
+    /// Simulated time since the start or the last reset of models.
+    elapsed: SimTime,
+    /// Whether no step has followed the one that built the cells of the start.
+    is_fresh: bool,
     sequence: Sequence,
     digest: Digest,
     waiters: Vec<Waiter>,
@@ -128,19 +150,27 @@ enum Until {
     Iteration(Iteration),
     /// Time stands still.
     Paused,
-    /// A step with the changes that follow from its command is done.
-    Changed {
-        /// Whether that step is under way.
-        published: bool,
-    },
+}
+
+/// Where files are found that spawned models refer to.
+struct Library(Box<dyn Resolver + Send>);
+
+impl std::fmt::Debug for Library {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("Library")
+    }
 }
 
 impl Primary {
-    /// Makes the primary of a run; `worlds` are the encoded worlds that `plan` was made from.
+    /// Makes the primary of a run of some worlds.
     ///
     /// # Panics
     /// When the settings ask for no secondaries.
-    pub fn new(settings: Settings, plan: Plan, worlds: Vec<u8>) -> Self {
+    pub fn new(mut settings: Settings, worlds: &[World]) -> Self {
+        let plan = Plan::new(worlds);
+        let register = Register::new(worlds);
+        let worlds = sdf::encode_worlds(worlds);
+        let schedule = std::mem::take(&mut settings.schedule);
         assert!(
             settings.secondaries > 0,
             "a primary without secondaries has nobody to run physics"
@@ -170,14 +200,34 @@ impl Primary {
             },
             pace: Pace::new(settings.step_size, settings.real_time_factor),
             iteration: Iteration(0),
+            sim_time: SimTime(0),
+            elapsed: SimTime(0),
+            is_fresh: true,
             sequence: Sequence(0),
             digest: Digest::default(),
             waiters: Vec::new(),
             refused: RefusedCounts::default(),
             events: EventCounts::default(),
             settings,
+            plan_at_start: plan.clone(),
             plan,
+            register_at_start: register.clone(),
+            register,
+            library: Library(Box::new(NoFiles)),
+            attachments: BTreeSet::new(),
+            wishes: Wishes::new(schedule),
+            calls: Calls::default(),
         }
+    }
+
+    /// Has files that spawned models refer to read by a resolver; without it, there are none.
+    pub fn set_library(&mut self, library: Box<dyn Resolver + Send>) {
+        self.library = Library(library);
+    }
+
+    /// Replaces what is known of the topics of systems and sensors.
+    pub fn set_topics(&mut self, topics: Vec<TopicReport>) {
+        self.settings.topics = topics;
     }
 
     /// Advances the run by one input.
@@ -189,6 +239,7 @@ impl Primary {
                 wall_clock_us,
             } => {
                 self.on_secondary(from, envelope, wall_clock_us, now, out);
+                self.continue_calls(now, out);
             }
             PrimaryInput::Client {
                 from,
@@ -196,6 +247,7 @@ impl Primary {
                 message,
             } => {
                 self.on_request(from, session, message, now, out);
+                self.continue_calls(now, out);
             }
             PrimaryInput::Malformed {
                 from,

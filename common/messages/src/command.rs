@@ -61,6 +61,20 @@ messages! {
         /// The frame of the pose; the world's without it.
         relative_to: String,
     }
+    /// The request of `/world/NAME/create_multiple`.
+    EntityFactoryV("gz.msgs.EntityFactory_V") {
+        /// When it was made.
+        header: Header,
+        /// What is created, in this order.
+        data: Vec<EntityFactory>,
+    }
+    /// Controls the whole run: the request of `/server_control`.
+    ServerControl("gz.msgs.ServerControl") {
+        /// When it was made.
+        header: Header,
+        /// Whether the run is to end.
+        stop: bool,
+    }
     /// A wrench on an entity: `/world/NAME/wrench`.
     EntityWrench("gz.msgs.EntityWrench") {
         /// When it was made.

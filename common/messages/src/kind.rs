@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::message::{Message, MessageError, decode, encode};
+use crate::text_format::{TextFormatError, Tree};
 use crate::{basic, command, geometry, motion, sensor, state};
 
 /// A kind of message.
@@ -12,6 +13,7 @@ pub struct Kind {
     pub name: &'static str,
     to_json: fn(&[u8]) -> Result<Value, MessageError>,
     from_json: fn(Value) -> Result<Vec<u8>, MessageError>,
+    from_tree: fn(Tree) -> Result<Vec<u8>, TextFormatError>,
 }
 
 impl Kind {
@@ -20,6 +22,7 @@ impl Kind {
             name: M::KIND,
             to_json: to_json::<M>,
             from_json: from_json::<M>,
+            from_tree: Tree::encode::<M>,
         }
     }
 
@@ -37,6 +40,18 @@ impl Kind {
     /// When it is no such message.
     pub fn from_json(&self, json: Value) -> Result<Vec<u8>, MessageError> {
         (self.from_json)(json)
+    }
+
+    /// Returns the message in protobuf's text format as a `MessagePack` map.
+    ///
+    /// # Errors
+    /// When it is no such message.
+    pub fn encode_text(&self, text: &str) -> Result<Vec<u8>, TextFormatError> {
+        self.encode_tree(Tree::read(text)?)
+    }
+
+    pub(crate) fn encode_tree(&self, tree: Tree) -> Result<Vec<u8>, TextFormatError> {
+        (self.from_tree)(tree)
     }
 
     /// Tells whether bytes are such a message.
@@ -64,6 +79,7 @@ pub const KINDS: &[Kind] = &[
     Kind::of::<basic::Empty>(),
     Kind::of::<sensor::Entity>(),
     Kind::of::<command::EntityFactory>(),
+    Kind::of::<command::EntityFactoryV>(),
     Kind::of::<command::EntityWrench>(),
     Kind::of::<basic::Float>(),
     Kind::of::<motion::FloatV>(),
@@ -72,6 +88,7 @@ pub const KINDS: &[Kind] = &[
     Kind::of::<sensor::Imu>(),
     Kind::of::<sensor::Image>(),
     Kind::of::<basic::Int32>(),
+    Kind::of::<basic::Int32V>(),
     Kind::of::<basic::Int64>(),
     Kind::of::<state::Joint>(),
     Kind::of::<motion::JointTrajectory>(),
@@ -89,7 +106,9 @@ pub const KINDS: &[Kind] = &[
     Kind::of::<motion::PoseWithCovariance>(),
     Kind::of::<geometry::PoseV>(),
     Kind::of::<geometry::Quaternion>(),
+    Kind::of::<command::ServerControl>(),
     Kind::of::<basic::StringMsg>(),
+    Kind::of::<basic::StringMsgV>(),
     Kind::of::<basic::Time>(),
     Kind::of::<motion::Twist>(),
     Kind::of::<motion::TwistWithCovariance>(),

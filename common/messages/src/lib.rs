@@ -13,8 +13,10 @@ mod message;
 pub mod motion;
 pub mod sensor;
 pub mod state;
+pub mod text_format;
 
 pub use basic::{Boolean, Double, Empty, Header, StringMsg, Time};
 pub use geometry::{Pose, Quaternion, Vector3d};
 pub use kind::{Kind, find};
 pub use message::{Message, MessageError, decode, encode};
+pub use text_format::TextFormatError;

@@ -10,6 +10,8 @@ pub const SESSION: &str = "/session";
 pub const STEP: &str = "/step";
 /// The answer to `/step`.
 pub const STEP_ACK: &str = "/step_ack";
+/// What systems and sensors said in a step; secondary to primary, on `data`.
+pub const DATA: &str = "/data";
 /// Clients' requests and the primary's replies.
 pub const REQUEST: &str = "/request";
 /// Figures of the run, to observers.
@@ -41,9 +43,56 @@ pub fn presence_routing_id(topic: &[u8]) -> Option<&[u8]> {
     topic.strip_prefix(STEP_PRESENCE)
 }
 
+/// The longest name of a topic of the simulated world \[bytes\].
+pub const NAME_BYTES_MAX: usize = 1024;
+
+/// How the frames of the simulated world's topics begin on `status`. Who subscribes to this alone
+/// hears all of them.
+pub const EVERY_MESSAGE: &str = "@";
+
+/// What ends a name in a frame, so that a subscription to `/a` does not hear `/ab`.
+const NAME_END: char = '\0';
+
+/// Returns the frame under which messages on a topic of the simulated world travel on `status`;
+/// the payload is an envelope of a [`TopicMessage`](crate::topic_message::TopicMessage).
+pub fn of_message(name: &str) -> String {
+    format!("{EVERY_MESSAGE}{name}{NAME_END}")
+}
+
+/// Returns the topic of a frame made by [`of_message`].
+pub fn message_name(frame: &[u8]) -> Option<&str> {
+    let frame = std::str::from_utf8(frame).ok()?;
+    let name = frame.strip_prefix(EVERY_MESSAGE)?.strip_suffix(NAME_END)?;
+    is_message_name(name).then_some(name)
+}
+
+/// Tells whether a topic of the simulated world may be named so.
+pub fn is_message_name(name: &str) -> bool {
+    let fits = (1..=NAME_BYTES_MAX).contains(&name.len());
+    fits && !name.chars().any(|c| c.is_control() || c.is_whitespace())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_subscription_to_a_topic_hears_that_topic_alone() {
+        let frame = of_message("/a");
+        assert!(!of_message("/ab").starts_with(&frame));
+        assert!(frame.starts_with(EVERY_MESSAGE));
+        assert_eq!(message_name(frame.as_bytes()), Some("/a"));
+    }
+
+    #[test]
+    fn what_no_topic_can_be_named_is_no_name() {
+        for frame in ["@\0", "@/a", "/a\0", "@/a\0b\0", "@/a b\0", "@"] {
+            assert_eq!(message_name(frame.as_bytes()), None, "{frame:?}");
+        }
+        assert_eq!(message_name(b"@\xff\0"), None);
+        assert!(is_message_name(&"x".repeat(NAME_BYTES_MAX)));
+        assert!(!is_message_name(&"x".repeat(NAME_BYTES_MAX + 1)));
+    }
 
     #[test]
     fn presence_is_told_after_the_topics_that_it_stands_for() {

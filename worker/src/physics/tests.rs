@@ -6,6 +6,7 @@ mod axes;
 mod builder;
 mod commands;
 mod contact;
+mod contacts;
 mod determinism;
 mod hand_off;
 mod hostile;

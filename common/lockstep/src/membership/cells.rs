@@ -34,6 +34,14 @@ impl Cells {
             stirred: Vec::new(),
             woken: Vec::new(),
         };
+        for (number, _) in plan
+            .cells
+            .iter()
+            .enumerate()
+            .filter(|(_, cell)| cell.is_permanent)
+        {
+            cells.stir(CellId(number as u32));
+        }
         for (id, performer) in plan.performers.iter().enumerate() {
             cells.owned[performer.home.0 as usize].push(PerformerId(id as u32));
             cells.keepers[performer.home.0 as usize] += u32::from(!performer.is_level_bound);
@@ -131,7 +139,8 @@ impl Cells {
         self.woken.dedup();
         for cell in stirred.drain(..) {
             let index = cell.0 as usize;
-            let open = !self.owned[index].is_empty() || ghosts.are_in(cell);
+            let is_permanent = plan.cell(cell).is_permanent;
+            let open = is_permanent || !self.owned[index].is_empty() || ghosts.are_in(cell);
             if open != self.open[index] {
                 self.open[index] = open;
                 if open { &mut opened } else { &mut closed }.push(cell);

@@ -20,11 +20,13 @@ impl Membership {
         self.check_ghosts(plan);
         for number in 0..plan.cells.len() {
             let cell = CellId(number as u32);
-            let is_open = !self.owned(cell).is_empty() || self.ghosts(cell).next().is_some();
+            let is_permanent = plan.cell(cell).is_permanent;
+            let is_open =
+                is_permanent || !self.owned(cell).is_empty() || self.ghosts(cell).next().is_some();
             assert_eq!(
                 self.is_open(cell),
                 is_open,
-                "cell {cell} is open if and only if a performer or a ghost is in it"
+                "cell {cell} is open if and only if it is permanent or someone is in it"
             );
             if self.is_suspended(cell) {
                 assert!(

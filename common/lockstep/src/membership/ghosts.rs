@@ -25,6 +25,11 @@ impl Ghosts {
         }
     }
 
+    /// Makes room for one more performer.
+    pub(super) fn grow(&mut self) {
+        self.of_performer.push(0);
+    }
+
     pub(super) fn add(&mut self, cell: CellId, performer: PerformerId) {
         let ghosts = &mut self.in_cell[cell.0 as usize];
         if let Err(place) = ghosts.binary_search(&performer) {

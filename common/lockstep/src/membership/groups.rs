@@ -30,7 +30,9 @@ impl Membership {
         self.neighbours.begin_round();
         let mut members = std::mem::take(&mut self.members);
         for world in 0..self.populations.len() {
-            for performer in self.populations[world].clone() {
+            let population = std::mem::take(&mut self.populations[world]);
+            let settled = self.settled;
+            for performer in population.iter().copied().filter(|one| *one < settled) {
                 if self.marks[performer].has(Marks::GROUPED) {
                     self.marks[performer].set(Marks::GROUPED, false);
                 }
@@ -39,6 +41,7 @@ impl Membership {
                     self.decide(plan, iteration, &members, passages);
                 }
             }
+            self.populations[world] = population;
         }
         // Members found before their turn lost the mark again.
         for performer in self.grouped.drain(..) {

@@ -47,6 +47,13 @@ impl Neighbours {
         }
     }
 
+    /// Makes room for one more performer.
+    pub(super) fn grow(&mut self) {
+        self.leaves.push(None);
+        self.allowed.push(NOWHERE);
+        self.seen.push(0);
+    }
+
     /// Tells whether a performer still is where its leaf says.
     pub(super) fn is_in_place(&self, performer: usize, state: &PerformerState) -> bool {
         let [least, most] = &self.allowed[performer];

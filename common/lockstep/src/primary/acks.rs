@@ -9,7 +9,7 @@ use protocol::primary_to_observers::{Clock, PrimaryToObservers, Severity};
 use protocol::secondary_to_primary::StepAck;
 use protocol::{Digest, DigestBuilder, PeerName, PerformerState, SessionTime, StopReason};
 
-use super::stepping::Purpose;
+use super::stepping::{Purpose, Round};
 use super::{Goal, PeerTiming, Phase, Primary, PrimaryOutput, StepReport, Until, known};
 
 impl Primary {
@@ -104,7 +104,7 @@ impl Primary {
     fn accept(
         &mut self,
         sender: &PeerName,
-        ack: StepAck,
+        mut ack: StepAck,
         states: Vec<PerformerState>,
         now: SessionTime,
         out: &mut Vec<PrimaryOutput>,
@@ -136,6 +136,11 @@ impl Primary {
                 self.balance.note(cell.cell, cost);
             }
         }
+        round.requests.extend(std::mem::take(&mut ack.requests));
+        round.messages.extend(std::mem::take(&mut ack.messages));
+        for failure in std::mem::take(&mut ack.failures) {
+            round.failures.insert(failure.number, failure.reason);
+        }
         self.known.take(ack);
         if is_complete {
             self.complete_round(now, out);
@@ -143,11 +148,16 @@ impl Primary {
     }
 
     fn complete_round(&mut self, now: SessionTime, out: &mut Vec<PrimaryOutput>) {
-        let Phase::Stepping(round) = std::mem::replace(&mut self.phase, Phase::Idle) else {
+        let Phase::Stepping(mut round) = std::mem::replace(&mut self.phase, Phase::Idle) else {
             unreachable!("only a step under way can be completed");
         };
         let purpose = round.purpose;
         self.iteration = round.step.iteration;
+        self.sim_time = round.step.sim_time;
+        self.elapsed = round.step.elapsed;
+        if purpose == Purpose::Advance {
+            self.wishes.begin_iteration();
+        }
         self.note_cost_of_moves(&round, now);
         let paused = round.step.paused;
         if matches!(purpose, Purpose::Build | Purpose::Advance) {
@@ -160,8 +170,12 @@ impl Primary {
             digest: self.digest,
             duration: now.since(round.published_at),
             rearranged: !round.step.affinities.is_empty() || !round.step.hand_offs.is_empty(),
-            peers: round.acks.into_values().flatten().collect(),
+            peers: std::mem::take(&mut round.acks)
+                .into_values()
+                .flatten()
+                .collect(),
         }));
+        self.complete_wishes(*round, out);
         match purpose {
             // Levels, ghosts and groups follow from what the cells of the start hold.
             Purpose::Build if self.goal == Goal::Paused => {
@@ -189,6 +203,13 @@ impl Primary {
         self.continue_stepping(now, out);
     }
 
+    /// Takes over what systems wish for and say, and answers whose wishes the step has brought.
+    fn complete_wishes(&mut self, round: Round, out: &mut Vec<PrimaryOutput>) {
+        self.wishes
+            .take_from_systems(round.requests, round.messages);
+        self.answer_granted(round.granted, &round.step.actions, &round.failures, out);
+    }
+
     fn digest_of_all(&self) -> Digest {
         let mut builder = DigestBuilder::default();
         for id in &self.by_name {
@@ -205,21 +226,11 @@ impl Primary {
         })));
     }
 
-    /// Tells those who wait for a change that the step to come makes it.
-    pub(super) fn note_published_to_waiters(&mut self) {
-        for waiter in &mut self.waiters {
-            if let Until::Changed { published } = &mut waiter.until {
-                *published = true;
-            }
-        }
-    }
-
     fn answer_waiters(&mut self, out: &mut Vec<PrimaryOutput>) {
         let (iteration, paused) = (self.iteration, self.goal == Goal::Paused);
         let is_done = |until: Until| match until {
             Until::Iteration(last) => iteration >= last,
             Until::Paused => paused,
-            Until::Changed { published } => published,
         };
         for waiter in self.waiters.extract_if(.., |waiter| is_done(waiter.until)) {
             let name = None;

@@ -9,9 +9,10 @@ use protocol::primary_to_observers::Severity;
 use protocol::primary_to_secondary::{
     AffinityChange, CellSnapshot, CellSource, HandOff, LevelChange, Step, Wanted,
 };
-use protocol::{CellId, Iteration, LinkPoses, PeerName, PerformerId, SessionTime};
+use protocol::{CellId, LinkPoses, PeerName, PerformerId, SessionTime};
 
 use super::stepping::{Purpose, given_up};
+use super::wishes::{Batch, Granted};
 use super::{Primary, PrimaryOutput};
 use crate::membership::{Changes, Passage};
 
@@ -23,6 +24,7 @@ const TOLD_MAX: usize = 8;
 pub(super) struct Pending {
     purpose: Purpose,
     changes: Changes,
+    batch: Batch,
 }
 
 impl Primary {
@@ -33,39 +35,85 @@ impl Primary {
         now: SessionTime,
         out: &mut Vec<PrimaryOutput>,
     ) {
+        if purpose == Purpose::Rearrange
+            && let Some((what, granted)) = self.take_reset(out)
+        {
+            return self.begin_anew(what, granted, now, out);
+        }
+        let mut batch = self.stamp(purpose, out);
+        let is_for_wishes = purpose == Purpose::Rearrange && !self.has_to_rearrange();
+        if is_for_wishes && !batch.is_needed() && !self.is_fresh {
+            return;
+        }
+        if batch.changes_models() {
+            self.membership.disturb();
+        }
         let states = &self.known.states;
         let changes = self.membership.update(&self.plan, self.iteration, states);
-        self.note_published_to_waiters();
+        if batch.changes_models() {
+            // What they do must be seen before anything moves on.
+            self.membership.disturb();
+            self.refuse_what_is_apart(&mut batch, out);
+        }
         match self.known.missing(&changes) {
             Some(wanted) => {
-                self.pending = Some(Pending { purpose, changes });
+                self.pending = Some(Pending {
+                    purpose,
+                    changes,
+                    batch,
+                });
                 let step = Step {
                     wanted,
                     ..Step::default()
                 };
-                self.publish(Purpose::Fetch, step, Vec::new(), now, out);
+                self.publish(Purpose::Fetch, step, Vec::new(), Vec::new(), now, out);
             }
-            None => self.publish_changes(purpose, changes, now, out),
+            None => self.publish_changes(purpose, changes, batch, now, out),
+        }
+    }
+
+    /// Refuses attachments between performers that one cell cannot own.
+    fn refuse_what_is_apart(&mut self, batch: &mut Batch, out: &mut Vec<PrimaryOutput>) {
+        let attachments: Vec<(u64, [PerformerId; 2])> =
+            batch.granted.iter().filter_map(Granted::joined).collect();
+        for (number, ends) in attachments {
+            let [one, other] = ends.map(|end| self.membership.cell(end));
+            if one != other {
+                self.set_joined(ends, false);
+                self.forget_attachment(&batch.actions, number);
+                if let Some(asker) = batch.take_out(number) {
+                    let reason = "the two are in levels that cannot be one cell now";
+                    self.refuse_wish(&asker, reason, out);
+                }
+            }
         }
     }
 
     /// What was missing is here now.
     pub(super) fn resume_step(&mut self, now: SessionTime, out: &mut Vec<PrimaryOutput>) {
-        let Pending { purpose, changes } = self
+        let Pending {
+            purpose,
+            changes,
+            batch,
+        } = self
             .pending
             .take()
             .expect("states are fetched for changes that wait");
-        self.publish_changes(purpose, changes, now, out);
+        self.publish_changes(purpose, changes, batch, now, out);
     }
 
     fn publish_changes(
         &mut self,
         purpose: Purpose,
         changes: Changes,
+        batch: Batch,
         now: SessionTime,
         out: &mut Vec<PrimaryOutput>,
     ) {
         self.count_levels(&changes.levels);
+        for performer in &batch.spawned {
+            self.distribution.insert(&self.plan, *performer);
+        }
         let (affinities, snapshots) = self.change_affinities(&changes, out);
         self.tell_hand_offs(&changes.hand_offs, out);
         let hand_offs: Vec<HandOff> = changes
@@ -83,8 +131,17 @@ impl Primary {
                 self.balance.forget(change.cell);
             }
         }
+        for performer in &batch.removed {
+            self.distribution.remove(*performer);
+        }
+        if !batch.spawned.is_empty() || !batch.removed.is_empty() {
+            self.by_name = self.plan.performers_by_name();
+        }
+        self.is_fresh = false;
         let step = Step {
             affinities,
+            actions: batch.actions,
+            messages: batch.messages,
             hand_offs,
             level_changes: changes.levels,
             ghost_changes: changes.ghosts,
@@ -97,7 +154,7 @@ impl Primary {
             },
             ..Step::default()
         };
-        self.publish(purpose, step, snapshots, now, out);
+        self.publish(purpose, step, snapshots, batch.granted, now, out);
     }
 
     /// Opens, moves and closes cells; those that close keep their host until hand-offs are done.
@@ -107,7 +164,7 @@ impl Primary {
         out: &mut Vec<PrimaryOutput>,
     ) -> (Vec<AffinityChange>, Vec<(PeerName, CellSnapshot)>) {
         let mut closed = changes.cells_closed.clone();
-        if self.iteration == Iteration(0) {
+        if self.is_fresh {
             // A cell of the start that is left at once was never open.
             let built = self.distribution.affinity().keys().copied();
             closed.extend(built.filter(|cell| !self.membership.is_open(*cell)));

@@ -46,6 +46,20 @@ impl Distribution {
         }
     }
 
+    /// Takes in a performer that starts in its home.
+    pub(super) fn insert(&mut self, plan: &Plan, performer: PerformerId) {
+        let home = plan.performer(performer).home;
+        self.cell_of.push(home);
+        self.owned[home.0 as usize].push(performer);
+        self.hand_offs.push(0);
+    }
+
+    /// Takes a performer out of its cell for good.
+    pub(super) fn remove(&mut self, performer: PerformerId) {
+        let cell = self.cell_of[performer.0 as usize];
+        self.owned[cell.0 as usize].retain(|other| *other != performer);
+    }
+
     /// Gives a cell to a host, or with `None` to nobody.
     pub(super) fn place(&mut self, cell: CellId, host: Option<&PeerName>) {
         if let Some(former) = self.affinity.remove(&cell) {

@@ -88,7 +88,7 @@ impl Primary {
 
     /// Returns simulated time after the last completed iteration.
     pub fn sim_time(&self) -> SimTime {
-        self.sim_time_at(self.iteration)
+        self.sim_time
     }
 
     /// Returns the digest after the last completed iteration.

@@ -38,6 +38,22 @@ impl Known {
         }
     }
 
+    /// Notes a performer that comes with the next step: its links are about its origin.
+    pub(super) fn insert(&mut self, performer: PerformerId, model: &sdf::Model) {
+        let mut state = PerformerState::at_rest(performer, model.pose.position);
+        state.orientation_xyzw = model.pose.orientation_xyzw;
+        self.states.push(state);
+        self.reported.push(false);
+    }
+
+    /// Forgets a performer that goes with the next step.
+    pub(super) fn forget(&mut self, performer: PerformerId) {
+        self.transfers.remove(&performer);
+        self.poses.remove(&performer);
+        let position = self.states[performer.0 as usize].position;
+        self.states[performer.0 as usize] = PerformerState::at_rest(performer, position);
+    }
+
     /// Forgets what holds no longer once a step is done.
     pub(super) fn begin_step(&mut self, purpose: Purpose) {
         if purpose != Purpose::Fetch {

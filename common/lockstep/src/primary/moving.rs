@@ -1,13 +1,13 @@
-//! Cells that change host, by hand or for the sake of balance, and models that become performers.
+//! Cells that change host, by hand or for the sake of balance.
 //!
 //! A move takes two steps: one asks the present host for a snapshot, the next gives it to the new
 //! one. Neither changes any result.
 
 use protocol::primary_to_secondary::CellSnapshot;
-use protocol::{CellId, PeerName, PerformerId, RequestId, RoutingId, SessionTime};
+use protocol::{CellId, PeerName, RequestId, RoutingId, SessionTime};
 
 use super::stepping::{Purpose, Round};
-use super::{Phase, Primary, PrimaryOutput, Until, Waiter};
+use super::{Phase, Primary, PrimaryOutput};
 
 /// A cell that is to change host.
 #[derive(Debug)]
@@ -79,35 +79,6 @@ impl Primary {
         Ok(cell)
     }
 
-    pub(super) fn on_set_performer(
-        &mut self,
-        from: RoutingId,
-        request: RequestId,
-        model: &str,
-        size: Option<[f64; 3]>,
-        now: SessionTime,
-        out: &mut Vec<PrimaryOutput>,
-    ) {
-        if matches!(self.phase, Phase::Gathering { .. }) {
-            return Self::fail(from, request, "the secondaries are not ready yet", out);
-        }
-        let mut performers = self.plan.performers.iter();
-        let Some(index) = performers.position(|performer| performer.name == model) else {
-            let reason = format!("no model that can move is named {model:?}");
-            return Self::fail(from, request, &reason, out);
-        };
-        if size.is_some_and(|size| size.iter().any(|edge| !(edge.is_finite() && *edge > 0.0))) {
-            let reason = "the edges of a performer's box must be more than 0 m";
-            return Self::fail(from, request, reason, out);
-        }
-        let published = false;
-        if self.wait(from, request, Until::Changed { published }, out) {
-            self.membership
-                .set_performer(PerformerId(index as u32), size);
-            self.step_if_idle(now, out);
-        }
-    }
-
     /// Notes moves for the sake of balance, of cells that do not move already.
     pub(super) fn balance_cells(&mut self) {
         if !self.settings.balance || self.roster.len() < 2 {
@@ -131,8 +102,7 @@ impl Primary {
 
     /// Tells whether something waits for a step although time stands still.
     pub(super) fn has_to_rearrange(&self) -> bool {
-        let waits = |waiter: &Waiter| matches!(waiter.until, Until::Changed { .. });
-        !self.moves.is_empty() || self.waiters.iter().any(waits)
+        !self.moves.is_empty() || self.wishes.has_said()
     }
 
     /// Returns the cells whose snapshot the next step asks for, ascending.

@@ -7,7 +7,9 @@ use protocol::{
     ClientToPrimary, Command, Iteration, RequestId, RoutingId, SessionId, SessionTime, StopReason,
 };
 
+use super::wishes::Asker;
 use super::{Goal, Phase, Primary, PrimaryOutput, Until, Waiter};
+use crate::pace::Pace;
 
 /// How many clients may wait for their commands at once.
 pub(super) const WAITERS_MAX: usize = 1024;
@@ -43,19 +45,29 @@ impl Primary {
         if matches!(self.phase, Phase::Stopping(_) | Phase::Finished) {
             return Self::fail(from, request, "the run is ending", out);
         }
+        self.on_command(from, request, command, now, out);
+    }
+
+    /// Does what a client of this run asks, or notes it for the next step.
+    pub(super) fn on_command(
+        &mut self,
+        from: RoutingId,
+        request: RequestId,
+        command: Command,
+        now: SessionTime,
+        out: &mut Vec<PrimaryOutput>,
+    ) {
         match command {
             Command::Play => self.on_play(from, request, now, out),
             Command::Pause => self.on_pause(from, request, now, out),
             Command::Step { count } => self.on_step(from, request, count, now, out),
+            Command::RunTo { sim_time_s } => self.on_run_to(from, request, sim_time_s, now, out),
+            Command::SetRealTimeFactor { factor } => {
+                self.on_real_time_factor(from, request, factor, now, out);
+            }
             Command::Stop => {
-                self.on_stop(
-                    from,
-                    request,
-                    Outcome::Completed,
-                    "a client stopped it",
-                    now,
-                    out,
-                );
+                let cause = "a client stopped it";
+                self.on_stop(from, request, Outcome::Completed, cause, now, out);
             }
             Command::Interrupt => {
                 let cause = "the program that started it was interrupted";
@@ -64,11 +76,30 @@ impl Primary {
             Command::MoveCell { level, peer } => {
                 self.on_move_cell(from, request, &level, peer, now, out);
             }
-            Command::SetPerformer { model, size } => {
-                self.on_set_performer(from, request, &model, size, now, out);
+            Command::CallService {
+                service,
+                kind,
+                body,
+            } => {
+                self.on_call(from, request, &service, &kind, &body, now, out);
+            }
+            Command::SetPerformer { .. }
+            | Command::Reset { .. }
+            | Command::SetSeed { .. }
+            | Command::SetStepSize { .. }
+            | Command::Spawn(_)
+            | Command::Remove { .. }
+            | Command::SetPoses { .. }
+            | Command::ApplyWrench { .. }
+            | Command::SetJoint { .. }
+            | Command::SetCollisions { .. }
+            | Command::Attach { .. }
+            | Command::Detach { .. }
+            | Command::Publish { .. } => {
+                let asker = Asker::Client { to: from, request };
+                self.on_wish(asker, command, now, out);
             }
             Command::Ping | Command::Snapshot | Command::Layout | Command::Topics => {}
-            _ => Self::fail(from, request, "not possible yet", out),
         }
     }
 
@@ -82,8 +113,7 @@ impl Primary {
         if self.goal != Goal::Running {
             self.goal = Goal::Running;
             self.pace.restart(now);
-            let is_void = |waiter: &Waiter| !matches!(waiter.until, Until::Changed { .. });
-            self.fail_waiters("the simulation was told to play instead", is_void, out);
+            self.fail_waiters("the simulation was told to play instead", |_| true, out);
             self.event(Severity::Info, "command", "play".to_owned(), out);
             self.observe_clock(out);
         }
@@ -166,6 +196,45 @@ impl Primary {
         }
         self.goal = Goal::Until(last);
         self.event(Severity::Info, "command", format!("step {count}"), out);
+        self.step_if_idle(now, out);
+    }
+
+    fn on_run_to(
+        &mut self,
+        from: RoutingId,
+        request: RequestId,
+        sim_time_s: f64,
+        now: SessionTime,
+        out: &mut Vec<PrimaryOutput>,
+    ) {
+        let target_ns = (sim_time_s * 1e9).round();
+        let way_ns = target_ns - self.sim_time.0 as f64;
+        if !sim_time_s.is_finite() || way_ns <= 0.0 {
+            let reason = format!("{sim_time_s} s is not later than now, {}", self.sim_time);
+            return Self::fail(from, request, &reason, out);
+        }
+        let count = (way_ns / self.settings.step_size.as_nanos() as f64).ceil();
+        self.on_step(from, request, count as u64, now, out);
+    }
+
+    fn on_real_time_factor(
+        &mut self,
+        from: RoutingId,
+        request: RequestId,
+        factor: f64,
+        now: SessionTime,
+        out: &mut Vec<PrimaryOutput>,
+    ) {
+        if !(factor.is_finite() && factor >= 0.0) {
+            let reason = "a real-time factor is 0, for as fast as possible, or more";
+            return Self::fail(from, request, reason, out);
+        }
+        self.settings.real_time_factor = factor;
+        self.pace = Pace::new(self.settings.step_size, factor);
+        self.pace.restart(now);
+        let text = format!("set-real-time-factor {factor}");
+        self.event(Severity::Info, "command", text, out);
+        self.done(from, request, out);
         self.step_if_idle(now, out);
     }
 

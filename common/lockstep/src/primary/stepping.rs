@@ -6,8 +6,10 @@ use std::time::Duration;
 use protocol::exit::Outcome;
 use protocol::primary_to_observers::Severity;
 use protocol::primary_to_secondary::{AffinityChange, CellSnapshot, PrimaryToSecondary, Step};
-use protocol::{Iteration, PeerName, SessionTime, SimTime, StopReason};
+use protocol::secondary_to_primary::SystemRequest;
+use protocol::{PeerName, SessionTime, StopReason, TopicMessage};
 
+use super::wishes::Granted;
 use super::{Goal, PeerTiming, Phase, Primary, PrimaryOutput};
 use crate::placement::first_placement;
 
@@ -42,6 +44,13 @@ pub(super) struct Round {
     pub(super) published_at: SessionTime,
     /// Each secondary's ack, once it is there.
     pub(super) acks: BTreeMap<PeerName, Option<PeerTiming>>,
+    /// The wishes that the step brings.
+    pub(super) granted: Vec<Granted>,
+    /// Why actions of the step could not be done, by their numbers.
+    pub(super) failures: BTreeMap<u64, String>,
+    /// What systems wish for and say so far.
+    pub(super) requests: Vec<SystemRequest>,
+    pub(super) messages: Vec<TopicMessage>,
     resend_after: Duration,
     warn_after: Duration,
     give_up_after: Duration,
@@ -84,7 +93,7 @@ impl Primary {
             affinities,
             ..Step::default()
         };
-        self.publish(Purpose::Build, step, Vec::new(), now, out);
+        self.publish(Purpose::Build, step, Vec::new(), Vec::new(), now, out);
     }
 
     /// Returns the names of the secondaries, for people.
@@ -95,6 +104,9 @@ impl Primary {
 
     /// Returns when the next step is due, if one is.
     pub(super) fn next_step_due(&self) -> Option<SessionTime> {
+        if self.wishes.are_due() {
+            return Some(SessionTime(0));
+        }
         match self.goal {
             Goal::Paused => self.has_to_rearrange().then_some(SessionTime(0)),
             Goal::Pausing => Some(SessionTime(0)),
@@ -103,26 +115,28 @@ impl Primary {
     }
 
     pub(super) fn continue_stepping(&mut self, now: SessionTime, out: &mut Vec<PrimaryOutput>) {
-        if self
-            .settings
-            .iterations
-            .is_some_and(|limit| self.iteration.0 >= limit)
-        {
-            let cause = format!("all {} iterations are done", self.iteration);
-            return self.begin_stopping(StopReason::new(Outcome::Completed, cause), now, out);
-        }
-        if self.next_step_due().is_none_or(|due| due > now) {
-            return;
-        }
-        let purpose = match self.goal {
-            Goal::Paused => Purpose::Rearrange,
-            Goal::Pausing => Purpose::Pause,
-            Goal::Running | Goal::Until(_) => {
-                self.pace.begin(now);
-                Purpose::Advance
+        // Wishes that are all refused leave nothing to step for.
+        while matches!(self.phase, Phase::Idle) {
+            let limit = self.settings.iterations;
+            if limit.is_some_and(|limit| self.iteration.0 >= limit) {
+                let cause = format!("all {} iterations are done", self.iteration);
+                return self.begin_stopping(StopReason::new(Outcome::Completed, cause), now, out);
             }
-        };
-        self.begin_step(purpose, now, out);
+            self.keep_schedule(out);
+            if self.next_step_due().is_none_or(|due| due > now) {
+                return;
+            }
+            let purpose = match self.goal {
+                _ if self.wishes.are_due() => Purpose::Rearrange,
+                Goal::Paused => Purpose::Rearrange,
+                Goal::Pausing => Purpose::Pause,
+                Goal::Running | Goal::Until(_) => {
+                    self.pace.begin(now);
+                    Purpose::Advance
+                }
+            };
+            self.begin_step(purpose, now, out);
+        }
     }
 
     /// Publishes a step; it gets its number and its time here.
@@ -131,6 +145,7 @@ impl Primary {
         purpose: Purpose,
         step: Step,
         mut snapshots: Vec<(PeerName, CellSnapshot)>,
+        granted: Vec<Granted>,
         now: SessionTime,
         out: &mut Vec<PrimaryOutput>,
     ) {
@@ -140,20 +155,21 @@ impl Primary {
         } else {
             self.iteration
         };
+        let passes = if advances {
+            self.settings.step_size
+        } else {
+            Duration::ZERO
+        };
         self.sequence = self.sequence.next();
         self.known.begin_step(purpose);
         let step = Step {
             sequence: self.sequence,
             iteration,
-            sim_time: self.sim_time_at(iteration),
-            elapsed: self.sim_time_at(iteration),
+            sim_time: self.sim_time + passes,
+            elapsed: self.elapsed + passes,
             subscriptions: std::mem::take(&mut self.subscriptions),
             speaker: self.secondaries.first().cloned(),
-            step_size_ns: if advances {
-                self.settings.step_size.as_nanos() as u64
-            } else {
-                0
-            },
+            step_size_ns: passes.as_nanos() as u64,
             paused: !advances,
             ..step
         };
@@ -171,6 +187,10 @@ impl Primary {
             snapshots,
             published_at: now,
             acks: members.map(|(name, _)| (name.clone(), None)).collect(),
+            granted,
+            failures: BTreeMap::new(),
+            requests: Vec::new(),
+            messages: Vec::new(),
             resend_after: FIRST_RESEND,
             warn_after: FIRST_WARNING,
             give_up_after: self.settings.step_timeout,
@@ -242,14 +262,6 @@ impl Primary {
                 message: PrimaryToSecondary::Step(Box::new(round.step.clone())),
             });
         }
-    }
-
-    pub(super) fn sim_time_at(&self, iteration: Iteration) -> SimTime {
-        SimTime(
-            iteration
-                .0
-                .saturating_mul(self.settings.step_size.as_nanos() as u64),
-        )
     }
 }
 

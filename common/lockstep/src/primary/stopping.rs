@@ -48,6 +48,7 @@ impl Primary {
         let why = format!("the run ended: {reason}");
         self.fail_waiters(&why, |_| true, out);
         self.drop_moves(&why, out);
+        self.drop_wishes(&why, out);
         // By every way there is: a secondary may have lost its subscription.
         out.push(PrimaryOutput::Publish(PrimaryToSecondary::Stop(
             reason.clone(),

@@ -76,6 +76,7 @@ impl LiveRun {
             seed: run.seed,
             digests: settings.digests.clone(),
             states: settings.states.clone(),
+            messages: settings.messages.clone(),
             threads: run.threads,
             verify: run.verify,
             balance: run.balance,

@@ -29,6 +29,8 @@ pub(super) struct Settings {
     pub(super) digests: Option<PathBuf>,
     /// Where what every iteration changed is written.
     pub(super) states: Option<PathBuf>,
+    /// Where a line for every message is written.
+    pub(super) messages: Option<PathBuf>,
     /// Whether there is no view.
     pub(super) headless: bool,
 }
@@ -55,6 +57,7 @@ impl Settings {
             stem,
             digests: arguments.digests,
             states: arguments.states,
+            messages: arguments.messages,
             headless: arguments.headless,
         })
     }
@@ -132,8 +135,16 @@ fn with_flags(mut config: Config, arguments: &RunArguments) -> Result<Config, Fa
     levels.minimum_stay = arguments.minimum_stay.unwrap_or(levels.minimum_stay);
     let margin = arguments.interaction_margin;
     levels.interaction_margin_m = margin.unwrap_or(levels.interaction_margin_m);
-    if arguments.digests.is_some() && arguments.digests == arguments.states {
-        return Err(usage("--digests and --states need a file each".to_owned()));
+    let files = [
+        ("--digests", &arguments.digests),
+        ("--states", &arguments.states),
+        ("--messages", &arguments.messages),
+    ];
+    for (index, (name, path)) in files.iter().enumerate() {
+        let mut others = files[..index].iter();
+        if let Some((other, _)) = others.find(|(_, it)| path.is_some() && it == path) {
+            return Err(usage(format!("{other} and {name} need a file each")));
+        }
     }
     Ok(config)
 }

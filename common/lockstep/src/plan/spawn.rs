@@ -1,0 +1,104 @@
+//! Models that come into worlds and leave them during a run.
+
+use protocol::{CellId, ModelId, PerformerId};
+use sdf::Model;
+
+use super::{PerformerPlan, Plan, first_home};
+use crate::bounds::Bounds;
+use crate::levels::LevelIndex;
+
+impl Plan {
+    /// Adds a model at the end of its world's models. One that moves is a performer, whose number
+    /// is returned, and starts in the level that it touches; one that does not is in all cells.
+    ///
+    /// # Panics
+    /// When there is no such world.
+    pub fn spawn(&mut self, id: ModelId, model: &Model) -> Option<PerformerId> {
+        let world = id.world as usize;
+        let default_cell = self.default_cell(world);
+        if model.is_static {
+            self.global_models[world].push(id.model as usize);
+            self.cells[default_cell.0 as usize].is_permanent |= does_something(model);
+            return None;
+        }
+        let reach = model.reach();
+        let half_extents = [reach.radius; 3];
+        let bounds = Bounds::around(model.pose.position, half_extents);
+        let levels = LevelIndex::new(self.worlds.len(), &self.levels);
+        let mut touched = Vec::new();
+        levels.touching(&self.levels, world, &bounds, usize::MAX, &mut touched);
+        let home = first_home(&self.levels, &touched, &bounds).unwrap_or(default_cell);
+        self.performers.push(PerformerPlan {
+            world,
+            model: id.model as usize,
+            name: format!("{}{}", self.prefix(world), model.name),
+            half_extents,
+            has_loose_links: reach.has_loose_links,
+            is_level_bound: false,
+            joined_to: Vec::new(),
+            start: model.pose.position,
+            home,
+            is_removed: false,
+        });
+        Some(PerformerId(self.performers.len() as u32 - 1))
+    }
+
+    /// Takes a model out of its world for good; returns its number as a performer, if it is one
+    /// that was there.
+    pub fn remove(&mut self, id: ModelId) -> Option<PerformerId> {
+        let (world, model) = (id.world as usize, id.model as usize);
+        self.global_models[world].retain(|other| *other != model);
+        for level in self.levels.iter_mut().filter(|level| level.world == world) {
+            level.static_models.retain(|other| *other != model);
+        }
+        let performer = self.performer_of(id)?;
+        let plan = &mut self.performers[performer.0 as usize];
+        plan.is_removed = true;
+        let joined = std::mem::take(&mut plan.joined_to);
+        for other in joined {
+            let joined_to = &mut self.performers[other.0 as usize].joined_to;
+            joined_to.retain(|one| *one != performer);
+        }
+        Some(performer)
+    }
+
+    /// Returns a model's number as a performer, if it is one that is there.
+    pub fn performer_of(&self, id: ModelId) -> Option<PerformerId> {
+        let is_it = |one: &PerformerPlan| {
+            one.world == id.world as usize && one.model == id.model as usize && !one.is_removed
+        };
+        let number = self.performers.iter().position(is_it)?;
+        Some(PerformerId(number as u32))
+    }
+
+    /// Returns the default cell of a world.
+    ///
+    /// # Panics
+    /// When there is no such world.
+    pub fn default_cell(&self, world: usize) -> CellId {
+        let is_it = |cell: &super::CellPlan| cell.world == world && cell.level.is_none();
+        let number = self.cells.iter().position(is_it);
+        CellId(number.expect("every world has a default cell") as u32)
+    }
+
+    /// Notes that two performers are held together from now on, or are not any longer.
+    pub(crate) fn set_joined(&mut self, ends: [PerformerId; 2], joined: bool) {
+        for (one, other) in [(ends[0], ends[1]), (ends[1], ends[0])] {
+            let list = &mut self.performers[one.0 as usize].joined_to;
+            match (list.binary_search(&other), joined) {
+                (Err(place), true) => list.insert(place, other),
+                (Ok(place), false) => {
+                    list.remove(place);
+                }
+                (Ok(_), true) | (Err(_), false) => {}
+            }
+        }
+    }
+}
+
+/// Tells whether a model has systems or sensors, which run where it is.
+pub(super) fn does_something(model: &Model) -> bool {
+    let nested = model.nested.iter().any(|nested| !nested.plugins.is_empty());
+    let senses = model.links.iter().any(|link| !link.sensors.is_empty());
+    nested || senses || !model.plugins.is_empty()
+}

@@ -1,0 +1,55 @@
+//! Back to the start: every cell is dropped and built as the worlds have it.
+
+use protocol::client_to_primary::ResetKind;
+use protocol::primary_to_secondary::Step;
+use protocol::{SessionTime, SimTime};
+
+use super::distribution::Distribution;
+use super::known::Known;
+use super::stepping::Purpose;
+use super::wishes::Granted;
+use super::{Primary, PrimaryOutput};
+use crate::membership::Membership;
+use crate::placement::first_placement;
+
+impl Primary {
+    /// Has everyone build the cells of the start; what was spawned is gone, what was removed back.
+    /// Iterations go on: they number what is done, and never go back.
+    pub(super) fn begin_anew(
+        &mut self,
+        what: ResetKind,
+        granted: Granted,
+        now: SessionTime,
+        out: &mut Vec<PrimaryOutput>,
+    ) {
+        self.drop_moves("all models were reset before the cell could move", out);
+        self.forget_systems();
+        self.plan.clone_from(&self.plan_at_start);
+        self.register.clone_from(&self.register_at_start);
+        self.attachments.clear();
+        self.by_name = self.plan.performers_by_name();
+        self.known = Known::new(&self.plan);
+        let rules = crate::membership::Rules {
+            step_size_s: self.settings.step_size.as_secs_f64(),
+            ..self.settings.rules
+        };
+        self.membership = Membership::new(&self.plan, rules);
+        self.distribution = Distribution::new(&self.plan);
+        self.elapsed = SimTime(0);
+        if what == ResetKind::All {
+            self.sim_time = SimTime(0);
+        }
+        self.is_fresh = true;
+        let affinities = first_placement(&self.plan, &self.secondaries);
+        for change in &affinities {
+            self.distribution
+                .place(change.cell, change.secondary.as_ref());
+        }
+        let step = Step {
+            anew: true,
+            affinities,
+            ..Step::default()
+        };
+        self.publish(Purpose::Build, step, Vec::new(), vec![granted], now, out);
+    }
+}

@@ -1,0 +1,409 @@
+//! From a command with names to actions with numbers, and what the primary itself notes of it.
+//!
+//! Everything is checked before anything is noted: a command that is refused has changed nothing.
+
+use std::time::Duration;
+
+use protocol::action::Spawn;
+use protocol::client_to_primary::{NamedPose, SpawnRequest};
+use protocol::{
+    Action, Command, LinkPose, PerformerId, Publisher, SimTime, StampedAction, TopicMessage,
+};
+use sdf::{ModelParcel, Pose};
+
+use super::Primary;
+use super::wishes::Grant;
+use crate::pace::Pace;
+
+/// The longest name of a topic \[bytes\].
+const TOPIC_BYTES_MAX: usize = 1024;
+/// The longest that a wrench may act \[s\].
+const WRENCH_TIME_MAX_S: f64 = 1e9;
+/// The most names that are tried for a spawned model whose own is taken.
+const RENAMES_MAX: u32 = 100_000;
+
+impl Primary {
+    /// Notes what a command changes here, and returns what it changes in cells.
+    pub(super) fn grant(&mut self, command: &Command) -> Result<Grant, String> {
+        match command {
+            Command::Spawn(request) => self.grant_spawn(request),
+            Command::Remove { model } => self.grant_remove(model),
+            Command::SetPoses { poses } => self.grant_poses(poses),
+            Command::SetPerformer { model, size } => self.grant_performer(model, *size),
+            Command::ApplyWrench {
+                link,
+                force,
+                torque,
+                duration_s,
+            } => self.grant_wrench(link, *force, *torque, *duration_s),
+            Command::SetJoint {
+                joint,
+                axis,
+                position,
+                velocity,
+            } => self.grant_joint(joint, *axis, *position, *velocity),
+            Command::SetCollisions { entity, enabled } => {
+                let (model, link) = self.register.model_or_link(entity)?;
+                Ok(Grant::of(Action::SetCollisions {
+                    model,
+                    link,
+                    enabled: *enabled,
+                }))
+            }
+            Command::Attach { parent, child } => self.grant_attach(parent, child),
+            Command::Detach { parent, child } => self.grant_detach(parent, child),
+            Command::SetSeed { seed } => {
+                self.settings.seed = *seed;
+                Ok(Grant::of(Action::SetSeed(*seed)))
+            }
+            Command::SetStepSize { step_size_s } => self.grant_step_size(*step_size_s),
+            Command::Play
+            | Command::Pause
+            | Command::Step { .. }
+            | Command::RunTo { .. }
+            | Command::MoveCell { .. }
+            | Command::Reset { .. }
+            | Command::SetRealTimeFactor { .. }
+            | Command::Publish { .. }
+            | Command::CallService { .. }
+            | Command::Stop
+            | Command::Interrupt
+            | Command::Ping
+            | Command::Snapshot
+            | Command::Layout
+            | Command::Topics => Err("a system cannot ask for this".to_owned()),
+        }
+    }
+
+    fn grant_spawn(&mut self, request: &SpawnRequest) -> Result<Grant, String> {
+        let world = self.register.world(request.world.as_deref())?;
+        let read = sdf::read_model(&request.sdf, "the text to spawn", &*self.library.0);
+        let parcel = read.map_err(|error| error.to_string())?.parcel;
+        let wanted = request.name.as_deref().unwrap_or(&parcel.model.name);
+        let name = self.free_name(world, wanted, request.allow_renaming)?;
+        let pose = match &request.pose {
+            Some(pose) => Some(self.pose_in_world(pose, request.relative_to.as_deref())?),
+            None => None,
+        };
+        let parcel: ModelParcel = parcel.placed(Some(name), pose);
+        let model = self.register.add(world, &parcel.model);
+        let performer = self.plan.spawn(model, &parcel.model);
+        if let Some(performer) = performer {
+            self.known.insert(performer, &parcel.model);
+            self.membership.insert(&self.plan, performer);
+        }
+        Ok(Grant {
+            name: Some(self.register.name(model)),
+            spawned: performer,
+            ..Grant::of(Action::Spawn(Box::new(Spawn {
+                model,
+                performer,
+                cell: performer.map(|performer| self.plan.performer(performer).home),
+                parcel: parcel.encode(),
+            })))
+        })
+    }
+
+    /// Returns a name that no model of a world has.
+    fn free_name(&self, world: usize, wanted: &str, renames: bool) -> Result<String, String> {
+        let is_valid = !wanted.is_empty() && !wanted.contains("::") && !wanted.starts_with("__");
+        if !is_valid || wanted.chars().any(char::is_control) {
+            return Err(format!(
+                "{wanted:?} is no name of a model: it must not be empty, hold \"::\" or begin \
+                 with \"__\""
+            ));
+        }
+        if !self.register.is_taken(world, wanted) {
+            return Ok(wanted.to_owned());
+        }
+        let mut others = (1..RENAMES_MAX).map(|number| format!("{wanted}_{number}"));
+        let free = others.find(|name| renames && !self.register.is_taken(world, name));
+        free.ok_or_else(|| format!("the name {wanted:?} is taken by another model"))
+    }
+
+    /// Returns a pose, given in the frame of a model or of the world, in the world frame.
+    fn pose_in_world(&self, pose: &LinkPose, frame: Option<&str>) -> Result<Pose, String> {
+        let pose = sound_pose(pose)?;
+        let Some(frame) = frame.filter(|frame| !frame.is_empty() && *frame != "world") else {
+            return Ok(pose);
+        };
+        let model = self.register.model(frame)?;
+        let base = match self.plan.performer_of(model) {
+            Some(performer) => {
+                let state = &self.known.states[performer.0 as usize];
+                Pose {
+                    position: state.position,
+                    orientation_xyzw: state.orientation_xyzw,
+                }
+            }
+            None => self.register.entry(model).pose,
+        };
+        Ok(base.then(&pose))
+    }
+
+    fn grant_remove(&mut self, name: &str) -> Result<Grant, String> {
+        let model = self.register.model(name)?;
+        self.register.remove(model);
+        let joined = match self.plan.performer_of(model) {
+            Some(performer) => self.plan.performer(performer).joined_to.clone(),
+            None => Vec::new(),
+        };
+        let performer = self.plan.remove(model);
+        if let Some(performer) = performer {
+            self.membership.remove(performer);
+            self.known.forget(performer);
+            self.attachments
+                .retain(|(parent, child)| parent.model != model && child.model != model);
+            for other in joined {
+                self.membership.note_joined(&self.plan, other);
+            }
+        }
+        Ok(Grant {
+            removed: performer,
+            ..Grant::of(Action::Remove { model })
+        })
+    }
+
+    fn grant_poses(&mut self, poses: &[NamedPose]) -> Result<Grant, String> {
+        if poses.is_empty() {
+            return Err("no model is named".to_owned());
+        }
+        let mut actions = Vec::with_capacity(poses.len());
+        for NamedPose { model: name, pose } in poses {
+            let model = self.register.mover(name)?;
+            let pose = sound_pose(pose).map_err(|reason| format!("{name}: {reason}"))?;
+            let mut packed = [0.0; 7];
+            packed[..3].copy_from_slice(&pose.position);
+            packed[3..].copy_from_slice(&pose.orientation_xyzw);
+            actions.push(Action::SetPose {
+                model,
+                pose: packed,
+            });
+        }
+        Ok(Grant {
+            actions,
+            ..Grant::default()
+        })
+    }
+
+    fn grant_performer(&mut self, name: &str, size: Option<[f64; 3]>) -> Result<Grant, String> {
+        let Ok(model) = self.register.mover(name) else {
+            return Err(format!("no model that can move is named {name:?}"));
+        };
+        if size.is_some_and(|size| size.iter().any(|edge| !(edge.is_finite() && *edge > 0.0))) {
+            return Err("the edges of a performer's box must be more than 0 m".to_owned());
+        }
+        let performer = self.plan.performer_of(model);
+        let performer = performer.expect("a model that moves is a performer");
+        self.membership.set_performer(performer, size);
+        Ok(Grant::default())
+    }
+
+    fn grant_wrench(
+        &mut self,
+        link: &str,
+        force: [f64; 3],
+        torque: [f64; 3],
+        duration_s: f64,
+    ) -> Result<Grant, String> {
+        let link = self.register.link(link)?;
+        let mut numbers = force.iter().chain(&torque);
+        if !numbers.all(|number| number.is_finite()) {
+            return Err("a force or torque is no finite number".to_owned());
+        }
+        if !(0.0..=WRENCH_TIME_MAX_S).contains(&duration_s) {
+            return Err(format!("a force cannot act for {duration_s} s"));
+        }
+        let duration = Duration::from_secs_f64(duration_s);
+        Ok(Grant::of(Action::Wrench {
+            link,
+            force,
+            torque,
+            until: self.elapsed + duration.max(self.settings.step_size),
+        }))
+    }
+
+    fn grant_joint(
+        &mut self,
+        joint: &str,
+        axis: u32,
+        position: Option<f64>,
+        velocity: Option<f64>,
+    ) -> Result<Grant, String> {
+        let (model, index) = self.register.axis(joint, axis)?;
+        if position.is_none() && velocity.is_none() {
+            return Err("neither a position nor a velocity is given".to_owned());
+        }
+        let mut numbers = position.iter().chain(&velocity);
+        if !numbers.all(|number| number.is_finite()) {
+            return Err("a position or velocity is no finite number".to_owned());
+        }
+        Ok(Grant::of(Action::SetJoint {
+            model,
+            joint: index,
+            axis,
+            position,
+            velocity,
+        }))
+    }
+
+    /// Returns the performers at the ends of an attachment, with their links.
+    fn ends(
+        &self,
+        parent: &str,
+        child: &str,
+    ) -> Result<[(PerformerId, protocol::LinkId); 2], String> {
+        let ends = [self.register.link(parent)?, self.register.link(child)?];
+        if ends[0].model == ends[1].model {
+            return Err(format!("{parent:?} and {child:?} are of one model"));
+        }
+        if ends[0].model.world != ends[1].model.world {
+            return Err(format!("{parent:?} and {child:?} are in different worlds"));
+        }
+        Ok(ends.map(|link| {
+            let performer = self.plan.performer_of(link.model);
+            (performer.expect("a model that moves is a performer"), link)
+        }))
+    }
+
+    fn grant_attach(&mut self, parent: &str, child: &str) -> Result<Grant, String> {
+        let [(one, parent_link), (other, child_link)] = self.ends(parent, child)?;
+        let link_ends = (parent_link, child_link);
+        if self.attachments.contains(&link_ends) {
+            return Err(format!("{parent:?} holds {child:?} already"));
+        }
+        self.attachments.insert(link_ends);
+        self.set_joined([one, other], true);
+        Ok(Grant {
+            joined: Some([one, other]),
+            ..Grant::of(Action::Attach {
+                parent: parent_link,
+                child: child_link,
+            })
+        })
+    }
+
+    fn grant_detach(&mut self, parent: &str, child: &str) -> Result<Grant, String> {
+        let [(one, parent_link), (other, child_link)] = self.ends(parent, child)?;
+        if !self.attachments.remove(&(parent_link, child_link)) {
+            return Err(format!("{parent:?} does not hold {child:?}"));
+        }
+        let are_held = self.attachments.iter().any(|(parent, child)| {
+            let models = [parent.model, child.model];
+            models.contains(&parent_link.model) && models.contains(&child_link.model)
+        });
+        if !are_held {
+            self.set_joined([one, other], false);
+        }
+        Ok(Grant::of(Action::Detach {
+            parent: parent_link,
+            child: child_link,
+        }))
+    }
+
+    /// Notes that two performers are held together from now on, or are not any longer; joints of
+    /// their world hold on.
+    pub(super) fn set_joined(&mut self, ends: [PerformerId; 2], joined: bool) {
+        let [one, other] = ends.map(|end| end.0 as usize);
+        let at_start = self.plan_at_start.performers.get(one);
+        if !joined && at_start.is_some_and(|one| one.joined_to.contains(&PerformerId(other as u32)))
+        {
+            return;
+        }
+        self.plan.set_joined(ends, joined);
+        for end in ends {
+            self.membership.note_joined(&self.plan, end);
+        }
+    }
+
+    /// Forgets the attachment that an action of this number would have made.
+    pub(super) fn forget_attachment(&mut self, actions: &[StampedAction], number: u64) {
+        for stamped in actions.iter().filter(|stamped| stamped.number == number) {
+            if let Action::Attach { parent, child } = &stamped.action {
+                self.attachments.remove(&(*parent, *child));
+            }
+        }
+    }
+
+    fn grant_step_size(&mut self, step_size_s: f64) -> Result<Grant, String> {
+        if !(sdf::STEP_SIZE_MIN_S..=sdf::STEP_SIZE_MAX_S).contains(&step_size_s) {
+            return Err(format!(
+                "a step of {step_size_s} s is not from {} s to {} s",
+                sdf::STEP_SIZE_MIN_S,
+                sdf::STEP_SIZE_MAX_S
+            ));
+        }
+        self.settings.step_size = Duration::from_secs_f64(step_size_s);
+        self.membership.set_step_size(step_size_s);
+        self.pace = Pace::new(self.settings.step_size, self.settings.real_time_factor);
+        let step_size_ns = self.settings.step_size.as_nanos() as u64;
+        Ok(Grant::of(Action::SetStepSize(step_size_ns)))
+    }
+
+    /// Returns what a client says on a topic, once it is a message of its kind.
+    pub(super) fn message_of(
+        &self,
+        topic: String,
+        kind: String,
+        body: Vec<u8>,
+    ) -> Result<TopicMessage, String> {
+        let is_name = topic.starts_with('/') && topic.len() <= TOPIC_BYTES_MAX;
+        if !is_name || topic.chars().any(|c| c.is_whitespace() || c.is_control()) {
+            return Err(format!(
+                "{topic:?} is no name of a topic: it begins with / and has no blanks"
+            ));
+        }
+        let found = messages::find(&kind);
+        let kind = found.ok_or_else(|| format!("no kind of message is named {kind:?}"))?;
+        let known = || self.settings.topics.iter().filter(|one| one.topic == topic);
+        if known().next().is_some() && known().all(|one| one.kind != kind.name) {
+            let kinds: Vec<&str> = known().map(|one| one.kind.as_str()).collect();
+            return Err(format!(
+                "messages on {topic} are {}, not {}",
+                kinds.join(" or "),
+                kind.name
+            ));
+        }
+        kind.check(&body).map_err(|error| chain(&error))?;
+        Ok(TopicMessage {
+            topic,
+            kind: kind.name.to_owned(),
+            publisher: Publisher::Client,
+            iteration: self.iteration,
+            sim_time: SimTime(0),
+            body,
+        })
+    }
+}
+
+impl Grant {
+    fn of(action: Action) -> Self {
+        Self {
+            actions: vec![action],
+            ..Self::default()
+        }
+    }
+}
+
+/// Returns an error with its causes.
+pub(super) fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text = format!("{text}: {error}");
+        cause = error.source();
+    }
+    text
+}
+
+/// Returns a pose with an orientation of length 1.
+fn sound_pose(pose: &LinkPose) -> Result<Pose, String> {
+    let norm = pose[3..].iter().map(|part| part * part).sum::<f64>().sqrt();
+    if !pose.iter().all(|number| number.is_finite()) || !norm.is_finite() || norm < 1e-6 {
+        return Err("a pose needs finite numbers and an orientation that is not zero".to_owned());
+    }
+    Ok(Pose {
+        position: std::array::from_fn(|axis| pose[axis]),
+        orientation_xyzw: std::array::from_fn(|part| pose[3 + part] / norm),
+    })
+}

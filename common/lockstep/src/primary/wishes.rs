@@ -1,0 +1,489 @@
+//! What clients and systems wish for: noted when it comes, done between two iterations.
+//!
+//! Whatever changes models is done in a round in which time stands still, so that membership sees
+//! what came of it before anything moves on: the same whether time runs or is paused. What is said
+//! on topics goes along with the next step.
+//! **Invariant:** a wish that cannot be granted changes nothing, not even the number of rounds in
+//! which models change.
+
+use std::collections::VecDeque;
+
+use protocol::client_to_primary::ResetKind;
+use protocol::primary_to_client::{PrimaryToClient, Reply};
+use protocol::primary_to_observers::Severity;
+use protocol::secondary_to_primary::SystemRequest;
+use protocol::{
+    Command, Iteration, PerformerId, Publisher, RequestId, RoutingId, ScheduledCommand,
+    SessionTime, StampedAction, TopicMessage,
+};
+
+use super::requests::WAITERS_MAX;
+use super::stepping::Purpose;
+use super::{Phase, Primary, PrimaryOutput};
+
+/// How many wishes of systems may wait at once.
+const REQUESTS_MAX: usize = 1 << 16;
+/// How many different failures of systems' wishes are told.
+const TOLD_MAX: usize = 64;
+
+/// All that is wished for and not done yet.
+#[derive(Debug, Default)]
+pub(super) struct Wishes {
+    /// By systems, in order of publishers; they come first.
+    requested: VecDeque<Wish>,
+    /// By clients and the schedule, in the order in which they came.
+    asked: VecDeque<Wish>,
+    /// What clients say on topics, in the order in which they came.
+    said: Vec<(TopicMessage, Asker)>,
+    /// What systems said on topics that systems listen to, for the next iteration.
+    pub(super) heard: Vec<TopicMessage>,
+    schedule: VecDeque<ScheduledCommand>,
+    /// Whether what was said is to be heard while time stands still.
+    is_round_due: bool,
+    /// The number of the next action.
+    next_number: u64,
+    /// In how many rounds models have changed since this iteration.
+    round: u32,
+    /// Failures of systems' wishes that were told.
+    told: std::collections::BTreeSet<String>,
+}
+
+/// Something wished for.
+#[derive(Debug)]
+struct Wish {
+    command: Command,
+    asker: Asker,
+}
+
+/// Who wishes for something.
+#[derive(Clone, Debug)]
+pub(super) enum Asker {
+    /// A client, which waits for its reply.
+    Client { to: RoutingId, request: RequestId },
+    /// A system.
+    System(Publisher),
+    /// The schedule.
+    Schedule,
+}
+
+/// A wish that is part of a step under way.
+#[derive(Debug)]
+pub(super) struct Granted {
+    asker: Asker,
+    /// The number of its actions.
+    number: u64,
+    /// The name of the model that it spawned.
+    name: Option<String>,
+    /// Performers that are no longer held together when it fails.
+    joined: Option<[PerformerId; 2]>,
+}
+
+/// What of the wishes goes into a step.
+#[derive(Debug, Default)]
+pub(super) struct Batch {
+    pub(super) actions: Vec<StampedAction>,
+    pub(super) messages: Vec<TopicMessage>,
+    pub(super) granted: Vec<Granted>,
+    /// Performers that come with it.
+    pub(super) spawned: Vec<PerformerId>,
+    /// Performers that go with it.
+    pub(super) removed: Vec<PerformerId>,
+    /// Whether something changes that is no action.
+    is_needed: bool,
+}
+
+/// What granting a wish comes to.
+#[derive(Debug, Default)]
+pub(super) struct Grant {
+    pub(super) actions: Vec<protocol::Action>,
+    pub(super) name: Option<String>,
+    pub(super) joined: Option<[PerformerId; 2]>,
+    pub(super) spawned: Option<PerformerId>,
+    pub(super) removed: Option<PerformerId>,
+}
+
+impl Wishes {
+    pub(super) fn new(schedule: Vec<ScheduledCommand>) -> Self {
+        Self {
+            schedule: schedule.into(),
+            ..Self::default()
+        }
+    }
+
+    /// Tells whether a round is due in which time stands still.
+    pub(super) fn are_due(&self) -> bool {
+        !self.requested.is_empty() || !self.asked.is_empty() || self.is_round_due
+    }
+
+    /// Tells whether anything waits that a step of any kind can bring.
+    pub(super) fn has_said(&self) -> bool {
+        !self.said.is_empty()
+    }
+
+    /// Takes the next entries of the schedule that are due after an iteration, one round's at a
+    /// time.
+    pub(super) fn take_from_schedule(&mut self, iteration: Iteration) -> Vec<ScheduledCommand> {
+        let is_due = |one: &ScheduledCommand| one.iteration <= iteration;
+        let round = match self.schedule.front() {
+            Some(first) if is_due(first) => first.paused_round,
+            _ => return Vec::new(),
+        };
+        self.is_round_due |= round.is_some();
+        let mut due = Vec::new();
+        while let Some(first) = self.schedule.front()
+            && is_due(first)
+            && first.paused_round == round
+        {
+            due.extend(self.schedule.pop_front());
+        }
+        due
+    }
+
+    /// Takes over what systems wish for and say, in order of publishers.
+    pub(super) fn take_from_systems(
+        &mut self,
+        mut requests: Vec<SystemRequest>,
+        mut messages: Vec<TopicMessage>,
+    ) {
+        requests.sort_by_key(|request| request.publisher);
+        messages.sort_by_key(|message| message.publisher);
+        let room = REQUESTS_MAX.saturating_sub(self.requested.len());
+        let wishes = requests.into_iter().take(room).map(|request| Wish {
+            command: request.command,
+            asker: Asker::System(request.publisher),
+        });
+        self.requested.extend(wishes);
+        self.heard.extend(messages);
+    }
+
+    /// Notes that time has advanced.
+    pub(super) fn begin_iteration(&mut self) {
+        self.round = 0;
+    }
+}
+
+impl Primary {
+    /// Notes a command for the next step, or refuses it.
+    pub(super) fn on_wish(
+        &mut self,
+        asker: Asker,
+        command: Command,
+        now: SessionTime,
+        out: &mut Vec<PrimaryOutput>,
+    ) {
+        if matches!(self.phase, Phase::Gathering { .. }) {
+            return self.refuse_wish(&asker, "the secondaries are not ready yet", out);
+        }
+        let waiting = self.wishes.asked.len() + self.wishes.said.len();
+        if matches!(asker, Asker::Client { .. }) && waiting >= WAITERS_MAX {
+            return self.refuse_wish(&asker, "too many commands are under way", out);
+        }
+        self.note_wish(asker, command, out);
+        self.step_if_idle(now, out);
+    }
+
+    fn note_wish(&mut self, asker: Asker, command: Command, out: &mut Vec<PrimaryOutput>) {
+        if let Command::Publish { topic, kind, body } = command {
+            return match self.message_of(topic, kind, body) {
+                Ok(message) => self.wishes.said.push((message, asker)),
+                Err(reason) => self.refuse_wish(&asker, &reason, out),
+            };
+        }
+        self.wishes.asked.push_back(Wish { command, asker });
+    }
+
+    /// Takes what is due from the schedule.
+    pub(super) fn keep_schedule(&mut self, out: &mut Vec<PrimaryOutput>) {
+        if self.wishes.are_due() {
+            return;
+        }
+        for due in self.wishes.take_from_schedule(self.iteration) {
+            self.note_wish(Asker::Schedule, due.command, out);
+        }
+    }
+
+    /// Takes into a step what it can bring.
+    pub(super) fn stamp(&mut self, purpose: Purpose, out: &mut Vec<PrimaryOutput>) -> Batch {
+        let mut batch = Batch::default();
+        match purpose {
+            Purpose::Advance | Purpose::Rearrange => {}
+            Purpose::Build | Purpose::Pause | Purpose::Fetch => return batch,
+        }
+        let round = (purpose == Purpose::Rearrange).then_some(self.wishes.round);
+        if purpose == Purpose::Rearrange {
+            self.stamp_wishes(&mut batch, round, out);
+        } else {
+            batch.messages = std::mem::take(&mut self.wishes.heard);
+        }
+        let mut said = Vec::new();
+        for (message, asker) in std::mem::take(&mut self.wishes.said) {
+            let message = TopicMessage {
+                iteration: self.iteration,
+                sim_time: self.sim_time,
+                ..message
+            };
+            let command = Command::Publish {
+                topic: message.topic.clone(),
+                kind: message.kind.clone(),
+                body: message.body.clone(),
+            };
+            self.record(&asker, round, command, out);
+            said.push(message);
+            batch
+                .granted
+                .push(Granted::plain(asker, self.wishes.next_number));
+        }
+        batch.is_needed |= std::mem::take(&mut self.wishes.is_round_due) || !said.is_empty();
+        said.append(&mut batch.messages);
+        batch.messages = said;
+        if batch.is_needed && purpose == Purpose::Rearrange {
+            self.wishes.round += 1;
+        }
+        batch
+    }
+
+    fn stamp_wishes(
+        &mut self,
+        batch: &mut Batch,
+        round: Option<u32>,
+        out: &mut Vec<PrimaryOutput>,
+    ) {
+        while let Some(wish) = self.next_wish() {
+            let granted = match &wish.command {
+                Command::Reset {
+                    what: ResetKind::Time,
+                } => {
+                    self.sim_time = protocol::SimTime(0);
+                    self.observe_clock(out);
+                    Ok(Grant::default())
+                }
+                command => self.grant(command),
+            };
+            match granted {
+                Ok(grant) => self.take_grant(batch, wish, grant, round, out),
+                Err(reason) => {
+                    if let Asker::System(publisher) = wish.asker {
+                        self.tell_of_system(publisher, &wish.command, &reason, out);
+                    }
+                    self.refuse_wish(&wish.asker, &reason, out);
+                }
+            }
+        }
+    }
+
+    fn take_grant(
+        &mut self,
+        batch: &mut Batch,
+        wish: Wish,
+        grant: Grant,
+        round: Option<u32>,
+        out: &mut Vec<PrimaryOutput>,
+    ) {
+        let number = self.wishes.next_number;
+        self.wishes.next_number += 1;
+        batch.is_needed = true;
+        batch.spawned.extend(grant.spawned);
+        batch.removed.extend(grant.removed);
+        let actions = grant.actions.into_iter();
+        let stamped = actions.map(|action| StampedAction { number, action });
+        batch.actions.extend(stamped);
+        if let (Asker::Client { .. }, Some(text)) = (&wish.asker, wish.command.text()) {
+            self.event(Severity::Info, "command", text, out);
+        }
+        self.record(&wish.asker, round, wish.command, out);
+        batch.granted.push(Granted {
+            asker: wish.asker,
+            number,
+            name: grant.name,
+            joined: grant.joined,
+        });
+    }
+
+    /// Returns the next wish that can be part of a round; a reset of models is a round of its own.
+    fn next_wish(&mut self) -> Option<Wish> {
+        let queue = if self.wishes.requested.is_empty() {
+            &mut self.wishes.asked
+        } else {
+            &mut self.wishes.requested
+        };
+        if queue.front().is_some_and(Wish::resets_models) {
+            return None;
+        }
+        queue.pop_front()
+    }
+
+    /// Returns who wishes for a reset of models, when that is what comes next.
+    pub(super) fn take_reset(
+        &mut self,
+        out: &mut Vec<PrimaryOutput>,
+    ) -> Option<(ResetKind, Granted)> {
+        let queue = if self.wishes.requested.is_empty() {
+            &mut self.wishes.asked
+        } else {
+            &mut self.wishes.requested
+        };
+        if !queue.front().is_some_and(Wish::resets_models) {
+            return None;
+        }
+        let wish = queue.pop_front()?;
+        let Command::Reset { what } = wish.command else {
+            unreachable!("what resets models is a reset");
+        };
+        let text = wish.command.text().unwrap_or_default();
+        self.event(Severity::Info, "command", text, out);
+        let round = Some(self.wishes.round);
+        self.wishes.round += 1;
+        self.record(&wish.asker, round, wish.command, out);
+        Some((what, Granted::plain(wish.asker, self.wishes.next_number)))
+    }
+
+    /// Forgets what systems of models that are gone wished for and said.
+    pub(super) fn forget_systems(&mut self) {
+        self.wishes.requested.clear();
+        self.wishes.heard.clear();
+    }
+
+    /// Puts out what a run must be given to be repeated.
+    fn record(
+        &self,
+        asker: &Asker,
+        paused_round: Option<u32>,
+        command: Command,
+        out: &mut Vec<PrimaryOutput>,
+    ) {
+        if !matches!(asker, Asker::System(_)) {
+            out.push(PrimaryOutput::Stamped(ScheduledCommand {
+                iteration: self.iteration,
+                paused_round,
+                command,
+            }));
+        }
+    }
+
+    /// Answers those whose wishes a completed step has brought.
+    pub(super) fn answer_granted(
+        &mut self,
+        granted: Vec<Granted>,
+        actions: &[StampedAction],
+        failures: &std::collections::BTreeMap<u64, String>,
+        out: &mut Vec<PrimaryOutput>,
+    ) {
+        for one in granted {
+            match (failures.get(&one.number), &one.asker) {
+                (Some(reason), asker) => {
+                    if let Some(ends) = one.joined {
+                        self.set_joined(ends, false);
+                        self.forget_attachment(actions, one.number);
+                    }
+                    self.refuse_wish(asker, reason, out);
+                }
+                (None, Asker::Client { to, request }) => {
+                    let reply = Reply::Done {
+                        iteration: self.iteration,
+                        name: one.name,
+                    };
+                    out.push(PrimaryOutput::Reply {
+                        to: to.clone(),
+                        message: PrimaryToClient {
+                            request: *request,
+                            reply,
+                        },
+                    });
+                }
+                (None, Asker::System(_) | Asker::Schedule) => {}
+            }
+        }
+    }
+
+    /// Refuses all that waits, since the run ends.
+    pub(super) fn drop_wishes(&mut self, reason: &str, out: &mut Vec<PrimaryOutput>) {
+        let wishes = std::mem::take(&mut self.wishes);
+        let asked = wishes.asked.into_iter().map(|wish| wish.asker);
+        for asker in asked.chain(wishes.said.into_iter().map(|(_, asker)| asker)) {
+            self.refuse_wish(&asker, reason, out);
+        }
+        if let Phase::Stepping(round) = &mut self.phase {
+            for granted in std::mem::take(&mut round.granted) {
+                self.refuse_wish(&granted.asker, reason, out);
+            }
+        }
+    }
+
+    pub(super) fn refuse_wish(&self, asker: &Asker, reason: &str, out: &mut Vec<PrimaryOutput>) {
+        match asker {
+            Asker::Client { to, request } => Self::fail(to.clone(), *request, reason, out),
+            Asker::Schedule => {
+                let text = format!("a scheduled command failed: {reason}");
+                self.event(Severity::Warning, "command", text, out);
+            }
+            Asker::System(_) => {}
+        }
+    }
+
+    /// Tells of a system's wish that cannot be granted, once.
+    fn tell_of_system(
+        &mut self,
+        publisher: Publisher,
+        command: &Command,
+        reason: &str,
+        out: &mut Vec<PrimaryOutput>,
+    ) {
+        let what = command.text().unwrap_or_default();
+        let whose = match publisher {
+            Publisher::Client => None,
+            Publisher::World { world, .. } => self.plan.worlds.get(world as usize).cloned(),
+            Publisher::Model { model, .. } => self.register.find(model),
+        };
+        let whose = whose.unwrap_or_else(|| "nobody".to_owned());
+        let text = format!("a system of {whose} asked for {what:?}, which failed: {reason}");
+        if self.wishes.told.len() < TOLD_MAX && self.wishes.told.insert(text.clone()) {
+            self.event(Severity::Warning, "command", text, out);
+        }
+    }
+}
+
+impl Wish {
+    fn resets_models(&self) -> bool {
+        matches!(
+            self.command,
+            Command::Reset {
+                what: ResetKind::All | ResetKind::Models
+            }
+        )
+    }
+}
+
+impl Granted {
+    fn plain(asker: Asker, number: u64) -> Self {
+        Self {
+            asker,
+            number,
+            name: None,
+            joined: None,
+        }
+    }
+
+    /// Returns who is held together by it, with the number of its actions.
+    pub(super) fn joined(&self) -> Option<(u64, [PerformerId; 2])> {
+        Some((self.number, self.joined?))
+    }
+}
+
+impl Batch {
+    /// Tells whether a round must be made for it.
+    pub(super) fn is_needed(&self) -> bool {
+        self.is_needed
+    }
+
+    /// Tells whether it changes models.
+    pub(super) fn changes_models(&self) -> bool {
+        !self.actions.is_empty()
+    }
+
+    /// Takes a wish that cannot be granted after all out of it.
+    pub(super) fn take_out(&mut self, number: u64) -> Option<Asker> {
+        self.actions.retain(|stamped| stamped.number != number);
+        let place = self.granted.iter().position(|one| one.number == number)?;
+        Some(self.granted.remove(place).asker)
+    }
+}

@@ -1,0 +1,92 @@
+//! How transcripts word what clients ask a primary.
+
+use protocol::client_to_primary::{NamedPose, ResetKind, SpawnRequest};
+use protocol::{Command, PeerName};
+
+/// Returns the command in some words.
+///
+/// # Panics
+/// When there is no such command.
+pub(super) fn command(words: &[&str]) -> Command {
+    let owned = |word: &&str| (*word).to_owned();
+    match words {
+        ["play"] => Command::Play,
+        ["pause"] => Command::Pause,
+        ["step", count] => Command::Step {
+            count: count.parse().expect("a number of iterations"),
+        },
+        ["run-to", time] => Command::RunTo {
+            sim_time_s: number(time),
+        },
+        ["move-cell", level, peer] => Command::MoveCell {
+            level: owned(level),
+            peer: peer.parse::<PeerName>().expect("the name of a peer"),
+        },
+        ["set-performer", model] => Command::SetPerformer {
+            model: owned(model),
+            size: None,
+        },
+        ["set-pose", model, x] => Command::SetPoses {
+            poses: vec![NamedPose {
+                model: owned(model),
+                pose: [number(x), 0.0, 1.0, 0.0, 0.0, 0.0, 1.0],
+            }],
+        },
+        ["spawn", name, x] => Command::Spawn(Box::new(SpawnRequest {
+            sdf: BALL.to_owned(),
+            name: Some(owned(name)),
+            pose: Some([number(x), 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]),
+            ..SpawnRequest::default()
+        })),
+        ["remove", model] => Command::Remove {
+            model: owned(model),
+        },
+        ["attach", parent, child] => Command::Attach {
+            parent: owned(parent),
+            child: owned(child),
+        },
+        ["detach", parent, child] => Command::Detach {
+            parent: owned(parent),
+            child: owned(child),
+        },
+        ["push", link] => Command::ApplyWrench {
+            link: owned(link),
+            force: [1.0, 0.0, 0.0],
+            torque: [0.0; 3],
+            duration_s: 1.0,
+        },
+        ["reset", "all"] => Command::Reset {
+            what: ResetKind::All,
+        },
+        ["reset", "time"] => Command::Reset {
+            what: ResetKind::Time,
+        },
+        ["set-step-size", size] => Command::SetStepSize {
+            step_size_s: number(size),
+        },
+        ["say", topic] => Command::Publish {
+            topic: owned(topic),
+            kind: "gz.msgs.Empty".to_owned(),
+            body: messages::encode(&messages::Empty::default()),
+        },
+        ["call", service, json] => {
+            let json = serde_json::from_str(json).expect("JSON without blanks");
+            let kind = messages::find("gz.msgs.WorldControl").expect("a kind of message");
+            Command::CallService {
+                service: owned(service),
+                kind: String::new(),
+                body: kind.from_json(json).expect("a request"),
+            }
+        }
+        ["stop"] => Command::Stop,
+        other => panic!("no such request: {other:?}"),
+    }
+}
+
+const BALL: &str = "<sdf version='1.10'><model name='ball'><link name='link'><collision \
+    name='c'><geometry><sphere><radius>0.3</radius></sphere></geometry></collision></link>\
+    </model></sdf>";
+
+fn number(word: &str) -> f64 {
+    word.parse().expect("a number")
+}
