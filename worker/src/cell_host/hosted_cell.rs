@@ -85,10 +85,7 @@ impl HostedCell {
         let world = scene.plan.cell(id).world;
         let mut physics = Cell::new(Arc::clone(&scene.worlds[world]));
         for model in &scene.plan.global_models[world] {
-            physics.insert_static(*model);
-            if scene.is_untouchable(world, *model) {
-                physics.switch_static(*model, false);
-            }
+            insert_static(&mut physics, scene, world, *model);
         }
         let mut cell = Self::around(id, world, physics);
         if scene.plan.cell(id).level.is_none() {
@@ -335,10 +332,7 @@ impl HostedCell {
         let keepers = self.keepers.entry(model).or_insert(0);
         *keepers += 1;
         if *keepers == 1 {
-            self.physics.insert_static(model);
-            if scene.is_untouchable(self.world, model) {
-                self.physics.switch_static(model, false);
-            }
+            insert_static(&mut self.physics, scene, self.world, model);
         }
     }
 
@@ -388,5 +382,13 @@ impl HostedCell {
             }
         }
         Ok(())
+    }
+}
+
+/// Adds a model that never moves, as commands left it.
+fn insert_static(physics: &mut Cell, scene: &Scene, world: usize, model: usize) {
+    physics.insert_static(model);
+    for link in scene.untouchable_links(world, model) {
+        physics.switch_static(model, link as usize, false);
     }
 }

@@ -250,7 +250,7 @@ fn what_touches_nothing_falls_through_the_ground() {
     cell.set_collisions(PerformerId(1), Some(0), true);
     run(&mut cell, 1.0);
     assert!((at(&cell, 1, 0)[2] - 0.5).abs() < 0.01);
-    cell.switch_static(0, false);
+    cell.switch_static(0, 0, false);
     run(&mut cell, 0.5);
     assert!(at(&cell, 1, 0)[2] < -0.5);
 }
