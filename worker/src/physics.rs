@@ -7,6 +7,7 @@
 
 pub mod access;
 mod actuation;
+pub mod actor;
 mod attachment;
 pub mod cell;
 mod collider;
@@ -40,6 +41,7 @@ pub mod volume;
 mod world_joint;
 
 pub use access::ModelRef;
+pub use actor::ActorSolid;
 pub use cell::Cell;
 pub use commands::CommandError;
 pub use contacts::{CollisionRef, Contact, ContactPoint};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use protocol::{DigestBuilder, PerformerId, PerformerState};
+use protocol::{DigestBuilder, PerformerId, PerformerState, SimTime};
 use rapier3d_f64::dynamics::{
     ImpulseJointHandle, IntegrationParameters, RigidBodyBuilder, RigidBodyHandle,
     SpringCoefficients,
@@ -23,7 +23,7 @@ use super::moving_surface::{MovingSurface, SurfaceHooks};
 use super::ray::SolidsOfCell;
 use super::shape::Shapes;
 use super::standing::Standing;
-use super::{model, reach, state, world_joint};
+use super::{actor, model, reach, state, world_joint};
 
 /// Substeps per step. rapier solves every constraint once in each; with the usual step of 1 ms a
 /// pendulum that starts level loses 4 % of its energy in 30 s with 4 and 1 % with 16, and the time
@@ -82,6 +82,10 @@ pub(super) struct Contents {
     pub(super) standing: BTreeMap<PerformerId, Standing>,
     /// The joints that hold attached links together.
     pub(super) attachments: BTreeMap<Pair, ImpulseJointHandle>,
+    /// The bodies of actors that have collisions, by their indices in the world.
+    pub(super) actors: BTreeMap<usize, RigidBodyHandle>,
+    /// The elapsed time at which actors are where they are.
+    pub(super) actor_time: SimTime,
     /// Copies of performers that other cells own.
     pub(super) ghosts: BTreeMap<PerformerId, Ghost>,
     /// Bodies that were put back to sleep and that rapier has yet to take out of a step.
@@ -120,6 +124,7 @@ impl Cell {
         let anchor = physics.insert_body(RigidBodyBuilder::fixed());
         // The first step of a rapier world finds its islands anew, and loses who came asleep.
         physics.step();
+        let actors = actor::insert_all(&mut physics, &mut Shapes::default(), &world);
         let contents = Contents {
             anchor,
             statics: BTreeMap::new(),
@@ -128,6 +133,8 @@ impl Cell {
             joint_mechanisms: BTreeMap::new(),
             standing: BTreeMap::new(),
             attachments: BTreeMap::new(),
+            actors: actors.into_iter().collect(),
+            actor_time: SimTime(0),
             ghosts: BTreeMap::new(),
             dozing: Vec::new(),
         };

@@ -159,6 +159,11 @@ const LINK_SHIFT: u32 = 65;
 const LINK_MAX: u128 = (1 << 31) - 1;
 const COLLISION_SHIFT: u32 = 96;
 
+/// Returns the index of the link that a collider is of, from its `user_data`.
+pub(super) fn link_of(user_data: u128) -> usize {
+    from_label(user_data).0
+}
+
 fn from_label(user_data: u128) -> (usize, usize) {
     let link = user_data >> LINK_SHIFT & LINK_MAX;
     (link as usize, (user_data >> COLLISION_SHIFT) as usize)
