@@ -1,0 +1,278 @@
+//! Shows that commands are answered under load and that what they do can be repeated: 10 clients
+//! give 1,000 valid and invalid commands per second for 30 s to a run on two secondaries; each is
+//! answered, and a replay of those that were done, in one process, has the same digests.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use protocol::client_to_primary::NamedPose;
+use protocol::primary_to_client::{PrimaryToClient, Reply};
+use protocol::{
+    ClientToPrimary, Command, Envelope, PeerName, ProtocolVersion, RequestId, SessionId, decode,
+    encode, topic,
+};
+use tests::processes::{PATIENCE, Process, Scratch, wait_for};
+use transport::zeromq::{PeerLink, SocketOptions};
+use transport::{Arrival, Destination, Endpoints, Link, Subscription};
+
+const CLIENTS: u64 = 10;
+const COMMANDS_PER_CLIENT: u64 = 3000;
+/// Time between two commands of a client.
+const PERIOD: Duration = Duration::from_millis(10);
+const BOXES: u64 = 8;
+
+/// Two levels with boxes on their floors.
+fn world() -> String {
+    let mut models = String::new();
+    let mut performers = String::new();
+    for number in 0..BOXES {
+        let x = number as f64 * 2.0 - 7.0;
+        models += &format!(
+            "<model name='box_{number}'><pose>{x} 0 0.25 0 0 0</pose><link name='l'>\
+             <inertial><mass>1</mass></inertial><collision name='c'><geometry><box>\
+             <size>0.5 0.5 0.5</size></box></geometry></collision></link></model>"
+        );
+        performers += &format!(
+            "<performer name='p{number}'><ref>box_{number}</ref><geometry><box>\
+             <size>0.5 0.5 0.5</size></box></geometry></performer>"
+        );
+    }
+    for (name, x) in [("west", -5), ("east", 5)] {
+        performers += &format!(
+            "<level name='{name}'><pose>{x} 0 0 0 0 0</pose><geometry><box><size>10 40 20</size>\
+             </box></geometry><buffer>1</buffer></level>"
+        );
+    }
+    format!(
+        "<sdf version='1.10'><world name='yard'><model name='floor'><static>true</static>\
+         <pose>0 0 -0.5 0 0 0</pose><link name='l'><collision name='c'><geometry><box>\
+         <size>40 40 1</size></box></geometry></collision></link></model>{models}\
+         <plugin name='gz::sim' filename='dummy'>{performers}</plugin></world></sdf>"
+    )
+}
+
+/// The command that a client gives at a turn; a third of them cannot be done.
+fn command(client: u64, turn: u64) -> Command {
+    let number = (client * 7 + turn * 3) % BOXES;
+    let model = format!("box_{number}");
+    let own = format!("spawned_{client}");
+    match turn % 9 {
+        0 => Command::SetPoses {
+            poses: vec![NamedPose {
+                model,
+                pose: [
+                    (turn % 17) as f64 - 8.0,
+                    client as f64,
+                    0.25,
+                    0.0,
+                    0.0,
+                    0.0,
+                    1.0,
+                ],
+            }],
+        },
+        1 => Command::Remove {
+            model: "nobody".to_owned(),
+        },
+        2 | 6 => Command::ApplyWrench {
+            link: model,
+            force: [5.0, 0.0, 0.0],
+            torque: [0.0; 3],
+            duration_s: 0.05,
+        },
+        3 => Command::SetJoint {
+            joint: format!("{model}::arm"),
+            axis: 0,
+            position: Some(1.0),
+            velocity: None,
+        },
+        4 => Command::Spawn(Box::new(protocol::client_to_primary::SpawnRequest {
+            sdf: BALL.to_owned(),
+            name: Some(own),
+            pose: Some([client as f64, 5.0, 3.0, 0.0, 0.0, 0.0, 1.0]),
+            ..Default::default()
+        })),
+        5 => Command::SetPoses {
+            poses: vec![NamedPose {
+                model: "floor".to_owned(),
+                pose: [0.0; 7],
+            }],
+        },
+        7 => Command::Publish {
+            topic: format!("/client_{client}"),
+            kind: "gz.msgs.Empty".to_owned(),
+            body: messages::encode(&messages::Empty::default()),
+        },
+        _ => Command::Remove { model: own },
+    }
+}
+
+const BALL: &str = "<sdf version='1.10'><model name='ball'><link name='l'><collision name='c'>\
+    <geometry><sphere><radius>0.2</radius></sphere></geometry></collision></link></model></sdf>";
+
+/// What became of a client's commands.
+#[derive(Debug, Default)]
+struct Answers {
+    done: u64,
+    failed: u64,
+}
+
+/// Gives commands at a steady pace and waits until each is answered.
+fn give_commands(endpoints: &Endpoints, client: u64, session: SessionId) -> Answers {
+    let link = PeerLink::connect(
+        endpoints,
+        None,
+        Subscription::None,
+        &SocketOptions::default(),
+    );
+    let mut link = link.expect("a client connects");
+    let mut answers = Answers::default();
+    let mut waiting = BTreeSet::new();
+    let begin = Instant::now();
+    let mut next = 0;
+    while next < COMMANDS_PER_CLIENT || !waiting.is_empty() {
+        let due = begin + PERIOD * next as u32;
+        if next < COMMANDS_PER_CLIENT && Instant::now() >= due {
+            let message = ClientToPrimary {
+                request: RequestId(next),
+                command: command(client, next),
+            };
+            send(&mut link, session, message);
+            waiting.insert(next);
+            next += 1;
+            continue;
+        }
+        let patience = if next < COMMANDS_PER_CLIENT {
+            due.saturating_duration_since(Instant::now())
+        } else {
+            PATIENCE
+        };
+        match link.receive(Some(patience)).expect("the link holds") {
+            Some(Arrival::Message { payload, .. }) => {
+                let reply = decode::<PrimaryToClient>(&payload).expect("a reply").body;
+                assert!(waiting.remove(&reply.request.0), "each is answered once");
+                match reply.reply {
+                    Reply::Done { .. } => answers.done += 1,
+                    Reply::Failed { .. } => answers.failed += 1,
+                    other => panic!("no such reply was asked for: {other:?}"),
+                }
+            }
+            Some(_) => {}
+            None if next < COMMANDS_PER_CLIENT => {}
+            None => panic!(
+                "client {client} waits in vain for {} replies",
+                waiting.len()
+            ),
+        }
+    }
+    answers
+}
+
+fn send(link: &mut PeerLink, session: SessionId, body: ClientToPrimary) {
+    let bytes = encode(&Envelope {
+        version: ProtocolVersion::CURRENT,
+        session,
+        sender: "test".parse::<PeerName>().expect("a peer name"),
+        body,
+    });
+    link.send(Destination::Primary, topic::REQUEST, &bytes)
+        .expect("a request is sent");
+}
+
+/// Asks until the run answers, and returns its session.
+fn session_of(endpoints: &Endpoints) -> SessionId {
+    let link = PeerLink::connect(
+        endpoints,
+        None,
+        Subscription::None,
+        &SocketOptions::default(),
+    );
+    let mut link = link.expect("a client connects");
+    let mut session = None;
+    wait_for("the run answers", || {
+        let message = ClientToPrimary {
+            request: RequestId(0),
+            command: Command::Ping,
+        };
+        send(&mut link, SessionId::UNKNOWN, message);
+        if let Ok(Some(Arrival::Message { payload, .. })) = link.receive(Some(PATIENCE / 60)) {
+            session = decode::<PrimaryToClient>(&payload)
+                .ok()
+                .map(|one| one.session);
+        }
+        session.is_some()
+    });
+    session.expect("it was found")
+}
+
+fn run(scratch: &Scratch, name: &str, arguments: &[&str]) -> Process {
+    let mut command = scratch.phalanx();
+    command
+        .args(["run", "--headless", "--format", "json", "--name", name])
+        .arg(scratch.path("yard.sdf"))
+        .arg("--digests")
+        .arg(scratch.path(&format!("{name}.digests")))
+        .args(arguments);
+    scratch.start(name, &mut command)
+}
+
+fn phalanx(scratch: &Scratch, arguments: &[&str]) -> String {
+    let output = scratch.phalanx().args(arguments).output();
+    let output = output.expect("phalanx starts");
+    String::from_utf8([output.stdout, output.stderr].concat()).expect("it says text")
+}
+
+#[test]
+fn commands_under_load_are_answered_and_can_be_repeated() {
+    let scratch = Scratch::new();
+    std::fs::write(scratch.path("yard.sdf"), world()).expect("the world is written");
+    let record = scratch.path("record.jsonl");
+    let record = record.to_str().expect("the path is text");
+    let arguments = ["--secondaries", "2", "--record-commands", record];
+    let mut loaded = run(&scratch, "loaded", &arguments);
+    let endpoint = format!("ipc://{}", scratch.path("loaded").display());
+    let endpoints: Endpoints = endpoint.parse().expect("an endpoint");
+    let session = session_of(&endpoints);
+    wait_for("the run has begun", || {
+        phalanx(&scratch, &["show", "loaded", "stats", "--format", "json"]).contains("running")
+    });
+    let (done, failed) = (AtomicU64::new(0), AtomicU64::new(0));
+    std::thread::scope(|scope| {
+        for client in 0..CLIENTS {
+            let (endpoints, done, failed) = (&endpoints, &done, &failed);
+            scope.spawn(move || {
+                let answers = give_commands(endpoints, client, session);
+                done.fetch_add(answers.done, Ordering::Relaxed);
+                failed.fetch_add(answers.failed, Ordering::Relaxed);
+            });
+        }
+    });
+    let (done, failed) = (done.into_inner(), failed.into_inner());
+    assert_eq!(done + failed, CLIENTS * COMMANDS_PER_CLIENT);
+    assert!(
+        done > 2 * failed / 3 && failed > done / 4,
+        "{done} done, {failed} refused"
+    );
+
+    let stopped = phalanx(&scratch, &["ctl", "loaded", "stop"]);
+    assert_eq!(loaded.wait(), 0, "{stopped}\n{}", loaded.stderr());
+    let digests = |name: &str| {
+        let path = scratch.path(&format!("{name}.digests"));
+        std::fs::read_to_string(path).expect("digests are written")
+    };
+    let expected = digests("loaded");
+    let iterations = expected.lines().count().to_string();
+    let arguments = ["--secondaries", "0", "--real-time-factor", "0"];
+    let arguments = [
+        &arguments[..],
+        &["--iterations", &iterations, "--commands", record],
+    ]
+    .concat();
+    let mut repeated = run(&scratch, "repeated", &arguments);
+    assert_eq!(repeated.wait(), 0, "{}", repeated.stderr());
+    let repeated = digests("repeated");
+    let differing = expected.lines().zip(repeated.lines()).find(|(a, b)| a != b);
+    assert_eq!(differing, None);
+    assert_eq!(expected.len(), repeated.len());
+}
