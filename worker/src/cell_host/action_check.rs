@@ -104,8 +104,8 @@ impl Census<'_> {
             }
             Action::SetSeed(_) => {}
             Action::SetStepSize(step_size_ns) => {
-                let step_size_s = *step_size_ns as f64 / 1e9;
-                if !(STEP_SIZE_MIN_S..=STEP_SIZE_MAX_S).contains(&step_size_s) {
+                let seconds = *step_size_ns as f64 / 1e9;
+                if !(STEP_SIZE_MIN_S..=STEP_SIZE_MAX_S).contains(&seconds) {
                     return Err("steps of that size are too short or too long");
                 }
             }
@@ -130,8 +130,8 @@ impl Census<'_> {
         for pose in poses.chain([&parcel.model.pose]) {
             check_numbers(&pose.position, &pose.orientation_xyzw)?;
         }
-        let movers = self.parcels.iter().filter(|other| !other.model.is_static);
-        let next = self.scene.plan.performers.len() + movers.count();
+        let comers = self.parcels.iter().filter(|other| !other.model.is_static);
+        let next = self.scene.plan.performers.len() + comers.count();
         if spawn.performer.map(|id| id.0 as usize) != moves.then_some(next) {
             return Err("its number as a performer is not the next one");
         }

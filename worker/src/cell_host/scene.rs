@@ -239,13 +239,11 @@ impl Scene {
 
     /// Returns the links that an action means: one, or all of a model.
     pub(super) fn links_meant(&self, model: ModelId, link: Option<u32>) -> Range<u32> {
-        match link {
-            Some(link) => link..link + 1,
-            None => {
-                let models = &self.worlds[model.world as usize].models;
-                0..models[model.model as usize].links.len() as u32
-            }
+        if let Some(link) = link {
+            return link..link + 1;
         }
+        let models = &self.worlds[model.world as usize].models;
+        0..models[model.model as usize].links.len() as u32
     }
 
     /// Takes note of who listens, and lets the systems of worlds do what is done once per step.

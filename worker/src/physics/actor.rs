@@ -148,11 +148,11 @@ fn time_in_script(actor: &Actor, elapsed_s: f64) -> f64 {
     let time_s = (elapsed_s - script.delay_s).max(0.0);
     let last = |trajectory: &Trajectory| trajectory.waypoints.last().map(|point| point.time_s);
     let ends = script.trajectories.iter().filter_map(last);
-    let end_s = ends.fold(0.0, f64::max);
-    if script.is_loop && end_s > 0.0 {
-        fmod(time_s, end_s)
+    let length_s = ends.fold(0.0, f64::max);
+    if script.is_loop && length_s > 0.0 {
+        fmod(time_s, length_s)
     } else {
-        time_s.min(end_s)
+        time_s.min(length_s)
     }
 }
 

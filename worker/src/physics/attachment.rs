@@ -129,10 +129,8 @@ impl Cell {
             return Err(CommandError::NeverMove);
         }
         // At the child's origin, or the parent's when the child never moves.
-        let at = match bodies[1].is_dynamic() {
-            true => *bodies[1].position(),
-            false => *bodies[0].position(),
-        };
+        let side = usize::from(bodies[1].is_dynamic());
+        let at = *bodies[side].position();
         let frames = bodies.map(|body| body.position().inv_mul(&at));
         let joint = GenericJointBuilder::new(JointAxesMask::LOCKED_FIXED_AXES)
             .local_frame1(frames[0])

@@ -27,7 +27,7 @@ pub struct RayHit {
     pub distance: f64,
     /// The normal of the surface, world frame; zero when the ray begins inside of a solid.
     pub normal: [f64; 3],
-    /// The index of the model in the world.
+    /// The index of the model in the world; those of actors follow those of models.
     pub model: usize,
 }
 
@@ -150,6 +150,15 @@ impl Cell {
                         at,
                     });
                 }
+            }
+            for solid in self.actor_solids() {
+                solids.add(Solid {
+                    model: self.world.models.len() + solid.actor,
+                    link: 0,
+                    retro: 0.0,
+                    shape: solid.shape,
+                    at: solid.at,
+                });
             }
             solids.with_tree()
         })

@@ -6,7 +6,7 @@ use protocol::{CellId, ModelId, PeerName, PerformerId, SimTime};
 use sdf::ModelParcel;
 
 use super::fixture::*;
-use crate::cell_host::HostSettings;
+use crate::cell_host::{CellHost, HostSettings};
 
 /// Models of the first world: a curb, a wall, then per level a floor, six boxes and a cart.
 pub(super) const MODELS: u32 = 26;
@@ -75,29 +75,30 @@ fn position(hosts: &Hosts, performer: u32) -> [f64; 3] {
     hosts.states[&PerformerId(performer)].position
 }
 
+/// Brings two models, and sets what is set for all.
+fn arrivals() -> Vec<Action> {
+    vec![
+        come(MODELS, Some((PERFORMERS, 1)), [0.0, 0.0, 5.0]),
+        come(MODELS + 1, None, [10.0, 0.0, 5.0]),
+        Action::SetPose {
+            model: model(MODELS),
+            pose: [0.0, -2.0, 2.0, 0.0, 0.0, 0.0, 1.0],
+        },
+        Action::SetStepSize(1_000_000),
+        Action::SetSeed(7),
+    ]
+}
+
 /// Everything that can be done to models, in one run.
 fn everything(homes: [&str; 3], settings: HostSettings) -> Vec<Digests> {
     let mut hosts = Hosts::started(homes, settings);
     let mut digests = hosts.advance_by(50);
-    let pose = [0.0, -2.0, 2.0, 0.0, 0.0, 0.0, 1.0];
     let mut act = |hosts: &mut Hosts, actions: Vec<Action>| {
         digests.push(hosts.advance(|step| step.actions = stamped(actions)));
         assert_eq!(hosts.failures, []);
         digests.extend(hosts.advance_by(20));
     };
-    act(
-        &mut hosts,
-        vec![
-            come(MODELS, Some((PERFORMERS, 1)), [0.0, 0.0, 5.0]),
-            come(MODELS + 1, None, [10.0, 0.0, 5.0]),
-            Action::SetPose {
-                model: model(MODELS),
-                pose,
-            },
-            Action::SetStepSize(1_000_000),
-            Action::SetSeed(7),
-        ],
-    );
+    act(&mut hosts, arrivals());
     act(
         &mut hosts,
         vec![
@@ -184,7 +185,7 @@ fn a_spawned_static_model_is_in_every_cell_also_in_later_ones() {
     hosts.pause(|step| step.actions = stamped([come(MODELS, None, [0.0, 0.0, 9.0])]));
     hosts.advance(|step| step.affinities = vec![affinity(0, "b", CellSource::Empty)]);
     hosts.migrate(1, "b");
-    let cells = hosts.by_name.values().flat_map(|host| host.cells());
+    let cells = hosts.by_name.values().flat_map(CellHost::cells);
     for cell in cells {
         assert!(cell.physics().has_static(MODELS as usize), "{}", cell.id());
     }
@@ -193,7 +194,7 @@ fn a_spawned_static_model_is_in_every_cell_also_in_later_ones() {
             model: model(MODELS),
         }]);
     });
-    let cells = hosts.by_name.values().flat_map(|host| host.cells());
+    let cells = hosts.by_name.values().flat_map(CellHost::cells);
     assert!(
         cells
             .into_iter()
@@ -217,7 +218,7 @@ fn a_removed_performer_is_gone_with_its_ghosts() {
         }]);
     });
     assert!(!hosts.states.contains_key(&PerformerId(0)));
-    let mut cells = hosts.by_name.values().flat_map(|host| host.cells());
+    let mut cells = hosts.by_name.values().flat_map(CellHost::cells);
     assert!(cells.all(|cell| cell.ghosts().count() == 0));
 }
 

@@ -143,3 +143,18 @@ fn an_actor_without_collisions_is_a_capsule_of_a_persons_size() {
     assert_near(around.mins.to_array(), [-0.25, -0.25, 0.1]);
     assert_near(around.maxs.to_array(), [0.25, 0.25, 1.9]);
 }
+
+#[test]
+fn rays_meet_actors_where_they_are_now() {
+    for (link, radius) in [("", 0.25), (BALL, 0.5)] {
+        let mut cell = Cell::new(stage(&walk(), link));
+        let mut distance = || {
+            let hit = cell.cast_ray([-10.0, 0.0, 1.0], [1.0, 0.0, 0.0], 50.0);
+            let distance = hit.unwrap().distance;
+            advance(&mut cell, 0..1000);
+            distance
+        };
+        assert!((distance() - (10.0 - radius)).abs() < 1e-9);
+        assert!((distance() - (10.0 - radius + along(0.25))).abs() < 1e-6);
+    }
+}
