@@ -165,7 +165,9 @@ impl Scene {
                     self.keep_plan();
                     let ModelId { world, model } = spawn.model;
                     let (world, model) = (world as usize, model as usize);
-                    let performer = self.plan.spawn(spawn.model, &self.worlds[world].models[model]);
+                    let performer = self
+                        .plan
+                        .spawn(spawn.model, &self.worlds[world].models[model]);
                     debug_assert_eq!(performer, spawn.performer, "numbers are checked");
                 }
                 Action::Remove { model } => {

@@ -213,7 +213,10 @@ fn a_file_that_cannot_be_written_ends_the_run() {
     let Ok(PrimaryInput::Failed(cause)) = failed else {
         panic!("the run goes on: {failed:?}");
     };
-    assert!(cause.contains("cannot write messages to /dev/full"), "{cause}");
+    assert!(
+        cause.contains("cannot write messages to /dev/full"),
+        "{cause}"
+    );
     assert_eq!(stage.status.finish(), Err(cause));
 }
 

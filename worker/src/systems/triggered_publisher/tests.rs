@@ -146,7 +146,10 @@ fn a_delay_counts_in_simulated_time_and_travels() {
     );
     for world in [plugin(content), of_model] {
         let mut rehearsal = Rehearsal::new(&world);
+        rehearsal.run(0.010);
         rehearsal.say("/in", &Empty::default());
+        rehearsal.pause();
+        rehearsal.travel();
         rehearsal.run(0.099);
         assert!(rehearsal.said::<Empty>("/out").is_empty());
         rehearsal.travel();
