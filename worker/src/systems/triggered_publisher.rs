@@ -207,7 +207,7 @@ impl System for TriggeredPublisher {
     }
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), postcard::Error> {
-        super::load(&mut self.memory, bytes)
+        self.recall(bytes)
     }
 }
 
@@ -225,7 +225,7 @@ impl WorldSystem for TriggeredPublisher {
     }
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), postcard::Error> {
-        super::load(&mut self.memory, bytes)
+        self.recall(bytes)
     }
 }
 
@@ -255,6 +255,15 @@ impl TriggeredPublisher {
         } else {
             self.memory.fresh += 1;
         }
+    }
+
+    fn recall(&mut self, bytes: &[u8]) -> Result<(), postcard::Error> {
+        super::load(&mut self.memory, bytes)?;
+        if self.waiting() > WAITING_MAX {
+            self.memory = Memory::default();
+            return Err(postcard::Error::DeserializeBadEncoding);
+        }
+        Ok(())
     }
 
     fn waiting(&self) -> usize {

@@ -69,6 +69,13 @@ fn whole_messages_match_in_all_that_they_say() {
     let wanted = "<match>data: true</match>";
     assert!(triggers(wanted, &flag(true)));
     assert!(!triggers(wanted, &flag(false)));
+    let stamped = Boolean {
+        header: Header::at(7),
+        data: true,
+    };
+    assert!(triggers(wanted, &stamped));
+    let early = "<match>header { stamp { nsec: 6 } } data: true</match>";
+    assert!(!triggers(early, &stamped));
     let both = "<match>data: 0, data: 1</match>";
     let list = |data: &[i32]| Int32V {
         data: data.to_vec(),
