@@ -66,7 +66,7 @@ impl Cell {
     }
 
     /// Tells whether two links are attached, the first holding the second.
-    pub(super) fn is_attached(&self, pair: Pair) -> bool {
+    pub fn is_attached(&self, pair: (LinkReference, LinkReference)) -> bool {
         self.contents.attachments.contains_key(&pair)
     }
 

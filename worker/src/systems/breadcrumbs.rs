@@ -1,7 +1,7 @@
 //! `Breadcrumbs`: leaves copies of a model where its own model is, each time that it is told to.
 //!
-//! Source: gz-sim, `breadcrumbs/Breadcrumbs.hh`. A copy whose physics are to end is attached to a
-//! static model without shapes, as Gazebo does it. What it asks for is done in the next step.
+//! Source: gz-sim, `breadcrumbs/Breadcrumbs.hh`. A copy whose physics are to end is replaced, where
+//! it is, by a static one. What it asks for is done before the next step.
 
 mod markup;
 #[cfg(test)]
@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::configuration::text_of;
 use super::{Configuration, ConfigureError, Configured, Context, System, TopicSpec, angle};
 
-/// How long a copy, or what is to hold it, may take to appear \[ns\].
+/// How long a copy may take to appear \[ns\].
 const PATIENCE_NS: u64 = 1_000_000_000;
 
 /// The most copies in one step; more wait for the next ones.
@@ -32,6 +32,8 @@ struct Breadcrumbs {
     name: String,
     /// SDF text of the copies.
     sdf: String,
+    /// The same of copies that never move.
+    static_sdf: String,
     /// Where copies are put, frame of the model.
     offset: Pose,
     /// How many there may be; as many as are asked for without it.
@@ -60,23 +62,12 @@ struct Memory {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Crumb {
     name: String,
-    pose: LinkPose,
     /// When it was asked for, in elapsed time \[ns\].
     since: u64,
     /// Whether it is yet to become a performer.
     lacks_volume: bool,
-    stop: Stop,
-}
-
-/// How far a copy is from staying where it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum Stop {
-    /// It moves for good, or has been stopped.
-    No,
-    /// It moves until its time comes.
-    Later,
-    /// What is to hold it was asked for at this elapsed time \[ns\].
-    Soon(u64),
+    /// Whether its physics are yet to end.
+    is_to_stop: bool,
 }
 
 /// Makes the system of a model.
@@ -111,6 +102,7 @@ pub(super) fn configure(
         world: configuration.world.name.clone(),
         prefix: configuration.command_prefix(),
         sdf: markup::write(text),
+        static_sdf: markup::write(&markup::made_static(text)),
         offset: offset.ok_or_else(|| wrong("the <pose> in <breadcrumb> is no pose"))?,
         most: (most >= 0.0).then_some(most as u32),
         allows_renaming: configuration.flag("allow_renaming", false)?,
@@ -191,18 +183,13 @@ impl Breadcrumbs {
             };
             let frame = context.cell.scope_pose(context.model, &self.scope);
             let pose = packed(&frame.then(&self.offset));
-            let sdf = self.sdf.clone();
-            context.request(self.spawn(sdf, name.clone(), pose));
+            context.request(self.spawn(&self.sdf, name.clone(), pose, None));
             self.memory.deployed += 1;
             let crumb = Crumb {
                 name,
-                pose,
                 since: context.time.elapsed.0,
                 lacks_volume: self.volume.is_some() && !self.is_static,
-                stop: match self.physics_ns {
-                    Some(_) => Stop::Later,
-                    None => Stop::No,
-                },
+                is_to_stop: self.physics_ns.is_some(),
             };
             if crumb.is_attended() {
                 self.memory.crumbs.push(crumb);
@@ -217,13 +204,13 @@ impl Breadcrumbs {
         context.publish(&self.remaining_topic, &message);
     }
 
-    fn spawn(&self, sdf: String, name: String, pose: LinkPose) -> Command {
+    fn spawn(&self, sdf: &str, name: String, pose: LinkPose, frame: Option<String>) -> Command {
         Command::Spawn(Box::new(SpawnRequest {
-            sdf,
+            sdf: sdf.to_owned(),
             name: Some(name),
             allow_renaming: self.allows_renaming,
             pose: Some(pose),
-            relative_to: None,
+            relative_to: frame,
             world: Some(self.world.clone()),
         }))
     }
@@ -232,7 +219,7 @@ impl Breadcrumbs {
     fn free_name(&self, world: &World) -> Option<String> {
         let is_free = |name: &String| {
             let is_waiting = self.memory.crumbs.iter().any(|crumb| crumb.name == *name);
-            find(world, name).is_none() && !is_waiting
+            !is_there(world, name) && !is_waiting
         };
         let wanted = format!("{}_{}", self.name, self.memory.deployed);
         if is_free(&wanted) {
@@ -245,37 +232,30 @@ impl Breadcrumbs {
     /// Does what is to be done with a copy, and returns it unless that was all.
     fn attend(&self, mut crumb: Crumb, context: &mut Context<'_>) -> Option<Crumb> {
         let now = context.time.elapsed.0;
-        let Some(index) = find(context.world(), &crumb.name) else {
+        let age = now.saturating_sub(crumb.since);
+        if !is_there(context.world(), &crumb.name) {
             // Nobody knows whether a request was refused: it is given some time.
-            return (now.saturating_sub(crumb.since) < PATIENCE_NS).then_some(crumb);
-        };
+            return (age < PATIENCE_NS).then_some(crumb);
+        }
+        let model = format!("{}{}", self.prefix, crumb.name);
         if crumb.lacks_volume {
             crumb.lacks_volume = false;
             context.request(Command::SetPerformer {
-                model: format!("{}{}", self.prefix, crumb.name),
+                model: model.clone(),
                 size: self.volume,
             });
         }
-        let holder = format!("{}__static__", crumb.name);
-        match crumb.stop {
-            Stop::Later if self.physics_ns.is_some_and(|time| now - crumb.since > time) => {
-                crumb.stop = Stop::Soon(now);
-                let sdf = markup::holder(&holder);
-                context.request(self.spawn(sdf, holder, crumb.pose));
+        if crumb.is_to_stop && self.physics_ns.is_some_and(|time| age > time) {
+            crumb.is_to_stop = false;
+            let name = format!("{}__static__", crumb.name);
+            if is_there(context.world(), &name) {
+                tracing::warn!(breadcrumb = crumb.name, "{name} is there already");
+            } else {
+                let here = packed(&Pose::IDENTITY);
+                let frame = Some(model.clone());
+                context.request(self.spawn(&self.static_sdf, name, here, frame));
+                context.request(Command::Remove { model });
             }
-            Stop::Soon(_) if find(context.world(), &holder).is_some() => {
-                crumb.stop = Stop::No;
-                let model = &context.world().models[index];
-                if let Some(link) = model.links.get(model.canonical_link) {
-                    let child = format!("{}{}::{}", self.prefix, crumb.name, link.name);
-                    context.request(Command::Attach {
-                        parent: format!("{}{holder}::{}", self.prefix, markup::HOLDER_LINK),
-                        child,
-                    });
-                }
-            }
-            Stop::Soon(since) if now.saturating_sub(since) > PATIENCE_NS => crumb.stop = Stop::No,
-            Stop::No | Stop::Later | Stop::Soon(_) => {}
         }
         crumb.is_attended().then_some(crumb)
     }
@@ -283,12 +263,12 @@ impl Breadcrumbs {
 
 impl Crumb {
     fn is_attended(&self) -> bool {
-        self.lacks_volume || self.stop != Stop::No
+        self.lacks_volume || self.is_to_stop
     }
 }
 
-fn find(world: &World, name: &str) -> Option<usize> {
-    world.models.iter().position(|model| model.name == name)
+fn is_there(world: &World, name: &str) -> bool {
+    world.models.iter().any(|model| model.name == name)
 }
 
 fn packed(pose: &Pose) -> LinkPose {

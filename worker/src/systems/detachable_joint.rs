@@ -1,11 +1,12 @@
 //! `DetachableJoint`: holds a link of another model to one of its own, and lets it go when told.
 //!
-//! Source: gz-sim, `detachable_joint/DetachableJoint.hh`. What it asks for is done in the next step;
-//! until a child that is yet to come is there, it waits.
+//! Source: gz-sim, `detachable_joint/DetachableJoint.hh`. What it asks for is done before the next
+//! step, and told once it is. A child that is yet to come is waited for; one within the own model is
+//! refused, since a model's links are held by its joints alone.
 
 use messages::{Empty, StringMsg};
 use protocol::{Command, TopicMessage};
-use sdf::World;
+use sdf::{LinkReference, World};
 use serde::{Deserialize, Serialize};
 
 use super::{Configuration, ConfigureError, Configured, Context, System, TopicSpec};
@@ -13,10 +14,12 @@ use super::{Configuration, ConfigureError, Configured, Context, System, TopicSpe
 /// The name of a child that means the model itself.
 const OWN_MODEL: &str = "__model__";
 
+/// How long a request may take until it counts as refused \[ns\].
+const PATIENCE_NS: u64 = 50_000_000;
+
 struct DetachableJoint {
-    scope: String,
-    /// `MODEL::LINK` that holds, as commands name it.
-    parent: String,
+    /// The link that holds.
+    parent: usize,
     /// What names of models begin with in commands.
     prefix: String,
     child_model: String,
@@ -28,11 +31,20 @@ struct DetachableJoint {
 
 #[derive(Default, Serialize, Deserialize)]
 struct Memory {
-    /// `MODEL::LINK` that is held.
-    held: Option<String>,
+    state: State,
     is_attach_wanted: bool,
     is_detach_wanted: bool,
     has_warned: bool,
+}
+
+/// What it holds: model and link. What was asked for says when, in elapsed time \[ns\].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+enum State {
+    #[default]
+    Free,
+    Taking([usize; 2], u64),
+    Held([usize; 2]),
+    LettingGo([usize; 2], u64),
 }
 
 /// Makes the system of a model.
@@ -47,6 +59,19 @@ pub(super) fn configure(
     let parent = configuration.link(&needed("parent_link")?)?;
     let child_model = needed("child_model")?;
     let child_link = needed("child_link")?;
+    if model.is_static {
+        let what = "its model never moves, and only models that move are attached";
+        return Err(ConfigureError(what.to_owned()));
+    }
+    let found = scopes(configuration.world, &child_model);
+    let is_own = |(index, _): &(usize, String)| {
+        let other = &configuration.world.models[*index];
+        other.name == model.name
+    };
+    if child_model == OWN_MODEL || (!found.is_empty() && found.iter().all(is_own)) {
+        let what = format!("the child {child_model:?} is of its own model, whose joints hold it");
+        return Err(ConfigureError(what));
+    }
     let path = configuration.model_path();
     let topic = |names: &[&str], default: String| {
         let given = names.iter().find_map(|name| configuration.text(name));
@@ -64,12 +89,10 @@ pub(super) fn configure(
         &["output_topic"],
         format!("/model/{child_model}/detachable_joint/state"),
     );
-    let prefix = configuration.command_prefix();
     Ok(Configured {
         system: Box::new(DetachableJoint {
-            scope: configuration.scope.to_owned(),
-            parent: format!("{prefix}{}::{}", model.name, model.links[parent].name),
-            prefix,
+            parent,
+            prefix: configuration.command_prefix(),
             child_model,
             child_link,
             state_topic: state.clone(),
@@ -89,29 +112,51 @@ pub(super) fn configure(
 
 impl System for DetachableJoint {
     fn on_message(&mut self, input: usize, _: &TopicMessage, _: &mut Context<'_>) {
-        match (input, &self.memory.held) {
-            (0, Some(_)) => self.memory.is_detach_wanted = true,
-            (1, None) => self.memory.is_attach_wanted = true,
+        match (input, self.memory.state) {
+            (0, State::Held(_)) => self.memory.is_detach_wanted = true,
+            (1, State::Free) => self.memory.is_attach_wanted = true,
             _ => {}
         }
     }
 
     fn before_step(&mut self, context: &mut Context<'_>) {
-        if self.memory.held.is_none() && self.memory.is_attach_wanted {
-            match self.find_child(context.world(), context.model.index) {
-                Some(child) => self.attach(child, context),
-                None => self.warn(),
+        let now = context.time.elapsed.0;
+        match self.memory.state {
+            State::Free => self.take(context),
+            State::Taking(child, since) => {
+                if self.holds(child, context) {
+                    self.memory.state = State::Held(child);
+                    self.tell("attached", context);
+                } else if now.saturating_sub(since) > PATIENCE_NS {
+                    self.memory.state = State::Free;
+                    tracing::warn!(
+                        parent = context.description().name,
+                        child = self.child_model,
+                        "the two could not be attached"
+                    );
+                }
             }
-        }
-        if self.memory.is_detach_wanted
-            && let Some(child) = self.memory.held.take()
-        {
-            self.memory.is_detach_wanted = false;
-            context.request(Command::Detach {
-                parent: self.parent.clone(),
-                child,
-            });
-            self.tell("detached", context);
+            State::LettingGo(child, since) if self.holds(child, context) => {
+                if now.saturating_sub(since) > PATIENCE_NS {
+                    self.memory.state = State::Held(child);
+                }
+            }
+            State::Held(child) if self.holds(child, context) => {
+                if std::mem::take(&mut self.memory.is_detach_wanted) {
+                    let [parent, child_name] = self.names(child, context);
+                    self.memory.state = State::LettingGo(child, now);
+                    context.request(Command::Detach {
+                        parent,
+                        child: child_name,
+                    });
+                }
+            }
+            // By itself, by a command, or because the child is gone.
+            State::Held(_) | State::LettingGo(..) => {
+                self.memory.state = State::Free;
+                self.memory.is_detach_wanted = false;
+                self.tell("detached", context);
+            }
         }
     }
 
@@ -125,15 +170,40 @@ impl System for DetachableJoint {
 }
 
 impl DetachableJoint {
-    fn attach(&mut self, child: String, context: &mut Context<'_>) {
+    fn take(&mut self, context: &mut Context<'_>) {
+        if !self.memory.is_attach_wanted {
+            return;
+        }
+        let Some(child) = self.find_child(context.world()) else {
+            return self.warn();
+        };
         self.memory.is_attach_wanted = false;
-        self.memory.is_detach_wanted = false;
-        context.request(Command::Attach {
-            parent: self.parent.clone(),
-            child: child.clone(),
-        });
-        self.memory.held = Some(child);
-        self.tell("attached", context);
+        self.memory.state = State::Taking(child, context.time.elapsed.0);
+        let [parent, child] = self.names(child, context);
+        context.request(Command::Attach { parent, child });
+    }
+
+    fn holds(&self, [model, link]: [usize; 2], context: &Context<'_>) -> bool {
+        let parent = LinkReference {
+            model: context.model.index,
+            link: self.parent,
+        };
+        context
+            .cell
+            .is_attached((parent, LinkReference { model, link }))
+    }
+
+    /// Returns the names of both links, as commands have them.
+    fn names(&self, child: [usize; 2], context: &Context<'_>) -> [String; 2] {
+        [[context.model.index, self.parent], child].map(|[model, link]| {
+            let models = &context.world().models;
+            let name = |found: Option<&sdf::Model>| {
+                let model = found?;
+                let link = model.links.get(link)?;
+                Some(format!("{}{}::{}", self.prefix, model.name, link.name))
+            };
+            name(models.get(model)).unwrap_or_default()
+        })
     }
 
     fn tell(&self, state: &str, context: &mut Context<'_>) {
@@ -148,7 +218,6 @@ impl DetachableJoint {
         if self.warns && !self.memory.has_warned {
             self.memory.has_warned = true;
             tracing::warn!(
-                parent = self.parent,
                 model = self.child_model,
                 link = self.child_link,
                 "there is nothing yet to be attached"
@@ -156,51 +225,39 @@ impl DetachableJoint {
         }
     }
 
-    /// Returns the child as commands name it. A name that several models have means one within the
-    /// own model.
-    fn find_child(&self, world: &World, own: usize) -> Option<String> {
-        let mut scopes = self.child_scopes(world, own);
-        if scopes.len() > 1 {
-            let own = format!("{}::{}", world.models[own].name, self.scope);
-            scopes.retain(|(model, scope)| {
-                let full = format!("{}::{scope}", world.models[*model].name);
-                full.starts_with(&own)
-            });
-        }
-        let mut links = scopes.into_iter().filter_map(|(model, scope)| {
-            let description = &world.models[model];
+    /// Returns the child's model and link; of several with its name, the last.
+    fn find_child(&self, world: &World) -> Option<[usize; 2]> {
+        let scopes = scopes(world, &self.child_model);
+        let mut links = scopes.into_iter().rev().filter_map(|(model, scope)| {
             let name = format!("{scope}{}", self.child_link);
-            let is_there = description.links.iter().any(|link| link.name == name);
-            is_there.then(|| format!("{}{}::{name}", self.prefix, description.name))
+            let mut links = world.models[model].links.iter();
+            let link = links.position(|link| link.name == name)?;
+            Some([model, link])
         });
         links.next()
     }
+}
 
-    /// Returns the models that are named as the child is, with their scopes within top-level
-    /// models.
-    fn child_scopes(&self, world: &World, own: usize) -> Vec<(usize, String)> {
-        if self.child_model == OWN_MODEL {
-            return vec![(own, self.scope.clone())];
+/// Returns the models of a name, with their scopes within top-level models. Inner models are named
+/// alone or with the names of those around them.
+fn scopes(world: &World, wanted: &str) -> Vec<(usize, String)> {
+    let mut scopes = Vec::new();
+    for (index, model) in world.models.iter().enumerate() {
+        if model.name == wanted {
+            scopes.push((index, String::new()));
         }
-        let wanted = self.child_model.as_str();
-        let mut scopes = Vec::new();
-        for (index, model) in world.models.iter().enumerate() {
-            if model.name == wanted {
-                scopes.push((index, String::new()));
-            }
-            for nested in &model.nested {
-                let is_own_name = nested.name.rsplit("::").next() == Some(wanted);
-                let is_full_name = wanted
-                    .strip_prefix(&model.name)
-                    .and_then(|rest| rest.strip_prefix("::"))
-                    .is_some_and(|rest| rest == nested.name);
-                if nested.name == wanted || is_own_name || is_full_name {
-                    scopes.push((index, format!("{}::", nested.name)));
-                }
+        for nested in &model.nested {
+            let is_own_name = nested.name.rsplit("::").next() == Some(wanted);
+            let is_full_name = wanted
+                .strip_prefix(&model.name)
+                .and_then(|rest| rest.strip_prefix("::"))
+                .is_some_and(|rest| rest == nested.name);
+            if nested.name == wanted || is_own_name || is_full_name {
+                scopes.push((index, format!("{}::", nested.name)));
             }
         }
-        scopes
     }
+    scopes
 }
 
 #[cfg(test)]
@@ -282,20 +339,25 @@ mod tests {
     }
 
     #[test]
-    fn a_child_within_the_own_model_is_found_by_its_name() {
-        let mut rehearsal = Rehearsal::new(
-            "<model name='arm'><link name='hand'/>\
+    fn a_child_that_goes_or_is_let_go_by_others_is_told() {
+        let mut rehearsal = world("trailer", "");
+        rehearsal.run(0.003);
+        rehearsal.detach("tractor::hook", "trailer::bar");
+        rehearsal.run(0.002);
+        let state = "/model/trailer/detachable_joint/state";
+        assert_eq!(states(&rehearsal, state), ["attached", "detached"]);
+    }
+
+    #[test]
+    fn a_child_within_the_own_model_is_refused() {
+        let text = "<sdf version='1.11'><world name='w'><model name='arm'><link name='hand'/>\
              <model name='tool'><link name='grip'/></model>\
              <joint name='j' type='fixed'><parent>hand</parent><child>tool::grip</child></joint>\
              <plugin name='gz::sim::systems::DetachableJoint' filename='none'>\
              <parent_link>hand</parent_link><child_model>tool</child_model>\
-             <child_link>grip</child_link></plugin></model>",
-        );
-        rehearsal.run(0.001);
-        let expected = Command::Attach {
-            parent: link("arm::hand"),
-            child: link("arm::tool::grip"),
-        };
-        assert_eq!(rehearsal.requests, [expected]);
+             <child_link>grip</child_link></plugin></model></world></sdf>";
+        let read = sdf::read_worlds(text, "w.sdf", &sdf::NoFiles).unwrap();
+        let problems = crate::systems::survey(&read.worlds).problems;
+        assert!(problems[0].contains("of its own model"), "{problems:?}");
     }
 }

@@ -3,9 +3,17 @@
 /// Reasons by the last part of the systems' names, in order.
 const REASONS: &[(&str, &str)] = &[
     ("AcousticComms", COMMS),
+    (
+        "BuoyancyEngine",
+        "bladders that change their volume are not modelled",
+    ),
     ("CameraVideoRecorder", PICTURES),
     ("ColladaWorldExporter", "worlds are not written as Collada"),
     ("CommsEndpoint", COMMS),
+    (
+        "DopplerVelocityLogSystem",
+        "Doppler velocity logs do not measure",
+    ),
     ("Elevator", "lifts are not modelled"),
     ("EnvironmentPreload", ENVIRONMENT),
     ("EnvironmentalSystem", ENVIRONMENT),
@@ -17,6 +25,10 @@ const REASONS: &[(&str, &str)] = &[
     ("Label", PICTURES),
     ("LedPlugin", LOOKS),
     ("LensFlare", LOOKS),
+    (
+        "LighterThanAirDynamics",
+        "the air around airships is not modelled",
+    ),
     ("LogPlayback", "`phalanx replay` plays recorded runs"),
     ("LogRecord", RECORDS),
     ("LogVideoRecorder", PICTURES),
@@ -32,6 +44,10 @@ const REASONS: &[(&str, &str)] = &[
     ("ShaderParam", LOOKS),
     ("Thermal", PICTURES),
     ("ThermalSensor", PICTURES),
+    (
+        "TrackedVehicle",
+        "tracks are driven one by one, by TrackController",
+    ),
     ("VisualizationCapabilities", LOOKS),
     ("WheelSlip", SLIP),
 ];

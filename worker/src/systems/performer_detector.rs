@@ -171,7 +171,8 @@ impl PerformerDetector {
         for (key, value) in &self.extra {
             header = header.with(key, value);
         }
-        let name = context.world().models[model as usize].name.clone();
+        let found = context.world().models.get(model as usize);
+        let name = found.map_or_else(String::new, |model| model.name.clone());
         let message = messages::Pose {
             header,
             name,

@@ -1,6 +1,7 @@
 //! [`Rehearsal`]: a small world in one cell in which the systems of all its models act, for tests.
 //!
-//! What is said on a topic is heard in the next step, as in a run; what is asked of the run is kept.
+//! What is said on a topic is heard in the next step, as in a run. What is asked of the run is kept;
+//! only links are attached and let go.
 
 mod leash;
 
@@ -8,7 +9,7 @@ use std::sync::Arc;
 
 use messages::Message;
 use protocol::{Command, Iteration, ModelId, PerformerId, Publisher, SimTime, TopicMessage};
-use sdf::{Pose, World};
+use sdf::{LinkReference, Pose, World};
 
 use super::registry::{Configured, Member, members_of_model, members_of_world};
 use super::{
@@ -83,6 +84,7 @@ impl Rehearsal {
             is_sensor: false,
             configured,
             name: plugin.name.clone(),
+            is_sensor: false,
         });
     }
 
@@ -143,15 +145,32 @@ impl Rehearsal {
     }
 
     /// Has the world know of a model of one link, as after it was spawned; the cell does not.
-    pub(crate) fn appear(&mut self, name: &str, is_static: bool) {
+    pub(crate) fn appear(&mut self, name: &str) {
         let mut world = self.cell.world().clone();
         let link = sdf::Link::new("link", Pose::IDENTITY);
-        let mut model = sdf::Model::new(name, vec![link], Vec::new());
-        model.is_static = is_static;
-        world.models.push(model);
+        world
+            .models
+            .push(sdf::Model::new(name, vec![link], Vec::new()));
         let bytes = self.cell.snapshot();
         let restored = Cell::restore(Arc::new(world), &bytes);
         self.cell = restored.expect("a cell is restored from its own snapshot");
+    }
+
+    /// Lets a link go that another one holds.
+    pub(crate) fn detach(&mut self, parent: &str, child: &str) {
+        let detached = self.cell.detach(self.link(parent), self.link(child));
+        detached.expect("the two are attached");
+    }
+
+    fn link(&self, name: &str) -> LinkReference {
+        let (model, link) = name.split_once("::").expect("it is MODEL::LINK");
+        let model = self.model(model).index;
+        let mut links = self.cell.world().models[model].links.iter();
+        let link = links.position(|other| other.name == link);
+        LinkReference {
+            model,
+            link: link.expect("there is such a link"),
+        }
     }
 
     /// Returns the pose of a model.
@@ -212,9 +231,17 @@ impl Rehearsal {
                 member.configured.system.after_step(context);
             });
         }
-        let requests = outbox.requests.into_iter();
-        self.requests
-            .extend(requests.map(|request| request.command));
+        for request in outbox.requests {
+            match &request.command {
+                Command::Attach { parent, child } => {
+                    let attached = self.cell.attach(self.link(parent), self.link(child));
+                    attached.expect("the two are there and move");
+                }
+                Command::Detach { parent, child } => self.detach(parent, child),
+                _ => {}
+            }
+            self.requests.push(request.command);
+        }
         self.coming.extend(outbox.messages.iter().cloned());
         self.said.extend(outbox.messages);
     }

@@ -52,6 +52,8 @@ struct Service {
 struct Memory {
     /// When something is to be said, in elapsed time \[ns\], ascending.
     due: Vec<u64>,
+    /// How often it was triggered since time last passed.
+    fresh: u32,
     /// The iteration that triggers are counted in.
     iteration: u64,
     triggers: u32,
@@ -205,7 +207,7 @@ impl System for TriggeredPublisher {
     }
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), postcard::Error> {
-        super::load(&mut self.memory, bytes)
+        self.recall(bytes)
     }
 }
 
@@ -223,7 +225,7 @@ impl WorldSystem for TriggeredPublisher {
     }
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), postcard::Error> {
-        super::load(&mut self.memory, bytes)
+        self.recall(bytes)
     }
 }
 
@@ -243,7 +245,7 @@ impl TriggeredPublisher {
             self.memory.triggers = 0;
         }
         self.memory.triggers += 1;
-        if self.memory.triggers > TRIGGERS_MAX || self.memory.due.len() >= WAITING_MAX {
+        if self.memory.triggers > TRIGGERS_MAX || self.waiting() >= WAITING_MAX {
             tracing::warn!(
                 topic = message.topic,
                 "a triggered publisher is triggered too often; the rest is lost"
@@ -251,15 +253,33 @@ impl TriggeredPublisher {
         } else if self.delay_ns == 0 {
             self.speak(voice);
         } else {
-            // Heard in the step after the one in which it was said, it counts from the begin of it.
-            let step_ns = (time.step_size_s * 1e9).round() as u64;
-            let begin = time.elapsed.0.saturating_sub(step_ns);
-            self.memory.due.push(begin.saturating_add(self.delay_ns));
+            self.memory.fresh += 1;
         }
     }
 
+    fn recall(&mut self, bytes: &[u8]) -> Result<(), postcard::Error> {
+        super::load(&mut self.memory, bytes)?;
+        if self.waiting() > WAITING_MAX {
+            self.memory = Memory::default();
+            return Err(postcard::Error::DeserializeBadEncoding);
+        }
+        Ok(())
+    }
+
+    fn waiting(&self) -> usize {
+        self.memory.due.len() + self.memory.fresh as usize
+    }
+
     fn say_due(&mut self, voice: &mut dyn Voice) {
-        let now = voice.time().elapsed.0;
+        let time = voice.time();
+        let now = time.elapsed.0;
+        // A delay begins with the step in which the message is heard, or with the next one that
+        // lets time pass.
+        let step_ns = (time.step_size_s * 1e9).round() as u64;
+        let due = now.saturating_sub(step_ns).saturating_add(self.delay_ns);
+        for _ in 0..std::mem::take(&mut self.memory.fresh) {
+            self.memory.due.push(due);
+        }
         let count = self.memory.due.partition_point(|due| *due <= now);
         self.memory.due.drain(..count);
         for _ in 0..count {

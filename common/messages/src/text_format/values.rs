@@ -4,6 +4,7 @@
 //! reading: a field of one value takes the last that is given, messages in it are merged, and a
 //! list takes all.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::de::value::StringDeserializer;
@@ -113,14 +114,18 @@ impl Values {
     /// Returns the fields of all messages in it as those of one.
     fn fields(self) -> Result<Vec<Field>, ValueError> {
         let mut merged: Vec<Field> = Vec::new();
+        let mut places: BTreeMap<String, usize> = BTreeMap::new();
         for value in self.0 {
             let Value::Fields(fields) = value else {
                 return Err(ValueError::custom("a message in braces"));
             };
             for field in fields {
-                match merged.iter_mut().find(|other| other.name == field.name) {
-                    Some(other) => other.values.extend(field.values),
-                    None => merged.push(field),
+                match places.get(&field.name) {
+                    Some(place) => merged[*place].values.extend(field.values),
+                    None => {
+                        places.insert(field.name.clone(), merged.len());
+                        merged.push(field);
+                    }
                 }
             }
         }

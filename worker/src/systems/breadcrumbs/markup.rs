@@ -2,9 +2,6 @@
 
 use sdf::{Content, ContentNode};
 
-/// The only link of what holds a copy in its place.
-pub(super) const HOLDER_LINK: &str = "static_link";
-
 /// Returns an element as text.
 pub(super) fn write(element: &Content) -> String {
     let mut text = String::new();
@@ -12,14 +9,23 @@ pub(super) fn write(element: &Content) -> String {
     text
 }
 
-/// Returns a static model without shapes.
-pub(super) fn holder(name: &str) -> String {
-    let mut text = "<sdf version='1.6'><model name='".to_owned();
-    add_escaped(name, &mut text);
-    text += "'><static>true</static><link name='";
-    text += HOLDER_LINK;
-    text += "'/></model></sdf>";
-    text
+/// Returns an `<sdf>` whose models never move.
+pub(super) fn made_static(element: &Content) -> Content {
+    let mut changed = element.clone();
+    for node in &mut changed.nodes {
+        if let ContentNode::Element(model) = node
+            && model.name == "model"
+        {
+            let is_other = |node: &ContentNode| !matches!(node, ContentNode::Element(child) if child.name == "static");
+            model.nodes.retain(is_other);
+            model.nodes.push(ContentNode::Element(Content {
+                name: "static".to_owned(),
+                attributes: Vec::new(),
+                nodes: vec![ContentNode::Text("true".to_owned())],
+            }));
+        }
+    }
+    changed
 }
 
 fn add(element: &Content, text: &mut String) {

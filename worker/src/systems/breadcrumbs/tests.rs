@@ -65,9 +65,7 @@ fn what_is_spawned_is_a_world_that_can_be_read() {
     let model = &read.worlds[0].models[0];
     assert_eq!(model.name, "crumb");
     assert_eq!(model.links[0].collisions[0].name, "c & d");
-    let holder = super::markup::holder("a'b");
-    let read = sdf::read_worlds(&holder, "holder.sdf", &sdf::NoFiles).unwrap();
-    assert!(read.worlds[0].models[0].is_static);
+    assert!(!model.is_static);
 }
 
 #[test]
@@ -96,7 +94,7 @@ fn copies_become_performers_and_stay_where_they_are_after_their_time() {
                       </performer_volume><disable_physics_time>0.1</disable_physics_time>";
     let mut rehearsal = robot(parameters, "");
     deploy(&mut rehearsal);
-    rehearsal.appear("crumb_0", false);
+    rehearsal.appear("crumb_0");
     rehearsal.run(0.05);
     rehearsal.travel();
     let performer = Command::SetPerformer {
@@ -106,11 +104,13 @@ fn copies_become_performers_and_stay_where_they_are_after_their_time() {
     assert_eq!(rehearsal.requests[1..], [performer]);
     rehearsal.run(0.06);
     assert_eq!(names(&rehearsal), ["crumb_0", "crumb_0__static__"]);
-    rehearsal.appear("crumb_0__static__", true);
+    let stopped = spawns(&rehearsal)[1];
+    assert_eq!(stopped.relative_to.as_deref(), Some("crumb_0"));
+    let read = sdf::read_worlds(&stopped.sdf, "crumb.sdf", &sdf::NoFiles).unwrap();
+    assert!(read.worlds[0].models[0].is_static);
     rehearsal.run(2.0);
-    let attached = Command::Attach {
-        parent: "crumb_0__static__::static_link".to_owned(),
-        child: "crumb_0::link".to_owned(),
+    let removed = Command::Remove {
+        model: "crumb_0".to_owned(),
     };
-    assert_eq!(rehearsal.requests[3..], [attached]);
+    assert_eq!(rehearsal.requests[3..], [removed]);
 }

@@ -1,8 +1,8 @@
 //! [`Matcher`]: what a message has to be like.
 //!
-//! Without a field, the whole message has to be as said. With one, only that field; where it is
-//! repeated, all that is said has to be among its values, and of messages in it only the fields
-//! that are said count.
+//! Without a field, the whole message has to be as said; when it was made counts only if that is
+//! said too. With one, only that field; where it is repeated, all that is said has to be among its
+//! values, and of messages in it only the fields that are said count.
 
 use messages::{Kind, text_format};
 use sdf::Content;

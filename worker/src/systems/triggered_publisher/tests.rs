@@ -69,6 +69,13 @@ fn whole_messages_match_in_all_that_they_say() {
     let wanted = "<match>data: true</match>";
     assert!(triggers(wanted, &flag(true)));
     assert!(!triggers(wanted, &flag(false)));
+    let stamped = Boolean {
+        header: Header::at(7),
+        data: true,
+    };
+    assert!(triggers(wanted, &stamped));
+    let early = "<match>header { stamp { nsec: 6 } } data: true</match>";
+    assert!(!triggers(early, &stamped));
     let both = "<match>data: 0, data: 1</match>";
     let list = |data: &[i32]| Int32V {
         data: data.to_vec(),
@@ -146,7 +153,10 @@ fn a_delay_counts_in_simulated_time_and_travels() {
     );
     for world in [plugin(content), of_model] {
         let mut rehearsal = Rehearsal::new(&world);
+        rehearsal.run(0.010);
         rehearsal.say("/in", &Empty::default());
+        rehearsal.pause();
+        rehearsal.travel();
         rehearsal.run(0.099);
         assert!(rehearsal.said::<Empty>("/out").is_empty());
         rehearsal.travel();
