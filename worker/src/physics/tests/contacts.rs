@@ -70,7 +70,11 @@ fn both_sides_of_a_contact_read_the_same_with_opposite_forces() {
     assert_near(force(&high[0]), force(&low[1]).map(|part| -part), 1e-12);
     let of_ground = cell.contacts(ModelRef::fixed(0), None);
     assert_eq!(of_ground.len(), 1);
-    assert_near(force(&of_ground[0]), force(&low[0]).map(|part| -part), 1e-12);
+    assert_near(
+        force(&of_ground[0]),
+        force(&low[0]).map(|part| -part),
+        1e-12,
+    );
 }
 
 #[test]
