@@ -23,7 +23,10 @@ fn an_imu_at_rest_reads_gravity_in_its_own_frame() {
     let expected = [0.0, GRAVITY * 0.3_f64.sin(), GRAVITY * 0.3_f64.cos()];
     assert_near(vector(&read.linear_acceleration), expected, 1e-12);
     assert_near(vector(&read.angular_velocity), [0.0; 3], 0.0);
-    assert!((read.orientation.w - 1.0).abs() < 1e-12, "it has not turned");
+    assert!(
+        (read.orientation.w - 1.0).abs() < 1e-12,
+        "it has not turned"
+    );
     assert_eq!(read.entity_name, "robot::link::s");
     let floor = fixed("floor", "0 0 -0.5 0 0 0", &cuboid("9 9 1"));
     let on_floor = model("robot", "0 0 0.25 0 0 0", &(cuboid("0.5 0.5 0.5") + &imu()));
