@@ -92,8 +92,8 @@ pub(crate) fn add_members(
             return;
         };
         match make(&plan) {
-            Ok(made) => members.push(Member {
-                configured: assemble(made, sensor, mount),
+            Ok(gauge) => members.push(Member {
+                configured: assemble(gauge, sensor, mount),
                 name: sensor.kind.clone(),
             }),
             Err(error) => problems.push(format!(

@@ -44,8 +44,8 @@ pub(super) fn make(plan: &Plan<'_>) -> Result<Made, ConfigureError> {
 /// names of others are passed over, as in Gazebo.
 fn collisions(plan: &Plan<'_>, content: &sdf::Content) -> Result<Vec<usize>, ConfigureError> {
     let link = &plan.model.links[plan.mount.link];
-    let named = content.children().filter(|child| child.name == "collision");
-    let names: Vec<String> = named.map(sdf::Content::text).collect();
+    let elements = content.children().filter(|child| child.name == "collision");
+    let names: Vec<String> = elements.map(sdf::Content::text).collect();
     let short = |name: &String| name.rsplit("::").next().map(|name| name.trim().to_owned());
     let short: Vec<String> = names.iter().filter_map(short).collect();
     let numbered = link.collisions.iter().enumerate();
