@@ -30,7 +30,6 @@ mod ray;
 mod reach;
 mod settling;
 mod shape;
-mod sight;
 pub mod snapshot;
 mod standing;
 mod state;

@@ -92,9 +92,9 @@ pub(crate) fn add_members(
             return;
         };
         match make(&plan) {
-            Ok(made) => members.push(Member {
+            Ok(gauge) => members.push(Member {
                 is_sensor: true,
-                configured: assemble(made, sensor, mount),
+                configured: assemble(gauge, sensor, mount),
                 name: sensor.kind.clone(),
             }),
             Err(error) => problems.push(format!(

@@ -130,12 +130,11 @@ impl Cell {
         let Some(description) = self.world.models[model.index].links.get(link) else {
             return [Vector::ZERO; 2];
         };
-        let (mass, center) = match self.body(model, link) {
-            Some(body) => (body.mass() * body.gravity_scale(), body.center_of_mass()),
-            None => {
-                let center = description.pose.then(&description.inertial.pose).position;
-                (description.inertial.mass, Vector::from_array(center))
-            }
+        let (mass, center) = if let Some(body) = self.body(model, link) {
+            (body.mass() * body.gravity_scale(), body.center_of_mass())
+        } else {
+            let center = description.pose.then(&description.inertial.pose).position;
+            (description.inertial.mass, Vector::from_array(center))
         };
         let weight = self.physics.gravity * mass;
         [weight, center.cross(weight)]

@@ -40,24 +40,24 @@ pub(super) fn make(plan: &Plan<'_>) -> Result<Made, ConfigureError> {
     })
 }
 
-/// Finds the collisions that are named, perhaps with the names of link and model before theirs.
+/// Finds the collisions that are named, perhaps with the names of link and model before theirs;
+/// names of others are passed over, as in Gazebo.
 fn collisions(plan: &Plan<'_>, content: &sdf::Content) -> Result<Vec<usize>, ConfigureError> {
     let link = &plan.model.links[plan.mount.link];
-    let mut found = Vec::new();
-    let named = content.children().filter(|child| child.name == "collision");
-    for element in named {
-        let text = element.text();
-        let name = text.rsplit("::").next().unwrap_or_default().trim();
-        let mut collisions = link.collisions.iter();
-        let index = collisions.position(|collision| collision.name == name);
-        let missing = || ConfigureError(format!("its link has no collision {name:?}"));
-        found.push(index.ok_or_else(missing)?);
-    }
+    let elements = content.children().filter(|child| child.name == "collision");
+    let names: Vec<String> = elements.map(sdf::Content::text).collect();
+    let short = |name: &String| name.rsplit("::").next().map(|name| name.trim().to_owned());
+    let short: Vec<String> = names.iter().filter_map(short).collect();
+    let numbered = link.collisions.iter().enumerate();
+    let found: Vec<usize> = numbered
+        .filter(|(_, collision)| short.contains(&collision.name))
+        .map(|(index, _)| index)
+        .collect();
     if found.is_empty() {
-        return Err(ConfigureError("it names no <collision>".to_owned()));
+        return Err(ConfigureError(format!(
+            "its link has no collision of the names in <contact>: {names:?}"
+        )));
     }
-    found.sort_unstable();
-    found.dedup();
     Ok(found)
 }
 

@@ -77,25 +77,26 @@ impl Earth {
             let part = |which: usize| self.east_north_up[which][axis] * along[which];
             self.origin[axis] + part(0) + part(1) + part(2)
         });
-        let [a, b] = self.axes;
+        let [wide, high] = self.axes;
         let flat = libm::hypot(x, y);
-        let first = (a * a - b * b) / (a * a);
-        let second = (a * a - b * b) / (b * b);
-        let mut reduced = libm::atan2(z * a, flat * b);
+        let difference = wide * wide - high * high;
+        let first = difference / (wide * wide);
+        let second = difference / (high * high);
+        let mut reduced = libm::atan2(z * wide, flat * high);
         let mut latitude = reduced;
         for _ in 0..ROUNDS {
             let (sine, cosine) = libm::sincos(reduced);
             latitude = libm::atan2(
-                z + second * b * sine * sine * sine,
-                flat - first * a * cosine * cosine * cosine,
+                z + second * high * sine * sine * sine,
+                flat - first * wide * cosine * cosine * cosine,
             );
             let (sine, cosine) = libm::sincos(latitude);
-            reduced = libm::atan2(b * sine, a * cosine);
+            reduced = libm::atan2(high * sine, wide * cosine);
         }
         let (sine, cosine) = libm::sincos(latitude);
         let (sin_reduced, cos_reduced) = libm::sincos(reduced);
         // From the foot point along the normal, which holds at the poles too.
-        let altitude = (flat - a * cos_reduced) * cosine + (z - b * sin_reduced) * sine;
+        let altitude = (flat - wide * cos_reduced) * cosine + (z - high * sin_reduced) * sine;
         Place {
             latitude,
             longitude: libm::atan2(y, x),

@@ -63,11 +63,16 @@ impl Gauge for LogicalCamera {
         let pose = mount.pose(context);
         let view = pose.inverse();
         let mut model: Vec<LogicalCameraModel> = Vec::new();
-        for (index, place) in context.cell.model_poses() {
+        let models = &context.world().models;
+        let movers = context.cell.movers().into_iter();
+        let moving = movers.map(|present| (present.model, present.pose));
+        let fixed = context.cell.statics();
+        let fixed = fixed.map(|index| (index, models[index].pose));
+        for (index, place) in fixed.chain(moving) {
             let seen = view.then(&place);
             if self.frustum.has(seen.position) {
                 model.push(LogicalCameraModel {
-                    name: context.world().models[index].name.clone(),
+                    name: models[index].name.clone(),
                     pose: pose_message(&seen),
                 });
             }

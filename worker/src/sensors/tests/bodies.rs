@@ -315,7 +315,7 @@ fn what_cannot_be_is_said_with_its_reason() {
             "contact",
             "<contact><collision>x</collision></contact>"
         ))
-        .contains("no collision \"x\"")
+        .contains("has no collision")
     );
     assert!(problem(sensor("force_torque", "")).contains("belongs on a <joint>"));
 }

@@ -89,7 +89,7 @@ fn nothing_is_infinite_and_what_is_too_near_negatively_so() {
 
 #[test]
 fn a_lidar_looks_through_its_own_link_alone() {
-    let two = angles(2, [0.0, 3.141_592_653_589_793]);
+    let two = angles(2, [0.0, std::f64::consts::PI]);
     let own = cuboid("0.5 0.5 0.5") + &lidar(&two, &angles(1, [0.0, 0.0]), 0.1);
     let mast = format!(
         r#"<link name="mast"><pose>-2 0 0 0 0 0</pose>{}</link></model>"#,
