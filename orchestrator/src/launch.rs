@@ -302,9 +302,9 @@ mod tests {
             "--network-role=primary --network-secondaries=2 --heartbeat-interval-ms=100 \
              --heartbeat-timeout-ms=2000 --peer-timeout=30 --step-timeout=30 --bind=ipc:///run/a \
              --summary=/run/a/summary.json --seed=7 --iterations=5 --real-time-factor=0 \
-             --digests=d.txt --states=s.bin --messages=m.txt --paused --threads=2 --balance=off --verify \
-             --auto-levels=8 --levels-load=buffer --minimum-stay=0.05 --interaction-margin=0.02 \
-             --lifeline -- -odd.sdf b.sdf"
+             --digests=d.txt --states=s.bin --messages=m.txt --paused --threads=2 --balance=off \
+             --verify --auto-levels=8 --levels-load=buffer --minimum-stay=0.05 \
+             --interaction-margin=0.02 --lifeline -- -odd.sdf b.sdf"
         );
         assert_eq!(
             line(&commands[2]),

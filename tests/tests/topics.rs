@@ -150,7 +150,10 @@ fn files_of_messages_are_equal_for_any_number_of_secondaries() {
         let run = Run::start(secondaries, ITERATIONS, &["--real-time-factor=0"]);
         let (messages, summary) = run.end();
         assert!(messages == expected, "with {secondaries} secondaries");
-        assert!(summary["events"]["hand_offs"].as_u64() >= Some(1), "{summary}");
+        assert!(
+            summary["events"]["hand_offs"].as_u64() >= Some(1),
+            "{summary}"
+        );
     }
 }
 
@@ -168,8 +171,14 @@ fn a_subscriber_hears_every_message_once_and_in_order_while_the_robot_changes_ho
         last += 1;
     }
     let (_, summary) = run.end();
-    assert!(first < 1_000, "it heard too little to say anything: from {first}");
-    assert!(summary["events"]["hand_offs"].as_u64() >= Some(1), "{summary}");
+    assert!(
+        first < 1_000,
+        "it heard too little to say anything: from {first}"
+    );
+    assert!(
+        summary["events"]["hand_offs"].as_u64() >= Some(1),
+        "{summary}"
+    );
 }
 
 #[test]
@@ -188,7 +197,12 @@ fn a_subscriber_may_come_and_go_and_others_hear_on() {
         }
     }
     let (messages, _) = run.end();
-    assert!(messages.lines().last().is_some_and(|line| line.starts_with("end ")));
+    assert!(
+        messages
+            .lines()
+            .last()
+            .is_some_and(|line| line.starts_with("end "))
+    );
 }
 
 #[test]

@@ -19,7 +19,9 @@ pub enum PublicationError {
         topic: String,
     },
     /// There is no such kind of message.
-    #[error("{kind:?} is no kind of message that is known here; kinds are named like gz.msgs.Twist")]
+    #[error(
+        "{kind:?} is no kind of message that is known here; kinds are named like gz.msgs.Twist"
+    )]
     Kind {
         /// The beginning of what was given.
         kind: String,

@@ -91,7 +91,9 @@ impl<L: Link> Link for InlineLink<L> {
         match to {
             Destination::EverySecondary => self.deliver(payload),
             Destination::Peer(address) if *address == self.address => self.deliver(payload),
-            Destination::Peer(_) | Destination::Primary | Destination::Data => self.clients.send(to, topic, payload),
+            Destination::Peer(_) | Destination::Primary | Destination::Data => {
+                self.clients.send(to, topic, payload)
+            }
         }
     }
 

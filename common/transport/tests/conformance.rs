@@ -390,7 +390,9 @@ fn the_publisher_sees_topics_of_observers_come_and_go_once() {
         let second = stage.peer("second", Subscription::Status(&topics));
         publish_until_heard(&mut *publisher, &mut *first, topic::EVENTS);
         drop(second);
-        publisher.publish(&topic::of_message("/ab"), b"other").unwrap();
+        publisher
+            .publish(&topic::of_message("/ab"), b"other")
+            .unwrap();
         publisher.publish(&frame, b"mine").unwrap();
         expect_message(&mut *first, &frame, b"mine");
         drop(first);

@@ -37,7 +37,7 @@ pub(super) enum Order {
     /// Put together what was said in a step.
     Step(StepData),
     /// Do what is left and end.
-    End,
+    End { in_order: bool },
 }
 
 /// The status thread at work.
@@ -142,7 +142,12 @@ impl<P: Publisher> Publishing<P> {
             }
             Order::Batch { from, batch } => self.take(from, batch),
             Order::Step(step) => self.collector.announce(step, now),
-            Order::End => self.is_ending = true,
+            Order::End { in_order } => {
+                self.is_ending = true;
+                if !in_order {
+                    self.collector.allow_loss();
+                }
+            }
         }
     }
 

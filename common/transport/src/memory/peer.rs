@@ -17,7 +17,11 @@ pub struct MemoryPeerLink {
 }
 
 impl MemoryPeerLink {
-    pub(super) fn new(network: Network, routing_id: RoutingId, mailbox: Arc<Mailbox<Arrival>>) -> Self {
+    pub(super) fn new(
+        network: Network,
+        routing_id: RoutingId,
+        mailbox: Arc<Mailbox<Arrival>>,
+    ) -> Self {
         Self {
             network,
             routing_id,

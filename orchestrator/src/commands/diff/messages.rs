@@ -78,7 +78,9 @@ impl<'a> Lines<'a> {
             ));
         }
         parse(line).ok_or_else(|| {
-            format!("{name}:{number}: neither a message (ITERATION TOPIC PUBLISHER DIGEST) nor the end")
+            format!(
+                "{name}:{number}: neither a message (ITERATION TOPIC PUBLISHER DIGEST) nor the end"
+            )
         })
     }
 }

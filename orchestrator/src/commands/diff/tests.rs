@@ -102,7 +102,11 @@ fn messages_that_are_equal_are_counted() {
 #[test]
 fn the_first_message_that_differs_is_shown() {
     let (a, b) = (said(&[(1, 1), (5, 2)]), said(&[(1, 1), (5, 3)]));
-    check(&a, &b, "iteration 5 differs\n  message 2:\n    A  5 /a client 000");
+    check(
+        &a,
+        &b,
+        "iteration 5 differs\n  message 2:\n    A  5 /a client 000",
+    );
     check(&a, &said(&[(1, 1)]), "B  end 1 000");
     assert_eq!(compare(&a, &said(&[])).unwrap().iterations, 0);
 }
