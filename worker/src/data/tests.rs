@@ -38,7 +38,7 @@ fn step(sequence: u64, announced: &[(&str, u32)]) -> StepData {
 
 /// Takes a batch of a step that is published.
 fn take(collector: &mut Collector, from: &str, batch: DataBatch) -> Result<(), NotUnderWay> {
-    collector.take(peer(from), batch, Sequence(9))
+    collector.take(&peer(from), batch, Sequence(9))
 }
 
 fn lost(sequence: u64, from: &[&str]) -> Progress {
