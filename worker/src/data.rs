@@ -87,7 +87,7 @@ impl Collector {
     /// When its step is over or yet to come; it is dropped then.
     pub fn take(
         &mut self,
-        from: PeerName,
+        from: &PeerName,
         batch: DataBatch,
         published: Sequence,
     ) -> Result<(), NotUnderWay> {
@@ -96,11 +96,13 @@ impl Collector {
             return Err(NotUnderWay(sequence));
         }
         self.bytes += batch.messages.iter().map(size).sum::<usize>();
-        let known = self.batches.entry((sequence, from)).or_default();
+        let known = self.batches.entry((sequence, from.clone())).or_default();
         known.extend(batch.messages);
-        while !self.lossless && self.bytes > BYTES_MAX {
-            let oldest = self.batches.keys().next().expect("the bytes are in there");
-            self.give_up(oldest.0);
+        while !self.lossless
+            && self.bytes > BYTES_MAX
+            && let Some((oldest, _)) = self.batches.keys().next()
+        {
+            self.give_up(*oldest);
         }
         Ok(())
     }

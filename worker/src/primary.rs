@@ -93,9 +93,12 @@ impl<L: Link> PrimaryDriver<L> {
             self.report_when_due();
         }
         let mut reason = self.finished.take().expect("the loop ends once it is set");
-        let written = self.proof.finish().and(self.status.finish());
-        if let Err(cause) = written {
-            reason = StopReason::new(Outcome::Failed, cause);
+        let in_order = matches!(reason.outcome, Outcome::Completed | Outcome::Interrupted);
+        let written = self.proof.finish().and(self.status.finish(in_order));
+        match written {
+            Err(cause) if in_order => reason = StopReason::new(Outcome::Failed, cause),
+            Err(cause) => tracing::warn!("{cause}"),
+            Ok(()) => {}
         }
         let now = self.clock.now();
         let secondaries = std::mem::take(&mut self.secondaries);

@@ -116,15 +116,16 @@ impl StatusThread {
         }
     }
 
-    /// Waits until everything is published and written down.
+    /// Waits until everything is published and written down; for what may never come, long only
+    /// if the run ended in order.
     ///
     /// # Errors
     /// When not every message is in the file of messages; the text is for people.
-    pub fn finish(&mut self) -> Result<(), String> {
+    pub fn finish(&mut self, in_order: bool) -> Result<(), String> {
         let Some(thread) = self.thread.take() else {
             return Ok(());
         };
-        self.orders.give(Order::End);
+        self.orders.give(Order::End { in_order });
         thread
             .join()
             .unwrap_or_else(|_| Err("the status thread panicked".to_owned()))
@@ -133,7 +134,7 @@ impl StatusThread {
 
 impl Drop for StatusThread {
     fn drop(&mut self) {
-        if let Err(cause) = self.finish() {
+        if let Err(cause) = self.finish(false) {
             tracing::error!("{cause}");
         }
     }

@@ -97,8 +97,8 @@ enum Value {
 
 /// How much of a file tells its kind: its first line \[bytes\].
 const START_BYTES: u64 = 2048;
-/// How many blanks a line of a message has at least; one of a digest has one.
-const MESSAGE_BLANKS: usize = 3;
+/// How many words a line of a message has at least; one of a digest has two.
+const MESSAGE_WORDS: usize = 4;
 
 /// Compares two files.
 pub(super) fn diff(arguments: &DiffArguments) -> CommandResult {
@@ -150,11 +150,11 @@ impl<'a> Input<'a> {
         let reader = (&mut file).take(START_BYTES);
         { reader }.read_to_end(&mut start).map_err(unreadable)?;
         let line = start.split(|byte| *byte == b'\n').next().unwrap_or(&[]);
-        let blanks = line.iter().filter(|byte| **byte == b' ').count();
+        let words = line.split(|byte| *byte == b' ').count();
         let kind = match start.first() {
             _ if start.starts_with(MAGIC) => Kind::States,
             _ if start.starts_with(b"end ") => Kind::Messages,
-            Some(b'0'..=b'9') if blanks >= MESSAGE_BLANKS => Kind::Messages,
+            Some(b'0'..=b'9') if words >= MESSAGE_WORDS => Kind::Messages,
             Some(b'0'..=b'9') => Kind::Digests,
             None => {
                 let message = format!(

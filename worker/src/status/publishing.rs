@@ -37,7 +37,7 @@ pub(super) enum Order {
     /// Put together what was said in a step.
     Step(StepData),
     /// Do what is left and end.
-    End,
+    End { in_order: bool },
 }
 
 /// The status thread at work.
@@ -140,9 +140,14 @@ impl<P: Publisher> Publishing<P> {
                 let topic = body.topic();
                 self.publish(topic, body);
             }
-            Order::Batch { from, batch } => self.take(from, batch),
+            Order::Batch { from, batch } => self.take(&from, batch),
             Order::Step(step) => self.collector.announce(step, now),
-            Order::End => self.is_ending = true,
+            Order::End { in_order } => {
+                self.is_ending = true;
+                if !in_order {
+                    self.collector.allow_loss();
+                }
+            }
         }
     }
 
@@ -152,16 +157,16 @@ impl<P: Publisher> Publishing<P> {
         }
         match decode::<DataBatch>(payload) {
             Ok(envelope) if envelope.session == self.session => {
-                self.take(envelope.sender, envelope.body);
+                self.take(&envelope.sender, envelope.body);
             }
             Ok(_) => tracing::debug!("data of another session refused"),
             Err(error) => tracing::warn!("data refused: {}", Chain(&error)),
         }
     }
 
-    fn take(&mut self, from: PeerName, batch: DataBatch) {
+    fn take(&mut self, from: &PeerName, batch: DataBatch) {
         let published = self.backlog.published();
-        if let Err(error) = self.collector.take(from.clone(), batch, published) {
+        if let Err(error) = self.collector.take(from, batch, published) {
             tracing::debug!("data of {from} refused: {error}");
         }
     }

@@ -194,7 +194,7 @@ fn the_file_has_every_message_before_the_thread_ends() {
         send(&mut peer, "s1", sequence, vec![message("/a", 0, sequence)]);
         stage.step(sequence, &[("s1", 1)]);
     }
-    stage.status.finish().unwrap();
+    stage.status.finish(true).unwrap();
     let text = std::fs::read_to_string(&path).unwrap();
     assert_eq!(text.lines().count(), 3_001);
     assert!(text.lines().last().unwrap().starts_with("end 3000 "));
@@ -217,7 +217,20 @@ fn a_file_that_cannot_be_written_ends_the_run() {
         cause.contains("cannot write messages to /dev/full"),
         "{cause}"
     );
-    assert_eq!(stage.status.finish(), Err(cause));
+    assert_eq!(stage.status.finish(true), Err(cause));
+}
+
+#[test]
+fn a_file_that_lacks_messages_says_whose() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut stage = Stage::new(Some(&folder.path().join("messages")));
+    stage.publish(1);
+    stage.step(1, &[("s1", 1)]);
+    let error = stage.status.finish(false).unwrap_err();
+    assert!(
+        error.contains("lacks some: what s1 said in step 1"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -19,6 +19,9 @@ use crate::subscription::{Subscription, step_topics};
 /// Where the monitor of the `control` socket is, within the link's own context.
 const MONITOR: &str = "inproc://control-monitor";
 
+/// How long a closed link tries to deliver its data: none of it may be lost \[ms\].
+const DATA_LINGER_MS: i32 = 2_000;
+
 /// The source of the inbox that is `control`.
 const CONTROL: usize = 0;
 
@@ -114,6 +117,7 @@ impl PeerLink {
             let (endpoint, queue) = match to {
                 Publications::Step => {
                     let pushing = open(&context, zmq::PUSH, Queue::Unbounded, address, options)?;
+                    pushing.set_linger(DATA_LINGER_MS)?;
                     pushing.connect(&endpoints.data())?;
                     data = Some(pushing);
                     (endpoints.step(), Queue::Unbounded)
