@@ -368,7 +368,7 @@ mod tests {
     fn a_wrong_file_of_commands_is_told_with_its_line() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("c.jsonl");
-        std::fs::write(&path, "{\"iteration\": 1, \"command\": \"play\"}\n{}\n").unwrap();
+        std::fs::write(&path, "#\n{}\n").unwrap();
         let mut arguments = RunArguments {
             commands: Some(path.clone()),
             ..RunArguments::default()
