@@ -56,7 +56,7 @@ pub enum CliCommand {
     Generate(GenerateArguments),
     /// Read a world and report errors with file, line and column
     Check(CheckArguments),
-    /// Compare what two runs wrote with --digests or --states: the first iteration that differs
+    /// Compare what two runs wrote with --digests, --states or --messages: where they first differ
     Diff(DiffArguments),
     /// Write the completions of a shell to stdout
     Completions {
@@ -118,6 +118,9 @@ pub struct RunArguments {
     #[arg(long, value_name = "BOOL", env = "PHALANX_ALLOW_PROGRAMS")]
     #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub allow_programs: Option<bool>,
+    /// Write one line per message of every topic to this file, whether or not anyone listens
+    #[arg(long, value_name = "FILE", env = "PHALANX_MESSAGES")]
+    pub messages: Option<PathBuf>,
     /// Threads that step cells, in each process [default: 1]
     #[arg(long, value_name = "N", env = "PHALANX_THREADS")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=i64::from(THREADS_MAX)))]

@@ -47,6 +47,8 @@ pub struct LaunchPlan {
     pub commands: Option<PathBuf>,
     /// Where the commands that were done are written.
     pub record_commands: Option<PathBuf>,
+    /// Where a line for every message is written.
+    pub messages: Option<PathBuf>,
     /// Threads that step cells, in each process.
     pub threads: u32,
     /// Whether every step is done twice and compared.
@@ -140,6 +142,9 @@ impl LaunchPlan {
         }
         if let Some(record) = &self.record_commands {
             flag(&mut arguments, "--record-commands", record);
+        }
+        if let Some(messages) = &self.messages {
+            flag(&mut arguments, "--messages", messages);
         }
         if self.paused {
             arguments.push("--paused".into());
@@ -277,6 +282,7 @@ mod tests {
             states: Some("s.bin".into()),
             commands: Some("in.jsonl".into()),
             record_commands: Some("out.jsonl".into()),
+            messages: Some("m.txt".into()),
             threads: 2,
             verify: true,
             balance: false,
@@ -311,8 +317,9 @@ mod tests {
              --heartbeat-timeout-ms=2000 --peer-timeout=30 --step-timeout=30 --bind=ipc:///run/a \
              --summary=/run/a/summary.json --seed=7 --iterations=5 --real-time-factor=0 \
              --digests=d.txt --states=s.bin --commands=in.jsonl --record-commands=out.jsonl \
-             --paused --threads=2 --balance=off --verify --auto-levels=8 --levels-load=buffer \
-             --minimum-stay=0.05 --interaction-margin=0.02 --lifeline -- -odd.sdf b.sdf"
+             --messages=m.txt --paused --threads=2 --balance=off --verify --auto-levels=8 \
+             --levels-load=buffer --minimum-stay=0.05 --interaction-margin=0.02 --lifeline \
+             -- -odd.sdf b.sdf"
         );
         assert_eq!(
             line(&commands[2]),
@@ -342,6 +349,7 @@ mod tests {
             states: None,
             commands: None,
             record_commands: None,
+            messages: None,
             verify: false,
             levels: LevelsConfig::default(),
             ..plan(0)
@@ -354,6 +362,7 @@ mod tests {
             "--states",
             "--commands",
             "--record-commands",
+            "--messages",
             "--verify",
             "--auto-levels",
         ] {

@@ -22,7 +22,7 @@ use crate::witness::Witness;
 /// When the link breaks, or nothing can happen any more.
 pub fn run(worlds: &[World], settings: Settings, witness: &mut Witness) -> StopReason {
     let network = Network::new();
-    let mut link = InlineLink::new(network.primary());
+    let mut link = InlineLink::new(network.primary(), None);
     let mut primary = Primary::new(settings, worlds);
     let mut now = SessionTime(1);
     let mut inputs = VecDeque::new();

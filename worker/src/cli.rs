@@ -32,7 +32,7 @@ pub(crate) struct Cli {
     #[arg(long, value_name = "N")]
     network_secondaries: Option<u32>,
     /// Where a primary (or standalone) is reached: `ipc:///DIRECTORY` or `tcp://HOST:PORT`, of
-    /// which PORT, PORT+1 and PORT+2 are used; port 0 takes free ones
+    /// which PORT to PORT+3 are used; port 0 takes free ones
     #[arg(long, value_name = "ENDPOINT")]
     bind: Option<Endpoints>,
     /// Where a secondary finds its primary
@@ -66,6 +66,10 @@ pub(crate) struct Cli {
     /// Write the commands that were done, with their iterations, for --commands
     #[arg(long, value_name = "FILE")]
     record_commands: Option<PathBuf>,
+    /// Write one line per message of every topic, whether or not anyone listens: its iteration,
+    /// topic, publisher and digest, for `phalanx diff`
+    #[arg(long, value_name = "FILE")]
+    messages: Option<PathBuf>,
     /// Threads that step cells, in each process
     #[arg(long, value_name = "N", default_value_t = 1)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=i64::from(THREADS_MAX)))]
@@ -172,6 +176,8 @@ pub(crate) struct Run {
     pub commands: Option<PathBuf>,
     /// Where the commands that were done go.
     pub record_commands: Option<PathBuf>,
+    /// Where messages go.
+    pub messages: Option<PathBuf>,
     /// Threads that step cells, in each process.
     pub threads: u32,
     /// Whether every step is done twice and compared.
@@ -243,6 +249,7 @@ impl Cli {
             (self.states.is_some(), "--states"),
             (self.commands.is_some(), "--commands"),
             (self.record_commands.is_some(), "--record-commands"),
+            (self.messages.is_some(), "--messages"),
             (self.summary.is_some(), "--summary"),
         ];
         Request::Secondary {
@@ -272,12 +279,18 @@ impl Cli {
         if self.worlds.is_empty() {
             return Err(format!("{who} needs a world: name an SDF file"));
         }
-        if self.digests.is_some() && self.digests == self.states {
-            return Err("--digests and --states need a file each".to_owned());
-        }
-        let others = [&self.digests, &self.states, &self.commands];
-        if self.record_commands.is_some() && others.contains(&&self.record_commands) {
-            return Err("--record-commands needs a file of its own".to_owned());
+        let files = [
+            ("--digests", &self.digests),
+            ("--states", &self.states),
+            ("--messages", &self.messages),
+            ("--commands", &self.commands),
+            ("--record-commands", &self.record_commands),
+        ];
+        for (index, (name, path)) in files.iter().enumerate() {
+            let mut others = files[..index].iter();
+            if let Some((other, _)) = others.find(|(_, it)| path.is_some() && it == path) {
+                return Err(format!("{other} and {name} need a file each"));
+            }
         }
         Ok(Run {
             worlds: self.worlds,
@@ -290,6 +303,7 @@ impl Cli {
             states: self.states,
             commands: self.commands,
             record_commands: self.record_commands,
+            messages: self.messages,
             threads: self.threads,
             verify: self.verify,
             auto_levels: self.auto_levels,
@@ -462,7 +476,12 @@ mod tests {
         check("a.sdf b.sdf", Ok("[\"a.sdf\", \"b.sdf\"]"));
         check("--digests x --states x w.sdf", Err("a file each"));
         let same = "--commands x --record-commands x w.sdf";
-        check(same, Err("a file of its own"));
+        check(same, Err("need a file each"));
+        check(
+            "--states x --messages x w.sdf",
+            Err("--states and --messages need a file each"),
+        );
+        check("--messages m w.sdf", Ok("messages: Some(\"m\")"));
     }
 
     #[test]

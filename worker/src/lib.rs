@@ -7,13 +7,16 @@
 pub mod cell_host;
 pub mod clock;
 pub mod commands_file;
+pub mod data;
 pub mod digests_file;
 pub mod heartbeat;
 pub mod identity;
+pub mod messages_file;
 pub mod meter;
 pub mod physics;
 pub mod primary;
 pub mod proof_files;
+pub mod publication;
 pub mod report;
 pub mod secondary;
 pub mod sensors;

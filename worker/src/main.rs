@@ -12,13 +12,14 @@ use anyhow::Context;
 use clap::Parser;
 use lockstep::{Plan, Primary, PrimaryInput, Rules, SecondaryInput, SecondarySettings, Settings};
 use protocol::exit::Outcome;
-use protocol::report::Summary;
+use protocol::report::{Summary, TopicReport};
 use protocol::{ExitCode, PeerName, Role, RoutingId, StopReason};
 use transport::zeromq::{BindError, PeerLink, PrimaryLink, SocketOptions, StatusPublisher};
 use transport::{Endpoints, Link, Subscription};
 use worker::commands_file::{self, CommandsRecord};
 use worker::digests_file::DigestsFile;
 use worker::heartbeat::{self, HeartbeatSettings, HeartbeatThread};
+use worker::messages_file::MessagesFile;
 use worker::primary::PrimaryDriver;
 use worker::proof_files::ProofFiles;
 use worker::report::Reporter;
@@ -28,7 +29,7 @@ use worker::states_file::StatesFile;
 use worker::status::StatusThread;
 use worker::stop_request::Lifeline;
 use worker::world_file::{self, LoadedWorlds};
-use worker::{identity, stop_request};
+use worker::{identity, stop_request, systems};
 
 use cli::{Cli, Request, Run};
 
@@ -100,6 +101,10 @@ fn run_primary(
     let commands = run.commands.as_deref().map(commands_file::read);
     let schedule = commands.transpose()?.unwrap_or_default();
     let loaded = world_file::load(&run.worlds, run.auto_levels)?;
+    let survey = systems::survey(&loaded.worlds);
+    for problem in &survey.problems {
+        tracing::warn!("{problem}");
+    }
     let plan = Plan::new(&loaded.worlds);
     let proof = create_proof(run, &plan, loaded.step_size)?;
     if let Some(path) = &run.summary {
@@ -113,7 +118,7 @@ fn run_primary(
     };
     let settings = Settings {
         schedule,
-        ..settings_of(run, &loaded, secondaries)
+        ..settings_of(run, &loaded, survey.topics, secondaries)
     };
     let role = if secondaries.is_some() {
         Role::Primary
@@ -145,8 +150,12 @@ fn run_primary(
         link.endpoints()
     );
     let summary = match role {
-        Role::Standalone => drive(InlineLink::new(link), publisher, parts)?,
-        Role::Primary | Role::Secondary => drive(link, publisher, parts)?,
+        Role::Standalone => drive(
+            |status| InlineLink::new(link, Some(status.data_feed())),
+            publisher,
+            parts,
+        )?,
+        Role::Primary | Role::Secondary => drive(|_| link, publisher, parts)?,
     };
     finish(&summary, run.summary.as_deref())
 }
@@ -159,10 +168,15 @@ struct Parts {
     lifeline: Option<Lifeline>,
 }
 
-fn drive(link: impl Link, publisher: StatusPublisher, parts: Parts) -> anyhow::Result<Summary> {
+fn drive<L: Link>(
+    link: impl FnOnce(&StatusThread) -> L,
+    publisher: StatusPublisher,
+    parts: Parts,
+) -> anyhow::Result<Summary> {
     let settings = parts.primary.settings();
     let status = StatusThread::start(publisher, settings.session, settings.heartbeat_interval)
         .context("cannot start the status thread")?;
+    let link = link(&status);
     let driver = PrimaryDriver::new(link, parts.primary, status, parts.reporter, parts.proof);
     let inputs = driver.inputs();
     watch_for_stop(parts.lifeline, move |why| {
@@ -219,10 +233,15 @@ fn run_secondary(
     Ok(reason.outcome)
 }
 
-fn settings_of(run: &Run, loaded: &LoadedWorlds, secondaries: Option<u32>) -> Settings {
+fn settings_of(
+    run: &Run,
+    loaded: &LoadedWorlds,
+    topics: Vec<TopicReport>,
+    secondaries: Option<u32>,
+) -> Settings {
     Settings {
-        publish_all: false,
-        topics: Vec::new(),
+        publish_all: run.messages.is_some(),
+        topics,
         schedule: Vec::new(),
         session: identity::new_session(),
         secondaries: secondaries.unwrap_or(1),
@@ -266,9 +285,14 @@ fn create_proof(run: &Run, plan: &Plan, step_size: Duration) -> anyhow::Result<P
         .record_commands
         .as_deref()
         .map(|path| CommandsRecord::create(path).with_context(|| context("commands", path)));
+    let messages = run
+        .messages
+        .as_deref()
+        .map(|path| MessagesFile::create(path).with_context(|| context("messages", path)));
     Ok(ProofFiles {
         digests: digests.transpose()?,
         states: states.transpose()?,
+        messages: messages.transpose()?,
         commands: commands.transpose()?,
     })
 }

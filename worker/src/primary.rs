@@ -18,6 +18,7 @@ use transport::{Arrival, Destination, Link};
 use crate::clock::{SessionClock, wall_clock_us};
 use crate::meter::Meter;
 use crate::proof_files::ProofFiles;
+use crate::publication;
 use crate::report::{self, Reporter};
 use crate::secondary::{Chain, InputSender};
 use crate::status::StatusThread;
@@ -50,11 +51,12 @@ impl<L: Link> PrimaryDriver<L> {
     pub fn new(
         link: L,
         primary: Primary,
-        status: StatusThread,
+        mut status: StatusThread,
         reporter: Reporter,
-        proof: ProofFiles,
+        mut proof: ProofFiles,
     ) -> Self {
         let (inputs, pending) = InputSender::new(&link);
+        status.attach(inputs.clone(), proof.messages.take());
         Self {
             meter: Meter::new(primary.settings().step_size),
             link,
@@ -91,7 +93,8 @@ impl<L: Link> PrimaryDriver<L> {
             self.report_when_due();
         }
         let mut reason = self.finished.take().expect("the loop ends once it is set");
-        if let Err(cause) = self.proof.finish() {
+        let written = self.proof.finish().and(self.status.finish());
+        if let Err(cause) = written {
             reason = StopReason::new(Outcome::Failed, cause);
         }
         let now = self.clock.now();
@@ -135,6 +138,9 @@ impl<L: Link> PrimaryDriver<L> {
                 payload,
             } => {
                 let input = Self::input_of(from, &topic, &payload);
+                if let Some((to, message)) = self.refusal(&input) {
+                    return self.send(Destination::Peer(&to), topic::REQUEST, message);
+                }
                 self.handle(input);
             }
             Arrival::Subscribed(routing) => self.handle(PrimaryInput::Subscribed(routing)),
@@ -169,6 +175,31 @@ impl<L: Link> PrimaryDriver<L> {
         }
     }
 
+    /// Returns the answer to a client whose message cannot be published as it is.
+    fn refusal(&self, input: &PrimaryInput) -> Option<(RoutingId, PrimaryToClient)> {
+        let settings = self.primary.settings();
+        let PrimaryInput::Client {
+            from,
+            session,
+            message: ClientToPrimary { request, command },
+        } = input
+        else {
+            return None;
+        };
+        let Command::Publish { topic, kind, body } = command else {
+            return None;
+        };
+        if *session != settings.session {
+            return None;
+        }
+        let error = publication::check(&settings.topics, topic, kind, body).err()?;
+        let reply = Reply::Failed {
+            reason: Chain(&error).to_string(),
+        };
+        let request = *request;
+        Some((from.clone(), PrimaryToClient { request, reply }))
+    }
+
     fn handle(&mut self, input: PrimaryInput) {
         let mut outputs = std::mem::take(&mut self.outputs);
         self.primary.handle(input, self.clock.now(), &mut outputs);
@@ -185,6 +216,7 @@ impl<L: Link> PrimaryDriver<L> {
             PrimaryOutput::Publish(message) => {
                 if let PrimaryToSecondary::Step(step) = &message {
                     self.proof.on_step(step);
+                    self.status.step_published(step);
                 }
                 let topic = message.topic();
                 self.send(Destination::EverySecondary, topic, message);
@@ -276,6 +308,7 @@ impl<L: Link> PrimaryDriver<L> {
 
     fn on_step_done(&mut self, report: &StepReport) {
         self.meter.on_step(report, self.clock.now());
+        self.status.step_done(report);
         if report.rearranged {
             // Observers see who hosts what with the next report.
             self.next_affinity = SessionTime(0);
@@ -288,6 +321,9 @@ impl<L: Link> PrimaryDriver<L> {
     fn figures(&mut self, command: &Command) -> Reply {
         if *command == Command::Layout {
             return Reply::Layout(Box::new(self.reporter.layout(self.primary.plan())));
+        }
+        if *command == Command::Topics {
+            return Reply::Topics(self.primary.settings().topics.clone());
         }
         let now = self.clock.now();
         Reply::Snapshot(Box::new(self.reporter.snapshot(

@@ -1,4 +1,5 @@
-//! The files that show what a run computed: digests for every iteration, states, and commands.
+//! The files that show what a run computed: digests for every iteration, states, messages, and
+//! the commands that it was given.
 //!
 //! A file that cannot be written ends the run: half a proof is none.
 
@@ -11,6 +12,7 @@ use protocol::{PerformerId, ScheduledCommand};
 
 use crate::commands_file::CommandsRecord;
 use crate::digests_file::DigestsFile;
+use crate::messages_file::MessagesFile;
 use crate::states_file::StatesFile;
 
 /// The files that a run was asked to write.
@@ -22,6 +24,8 @@ pub struct ProofFiles {
     pub states: Option<StatesFile>,
     /// What was asked of the run, and when.
     pub commands: Option<CommandsRecord>,
+    /// What was said on topics; the status thread writes it.
+    pub messages: Option<MessagesFile>,
 }
 
 impl ProofFiles {

@@ -11,12 +11,15 @@ use lockstep::{Secondary, SecondaryInput, SecondaryOutput, SecondarySettings, St
 use protocol::exit::Outcome;
 use protocol::primary_to_secondary::{PrimaryToSecondary, Welcome};
 use protocol::{
-    Digest, Envelope, ProtocolVersion, SecondaryToPrimary, SessionTime, StopReason, decode, encode,
+    DataBatch, Digest, Envelope, ProtocolVersion, SecondaryToPrimary, SessionTime, StopReason,
+    decode, encode, topic,
 };
+use serde::Serialize;
 use transport::{Arrival, Destination, Link, LinkError, Waker};
 
 use crate::cell_host::{CellHost, HostSettings, StepError};
 use crate::clock::SessionClock;
+use crate::data;
 
 /// How long the primary's last words may still be on their way when its connection closes.
 const LAST_WORDS: Duration = Duration::from_millis(100);
@@ -33,6 +36,8 @@ pub struct SecondaryEngine {
 pub struct Effects {
     /// Messages for the primary, in order.
     pub messages: Vec<SecondaryToPrimary>,
+    /// What was said in the step that was done, for observers; goes before the messages.
+    pub data: Option<DataBatch>,
     /// Why it is over, when it has just ended.
     pub finished: Option<StopReason>,
 }
@@ -79,7 +84,10 @@ impl SecondaryEngine {
                         welcomed(&self.secondary, &welcome);
                         next = Some(self.load(&welcome));
                     }
-                    SecondaryOutput::RunStep(work) => next = Some(self.run(&work)),
+                    SecondaryOutput::RunStep(work) => {
+                        next = Some(self.run(&work));
+                        effects.data = self.host.as_mut().and_then(CellHost::take_data);
+                    }
                     SecondaryOutput::Finished(reason) => effects.finished = Some(reason),
                 }
             }
@@ -121,7 +129,7 @@ impl SecondaryEngine {
     }
 
     /// Returns the bytes of a message to the primary.
-    pub fn encode(&self, body: SecondaryToPrimary) -> Vec<u8> {
+    pub fn encode<B: Serialize>(&self, body: B) -> Vec<u8> {
         encode(&Envelope {
             version: ProtocolVersion::CURRENT,
             session: self.secondary.session(),
@@ -263,6 +271,12 @@ impl<L: Link> SecondaryDriver<L> {
 
     fn handle(&mut self, input: SecondaryInput, welcomed: &mut dyn FnMut(&Secondary, &Welcome)) {
         let effects = self.engine.handle(input, self.clock.now(), welcomed);
+        for part in effects.data.into_iter().flat_map(data::parts) {
+            let bytes = self.engine.encode(part);
+            if let Err(error) = self.link.send(Destination::Data, topic::DATA, &bytes) {
+                tracing::warn!("data not sent: {}", Chain(&error));
+            }
+        }
         for message in effects.messages {
             let topic = message.topic();
             let bytes = self.engine.encode(message);

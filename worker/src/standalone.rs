@@ -14,6 +14,7 @@ use transport::{Arrival, Destination, Link, LinkError, Waker};
 use crate::clock::SessionClock;
 use crate::identity;
 use crate::secondary::{Effects, SecondaryEngine};
+use crate::status::DataFeed;
 
 /// The name of the secondary within a standalone process.
 pub const STANDALONE_NAME: &str = "standalone";
@@ -29,14 +30,16 @@ pub struct InlineLink<L> {
     address: RoutingId,
     arrivals: VecDeque<Arrival>,
     since_clients: u32,
+    data: Option<DataFeed>,
 }
 
 impl<L: Link> InlineLink<L> {
-    /// Makes the link; the secondary behind it asks to join at once.
+    /// Makes the link; the secondary behind it asks to join at once. What it says on topics goes
+    /// to `data`, if that is there.
     ///
     /// # Panics
     /// Never: the name of the secondary is a valid one.
-    pub fn new(clients: L) -> Self {
+    pub fn new(clients: L, data: Option<DataFeed>) -> Self {
         let name: PeerName = STANDALONE_NAME.parse().expect("the name is a valid one");
         let settings = SecondarySettings {
             info: identity::peer_info(name, Role::Standalone),
@@ -49,6 +52,7 @@ impl<L: Link> InlineLink<L> {
             address: RoutingId::from(STANDALONE_NAME),
             arrivals: VecDeque::new(),
             since_clients: 0,
+            data,
         };
         link.arrivals
             .push_back(Arrival::Subscribed(link.address.clone()));
@@ -64,7 +68,11 @@ impl<L: Link> InlineLink<L> {
     }
 
     fn handle(&mut self, input: SecondaryInput) {
-        let Effects { messages, .. } = self.engine.handle(input, self.clock.now(), &mut |_, _| {});
+        let effects = self.engine.handle(input, self.clock.now(), &mut |_, _| {});
+        let Effects { messages, data, .. } = effects;
+        if let (Some(feed), Some(batch)) = (&self.data, data) {
+            feed.give(self.engine.secondary().name().clone(), batch);
+        }
         for message in messages {
             let topic = message.topic().as_bytes().to_vec();
             let payload = self.engine.encode(message);
@@ -83,7 +91,9 @@ impl<L: Link> Link for InlineLink<L> {
         match to {
             Destination::EverySecondary => self.deliver(payload),
             Destination::Peer(address) if *address == self.address => self.deliver(payload),
-            Destination::Peer(_) | Destination::Primary => self.clients.send(to, topic, payload),
+            Destination::Peer(_) | Destination::Primary | Destination::Data => {
+                self.clients.send(to, topic, payload)
+            }
         }
     }
 

@@ -1,25 +1,47 @@
-//! The status publisher: a thread of its own that encodes and publishes what observers see, and
-//! beats for the primary. It never holds a step back.
+//! The status thread: encodes and publishes what observers see, puts together what was said on
+//! topics, writes the file of messages, and beats for the primary.
+//!
+//! It never holds a step back, except that none may be lost to the file of messages.
+
+mod backlog;
+mod publishing;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender, TrySendError};
+use std::sync::mpsc::{self, Sender};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use protocol::primary_to_observers::HeartbeatRelay;
-use protocol::{Envelope, PeerName, PrimaryToObservers, ProtocolVersion, SessionId, encode};
-use transport::Publisher;
+use lockstep::{PrimaryInput, StepReport};
+use protocol::primary_to_secondary::Step;
+use protocol::{DataBatch, PeerName, PrimaryToObservers, Publisher as Speaker, SessionId};
+use transport::{Publisher, Waker};
 
-/// How many messages may wait to be published; more are lost, as for any slow observer.
-const QUEUE_MAX: usize = 4096;
+use crate::data::StepData;
+use crate::messages_file::MessagesFile;
+use crate::secondary::InputSender;
+use backlog::Backlog;
+use publishing::{Order, Publishing};
 
 /// Publishes to observers; everything handed over is published before it is dropped.
 pub struct StatusThread {
-    sender: Option<SyncSender<PrimaryToObservers>>,
-    lost: Arc<AtomicBool>,
-    thread: Option<JoinHandle<()>>,
+    orders: Orders,
+    backlog: Arc<Backlog>,
+    /// The step under way.
+    current: StepData,
+    /// Whether the driver waits rather than lose a message.
+    lossless: bool,
+    thread: Option<JoinHandle<Result<(), String>>>,
 }
+
+/// Hands over to the status thread, from any thread.
+#[derive(Clone)]
+struct Orders {
+    sender: Sender<Order>,
+    waker: Arc<dyn Waker>,
+}
+
+/// Hands data of a secondary in this process to the status thread.
+pub struct DataFeed(Orders);
 
 impl StatusThread {
     /// Starts to publish and to beat every `heartbeat_interval`.
@@ -31,88 +53,107 @@ impl StatusThread {
         session: SessionId,
         heartbeat_interval: Duration,
     ) -> std::io::Result<Self> {
-        let (sender, receiver) = mpsc::sync_channel(QUEUE_MAX);
-        let worker = StatusWorker {
-            publisher,
-            session,
-            receiver,
-            beats: 0,
-        };
+        let (sender, receiver) = mpsc::channel();
+        let waker = publisher.waker();
+        let backlog = Arc::new(Backlog::default());
+        let publishing = Publishing::new(publisher, session, receiver, Arc::clone(&backlog));
         let thread = thread::Builder::new()
             .name("status".to_owned())
-            .spawn(move || worker.run(heartbeat_interval))?;
-        let lost = Arc::new(AtomicBool::new(false));
+            .spawn(move || publishing.run(heartbeat_interval))?;
         Ok(Self {
-            sender: Some(sender),
-            lost,
+            orders: Orders { sender, waker },
+            backlog,
+            current: StepData::default(),
+            lossless: false,
             thread: Some(thread),
         })
     }
 
+    /// Tells the thread whom to tell what observers listen to, and where all messages are to be
+    /// written down, if anywhere.
+    pub fn attach(&mut self, inputs: InputSender<PrimaryInput>, file: Option<MessagesFile>) {
+        self.lossless = file.is_some();
+        self.orders.give(Order::Attach { inputs, file });
+    }
+
+    /// Returns a handle for data that does not come by a socket.
+    pub fn data_feed(&self) -> DataFeed {
+        DataFeed(self.orders.clone())
+    }
+
     /// Hands a message over to be published; never waits.
     pub fn observe(&self, message: PrimaryToObservers) {
-        let Some(sender) = &self.sender else { return };
-        if let Err(TrySendError::Full(_)) = sender.try_send(message)
-            && !self.lost.swap(true, Ordering::Relaxed)
-        {
-            tracing::warn!("observers lose messages: {QUEUE_MAX} wait to be published");
+        if self.backlog.admit_status() {
+            self.orders.give(Order::Observe(message));
         }
+    }
+
+    /// Takes note of a step that is about to be published: its data may come from now on.
+    pub fn step_published(&mut self, step: &Step) {
+        self.backlog.note_published(step.sequence);
+        let messages = step.messages.iter();
+        let of_clients = messages.filter(|message| message.publisher == Speaker::Client);
+        self.current = StepData {
+            sequence: step.sequence,
+            announced: Vec::new(),
+            said_by_clients: of_clients.cloned().collect(),
+        };
+    }
+
+    /// Takes note that the step is done, and by whom how much was said in it. Waits for the thread
+    /// when it is behind and nothing may be lost.
+    pub fn step_done(&mut self, report: &StepReport) {
+        let mut step = std::mem::take(&mut self.current);
+        let peers = report.peers.iter().filter(|peer| peer.published > 0);
+        step.announced = peers
+            .map(|peer| (peer.name.clone(), peer.published))
+            .collect();
+        if step.announced.is_empty() && step.said_by_clients.is_empty() {
+            return;
+        }
+        if self.backlog.admit_step(self.lossless) {
+            self.orders.give(Order::Step(step));
+        }
+    }
+
+    /// Waits until everything is published and written down.
+    ///
+    /// # Errors
+    /// When not every message is in the file of messages; the text is for people.
+    pub fn finish(&mut self) -> Result<(), String> {
+        let Some(thread) = self.thread.take() else {
+            return Ok(());
+        };
+        self.orders.give(Order::End);
+        thread
+            .join()
+            .unwrap_or_else(|_| Err("the status thread panicked".to_owned()))
     }
 }
 
 impl Drop for StatusThread {
     fn drop(&mut self) {
-        self.sender = None;
-        if let Some(thread) = self.thread.take()
-            && thread.join().is_err()
-        {
-            tracing::error!("the status thread panicked");
+        if let Err(cause) = self.finish() {
+            tracing::error!("{cause}");
         }
     }
 }
 
-struct StatusWorker<P> {
-    publisher: P,
-    session: SessionId,
-    receiver: Receiver<PrimaryToObservers>,
-    beats: u64,
-}
-
-impl<P: Publisher> StatusWorker<P> {
-    fn run(mut self, heartbeat_interval: Duration) {
-        let mut next_beat = Instant::now();
-        loop {
-            let now = Instant::now();
-            if now >= next_beat {
-                self.beats += 1;
-                let relay = HeartbeatRelay {
-                    name: PeerName::primary(),
-                    count: self.beats,
-                };
-                self.publish(PrimaryToObservers::Heartbeat(relay));
-                next_beat = now + heartbeat_interval;
-            }
-            match self
-                .receiver
-                .recv_timeout(next_beat.saturating_duration_since(now))
-            {
-                Ok(message) => self.publish(message),
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return,
-            }
-        }
-    }
-
-    fn publish(&mut self, body: PrimaryToObservers) {
-        let topic = body.topic();
-        let bytes = encode(&Envelope {
-            version: ProtocolVersion::CURRENT,
-            session: self.session,
-            sender: PeerName::primary(),
-            body,
-        });
-        if let Err(error) = self.publisher.publish(topic, &bytes) {
-            tracing::debug!(topic, "status not published: {error}");
+impl Orders {
+    /// Hands something over; nothing happens when the thread is gone.
+    fn give(&self, order: Order) {
+        if self.sender.send(order).is_ok() {
+            self.waker.wake();
         }
     }
 }
+
+impl DataFeed {
+    /// Hands over what a secondary in this process said in a step.
+    pub fn give(&self, from: PeerName, batch: DataBatch) {
+        self.0.give(Order::Batch { from, batch });
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -8,9 +8,20 @@
 //! **Invariant:** all that a system remembers from step to step is in what it saves, and nothing
 //! that it does depends on anything but that, its cell, the time and what it hears.
 
+mod angle;
+mod breadcrumbs;
 pub mod configuration;
 pub mod context;
+mod detachable_joint;
+mod drive_to_pose_controller;
+mod not_here;
+mod performer_detector;
 pub mod registry;
+#[cfg(test)]
+pub(crate) mod rehearsal;
+mod touch_plugin;
+mod trajectory_follower;
+mod triggered_publisher;
 mod velocity_control;
 
 use protocol::TopicMessage;

@@ -71,6 +71,20 @@ messages! {
         /// The value.
         data: i64,
     }
+    /// Whole numbers.
+    Int32V("gz.msgs.Int32_V") {
+        /// When it was made.
+        header: Header,
+        /// The values.
+        data: Vec<i32>,
+    }
+    /// Texts.
+    StringMsgV("gz.msgs.StringMsg_V") {
+        /// When it was made.
+        header: Header,
+        /// The texts.
+        data: Vec<String>,
+    }
     /// A natural number.
     UInt32("gz.msgs.UInt32") {
         /// When it was made.

@@ -10,6 +10,8 @@ pub const SESSION: &str = "/session";
 pub const STEP: &str = "/step";
 /// The answer to `/step`.
 pub const STEP_ACK: &str = "/step_ack";
+/// What systems and sensors said in a step; secondary to primary, on `data`.
+pub const DATA: &str = "/data";
 /// Clients' requests and the primary's replies.
 pub const REQUEST: &str = "/request";
 /// Figures of the run, to observers.

@@ -3,6 +3,8 @@
 //! The message itself is a `MessagePack` map with the fields of the `gz.msgs` message of its kind;
 //! nothing here looks into it.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::id::{Iteration, ModelId, Sequence};
@@ -46,6 +48,18 @@ pub enum Publisher {
         /// Its place among the model's systems and sensors.
         part: u32,
     },
+}
+
+impl fmt::Display for Publisher {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Client => write!(formatter, "client"),
+            Self::World { world, part } => write!(formatter, "world:{world}:{part}"),
+            Self::Model { model, part } => {
+                write!(formatter, "model:{}:{}:{part}", model.world, model.model)
+            }
+        }
+    }
 }
 
 /// What the cells of one secondary said in one step, in order of publishers. On the data socket.

@@ -1,8 +1,8 @@
-//! [`Endpoints`]: where the three sockets of a primary are, told by one address.
+//! [`Endpoints`]: where the four sockets of a primary are, told by one address.
 //!
-//! `ipc:///dir` stands for the socket files `/dir/step`, `/dir/control` and `/dir/status`;
-//! `tcp://host:port` for `control` at the port, `step` at the next one and `status` at the one
-//! after it. Nothing here opens a socket.
+//! `ipc:///dir` stands for the socket files `/dir/step`, `/dir/control`, `/dir/status` and
+//! `/dir/data`; `tcp://host:port` for `control` at the port, then `step`, `status` and `data` at
+//! the ports after it. Nothing here opens a socket.
 
 use std::fmt;
 use std::io;
@@ -13,8 +13,8 @@ use std::str::FromStr;
 /// The longest path of a socket file that the operating system takes \[bytes\].
 pub const SOCKET_PATH_MAX: usize = 107;
 
-/// The highest port of `control`: two more follow it.
-const CONTROL_PORT_MAX: u16 = u16::MAX - 2;
+/// The highest port of `control`: three more follow it.
+const CONTROL_PORT_MAX: u16 = u16::MAX - 3;
 
 /// Where the sockets of one primary are; its text is the address that it was read from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub struct Endpoints(Address);
 pub(crate) enum Address {
     /// An absolute path, without a slash at its end.
     Ipc { directory: String },
-    /// A host name, IPv4 address or IPv6 address in brackets; port 0 means any three free ports.
+    /// A host name, IPv4 address or IPv6 address in brackets; port 0 means any four free ports.
     Tcp { host: String, port: u16 },
 }
 
@@ -50,7 +50,7 @@ pub enum EndpointError {
         bytes = path.len()
     )]
     PathTooLong {
-        /// The longest of the three paths.
+        /// The longest of the four paths.
         path: String,
     },
     /// No host, or one that could not be connected to.
@@ -70,7 +70,7 @@ pub enum EndpointError {
     },
     /// Not a number, or too high a number.
     #[error(
-        "{given:?} is no port from 0 to {CONTROL_PORT_MAX}: the two ports after it are taken, too"
+        "{given:?} is no port from 0 to {CONTROL_PORT_MAX}: the three ports after it are taken, too"
     )]
     Port {
         /// What stands in its place.
@@ -92,6 +92,11 @@ impl Endpoints {
     /// Returns the endpoint of `status`.
     pub fn status(&self) -> String {
         self.socket("status", 2)
+    }
+
+    /// Returns the endpoint of `data`.
+    pub fn data(&self) -> String {
+        self.socket("data", 3)
     }
 
     /// Tells whether only processes on this machine can connect.
@@ -248,46 +253,31 @@ fn without_brackets(host: &str) -> &str {
 mod tests {
     use super::*;
 
-    fn check(base: &str, control: &str, step: &str, status: &str) {
+    fn check(base: &str, [control, step, status, data]: [&str; 4]) {
         let endpoints: Endpoints = base.parse().unwrap();
         assert_eq!(endpoints.control(), control);
         assert_eq!(endpoints.step(), step);
         assert_eq!(endpoints.status(), status);
+        assert_eq!(endpoints.data(), data);
         assert_eq!(endpoints.to_string(), base);
     }
 
     #[test]
-    fn one_address_names_three_sockets() {
-        check(
-            "ipc:///run/a",
+    fn one_address_names_four_sockets() {
+        let files = [
             "ipc:///run/a/control",
             "ipc:///run/a/step",
             "ipc:///run/a/status",
-        );
-        check(
-            "tcp://h:5000",
-            "tcp://h:5000",
-            "tcp://h:5001",
-            "tcp://h:5002",
-        );
-        check(
-            "tcp://[::1]:1",
-            "tcp://[::1]:1",
-            "tcp://[::1]:2",
-            "tcp://[::1]:3",
-        );
-        check(
-            "tcp://h:65533",
-            "tcp://h:65533",
-            "tcp://h:65534",
-            "tcp://h:65535",
-        );
-        check(
-            "tcp://127.0.0.1:0",
-            "tcp://127.0.0.1:0",
-            "tcp://127.0.0.1:0",
-            "tcp://127.0.0.1:0",
-        );
+            "ipc:///run/a/data",
+        ];
+        check("ipc:///run/a", files);
+        let ports = |host: &str, port: u16| [0, 1, 2, 3].map(|it| format!("{host}:{}", port + it));
+        for (host, port) in [("tcp://h", 5000), ("tcp://[::1]", 1), ("tcp://h", 65532)] {
+            let expected = ports(host, port);
+            let expected = expected.each_ref().map(String::as_str);
+            check(&format!("{host}:{port}"), expected);
+        }
+        check("tcp://127.0.0.1:0", ["tcp://127.0.0.1:0"; 4]);
     }
 
     #[test]
@@ -311,7 +301,7 @@ mod tests {
         refused("tcp://h", "has no port");
         refused("tcp://h:", "has no port");
         refused("tcp://[::1]", "has no port");
-        refused("tcp://h:65534", "is no port from 0 to 65533");
+        refused("tcp://h:65533", "is no port from 0 to 65532");
         refused("tcp://h:x", "is no port");
         refused("tcp://*:5000", "0.0.0.0");
         refused("tcp://::1:5000", "in brackets");

@@ -10,5 +10,5 @@ mod subscription;
 pub mod zeromq;
 
 pub use endpoint::{EndpointError, Endpoints};
-pub use link::{Arrival, Destination, Link, LinkError, Publisher, Waker};
+pub use link::{Arrival, Destination, Link, LinkError, Notice, Publisher, Waker};
 pub use subscription::Subscription;

@@ -16,6 +16,8 @@ pub enum Destination<'a> {
     Peer(&'a RoutingId),
     /// From a secondary or a client: the primary, by `control` DEALER.
     Primary,
+    /// From a secondary: whoever owns the primary's [`Publisher`], by `data` PUSH.
+    Data,
 }
 
 /// What arrives at a link.
@@ -65,13 +67,41 @@ pub trait Waker: Send + Sync {
     fn wake(&self);
 }
 
-/// The primary's end of `status`, apart from its [`Link`] so that another thread can own it.
+/// What arrives at a [`Publisher`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Notice {
+    /// What a secondary sent to [`Destination::Data`].
+    Data {
+        /// The topic frame.
+        topic: Vec<u8>,
+        /// The message itself.
+        payload: Vec<u8>,
+    },
+    /// Somebody listens to topics on `status` that begin so, and nobody did before.
+    Subscribed(Vec<u8>),
+    /// Nobody listens to topics that begin so any more, be it that the last one is gone.
+    Unsubscribed(Vec<u8>),
+    /// Another thread called [`Waker::wake`].
+    Woken,
+}
+
+/// The primary's ends of `status` and `data`, apart from its [`Link`] so that another thread can
+/// own them.
 pub trait Publisher: Send {
     /// Sends one message to all who listen to its topic; who listens too slowly loses it.
     ///
     /// # Errors
     /// When the transport itself failed.
     fn publish(&mut self, topic: &str, payload: &[u8]) -> Result<(), LinkError>;
+
+    /// Waits for what comes next, at most so long; `None` when the time is up.
+    ///
+    /// # Errors
+    /// When nothing can arrive any more.
+    fn receive(&mut self, timeout: Option<Duration>) -> Result<Option<Notice>, LinkError>;
+
+    /// Returns a handle that wakes this publisher.
+    fn waker(&self) -> std::sync::Arc<dyn Waker>;
 }
 
 /// One process's end of the connection.

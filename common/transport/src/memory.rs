@@ -7,14 +7,14 @@ mod mailbox;
 mod peer;
 mod primary;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use protocol::RoutingId;
 
-use crate::link::Arrival;
+use crate::link::{Arrival, LinkError, Notice};
 use crate::subscription::{Subscription, step_topics};
-use mailbox::Mailbox;
+use mailbox::{Mailbox, Taken};
 
 pub use peer::MemoryPeerLink;
 pub use primary::{MemoryPrimaryLink, MemoryPublisher};
@@ -28,14 +28,17 @@ pub struct Network(Arc<Mutex<Members>>);
 
 #[derive(Default)]
 struct Members {
-    primary: Option<Arc<Mailbox>>,
+    primary: Option<Arc<Mailbox<Arrival>>>,
+    publisher: Option<Arc<Mailbox<Notice>>>,
     peers: BTreeMap<RoutingId, Member>,
     /// What peers sent while there was no primary.
     unclaimed: Vec<Arrival>,
+    /// What secondaries sent to `data` while nobody received there.
+    unclaimed_data: Vec<Notice>,
 }
 
 struct Member {
-    mailbox: Arc<Mailbox>,
+    mailbox: Arc<Mailbox<Arrival>>,
     listening: Listening,
 }
 
@@ -77,9 +80,19 @@ impl Network {
         MemoryPrimaryLink::new(self.clone(), mailbox)
     }
 
-    /// Returns a handle that publishes on `status`.
+    /// Enters as the one that publishes on `status` and receives on `data`.
     pub fn publisher(&self) -> MemoryPublisher {
-        MemoryPublisher::new(self.clone())
+        let mailbox = Arc::new(Mailbox::default());
+        let mut members = self.members();
+        for topic in members.status_topics() {
+            mailbox.put(Notice::Subscribed(topic));
+        }
+        for notice in members.unclaimed_data.drain(..) {
+            mailbox.put(notice);
+        }
+        members.publisher = Some(Arc::clone(&mailbox));
+        drop(members);
+        MemoryPublisher::new(self.clone(), mailbox)
     }
 
     /// Enters as a peer.
@@ -109,8 +122,10 @@ impl Network {
             mailbox: Arc::clone(&mailbox),
             listening,
         };
+        let before = members.status_topics();
         let former = members.peers.insert(routing_id.clone(), member);
         assert!(former.is_none(), "a routing id is unique");
+        members.note_topics(&before);
         drop(members);
         MemoryPeerLink::new(self.clone(), routing_id.clone(), mailbox)
     }
@@ -152,8 +167,65 @@ impl Members {
         }
     }
 
+    fn remove_publisher(&mut self, mailbox: &Arc<Mailbox<Notice>>) {
+        if self
+            .publisher
+            .as_ref()
+            .is_some_and(|it| Arc::ptr_eq(it, mailbox))
+        {
+            self.publisher = None;
+        }
+    }
+
+    fn take_data(
+        &mut self,
+        from: &RoutingId,
+        topic: &str,
+        payload: &[u8],
+    ) -> Result<(), LinkError> {
+        let sender = self.peers.get(from).map(|member| &member.listening);
+        if !matches!(sender, Some(Listening::Steps(_))) {
+            return Err(LinkError::NoSuchDestination);
+        }
+        let notice = Notice::Data {
+            topic: topic.as_bytes().to_vec(),
+            payload: payload.to_vec(),
+        };
+        match &self.publisher {
+            Some(publisher) => publisher.put(notice),
+            None => self.unclaimed_data.push(notice),
+        }
+        Ok(())
+    }
+
+    /// Returns the topics of `status` that anybody listens to.
+    fn status_topics(&self) -> BTreeSet<Vec<u8>> {
+        let peers = self.peers.values();
+        let topics = peers.filter_map(|member| match &member.listening {
+            Listening::Status(topics) => Some(topics),
+            Listening::Steps(_) | Listening::Nothing => None,
+        });
+        topics.flatten().cloned().collect()
+    }
+
+    /// Tells the publisher what is new and what is gone among the topics of `status`.
+    fn note_topics(&self, before: &BTreeSet<Vec<u8>>) {
+        let Some(publisher) = &self.publisher else {
+            return;
+        };
+        let now = self.status_topics();
+        for topic in now.difference(before) {
+            publisher.put(Notice::Subscribed(topic.clone()));
+        }
+        for topic in before.difference(&now) {
+            publisher.put(Notice::Unsubscribed(topic.clone()));
+        }
+    }
+
     fn remove_peer(&mut self, routing_id: &RoutingId) {
+        let before = self.status_topics();
         let member = self.peers.remove(routing_id);
+        self.note_topics(&before);
         self.unclaimed.retain(|arrival| {
             !matches!(arrival, Arrival::Message { from: Some(from), .. } if from == routing_id)
         });
@@ -168,6 +240,13 @@ fn begins_with_any(topic: &str, beginnings: &[Vec<u8>]) -> bool {
     beginnings
         .iter()
         .any(|beginning| topic.as_bytes().starts_with(beginning))
+}
+
+fn arrival(taken: Taken<Arrival>) -> Arrival {
+    match taken {
+        Taken::Arrival(arrival) => arrival,
+        Taken::Woken => Arrival::Woken,
+    }
 }
 
 fn from_primary(topic: &str, payload: &[u8]) -> Arrival {

@@ -5,7 +5,7 @@ use protocol::{RoutingId, topic};
 /// What a peer listens to besides the primary's answers on `control`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subscription<'a> {
-    /// A secondary: what the primary publishes on `step`.
+    /// A secondary: what the primary publishes on `step`; it may also send to `data`.
     Steps,
     /// An observer, or a thread that sends heartbeats: what begins with one of these on `status`.
     Status(&'a [&'a str]),

@@ -1,8 +1,8 @@
 //! The link between processes: libzmq's sockets, over `ipc` and `tcp`.
 //!
 //! [`PrimaryLink`] binds `control` (ROUTER) and `step` (XPUB) and comes with a
-//! [`StatusPublisher`] for `status` (PUB); [`PeerLink`] is everybody else's end. Both wait in an
-//! `Inbox`. Sockets come back by themselves when the other side does.
+//! [`StatusPublisher`] for `status` (XPUB) and `data` (PULL); [`PeerLink`] is everybody else's
+//! end. All wait in an `Inbox`. Sockets come back by themselves when the other side does.
 
 mod directory;
 mod inbox;

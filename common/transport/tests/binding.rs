@@ -55,7 +55,7 @@ fn a_primary_that_left_its_socket_files_behind_does_not_bar_the_next() {
     drop(bind(&address).unwrap());
     let endpoints: Endpoints = address.parse().unwrap();
     let directory = endpoints.directory().unwrap();
-    for name in ["control", "step", "status"] {
+    for name in ["control", "step", "status", "data"] {
         drop(std::os::unix::net::UnixListener::bind(directory.join(name)));
         assert!(directory.join(name).exists());
     }
@@ -94,10 +94,10 @@ fn any_free_port_is_resolved_and_kept() {
 }
 
 #[test]
-fn each_of_the_three_ports_must_be_free() {
+fn each_of_the_four_ports_must_be_free() {
     let address = bind("tcp://127.0.0.1:0").unwrap().endpoints().to_string();
     let port: u16 = address.rsplit_once(':').unwrap().1.parse().unwrap();
-    for offset in 0..3 {
+    for offset in 0..4 {
         let _other = TcpListener::bind(("127.0.0.1", port + offset)).unwrap();
         assert!(
             matches!(bind(&address), Err(BindError::InUse { .. })),

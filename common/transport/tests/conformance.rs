@@ -12,7 +12,7 @@ use protocol::{RoutingId, topic};
 use stage::{
     PATIENCE, Stage, expect, expect_message, message, on_every_stage, publish_until_heard,
 };
-use transport::{Arrival, Destination, Link, LinkError, Subscription};
+use transport::{Arrival, Destination, Link, LinkError, Notice, Publisher, Subscription};
 
 /// Connects a secondary and waits until both sides know of each other.
 fn join(stage: &Stage, primary: &mut dyn Link, name: &str) -> Box<dyn Link + Send> {
@@ -102,11 +102,14 @@ fn each_end_has_only_its_own_destinations() {
     on_every_stage(|stage| {
         let (mut primary, _) = stage.primary();
         let mut peer = stage.peer("s1", Subscription::Steps);
+        let mut client = stage.peer("client", Subscription::None);
         let id = RoutingId::from("s2");
         for error in [
             primary.send(Destination::Primary, topic::STEP, b""),
             peer.send(Destination::EverySecondary, topic::STEP, b""),
             peer.send(Destination::Peer(&id), topic::STEP, b""),
+            primary.send(Destination::Data, topic::DATA, b""),
+            client.send(Destination::Data, topic::DATA, b""),
         ] {
             assert!(
                 matches!(error, Err(LinkError::NoSuchDestination)),
@@ -304,5 +307,112 @@ fn a_slow_observer_loses_messages_and_never_blocks_the_publisher() {
             heard += u32::from(event);
         }
         assert!(heard > 0 && heard < COUNT, "heard {heard} of {COUNT}");
+    });
+}
+
+/// Waits for a notice; what comes before it is returned.
+fn expect_notice(publisher: &mut dyn Publisher, expected: &Notice) -> Vec<Notice> {
+    let start = Instant::now();
+    let mut others = Vec::new();
+    while let Some(left) = PATIENCE.checked_sub(start.elapsed()) {
+        match publisher.receive(Some(left)).unwrap() {
+            Some(notice) if notice == *expected => return others,
+            Some(other) => others.push(other),
+            None => break,
+        }
+    }
+    panic!("waited {PATIENCE:?} for {expected:?}; what came instead: {others:?}");
+}
+
+fn data(payload: &[u8]) -> Notice {
+    Notice::Data {
+        topic: topic::DATA.as_bytes().to_vec(),
+        payload: payload.to_vec(),
+    }
+}
+
+#[test]
+fn data_of_secondaries_arrives_in_order_without_loss() {
+    const COUNT: u32 = 5_000;
+    on_every_stage(|stage| {
+        let (_primary, mut publisher) = stage.primary();
+        let mut secondaries = ["s1", "s2"].map(|name| stage.peer(name, Subscription::Steps));
+        for number in 0..COUNT {
+            for (index, secondary) in (0_u32..).zip(&mut secondaries) {
+                let payload = (number * 2 + index).to_le_bytes();
+                secondary
+                    .send(Destination::Data, topic::DATA, &payload)
+                    .unwrap();
+            }
+        }
+        let mut next = [0, 1];
+        for _ in 0..2 * COUNT {
+            let Some(Notice::Data { payload, .. }) = publisher.receive(Some(PATIENCE)).unwrap()
+            else {
+                panic!("nothing came for {PATIENCE:?} after {next:?}");
+            };
+            let number = u32::from_le_bytes(payload.try_into().unwrap());
+            let sender = &mut next[(number % 2) as usize];
+            assert_eq!(number, *sender);
+            *sender += 2;
+        }
+    });
+}
+
+#[test]
+fn last_data_arrives_from_a_secondary_that_is_gone() {
+    on_every_stage(|stage| {
+        let (mut primary, mut publisher) = stage.primary();
+        let mut secondary = join(stage, &mut *primary, "s1");
+        let large = vec![5; 1 << 20];
+        for _ in 0..8 {
+            secondary
+                .send(Destination::Data, topic::DATA, &large)
+                .unwrap();
+        }
+        drop(secondary);
+        for _ in 0..8 {
+            expect_notice(&mut *publisher, &data(&large));
+        }
+    });
+}
+
+#[test]
+fn the_publisher_sees_topics_of_observers_come_and_go_once() {
+    on_every_stage(|stage| {
+        let (_primary, mut publisher) = stage.primary();
+        let frame = topic::of_message("/a");
+        let topics = [frame.as_str(), topic::EVENTS];
+        let subscribed = Notice::Subscribed(frame.clone().into_bytes());
+        let unsubscribed = Notice::Unsubscribed(frame.clone().into_bytes());
+        let mut first = stage.peer("first", Subscription::Status(&topics));
+        expect_notice(&mut *publisher, &subscribed);
+        let second = stage.peer("second", Subscription::Status(&topics));
+        publish_until_heard(&mut *publisher, &mut *first, topic::EVENTS);
+        drop(second);
+        publisher
+            .publish(&topic::of_message("/ab"), b"other")
+            .unwrap();
+        publisher.publish(&frame, b"mine").unwrap();
+        expect_message(&mut *first, &frame, b"mine");
+        drop(first);
+        let between = expect_notice(&mut *publisher, &unsubscribed);
+        assert!(!between.contains(&subscribed), "{between:?}");
+        let _again = stage.peer("again", Subscription::Status(&topics));
+        expect_notice(&mut *publisher, &subscribed);
+    });
+}
+
+#[test]
+fn a_publisher_is_woken_from_another_thread() {
+    on_every_stage(|stage| {
+        let (_primary, mut publisher) = stage.primary();
+        let waker = publisher.waker();
+        std::thread::scope(|scope| {
+            let thread = scope.spawn(|| expect_notice(&mut *publisher, &Notice::Woken));
+            waker.wake();
+            thread.join().expect("the publisher was woken");
+        });
+        assert_eq!(publisher.receive(Some(Duration::ZERO)).unwrap(), None);
     });
 }

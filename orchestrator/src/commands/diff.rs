@@ -1,9 +1,10 @@
 //! `phalanx diff`: whether two runs computed the same, and if not, where they part.
 //!
 //! Files are read side by side, so that no more of them is held than one iteration.
-//! [`digests`] and [`states`] read the two kinds; this says what was found.
+//! [`digests`], [`states`] and [`messages`] read the kinds; this says what was found.
 
 mod digests;
+mod messages;
 mod states;
 
 use std::fs::File;
@@ -24,8 +25,11 @@ struct Verdict {
     equal: bool,
     /// What was compared.
     kind: Kind,
-    /// How many iterations are the same.
+    /// How many iterations are the same; of messages, up to the last that has one.
     iterations: u64,
+    /// How many messages there are, when all are the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    messages: Option<u64>,
     /// The first that differs.
     #[serde(skip_serializing_if = "Option::is_none")]
     difference: Option<Difference>,
@@ -39,6 +43,8 @@ enum Kind {
     Digests,
     /// What every iteration changed, by `--states`.
     States,
+    /// What was said on topics, by `--messages`.
+    Messages,
 }
 
 /// The first iteration that differs.
@@ -52,6 +58,18 @@ struct Difference {
     /// The first of them by name.
     #[serde(skip_serializing_if = "Option::is_none")]
     first: Option<PerformerDifference>,
+    /// The first message that differs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<MessageDifference>,
+}
+
+/// A message that differs.
+#[derive(Debug, PartialEq, Serialize)]
+struct MessageDifference {
+    /// Its number in the files, from 1.
+    number: u64,
+    /// Its line in both files.
+    lines: [String; 2],
 }
 
 /// A performer that differs.
@@ -77,6 +95,11 @@ enum Value {
     Text(String),
 }
 
+/// How much of a file tells its kind: its first line \[bytes\].
+const START_BYTES: u64 = 2048;
+/// How many blanks a line of a message has at least; one of a digest has one.
+const MESSAGE_BLANKS: usize = 3;
+
 /// Compares two files.
 pub(super) fn diff(arguments: &DiffArguments) -> CommandResult {
     let names = [&arguments.first, &arguments.second].map(|path| path.display().to_string());
@@ -87,7 +110,8 @@ pub(super) fn diff(arguments: &DiffArguments) -> CommandResult {
     let verdict = match (first.kind, second.kind) {
         (Kind::Digests, Kind::Digests) => digests::compare(first, second),
         (Kind::States, Kind::States) => states::compare(first, second),
-        (Kind::Digests, Kind::States) | (Kind::States, Kind::Digests) => Err(format!(
+        (Kind::Messages, Kind::Messages) => messages::compare(first, second),
+        (Kind::Digests | Kind::States | Kind::Messages, _) => Err(format!(
             "{} holds {}, {} holds {}: only files of one kind can be compared",
             names[0],
             first.kind.name(),
@@ -123,10 +147,14 @@ impl<'a> Input<'a> {
         };
         let mut file = File::open(path).map_err(unreadable)?;
         let mut start = Vec::new();
-        let reader = (&mut file).take(MAGIC.len() as u64);
+        let reader = (&mut file).take(START_BYTES);
         { reader }.read_to_end(&mut start).map_err(unreadable)?;
+        let line = start.split(|byte| *byte == b'\n').next().unwrap_or(&[]);
+        let blanks = line.iter().filter(|byte| **byte == b' ').count();
         let kind = match start.first() {
-            _ if start == MAGIC => Kind::States,
+            _ if start.starts_with(MAGIC) => Kind::States,
+            _ if start.starts_with(b"end ") => Kind::Messages,
+            Some(b'0'..=b'9') if blanks >= MESSAGE_BLANKS => Kind::Messages,
             Some(b'0'..=b'9') => Kind::Digests,
             None => {
                 let message = format!(
@@ -136,8 +164,8 @@ impl<'a> Input<'a> {
             }
             Some(_) => {
                 let message = format!(
-                    "{name} is neither a file of digests nor one of states: --digests and \
-                     --states of `phalanx run` write them"
+                    "{name} is neither a file of digests nor one of states or messages: \
+                     --digests, --states and --messages of `phalanx run` write them"
                 );
                 return Err(Failed::message(ExitCode::Configuration, message));
             }
@@ -153,6 +181,7 @@ impl Kind {
         match self {
             Self::Digests => "digests",
             Self::States => "states",
+            Self::Messages => "messages",
         }
     }
 }
@@ -163,6 +192,7 @@ impl Verdict {
             equal: true,
             kind,
             iterations,
+            messages: None,
             difference: None,
         }
     }
@@ -171,14 +201,18 @@ impl Verdict {
         Self {
             equal: false,
             kind,
-            iterations: difference.iteration - 1,
+            iterations: difference.iteration.saturating_sub(1),
+            messages: None,
             difference: Some(difference),
         }
     }
 
     fn text(&self, names: &[String; 2]) -> String {
         let Some(difference) = &self.difference else {
-            return format!("equal: {} iterations\n", self.iterations);
+            return match self.messages {
+                None => format!("equal: {} iterations\n", self.iterations),
+                Some(messages) => format!("equal: {messages} messages\n"),
+            };
         };
         let mut lines = vec![format!("iteration {} differs", difference.iteration)];
         let mut field = |name: &str, values: [String; 2]| {
@@ -188,6 +222,13 @@ impl Verdict {
                 lines.push(format!("    {file:width$}  {value}"));
             }
         };
+        if let Some(message) = &difference.message {
+            field(
+                &format!("message {}", message.number),
+                message.lines.clone(),
+            );
+            return lines.join("\n") + "\n";
+        }
         field(
             "digest",
             difference.digests.map(|digest| digest.to_string()),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use lockstep::Plan;
 use protocol::action::Action;
 use protocol::primary_to_secondary::Step;
-use protocol::{CellId, LevelId, ModelId, PerformerId};
+use protocol::{CellId, LevelId, ModelId, PerformerId, topic};
 use sdf::{ModelParcel, World};
 
 use super::HostSettings;
@@ -165,7 +165,9 @@ impl Scene {
                     self.keep_plan();
                     let ModelId { world, model } = spawn.model;
                     let (world, model) = (world as usize, model as usize);
-                    let performer = self.plan.spawn(spawn.model, &self.worlds[world].models[model]);
+                    let performer = self
+                        .plan
+                        .spawn(spawn.model, &self.worlds[world].models[model]);
                     debug_assert_eq!(performer, spawn.performer, "numbers are checked");
                 }
                 Action::Remove { model } => {
@@ -228,7 +230,9 @@ impl Scene {
     /// Takes note of who listens, and lets the systems of worlds do what is done once per step.
     pub(super) fn begin_step(&mut self, step: &Step) -> Outbox {
         for change in &step.subscriptions {
-            if change.wanted {
+            if change.topic == topic::EVERY_MESSAGE {
+                self.audience.publish_all = change.wanted;
+            } else if change.wanted {
                 self.audience.observed.insert(change.topic.clone());
             } else {
                 self.audience.observed.remove(&change.topic);

@@ -62,7 +62,8 @@ impl Family {
         }
     }
 
-    /// Returns the `user_data` of a collider that says the same.
+    /// Returns the `user_data` of a collider that says the same; what is above its 65 bits is the
+    /// label of [`super::contacts`].
     pub(super) fn user_data(self) -> u128 {
         u128::from(self.model) | u128::from(self.nested) << 32 | u128::from(self.is_open) << 64
     }
@@ -71,7 +72,7 @@ impl Family {
         Self {
             model: data as u32,
             nested: (data >> 32) as u32,
-            is_open: data >> 64 != 0,
+            is_open: data >> 64 & 1 != 0,
         }
     }
 

@@ -12,7 +12,7 @@ use super::joint::{self, Attachment, ratio};
 use super::mechanism::Mechanism;
 use super::shape::Shapes;
 use super::transfer::LinkState;
-use super::{inertia, pose};
+use super::{contacts, inertia, pose};
 
 /// The speed below which a body may fall asleep \[m/s\]. rapier's own 0.05 stops balls and
 /// pendulums that are merely slow.
@@ -29,12 +29,14 @@ pub(super) fn insert_static(
     world: &World,
     index: usize,
 ) -> RigidBodyHandle {
-    let body = physics.insert_body(RigidBodyBuilder::fixed());
-    for link in &world.models[index].links {
-        for collision in &link.collisions {
+    let builder = RigidBodyBuilder::fixed().user_data(label(index, 0));
+    let body = physics.insert_body(builder);
+    for (link_index, link) in world.models[index].links.iter().enumerate() {
+        for (number, collision) in link.collisions.iter().enumerate() {
             let at = link.pose.then(&collision.pose);
             let collider = collider(shapes, world, collision, &at, Family::NONE, false);
-            if let Some(collider) = collider {
+            if let Some(mut collider) = collider {
+                collider.user_data |= contacts::label(link_index, number);
                 physics.insert_collider(collider, Some(body));
             }
         }
@@ -59,9 +61,10 @@ pub(super) fn insert_performer(
         let body = insert_link(physics, model, link, label(index, link_index), state);
         let family = Family::of(model, index, link);
         let moves = !is_fixed(model, link);
-        for collision in &link.collisions {
+        for (number, collision) in link.collisions.iter().enumerate() {
             let collider = collider(shapes, world, collision, &collision.pose, family, moves);
-            if let Some(collider) = collider {
+            if let Some(mut collider) = collider {
+                collider.user_data |= contacts::label(link_index, number);
                 physics.insert_collider(collider, Some(body));
             }
         }

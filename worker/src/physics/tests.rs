@@ -4,6 +4,7 @@ mod arrivals;
 mod axes;
 mod builder;
 mod contact;
+mod contacts;
 mod determinism;
 mod hand_off;
 mod hostile;

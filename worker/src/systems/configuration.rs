@@ -143,6 +143,16 @@ impl<'a> Configuration<'a> {
         }
     }
 
+    /// Returns what the names of this world's models begin with in commands: nothing, or the name
+    /// of the world where there are several.
+    pub fn command_prefix(&self) -> String {
+        if self.has_siblings {
+            format!("{}::", self.world.name)
+        } else {
+            String::new()
+        }
+    }
+
     /// Returns the full name of a topic as Gazebo makes it: blanks become `_`, and it begins with
     /// `/`; with several worlds that run together, also with the world's name unless it has it.
     pub fn topic(&self, name: &str) -> String {

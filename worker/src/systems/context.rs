@@ -98,6 +98,18 @@ impl Context<'_> {
         );
     }
 
+    /// Says a message that is encoded already, if anyone listens; `kind` is what it is.
+    pub fn publish_encoded(&mut self, topic: &str, kind: &'static str, body: &[u8]) {
+        say_encoded(
+            self.outbox,
+            self.audience,
+            self.publisher,
+            self.time,
+            topic,
+            (kind, body),
+        );
+    }
+
     /// Asks something of the run; it is done in the next step.
     pub fn request(&mut self, command: Command) {
         self.outbox.requests.push(SystemRequest {
@@ -136,6 +148,18 @@ impl WorldContext<'_> {
         );
     }
 
+    /// Says a message that is encoded already, if anyone listens; `kind` is what it is.
+    pub fn publish_encoded(&mut self, topic: &str, kind: &'static str, body: &[u8]) {
+        say_encoded(
+            self.outbox,
+            self.audience,
+            self.publisher,
+            self.time,
+            topic,
+            (kind, body),
+        );
+    }
+
     /// Asks something of the run; it is done in the next step.
     pub fn request(&mut self, command: Command) {
         self.outbox.requests.push(SystemRequest {
@@ -154,13 +178,28 @@ fn say<M: Message>(
     message: &M,
 ) {
     if audience.wants(topic) {
+        let body = messages::encode(message);
+        let message = (M::KIND, body.as_slice());
+        say_encoded(outbox, audience, publisher, time, topic, message);
+    }
+}
+
+fn say_encoded(
+    outbox: &mut Outbox,
+    audience: &Audience,
+    publisher: Publisher,
+    time: StepTime,
+    topic: &str,
+    (kind, body): (&'static str, &[u8]),
+) {
+    if audience.wants(topic) {
         outbox.messages.push(TopicMessage {
             topic: topic.to_owned(),
-            kind: M::KIND.to_owned(),
+            kind: kind.to_owned(),
             publisher,
             iteration: time.iteration,
             sim_time: time.sim_time,
-            body: messages::encode(message),
+            body: body.to_vec(),
         });
     }
 }

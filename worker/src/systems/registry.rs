@@ -6,7 +6,10 @@ use protocol::report::TopicReport;
 use sdf::{Plugin, World};
 
 use super::configuration::{Configuration, ConfigureError};
-use super::{System, WorldSystem, velocity_control};
+use super::{
+    System, WorldSystem, breadcrumbs, detachable_joint, drive_to_pose_controller, not_here,
+    performer_detector, touch_plugin, trajectory_follower, triggered_publisher, velocity_control,
+};
 use crate::sensors;
 
 /// A system that is made, with the topics that it listens to and publishes on.
@@ -41,12 +44,15 @@ impl TopicSpec {
 /// How a system is made.
 enum Make {
     /// For a model.
-    Model(fn(&Configuration<'_>) -> Result<Configured<dyn System>, ConfigureError>),
-    /// For a world.
-    World(fn(&Configuration<'_>) -> Result<Configured<dyn WorldSystem>, ConfigureError>),
+    Model(MakeForModel),
+    /// For a model or a world.
+    Either(MakeForModel, MakeForWorld),
     /// It is a part of what every run does anyway.
     BuiltIn,
 }
+
+type MakeForModel = fn(&Configuration<'_>) -> Result<Configured<dyn System>, ConfigureError>;
+type MakeForWorld = fn(&Configuration<'_>) -> Result<Configured<dyn WorldSystem>, ConfigureError>;
 
 /// The systems by the last part of their names in Gazebo (`gz::sim::systems::NAME`, and the older
 /// `ignition::gazebo::systems::NAME`), in order.
@@ -54,17 +60,42 @@ const SYSTEMS: &[(&str, Make)] = &[
     ("AirPressure", Make::BuiltIn),
     ("AirSpeed", Make::BuiltIn),
     ("Altimeter", Make::BuiltIn),
+    ("Breadcrumbs", Make::Model(breadcrumbs::configure)),
     ("Contact", Make::BuiltIn),
+    ("DetachableJoint", Make::Model(detachable_joint::configure)),
+    (
+        "DriveToPoseController",
+        Make::Model(drive_to_pose_controller::configure),
+    ),
     ("ForceTorque", Make::BuiltIn),
     ("Imu", Make::BuiltIn),
     ("LogicalCamera", Make::BuiltIn),
     ("Magnetometer", Make::BuiltIn),
     ("NavSat", Make::BuiltIn),
+    (
+        "PerformerDetector",
+        Make::Model(performer_detector::configure),
+    ),
     ("Physics", Make::BuiltIn),
     ("SceneBroadcaster", Make::BuiltIn),
     ("Sensors", Make::BuiltIn),
+    ("TouchPlugin", Make::Model(touch_plugin::configure)),
+    (
+        "TrajectoryFollower",
+        Make::Model(trajectory_follower::configure),
+    ),
+    (
+        "TriggeredPublisher",
+        Make::Either(
+            triggered_publisher::configure,
+            triggered_publisher::configure_for_world,
+        ),
+    ),
     ("UserCommands", Make::BuiltIn),
     ("VelocityControl", Make::Model(velocity_control::configure)),
+    // What holds levels and performers.
+    ("gz::sim", Make::BuiltIn),
+    ("ignition::gazebo", Make::BuiltIn),
 ];
 
 /// The namespaces that names of systems are in.
@@ -120,6 +151,7 @@ pub fn members_of_model(
                     plugin.name, model.name
                 )),
                 Ok(None) => {}
+                Err(Unmade::NotHere(reason)) => problems.push(is_not_here(plugin, reason)),
                 Err(Unmade::Unknown) => problems.push(unknown(plugin)),
                 Err(Unmade::Wrong(error)) => problems.push(format!(
                     "system {} of model {}: {error}",
@@ -164,6 +196,7 @@ pub fn members_of_world(
                 plugin.name, world.name
             )),
             Ok(None) => {}
+            Err(Unmade::NotHere(reason)) => problems.push(is_not_here(plugin, reason)),
             Err(Unmade::Unknown) => problems.push(unknown(plugin)),
             Err(Unmade::Wrong(error)) => problems.push(format!(
                 "system {} of world {}: {error}",
@@ -221,6 +254,8 @@ enum Made {
 }
 
 enum Unmade {
+    /// Known, but nothing that is done here, for a reason.
+    NotHere(&'static str),
     Unknown,
     Wrong(ConfigureError),
 }
@@ -228,10 +263,16 @@ enum Unmade {
 fn make(configuration: &Configuration<'_>) -> Result<Option<Made>, Unmade> {
     let name = short_name(configuration.plugin);
     let found = SYSTEMS.iter().find(|(known, _)| *known == name);
-    let (_, make) = found.ok_or(Unmade::Unknown)?;
+    let Some((_, make)) = found else {
+        return Err(not_here::reason(name).map_or(Unmade::Unknown, Unmade::NotHere));
+    };
     match make {
-        Make::Model(configure) => configure(configuration).map(|made| Some(Made::Model(made))),
-        Make::World(configure) => configure(configuration).map(|made| Some(Made::World(made))),
+        Make::Either(_, configure) if configuration.model.is_none() => {
+            configure(configuration).map(|made| Some(Made::World(made)))
+        }
+        Make::Model(configure) | Make::Either(configure, _) => {
+            configure(configuration).map(|made| Some(Made::Model(made)))
+        }
         Make::BuiltIn => Ok(None),
     }
     .map_err(Unmade::Wrong)
@@ -246,9 +287,40 @@ fn short_name(plugin: &Plugin) -> &str {
     short.next().unwrap_or(name)
 }
 
+fn is_not_here(plugin: &Plugin, reason: &str) -> String {
+    format!("system {} does nothing here: {reason}", short_name(plugin))
+}
+
 fn unknown(plugin: &Plugin) -> String {
     format!(
         "system {:?} ({}) is not known and does nothing",
         plugin.name, plugin.filename
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problems(plugin: &str) -> Vec<String> {
+        let text = format!("<sdf version='1.11'><world name='w'>{plugin}</world></sdf>");
+        let read = sdf::read_worlds(&text, "w.sdf", &sdf::NoFiles).unwrap();
+        survey(&read.worlds).problems
+    }
+
+    #[test]
+    fn names_are_in_order_and_once() {
+        assert!(SYSTEMS.is_sorted_by(|one, next| one.0 < next.0));
+    }
+
+    #[test]
+    fn a_system_that_does_nothing_here_is_told_with_the_reason() {
+        let plugin = "<plugin name='gz::sim::systems::ModelPhotoShoot' filename='f'/>";
+        let told = problems(plugin);
+        assert_eq!(told.len(), 1);
+        assert!(told[0].contains("nothing is rendered"), "{told:?}");
+        let told = problems("<plugin name='my::Own' filename='own'/>");
+        assert!(told[0].contains("not known"), "{told:?}");
+        assert!(problems("<plugin name='gz::sim' filename='dummy'/>").is_empty());
+    }
 }

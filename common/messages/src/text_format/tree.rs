@@ -88,7 +88,7 @@ impl<'a> Reader<'a> {
 
     fn fields(&mut self, depth: usize) -> Result<Vec<Field>, TextFormatError> {
         let mut fields = Vec::new();
-        while self.peek().is_some_and(|next| is_word(next)) {
+        while self.peek().is_some_and(is_word) {
             let name = self.word().to_owned();
             let has_colon = self.take(':');
             let values = match self.peek() {

@@ -4,28 +4,46 @@ use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use crate::link::{Arrival, Waker};
+use crate::link::Waker;
 
 /// What waits for one thread.
-#[derive(Default)]
-pub(super) struct Mailbox {
-    waiting: Mutex<Waiting>,
+pub(super) struct Mailbox<A> {
+    waiting: Mutex<Waiting<A>>,
     changed: Condvar,
 }
 
-#[derive(Default)]
-struct Waiting {
-    arrivals: VecDeque<Arrival>,
+/// What a thread finds when it has waited.
+pub(super) enum Taken<A> {
+    /// Something that was put in.
+    Arrival(A),
+    /// Somebody woke the thread.
+    Woken,
+}
+
+struct Waiting<A> {
+    arrivals: VecDeque<A>,
     woken: bool,
 }
 
-impl Mailbox {
-    pub(super) fn put(&self, arrival: Arrival) {
+impl<A> Default for Mailbox<A> {
+    fn default() -> Self {
+        Self {
+            waiting: Mutex::new(Waiting {
+                arrivals: VecDeque::new(),
+                woken: false,
+            }),
+            changed: Condvar::new(),
+        }
+    }
+}
+
+impl<A> Mailbox<A> {
+    pub(super) fn put(&self, arrival: A) {
         self.put_bounded(arrival, usize::MAX);
     }
 
     /// Puts something in unless so many things are there already.
-    pub(super) fn put_bounded(&self, arrival: Arrival, arrivals_max: usize) {
+    pub(super) fn put_bounded(&self, arrival: A, arrivals_max: usize) {
         let mut waiting = self.waiting();
         if waiting.arrivals.len() < arrivals_max {
             waiting.arrivals.push_back(arrival);
@@ -34,15 +52,15 @@ impl Mailbox {
     }
 
     /// Waits for the next thing, at most so long.
-    pub(super) fn take(&self, timeout: Option<Duration>) -> Option<Arrival> {
+    pub(super) fn take(&self, timeout: Option<Duration>) -> Option<Taken<A>> {
         let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         let mut waiting = self.waiting();
         loop {
             if std::mem::take(&mut waiting.woken) {
-                return Some(Arrival::Woken);
+                return Some(Taken::Woken);
             }
             if let Some(arrival) = waiting.arrivals.pop_front() {
-                return Some(arrival);
+                return Some(Taken::Arrival(arrival));
             }
             let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
             waiting = match left {
@@ -58,12 +76,12 @@ impl Mailbox {
         }
     }
 
-    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+    fn waiting(&self) -> MutexGuard<'_, Waiting<A>> {
         self.waiting.lock().expect(UNPOISONED)
     }
 }
 
-impl Waker for Mailbox {
+impl<A: Send> Waker for Mailbox<A> {
     fn wake(&self) {
         self.waiting().woken = true;
         self.changed.notify_one();

@@ -5,19 +5,23 @@ use std::time::Duration;
 
 use protocol::RoutingId;
 
-use super::Network;
 use super::mailbox::Mailbox;
+use super::{Network, arrival};
 use crate::link::{Arrival, Destination, Link, LinkError, Waker};
 
 /// A peer's end of a link within one process; dropping it takes its subscription away.
 pub struct MemoryPeerLink {
     network: Network,
     routing_id: RoutingId,
-    mailbox: Arc<Mailbox>,
+    mailbox: Arc<Mailbox<Arrival>>,
 }
 
 impl MemoryPeerLink {
-    pub(super) fn new(network: Network, routing_id: RoutingId, mailbox: Arc<Mailbox>) -> Self {
+    pub(super) fn new(
+        network: Network,
+        routing_id: RoutingId,
+        mailbox: Arc<Mailbox<Arrival>>,
+    ) -> Self {
         Self {
             network,
             routing_id,
@@ -28,9 +32,18 @@ impl MemoryPeerLink {
 
 impl Link for MemoryPeerLink {
     fn send(&mut self, to: Destination<'_>, topic: &str, payload: &[u8]) -> Result<(), LinkError> {
-        let Destination::Primary = to else {
-            return Err(LinkError::NoSuchDestination);
-        };
+        match to {
+            Destination::Primary => {}
+            Destination::Data => {
+                return self
+                    .network
+                    .members()
+                    .take_data(&self.routing_id, topic, payload);
+            }
+            Destination::EverySecondary | Destination::Peer(_) => {
+                return Err(LinkError::NoSuchDestination);
+            }
+        }
         let arrival = Arrival::Message {
             from: Some(self.routing_id.clone()),
             topic: topic.as_bytes().to_vec(),
@@ -46,7 +59,7 @@ impl Link for MemoryPeerLink {
     }
 
     fn receive(&mut self, timeout: Option<Duration>) -> Result<Option<Arrival>, LinkError> {
-        Ok(self.mailbox.take(timeout))
+        Ok(self.mailbox.take(timeout).map(arrival))
     }
 
     fn waker(&self) -> Arc<dyn Waker> {

@@ -25,6 +25,8 @@ const CONTROL: usize = 0;
 /// The end of everybody but the primary in a link between processes.
 pub struct PeerLink {
     inbox: Inbox,
+    /// Where a secondary sends what is for observers; nothing ever comes from there.
+    data: Option<zmq::Socket>,
     /// The source of the inbox that is the monitor.
     monitor: usize,
     /// Whether the other side has been told connected last.
@@ -107,9 +109,15 @@ impl PeerLink {
         monitor.connect(MONITOR)?;
 
         let mut sockets = vec![control];
+        let mut data = None;
         if let Some(Listening { to, topics }) = listening {
             let (endpoint, queue) = match to {
-                Publications::Step => (endpoints.step(), Queue::Unbounded),
+                Publications::Step => {
+                    let pushing = open(&context, zmq::PUSH, Queue::Unbounded, address, options)?;
+                    pushing.connect(&endpoints.data())?;
+                    data = Some(pushing);
+                    (endpoints.step(), Queue::Unbounded)
+                }
                 Publications::Status => (endpoints.status(), Queue::Bounded),
             };
             let published = open(&context, zmq::SUB, queue, address, options)?;
@@ -126,6 +134,7 @@ impl PeerLink {
         let inbox = Inbox::new(sockets, in_turn)?;
         Ok(Self {
             inbox,
+            data,
             monitor: in_turn,
             connected: false,
             dropped: 0,
@@ -168,6 +177,10 @@ impl Link for PeerLink {
         match to {
             Destination::Primary => {
                 socket::send(self.inbox.sender(CONTROL), &[topic.as_bytes(), payload])
+            }
+            Destination::Data => {
+                let data = self.data.as_ref().ok_or(LinkError::NoSuchDestination)?;
+                socket::send(data, &[topic.as_bytes(), payload])
             }
             Destination::EverySecondary | Destination::Peer(_) => Err(LinkError::NoSuchDestination),
         }

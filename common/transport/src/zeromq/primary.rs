@@ -23,7 +23,7 @@ const STEP: usize = 0;
 const CONTROL: usize = 1;
 
 /// The first byte of a message by which a subscriber comes; 0 is that by which it goes.
-const SUBSCRIBE: u8 = 1;
+pub(super) const SUBSCRIBE: u8 = 1;
 
 /// The primary's end of a link between processes.
 pub struct PrimaryLink {
@@ -35,7 +35,7 @@ pub struct PrimaryLink {
 }
 
 impl PrimaryLink {
-    /// Binds the sockets of a primary; `status` comes apart, for another thread.
+    /// Binds the sockets of a primary; `status` and `data` come apart, for another thread.
     ///
     /// # Errors
     /// When another primary is there, when other machines could reach it unencrypted and
@@ -50,7 +50,8 @@ impl PrimaryLink {
             source,
         };
         let inbox = Inbox::new(vec![bound.step, bound.control], 2).map_err(failed)?;
-        let status = StatusPublisher::new(bound.status, bound.directory.clone());
+        let status = StatusPublisher::new(bound.status, bound.data, bound.directory.clone());
+        let status = status.map_err(failed)?;
         let link = Self {
             inbox,
             endpoints: bound.endpoints,
@@ -79,7 +80,7 @@ impl Link for PrimaryLink {
             Destination::Peer(peer) => {
                 socket::send(self.inbox.sender(CONTROL), &[&peer.0, topic, payload])
             }
-            Destination::Primary => Err(LinkError::NoSuchDestination),
+            Destination::Primary | Destination::Data => Err(LinkError::NoSuchDestination),
         }
     }
 

@@ -21,7 +21,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 /// Whether a socket may lose messages.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Queue {
-    /// `step` and `control`: never; lockstep itself bounds how much can wait.
+    /// `step`, `control` and `data`: never; lockstep itself bounds how much can wait.
     Unbounded,
     /// `status`: rather than hold anybody up.
     Bounded,

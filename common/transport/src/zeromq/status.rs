@@ -1,29 +1,80 @@
-//! [`StatusPublisher`]: the primary's `status` socket, which a slow observer never holds up.
+//! [`StatusPublisher`]: the primary's `status` and `data` sockets.
+//!
+//! `status` is an XPUB, so that the primary sees which topics observers listen to; a slow observer
+//! never holds it up. `data` is a PULL without a mark, so that nothing is lost on it.
 
+use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::directory::RunDirectory;
+use super::inbox::{Event, Inbox, Patience};
+use super::primary::SUBSCRIBE;
 use super::socket;
-use crate::link::{LinkError, Publisher};
+use crate::link::{LinkError, Notice, Publisher, Waker};
 
-/// Publishes on `status`; who reads too slowly loses messages.
+/// Sources of the inbox. Sockets close in this order: the last words on `status` go out first.
+const STATUS: usize = 0;
+const DATA: usize = 1;
+
+/// Publishes on `status`, where who reads too slowly loses messages, and receives on `data`.
 pub struct StatusPublisher {
-    socket: zmq::Socket,
-    /// Declared last: the directory is given free when the socket file is gone.
+    inbox: Inbox,
+    dropped: u64,
+    /// Declared last: the directory is given free when the socket files are gone.
     _directory: Option<Arc<RunDirectory>>,
 }
 
 impl StatusPublisher {
-    pub(super) fn new(socket: zmq::Socket, directory: Option<Arc<RunDirectory>>) -> Self {
-        Self {
-            socket,
+    pub(super) fn new(
+        status: zmq::Socket,
+        data: zmq::Socket,
+        directory: Option<Arc<RunDirectory>>,
+    ) -> io::Result<Self> {
+        Ok(Self {
+            inbox: Inbox::new(vec![status, data], 2)?,
+            dropped: 0,
             _directory: directory,
-        }
+        })
+    }
+
+    /// Returns how many messages had too few or too many frames, and were dropped.
+    pub fn dropped(&self) -> u64 {
+        self.dropped
     }
 }
 
 impl Publisher for StatusPublisher {
     fn publish(&mut self, topic: &str, payload: &[u8]) -> Result<(), LinkError> {
-        socket::send(&self.socket, &[topic.as_bytes(), payload])
+        socket::send(self.inbox.sender(STATUS), &[topic.as_bytes(), payload])
+    }
+
+    fn receive(&mut self, timeout: Option<Duration>) -> Result<Option<Notice>, LinkError> {
+        let mut patience = Patience::new(timeout);
+        loop {
+            let found = match self.inbox.next(&mut patience)? {
+                None => return Ok(None),
+                Some(Event::Woken) => return Ok(Some(Notice::Woken)),
+                Some(Event::Message(DATA, frames)) => {
+                    frames.exactly().map(|[topic, payload]| Notice::Data {
+                        topic: topic.to_vec(),
+                        payload: payload.to_vec(),
+                    })
+                }
+                Some(Event::Message(_, frames)) => match frames.exactly() {
+                    Some([[SUBSCRIBE, topic @ ..]]) => Some(Notice::Subscribed(topic.to_vec())),
+                    Some([[_, topic @ ..]]) => Some(Notice::Unsubscribed(topic.to_vec())),
+                    Some([[]]) | None => None,
+                },
+            };
+            match found {
+                Some(notice) => return Ok(Some(notice)),
+                None => self.dropped += 1,
+            }
+        }
+    }
+
+    fn waker(&self) -> Arc<dyn Waker> {
+        self.inbox.waker()
     }
 }

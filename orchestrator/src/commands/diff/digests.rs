@@ -27,6 +27,7 @@ pub(super) fn compare(first: Input<'_>, second: Input<'_>) -> Result<Verdict, St
                     digests: [a, b],
                     performers_differing: None,
                     first: None,
+                    message: None,
                 };
                 return Ok(Verdict::differ(Kind::Digests, difference));
             }

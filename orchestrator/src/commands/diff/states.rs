@@ -214,6 +214,7 @@ impl Names {
             digests: [a.digest, b.digest],
             performers_differing: Some(differing.len()),
             first: first.map(|(name, first, second)| self.performer(name, first, second)),
+            message: None,
         })
     }
 

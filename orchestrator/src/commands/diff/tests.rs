@@ -19,6 +19,7 @@ fn compare(first: &[u8], second: &[u8]) -> Result<Verdict, String> {
     match a.kind {
         Kind::Digests => digests::compare(a, b),
         Kind::States => states::compare(a, b),
+        Kind::Messages => messages::compare(a, b),
     }
 }
 
@@ -81,6 +82,44 @@ fn digests_that_end_early_or_are_damaged_are_refused() {
     let endless = vec![b'1'; 100_000];
     check(&endless, &whole, "A:1: not iteration 1");
     check(&whole, b"1 xyz\n", "B:1: not iteration 1");
+}
+
+/// Returns a file with a message in each of these iterations, whose digests are these.
+fn said(messages: &[(u64, u128)]) -> Vec<u8> {
+    let line = |(iteration, digest): &(u64, u128)| format!("{iteration} /a client {digest:032x}\n");
+    let lines: String = messages.iter().map(line).collect();
+    format!("{lines}end {} {:032x}\n", messages.len(), 7).into_bytes()
+}
+
+#[test]
+fn messages_that_are_equal_are_counted() {
+    let file = said(&[(1, 1), (1, 2), (9, 3)]);
+    check(&file, &file, "equal: 3 messages\n");
+    check(&said(&[]), &said(&[]), "equal: 0 messages\n");
+    assert_eq!(compare(&file, &file).unwrap().iterations, 9);
+}
+
+#[test]
+fn the_first_message_that_differs_is_shown() {
+    let (a, b) = (said(&[(1, 1), (5, 2)]), said(&[(1, 1), (5, 3)]));
+    check(
+        &a,
+        &b,
+        "iteration 5 differs\n  message 2:\n    A  5 /a client 000",
+    );
+    check(&a, &said(&[(1, 1)]), "B  end 1 000");
+    assert_eq!(compare(&a, &said(&[])).unwrap().iterations, 0);
+}
+
+#[test]
+fn messages_that_are_cut_off_or_damaged_are_refused() {
+    let whole = said(&[(1, 1), (2, 2)]);
+    check(&whole[..whole.len() - 1], &whole, "A is cut off in line 3");
+    check(&whole[..98], &whole, "A is cut off in line 3");
+    check(&whole[..60], &whole, "A is cut off in line 2");
+    let endless = [said(&[(1, 1)]), vec![b'1'; 100_000]].concat();
+    check(&endless, &endless, "A:3: neither a message");
+    check(&whole, &lines(&[1]), "B:1: neither a message");
 }
 
 const NAMES: [&str; 2] = ["rover", "ball"];

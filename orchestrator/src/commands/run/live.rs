@@ -83,6 +83,7 @@ impl LiveRun {
             states: settings.states.clone(),
             commands: settings.commands.clone(),
             record_commands: settings.record_commands.clone(),
+            messages: settings.messages.clone(),
             threads: run.threads,
             verify: run.verify,
             balance: run.balance,

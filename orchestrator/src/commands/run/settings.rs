@@ -38,6 +38,8 @@ pub(super) struct Settings {
     pub(super) record_commands: Option<PathBuf>,
     /// What runs beside the simulation.
     pub(super) programs: Vec<ProgramPlan>,
+    /// Where a line for every message is written.
+    pub(super) messages: Option<PathBuf>,
     /// Whether there is no view.
     pub(super) headless: bool,
 }
@@ -50,7 +52,7 @@ impl Settings {
     pub(super) fn resolve(arguments: RunArguments) -> Result<Self, Failed> {
         let config = load(&arguments.files)?;
         let config = with_flags(config, &arguments)?;
-        check_files(&arguments)?;
+        check_commands(arguments.commands.as_deref())?;
         let files = check_worlds(&config)?;
         let allowed = arguments.allow_programs.unwrap_or(false);
         let programs = programs(&config, &files, allowed)?;
@@ -70,6 +72,7 @@ impl Settings {
             commands: arguments.commands,
             record_commands: arguments.record_commands,
             programs,
+            messages: arguments.messages,
             headless: arguments.headless,
         })
     }
@@ -147,8 +150,18 @@ fn with_flags(mut config: Config, arguments: &RunArguments) -> Result<Config, Fa
     levels.minimum_stay = arguments.minimum_stay.unwrap_or(levels.minimum_stay);
     let margin = arguments.interaction_margin;
     levels.interaction_margin_m = margin.unwrap_or(levels.interaction_margin_m);
-    if arguments.digests.is_some() && arguments.digests == arguments.states {
-        return Err(usage("--digests and --states need a file each".to_owned()));
+    let files = [
+        ("--digests", &arguments.digests),
+        ("--states", &arguments.states),
+        ("--messages", &arguments.messages),
+        ("--commands", &arguments.commands),
+        ("--record-commands", &arguments.record_commands),
+    ];
+    for (index, (name, path)) in files.iter().enumerate() {
+        let mut others = files[..index].iter();
+        if let Some((other, _)) = others.find(|(_, it)| path.is_some() && it == path) {
+            return Err(usage(format!("{other} and {name} need a file each")));
+        }
     }
     Ok(config)
 }
@@ -188,20 +201,9 @@ fn check_worlds(config: &Config) -> Result<Vec<(String, Vec<World>)>, Failed> {
     Ok(files)
 }
 
-/// Makes sure that files of commands can be used.
-fn check_files(arguments: &RunArguments) -> Result<(), Failed> {
-    let RunArguments {
-        digests,
-        states,
-        commands,
-        record_commands,
-        ..
-    } = arguments;
-    if record_commands.is_some() && [digests, states, commands].contains(&record_commands) {
-        let message = "--record-commands needs a file of its own";
-        return Err(Failed::message(ExitCode::Usage, message));
-    }
-    let Some(path) = commands else {
+/// Makes sure that the file of commands, if there is one, can be used.
+fn check_commands(path: Option<&Path>) -> Result<(), Failed> {
+    let Some(path) = path else {
         return Ok(());
     };
     let text = std::fs::read_to_string(path)
@@ -369,16 +371,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("c.jsonl");
         std::fs::write(&path, "#\n{}\n").unwrap();
-        let mut arguments = RunArguments {
-            commands: Some(path.clone()),
-            ..RunArguments::default()
-        };
-        let failed = check_files(&arguments).unwrap_err();
+        let failed = check_commands(Some(&path)).unwrap_err();
         assert_eq!(failed.code, ExitCode::Configuration);
         let text = failed.error.to_string();
         assert!(text.contains("c.jsonl:2: missing field"), "{text}");
-        arguments.record_commands = Some(path);
-        assert_eq!(check_files(&arguments).unwrap_err().code, ExitCode::Usage);
     }
 
     #[test]

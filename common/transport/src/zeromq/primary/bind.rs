@@ -1,6 +1,6 @@
-//! Binding the three sockets of a primary, or saying why not.
+//! Binding the four sockets of a primary, or saying why not.
 //!
-//! tcp ports are tried by the standard library first: its errors are exact, and it can hold three
+//! tcp ports are tried by the standard library first: its errors are exact, and it can hold four
 //! ports in a row while libzmq is still to be asked.
 
 use std::io;
@@ -13,7 +13,7 @@ use crate::zeromq::SocketOptions;
 use crate::zeromq::directory::RunDirectory;
 use crate::zeromq::socket::{Queue, open};
 
-/// How often three free ports in a row are looked for.
+/// How often four free ports in a row are looked for.
 const ATTEMPTS_MAX: u32 = 100;
 
 /// Why a primary could not bind its sockets.
@@ -50,6 +50,7 @@ pub(super) struct Bound {
     pub(super) step: zmq::Socket,
     pub(super) control: zmq::Socket,
     pub(super) status: zmq::Socket,
+    pub(super) data: zmq::Socket,
     pub(super) endpoints: Endpoints,
     pub(super) directory: Option<Arc<RunDirectory>>,
 }
@@ -123,15 +124,17 @@ fn bind_tcp(endpoints: &Endpoints, port: u16, options: &SocketOptions) -> Result
     }
 }
 
-/// Returns the port asked for, or any, if it and the two after it are free.
+/// Returns the port asked for, or any, if it and the three after it are free.
 fn free_ports(address: IpAddr, port: u16) -> io::Result<u16> {
     let first = TcpListener::bind((address, port))?;
     let port = first.local_addr()?.port();
-    let Some(last) = port.checked_add(2) else {
-        return Err(io::ErrorKind::AddrInUse.into());
-    };
-    let _second = TcpListener::bind((address, port + 1))?;
-    let _third = TcpListener::bind((address, last))?;
+    let mut held = Vec::new();
+    for offset in 1..=3 {
+        let Some(next) = port.checked_add(offset) else {
+            return Err(io::ErrorKind::AddrInUse.into());
+        };
+        held.push(TcpListener::bind((address, next))?);
+    }
     Ok(port)
 }
 
@@ -143,17 +146,20 @@ fn bind_sockets(
     let context = zmq::Context::new();
     let step = open(&context, zmq::XPUB, Queue::Unbounded, address, options)?;
     let control = open(&context, zmq::ROUTER, Queue::Unbounded, address, options)?;
-    let status = open(&context, zmq::PUB, Queue::Bounded, address, options)?;
+    let status = open(&context, zmq::XPUB, Queue::Bounded, address, options)?;
+    let data = open(&context, zmq::PULL, Queue::Unbounded, address, options)?;
     control.set_router_mandatory(true)?;
     // A peer that comes back before its old connection was found dead takes over its routing id.
     control.set_router_handover(true)?;
     control.bind(&endpoints.control())?;
     step.bind(&endpoints.step())?;
     status.bind(&endpoints.status())?;
+    data.bind(&endpoints.data())?;
     Ok(Bound {
         step,
         control,
         status,
+        data,
         endpoints: endpoints.clone(),
         directory: None,
     })

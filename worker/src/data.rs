@@ -1,0 +1,224 @@
+//! [`Collector`]: puts together what all secondaries said in a step, in the order of publishers.
+//!
+//! Batches come when they come, steps are announced when all have acknowledged them; a step is
+//! complete when every secondary's batches hold as many messages as its ack said. Nothing here
+//! opens a socket or reads a clock.
+
+mod observed;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::{Duration, Instant};
+
+use protocol::{DataBatch, PeerName, Sequence, TopicMessage};
+
+pub use observed::ObservedTopics;
+
+/// How much may wait to be put together; beyond, observers lose the oldest step \[bytes\].
+pub const BYTES_MAX: usize = 256 << 20;
+
+/// How long the batches of a step may be under way when observers alone want them.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// How long they may be when none may be lost.
+const PATIENCE_LOSSLESS: Duration = Duration::from_secs(10);
+
+/// What a message takes besides its names and its body \[bytes\].
+const MESSAGE_BYTES: usize = 96;
+/// The size from which a batch is sent in parts \[bytes\].
+const PART_BYTES_MAX: usize = 32 << 20;
+
+/// A step that all secondaries have acknowledged.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StepData {
+    /// The step.
+    pub sequence: Sequence,
+    /// How many messages each secondary's batches have.
+    pub announced: Vec<(PeerName, u32)>,
+    /// What clients said, which went to systems with this step.
+    pub said_by_clients: Vec<TopicMessage>,
+}
+
+/// What became of the oldest step that was announced.
+#[derive(Debug, PartialEq)]
+pub enum Progress {
+    /// All of it is here, in order.
+    Complete(Vec<TopicMessage>),
+    /// It can never be complete.
+    Lost {
+        /// The step.
+        sequence: Sequence,
+        /// Whose messages are missing, or are not as many as announced.
+        from: Vec<PeerName>,
+    },
+    /// It is not complete yet, or there is none.
+    Waiting,
+}
+
+/// A batch that belongs to no step that is under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0} is not under way")]
+pub struct NotUnderWay(pub Sequence);
+
+/// Puts together what was said.
+#[derive(Debug)]
+pub struct Collector {
+    lossless: bool,
+    steps: VecDeque<(StepData, Instant)>,
+    batches: BTreeMap<(Sequence, PeerName), Vec<TopicMessage>>,
+    bytes: usize,
+    /// Steps up to this one are over.
+    over: Option<Sequence>,
+}
+
+impl Collector {
+    /// Makes a collector; a lossless one drops nothing, however much waits.
+    pub fn new(lossless: bool) -> Self {
+        Self {
+            lossless,
+            steps: VecDeque::new(),
+            batches: BTreeMap::new(),
+            bytes: 0,
+            over: None,
+        }
+    }
+
+    /// Takes a batch or a part of one; `published` is the last step that there is.
+    ///
+    /// # Errors
+    /// When its step is over or yet to come; it is dropped then.
+    pub fn take(
+        &mut self,
+        from: PeerName,
+        batch: DataBatch,
+        published: Sequence,
+    ) -> Result<(), NotUnderWay> {
+        let sequence = batch.sequence;
+        if sequence > published || self.over.is_some_and(|over| sequence <= over) {
+            return Err(NotUnderWay(sequence));
+        }
+        self.bytes += batch.messages.iter().map(size).sum::<usize>();
+        let known = self.batches.entry((sequence, from)).or_default();
+        known.extend(batch.messages);
+        while !self.lossless && self.bytes > BYTES_MAX {
+            let oldest = self.batches.keys().next().expect("the bytes are in there");
+            self.give_up(oldest.0);
+        }
+        Ok(())
+    }
+
+    /// Takes note of a step whose batches are here or under way.
+    pub fn announce(&mut self, step: StepData, now: Instant) {
+        self.steps.push_back((step, now));
+    }
+
+    /// Looks at the oldest step that was announced; call again until it is waiting.
+    pub fn next(&mut self, now: Instant) -> Progress {
+        let Some((step, since)) = self.steps.front() else {
+            return Progress::Waiting;
+        };
+        let sequence = step.sequence;
+        let is_over = self.over.is_some_and(|over| sequence <= over);
+        let mut missing = Vec::new();
+        let mut is_impossible = is_over;
+        for (name, count) in &step.announced {
+            let here = self.batches.get(&(sequence, name.clone()));
+            let here = here.map_or(0, Vec::len);
+            if here != *count as usize {
+                missing.push(name.clone());
+                is_impossible |= here > *count as usize;
+            }
+        }
+        if missing.is_empty() && !is_over {
+            return Progress::Complete(self.complete());
+        }
+        if is_impossible || now.saturating_duration_since(*since) >= self.patience() {
+            self.steps.pop_front();
+            self.give_up(sequence);
+            return Progress::Lost {
+                sequence,
+                from: missing,
+            };
+        }
+        Progress::Waiting
+    }
+
+    /// Returns when the oldest step that was announced is given up.
+    pub fn deadline(&self) -> Option<Instant> {
+        let (_, since) = self.steps.front()?;
+        Some(*since + self.patience())
+    }
+
+    /// Returns whether every step that was announced is over.
+    pub fn is_idle(&self) -> bool {
+        self.steps.is_empty()
+    }
+
+    /// Returns how much waits to be put together \[bytes\].
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Lets go of the promise to lose nothing.
+    pub fn allow_loss(&mut self) {
+        self.lossless = false;
+    }
+
+    fn patience(&self) -> Duration {
+        if self.lossless {
+            PATIENCE_LOSSLESS
+        } else {
+            PATIENCE
+        }
+    }
+
+    /// Returns the messages of the oldest step; what one publisher said keeps its order.
+    fn complete(&mut self) -> Vec<TopicMessage> {
+        let (step, _) = self.steps.pop_front().expect("the caller looked at it");
+        let mut messages = step.said_by_clients;
+        for (name, _) in step.announced {
+            let said = self.batches.remove(&(step.sequence, name));
+            let said = said.unwrap_or_default();
+            self.bytes -= said.iter().map(size).sum::<usize>();
+            messages.extend(said);
+        }
+        self.give_up(step.sequence);
+        messages.sort_by_key(|message| message.publisher);
+        messages
+    }
+
+    /// Drops what is left of all steps up to this one.
+    fn give_up(&mut self, sequence: Sequence) {
+        self.over = self.over.max(Some(sequence));
+        while let Some(entry) = self.batches.first_entry()
+            && entry.key().0 <= sequence
+        {
+            self.bytes -= entry.remove().iter().map(size).sum::<usize>();
+        }
+    }
+}
+
+/// Divides a batch into parts that each fit into a message, as far as its messages do.
+pub fn parts(batch: DataBatch) -> Vec<DataBatch> {
+    let part = |messages| DataBatch {
+        sequence: batch.sequence,
+        iteration: batch.iteration,
+        messages,
+    };
+    let (mut parts, mut messages, mut bytes) = (Vec::new(), Vec::new(), 0);
+    for message in batch.messages {
+        bytes += size(&message);
+        if bytes > PART_BYTES_MAX && !messages.is_empty() {
+            parts.push(part(std::mem::take(&mut messages)));
+            bytes = size(&message);
+        }
+        messages.push(message);
+    }
+    parts.push(part(messages));
+    parts
+}
+
+fn size(message: &TopicMessage) -> usize {
+    MESSAGE_BYTES + message.topic.len() + message.kind.len() + message.body.len()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,151 @@
+//! What becomes of batches that come early, late, twice, damaged or never.
+
+use protocol::{Iteration, Publisher, SimTime};
+
+use super::*;
+
+fn message(part: u32, body: &[u8]) -> TopicMessage {
+    TopicMessage {
+        topic: "/t".to_owned(),
+        kind: "k".to_owned(),
+        publisher: Publisher::World { world: 0, part },
+        iteration: Iteration(1),
+        sim_time: SimTime(0),
+        body: body.to_vec(),
+    }
+}
+
+fn peer(name: &str) -> PeerName {
+    name.parse().unwrap()
+}
+
+fn batch(sequence: u64, messages: Vec<TopicMessage>) -> DataBatch {
+    DataBatch {
+        sequence: Sequence(sequence),
+        iteration: Iteration(1),
+        messages,
+    }
+}
+
+fn step(sequence: u64, announced: &[(&str, u32)]) -> StepData {
+    let announced = announced.iter().map(|(name, count)| (peer(name), *count));
+    StepData {
+        sequence: Sequence(sequence),
+        announced: announced.collect(),
+        said_by_clients: Vec::new(),
+    }
+}
+
+/// Takes a batch of a step that is published.
+fn take(collector: &mut Collector, from: &str, batch: DataBatch) -> Result<(), NotUnderWay> {
+    collector.take(peer(from), batch, Sequence(9))
+}
+
+fn lost(sequence: u64, from: &[&str]) -> Progress {
+    Progress::Lost {
+        sequence: Sequence(sequence),
+        from: from.iter().map(|name| peer(name)).collect(),
+    }
+}
+
+#[test]
+fn a_step_waits_for_all_and_is_in_order_of_publishers() {
+    let (mut collector, now) = (Collector::new(false), Instant::now());
+    let from_second = vec![message(1, b"b"), message(3, b"d")];
+    take(&mut collector, "s2", batch(1, from_second.clone())).unwrap();
+    let mut announced = step(1, &[("s1", 3), ("s2", 2)]);
+    announced.said_by_clients.push(TopicMessage {
+        publisher: Publisher::Client,
+        ..message(0, b"client")
+    });
+    collector.announce(announced, now);
+    assert_eq!(collector.next(now), Progress::Waiting);
+    let from_first = vec![message(0, b"a"), message(2, b"c1")];
+    take(&mut collector, "s1", batch(1, from_first)).unwrap();
+    assert_eq!(collector.next(now), Progress::Waiting);
+    take(&mut collector, "s1", batch(1, vec![message(2, b"c2")])).unwrap();
+    let Progress::Complete(messages) = collector.next(now) else {
+        panic!("all of it is there");
+    };
+    let bodies: Vec<&[u8]> = messages.iter().map(|it| it.body.as_slice()).collect();
+    assert_eq!(bodies, [&b"client"[..], b"a", b"b", b"c1", b"c2", b"d"]);
+    assert_eq!((collector.bytes(), collector.is_idle()), (0, true));
+}
+
+#[test]
+fn a_batch_of_a_step_that_is_over_or_yet_to_come_is_refused() {
+    let (mut collector, now) = (Collector::new(false), Instant::now());
+    collector.announce(step(2, &[]), now);
+    assert_eq!(collector.next(now), Progress::Complete(Vec::new()));
+    for sequence in [1, 2, 10] {
+        let refused = Err(NotUnderWay(Sequence(sequence)));
+        let late = batch(sequence, vec![message(0, b"x")]);
+        assert_eq!(take(&mut collector, "s1", late), refused);
+    }
+    assert_eq!(collector.bytes(), 0);
+}
+
+#[test]
+fn a_step_whose_messages_never_come_is_lost_after_a_while() {
+    let begin = Instant::now();
+    for (lossless, patience) in [(false, PATIENCE), (true, PATIENCE_LOSSLESS)] {
+        let mut collector = Collector::new(lossless);
+        collector.announce(step(1, &[("s1", 1), ("s2", 1)]), begin);
+        collector.announce(step(2, &[("s1", 1)]), begin);
+        take(&mut collector, "s1", batch(1, vec![message(0, b"x")])).unwrap();
+        take(&mut collector, "s1", batch(2, vec![message(0, b"y")])).unwrap();
+        assert_eq!(collector.deadline(), Some(begin + patience));
+        let early = begin + patience - Duration::from_millis(1);
+        assert_eq!(collector.next(early), Progress::Waiting);
+        assert_eq!(collector.next(begin + patience), lost(1, &["s2"]));
+        let complete = Progress::Complete(vec![message(0, b"y")]);
+        assert_eq!(collector.next(begin + patience), complete);
+    }
+}
+
+#[test]
+fn more_messages_than_announced_are_no_step() {
+    let (mut collector, now) = (Collector::new(true), Instant::now());
+    let twice = vec![message(0, b"x"), message(0, b"x")];
+    take(&mut collector, "s1", batch(1, twice)).unwrap();
+    collector.announce(step(1, &[("s1", 1)]), now);
+    assert_eq!(collector.next(now), lost(1, &["s1"]));
+}
+
+#[test]
+fn what_nobody_announces_is_dropped_with_the_next_step() {
+    let (mut collector, now) = (Collector::new(true), Instant::now());
+    take(&mut collector, "s1", batch(1, vec![message(0, b"x")])).unwrap();
+    take(&mut collector, "stranger", batch(2, vec![message(0, b"x")])).unwrap();
+    collector.announce(step(2, &[]), now);
+    assert_eq!(collector.next(now), Progress::Complete(Vec::new()));
+    assert_eq!(collector.bytes(), 0);
+}
+
+#[test]
+fn the_oldest_step_is_lost_when_too_much_waits_unless_nothing_may_be() {
+    let now = Instant::now();
+    let large = vec![0; BYTES_MAX / 2];
+    for lossless in [false, true] {
+        let mut collector = Collector::new(lossless);
+        for sequence in 1..=2 {
+            let messages = vec![message(0, &large)];
+            take(&mut collector, "s1", batch(sequence, messages)).unwrap();
+            collector.announce(step(sequence, &[("s1", 1)]), now);
+        }
+        let first = collector.next(now);
+        assert_eq!(matches!(first, Progress::Lost { .. }), !lossless);
+        assert!(matches!(collector.next(now), Progress::Complete(_)));
+        assert_eq!(collector.bytes(), 0);
+    }
+}
+
+#[test]
+fn a_large_batch_travels_in_parts_that_hold_all_of_it() {
+    let body = vec![1; PART_BYTES_MAX / 2];
+    let messages: Vec<_> = (0..5).map(|part| message(part, &body)).collect();
+    let parts = parts(batch(3, messages.clone()));
+    assert_eq!(parts.len(), 5);
+    let again: Vec<_> = parts.into_iter().flat_map(|it| it.messages).collect();
+    assert_eq!(again, messages);
+}

@@ -1,0 +1,205 @@
+//! Contacts: which collisions of a model touched which others in the last step, where, and how hard.
+//!
+//! Nothing is kept for them while nobody asks: a reading walks the pairs that rapier holds for the
+//! colliders meant. Pairs come in the order of models, links and collisions, so that readings are
+//! the same on every host.
+
+use rapier3d_f64::dynamics::RigidBodyHandle;
+use rapier3d_f64::geometry::{Collider, ColliderHandle, ContactManifold, ContactPair};
+use rapier3d_f64::math::Vector;
+use sdf::World;
+
+use super::access::ModelRef;
+use super::cell::{Cell, SUBSTEPS};
+use super::model;
+
+/// A collision of a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CollisionRef {
+    /// The index of the model in the world.
+    pub model: usize,
+    /// The index of the link in the model.
+    pub link: usize,
+    /// The index of the collision in the link.
+    pub collision: usize,
+}
+
+/// Two collisions that touch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Contact {
+    /// The one that was asked about.
+    pub own: CollisionRef,
+    /// The one that it touches.
+    pub other: CollisionRef,
+    /// Where they touch; none when one of them is met without contact.
+    pub points: Vec<ContactPoint>,
+}
+
+/// A point where two collisions touch.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ContactPoint {
+    /// World frame \[m\].
+    pub position: [f64; 3],
+    /// A unit vector from the other collision to the own one, world frame.
+    pub normal: [f64; 3],
+    /// How deep they are in each other \[m\]; negative for one that is about to touch.
+    pub depth: f64,
+    /// What acts on the own collision, world frame \[N\]: pressure, and friction as it was at the
+    /// end of the step.
+    pub force: [f64; 3],
+}
+
+impl CollisionRef {
+    /// Returns its name as Gazebo scopes it: `model::link::collision`.
+    pub fn name(&self, world: &World) -> String {
+        let model = &world.models[self.model];
+        let link = &model.links[self.link];
+        let collision = &link.collisions[self.collision];
+        format!("{}::{}::{}", model.name, link.name, collision.name)
+    }
+}
+
+impl Cell {
+    /// Returns what the collisions of a model touched in the last step, in the order of the own
+    /// collisions, then of the others; with a link's index, only those of that link, and with a
+    /// collision's index too, only that one.
+    ///
+    /// # Panics
+    /// When the cell does not have the model.
+    pub fn contacts(&self, model: ModelRef, only: Option<(usize, Option<usize>)>) -> Vec<Contact> {
+        let mut contacts = Vec::new();
+        let is_meant = |own: &CollisionRef| match only {
+            None => true,
+            Some((link, None)) => own.link == link,
+            Some((link, Some(collision))) => own.link == link && own.collision == collision,
+        };
+        for body in self.bodies_of(model) {
+            for handle in self.physics.bodies[body].colliders() {
+                if let Some(own) = self.collision_of(*handle).filter(is_meant) {
+                    self.gather(*handle, own, &mut contacts);
+                }
+            }
+        }
+        contacts.sort_by_key(|contact| (contact.own, contact.other));
+        contacts
+    }
+
+    /// Adds what a collider touches.
+    fn gather(&self, handle: ColliderHandle, own: CollisionRef, contacts: &mut Vec<Contact>) {
+        let narrow_phase = &self.physics.narrow_phase;
+        for pair in narrow_phase.contact_pairs_with(handle) {
+            let is_first = pair.collider1 == handle;
+            let other = if is_first {
+                pair.collider2
+            } else {
+                pair.collider1
+            };
+            let points = self.points(pair, is_first);
+            if !points.is_empty()
+                && let Some(other) = self.collision_of(other)
+            {
+                contacts.push(Contact { own, other, points });
+            }
+        }
+        for (first, second, touches) in narrow_phase.intersection_pairs_with(handle) {
+            let other = if first == handle { second } else { first };
+            if touches && let Some(other) = self.collision_of(other) {
+                let points = Vec::new();
+                contacts.push(Contact { own, other, points });
+            }
+        }
+    }
+
+    fn points(&self, pair: &ContactPair, is_first: bool) -> Vec<ContactPoint> {
+        let Some(first) = self.physics.colliders.get(pair.collider1) else {
+            return Vec::new();
+        };
+        let step_size_s = self.physics.integration_parameters.dt;
+        let manifolds = pair.solver_manifolds().iter();
+        let points = manifolds.flat_map(|manifold| read(manifold, first, step_size_s));
+        let mut points: Vec<ContactPoint> = points.collect();
+        if !is_first {
+            for point in &mut points {
+                point.normal = point.normal.map(|part| -part);
+                point.force = point.force.map(|part| -part);
+            }
+        }
+        points
+    }
+
+    /// Returns which collision a collider is.
+    fn collision_of(&self, handle: ColliderHandle) -> Option<CollisionRef> {
+        let collider = self.physics.colliders.get(handle)?;
+        let body = collider.parent()?;
+        let (model, _) = model::from_label(self.physics.bodies.get(body)?.user_data);
+        let (link, collision) = from_label(collider.user_data);
+        let described = self.world.models.get(model)?.links.get(link)?;
+        (collision < described.collisions.len()).then_some(CollisionRef {
+            model,
+            link,
+            collision,
+        })
+    }
+
+    fn bodies_of(&self, model: ModelRef) -> Vec<RigidBodyHandle> {
+        match model.performer {
+            Some(performer) => self.contents.performers[&performer].links.clone(),
+            None => vec![self.contents.statics[&model.index]],
+        }
+    }
+}
+
+/// Returns the part of a collider's `user_data` that says which collision it is; the rest is that
+/// of [`super::collision_filter::Family`].
+pub(super) fn label(link: usize, collision: usize) -> u128 {
+    (link as u128 & LINK_MAX) << LINK_SHIFT | (collision as u128) << COLLISION_SHIFT
+}
+
+const LINK_SHIFT: u32 = 65;
+const LINK_MAX: u128 = (1 << 31) - 1;
+const COLLISION_SHIFT: u32 = 96;
+
+fn from_label(user_data: u128) -> (usize, usize) {
+    let link = user_data >> LINK_SHIFT & LINK_MAX;
+    (link as usize, (user_data >> COLLISION_SHIFT) as usize)
+}
+
+/// Reads where two colliders touch, seen from the first.
+///
+/// rapier solves friction once for all points of a manifold, notes it at each of them, and keeps
+/// only that of the last substep; it is shared out in proportion to the pressure.
+fn read(manifold: &ContactManifold, first: &Collider, step_size_s: f64) -> Vec<ContactPoint> {
+    let frame = match manifold.subshape_pos1() {
+        Some(at) => *first.position() * *at,
+        None => *first.position(),
+    };
+    // rapier's normals point from the first to the second.
+    let normal = -manifold.data.normal;
+    let pressed = manifold
+        .points
+        .iter()
+        .filter(|point| point.data.impulse > 0.0);
+    let (mut pressure, mut friction, mut count) = (0.0, Vector::ZERO, 0.0);
+    for point in pressed {
+        pressure += point.data.impulse;
+        friction += point.data.warmstart_tangent_world;
+        count += 1.0;
+    }
+    let friction = friction * SUBSTEPS as f64 / f64::max(count, 1.0);
+    let touching = manifold
+        .points
+        .iter()
+        .filter(|point| point.dist <= 0.0 || point.data.impulse > 0.0);
+    touching
+        .map(|point| {
+            let share = point.data.impulse / f64::max(pressure, f64::MIN_POSITIVE);
+            let impulse = normal * point.data.impulse + friction * share;
+            ContactPoint {
+                position: (frame * point.local_p1).to_array(),
+                normal: normal.to_array(),
+                depth: -point.dist,
+                force: (impulse / step_size_s).to_array(),
+            }
+        })
+        .collect()
+}

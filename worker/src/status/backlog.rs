@@ -1,0 +1,144 @@
+//! [`Backlog`]: how far the status thread is behind the stepper, which is told so by it.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard};
+
+use protocol::Sequence;
+
+/// How many messages of status may wait to be published; more are lost, as for any slow observer.
+const STATUS_MAX: usize = 4096;
+/// How many steps may wait to be put together; observers lose the messages of more.
+const STEPS_MAX: usize = 1024;
+/// How much may wait to be put together before the stepper waits, if nothing may be lost \[bytes\].
+const BYTES_MAX: usize = 64 << 20;
+
+/// How far the status thread is behind.
+#[derive(Default)]
+pub(super) struct Backlog {
+    /// The last step that was published.
+    published: AtomicU64,
+    status: AtomicUsize,
+    waiting: Mutex<Waiting>,
+    changed: Condvar,
+    has_warned: AtomicBool,
+}
+
+#[derive(Default)]
+struct Waiting {
+    steps: usize,
+    bytes: usize,
+    /// Nothing is worked off any more.
+    is_over: bool,
+}
+
+impl Backlog {
+    pub(super) fn note_published(&self, sequence: Sequence) {
+        self.published.store(sequence.0, Ordering::Release);
+    }
+
+    pub(super) fn published(&self) -> Sequence {
+        Sequence(self.published.load(Ordering::Acquire))
+    }
+
+    /// Tells whether one more message of status may wait, and counts it if so.
+    pub(super) fn admit_status(&self) -> bool {
+        let admitted = self.status.fetch_add(1, Ordering::Relaxed) < STATUS_MAX;
+        if !admitted {
+            self.status.fetch_sub(1, Ordering::Relaxed);
+            self.warn();
+        }
+        admitted
+    }
+
+    pub(super) fn status_done(&self) {
+        self.status.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Tells whether one more step may wait, and counts it if so; with `lossless`, waits until it
+    /// may.
+    pub(super) fn admit_step(&self, lossless: bool) -> bool {
+        let mut waiting = self.waiting();
+        while lossless
+            && !waiting.is_over
+            && (waiting.steps >= STEPS_MAX || waiting.bytes > BYTES_MAX && waiting.steps > 0)
+        {
+            waiting = self.changed.wait(waiting).expect(UNPOISONED);
+        }
+        let admitted = waiting.steps < STEPS_MAX && !waiting.is_over;
+        waiting.steps += usize::from(admitted);
+        drop(waiting);
+        if !admitted {
+            self.warn();
+        }
+        admitted
+    }
+
+    /// Takes note that a step is over, and of the bytes that still wait.
+    pub(super) fn step_done(&self, bytes: usize) {
+        let mut waiting = self.waiting();
+        waiting.steps = waiting.steps.saturating_sub(1);
+        waiting.bytes = bytes;
+        self.changed.notify_all();
+    }
+
+    /// Lets nobody wait any more.
+    pub(super) fn end(&self) {
+        self.waiting().is_over = true;
+        self.changed.notify_all();
+    }
+
+    /// Says once that observers lose messages.
+    pub(super) fn warn(&self) {
+        if !self.has_warned.swap(true, Ordering::Relaxed) {
+            tracing::warn!("observers lose messages: more is said than can be published");
+        }
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().expect(UNPOISONED)
+    }
+}
+
+const UNPOISONED: &str = "nobody panics while holding the counts";
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    #[test]
+    fn observers_lose_what_is_too_much() {
+        let backlog = Backlog::default();
+        for _ in 0..STATUS_MAX {
+            assert!(backlog.admit_status());
+        }
+        assert!(!backlog.admit_status());
+        backlog.status_done();
+        assert!(backlog.admit_status());
+        for _ in 0..STEPS_MAX {
+            assert!(backlog.admit_step(false));
+        }
+        assert!(!backlog.admit_step(false));
+        backlog.step_done(0);
+        assert!(backlog.admit_step(false));
+    }
+
+    #[test]
+    fn who_may_lose_nothing_waits_for_room_or_for_the_end() {
+        let backlog = Arc::new(Backlog::default());
+        for _ in 0..STEPS_MAX {
+            assert!(backlog.admit_step(true));
+        }
+        let wait = || {
+            let backlog = Arc::clone(&backlog);
+            std::thread::spawn(move || backlog.admit_step(true))
+        };
+        let waits = wait();
+        backlog.step_done(0);
+        assert!(waits.join().unwrap());
+        let waits = wait();
+        backlog.end();
+        assert!(!waits.join().unwrap());
+    }
+}

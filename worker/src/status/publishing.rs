@@ -1,0 +1,282 @@
+//! [`Publishing`]: what the status thread does.
+
+use std::sync::Arc;
+use std::sync::mpsc::Receiver;
+use std::time::{Duration, Instant};
+
+use lockstep::PrimaryInput;
+use protocol::primary_to_observers::HeartbeatRelay;
+use protocol::{
+    DataBatch, Envelope, PeerName, PrimaryToObservers, ProtocolVersion, SessionId, TopicMessage,
+    decode, encode, topic,
+};
+use serde::Serialize;
+use transport::{Notice, Publisher};
+
+use super::backlog::Backlog;
+use crate::data::{Collector, ObservedTopics, Progress, StepData};
+use crate::messages_file::MessagesFile;
+use crate::secondary::{Chain, InputSender};
+
+/// How many things are taken from the sockets before orders and beats are looked after.
+const NOTICES_PER_TURN: u32 = 64;
+/// Time between two tellings of what observers listen to, however often that changes.
+const TELLING_INTERVAL: Duration = Duration::from_millis(20);
+
+/// What the status thread is told to do.
+pub(super) enum Order {
+    /// Work for this stepper, and write to this file.
+    Attach {
+        inputs: InputSender<PrimaryInput>,
+        file: Option<MessagesFile>,
+    },
+    /// Publish this.
+    Observe(PrimaryToObservers),
+    /// Keep this for its step.
+    Batch { from: PeerName, batch: DataBatch },
+    /// Put together what was said in a step.
+    Step(StepData),
+    /// Do what is left and end.
+    End,
+}
+
+/// The status thread at work.
+pub(super) struct Publishing<P> {
+    publisher: P,
+    session: SessionId,
+    orders: Receiver<Order>,
+    backlog: Arc<Backlog>,
+    inputs: Option<InputSender<PrimaryInput>>,
+    file: Option<MessagesFile>,
+    /// Why the file does not hold every message.
+    failure: Option<String>,
+    collector: Collector,
+    observed: ObservedTopics,
+    next_telling: Instant,
+    beats: u64,
+    is_ending: bool,
+}
+
+impl<P: Publisher> Publishing<P> {
+    pub(super) fn new(
+        publisher: P,
+        session: SessionId,
+        orders: Receiver<Order>,
+        backlog: Arc<Backlog>,
+    ) -> Self {
+        Self {
+            publisher,
+            session,
+            orders,
+            backlog,
+            inputs: None,
+            file: None,
+            failure: None,
+            collector: Collector::new(false),
+            observed: ObservedTopics::default(),
+            next_telling: Instant::now(),
+            beats: 0,
+            is_ending: false,
+        }
+    }
+
+    /// Works until it is told to end, and all that was handed over before is done.
+    pub(super) fn run(mut self, heartbeat_interval: Duration) -> Result<(), String> {
+        let _end = LetGo(Arc::clone(&self.backlog));
+        let mut next_beat = Instant::now();
+        loop {
+            let now = Instant::now();
+            if now >= next_beat {
+                self.beat();
+                next_beat = now + heartbeat_interval;
+            }
+            while let Ok(order) = self.orders.try_recv() {
+                self.on_order(order, now);
+            }
+            let has_moved = self.put_together(now);
+            if self.is_ending && self.collector.is_idle() {
+                break;
+            }
+            self.tell(now);
+            let wake = [self.collector.deadline(), self.telling_is_due()];
+            let wake = wake.into_iter().flatten().fold(next_beat, Instant::min);
+            let patience = if has_moved {
+                Duration::ZERO
+            } else {
+                wake.saturating_duration_since(now)
+            };
+            if let Err(error) = self.receive(patience) {
+                self.fail(format!("the data socket broke: {}", Chain(&error)));
+                break;
+            }
+        }
+        self.close_file();
+        self.failure.map_or(Ok(()), Err)
+    }
+
+    /// Takes what has come, and waits for the first of it at most so long.
+    fn receive(&mut self, patience: Duration) -> Result<(), transport::LinkError> {
+        let mut timeout = patience;
+        for _ in 0..NOTICES_PER_TURN {
+            match self.publisher.receive(Some(timeout))? {
+                Some(Notice::Data { topic, payload }) => self.on_data(&topic, &payload),
+                Some(Notice::Subscribed(frame)) => self.on_subscription(&frame, true),
+                Some(Notice::Unsubscribed(frame)) => self.on_subscription(&frame, false),
+                Some(Notice::Woken) | None => return Ok(()),
+            }
+            timeout = Duration::ZERO;
+        }
+        Ok(())
+    }
+
+    fn on_order(&mut self, order: Order, now: Instant) {
+        match order {
+            Order::Attach { inputs, file } => {
+                self.collector = Collector::new(file.is_some());
+                (self.inputs, self.file) = (Some(inputs), file);
+            }
+            Order::Observe(body) => {
+                self.backlog.status_done();
+                let topic = body.topic();
+                self.publish(topic, body);
+            }
+            Order::Batch { from, batch } => self.take(from, batch),
+            Order::Step(step) => self.collector.announce(step, now),
+            Order::End => self.is_ending = true,
+        }
+    }
+
+    fn on_data(&mut self, topic: &[u8], payload: &[u8]) {
+        if topic != topic::DATA.as_bytes() {
+            return tracing::debug!("data on an unknown topic refused");
+        }
+        match decode::<DataBatch>(payload) {
+            Ok(envelope) if envelope.session == self.session => {
+                self.take(envelope.sender, envelope.body);
+            }
+            Ok(_) => tracing::debug!("data of another session refused"),
+            Err(error) => tracing::warn!("data refused: {}", Chain(&error)),
+        }
+    }
+
+    fn take(&mut self, from: PeerName, batch: DataBatch) {
+        let published = self.backlog.published();
+        if let Err(error) = self.collector.take(from.clone(), batch, published) {
+            tracing::debug!("data of {from} refused: {error}");
+        }
+    }
+
+    fn on_subscription(&mut self, frame: &[u8], listens: bool) {
+        if let Err(error) = self.observed.note(frame, listens) {
+            tracing::warn!("a subscription is not heeded: {error}");
+        }
+    }
+
+    /// Publishes the oldest step if it is complete; tells whether there may be another one.
+    fn put_together(&mut self, now: Instant) -> bool {
+        match self.collector.next(now) {
+            Progress::Waiting => return false,
+            Progress::Complete(messages) => {
+                for message in messages {
+                    self.write(&message);
+                    if self.observed.has(&message.topic) {
+                        self.publish(&topic::of_message(&message.topic), message);
+                    }
+                }
+            }
+            Progress::Lost { sequence, from } => {
+                let names: Vec<_> = from.iter().map(PeerName::as_str).collect();
+                let text = format!(
+                    "what {} said in step {sequence} did not arrive as announced",
+                    names.join(", ")
+                );
+                if self.file.is_some() {
+                    self.fail(format!("the file of messages lacks some: {text}"));
+                } else {
+                    self.backlog.warn();
+                    tracing::debug!("{text}");
+                }
+            }
+        }
+        self.backlog.step_done(self.collector.bytes());
+        true
+    }
+
+    fn write(&mut self, message: &TopicMessage) {
+        let Some(file) = &mut self.file else { return };
+        if let Err(error) = file.write(message) {
+            let path = file.path().display();
+            let cause = format!("cannot write messages to {path}: {error}");
+            self.fail(cause);
+        }
+    }
+
+    fn close_file(&mut self) {
+        let Some(mut file) = self.file.take() else {
+            return;
+        };
+        if let Err(error) = file.finish() {
+            let path = file.path().display();
+            self.failure = Some(format!("cannot write messages to {path}: {error}"));
+        }
+    }
+
+    /// Ends the run: half a proof is none.
+    fn fail(&mut self, cause: String) {
+        if self.file.take().is_none() {
+            return tracing::error!("{cause}");
+        }
+        self.collector.allow_loss();
+        if let Some(inputs) = &self.inputs {
+            inputs.send(PrimaryInput::Failed(cause.clone()));
+        }
+        self.failure = Some(cause);
+    }
+
+    fn telling_is_due(&self) -> Option<Instant> {
+        let is_due = self.inputs.is_some() && self.observed.has_changes();
+        is_due.then_some(self.next_telling)
+    }
+
+    /// Tells the stepper what observers begin or cease to listen to.
+    fn tell(&mut self, now: Instant) {
+        let Some(inputs) = &self.inputs else { return };
+        if !self.observed.has_changes() || now < self.next_telling {
+            return;
+        }
+        self.next_telling = now + TELLING_INTERVAL;
+        for change in self.observed.changes() {
+            inputs.send(PrimaryInput::Observed(change));
+        }
+    }
+
+    fn beat(&mut self) {
+        self.beats += 1;
+        let relay = HeartbeatRelay {
+            name: PeerName::primary(),
+            count: self.beats,
+        };
+        self.publish(topic::HEARTBEAT, PrimaryToObservers::Heartbeat(relay));
+    }
+
+    fn publish<B: Serialize>(&mut self, topic: &str, body: B) {
+        let bytes = encode(&Envelope {
+            version: ProtocolVersion::CURRENT,
+            session: self.session,
+            sender: PeerName::primary(),
+            body,
+        });
+        if let Err(error) = self.publisher.publish(topic, &bytes) {
+            tracing::debug!(topic, "status not published: {error}");
+        }
+    }
+}
+
+/// Lets nobody wait for a thread that has ended, however it did.
+struct LetGo(Arc<Backlog>);
+
+impl Drop for LetGo {
+    fn drop(&mut self) {
+        self.0.end();
+    }
+}

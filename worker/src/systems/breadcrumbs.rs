@@ -1,0 +1,299 @@
+//! `Breadcrumbs`: leaves copies of a model where its own model is, each time that it is told to.
+//!
+//! Source: gz-sim, `breadcrumbs/Breadcrumbs.hh`. A copy whose physics are to end is attached to a
+//! static model without shapes, as Gazebo does it. What it asks for is done in the next step.
+
+mod markup;
+#[cfg(test)]
+mod tests;
+
+use messages::Empty;
+use messages::basic::Int32;
+use protocol::client_to_primary::SpawnRequest;
+use protocol::{Command, LinkPose, TopicMessage};
+use sdf::{Pose, World};
+use serde::{Deserialize, Serialize};
+
+use super::configuration::text_of;
+use super::{Configuration, ConfigureError, Configured, Context, System, TopicSpec, angle};
+
+/// How long a copy, or what is to hold it, may take to appear \[ns\].
+const PATIENCE_NS: u64 = 1_000_000_000;
+
+/// The most copies in one step; more wait for the next ones.
+const DEPLOYMENTS_PER_STEP: u32 = 16;
+
+struct Breadcrumbs {
+    scope: String,
+    world: String,
+    /// What names of models begin with in commands.
+    prefix: String,
+    /// The name that copies are numbered with.
+    name: String,
+    /// SDF text of the copies.
+    sdf: String,
+    /// Where copies are put, frame of the model.
+    offset: Pose,
+    /// How many there may be; as many as are asked for without it.
+    most: Option<u32>,
+    allows_renaming: bool,
+    is_static: bool,
+    /// After which a copy stays where it is \[ns\].
+    physics_ns: Option<u64>,
+    /// Edge lengths of the box with which copies keep levels active \[m\].
+    volume: Option<[f64; 3]>,
+    remaining_topic: String,
+    memory: Memory,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+struct Memory {
+    /// How many copies there were.
+    deployed: u32,
+    /// How many are asked for and yet to come.
+    pending: u32,
+    /// Copies with which something is yet to be done.
+    crumbs: Vec<Crumb>,
+}
+
+/// A copy with which something is yet to be done.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Crumb {
+    name: String,
+    pose: LinkPose,
+    /// When it was asked for, in elapsed time \[ns\].
+    since: u64,
+    /// Whether it is yet to become a performer.
+    lacks_volume: bool,
+    stop: Stop,
+}
+
+/// How far a copy is from staying where it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Stop {
+    /// It moves for good, or has been stopped.
+    No,
+    /// It moves until its time comes.
+    Later,
+    /// What is to hold it was asked for at this elapsed time \[ns\].
+    Soon(u64),
+}
+
+/// Makes the system of a model.
+pub(super) fn configure(
+    configuration: &Configuration<'_>,
+) -> Result<Configured<dyn System>, ConfigureError> {
+    configuration.model()?;
+    let most = configuration.number("max_deployments", -1.0)?;
+    let wrong = |what: &str| ConfigureError(what.to_owned());
+    let crumb = configuration.elements("breadcrumb").next();
+    let text = crumb.and_then(|crumb| crumb.child("sdf"));
+    let text = text.ok_or_else(|| wrong("<breadcrumb><sdf> is missing"))?;
+    let model = text.child("model");
+    let model = model.ok_or_else(|| wrong("<breadcrumb><sdf> holds no <model>"))?;
+    let name = model.attribute("name").unwrap_or_default().to_owned();
+    if name.is_empty() {
+        return Err(wrong("the <model> in <breadcrumb> has no name"));
+    }
+    let offset = match model.child("pose") {
+        None => Some(Pose::IDENTITY),
+        Some(pose) => angle::pose_of(pose),
+    };
+    let path = configuration.model_path();
+    let topic = configuration.text("topic");
+    let topic = topic.unwrap_or_else(|| format!("/model/{path}/breadcrumbs/{name}/deploy"));
+    let topic = configuration.topic(&topic);
+    let remaining_topic = format!("{topic}/remaining");
+    let physics_s = configuration.number("disable_physics_time", 0.0)?;
+    let is_static = text_of(model, "static").is_some_and(|text| text == "true" || text == "1");
+    let system = Breadcrumbs {
+        scope: configuration.scope.to_owned(),
+        world: configuration.world.name.clone(),
+        prefix: configuration.command_prefix(),
+        sdf: markup::write(text),
+        offset: offset.ok_or_else(|| wrong("the <pose> in <breadcrumb> is no pose"))?,
+        most: (most >= 0.0).then_some(most as u32),
+        allows_renaming: configuration.flag("allow_renaming", false)?,
+        physics_ns: (physics_s > 0.0 && !is_static).then_some((physics_s * 1e9) as u64),
+        is_static,
+        volume: volume(configuration)?,
+        name,
+        remaining_topic: remaining_topic.clone(),
+        memory: Memory::default(),
+    };
+    let (mut hears, mut tells) = (Vec::new(), Vec::new());
+    // With no copies to leave, it is switched off.
+    if system.most != Some(0) {
+        hears.push(TopicSpec::of::<Empty>(topic));
+        tells.push(TopicSpec::of::<Int32>(remaining_topic));
+    }
+    Ok(Configured {
+        system: Box::new(system),
+        hears,
+        tells,
+    })
+}
+
+fn volume(configuration: &Configuration<'_>) -> Result<Option<[f64; 3]>, ConfigureError> {
+    let Some(volume) = configuration.elements("performer_volume").next() else {
+        return Ok(None);
+    };
+    let geometry = volume.child("geometry");
+    let shape = geometry.and_then(|geometry| geometry.child("box"));
+    let size = shape.and_then(|shape| text_of(shape, "size"));
+    let numbers = size.map(|text| text.split_whitespace().map(str::parse).collect());
+    let numbers: Option<Result<Vec<f64>, _>> = numbers;
+    let size = numbers
+        .and_then(Result::ok)
+        .and_then(|list| <[f64; 3]>::try_from(list).ok())
+        .filter(|size| size.iter().all(|edge| edge.is_finite() && *edge > 0.0));
+    let wrong = || ConfigureError("<performer_volume> holds no <geometry><box>".to_owned());
+    size.map(Some).ok_or_else(wrong)
+}
+
+impl System for Breadcrumbs {
+    fn on_message(&mut self, _: usize, _: &TopicMessage, _: &mut Context<'_>) {
+        self.memory.pending = self.memory.pending.saturating_add(1);
+    }
+
+    fn before_step(&mut self, context: &mut Context<'_>) {
+        for _ in 0..self.memory.pending.min(DEPLOYMENTS_PER_STEP) {
+            self.memory.pending -= 1;
+            self.deploy(context);
+        }
+        let crumbs = std::mem::take(&mut self.memory.crumbs);
+        let rest = crumbs
+            .into_iter()
+            .filter_map(|crumb| self.attend(crumb, context));
+        self.memory.crumbs = rest.collect();
+    }
+
+    fn save(&self) -> Vec<u8> {
+        super::save(&self.memory)
+    }
+
+    fn load(&mut self, bytes: &[u8]) -> Result<(), postcard::Error> {
+        super::load(&mut self.memory, bytes)
+    }
+}
+
+impl Breadcrumbs {
+    fn deploy(&mut self, context: &mut Context<'_>) {
+        let deployed = self.memory.deployed;
+        if self.most.is_none_or(|most| deployed < most) {
+            let Some(name) = self.free_name(context.world()) else {
+                tracing::warn!(
+                    breadcrumb = self.name,
+                    number = deployed,
+                    "a model has this breadcrumb's name already, and <allow_renaming> is false"
+                );
+                return;
+            };
+            let frame = context.cell.scope_pose(context.model, &self.scope);
+            let pose = packed(&frame.then(&self.offset));
+            let sdf = self.sdf.clone();
+            context.request(self.spawn(sdf, name.clone(), pose));
+            self.memory.deployed += 1;
+            let crumb = Crumb {
+                name,
+                pose,
+                since: context.time.elapsed.0,
+                lacks_volume: self.volume.is_some() && !self.is_static,
+                stop: match self.physics_ns {
+                    Some(_) => Stop::Later,
+                    None => Stop::No,
+                },
+            };
+            if crumb.is_attended() {
+                self.memory.crumbs.push(crumb);
+            }
+        }
+        let most = self.most.map_or(-1, i64::from);
+        let remaining = most - i64::from(self.memory.deployed);
+        let message = Int32 {
+            header: context.header(),
+            data: i32::try_from(remaining).unwrap_or(i32::MIN),
+        };
+        context.publish(&self.remaining_topic, &message);
+    }
+
+    fn spawn(&self, sdf: String, name: String, pose: LinkPose) -> Command {
+        Command::Spawn(Box::new(SpawnRequest {
+            sdf,
+            name: Some(name),
+            allow_renaming: self.allows_renaming,
+            pose: Some(pose),
+            relative_to: None,
+            world: Some(self.world.clone()),
+        }))
+    }
+
+    /// Returns the name of the next copy; `None` when it is taken and there may be no other.
+    fn free_name(&self, world: &World) -> Option<String> {
+        let is_free = |name: &String| {
+            let is_waiting = self.memory.crumbs.iter().any(|crumb| crumb.name == *name);
+            find(world, name).is_none() && !is_waiting
+        };
+        let wanted = format!("{}_{}", self.name, self.memory.deployed);
+        if is_free(&wanted) {
+            return Some(wanted);
+        }
+        let mut others = (1_u64..).map(|number| format!("{wanted}_{number}"));
+        self.allows_renaming.then(|| others.find(is_free))?
+    }
+
+    /// Does what is to be done with a copy, and returns it unless that was all.
+    fn attend(&self, mut crumb: Crumb, context: &mut Context<'_>) -> Option<Crumb> {
+        let now = context.time.elapsed.0;
+        let Some(index) = find(context.world(), &crumb.name) else {
+            // Nobody knows whether a request was refused: it is given some time.
+            return (now.saturating_sub(crumb.since) < PATIENCE_NS).then_some(crumb);
+        };
+        if crumb.lacks_volume {
+            crumb.lacks_volume = false;
+            context.request(Command::SetPerformer {
+                model: format!("{}{}", self.prefix, crumb.name),
+                size: self.volume,
+            });
+        }
+        let holder = format!("{}__static__", crumb.name);
+        match crumb.stop {
+            Stop::Later if self.physics_ns.is_some_and(|time| now - crumb.since > time) => {
+                crumb.stop = Stop::Soon(now);
+                let sdf = markup::holder(&holder);
+                context.request(self.spawn(sdf, holder, crumb.pose));
+            }
+            Stop::Soon(_) if find(context.world(), &holder).is_some() => {
+                crumb.stop = Stop::No;
+                let model = &context.world().models[index];
+                if let Some(link) = model.links.get(model.canonical_link) {
+                    let child = format!("{}{}::{}", self.prefix, crumb.name, link.name);
+                    context.request(Command::Attach {
+                        parent: format!("{}{holder}::{}", self.prefix, markup::HOLDER_LINK),
+                        child,
+                    });
+                }
+            }
+            Stop::Soon(since) if now.saturating_sub(since) > PATIENCE_NS => crumb.stop = Stop::No,
+            Stop::No | Stop::Later | Stop::Soon(_) => {}
+        }
+        crumb.is_attended().then_some(crumb)
+    }
+}
+
+impl Crumb {
+    fn is_attended(&self) -> bool {
+        self.lacks_volume || self.stop != Stop::No
+    }
+}
+
+fn find(world: &World, name: &str) -> Option<usize> {
+    world.models.iter().position(|model| model.name == name)
+}
+
+fn packed(pose: &Pose) -> LinkPose {
+    let mut packed = [0.0; 7];
+    packed[..3].copy_from_slice(&pose.position);
+    packed[3..].copy_from_slice(&pose.orientation_xyzw);
+    packed
+}

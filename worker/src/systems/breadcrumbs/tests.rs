@@ -1,0 +1,116 @@
+//! What breadcrumbs ask of the run, and when.
+
+use messages::Empty;
+use messages::basic::Int32;
+use protocol::Command;
+use protocol::client_to_primary::SpawnRequest;
+
+use super::super::rehearsal::Rehearsal;
+
+const DEPLOY: &str = "/model/robot/breadcrumbs/crumb/deploy";
+
+fn robot(parameters: &str, others: &str) -> Rehearsal {
+    Rehearsal::new(&format!(
+        "<model name='robot'><pose>1 2 0 0 0 1.5707963267948966</pose>\
+         <link name='base'><gravity>false</gravity></link>\
+         <plugin name='gz::sim::systems::Breadcrumbs' filename='gz-sim-breadcrumbs-system'>\
+         {parameters}<breadcrumb><sdf version='1.6'><model name='crumb'>\
+         <pose>-1 0 0.5 0 0 0</pose><link name='body'><collision name='c &amp; d'><geometry>\
+         <box><size>0.3 0.3 0.3</size></box></geometry></collision></link></model></sdf>\
+         </breadcrumb></plugin></model>{others}"
+    ))
+}
+
+fn deploy(rehearsal: &mut Rehearsal) {
+    rehearsal.say(DEPLOY, &Empty::default());
+    rehearsal.run(0.001);
+}
+
+fn spawns(rehearsal: &Rehearsal) -> Vec<&SpawnRequest> {
+    let requests = rehearsal.requests.iter();
+    let spawns = requests.filter_map(|command| match command {
+        Command::Spawn(request) => Some(request.as_ref()),
+        _ => None,
+    });
+    spawns.collect()
+}
+
+fn names(rehearsal: &Rehearsal) -> Vec<&str> {
+    let names = spawns(rehearsal).into_iter().map(|one| one.name.as_deref());
+    names.map(Option::unwrap_or_default).collect()
+}
+
+#[test]
+fn copies_are_put_behind_the_model_until_there_are_enough() {
+    let mut rehearsal = robot("<max_deployments>2</max_deployments>", "");
+    deploy(&mut rehearsal);
+    rehearsal.travel();
+    deploy(&mut rehearsal);
+    deploy(&mut rehearsal);
+    assert_eq!(names(&rehearsal), ["crumb_0", "crumb_1"]);
+    let pose = spawns(&rehearsal)[0].pose.unwrap();
+    let expected = [1.0, 1.0, 0.5];
+    assert!((0..3).all(|axis| (pose[axis] - expected[axis]).abs() < 1e-12));
+    let remaining = rehearsal.said::<Int32>(&format!("{DEPLOY}/remaining"));
+    let remaining: Vec<i32> = remaining.iter().map(|message| message.data).collect();
+    assert_eq!(remaining, [1, 0, 0]);
+}
+
+#[test]
+fn what_is_spawned_is_a_world_that_can_be_read() {
+    let mut rehearsal = robot("", "");
+    deploy(&mut rehearsal);
+    let text = &spawns(&rehearsal)[0].sdf;
+    let read = sdf::read_worlds(text, "crumb.sdf", &sdf::NoFiles).unwrap();
+    let model = &read.worlds[0].models[0];
+    assert_eq!(model.name, "crumb");
+    assert_eq!(model.links[0].collisions[0].name, "c & d");
+    let holder = super::markup::holder("a'b");
+    let read = sdf::read_worlds(&holder, "holder.sdf", &sdf::NoFiles).unwrap();
+    assert!(read.worlds[0].models[0].is_static);
+}
+
+#[test]
+fn a_name_that_is_taken_is_avoided_only_if_it_may_be() {
+    let other = "<model name='crumb_0'><static>true</static><link name='l'/></model>";
+    let mut rehearsal = robot("", other);
+    deploy(&mut rehearsal);
+    assert!(names(&rehearsal).is_empty());
+    let mut rehearsal = robot("<allow_renaming>true</allow_renaming>", other);
+    deploy(&mut rehearsal);
+    assert_eq!(names(&rehearsal), ["crumb_0_1"]);
+}
+
+#[test]
+fn none_are_left_when_there_may_be_none() {
+    let mut rehearsal = robot("<max_deployments>0</max_deployments>", "");
+    deploy(&mut rehearsal);
+    assert!(rehearsal.requests.is_empty());
+}
+
+/// A rehearsal brings in no copies: a model of the copy's name stands in for it.
+#[test]
+fn copies_become_performers_and_stay_where_they_are_after_their_time() {
+    let parameters = "<allow_renaming>true</allow_renaming>\
+                      <performer_volume><geometry><box><size>4 4 2</size></box></geometry>\
+                      </performer_volume><disable_physics_time>0.1</disable_physics_time>";
+    let mut rehearsal = robot(parameters, "");
+    deploy(&mut rehearsal);
+    rehearsal.appear("crumb_0", false);
+    rehearsal.run(0.05);
+    rehearsal.travel();
+    let performer = Command::SetPerformer {
+        model: "crumb_0".to_owned(),
+        size: Some([4.0, 4.0, 2.0]),
+    };
+    assert_eq!(rehearsal.requests[1..], [performer]);
+    rehearsal.run(0.06);
+    assert_eq!(names(&rehearsal), ["crumb_0", "crumb_0__static__"]);
+    rehearsal.appear("crumb_0__static__", true);
+    rehearsal.run(2.0);
+    let attached = Command::Attach {
+        parent: "crumb_0__static__::static_link".to_owned(),
+        child: "crumb_0::link".to_owned(),
+    };
+    assert_eq!(rehearsal.requests[3..], [attached]);
+}

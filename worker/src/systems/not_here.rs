@@ -1,0 +1,62 @@
+//! The systems of Gazebo that do nothing here, each with the reason that people are told.
+
+/// Reasons by the last part of the systems' names, in order.
+const REASONS: &[(&str, &str)] = &[
+    ("AcousticComms", COMMS),
+    ("CameraVideoRecorder", PICTURES),
+    ("ColladaWorldExporter", "worlds are not written as Collada"),
+    ("CommsEndpoint", COMMS),
+    ("Elevator", "lifts are not modelled"),
+    ("EnvironmentPreload", ENVIRONMENT),
+    ("EnvironmentalSystem", ENVIRONMENT),
+    ("FollowActor", "actors are only shown by viewers"),
+    (
+        "FreeSpaceExplorer",
+        "where to explore is decided by the programs that drive robots",
+    ),
+    ("Label", PICTURES),
+    ("LedPlugin", LOOKS),
+    ("LensFlare", LOOKS),
+    ("LogPlayback", "`phalanx replay` plays recorded runs"),
+    ("LogRecord", RECORDS),
+    ("LogVideoRecorder", PICTURES),
+    ("LogicalAudioSensorPlugin", "sound is not modelled"),
+    ("LookupWheelSlip", SLIP),
+    ("ModelPhotoShoot", PICTURES),
+    ("OpticalTactilePlugin", PICTURES),
+    ("ParticleEmitter", LOOKS),
+    ("ParticleEmitter2", LOOKS),
+    ("PerfectComms", COMMS),
+    ("PythonSystemLoader", "systems in Python are not loaded"),
+    ("RFComms", COMMS),
+    ("ShaderParam", LOOKS),
+    ("Thermal", PICTURES),
+    ("ThermalSensor", PICTURES),
+    ("VisualizationCapabilities", LOOKS),
+    ("WheelSlip", SLIP),
+];
+
+const COMMS: &str = "radio and acoustic communication is not modelled";
+const ENVIRONMENT: &str = "data of the environment are not loaded";
+const LOOKS: &str = "it changes only how things look, and nothing is drawn";
+const PICTURES: &str = "it needs rendered pictures, and nothing is rendered";
+const RECORDS: &str = "the run itself records its states and topics";
+const SLIP: &str = "wheels slip as the friction of their surfaces says";
+
+/// Returns why a system does nothing here, if it is known to; its name is without namespace.
+pub(super) fn reason(name: &str) -> Option<&'static str> {
+    let found = REASONS.iter().find(|(known, _)| *known == name);
+    found.map(|(_, reason)| *reason)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_in_order_and_once() {
+        assert!(REASONS.is_sorted_by(|one, next| one.0 < next.0));
+        assert_eq!(reason("Label"), Some(PICTURES));
+        assert_eq!(reason("DiffDrive"), None);
+    }
+}
