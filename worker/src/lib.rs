@@ -17,6 +17,7 @@ pub mod physics;
 pub mod primary;
 pub mod proof_files;
 pub mod publication;
+pub mod random;
 pub mod report;
 pub mod secondary;
 pub mod sensors;

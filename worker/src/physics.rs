@@ -6,6 +6,8 @@
 //! Nothing here knows of peers, messages or time beyond the step size; start at [`cell`].
 
 pub mod access;
+mod actuation;
+pub mod actor;
 mod attachment;
 pub mod cell;
 mod collider;
@@ -16,30 +18,36 @@ mod fresh_contacts;
 mod ghost;
 mod inertia;
 mod joint;
+mod joint_load;
 pub mod limitation;
 mod linkage;
 mod mechanism;
 mod model;
+mod moving_surface;
 mod pose;
 pub mod presence;
 mod ray;
 mod reach;
 mod settling;
 mod shape;
+mod sight;
 pub mod snapshot;
 mod standing;
 mod state;
 #[cfg(test)]
 mod tests;
 mod transfer;
+pub mod volume;
 mod world_joint;
 
 pub use access::ModelRef;
+pub use actor::ActorSolid;
 pub use cell::Cell;
 pub use commands::CommandError;
 pub use contacts::{CollisionRef, Contact, ContactPoint};
+pub use joint_load::{Branch, Momenta};
 pub use limitation::{Limitation, LimitationKind, unsupported};
 pub use presence::Present;
-pub use ray::RayHit;
+pub use ray::{Echo, RayHit, Scan};
 pub use snapshot::RestoreError;
 pub use transfer::{AdoptError, Arrival};

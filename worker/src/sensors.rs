@@ -1,11 +1,75 @@
 //! Sensors: what `<sensor>` elements measure and publish, as systems of their models.
 //!
-//! One file per kind. They measure after physics, at their own rate of simulated time, what is in
-//! the cell of their model, ghosts included.
+//! One file per kind, each an [`instrument::Gauge`]: it measures after physics what is in the cell of its model,
+//! ghosts included, at its own rate of simulated time and while someone listens. [`Instrument`] is
+//! what all have in common. `docs/sensors.md` says what each honours and where it differs from
+//! Gazebo.
 
-use sdf::World;
+mod air_pressure;
+mod altimeter;
+mod contact;
+mod depth_camera;
+mod earth;
+mod force_torque;
+mod imu;
+mod instrument;
+mod lidar;
+mod logical_camera;
+mod magnetometer;
+mod mount;
+mod navsat;
+mod noise;
+mod parameters;
+mod point_cloud;
+mod schedule;
+#[cfg(test)]
+mod tests;
+mod vector;
 
-use crate::systems::registry::Member;
+use sdf::{Model, Sensor, World};
+
+use self::instrument::{Instrument, Made};
+use self::mount::Mount;
+use crate::systems::ConfigureError;
+use crate::systems::registry::{Configured, Member};
+
+/// A sensor with what it is made from.
+struct Plan<'a> {
+    world: &'a World,
+    model: &'a Model,
+    has_siblings: bool,
+    sensor: &'a Sensor,
+    mount: &'a Mount,
+}
+
+/// How the gauge of a kind of sensor is made.
+type Make = fn(&Plan<'_>) -> Result<Made, ConfigureError>;
+
+/// The kinds, in order.
+const KINDS: &[(&str, Make)] = &[
+    ("air_pressure", air_pressure::make),
+    ("altimeter", altimeter::make),
+    ("contact", contact::make),
+    ("depth_camera", depth_camera::make_depth_camera),
+    ("force_torque", force_torque::make),
+    ("gpu_lidar", lidar::make),
+    ("imu", imu::make),
+    ("lidar", lidar::make),
+    ("logical_camera", logical_camera::make),
+    ("magnetometer", magnetometer::make),
+    ("navsat", navsat::make),
+    ("rgbd_camera", depth_camera::make_rgbd_camera),
+];
+
+/// Kinds that show what things look like.
+const PICTURES: [&str; 6] = [
+    "boundingbox_camera",
+    "camera",
+    "multicamera",
+    "segmentation_camera",
+    "thermal_camera",
+    "wide_angle_camera",
+];
 
 /// Adds the sensors of a model to its systems, in the order of links, then of joints.
 pub(crate) fn add_members(
@@ -15,5 +79,85 @@ pub(crate) fn add_members(
     members: &mut Vec<Member>,
     problems: &mut Vec<String>,
 ) {
-    let _ = (world, has_siblings, model, members, problems);
+    let description = &world.models[model];
+    let mut add = |sensor: &Sensor, mount: Mount| {
+        let plan = Plan {
+            world,
+            model: description,
+            has_siblings,
+            sensor,
+            mount: &mount,
+        };
+        let Some(make) = make_of(&sensor.kind, problems) else {
+            return;
+        };
+        match make(&plan) {
+            Ok(made) => members.push(Member {
+                is_sensor: true,
+                configured: assemble(made, sensor, mount),
+                name: sensor.kind.clone(),
+            }),
+            Err(error) => problems.push(format!(
+                "sensor {} ({}) does nothing: {error}",
+                mount.name, sensor.kind
+            )),
+        }
+    };
+    for link in 0..description.links.len() {
+        for sensor in &description.links[link].sensors {
+            add(sensor, Mount::on_link(world, description, link, sensor));
+        }
+    }
+    for joint in 0..description.joints.len() {
+        for sensor in &description.joints[joint].sensors {
+            add(sensor, Mount::on_joint(world, description, joint, sensor));
+        }
+    }
+}
+
+fn assemble(made: Made, sensor: &Sensor, mount: Mount) -> Configured<dyn crate::systems::System> {
+    Configured {
+        hears: Vec::new(),
+        tells: made.tells.clone(),
+        system: Box::new(Instrument::new(made, sensor.update_rate, mount)),
+    }
+}
+
+/// Finds how a kind is made; says what of it, or all of it, cannot be.
+fn make_of(kind: &str, problems: &mut Vec<String>) -> Option<Make> {
+    if kind == "rgbd_camera" {
+        problems.push("sensors of the kind rgbd_camera give no images in colour".to_owned());
+    }
+    let found = KINDS.iter().find(|(known, _)| *known == kind);
+    if found.is_none() {
+        problems.push(if PICTURES.contains(&kind) {
+            format!("sensors of the kind {kind} do nothing: there is no renderer")
+        } else {
+            format!("sensors of the kind {kind:?} are not known and do nothing")
+        });
+    }
+    found.map(|(_, make)| *make)
+}
+
+impl Plan<'_> {
+    /// Returns the topic that the file says, or that follows from the sensor's name.
+    fn topic(&self, suffix: &str) -> String {
+        self.topic_or(&self.sensor.topic, suffix)
+    }
+
+    /// The same for a topic that the file says elsewhere; empty for none.
+    fn topic_or(&self, written: &str, suffix: &str) -> String {
+        let default = format!("{}{suffix}", self.mount.topic);
+        let name = if written.trim().is_empty() {
+            &default
+        } else {
+            written
+        };
+        self.full(name)
+    }
+
+    /// Returns the full name of a topic.
+    fn full(&self, topic: &str) -> String {
+        crate::systems::configuration::full_topic(self.world, self.has_siblings, topic)
+    }
 }

@@ -8,21 +8,51 @@
 //! **Invariant:** all that a system remembers from step to step is in what it saves, and nothing
 //! that it does depends on anything but that, its cell, the time and what it hears.
 
+mod ackermann_steering;
 mod angle;
+mod apply_joint_force;
+mod apply_link_wrench;
+#[cfg(test)]
+pub(crate) mod bench;
 mod breadcrumbs;
+mod buoyancy;
 pub mod configuration;
 pub mod context;
 mod detachable_joint;
+mod diff_drive;
+mod drive_base;
 mod drive_to_pose_controller;
+mod hydrodynamics;
+mod joint_command;
+mod joint_controller;
+mod joint_position_controller;
+mod joint_state_publisher;
+mod joint_trajectory_controller;
+mod kinetic_energy_monitor;
+mod lift_drag;
+mod linear_battery;
+mod mecanum_drive;
 mod not_here;
+mod odometry_publisher;
 mod performer_detector;
+mod pid;
+mod pose_publisher;
 pub mod registry;
 #[cfg(test)]
 pub(crate) mod rehearsal;
+mod schedule;
+mod speed_limiter;
+#[cfg(test)]
+mod stage;
+#[cfg(test)]
+mod tests;
+mod thruster;
 mod touch_plugin;
+mod track_controller;
 mod trajectory_follower;
 mod triggered_publisher;
 mod velocity_control;
+mod wind_effects;
 
 use protocol::TopicMessage;
 

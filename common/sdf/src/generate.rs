@@ -215,7 +215,7 @@ fn write_performer(out: &mut String, robot: u32) -> std::fmt::Result {
 }
 
 /// A two-wheeled base with a caster; its origin is on the floor, and inertias are those of solid
-/// bodies of the masses given. The axles turn freely.
+/// bodies of the masses given. A `DiffDrive` system turns the axles, and a lidar looks around.
 const ROBOT_PARTS: &str = include_str!("generate/robot_parts.xml");
 
 #[cfg(test)]

@@ -42,9 +42,9 @@ pub use runnable::{
 };
 pub use search_paths::SearchPaths;
 pub use world::{
-    Actor, Atmosphere, Axis, Collision, Content, ContentNode, ConvexDecomposition, Geometry,
-    HeightmapShape, Inertial, Joint, JointEnd, JointKind, JointParent, Level, Light, Link,
-    LinkReference, MeshApproximation, MeshShape, Mimic, Model, NamedFrame, NestedModel, Performer,
-    Physics, Plugin, Sensor, SphericalCoordinates, Surface, Visual, World, WorldJoint,
-    decode_worlds, encode_worlds,
+    Actor, Animation, Atmosphere, Axis, Collision, Content, ContentNode, ConvexDecomposition,
+    Geometry, HeightmapShape, Inertial, Joint, JointEnd, JointKind, JointParent, Level, Light,
+    Link, LinkReference, MeshApproximation, MeshShape, Mimic, Model, NamedFrame, NestedModel,
+    Performer, Physics, Plugin, Script, Sensor, Skin, SphericalCoordinates, Surface, Trajectory,
+    Visual, Waypoint, World, WorldJoint, decode_worlds, encode_worlds,
 };

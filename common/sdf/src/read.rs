@@ -1,5 +1,6 @@
 //! The way from text to typed worlds: tree, upgrade, includes, then one reader per element.
 
+mod actor;
 mod auto_inertia;
 mod collision;
 mod complete;

@@ -4,6 +4,7 @@
 //! leaves out have the defaults of the SDFormat specification. Big data that several shapes share
 //! (meshes, heightmaps) is kept once per world and referred to by index.
 
+mod actor;
 mod content;
 mod environment;
 mod geometry;
@@ -14,7 +15,8 @@ mod surface;
 
 use serde::{Deserialize, Serialize};
 
-pub use content::{Actor, Content, ContentNode, Light, Plugin, Sensor, Visual};
+pub use actor::{Actor, Animation, Script, Skin, Trajectory, Waypoint};
+pub use content::{Content, ContentNode, Light, Plugin, Sensor, Visual};
 pub use environment::{Atmosphere, Physics, SphericalCoordinates};
 pub use geometry::{ConvexDecomposition, Geometry, HeightmapShape, MeshApproximation, MeshShape};
 pub use joint::{Axis, Joint, JointEnd, JointKind, JointParent, LinkReference, Mimic, WorldJoint};

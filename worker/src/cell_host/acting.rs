@@ -71,7 +71,7 @@ impl HostedCell {
                 model,
                 link,
                 enabled,
-            } => self.set_collisions(*model, *link, *enabled, scene)?,
+            } => self.set_collisions(*model, *link, *enabled, scene),
             Action::Attach { parent, child } => {
                 if self.is_about(*parent, *child, scene) {
                     self.physics.attach(reference(*parent), reference(*child))?;
@@ -129,31 +129,18 @@ impl HostedCell {
         }
     }
 
-    fn set_collisions(
-        &mut self,
-        id: ModelId,
-        link: Option<u32>,
-        enabled: bool,
-        scene: &Scene,
-    ) -> Result<(), CommandError> {
+    fn set_collisions(&mut self, id: ModelId, link: Option<u32>, enabled: bool, scene: &Scene) {
         if let Some(performer) = self.performer(id, scene) {
             let link = link.map(|link| link as usize);
             self.physics.set_collisions(performer, link, enabled);
         } else if scene.performer_of(id).is_none() && id.world as usize == self.world {
-            if link.is_some() {
-                let is_told_here = self.is_default(scene);
-                return if is_told_here {
-                    Err(CommandError::StaticLink)
-                } else {
-                    Ok(())
-                };
-            }
             let model = id.model as usize;
             if self.physics.has_static(model) {
-                self.physics.switch_static(model, enabled);
+                for link in scene.links_meant(id, link) {
+                    self.physics.switch_static(model, link as usize, enabled);
+                }
             }
         }
-        Ok(())
     }
 
     /// Returns a model as a performer that the cell owns.

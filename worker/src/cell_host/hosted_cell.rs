@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use protocol::action::ActionFailure;
 use protocol::primary_to_secondary::{CellSnapshot, GhostChange, LevelChange, Step};
 use protocol::secondary_to_primary::{CellAck, Transfer};
-use protocol::{CellId, DigestBuilder, LevelId, LinkPoses, PerformerId, PerformerState};
+use protocol::{CellId, DigestBuilder, LevelId, LinkPoses, PerformerId, PerformerState, SimTime};
 
 use super::cell_work::CellWork;
 use super::crew::{Crew, Part, Shift};
@@ -85,10 +85,7 @@ impl HostedCell {
         let world = scene.plan.cell(id).world;
         let mut physics = Cell::new(Arc::clone(&scene.worlds[world]));
         for model in &scene.plan.global_models[world] {
-            physics.insert_static(*model);
-            if scene.is_untouchable(world, *model) {
-                physics.switch_static(*model, false);
-            }
+            insert_static(&mut physics, scene, world, *model);
         }
         let mut cell = Self::around(id, world, physics);
         if scene.plan.cell(id).level.is_none() {
@@ -146,6 +143,8 @@ impl HostedCell {
         let mut systems = self.run_systems(step, scene, advances, &mut said);
         let begin = Instant::now();
         if advances {
+            let begin = SimTime(step.elapsed.0.saturating_sub(step.step_size_ns));
+            self.physics.move_actors(begin, step.elapsed);
             self.physics.apply_orders();
             self.physics.step(scene.step_size_s);
             self.physics.end_orders(step.elapsed);
@@ -333,10 +332,7 @@ impl HostedCell {
         let keepers = self.keepers.entry(model).or_insert(0);
         *keepers += 1;
         if *keepers == 1 {
-            self.physics.insert_static(model);
-            if scene.is_untouchable(self.world, model) {
-                self.physics.switch_static(model, false);
-            }
+            insert_static(&mut self.physics, scene, self.world, model);
         }
     }
 
@@ -386,5 +382,13 @@ impl HostedCell {
             }
         }
         Ok(())
+    }
+}
+
+/// Adds a model that never moves, as commands left it.
+fn insert_static(physics: &mut Cell, scene: &Scene, world: usize, model: usize) {
+    physics.insert_static(model);
+    for link in scene.untouchable_links(world, model) {
+        physics.switch_static(model, link as usize, false);
     }
 }

@@ -1,6 +1,7 @@
 //! What is the same for all cells of a process throughout a run.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::sync::Arc;
 
 use lockstep::Plan;
@@ -45,8 +46,8 @@ struct Changes {
     plan: Option<Box<Plan>>,
     /// For each world, how many models, meshes and height grids it had.
     counts: Vec<[usize; 3]>,
-    /// Models that never move whose collisions are switched off.
-    untouchable: BTreeSet<ModelId>,
+    /// The links of models that never move whose collisions are switched off.
+    untouchable: BTreeMap<ModelId, BTreeSet<u32>>,
 }
 
 impl Scene {
@@ -178,13 +179,17 @@ impl Scene {
                 }
                 Action::SetCollisions {
                     model,
-                    link: None,
+                    link,
                     enabled,
                 } if self.performer_of(*model).is_none() => {
-                    if *enabled {
-                        self.changes.untouchable.remove(model);
-                    } else {
-                        self.changes.untouchable.insert(*model);
+                    let meant = self.links_meant(*model, *link);
+                    let links = self.changes.untouchable.entry(*model).or_default();
+                    for link in meant {
+                        if *enabled {
+                            links.remove(&link);
+                        } else {
+                            links.insert(link);
+                        }
                     }
                 }
                 _ => {}
@@ -222,9 +227,25 @@ impl Scene {
         self.performers.get(&model).copied()
     }
 
-    /// Tells whether the collisions of a model that never moves are switched off.
-    pub(super) fn is_untouchable(&self, world: usize, model: usize) -> bool {
-        self.changes.untouchable.contains(&model_id(world, model))
+    /// Returns the links of a model that never moves whose collisions are switched off.
+    pub(super) fn untouchable_links(
+        &self,
+        world: usize,
+        model: usize,
+    ) -> impl Iterator<Item = u32> {
+        let links = self.changes.untouchable.get(&model_id(world, model));
+        links.into_iter().flatten().copied()
+    }
+
+    /// Returns the links that an action means: one, or all of a model.
+    pub(super) fn links_meant(&self, model: ModelId, link: Option<u32>) -> Range<u32> {
+        match link {
+            Some(link) => link..link + 1,
+            None => {
+                let models = &self.worlds[model.world as usize].models;
+                0..models[model.model as usize].links.len() as u32
+            }
+        }
     }
 
     /// Takes note of who listens, and lets the systems of worlds do what is done once per step.

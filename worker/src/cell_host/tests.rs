@@ -1,5 +1,7 @@
 //! Hosts of cells in one process, driven step by step as a primary drives them.
 
+mod action_errors;
+mod actions;
 mod errors;
 mod fixture;
 mod moves;

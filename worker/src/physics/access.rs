@@ -149,6 +149,59 @@ impl Cell {
         }
     }
 
+    /// Returns force \[N\] and torque \[N m\] of each load on a body that waits for the next step.
+    pub(super) fn loads_on(&self, body: RigidBodyHandle) -> impl Iterator<Item = [Vector; 2]> + '_ {
+        let loads = self.loads.iter().filter(move |load| load.body == body);
+        loads.map(|load| [load.force, load.torque])
+    }
+
+    /// Returns the mass of a link \[kg\], 0 for one that never moves.
+    ///
+    /// # Panics
+    /// When the cell does not own the model, or it has no such link.
+    pub fn link_mass(&self, model: ModelRef, link: usize) -> f64 {
+        self.body(model, link).map_or(0.0, RigidBody::mass)
+    }
+
+    /// Returns the inertia of a link about its centre of mass, by rows, in the axes of the link
+    /// \[kg m²\]; zero for one that never moves.
+    ///
+    /// # Panics
+    /// When the cell does not own the model, or it has no such link.
+    pub fn link_inertia(&self, model: ModelRef, link: usize) -> [[f64; 3]; 3] {
+        self.body(model, link).map_or([[0.0; 3]; 3], |body| {
+            let properties = &body.mass_properties().local_mprops;
+            let matrix = properties.reconstruct_inertia_matrix();
+            [matrix.row(0), matrix.row(1), matrix.row(2)].map(|row| row.to_array())
+        })
+    }
+
+    /// Returns the kinetic energy of a link, of its travel and of its turning \[J\].
+    ///
+    /// # Panics
+    /// When the cell does not own the model, or it has no such link.
+    pub fn kinetic_energy(&self, model: ModelRef, link: usize) -> f64 {
+        let Some(body) = self.body(model, link) else {
+            return 0.0;
+        };
+        let properties = &body.mass_properties().local_mprops;
+        let into_link = body.position().rotation.inverse();
+        let turning = into_link * body.angvel();
+        let spin = properties.reconstruct_inertia_matrix() * turning;
+        0.5 * (body.mass() * body.linvel().length_squared() + turning.dot(spin))
+    }
+
+    /// Returns the wind that blows in this step, world frame \[m/s\].
+    pub fn wind(&self) -> [f64; 3] {
+        self.wind
+    }
+
+    /// Sets the wind that blows in this step, world frame \[m/s\]. It is no part of a snapshot:
+    /// whoever sets it does so in every step, before it is asked for.
+    pub fn set_wind(&mut self, wind: [f64; 3]) {
+        self.wind = wind;
+    }
+
     /// Gives the loads of the next step to rapier, and returns what acted without them.
     pub(super) fn apply_loads(&mut self) -> Vec<(RigidBodyHandle, [Vector; 2])> {
         let mut before: Vec<(RigidBodyHandle, [Vector; 2])> = Vec::new();

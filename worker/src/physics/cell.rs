@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use protocol::{DigestBuilder, PerformerId, PerformerState};
+use protocol::{DigestBuilder, PerformerId, PerformerState, SimTime};
 use rapier3d_f64::dynamics::{
     ImpulseJointHandle, IntegrationParameters, RigidBodyBuilder, RigidBodyHandle,
     SpringCoefficients,
@@ -16,14 +16,14 @@ use serde::{Deserialize, Serialize};
 
 use super::access::Load;
 use super::attachment::Pair;
-use super::collision_filter::CollisionFilter;
 use super::fresh_contacts::FreshContacts;
 use super::ghost::Ghost;
 use super::mechanism::{self, Mechanism};
+use super::moving_surface::{MovingSurface, SurfaceHooks};
 use super::ray::SolidsOfCell;
 use super::shape::Shapes;
 use super::standing::Standing;
-use super::{model, reach, state, world_joint};
+use super::{actor, model, reach, state, world_joint};
 
 /// Substeps per step. rapier solves every constraint once in each; with the usual step of 1 ms a
 /// pendulum that starts level loses 4 % of its energy in 30 s with 4 and 1 % with 16, and the time
@@ -59,6 +59,10 @@ pub struct Cell {
     pub(super) sleepers: Vec<RigidBodyHandle>,
     /// What acts in the next step alone.
     pub(super) loads: Vec<Load>,
+    /// World frame \[m/s\].
+    pub(super) wind: [f64; 3],
+    /// Surfaces that move in the next step alone.
+    pub(super) surfaces: Vec<MovingSurface>,
     digest: DigestBuilder,
 }
 
@@ -78,6 +82,10 @@ pub(super) struct Contents {
     pub(super) standing: BTreeMap<PerformerId, Standing>,
     /// The joints that hold attached links together.
     pub(super) attachments: BTreeMap<Pair, ImpulseJointHandle>,
+    /// The bodies of actors that have collisions, by their indices in the world.
+    pub(super) actors: BTreeMap<usize, RigidBodyHandle>,
+    /// The elapsed time at which actors are where they are.
+    pub(super) actor_time: SimTime,
     /// Copies of performers that other cells own.
     pub(super) ghosts: BTreeMap<PerformerId, Ghost>,
     /// Bodies that were put back to sleep and that rapier has yet to take out of a step.
@@ -116,6 +124,7 @@ impl Cell {
         let anchor = physics.insert_body(RigidBodyBuilder::fixed());
         // The first step of a rapier world finds its islands anew, and loses who came asleep.
         physics.step();
+        let actors = actor::insert_all(&mut physics, &mut Shapes::default(), &world);
         let contents = Contents {
             anchor,
             statics: BTreeMap::new(),
@@ -124,6 +133,8 @@ impl Cell {
             joint_mechanisms: BTreeMap::new(),
             standing: BTreeMap::new(),
             attachments: BTreeMap::new(),
+            actors: actors.into_iter().collect(),
+            actor_time: SimTime(0),
             ghosts: BTreeMap::new(),
             dozing: Vec::new(),
         };
@@ -143,6 +154,7 @@ impl Cell {
             ghost.find_shapes(&world, &mut shapes);
         }
         Self {
+            wind: world.wind,
             world,
             physics,
             contents,
@@ -151,6 +163,7 @@ impl Cell {
             has_new_joints: false,
             sleepers: Vec::new(),
             loads: Vec::new(),
+            surfaces: Vec::new(),
             digest: DigestBuilder::default(),
         }
     }
@@ -252,7 +265,8 @@ impl Cell {
         let mechanisms = mechanisms.values_mut().chain(joint_mechanisms.values_mut());
         mechanism::prepare(mechanisms, &mut self.physics, step_size_s);
         let before = self.apply_loads();
-        self.physics.step_with_events(&CollisionFilter, &());
+        let surfaces = std::mem::take(&mut self.surfaces);
+        self.physics.step_with_events(&SurfaceHooks(&surfaces), &());
         self.take_loads(before);
         self.wake_disturbed();
         self.solids.movers_changed();

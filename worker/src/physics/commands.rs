@@ -43,9 +43,6 @@ pub enum CommandError {
     /// There is nothing to hold.
     #[error("neither of the links ever moves")]
     NeverMove,
-    /// The collisions of what never moves are switched together.
-    #[error("the model never moves: its collisions are switched together and not by link")]
-    StaticLink,
     /// Only links in one cell are attached.
     #[error("the links are not both in this cell")]
     Elsewhere,

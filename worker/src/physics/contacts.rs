@@ -128,7 +128,7 @@ impl Cell {
     }
 
     /// Returns which collision a collider is.
-    fn collision_of(&self, handle: ColliderHandle) -> Option<CollisionRef> {
+    pub(super) fn collision_of(&self, handle: ColliderHandle) -> Option<CollisionRef> {
         let collider = self.physics.colliders.get(handle)?;
         let body = collider.parent()?;
         let (model, _) = model::from_label(self.physics.bodies.get(body)?.user_data);
@@ -158,6 +158,11 @@ pub(super) fn label(link: usize, collision: usize) -> u128 {
 const LINK_SHIFT: u32 = 65;
 const LINK_MAX: u128 = (1 << 31) - 1;
 const COLLISION_SHIFT: u32 = 96;
+
+/// Returns the index of the link that a collider is of, from its `user_data`.
+pub(super) fn link_of(user_data: u128) -> usize {
+    from_label(user_data).0
+}
 
 fn from_label(user_data: u128) -> (usize, usize) {
     let link = user_data >> LINK_SHIFT & LINK_MAX;

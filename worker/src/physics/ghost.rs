@@ -33,6 +33,8 @@ pub(super) struct GhostShape {
     pub(super) link: usize,
     pub(super) at: Pose,
     pub(super) shape: SharedShape,
+    /// How strongly it reflects.
+    pub(super) retro: f64,
 }
 
 impl Cell {
@@ -114,6 +116,7 @@ impl Ghost {
                         link: link_index,
                         at: pose::to_rapier(&collision.pose) * at,
                         shape,
+                        retro: collision.laser_retro,
                     });
                 }
             }

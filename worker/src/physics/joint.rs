@@ -6,6 +6,7 @@
 //! (`dart/constraint/JointConstraint.cpp`), and the effort limits commands alone, of which there
 //! are none here.
 
+pub(super) mod actuators;
 pub(super) mod axis;
 pub(super) mod position;
 pub(super) mod ratio;
@@ -142,7 +143,6 @@ pub(super) fn insert(
                 JointAxis::AngX
             },
             main: Some(joint),
-            two_axes: None,
         };
         let is_endless = matches!(attachment.kind, JointKind::Continuous(_));
         slot.fill(physics, mechanism, axis, coordinate, is_endless);
@@ -168,16 +168,15 @@ fn insert_two_axes(
     let crossed = cross.frames_at(poses).unwrap_or(frames);
     cross.joint = insert_joint(physics, mechanism, attachment.bodies, crossed, locked);
     mechanism.crosses.push(cross);
-    for (number, which) in [Which::First, Which::Second].into_iter().enumerate() {
+    for (number, axis) in axes.iter().enumerate() {
         if let Some(coordinate) = attachment.coordinate(number) {
             let slot = Slot {
                 bodies: attachment.bodies,
                 frames: crossed,
                 axis: JointAxis::AngX,
                 main: None,
-                two_axes: Some((both, which)),
             };
-            slot.fill(physics, mechanism, &axes[number], coordinate, false);
+            slot.fill(physics, mechanism, axis, coordinate, false);
         }
     }
 }

@@ -6,6 +6,7 @@
 //! step needs to know of the one before is in here, and so in snapshots. Start at [`super::joint`],
 //! which fills it.
 
+pub(super) mod actuator;
 pub(super) mod coordinate;
 pub(super) mod coupling;
 pub(super) mod damper;
@@ -21,6 +22,7 @@ use rapier3d_f64::dynamics::{GenericJoint, ImpulseJointHandle, RigidBodyHandle};
 use rapier3d_f64::pipeline::PhysicsWorld;
 use serde::{Deserialize, Serialize};
 
+use self::actuator::Actuator;
 use self::coordinate::Coordinate;
 use self::coupling::Couplings;
 use self::drive::Drive;
@@ -34,6 +36,8 @@ pub(super) struct Mechanism {
     pub(super) crosses: Vec<Cross>,
     pub(super) drives: Vec<Drive>,
     pub(super) couplings: Couplings,
+    /// Where systems take hold, in the order of joints and axes.
+    pub(super) actuators: Vec<Actuator>,
 }
 
 impl Mechanism {
@@ -49,7 +53,10 @@ impl Mechanism {
     pub(super) fn bodies(&self) -> impl Iterator<Item = RigidBodyHandle> {
         let crosses = self.crosses.iter().flat_map(|cross| cross.bodies);
         let drives = self.drives.iter().flat_map(|drive| drive.coordinate.bodies);
-        crosses.chain(drives).chain(self.couplings.bodies())
+        let actuators = self.actuators.iter();
+        let driven = actuators.flat_map(|actuator| actuator.coordinate.bodies);
+        let measured = crosses.chain(drives).chain(driven);
+        measured.chain(self.couplings.bodies())
     }
 
     /// Returns the positions that it keeps count of.
@@ -78,6 +85,7 @@ pub(super) fn prepare<'a>(
     step_size_s: f64,
 ) {
     for mechanism in mechanisms {
+        actuator::prepare(&mut mechanism.actuators, physics, step_size_s);
         let (bodies, joints) = (&mut physics.bodies, &mut physics.impulse_joints);
         for cross in &mechanism.crosses {
             cross.prepare(bodies, joints);

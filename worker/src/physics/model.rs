@@ -8,8 +8,9 @@ use sdf::{Joint, JointKind, JointParent, Link, Model, World};
 
 use super::collider::collider;
 use super::collision_filter::Family;
-use super::joint::{self, Attachment, ratio};
+use super::joint::{self, Attachment, actuators, ratio};
 use super::mechanism::Mechanism;
+use super::mechanism::coordinate::Coordinate;
 use super::shape::Shapes;
 use super::transfer::LinkState;
 use super::{contacts, inertia, pose};
@@ -167,6 +168,11 @@ fn insert_joints(
             }
         }
     }
+    if actuators::has_systems(model) {
+        for (number, joint) in model.joints.iter().enumerate() {
+            actuators::insert(physics, &mut mechanism, &attach(joint), number);
+        }
+    }
     mechanism
 }
 
@@ -179,6 +185,19 @@ pub(super) fn attachment_of<'a>(
     joint: usize,
 ) -> Attachment<'a> {
     attach(model, bodies, anchor, &model.joints[joint])
+}
+
+/// Returns the coordinate of an axis of a joint of a model in a cell, at position 0; `None` when it
+/// has no such joint or axis.
+pub(super) fn coordinate(
+    model: &Model,
+    bodies: &[RigidBodyHandle],
+    anchor: RigidBodyHandle,
+    joint: usize,
+    axis: usize,
+) -> Option<Coordinate> {
+    let joint = model.joints.get(joint)?;
+    attach(model, bodies, anchor, joint).coordinate(axis)
 }
 
 fn attach<'a>(

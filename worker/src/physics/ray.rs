@@ -3,12 +3,12 @@
 //! Nothing is kept for rays while none is cast. The first one after a change builds a tree of the
 //! boxes around everything that never moves, and one around everything that does, each from the
 //! same list in the same order on every host; of several hits at the same distance the same one is
-//! returned everywhere.
+//! returned everywhere. A sensor casts all of a measurement's rays by one call ([`Cell::cast_rays`]).
 
 use std::sync::OnceLock;
 
-use rapier3d_f64::dynamics::{RigidBodyHandle, RigidBodySet};
-use rapier3d_f64::geometry::{ColliderSet, SharedShape};
+use rapier3d_f64::dynamics::RigidBodyHandle;
+use rapier3d_f64::geometry::SharedShape;
 use rapier3d_f64::math::{Pose, Vector};
 use rapier3d_f64::parry::bounding_volume::Aabb;
 use rapier3d_f64::parry::partitioning::{Bvh, BvhBuildStrategy};
@@ -31,7 +31,75 @@ pub struct RayHit {
     pub model: usize,
 }
 
+/// What the rays of a measurement have in common.
+#[derive(Clone, Copy, Debug)]
+pub struct Scan {
+    /// World frame \[m\].
+    pub origin: [f64; 3],
+    /// How far from the origin rays begin \[m\].
+    pub begin: f64,
+    /// How far from the origin rays end \[m\].
+    pub end: f64,
+    /// The index of a model in the world, and of its link that rays go through.
+    pub own_link: Option<(usize, usize)>,
+}
+
+/// What a ray of a measurement met first.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Echo {
+    /// Nothing.
+    Nothing,
+    /// A solid that it began in.
+    TooNear,
+    /// A surface.
+    At {
+        /// From the origin \[m\].
+        distance: f64,
+        /// How strongly the surface reflects: `laser_retro`.
+        retro: f64,
+    },
+}
+
 impl Cell {
+    /// Tells what each ray meets first among static models, performers and ghosts, in the order of
+    /// their directions, which are unit vectors in the world frame. Numbers that are no ray meet
+    /// nothing.
+    pub fn cast_rays(
+        &self,
+        scan: &Scan,
+        directions: impl IntoIterator<Item = [f64; 3]>,
+        mut tell: impl FnMut(Echo),
+    ) {
+        let origin = Vector::from_array(scan.origin);
+        let length = (scan.end - scan.begin).min(f64::MAX);
+        let is_ray = origin.is_finite() && scan.begin.is_finite() && length >= 0.0;
+        let sides = [self.static_solids(), self.moving_solids()];
+        for direction in directions {
+            let direction = Vector::from_array(direction);
+            if !is_ray || !direction.is_finite() {
+                tell(Echo::Nothing);
+                continue;
+            }
+            let ray = Ray::new(origin + direction * scan.begin, direction);
+            let mut limit = length;
+            let mut met: Option<(f64, f64)> = None;
+            for side in sides {
+                if let Some((distance, solid)) = side.meet(&ray, limit, scan.own_link) {
+                    met = Some((distance, solid.retro));
+                    limit = distance.next_down();
+                }
+            }
+            tell(match met {
+                None => Echo::Nothing,
+                Some((0.0, _)) => Echo::TooNear,
+                Some((distance, retro)) => Echo::At {
+                    distance: scan.begin + distance,
+                    retro,
+                },
+            });
+        }
+    }
+
     /// Returns what a ray meets first among static models, performers and ghosts, up to a distance
     /// \[m\]. The origin is in the world frame, the direction of any length. `None` when it meets
     /// nothing, or the numbers are no ray.
@@ -57,7 +125,7 @@ impl Cell {
         self.solids.statics.get_or_init(|| {
             let mut solids = Solids::default();
             for (model, body) in &self.contents.statics {
-                solids.add_body(*model, &self.physics.bodies, &self.physics.colliders, *body);
+                solids.add_body(self, *model, *body);
             }
             solids.with_tree()
         })
@@ -68,14 +136,19 @@ impl Cell {
             let mut solids = Solids::default();
             for performer in self.contents.performers.values() {
                 for link in &performer.links {
-                    let (bodies, colliders) = (&self.physics.bodies, &self.physics.colliders);
-                    solids.add_body(performer.model, bodies, colliders, *link);
+                    solids.add_body(self, performer.model, *link);
                 }
             }
             for ghost in self.contents.ghosts.values() {
                 for part in &ghost.shapes {
                     let at = ghost::unpacked(&ghost.poses[part.link]) * part.at;
-                    solids.add(ghost.model, part.shape.clone(), at);
+                    solids.add(Solid {
+                        model: ghost.model,
+                        link: part.link,
+                        retro: part.retro,
+                        shape: part.shape.clone(),
+                        at,
+                    });
                 }
             }
             solids.with_tree()
@@ -116,27 +189,33 @@ struct Solids {
 
 struct Solid {
     model: usize,
+    link: usize,
+    retro: f64,
     shape: SharedShape,
     at: Pose,
 }
 
 impl Solids {
-    fn add_body(
-        &mut self,
-        model: usize,
-        bodies: &RigidBodySet,
-        colliders: &ColliderSet,
-        body: RigidBodyHandle,
-    ) {
-        for handle in bodies[body].colliders() {
-            let collider = &colliders[*handle];
-            self.add(model, collider.shared_shape().clone(), *collider.position());
+    fn add_body(&mut self, cell: &Cell, model: usize, body: RigidBodyHandle) {
+        let described = &cell.world.models[model];
+        for handle in cell.physics.bodies[body].colliders() {
+            let collider = &cell.physics.colliders[*handle];
+            let collision = cell.collision_of(*handle);
+            let retro = collision.map_or(0.0, |collision| {
+                described.links[collision.link].collisions[collision.collision].laser_retro
+            });
+            self.add(Solid {
+                model,
+                link: collision.map_or(0, |collision| collision.link),
+                retro,
+                shape: collider.shared_shape().clone(),
+                at: *collider.position(),
+            });
         }
     }
 
-    fn add(&mut self, model: usize, shape: SharedShape, at: Pose) {
-        let around = shape.compute_aabb(&at);
-        let solid = Solid { model, shape, at };
+    fn add(&mut self, solid: Solid) {
+        let around = solid.shape.compute_aabb(&solid.at);
         let is_near = |corner: Vector| corner.abs().max_element() < TREE_REACH;
         if is_near(around.mins) && is_near(around.maxs) {
             self.boxes.push(around);
@@ -149,6 +228,27 @@ impl Solids {
     fn with_tree(mut self) -> Self {
         self.tree = Bvh::from_leaves(BvhBuildStrategy::Binned, &std::mem::take(&mut self.boxes));
         self
+    }
+
+    /// Returns how far away the nearest solid is up to a distance, but for those of one link.
+    fn meet(
+        &self,
+        ray: &Ray,
+        distance_max: f64,
+        own_link: Option<(usize, usize)>,
+    ) -> Option<(f64, &Solid)> {
+        let mut nearest: Option<(f64, &Solid)> = None;
+        for solid in &self.unbounded {
+            let limit = nearest.map_or(distance_max, |(distance, _)| distance.next_down());
+            let distance = solid.meet(ray, limit, own_link);
+            nearest = distance.map(|distance| (distance, solid)).or(nearest);
+        }
+        let limit = nearest.map_or(distance_max.next_up(), |(distance, _)| distance);
+        let leaf = self.tree.cast_ray(ray, limit, |index, limit| {
+            self.list[index as usize].meet(ray, limit, own_link)
+        });
+        leaf.map(|(index, distance)| (distance, &self.list[index as usize]))
+            .or(nearest)
     }
 
     /// Returns the nearest hit up to a distance.
@@ -168,6 +268,14 @@ impl Solids {
 }
 
 impl Solid {
+    fn meet(&self, ray: &Ray, distance_max: f64, own: Option<(usize, usize)>) -> Option<f64> {
+        if own == Some((self.model, self.link)) {
+            return None;
+        }
+        let distance = self.shape.cast_ray(&self.at, ray, distance_max, true)?;
+        (distance >= 0.0 && distance <= distance_max).then_some(distance)
+    }
+
     fn cast(&self, ray: &Ray, distance_max: f64) -> Option<RayHit> {
         let hit = self
             .shape

@@ -12,8 +12,8 @@ use rapier3d_f64::pipeline::PhysicsWorld;
 use sdf::World;
 use serde::{Deserialize, Serialize};
 
-use super::cell::{Cell, Contents};
-use super::model;
+use super::cell::{Cell, Contents, Performer};
+use super::{model, world_joint};
 
 /// Bytes that are no snapshot of a cell of this world.
 #[derive(Debug, thiserror::Error)]
@@ -78,7 +78,7 @@ impl Cell {
         if !fits(&contents, &world) {
             return Err(RestoreError::OtherWorld);
         }
-        if !is_whole(&contents, &physics) {
+        if !is_whole(&contents, &physics) || !is_in_order(&contents, &world) {
             return Err(RestoreError::Contradictory);
         }
         Ok(Self::from_parts(world, physics, contents))
@@ -91,6 +91,10 @@ fn fits(contents: &Contents, world: &World) -> bool {
     contents.statics.keys().all(has_static)
         && joints.all(|number| world.joints.get(*number).is_some())
         && contents.ghosts.values().all(|ghost| ghost.fits(world))
+        && contents
+            .actors
+            .keys()
+            .all(|actor| world.actors.get(*actor).is_some())
         && contents.standing.iter().all(|(performer, standing)| {
             let performer = contents.performers.get(performer);
             performer.is_some_and(|performer| standing.is_sound(performer.links.len()))
@@ -119,8 +123,10 @@ fn is_whole(contents: &Contents, physics: &PhysicsWorld) -> bool {
     let mechanisms = contents.mechanisms.values();
     let mut mechanisms = mechanisms.chain(contents.joint_mechanisms.values());
     let has_joint = |joint| physics.impulse_joints.contains(joint);
+    let mut actors = contents.actors.values();
     let mut attachments = contents.attachments.values();
     attachments.all(|joint| has_joint(*joint))
+        && actors.all(|body| is_own(*body) && physics.bodies[*body].is_kinematic())
         && fixed.all(|body| is_own(*body) && is_fixed(*body))
         && performers.all(|performer| {
             let label = |body: RigidBodyHandle| model::from_label(physics.bodies[body].user_data);
@@ -131,4 +137,28 @@ fn is_whole(contents: &Contents, physics: &PhysicsWorld) -> bool {
             let mut joints = mechanism.joints.iter();
             joints.all(|joint| has_joint(*joint)) && mechanism.bodies().all(is_body)
         })
+}
+
+/// Tells whether mechanisms hold the links of those that they are named for, and attachments two
+/// links that are here, so that what leaves takes along all that holds on to it.
+fn is_in_order(contents: &Contents, world: &World) -> bool {
+    let is_of = |performer: &Performer, body: RigidBodyHandle| {
+        body == contents.anchor || performer.links.contains(&body)
+    };
+    let mut mechanisms = contents.mechanisms.iter();
+    let mut joint_mechanisms = contents.joint_mechanisms.iter();
+    let mut attachments = contents.attachments.keys();
+    let is_end = |link| world_joint::end(contents, world, link).is_some();
+    mechanisms.all(|(performer, mechanism)| {
+        let performer = contents.performers.get(performer);
+        performer.is_some_and(|performer| mechanism.bodies().all(|body| is_of(performer, body)))
+    }) && joint_mechanisms.all(|(number, mechanism)| {
+        let performers = contents.performers.values();
+        let joint = &world.joints[*number];
+        let ends: Vec<_> = performers
+            .filter(|performer| world_joint::holds(joint, performer.model))
+            .collect();
+        let is_held = |body| ends.iter().any(|performer| is_of(performer, body));
+        mechanism.bodies().all(is_held)
+    }) && attachments.all(|(parent, child)| parent != child && is_end(*parent) && is_end(*child))
 }

@@ -4,12 +4,13 @@
 use std::collections::BTreeSet;
 
 use protocol::{PerformerId, SimTime};
-use rapier3d_f64::dynamics::RigidBodyHandle;
+use rapier3d_f64::geometry::ColliderHandle;
 use serde::{Deserialize, Serialize};
 
 use super::access::ModelRef;
 use super::cell::Cell;
 use super::commands::CommandError;
+use super::contacts;
 
 /// The most wrenches that act on a performer at once.
 pub(super) const WRENCHES_MAX: usize = 1024;
@@ -130,24 +131,33 @@ impl Cell {
         }
     }
 
-    /// Switches the collisions of a model that never moves on or off; whatever they touched wakes.
+    /// Switches the collisions of a link of a model that never moves on or off; whatever they
+    /// touched wakes.
     ///
     /// # Panics
     /// When the cell does not have it.
-    pub fn switch_static(&mut self, model: usize, enabled: bool) {
-        self.switch(self.contents.statics[&model], enabled);
+    pub fn switch_static(&mut self, model: usize, link: usize, enabled: bool) {
+        let body = self.contents.statics[&model];
+        let colliders = self.physics.bodies[body].colliders();
+        let is_of_link = |handle: &ColliderHandle| {
+            contacts::link_of(self.physics.colliders[*handle].user_data) == link
+        };
+        let colliders: Vec<_> = colliders.iter().copied().filter(is_of_link).collect();
+        self.switch(&colliders, enabled);
         self.has_new_joints = true;
         self.solids.statics_changed();
     }
 
     fn switch_link(&mut self, performer: PerformerId, link: usize, enabled: bool) {
-        self.switch(self.contents.performers[&performer].links[link], enabled);
+        let body = self.contents.performers[&performer].links[link];
+        let colliders = self.physics.bodies[body].colliders().to_vec();
+        self.switch(&colliders, enabled);
+        self.physics.wake_up(body, true);
     }
 
-    fn switch(&mut self, body: RigidBodyHandle, enabled: bool) {
+    fn switch(&mut self, colliders: &[ColliderHandle], enabled: bool) {
         let physics = &mut self.physics;
-        let colliders = physics.bodies[body].colliders().to_vec();
-        for handle in colliders {
+        for handle in colliders.iter().copied() {
             if physics.colliders[handle].is_enabled() == enabled {
                 continue;
             }
@@ -161,6 +171,5 @@ impl Cell {
                 physics.wake_up(other, true);
             }
         }
-        physics.wake_up(body, true);
     }
 }

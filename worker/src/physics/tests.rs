@@ -1,8 +1,11 @@
 //! What cells do, against closed forms and against themselves.
 
+mod actuation;
+mod actors;
 mod arrivals;
 mod axes;
 mod builder;
+mod commands;
 mod contact;
 mod contacts;
 mod determinism;

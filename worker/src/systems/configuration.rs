@@ -29,6 +29,15 @@ impl<'a> Configuration<'a> {
         text_of(&self.plugin.content, name)
     }
 
+    /// Returns the text of a parameter that must be there.
+    ///
+    /// # Errors
+    /// When it is missing or blank.
+    pub fn required(&self, name: &str) -> Result<String, ConfigureError> {
+        let is_missing = || ConfigureError(format!("it needs a <{name}>"));
+        self.text(name).ok_or_else(is_missing)
+    }
+
     /// Returns the texts of all parameters of a name, in file order.
     pub fn texts(&self, name: &str) -> Vec<String> {
         let children = self.plugin.content.children();
@@ -55,13 +64,7 @@ impl<'a> Configuration<'a> {
     /// # Errors
     /// When it is there and no finite number.
     pub fn optional_number(&self, name: &str) -> Result<Option<f64>, ConfigureError> {
-        let Some(text) = self.text(name) else {
-            return Ok(None);
-        };
-        match text.parse::<f64>() {
-            Ok(number) if number.is_finite() => Ok(Some(number)),
-            _ => Err(ConfigureError(format!("<{name}> is no number: {text:?}"))),
-        }
+        number_of(&self.plugin.content, name)
     }
 
     /// Returns three numbers, or the default when the parameter is missing.
@@ -69,17 +72,7 @@ impl<'a> Configuration<'a> {
     /// # Errors
     /// When it is there and not three finite numbers.
     pub fn vector(&self, name: &str, default: [f64; 3]) -> Result<[f64; 3], ConfigureError> {
-        let Some(text) = self.text(name) else {
-            return Ok(default);
-        };
-        let numbers: Result<Vec<f64>, _> = text.split_whitespace().map(str::parse).collect();
-        match numbers
-            .ok()
-            .and_then(|numbers| <[f64; 3]>::try_from(numbers).ok())
-        {
-            Some(vector) if vector.iter().all(|one| one.is_finite()) => Ok(vector),
-            _ => Err(ConfigureError(format!("<{name}> is no vector: {text:?}"))),
-        }
+        Ok(vector_of(&self.plugin.content, name)?.unwrap_or(default))
     }
 
     /// Returns a truth value, or the default when the parameter is missing.
@@ -180,4 +173,36 @@ pub fn text_of(content: &Content, name: &str) -> Option<String> {
     let text = content.child(name)?.text();
     let text = text.trim();
     (!text.is_empty()).then(|| text.to_owned())
+}
+
+/// Returns the number in a child, if it is there.
+///
+/// # Errors
+/// When it is there and no finite number.
+pub fn number_of(content: &Content, name: &str) -> Result<Option<f64>, ConfigureError> {
+    let Some(text) = text_of(content, name) else {
+        return Ok(None);
+    };
+    match text.parse::<f64>() {
+        Ok(number) if number.is_finite() => Ok(Some(number)),
+        _ => Err(ConfigureError(format!("<{name}> is no number: {text:?}"))),
+    }
+}
+
+/// Returns the three numbers in a child, if it is there.
+///
+/// # Errors
+/// When it is there and not three finite numbers.
+pub fn vector_of(content: &Content, name: &str) -> Result<Option<[f64; 3]>, ConfigureError> {
+    let Some(text) = text_of(content, name) else {
+        return Ok(None);
+    };
+    let numbers: Result<Vec<f64>, _> = text.split_whitespace().map(str::parse).collect();
+    let vector = numbers
+        .ok()
+        .and_then(|numbers| <[f64; 3]>::try_from(numbers).ok());
+    match vector {
+        Some(vector) if vector.iter().all(|one| one.is_finite()) => Ok(Some(vector)),
+        _ => Err(ConfigureError(format!("<{name}> is no vector: {text:?}"))),
+    }
 }

@@ -7,8 +7,12 @@ use sdf::{Plugin, World};
 
 use super::configuration::{Configuration, ConfigureError};
 use super::{
-    System, WorldSystem, breadcrumbs, detachable_joint, drive_to_pose_controller, not_here,
-    performer_detector, touch_plugin, trajectory_follower, triggered_publisher, velocity_control,
+    System, WorldSystem, ackermann_steering, apply_joint_force, apply_link_wrench, breadcrumbs,
+    buoyancy, detachable_joint, diff_drive, drive_to_pose_controller, hydrodynamics,
+    joint_controller, joint_position_controller, joint_state_publisher,
+    joint_trajectory_controller, kinetic_energy_monitor, lift_drag, linear_battery, mecanum_drive,
+    not_here, odometry_publisher, performer_detector, pose_publisher, thruster, touch_plugin,
+    track_controller, trajectory_follower, triggered_publisher, velocity_control, wind_effects,
 };
 use crate::sensors;
 
@@ -43,6 +47,8 @@ impl TopicSpec {
 
 /// How a system is made.
 enum Make {
+    /// For a world.
+    World(MakeForWorld),
     /// For a model.
     Model(MakeForModel),
     /// For a model or a world.
@@ -57,29 +63,68 @@ type MakeForWorld = fn(&Configuration<'_>) -> Result<Configured<dyn WorldSystem>
 /// The systems by the last part of their names in Gazebo (`gz::sim::systems::NAME`, and the older
 /// `ignition::gazebo::systems::NAME`), in order.
 const SYSTEMS: &[(&str, Make)] = &[
+    (
+        "AckermannSteering",
+        Make::Model(ackermann_steering::configure),
+    ),
     ("AirPressure", Make::BuiltIn),
     ("AirSpeed", Make::BuiltIn),
     ("Altimeter", Make::BuiltIn),
+    ("ApplyJointForce", Make::Model(apply_joint_force::configure)),
+    ("ApplyLinkWrench", Make::World(apply_link_wrench::configure)),
     ("Breadcrumbs", Make::Model(breadcrumbs::configure)),
+    ("Buoyancy", Make::World(buoyancy::configure)),
     ("Contact", Make::BuiltIn),
     ("DetachableJoint", Make::Model(detachable_joint::configure)),
+    ("DiffDrive", Make::Model(diff_drive::configure)),
     (
         "DriveToPoseController",
         Make::Model(drive_to_pose_controller::configure),
     ),
     ("ForceTorque", Make::BuiltIn),
+    ("Hydrodynamics", Make::Model(hydrodynamics::configure)),
     ("Imu", Make::BuiltIn),
+    ("JointController", Make::Model(joint_controller::configure)),
+    (
+        "JointPositionController",
+        Make::Model(joint_position_controller::configure),
+    ),
+    (
+        "JointStatePublisher",
+        Make::Model(joint_state_publisher::configure),
+    ),
+    (
+        "JointTrajectoryController",
+        Make::Model(joint_trajectory_controller::configure),
+    ),
+    (
+        "KineticEnergyMonitor",
+        Make::Model(kinetic_energy_monitor::configure),
+    ),
+    ("LiftDrag", Make::Model(lift_drag::configure)),
+    (
+        "LinearBatteryPlugin",
+        Make::Model(linear_battery::configure),
+    ),
     ("LogicalCamera", Make::BuiltIn),
     ("Magnetometer", Make::BuiltIn),
+    ("MecanumDrive", Make::Model(mecanum_drive::configure)),
     ("NavSat", Make::BuiltIn),
+    (
+        "OdometryPublisher",
+        Make::Model(odometry_publisher::configure),
+    ),
     (
         "PerformerDetector",
         Make::Model(performer_detector::configure),
     ),
     ("Physics", Make::BuiltIn),
+    ("PosePublisher", Make::Model(pose_publisher::configure)),
     ("SceneBroadcaster", Make::BuiltIn),
     ("Sensors", Make::BuiltIn),
+    ("Thruster", Make::Model(thruster::configure)),
     ("TouchPlugin", Make::Model(touch_plugin::configure)),
+    ("TrackController", Make::Model(track_controller::configure)),
     (
         "TrajectoryFollower",
         Make::Model(trajectory_follower::configure),
@@ -93,6 +138,7 @@ const SYSTEMS: &[(&str, Make)] = &[
     ),
     ("UserCommands", Make::BuiltIn),
     ("VelocityControl", Make::Model(velocity_control::configure)),
+    ("WindEffects", Make::World(wind_effects::configure)),
     // What holds levels and performers.
     ("gz::sim", Make::BuiltIn),
     ("ignition::gazebo", Make::BuiltIn),
@@ -267,6 +313,7 @@ fn make(configuration: &Configuration<'_>) -> Result<Option<Made>, Unmade> {
         return Err(not_here::reason(name).map_or(Unmade::Unknown, Unmade::NotHere));
     };
     match make {
+        Make::World(configure) => configure(configuration).map(|made| Some(Made::World(made))),
         Make::Either(_, configure) if configuration.model.is_none() => {
             configure(configuration).map(|made| Some(Made::World(made)))
         }

@@ -1,10 +1,10 @@
-//! `<light>` and `<actor>`: what worlds show and physics does not touch.
+//! `<light>`: what worlds show and physics does not touch.
 
 use super::part;
 use crate::frames::{Frame, Scope};
 use crate::report::Report;
 use crate::tree::Element;
-use crate::world::{Actor, Content, Light};
+use crate::world::{Content, Light};
 
 /// Reads the lights of a world or link; poses are in the frame of `owner`.
 pub(super) fn read_all(
@@ -24,22 +24,4 @@ pub(super) fn read_all(
         });
     }
     lights
-}
-
-/// Reads the actors of a world.
-pub(super) fn actors(
-    world: &Element,
-    owner: &Frame<'_>,
-    scope: &Scope<'_>,
-    report: &mut Report,
-) -> Vec<Actor> {
-    let mut actors = Vec::new();
-    for (name, actor) in part::named(world, "actor") {
-        actors.push(Actor {
-            name: name.to_owned(),
-            pose: part::pose(actor, owner, scope, report),
-            content: Content::from(actor),
-        });
-    }
-    actors
 }

@@ -1,6 +1,6 @@
 //! `<world>`: what surrounds models, the models, and joints between them.
 
-use super::{environment, light, model, part, plugin, world_joint};
+use super::{actor, environment, light, model, part, plugin, world_joint};
 use crate::frames::{FrameKind, Scope};
 use crate::report::Report;
 use crate::tree::Element;
@@ -27,7 +27,7 @@ pub(super) fn read(element: &Element, report: &mut Report) -> World {
         atmosphere: environment::atmosphere(element, report),
         spherical_coordinates: environment::spherical_coordinates(element, report),
         lights: light::read_all(element, &scope.frames[0], &scope, report),
-        actors: light::actors(element, &scope.frames[0], &scope, report),
+        actors: actor::read_all(element, &scope.frames[0], &scope, report),
         plugins: plugin::read_all(element),
         custom: part::custom(element, &[]),
         models: Vec::with_capacity(scope.nested.len()),

@@ -1,5 +1,5 @@
-//! What the reader keeps without judging physics: plugins, sensors, lights, actors, visuals, and
-//! the untyped content in them.
+//! What the reader keeps without judging physics: plugins, sensors, lights, visuals, and the untyped
+//! content in them.
 
 use serde::{Deserialize, Serialize};
 
@@ -67,17 +67,6 @@ pub struct Light {
     /// Pose: world frame in a world, link frame in a link.
     pub pose: Pose,
     /// The element with its parameters.
-    pub content: Content,
-}
-
-/// An `<actor>` of a world.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Actor {
-    /// Its name.
-    pub name: String,
-    /// Pose, world frame.
-    pub pose: Pose,
-    /// The element with skin, animations and script.
     pub content: Content,
 }
 

@@ -109,8 +109,7 @@ fn hand_offs_name_performers_that_leave_where_they_are_for_where_they_are_not() 
     check(twice, "the step names hand-offs twice or out of order");
     check(
         pass(0, 1, 2),
-        "performers cannot enter cell 2: the state of performer 0 is damaged or of another build: \
-         run one build: Hit the end of buffer, expected more data",
+        "the state of performer 0, which enters cell 2, is damaged",
     );
 }
 

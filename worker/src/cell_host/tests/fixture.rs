@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use protocol::action::ActionFailure;
 use protocol::primary_to_secondary::{
     AffinityChange, CellSnapshot, CellSource, HandOff, LevelChange, Step,
 };
 use protocol::{
-    CellId, Digest, Iteration, LevelId, LinkPoses, PeerName, PerformerId, PerformerState,
+    CellId, Digest, Iteration, LevelId, LinkPoses, PeerName, PerformerId, PerformerState, SimTime,
 };
 use sdf::World;
 
@@ -105,6 +106,8 @@ pub(super) struct Hosts {
     pub(super) transfers: BTreeMap<PerformerId, Vec<u8>>,
     /// Those that the last step wanted.
     pub(super) snapshots: Vec<CellSnapshot>,
+    /// Of the last step.
+    pub(super) failures: Vec<ActionFailure>,
 }
 
 /// The digest of every cell after a step.
@@ -125,6 +128,7 @@ impl Hosts {
             states: BTreeMap::new(),
             transfers: BTreeMap::new(),
             snapshots: Vec::new(),
+            failures: Vec::new(),
         }
     }
 
@@ -158,6 +162,7 @@ impl Hosts {
     pub(super) fn pause(&mut self, change: impl FnOnce(&mut Step)) -> Digests {
         let mut step = Step {
             iteration: self.step.iteration,
+            elapsed: self.step.elapsed,
             paused: true,
             step_size_ns: 0,
             ..self.following()
@@ -172,6 +177,7 @@ impl Hosts {
             sequence: self.step.sequence.next(),
             iteration: Iteration(self.step.iteration.0 + 1),
             step_size_ns: STEP_NS,
+            elapsed: SimTime((self.step.iteration.0 + 1) * STEP_NS),
             ..Step::default()
         }
     }
@@ -182,6 +188,7 @@ impl Hosts {
         let mut digests = Digests::new();
         self.states.clear();
         self.transfers.clear();
+        self.failures.clear();
         for host in self.by_name.values_mut() {
             let ack = host.run(&step, &snapshots)?;
             for state in ack.states.states().unwrap() {
@@ -193,6 +200,7 @@ impl Hosts {
             self.transfers
                 .extend(transfers.map(|transfer| (transfer.performer, transfer.state)));
             self.snapshots.extend(ack.snapshots);
+            self.failures.extend(ack.failures);
         }
         self.step = step;
         Ok(digests)

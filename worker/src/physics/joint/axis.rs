@@ -9,7 +9,7 @@ use rapier3d_f64::pipeline::PhysicsWorld;
 use sdf::Axis;
 
 use super::super::mechanism::Mechanism;
-use super::super::mechanism::coordinate::{Coordinate, TwoAxes, Which};
+use super::super::mechanism::coordinate::Coordinate;
 use super::super::mechanism::damper::Damper;
 use super::super::mechanism::drive::{Drive, Spring, are_within_a_turn};
 use super::super::mechanism::friction::Friction;
@@ -26,7 +26,6 @@ pub(super) struct Slot {
     pub(super) axis: JointAxis,
     /// The rapier joint with the locked axes, when its frames fit this axis.
     pub(super) main: Option<ImpulseJointHandle>,
-    pub(super) two_axes: Option<(TwoAxes, Which)>,
 }
 
 impl Slot {
@@ -43,8 +42,6 @@ impl Slot {
         let mut drive = Drive {
             number: mechanism.drives.len() as u32,
             coordinate,
-            axes: self.two_axes,
-            is_slide: self.axis == JointAxis::LinX,
             limit: None,
             stop: None,
             spring: None,
@@ -85,7 +82,7 @@ impl Slot {
             return;
         }
         match self.main {
-            Some(main) if drive.is_slide || are_within_a_turn(limits) => {
+            Some(main) if self.axis == JointAxis::LinX || are_within_a_turn(limits) => {
                 self.change(physics, main, |joint, number| {
                     joint.limit_axes.insert(self.axis.into());
                     joint.limits[number] = JointLimits::from(limits);

@@ -2,7 +2,7 @@
 
 use std::f64::consts::{PI, TAU};
 
-use rapier3d_f64::dynamics::{RigidBodyHandle, RigidBodySet};
+use rapier3d_f64::dynamics::{JointAxis, RigidBodyHandle, RigidBodySet};
 use rapier3d_f64::math::{Pose, Rotation, Vector};
 use serde::{Deserialize, Serialize};
 
@@ -117,6 +117,41 @@ impl Coordinate {
             }
         };
         self.position += wrapped(angle - self.position);
+    }
+
+    /// Returns the position that it has now: not more than half a turn from where it was measured.
+    pub(in super::super) fn position_at(mut self, bodies: &RigidBodySet) -> f64 {
+        self.measure(bodies);
+        self.position
+    }
+
+    /// Returns which axis of rapier joints along it is meant.
+    pub(super) fn row_axis(&self) -> JointAxis {
+        match self.kind {
+            Kind::Slide => JointAxis::LinX,
+            Kind::Turn | Kind::OneOfTwo(..) => JointAxis::AngX,
+        }
+    }
+
+    /// Returns the direction of rapier joints along one of two axes, world frame: their frames are
+    /// renewed before each step, and the rate along it, times its length, is the coordinate's.
+    pub(super) fn row_direction(&self, bodies: &RigidBodySet) -> Option<Vector> {
+        match self.kind {
+            Kind::Slide | Kind::Turn => None,
+            Kind::OneOfTwo(axes, which) => {
+                Some(reciprocal(axes, which, self.frames_in_world(bodies)))
+            }
+        }
+    }
+
+    /// Returns frames on parent and child that coincide now and have their x axis along a
+    /// direction.
+    pub(super) fn frames_along(&self, bodies: &RigidBodySet, direction: Vector) -> [Pose; 2] {
+        let rotation = frame_along(direction);
+        let origin = self.frames_in_world(bodies)[1].translation;
+        let frame = Pose::from_parts(origin, rotation);
+        self.bodies
+            .map(|body| bodies[body].position().inv_mul(&frame))
     }
 
     /// Returns the position as rapier sees it: turns between -pi and pi.

@@ -6,12 +6,11 @@
 
 use std::f64::consts::PI;
 
-use rapier3d_f64::dynamics::{ImpulseJointHandle, ImpulseJointSet, JointAxis, RigidBodySet};
-use rapier3d_f64::math::{Pose, Vector};
+use rapier3d_f64::dynamics::{ImpulseJointHandle, ImpulseJointSet, RigidBodySet};
 use serde::{Deserialize, Serialize};
 
 use super::super::cell::SUBSTEPS;
-use super::coordinate::{Coordinate, TwoAxes, Which, frame_along, reciprocal};
+use super::coordinate::Coordinate;
 use super::damper::Damper;
 use super::friction::Friction;
 use super::memory::DriveMemory;
@@ -26,10 +25,6 @@ pub(in super::super) struct Drive {
     /// Its place among the drives of its mechanism, as they were built.
     pub(in super::super) number: u32,
     pub(in super::super) coordinate: Coordinate,
-    /// The two axes, when the joint has two: then all frames are renewed before each step.
-    pub(in super::super) axes: Option<(TwoAxes, Which)>,
-    /// Which axis of the rapier joints below is meant.
-    pub(in super::super) is_slide: bool,
     pub(in super::super) limit: Option<(ImpulseJointHandle, [f64; 2])>,
     pub(in super::super) stop: Option<(ImpulseJointHandle, [f64; 2], Spring)>,
     pub(in super::super) spring: Option<(ImpulseJointHandle, Spring)>,
@@ -61,24 +56,7 @@ impl Drive {
             return;
         }
         self.coordinate.measure(bodies);
-        let mut row = Row {
-            joints,
-            axis: if self.is_slide {
-                JointAxis::LinX
-            } else {
-                JointAxis::AngX
-            },
-            frames: None,
-            // Rows of two axes that are not at right angles count in other units: y = q / length.
-            length: 1.0,
-            origin: self.coordinate.wrapped_position(),
-        };
-        if let Some((axes, which)) = self.axes {
-            let direction = reciprocal(axes, which, self.coordinate.frames_in_world(bodies));
-            row.length = direction.length();
-            row.frames = Some(self.frames_along(bodies, direction));
-            row.origin = 0.0;
-        }
+        let mut row = Row::of(&self.coordinate, bodies, joints);
         let position = self.coordinate.position;
         let substep = step_size_s / SUBSTEPS as f64;
         if let Some((handle, limits)) = self.limit {
@@ -144,19 +122,6 @@ impl Drive {
             && self.friction.is_none()
             && self.damper.is_none()
             && self.brake.is_none()
-    }
-
-    /// Returns frames on parent and child that coincide now and have their x axis along a
-    /// direction.
-    fn frames_along(&self, bodies: &RigidBodySet, direction: Vector) -> [Pose; 2] {
-        let rotation = frame_along(direction);
-        let origin = self.coordinate.frames_in_world(bodies)[1].translation;
-        let frame = Pose::from_parts(origin, rotation);
-        [0, 1].map(|side| {
-            bodies[self.coordinate.bodies[side]]
-                .position()
-                .inv_mul(&frame)
-        })
     }
 }
 

@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Mechanism;
+use super::actuator::{Actuator, ActuatorMemory};
 
 /// A force and a torque \[N, N m\], world frame.
 pub(super) type ForceAndTorque = [[f64; 3]; 2];
@@ -16,6 +17,7 @@ pub(in super::super) struct Memory {
     /// The drives that are not idle, in the order of their numbers.
     drives: Vec<DriveMemory>,
     couplings: CouplingsMemory,
+    actuators: Vec<ActuatorMemory>,
 }
 
 /// What a drive remembers.
@@ -53,6 +55,7 @@ impl Mechanism {
         Memory {
             drives: self.drives.iter().map(super::Drive::memory).collect(),
             couplings: self.couplings.memory(),
+            actuators: self.actuators.iter().map(Actuator::memory).collect(),
         }
     }
 
@@ -69,6 +72,12 @@ impl Mechanism {
         }
         self.drives = drives;
         self.couplings.recall(&memory.couplings)?;
+        if self.actuators.len() != memory.actuators.len() {
+            return None;
+        }
+        for (actuator, memory) in self.actuators.iter_mut().zip(&memory.actuators) {
+            actuator.recall(memory)?;
+        }
         remembered.next().is_none().then_some(())
     }
 }

@@ -1,11 +1,13 @@
-//! [`Row`]: one motor and one limit of a rapier joint, as a [`super::drive::Drive`] writes them.
+//! [`Row`]: one motor and one limit of a rapier joint, as [`super::drive::Drive`] and
+//! [`super::actuator::Actuator`] write them.
 
 use rapier3d_f64::dynamics::{
     GenericJoint, ImpulseJointHandle, ImpulseJointSet, JointAxesMask, JointAxis, JointLimits,
-    JointMotor, MotorModel,
+    JointMotor, MotorModel, RigidBodySet,
 };
 use rapier3d_f64::math::Pose;
 
+use super::coordinate::Coordinate;
 use super::drive::Spring;
 
 /// How far from a limit rapier begins to watch it \[rad\].
@@ -27,6 +29,30 @@ pub(super) struct Row<'a> {
     pub(super) length: f64,
     /// What rapier measures at the coordinate's position.
     pub(super) origin: f64,
+}
+
+impl<'a> Row<'a> {
+    /// Returns how the joints along a coordinate are written, at the position last measured.
+    pub(super) fn of(
+        coordinate: &Coordinate,
+        bodies: &RigidBodySet,
+        joints: &'a mut ImpulseJointSet,
+    ) -> Self {
+        let mut row = Self {
+            joints,
+            axis: coordinate.row_axis(),
+            frames: None,
+            // Rows of two axes that are not at right angles count in other units: y = q / length.
+            length: 1.0,
+            origin: coordinate.wrapped_position(),
+        };
+        if let Some(direction) = coordinate.row_direction(bodies) {
+            row.length = direction.length();
+            row.frames = Some(coordinate.frames_along(bodies, direction));
+            row.origin = 0.0;
+        }
+        row
+    }
 }
 
 impl Row<'_> {
@@ -96,6 +122,21 @@ impl Row<'_> {
         } else {
             self.release(handle);
         }
+    }
+
+    /// Holds a speed with no more than a force.
+    pub(super) fn set_servo(&mut self, handle: ImpulseJointHandle, speed: f64, force_max: f64) {
+        let force_max = (force_max * self.length).min(f64::MAX);
+        self.set_motor(handle, rigid_motor(speed / self.length, force_max));
+    }
+
+    /// Ends a motor for good: nothing of what it did is left for the next one.
+    pub(super) fn stop(&mut self, handle: ImpulseJointHandle) {
+        let axis = self.axis;
+        self.change(handle, |joint| {
+            joint.motor_axes.remove(axis.into());
+            joint.motors[axis as usize] = JointMotor::default();
+        });
     }
 
     fn set_motor(&mut self, handle: ImpulseJointHandle, motor: JointMotor) {

@@ -1,0 +1,7 @@
+//! Sensors of small worlds against closed forms, and their memories through moves.
+
+mod bodies;
+mod memory;
+mod noises;
+mod rays;
+mod rig;

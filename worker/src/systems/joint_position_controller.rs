@@ -1,0 +1,96 @@
+//! `JointPositionController`: joints go to a position, by the force of a controller or by a servo.
+//!
+//! Source: gz-sim, `joint_position_controller/JointPositionController.hh`.
+
+use protocol::TopicMessage;
+use serde::{Deserialize, Serialize};
+
+use super::joint_command::{JointCommand, Quantity, controlled_joints};
+use super::pid::{Pid, PidMemory};
+use super::{Configuration, ConfigureError, Configured, Context, System};
+
+/// What Gazebo has for gains and limits that are not given.
+const PID: Pid = Pid {
+    gains: [1.0, 0.1, 0.01],
+    integral: [-1.0, 1.0],
+    command: [-1000.0, 1000.0],
+    offset: 0.0,
+};
+
+struct JointPositionController {
+    joints: Vec<(usize, usize)>,
+    command: JointCommand,
+    pid: Pid,
+    /// Whether joints are driven, no faster than the limits of the command, instead of pushed.
+    uses_velocity: bool,
+    memory: Memory,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Memory {
+    /// \[rad or m\]
+    target: f64,
+    pids: Vec<PidMemory>,
+}
+
+/// Makes the system of a model.
+pub(super) fn configure(
+    configuration: &Configuration<'_>,
+) -> Result<Configured<dyn System>, ConfigureError> {
+    let (joints, name) = controlled_joints(configuration)?;
+    let axis = joints[0].1;
+    let part = format!("joint/{name}/{axis}/cmd_pos");
+    let command = JointCommand::read(configuration, &part, Quantity::Position)?;
+    let memory = Memory {
+        target: configuration.number("initial_position", 0.0)?,
+        pids: vec![PidMemory::default(); joints.len()],
+    };
+    let hears = vec![command.spec.clone()];
+    let system = JointPositionController {
+        joints,
+        command,
+        pid: Pid::read(configuration, "", PID)?,
+        uses_velocity: configuration.flag("use_velocity_commands", false)?,
+        memory,
+    };
+    Ok(Configured {
+        system: Box::new(system),
+        hears,
+        tells: Vec::new(),
+    })
+}
+
+impl System for JointPositionController {
+    fn on_message(&mut self, _: usize, message: &TopicMessage, _: &mut Context<'_>) {
+        if let Some(target) = self.command.number(message) {
+            self.memory.target = target;
+        }
+    }
+
+    fn before_step(&mut self, context: &mut Context<'_>) {
+        let (cell, model) = (&mut *context.cell, context.model);
+        let step_size_s = context.time.step_size_s;
+        for ((joint, axis), memory) in self.joints.iter().zip(&mut self.memory.pids) {
+            let error = cell.joint_position(model, *joint, *axis) - self.memory.target;
+            if self.uses_velocity {
+                let most = self.pid.command[1].abs();
+                let velocity = (-error / step_size_s).clamp(-most, most);
+                cell.drive_joint(model, *joint, *axis, velocity);
+            } else {
+                let force = self.pid.update(memory, error, step_size_s);
+                cell.push_joint(model, *joint, *axis, force);
+            }
+        }
+    }
+
+    fn save(&self) -> Vec<u8> {
+        super::save(&self.memory)
+    }
+
+    fn load(&mut self, bytes: &[u8]) -> Result<(), postcard::Error> {
+        super::load(&mut self.memory, bytes)?;
+        let count = self.joints.len();
+        self.memory.pids.resize(count, PidMemory::default());
+        Ok(())
+    }
+}
