@@ -72,6 +72,9 @@ pub fn read(text: &str) -> Result<Vec<ScheduledCommand>, CommandsFileError> {
 }
 
 /// Returns a command as a line of a file, without its end.
+///
+/// # Panics
+/// Never: names and values are JSON.
 pub fn line_of(scheduled: &ScheduledCommand) -> String {
     let mut line = Line {
         iteration: scheduled.iteration.0,

@@ -444,10 +444,14 @@ fn refused(service: &str, reason: impl Into<String>) -> ServiceError {
     }
 }
 
+/// Returns position and orientation xyzw.
 fn numbers(pose: &Pose) -> [f64; 7] {
-    let [x, y, z] = (&pose.position).into();
-    let [i, j, k, w] = pose.orientation.xyzw();
-    [x, y, z, i, j, k, w]
+    let position: [f64; 3] = (&pose.position).into();
+    let orientation = pose.orientation.xyzw();
+    std::array::from_fn(|index| match index {
+        0..3 => position[index],
+        _ => orientation[index - 3],
+    })
 }
 
 #[cfg(test)]
