@@ -108,9 +108,6 @@ pub struct RunArguments {
     /// Write what every iteration changed to this file: performers' cells and states, bit for bit
     #[arg(long, value_name = "FILE", env = "PHALANX_STATES")]
     pub states: Option<PathBuf>,
-    /// Write one line per message of every topic to this file, whether or not anyone listens
-    #[arg(long, value_name = "FILE", env = "PHALANX_MESSAGES")]
-    pub messages: Option<PathBuf>,
     /// Do the commands in this file at their iterations: JSON lines, see docs/commands.md
     #[arg(long, value_name = "FILE", env = "PHALANX_COMMANDS")]
     pub commands: Option<PathBuf>,
@@ -121,6 +118,9 @@ pub struct RunArguments {
     #[arg(long, value_name = "BOOL", env = "PHALANX_ALLOW_PROGRAMS")]
     #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub allow_programs: Option<bool>,
+    /// Write one line per message of every topic to this file, whether or not anyone listens
+    #[arg(long, value_name = "FILE", env = "PHALANX_MESSAGES")]
+    pub messages: Option<PathBuf>,
     /// Threads that step cells, in each process [default: 1]
     #[arg(long, value_name = "N", env = "PHALANX_THREADS")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=i64::from(THREADS_MAX)))]

@@ -43,12 +43,12 @@ pub struct LaunchPlan {
     pub digests: Option<PathBuf>,
     /// Where what every iteration changed is written.
     pub states: Option<PathBuf>,
-    /// Where a line for every message is written.
-    pub messages: Option<PathBuf>,
     /// Where the commands that are done at their iterations are read.
     pub commands: Option<PathBuf>,
     /// Where the commands that were done are written.
     pub record_commands: Option<PathBuf>,
+    /// Where a line for every message is written.
+    pub messages: Option<PathBuf>,
     /// Threads that step cells, in each process.
     pub threads: u32,
     /// Whether every step is done twice and compared.
@@ -137,14 +137,14 @@ impl LaunchPlan {
         if let Some(states) = &self.states {
             flag(&mut arguments, "--states", states);
         }
-        if let Some(messages) = &self.messages {
-            flag(&mut arguments, "--messages", messages);
-        }
         if let Some(commands) = &self.commands {
             flag(&mut arguments, "--commands", commands);
         }
         if let Some(record) = &self.record_commands {
             flag(&mut arguments, "--record-commands", record);
+        }
+        if let Some(messages) = &self.messages {
+            flag(&mut arguments, "--messages", messages);
         }
         if self.paused {
             arguments.push("--paused".into());
@@ -280,9 +280,9 @@ mod tests {
             seed: 7,
             digests: Some("d.txt".into()),
             states: Some("s.bin".into()),
-            messages: Some("m.txt".into()),
             commands: Some("in.jsonl".into()),
             record_commands: Some("out.jsonl".into()),
+            messages: Some("m.txt".into()),
             threads: 2,
             verify: true,
             balance: false,
@@ -316,10 +316,10 @@ mod tests {
             "--network-role=primary --network-secondaries=2 --heartbeat-interval-ms=100 \
              --heartbeat-timeout-ms=2000 --peer-timeout=30 --step-timeout=30 --bind=ipc:///run/a \
              --summary=/run/a/summary.json --seed=7 --iterations=5 --real-time-factor=0 \
-             --digests=d.txt --states=s.bin --messages=m.txt --commands=in.jsonl \
-             --record-commands=out.jsonl --paused --threads=2 --balance=off --verify \
-             --auto-levels=8 --levels-load=buffer --minimum-stay=0.05 --interaction-margin=0.02 \
-             --lifeline -- -odd.sdf b.sdf"
+             --digests=d.txt --states=s.bin --commands=in.jsonl --record-commands=out.jsonl \
+             --messages=m.txt --paused --threads=2 --balance=off --verify --auto-levels=8 \
+             --levels-load=buffer --minimum-stay=0.05 --interaction-margin=0.02 --lifeline \
+             -- -odd.sdf b.sdf"
         );
         assert_eq!(
             line(&commands[2]),
@@ -347,9 +347,9 @@ mod tests {
             real_time_factor: None,
             digests: None,
             states: None,
-            messages: None,
             commands: None,
             record_commands: None,
+            messages: None,
             verify: false,
             levels: LevelsConfig::default(),
             ..plan(0)
@@ -360,9 +360,9 @@ mod tests {
             "--real-time-factor",
             "--digests",
             "--states",
-            "--messages",
             "--commands",
             "--record-commands",
+            "--messages",
             "--verify",
             "--auto-levels",
         ] {

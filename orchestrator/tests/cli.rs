@@ -402,7 +402,7 @@ fn a_script_of_commands_is_checked_before_anything_is_started() {
     place.refuses(&run, 3, "c.jsonl:2: there is no command \"fly\"");
     let same = ["run", "--headless", "--commands", &script];
     let same = [&same[..], &["--record-commands", &script]].concat();
-    place.refuses(&same, 2, "--record-commands needs a file of its own");
+    place.refuses(&same, 2, "need a file each");
     assert!(place.has_no_run());
 }
 

@@ -60,14 +60,16 @@ pub(crate) struct Cli {
     /// `phalanx diff`
     #[arg(long, value_name = "FILE")]
     states: Option<PathBuf>,
+    /// Do the commands in this file at their iterations: JSON lines, see docs/commands.md
+    #[arg(long, value_name = "FILE")]
+    commands: Option<PathBuf>,
+    /// Write the commands that were done, with their iterations, for --commands
+    #[arg(long, value_name = "FILE")]
+    record_commands: Option<PathBuf>,
     /// Write one line per message of every topic, whether or not anyone listens: its iteration,
     /// topic, publisher and digest, for `phalanx diff`
     #[arg(long, value_name = "FILE")]
     messages: Option<PathBuf>,
-    /// Do the commands in this file at their iterations: JSON lines, see docs/commands.md
-    commands: Option<PathBuf>,
-    /// Write the commands that were done, with their iterations, for --commands
-    record_commands: Option<PathBuf>,
     /// Threads that step cells, in each process
     #[arg(long, value_name = "N", default_value_t = 1)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=i64::from(THREADS_MAX)))]
@@ -170,12 +172,12 @@ pub(crate) struct Run {
     pub digests: Option<PathBuf>,
     /// Where states go.
     pub states: Option<PathBuf>,
-    /// Where messages go.
-    pub messages: Option<PathBuf>,
     /// Where the commands that are done at their iterations are read.
     pub commands: Option<PathBuf>,
     /// Where the commands that were done go.
     pub record_commands: Option<PathBuf>,
+    /// Where messages go.
+    pub messages: Option<PathBuf>,
     /// Threads that step cells, in each process.
     pub threads: u32,
     /// Whether every step is done twice and compared.
@@ -245,9 +247,9 @@ impl Cli {
             (self.paused, "--paused"),
             (self.digests.is_some(), "--digests"),
             (self.states.is_some(), "--states"),
-            (self.messages.is_some(), "--messages"),
             (self.commands.is_some(), "--commands"),
             (self.record_commands.is_some(), "--record-commands"),
+            (self.messages.is_some(), "--messages"),
             (self.summary.is_some(), "--summary"),
         ];
         Request::Secondary {
@@ -281,16 +283,14 @@ impl Cli {
             ("--digests", &self.digests),
             ("--states", &self.states),
             ("--messages", &self.messages),
+            ("--commands", &self.commands),
+            ("--record-commands", &self.record_commands),
         ];
         for (index, (name, path)) in files.iter().enumerate() {
             let mut others = files[..index].iter();
             if let Some((other, _)) = others.find(|(_, it)| path.is_some() && it == path) {
                 return Err(format!("{other} and {name} need a file each"));
             }
-        }
-        let others = [&self.digests, &self.states, &self.messages, &self.commands];
-        if self.record_commands.is_some() && others.contains(&&self.record_commands) {
-            return Err("--record-commands needs a file of its own".to_owned());
         }
         Ok(Run {
             worlds: self.worlds,
@@ -301,9 +301,9 @@ impl Cli {
             seed: self.seed,
             digests: self.digests,
             states: self.states,
-            messages: self.messages,
             commands: self.commands,
             record_commands: self.record_commands,
+            messages: self.messages,
             threads: self.threads,
             verify: self.verify,
             auto_levels: self.auto_levels,
@@ -475,13 +475,13 @@ mod tests {
     fn several_worlds_may_be_named_and_files_of_proof_differ() {
         check("a.sdf b.sdf", Ok("[\"a.sdf\", \"b.sdf\"]"));
         check("--digests x --states x w.sdf", Err("a file each"));
+        let same = "--commands x --record-commands x w.sdf";
+        check(same, Err("need a file each"));
         check(
             "--states x --messages x w.sdf",
             Err("--states and --messages need a file each"),
         );
         check("--messages m w.sdf", Ok("messages: Some(\"m\")"));
-        let same = "--commands x --record-commands x w.sdf";
-        check(same, Err("a file of its own"));
     }
 
     #[test]

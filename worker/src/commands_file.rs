@@ -98,7 +98,7 @@ mod tests {
         let command = ScheduledCommand {
             iteration: Iteration(0),
             paused_round: None,
-            command: Command::Pause,
+            command: Command::SetSeed { seed: 1 },
         };
         record.write(&command).unwrap();
         assert!(record.finish().is_err());

@@ -281,14 +281,14 @@ fn create_proof(run: &Run, plan: &Plan, step_size: Duration) -> anyhow::Result<P
     let states = run.states.as_deref().map(|path| {
         StatesFile::create(path, plan, step_size).with_context(|| context("states", path))
     });
-    let messages = run
-        .messages
-        .as_deref()
-        .map(|path| MessagesFile::create(path).with_context(|| context("messages", path)));
     let commands = run
         .record_commands
         .as_deref()
         .map(|path| CommandsRecord::create(path).with_context(|| context("commands", path)));
+    let messages = run
+        .messages
+        .as_deref()
+        .map(|path| MessagesFile::create(path).with_context(|| context("messages", path)));
     Ok(ProofFiles {
         digests: digests.transpose()?,
         states: states.transpose()?,

@@ -1,5 +1,5 @@
-//! The files that show what a run computed: digests for every iteration, states, messages and
-//! commands.
+//! The files that show what a run computed: digests for every iteration, states, messages, and
+//! the commands that it was given.
 //!
 //! A file that cannot be written ends the run: half a proof is none.
 
@@ -22,10 +22,10 @@ pub struct ProofFiles {
     pub digests: Option<DigestsFile>,
     /// What every iteration changed.
     pub states: Option<StatesFile>,
-    /// What was said on topics; the status thread writes it.
-    pub messages: Option<MessagesFile>,
     /// What was asked of the run, and when.
     pub commands: Option<CommandsRecord>,
+    /// What was said on topics; the status thread writes it.
+    pub messages: Option<MessagesFile>,
 }
 
 impl ProofFiles {

@@ -1,10 +1,9 @@
 //! Files of commands, one JSON object per line: what is done at which iteration, so that a run can
 //! be scripted, and what was recorded of one can be repeated bit for bit.
 //!
-//! A line has `iteration`, `paused_round` where time stood still, and one of: `command`;
-//! `topic`, `type` and `message`; `service`, `type` and `request`. Commands are named as on the
-//! command line, with the fields of [`Command`]: `{"step": {"count": 5}}`. Blank lines and those
-//! that begin with `#` mean nothing.
+//! A line has `iteration`, `paused_round` where time stood still, and either `command` or `topic`,
+//! `type` and `message`. Commands are named with dashes and have the fields of [`Command`]:
+//! `{"set-seed": {"seed": 5}}`. Blank lines and those that begin with `#` mean nothing.
 
 use protocol::{Command, Iteration, ScheduledCommand};
 use serde::{Deserialize, Serialize};
@@ -34,14 +33,10 @@ struct Line {
     command: Option<Value>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     topic: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    service: Option<String>,
     #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
     kind: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     message: Option<Value>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    request: Option<Value>,
 }
 
 /// Returns the commands of a file, in its order, which is that of their iterations.
@@ -77,6 +72,9 @@ pub fn read(text: &str) -> Result<Vec<ScheduledCommand>, CommandsFileError> {
 }
 
 /// Returns a command as a line of a file, without its end.
+///
+/// # Panics
+/// Never: names and values are JSON.
 pub fn line_of(scheduled: &ScheduledCommand) -> String {
     let mut line = Line {
         iteration: scheduled.iteration.0,
@@ -84,26 +82,18 @@ pub fn line_of(scheduled: &ScheduledCommand) -> String {
         ..Line::default()
     };
     let shown = match &scheduled.command {
-        Command::Publish { kind, body, .. } | Command::CallService { kind, body, .. } => {
-            messages::find(kind).and_then(|kind| kind.to_json(body).ok())
-        }
+        Command::Publish { topic, kind, body } => messages::find(kind)
+            .and_then(|kind| kind.to_json(body).ok())
+            .map(|message| (topic, kind, message)),
         _ => None,
     };
-    match (&scheduled.command, shown) {
-        (Command::Publish { topic, kind, .. }, Some(message)) => {
-            line.topic = Some(topic.clone());
-            line.kind = Some(kind.clone());
-            line.message = Some(message);
-        }
-        (Command::CallService { service, kind, .. }, Some(request)) => {
-            line.service = Some(service.clone());
-            line.kind = Some(kind.clone());
-            line.request = Some(request);
-        }
-        (command, _) => {
-            let value = serde_json::to_value(command);
-            line.command = Some(renamed(value.unwrap_or_default(), kebab));
-        }
+    if let Some((topic, kind, message)) = shown {
+        line.topic = Some(topic.clone());
+        line.kind = Some(kind.clone());
+        line.message = Some(message);
+    } else {
+        let value = serde_json::to_value(&scheduled.command);
+        line.command = Some(renamed(value.unwrap_or_default(), kebab));
     }
     serde_json::to_string(&line).expect("names and values are JSON")
 }
@@ -111,33 +101,27 @@ pub fn line_of(scheduled: &ScheduledCommand) -> String {
 fn read_line(text: &str) -> Result<ScheduledCommand, String> {
     let line: Line = serde_json::from_str(text).map_err(|error| error.to_string())?;
     let (iteration, paused_round) = (Iteration(line.iteration), line.paused_round);
-    let command = match (line.command, line.topic, line.service) {
-        (Some(command), None, None) if line.kind.is_none() => read_command(command)?,
-        (None, Some(topic), None) if line.request.is_none() => {
+    let command = match (line.command, line.topic) {
+        (Some(command), None) if line.kind.is_none() && line.message.is_none() => {
+            read_command(command)?
+        }
+        (None, Some(topic)) => {
             if !protocol::topic::is_message_name(&topic) {
                 return Err(format!("no topic can be named {topic:?}"));
             }
-            let (kind, body) = read_message(line.kind, line.message, "message")?;
+            let (kind, body) = read_message(line.kind, line.message)?;
             Command::Publish { topic, kind, body }
         }
-        (None, None, Some(service)) if line.message.is_none() => {
-            let (kind, body) = read_message(line.kind, line.request, "request")?;
-            Command::CallService {
-                service,
-                kind,
-                body,
-            }
-        }
         _ => {
-            return Err(
-                "a line has either command, or topic, type and message, or service, type and \
-                 request"
-                    .to_owned(),
-            );
+            let wanted = "a line has either command, or topic, type and message";
+            return Err(wanted.to_owned());
         }
     };
-    if command.only_asks() || command == Command::Interrupt {
-        return Err("this command changes nothing and cannot be scheduled".to_owned());
+    if !can_be_scheduled(&command) {
+        let name = command.text().unwrap_or_else(|| "this command".to_owned());
+        return Err(format!(
+            "{name} changes nothing within the worlds, and cannot stand in a file"
+        ));
     }
     Ok(ScheduledCommand {
         iteration,
@@ -162,11 +146,40 @@ fn read_command(value: Value) -> Result<Command, String> {
     })
 }
 
-fn read_message(
-    kind: Option<String>,
-    message: Option<Value>,
-    what: &str,
-) -> Result<(String, Vec<u8>), String> {
+/// Tells whether a command is about what the worlds are, rather than when and where they are
+/// computed.
+fn can_be_scheduled(command: &Command) -> bool {
+    match command {
+        Command::Reset { .. }
+        | Command::SetSeed { .. }
+        | Command::SetStepSize { .. }
+        | Command::Spawn(_)
+        | Command::Remove { .. }
+        | Command::SetPoses { .. }
+        | Command::SetPerformer { .. }
+        | Command::ApplyWrench { .. }
+        | Command::SetJoint { .. }
+        | Command::SetCollisions { .. }
+        | Command::Attach { .. }
+        | Command::Detach { .. }
+        | Command::Publish { .. } => true,
+        Command::Play
+        | Command::Pause
+        | Command::Step { .. }
+        | Command::RunTo { .. }
+        | Command::SetRealTimeFactor { .. }
+        | Command::MoveCell { .. }
+        | Command::CallService { .. }
+        | Command::Stop
+        | Command::Interrupt
+        | Command::Ping
+        | Command::Snapshot
+        | Command::Layout
+        | Command::Topics => false,
+    }
+}
+
+fn read_message(kind: Option<String>, message: Option<Value>) -> Result<(String, Vec<u8>), String> {
     let name = kind.ok_or("the type is missing")?;
     let Some(kind) = messages::find(&name) else {
         return Err(format!("there is no type {name}"));
@@ -174,7 +187,7 @@ fn read_message(
     let message = message.unwrap_or_else(|| Value::Object(Map::new()));
     let body = kind.from_json(message).map_err(|error| {
         let cause = std::error::Error::source(&error).map(ToString::to_string);
-        format!("the {what} is {error}: {}", cause.unwrap_or_default())
+        format!("the message is {error}: {}", cause.unwrap_or_default())
     })?;
     Ok((kind.name.to_owned(), body))
 }
@@ -237,8 +250,8 @@ mod tests {
 
     #[test]
     fn every_command_comes_back_as_it_was_written() {
-        comes_back(Command::Play, r#"{"iteration":7,"command":"play"}"#);
-        comes_back(Command::Step { count: 5 }, r#"{"step":{"count":5}}"#);
+        let seed = Command::SetSeed { seed: u64::MAX };
+        comes_back(seed, r#"{"set-seed":{"seed":18446744073709551615}}"#);
         let what = ResetKind::Models;
         comes_back(Command::Reset { what }, r#"{"reset":{"what":"models"}}"#);
         let spawn = SpawnRequest {
@@ -275,19 +288,16 @@ mod tests {
             body: messages::encode(&twist),
         };
         comes_back(publish, r#""topic":"/cmd_vel","type":"gz.msgs.Twist""#);
-        let call = Command::CallService {
-            service: "/world/w/control".to_owned(),
-            kind: "gz.msgs.WorldControl".to_owned(),
-            body: messages::encode(&messages::command::WorldControl::default()),
-        };
-        comes_back(call, r#""service":"/world/w/control""#);
     }
 
     #[test]
     fn lines_say_when_and_some_mean_nothing() {
-        let text = "# a script\n\n{\"iteration\": 3, \"command\": \"pause\"}\n\
-                    {\"iteration\": 3, \"paused_round\": 2, \"command\": \"play\"}\n";
-        let commands = read(text).unwrap();
+        let reset = "\"command\": {\"reset\": {\"what\": \"models\"}}}\n";
+        let text = format!(
+            "# a script\n\n{{\"iteration\": 3, {reset}{{\"iteration\": 3, \
+             \"paused_round\": 2, {reset}"
+        );
+        let commands = read(&text).unwrap();
         let when = commands
             .iter()
             .map(|one| (one.iteration.0, one.paused_round));
@@ -300,9 +310,9 @@ mod tests {
         check_error("\n{\"command\": \"play\"}", 2, "iteration");
         let unknown = "{\"iteration\": 1, \"command\": \"fly\"}";
         check_error(unknown, 1, "there is no command \"fly\"");
-        let late = "{\"iteration\": 5, \"command\": \"play\"}\n{\"iteration\": 4, \
-                    \"command\": \"play\"}";
-        check_error(late, 2, "ascending");
+        let seed = "\"command\": {\"set-seed\": {\"seed\": 1}}}";
+        let late = format!("{{\"iteration\": 5, {seed}\n{{\"iteration\": 4, {seed}");
+        check_error(&late, 2, "ascending");
         let field = "{\"iteration\": 1, \"command\": {\"step\": {\"counts\": 1}}}";
         check_error(field, 1, "command step: missing field `count`");
         let twist = |message: &str| {
@@ -316,6 +326,9 @@ mod tests {
         check_error(&twist("{}").replace("/a", "/a b"), 1, "no topic");
         check_error(&twist("{}").replace("Twist", "Twists"), 1, "no type");
         check_error("{\"iteration\": 1}", 1, "either command");
-        check_error("{\"iteration\": 1, \"command\": \"ping\"}", 1, "scheduled");
+        for command in ["\"ping\"", "\"stop\"", "{\"step\": {\"count\": 5}}"] {
+            let line = format!("{{\"iteration\": 1, \"command\": {command}}}");
+            check_error(&line, 1, "cannot stand in a file");
+        }
     }
 }

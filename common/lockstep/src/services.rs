@@ -19,6 +19,20 @@ const SERVER_CONTROL: &str = "/server_control";
 /// The kind of all replies.
 pub const REPLY_KIND: &str = "gz.msgs.Boolean";
 
+/// The types of entities in the order of their numbers in `gz.msgs.Entity`.
+const ENTITY_TYPES: [&str; 10] = [
+    "NONE",
+    "LIGHT",
+    "MODEL",
+    "LINK",
+    "VISUAL",
+    "COLLISION",
+    "SENSOR",
+    "JOINT",
+    "ACTOR",
+    "WORLD",
+];
+
 /// The most models that one call may create or move.
 const ENTITIES_MAX: usize = 10_000;
 
@@ -324,8 +338,8 @@ fn create_multiple(call: &Call<'_>) -> Result<Vec<Command>, ServiceError> {
 
 fn remove(call: &Call<'_>) -> Result<Vec<Command>, ServiceError> {
     let entity: Entity = call.request()?;
-    match entity.r#type.as_str() {
-        "MODEL" | "" => Ok(vec![Command::Remove {
+    match entity_type(&entity) {
+        "MODEL" | "NONE" | "" => Ok(vec![Command::Remove {
             model: call.reported(&entity.name)?,
         }]),
         other => Err(call.refuse(format!("only a MODEL can be removed, not a {other}"))),
@@ -334,13 +348,21 @@ fn remove(call: &Call<'_>) -> Result<Vec<Command>, ServiceError> {
 
 fn set_collisions(call: &Call<'_>, enabled: bool) -> Result<Vec<Command>, ServiceError> {
     let request: Entity = call.request()?;
-    match request.r#type.as_str() {
-        "MODEL" | "LINK" | "" => Ok(vec![Command::SetCollisions {
+    match entity_type(&request) {
+        "MODEL" | "LINK" | "NONE" | "" => Ok(vec![Command::SetCollisions {
             entity: call.reported(&request.name)?,
             enabled,
         }]),
         other => Err(call.refuse(format!("name a MODEL or a LINK, not a {other}"))),
     }
+}
+
+/// Returns the type that an entity is said to have, which may be given by its number.
+fn entity_type(entity: &Entity) -> &str {
+    let number = entity.r#type.parse::<usize>().ok();
+    number
+        .and_then(|number| ENTITY_TYPES.get(number).copied())
+        .unwrap_or(&entity.r#type)
 }
 
 fn set_performer(call: &Call<'_>) -> Result<Vec<Command>, ServiceError> {
@@ -422,10 +444,14 @@ fn refused(service: &str, reason: impl Into<String>) -> ServiceError {
     }
 }
 
+/// Returns position and orientation xyzw.
 fn numbers(pose: &Pose) -> [f64; 7] {
-    let [x, y, z] = (&pose.position).into();
-    let [i, j, k, w] = pose.orientation.xyzw();
-    [x, y, z, i, j, k, w]
+    let position: [f64; 3] = (&pose.position).into();
+    let orientation = pose.orientation.xyzw();
+    std::array::from_fn(|index| match index {
+        0..3 => position[index],
+        _ => orientation[index - 3],
+    })
 }
 
 #[cfg(test)]

@@ -123,7 +123,7 @@ impl Time {
     /// Makes a time of nanoseconds.
     pub fn from_ns(ns: u64) -> Self {
         Self {
-            sec: (ns / 1_000_000_000) as i64,
+            sec: (ns / 1_000_000_000).cast_signed(),
             nsec: (ns % 1_000_000_000) as i32,
         }
     }

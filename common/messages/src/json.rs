@@ -99,7 +99,7 @@ impl Given {
     }
 }
 
-impl<'de> IntoDeserializer<'de, Error> for Given {
+impl IntoDeserializer<'_, Error> for Given {
     type Deserializer = Self;
 
     fn into_deserializer(self) -> Self {

@@ -240,5 +240,6 @@ mod tests {
         check("remove box --axis 1", Err("--axis goes with set-joint"));
         check("spawn /no/such.sdf", Err("cannot read /no/such.sdf: "));
         check("spawn -", Err("there is none here"));
+        check("spawn /dev/zero", Err("/dev/zero is no file"));
     }
 }

@@ -2,6 +2,7 @@
 
 use super::*;
 use protocol::Iteration;
+use transport::Publisher;
 use transport::memory::{MemoryPrimaryLink, Network};
 
 /// Returns the next message at a primary: who sent it, and what it asks.
@@ -119,6 +120,32 @@ async fn an_answer_that_is_not_understood_is_told_and_not_hidden() {
     let answer = tokio::time::timeout(Duration::from_secs(20), answer(&mut connection, request));
     let error = answer.await.expect("an end came in time").unwrap_err();
     assert!(matches!(error, AskError::Failed(_)), "{error}");
+}
+
+#[tokio::test]
+async fn what_is_said_on_a_topic_is_told_and_nothing_else() {
+    let network = Network::new();
+    let _primary = network.primary();
+    let heard = topic::of_message("/a");
+    let subscription = Subscription::Status(&[&heard]);
+    let mut connection = Connection::over(network.peer(&"client".into(), subscription));
+    assert_eq!(news(&mut connection).await, News::Connected);
+    let mut publisher = network.publisher();
+    let message = |name: &str| TopicMessage {
+        topic: name.to_owned(),
+        kind: "gz.msgs.Empty".to_owned(),
+        publisher: protocol::Publisher::Client,
+        iteration: Iteration(3),
+        sim_time: protocol::SimTime(3_000_000),
+        body: Vec::new(),
+    };
+    for name in ["/ab", "/a"] {
+        let bytes = protocol::encode(&envelope(message(name)));
+        let frame = topic::of_message(name);
+        publisher.publish(&frame, &bytes).unwrap();
+    }
+    let told = news(&mut connection).await;
+    assert_eq!(told, News::Message(Box::new(message("/a"))));
 }
 
 #[tokio::test]

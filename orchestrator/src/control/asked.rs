@@ -56,6 +56,9 @@ pub enum LoadError {
         /// The model.
         model: String,
     },
+    /// A device or pipe, where nobody can wait for it.
+    #[error("{} is no file", .0.display())]
+    NoFile(PathBuf),
     /// Standard input, where there is none.
     #[error("- is standard input, and there is none here: name a file")]
     NoInput,
@@ -89,6 +92,9 @@ impl Asked {
         };
         if path == Path::new("-") && !has_input {
             return Err(LoadError::NoInput);
+        }
+        if !has_input && path.exists() && !path.is_file() {
+            return Err(LoadError::NoFile(path));
         }
         let text = read(&path)?;
         match self.command {

@@ -110,13 +110,18 @@ impl<'a> Words<'a> {
 
 /// Returns the pose of x, y, z \[m\] and perhaps roll, pitch, yaw \[rad\].
 pub(super) fn pose(numbers: &[f64]) -> Option<LinkPose> {
-    let (position, angles) = match numbers {
-        [x, y, z] => ([*x, *y, *z], [0.0; 3]),
-        [x, y, z, roll, pitch, yaw] => ([*x, *y, *z], [*roll, *pitch, *yaw]),
+    let position = *numbers.first_chunk::<3>()?;
+    let angles = match numbers.len() {
+        3 => [0.0; 3],
+        6 => *numbers.last_chunk::<3>()?,
         _ => return None,
     };
-    let [x, y, z] = position;
-    let [i, j, k, w] = sdf::Pose::from_xyz_rpy(position, angles).orientation_xyzw;
-    let pose = [x, y, z, i, j, k, w];
-    pose.iter().all(|number| number.is_finite()).then_some(pose)
+    let orientation = sdf::Pose::from_xyz_rpy(position, angles).orientation_xyzw;
+    let pose = std::array::from_fn(|index| match index {
+        0..3 => position[index],
+        _ => orientation[index - 3],
+    });
+    pose.iter()
+        .all(|number: &f64| number.is_finite())
+        .then_some(pose)
 }

@@ -191,6 +191,14 @@ impl Process {
             let _ = kill_process_group(group, signal);
         }
     }
+
+    /// Kills what a process that has just ended left behind in its group.
+    pub fn kill_rest(&self) {
+        if let Some(group) = i32::try_from(self.pid).ok().and_then(Pid::from_raw) {
+            // Mostly nothing is left, which is no failure.
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+    }
 }
 
 impl Drop for Process {

@@ -136,6 +136,7 @@ impl Programs {
         };
         // Nothing is awaited from here on, so that no end is lost.
         let (process, is_critical) = self.running.swap_remove(index);
+        process.kill_rest();
         ProgramEnd {
             name: process.name().to_owned(),
             failure: (!status.success()).then(|| describe(status)),
@@ -155,6 +156,7 @@ impl Programs {
                 process.signal(Signal::KILL);
                 process.exit().await;
             }
+            process.kill_rest();
             process.finish_log().await;
         }
         self.running.clear();

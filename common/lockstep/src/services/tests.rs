@@ -95,7 +95,9 @@ fn entities_are_found_by_name_and_kind() {
         model: "box".to_owned(),
     };
     let model = json!({"name": "box", "type": "MODEL"});
-    check("/world/w/remove", model, &[remove]);
+    check("/world/w/remove", model, std::slice::from_ref(&remove));
+    let by_number = json!({"name": "box", "type": "2"});
+    check("/world/w/remove", by_number, &[remove]);
     let light = json!({"name": "sun", "type": "LIGHT"});
     check_error("/world/w/remove", light, "only a MODEL");
     check_error("/world/w/remove", json!({"id": 8}), "no name");

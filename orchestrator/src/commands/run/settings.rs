@@ -32,14 +32,14 @@ pub(super) struct Settings {
     pub(super) digests: Option<PathBuf>,
     /// Where what every iteration changed is written.
     pub(super) states: Option<PathBuf>,
-    /// Where a line for every message is written.
-    pub(super) messages: Option<PathBuf>,
     /// Where the commands that are done at their iterations are read.
     pub(super) commands: Option<PathBuf>,
     /// Where the commands that were done are written.
     pub(super) record_commands: Option<PathBuf>,
     /// What runs beside the simulation.
     pub(super) programs: Vec<ProgramPlan>,
+    /// Where a line for every message is written.
+    pub(super) messages: Option<PathBuf>,
     /// Whether there is no view.
     pub(super) headless: bool,
 }
@@ -52,7 +52,7 @@ impl Settings {
     pub(super) fn resolve(arguments: RunArguments) -> Result<Self, Failed> {
         let config = load(&arguments.files)?;
         let config = with_flags(config, &arguments)?;
-        check_files(&arguments)?;
+        check_commands(arguments.commands.as_deref())?;
         let files = check_worlds(&config)?;
         let allowed = arguments.allow_programs.unwrap_or(false);
         let programs = programs(&config, &files, allowed)?;
@@ -69,10 +69,10 @@ impl Settings {
             stem,
             digests: arguments.digests,
             states: arguments.states,
-            messages: arguments.messages,
             commands: arguments.commands,
             record_commands: arguments.record_commands,
             programs,
+            messages: arguments.messages,
             headless: arguments.headless,
         })
     }
@@ -154,6 +154,8 @@ fn with_flags(mut config: Config, arguments: &RunArguments) -> Result<Config, Fa
         ("--digests", &arguments.digests),
         ("--states", &arguments.states),
         ("--messages", &arguments.messages),
+        ("--commands", &arguments.commands),
+        ("--record-commands", &arguments.record_commands),
     ];
     for (index, (name, path)) in files.iter().enumerate() {
         let mut others = files[..index].iter();
@@ -199,20 +201,9 @@ fn check_worlds(config: &Config) -> Result<Vec<(String, Vec<World>)>, Failed> {
     Ok(files)
 }
 
-/// Makes sure that files of commands can be used.
-fn check_files(arguments: &RunArguments) -> Result<(), Failed> {
-    let RunArguments {
-        digests,
-        states,
-        commands,
-        record_commands,
-        ..
-    } = arguments;
-    if record_commands.is_some() && [digests, states, commands].contains(&record_commands) {
-        let message = "--record-commands needs a file of its own";
-        return Err(Failed::message(ExitCode::Usage, message));
-    }
-    let Some(path) = commands else {
+/// Makes sure that the file of commands, if there is one, can be used.
+fn check_commands(path: Option<&Path>) -> Result<(), Failed> {
+    let Some(path) = path else {
         return Ok(());
     };
     let text = std::fs::read_to_string(path)
@@ -379,17 +370,11 @@ mod tests {
     fn a_wrong_file_of_commands_is_told_with_its_line() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("c.jsonl");
-        std::fs::write(&path, "{\"iteration\": 1, \"command\": \"play\"}\n{}\n").unwrap();
-        let mut arguments = RunArguments {
-            commands: Some(path.clone()),
-            ..RunArguments::default()
-        };
-        let failed = check_files(&arguments).unwrap_err();
+        std::fs::write(&path, "#\n{}\n").unwrap();
+        let failed = check_commands(Some(&path)).unwrap_err();
         assert_eq!(failed.code, ExitCode::Configuration);
         let text = failed.error.to_string();
         assert!(text.contains("c.jsonl:2: missing field"), "{text}");
-        arguments.record_commands = Some(path);
-        assert_eq!(check_files(&arguments).unwrap_err().code, ExitCode::Usage);
     }
 
     #[test]

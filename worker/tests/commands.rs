@@ -1,0 +1,102 @@
+//! Shows that a run does the commands of a file at their iterations, that what it records gives the
+//! same digests when it is done again, and that a wrong file is refused before anything is done.
+//! Runs the real program standalone.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+const WORLD: &str = "<sdf version='1.9'><world name='w'><gravity>0 0 -9.8</gravity>\
+    <model name='box'><pose>0 0 50 0 0 0</pose><link name='l'><inertial><mass>1</mass></inertial>\
+    <collision name='c'><geometry><sphere><radius>0.5</radius></sphere></geometry></collision>\
+    </link></model></world></sdf>";
+
+/// Moves the box at iteration 20 and pushes it at 30.
+const SCRIPT: &str = concat!(
+    "# a script\n",
+    r#"{"iteration": 20, "command": {"set-poses": {"poses": ["#,
+    r#"{"model": "box", "pose": [1, 0, 50, 0, 0, 0, 1]}]}}}"#,
+    "\n",
+    r#"{"iteration": 30, "command": {"apply-wrench": {"link": "box::l", "#,
+    r#""force": [5, 0, 0], "torque": [0, 0, 0], "duration_s": 0.01}}}"#,
+    "\n",
+);
+
+struct Place {
+    folder: tempfile::TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let place = Self { folder };
+        place.write("w.sdf", WORLD);
+        place.write("script.jsonl", SCRIPT);
+        place
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        std::fs::write(self.path(name), text).expect("the temporary folder can be written to");
+    }
+
+    fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path(name)).expect("the run wrote the file")
+    }
+
+    fn worker(&self, arguments: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_worker"))
+            .args(["--iterations", "50", "--real-time-factor", "0"])
+            .args(arguments)
+            .arg("w.sdf")
+            .current_dir(Path::new(self.folder.path()))
+            .output()
+            .expect("the program runs")
+    }
+
+    /// Returns the digest of every iteration of a run.
+    fn digests(&self, arguments: &[&str]) -> Vec<String> {
+        let output = self.worker(&[&["--digests", "digests.txt"], arguments].concat());
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{arguments:?}: {stderr}");
+        self.read("digests.txt")
+            .lines()
+            .map(str::to_owned)
+            .collect()
+    }
+}
+
+#[test]
+fn what_was_done_is_recorded_and_done_again_bit_for_bit() {
+    let place = Place::new();
+    let plain = place.digests(&[]);
+    let commands = ["--commands", "script.jsonl"];
+    let record = ["--record-commands", "record.jsonl"];
+    let first = place.digests(&[commands, record].concat());
+    assert_eq!(first[..20], plain[..20], "nothing is done before its time");
+    assert_ne!(
+        first[20], plain[20],
+        "the first command is done at iteration 20"
+    );
+    let record = place.read("record.jsonl");
+    let iterations: Vec<&str> = record.lines().map(|line| &line[..15]).collect();
+    assert_eq!(iterations, ["{\"iteration\":20", "{\"iteration\":30"]);
+    let again = place.digests(&["--commands", "record.jsonl"]);
+    assert_eq!(again, first);
+}
+
+#[test]
+fn a_wrong_file_is_refused_with_its_line() {
+    let place = Place::new();
+    place.write(
+        "bad.jsonl",
+        "\n{\"iteration\": 1, \"command\": {\"remove\": {}}}\n",
+    );
+    let output = place.worker(&["--commands", "bad.jsonl"]);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{stderr}");
+    let wanted = "bad.jsonl:2: command remove: missing field `model`";
+    assert!(stderr.contains(wanted), "{stderr}");
+}
