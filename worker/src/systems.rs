@@ -18,6 +18,8 @@ mod hydrodynamics;
 mod kinetic_energy_monitor;
 mod lift_drag;
 mod linear_battery;
+mod multicopter_motor_model;
+mod multicopter_velocity_control;
 mod pid;
 pub mod registry;
 mod thruster;

@@ -133,7 +133,10 @@ impl Hydrodynamics {
         let part = |of: &Vector6<f64>, at: usize| Vector::new(of[at], of[at + 1], of[at + 2]);
         let [linear, angular] = [0, 3].map(|at| part(velocity, at));
         let [push, spin] = [0, 3].map(|at| part(&momentum, at));
-        joined(angular.cross(push), linear.cross(push) + angular.cross(spin))
+        joined(
+            angular.cross(push),
+            linear.cross(push) + angular.cross(spin),
+        )
     }
 }
 
@@ -224,14 +227,26 @@ mod tests {
         linear.renew_systems();
         linear.run(0.15);
         let expected = 0.5 * (1.0 - (-4.0_f64 * 0.25).exp());
-        assert!((speed(&linear) / expected - 1.0).abs() < 2e-3, "{}", speed(&linear));
+        assert!(
+            (speed(&linear) / expected - 1.0).abs() < 2e-3,
+            "{}",
+            speed(&linear)
+        );
         let mut quadratic = bench("<xUabsU>-2</xUabsU>");
         quadratic.run(0.5);
         // v = vt tanh(F t / (m vt)) with vt = sqrt(F / k) = 2 m/s.
         let expected = 2.0 * (8.0_f64 * 0.5 / 8.0).tanh();
-        assert!((speed(&quadratic) / expected - 1.0).abs() < 2e-3, "{}", speed(&quadratic));
+        assert!(
+            (speed(&quadratic) / expected - 1.0).abs() < 2e-3,
+            "{}",
+            speed(&quadratic)
+        );
         quadratic.run(5.0);
-        assert!((speed(&quadratic) - 2.0).abs() < 1e-3, "{}", speed(&quadratic));
+        assert!(
+            (speed(&quadratic) - 2.0).abs() < 1e-3,
+            "{}",
+            speed(&quadratic)
+        );
     }
 
     #[test]
@@ -239,12 +254,18 @@ mod tests {
         let mut bench = bench("<xU>-160</xU><yV>-160</yV><default_current>0 3 0</default_current>");
         bench.run(1.0);
         let [linear, _] = bench.cell.link_velocity(bench.model("body"), 0);
-        assert!((linear[0] - 0.05).abs() < 1e-9 && (linear[1] - 3.0).abs() < 1e-9, "{linear:?}");
+        assert!(
+            (linear[0] - 0.05).abs() < 1e-9 && (linear[1] - 3.0).abs() < 1e-9,
+            "{linear:?}"
+        );
         let current: Vector3d = [1.0, 0.0, 0.0].into();
         bench.publish("/ocean_current", &current);
         bench.run(1.0);
         let [linear, _] = bench.cell.link_velocity(bench.model("body"), 0);
-        assert!((linear[0] - 1.05).abs() < 1e-9 && linear[1].abs() < 1e-9, "{linear:?}");
+        assert!(
+            (linear[0] - 1.05).abs() < 1e-9 && linear[1].abs() < 1e-9,
+            "{linear:?}"
+        );
     }
 
     #[test]
@@ -257,7 +278,10 @@ mod tests {
             bench.run(0.5);
             let expected = 8.0 / (4.0 + added);
             let found = speed(&bench);
-            assert!((found / expected - 1.0).abs() < 0.02, "{added}: {found} but {expected}");
+            assert!(
+                (found / expected - 1.0).abs() < 0.02,
+                "{added}: {found} but {expected}"
+            );
         }
     }
 
@@ -281,7 +305,10 @@ mod tests {
         let [after, turning] = bench.cell.link_velocity(model, 0);
         // Munk's moment: -(Y - X) u v with positive added masses X and Y.
         let moment = (turning[2] - 0.1) * 3.0 / 0.001;
-        assert!((moment - (1.0 - 3.0) * 2.0 * 0.5).abs() < 1e-3, "{moment} N m");
+        assert!(
+            (moment - (1.0 - 3.0) * 2.0 * 0.5).abs() < 1e-3,
+            "{moment} N m"
+        );
         let work: f64 = (0..3)
             .map(|axis| 4.0 * (after[axis] - velocity[0][axis]) * velocity[0][axis])
             .sum::<f64>()
@@ -293,10 +320,15 @@ mod tests {
     fn cross_terms_push_where_their_names_say() {
         let mut bench = bench("<yU>-2</yU><nUabsU>3</nUabsU>");
         let model = bench.model("body");
-        bench.cell.set_link_velocity(model, 0, [[-2.0, 0.0, 0.0], [0.0; 3]]);
+        bench
+            .cell
+            .set_link_velocity(model, 0, [[-2.0, 0.0, 0.0], [0.0; 3]]);
         bench.run(0.001);
         let [linear, angular] = bench.cell.link_velocity(model, 0);
         assert!((linear[1] - 4.0 / 4.0 * 0.001).abs() < 1e-9, "{linear:?}");
-        assert!((angular[2] + 12.0 / 3.0 * 0.001).abs() < 1e-9, "{angular:?}");
+        assert!(
+            (angular[2] + 12.0 / 3.0 * 0.001).abs() < 1e-9,
+            "{angular:?}"
+        );
     }
 }

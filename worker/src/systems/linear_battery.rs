@@ -172,7 +172,8 @@ fn loads_of_others(configuration: &Configuration<'_>, name: &str) -> Result<f64,
     let plugins = model.nested.iter().flat_map(|nested| &nested.plugins);
     let plugins = model.plugins.iter().chain(plugins);
     let others = plugins.filter(|plugin| !is_battery(plugin));
-    let others = others.filter(|plugin| text_of(&plugin.content, "battery_name").is_some_and(|own| own == name));
+    let others = others
+        .filter(|plugin| text_of(&plugin.content, "battery_name").is_some_and(|own| own == name));
     others
         .map(|plugin| Ok(number_of(&plugin.content, "power_load")?.unwrap_or(0.0)))
         .sum()

@@ -8,7 +8,8 @@ use sdf::{Plugin, World};
 use super::configuration::{Configuration, ConfigureError};
 use super::{
     System, WorldSystem, apply_link_wrench, buoyancy, hydrodynamics, kinetic_energy_monitor,
-    lift_drag, linear_battery, thruster, velocity_control, wind_effects,
+    lift_drag, linear_battery, multicopter_motor_model, multicopter_velocity_control, thruster,
+    velocity_control, wind_effects,
 };
 use crate::sensors;
 
@@ -68,9 +69,20 @@ const SYSTEMS: &[(&str, Make)] = &[
         Make::Model(kinetic_energy_monitor::configure),
     ),
     ("LiftDrag", Make::Model(lift_drag::configure)),
-    ("LinearBatteryPlugin", Make::Model(linear_battery::configure)),
+    (
+        "LinearBatteryPlugin",
+        Make::Model(linear_battery::configure),
+    ),
     ("LogicalCamera", Make::BuiltIn),
     ("Magnetometer", Make::BuiltIn),
+    (
+        "MulticopterMotorModel",
+        Make::Model(multicopter_motor_model::configure),
+    ),
+    (
+        "MulticopterVelocityControl",
+        Make::Model(multicopter_velocity_control::configure),
+    ),
     ("NavSat", Make::BuiltIn),
     ("Physics", Make::BuiltIn),
     ("SceneBroadcaster", Make::BuiltIn),

@@ -92,7 +92,10 @@ pub(super) fn configure(
         let message = "density, diameter and coefficient must not be 0".to_owned();
         return Err(ConfigureError(message));
     }
-    let limits = [number("min_thrust_cmd", -COMMAND_MAX)?, number("max_thrust_cmd", COMMAND_MAX)?];
+    let limits = [
+        number("min_thrust_cmd", -COMMAND_MAX)?,
+        number("max_thrust_cmd", COMMAND_MAX)?,
+    ];
     let limits = if limits[0] <= limits[1] {
         limits
     } else {
@@ -104,7 +107,11 @@ pub(super) fn configure(
         None
     } else {
         Some(Pid {
-            gains: [number("p_gain", 0.1)?, number("i_gain", 0.0)?, number("d_gain", 0.0)?],
+            gains: [
+                number("p_gain", 0.1)?,
+                number("i_gain", 0.0)?,
+                number("d_gain", 0.0)?,
+            ],
             integral: [-1.0, 1.0],
             command: limits.map(|thrust| propeller.turning(thrust, coefficient)),
             offset: 0.0,
@@ -333,7 +340,10 @@ mod tests {
         let turning = (20.2_f64 / (1000.0 * 0.005 * 0.0016)).sqrt();
         let [speed, turns] = motion(&bench);
         assert!((speed - 0.2).abs() < 1e-3, "{speed} m/s");
-        assert!((turns / turning - 1.0).abs() < 1e-3, "{turns} but {turning} rad/s");
+        assert!(
+            (turns / turning - 1.0).abs() < 1e-3,
+            "{turns} but {turning} rad/s"
+        );
         let told: Double = bench.last("/model/boat/joint/j/ang_vel").unwrap();
         assert!((told.data / turning - 1.0).abs() < 1e-3, "{told:?}");
     }
@@ -352,8 +362,14 @@ mod tests {
             let [_, turns] = motion(&bench);
             let force: Double = bench.last("/model/boat/joint/j/force").unwrap();
             let expected = 0.008 * turning * f64::abs(turning);
-            assert!((force.data - expected).abs() < 1e-9, "{force:?} but {expected} N");
-            assert!((turns - turning).abs() < 0.05, "{turns} but {turning} rad/s");
+            assert!(
+                (force.data - expected).abs() < 1e-9,
+                "{force:?} but {expected} N"
+            );
+            assert!(
+                (turns - turning).abs() < 0.05,
+                "{turns} but {turning} rad/s"
+            );
         }
     }
 
@@ -364,7 +380,10 @@ mod tests {
         bench.run(1.0);
         let turning = -(8.0_f64 / 0.008).sqrt();
         let [speed, turns] = motion(&bench);
-        assert!((turns - turning).abs() < 0.15, "{turns} but {turning} rad/s");
+        assert!(
+            (turns - turning).abs() < 0.15,
+            "{turns} but {turning} rad/s"
+        );
         assert!((speed + 8.0 / 101.0).abs() < 1e-3, "{speed} m/s");
     }
 
@@ -395,15 +414,18 @@ mod tests {
             <child>propeller</child><axis><xyz>1 0 0</xyz></axis></joint>
             <plugin name='gz::sim::systems::Thruster' filename='t'><joint_name>j</joint_name>
             <fluid_density>1000</fluid_density><propeller_diameter>0.2</propeller_diameter>
-            <alpha_1>0.01</alpha_1><alpha_2>-0.02</alpha_2><wake_fraction>0.25</wake_fraction>
+            <alpha_1>0.01</alpha_1><alpha_2>-0.002</alpha_2><wake_fraction>0.25</wake_fraction>
             <velocity_control>true</velocity_control></plugin></model>",
         );
         command(&mut bench, "thrust", 10.0);
         bench.run(1.0);
         let [_, turns] = motion(&bench);
         let speed = bench.cell.link_velocity(bench.model("boat"), 0)[0][0];
-        let coefficient = 0.01 - 0.02 * 0.75 * speed / (turns * 0.2);
+        let coefficient = 0.01 - 0.002 * 0.75 * speed / (turns * 0.2);
         let expected = (10.0 / (1.6 * coefficient)).sqrt();
-        assert!(speed > 1.0 && (turns / expected - 1.0).abs() < 0.01, "{turns} {expected}");
+        assert!(
+            speed > 1.0 && (turns / expected - 1.0).abs() < 0.01,
+            "{turns} {expected}"
+        );
     }
 }

@@ -43,7 +43,11 @@ impl AddedMass {
                 estimate + correction.map_or(difference, |inverse| inverse * (mass * difference))
             }
         };
-        if !estimate.iter().chain(velocity.iter()).all(|number| number.is_finite()) {
+        if !estimate
+            .iter()
+            .chain(velocity.iter())
+            .all(|number| number.is_finite())
+        {
             *self = Self::default();
             return Vector6::zeros();
         }
@@ -68,8 +72,14 @@ pub(super) fn of_link(cell: &Cell, model: ModelRef, link: usize) -> Matrix6<f64>
     let inertia = Matrix::from_cols_array_2d(&rows).transpose() - cross * cross * mass;
     let mut matrix = Matrix6::identity() * mass;
     let block = |of: Matrix| Matrix3::from_column_slice(&of.to_cols_array());
-    matrix.fixed_view_mut::<3, 3>(0, 3).copy_from(&block(cross * -mass));
-    matrix.fixed_view_mut::<3, 3>(3, 0).copy_from(&block(cross * mass));
-    matrix.fixed_view_mut::<3, 3>(3, 3).copy_from(&block(inertia));
+    matrix
+        .fixed_view_mut::<3, 3>(0, 3)
+        .copy_from(&block(cross * -mass));
+    matrix
+        .fixed_view_mut::<3, 3>(3, 0)
+        .copy_from(&block(cross * mass));
+    matrix
+        .fixed_view_mut::<3, 3>(3, 3)
+        .copy_from(&block(inertia));
     matrix
 }

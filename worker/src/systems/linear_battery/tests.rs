@@ -34,9 +34,18 @@ fn a_constant_load_drains_as_the_closed_form_says() {
     let (rate, decayed) = (36.0 / 12.0, (-4.0_f64).exp());
     let used = rate / 3600.0 * (2.0 - 0.5 * (1.0 - decayed));
     let state = state(&bench);
-    assert!((state.current - rate * (1.0 - decayed)).abs() < 1e-3, "{state:?}");
-    assert!(((2.0 - state.charge) / used - 1.0).abs() < 1e-3, "{state:?} but {used} A h used");
-    assert!((state.percentage - state.charge / 2.0).abs() < 1e-12, "{state:?}");
+    assert!(
+        (state.current - rate * (1.0 - decayed)).abs() < 1e-3,
+        "{state:?}"
+    );
+    assert!(
+        ((2.0 - state.charge) / used - 1.0).abs() < 1e-3,
+        "{state:?} but {used} A h used"
+    );
+    assert!(
+        (state.percentage - state.charge / 2.0).abs() < 1e-12,
+        "{state:?}"
+    );
     assert_eq!(state.power_supply_status, "DISCHARGING");
 }
 
@@ -53,7 +62,10 @@ fn voltage_falls_with_charge_and_current() {
     // 10 V at half charge: V = 10 - 0.5 i and V i = 30.
     let current = 10.0 - (100.0_f64 - 60.0).sqrt();
     assert!((state.current + current).abs() < 1e-3, "{state:?}");
-    assert!((state.voltage - (10.0 - 0.5 * current)).abs() < 1e-3, "{state:?}");
+    assert!(
+        (state.voltage - (10.0 - 0.5 * current)).abs() < 1e-3,
+        "{state:?}"
+    );
     assert!((state.percentage - 50.0).abs() < 0.1, "{state:?}");
 }
 
@@ -75,7 +87,9 @@ fn draining_starts_by_message_or_when_a_joint_moves_and_stops_by_message() {
     assert_eq!(state(&told).charge, charge);
     let mut moved = bench(parameters);
     let model = moved.model("robot");
-    moved.cell.set_link_velocity(model, 1, [[0.0; 3], [0.0, 0.0, 1.0]]);
+    moved
+        .cell
+        .set_link_velocity(model, 1, [[0.0; 3], [0.0, 0.0, 1.0]]);
     moved.run(0.1);
     assert_eq!(state(&moved).power_supply_status, "DISCHARGING");
 }
@@ -109,8 +123,19 @@ fn an_empty_battery_says_so_once_and_gives_nothing_more() {
     let topic = "/model/robot/battery/b/empty";
     assert_eq!(bench.last::<Boolean>(topic), None);
     bench.run(0.2);
-    assert!(bench.last::<Boolean>(topic).is_some_and(|message| message.data));
-    assert_eq!(bench.said.iter().filter(|message| message.topic == topic).count(), 1);
+    assert!(
+        bench
+            .last::<Boolean>(topic)
+            .is_some_and(|message| message.data)
+    );
+    assert_eq!(
+        bench
+            .said
+            .iter()
+            .filter(|message| message.topic == topic)
+            .count(),
+        1
+    );
     let charge = state(&bench).charge;
     bench.run(0.2);
     assert_eq!(state(&bench).charge, charge);
