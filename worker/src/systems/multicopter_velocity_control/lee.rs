@@ -1,7 +1,7 @@
 //! [`Lee`]: from a velocity that is asked for to the turnings of rotors.
 //!
-//! Source: T. Lee, M. Leok, N. H. McClamroch, Control of Complex Maneuvers for a Quadrotor UAV using
-//! Geometric Methods on SE(3), 2010, without the terms of the inertia, as gz-sim has it
+//! Source: T. Lee and others, Control of Complex Maneuvers for a Quadrotor UAV using Geometric
+//! Methods on SE(3), 2010, without the terms of the inertia, as gz-sim has it
 //! (`multicopter_control/LeeVelocityController.cc`).
 
 use rapier3d_f64::math::{Matrix, Vector};
@@ -30,6 +30,7 @@ pub(super) struct Rotor {
 }
 
 /// How strongly it answers.
+#[derive(Clone, Copy)]
 pub(super) struct Gains {
     pub(super) velocity: Vector,
     pub(super) attitude: Vector,
@@ -67,11 +68,11 @@ impl Lee {
         }
         // Rows of thrust and of moments differ by orders of magnitude.
         let scales = square.diagonal().map(|sum| 1.0 / libm::sqrt(sum));
-        let scaled = Matrix4::from_diagonal(&scales) * square * Matrix4::from_diagonal(&scales);
-        if !scales.iter().all(|scale| scale.is_finite()) || scaled.determinant().abs() < 1e-9 {
+        let even = Matrix4::from_diagonal(&scales) * square * Matrix4::from_diagonal(&scales);
+        if !scales.iter().all(|scale| scale.is_finite()) || even.determinant().abs() < 1e-9 {
             return None;
         }
-        let inverse = scaled.try_inverse()?;
+        let inverse = even.try_inverse()?;
         let inverse = Matrix4::from_diagonal(&scales) * inverse * Matrix4::from_diagonal(&scales);
         let mut moments = Matrix4::identity();
         for row in 0..3 {

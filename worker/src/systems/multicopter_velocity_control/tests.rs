@@ -104,7 +104,10 @@ fn it_climbs_flies_ahead_and_turns_as_fast_as_it_is_told() {
     let drag = 4.0 * (1.52 * 9.8 / 4.0 / 8.54858e-6_f64).sqrt() * 1e-4;
     let expected = 0.5 * 2.7 / (2.7 + drag);
     let error = (linear[0] - expected).abs();
-    assert!(error < 0.02 && linear[2].abs() < 0.05, "{linear:?} but {expected} m/s");
+    assert!(
+        error < 0.02 && linear[2].abs() < 0.05,
+        "{linear:?} but {expected} m/s"
+    );
     fly(&mut bench, [0.0; 3], 0.3);
     bench.run(6.0);
     let [_, turning] = velocity(&bench);
