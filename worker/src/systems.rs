@@ -32,6 +32,8 @@ mod kinetic_energy_monitor;
 mod lift_drag;
 mod linear_battery;
 mod mecanum_drive;
+mod multicopter_motor_model;
+mod multicopter_velocity_control;
 mod not_here;
 mod odometry_publisher;
 mod performer_detector;

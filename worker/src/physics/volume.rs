@@ -118,7 +118,7 @@ impl Solids {
             let points: Vec<Vector> = mesh.vertices.iter().copied().map(Vector::from).collect();
             let hull = ConvexPolyhedron::from_convex_hull(&points)?;
             let (vertices, triangles) = hull.to_trimesh();
-            let vertices = vertices.iter().map(|vertex| vertex.to_array()).collect();
+            let vertices = vertices.iter().map(Vector::to_array).collect();
             let hull = TriangleMesh {
                 vertices,
                 triangles,

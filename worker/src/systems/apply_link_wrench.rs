@@ -201,8 +201,10 @@ mod tests {
         let model = bench.model("box");
         let [linear, _] = bench.cell.link_velocity(model, 0);
         assert!((linear[0] - 2.0).abs() < 1e-9, "{linear:?}");
-        let mut entity = Entity::default();
-        entity.name = "box::l".to_owned();
+        let entity = Entity {
+            name: "box::l".to_owned(),
+            ..Entity::default()
+        };
         bench.publish("/world/w/wrench/clear", &entity);
         bench.run(1.0);
         let [linear, _] = bench.cell.link_velocity(model, 0);

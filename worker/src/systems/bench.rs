@@ -126,6 +126,19 @@ impl Bench {
         }
     }
 
+    /// Returns where all links are and how they move.
+    pub(crate) fn states(&self) -> Vec<(sdf::Pose, [[f64; 3]; 2])> {
+        let mut states = Vec::new();
+        for (performer, index) in self.cell.performer_models() {
+            let model = ModelRef::moving(performer, index);
+            for link in 0..self.world.models[index].links.len() {
+                let pose = self.cell.link_pose(model, link);
+                states.push((pose, self.cell.link_velocity(model, link)));
+            }
+        }
+        states
+    }
+
     fn step(&mut self) {
         self.time.iteration = Iteration(self.time.iteration.0 + 1);
         self.time.elapsed = SimTime(self.time.elapsed.0 + STEP_NS);
@@ -183,15 +196,99 @@ impl Bench {
 
 fn inputs<'a>(
     heard: &'a [TopicMessage],
-    hears: &'a [super::TopicSpec],
+    specs: &'a [super::TopicSpec],
 ) -> Vec<(&'a TopicMessage, usize)> {
     let mut inputs = Vec::new();
     for message in heard {
-        for (input, spec) in hears.iter().enumerate() {
+        for (input, spec) in specs.iter().enumerate() {
             if spec.topic == message.topic {
                 inputs.push((message, input));
             }
         }
     }
     inputs
+}
+
+#[cfg(test)]
+mod tests {
+    use messages::Double;
+    use messages::motion::Actuators;
+
+    use super::*;
+
+    /// A world with each kind of force.
+    const WORLD: &str = "<gravity>0 0 -9.8</gravity>
+        <wind><linear_velocity>3 1 0.5</linear_velocity></wind>
+        <plugin name='gz::sim::systems::WindEffects' filename='w'><horizontal><magnitude>
+          <noise type='gaussian'><stddev>0.5</stddev></noise></magnitude></horizontal></plugin>
+        <plugin name='gz::sim::systems::Buoyancy' filename='b'>
+          <uniform_fluid_density>1.5</uniform_fluid_density></plugin>
+        <plugin name='gz::sim::systems::ApplyLinkWrench' filename='a'>
+          <persistent><entity_name>boat::hull</entity_name><entity_type>link</entity_type>
+          <torque>0 0.1 0.2</torque></persistent></plugin>
+        <model name='boat'><enable_wind>1</enable_wind>
+          <link name='hull'><collision name='c'><geometry><sphere><radius>0.5</radius></sphere>
+            </geometry></collision></link>
+          <link name='screw'><pose>-1 0 0 0 0 0</pose></link>
+          <joint name='j' type='revolute'><parent>hull</parent><child>screw</child>
+            <axis><xyz>1 0 0</xyz></axis></joint>
+          <plugin name='gz::sim::systems::Thruster' filename='t'><joint_name>j</joint_name>
+            <p_gain>2</p_gain><i_gain>1</i_gain></plugin>
+          <plugin name='gz::sim::systems::Hydrodynamics' filename='h'><link_name>hull</link_name>
+            <xU>-1</xU><xDotU>-2</xDotU><mDotQ>-3</mDotQ></plugin>
+          <plugin name='gz::sim::systems::LinearBatteryPlugin' filename='l'>
+            <battery_name>b</battery_name><voltage>12</voltage><capacity>0.0005</capacity>
+            <open_circuit_voltage_constant_coef>12</open_circuit_voltage_constant_coef>
+            <power_load>20</power_load></plugin></model>
+        <model name='copter'><pose>0 5 0 0 0 0</pose><link name='base'/><link name='rotor'/>
+          <joint name='j' type='revolute'><parent>base</parent><child>rotor</child>
+            <axis><xyz>0 0 1</xyz></axis></joint>
+          <plugin name='gz::sim::systems::LiftDrag' filename='d'><link_name>base</link_name>
+            </plugin>
+          <plugin name='gz::sim::systems::MulticopterMotorModel' filename='m'>
+            <jointName>j</jointName><linkName>rotor</linkName><commandSubTopic>m</commandSubTopic>
+            <turningDirection>ccw</turningDirection></plugin></model>";
+
+    fn run(renews: bool) -> Bench {
+        let mut bench = Bench::new(WORLD);
+        let thrust = Double {
+            data: 5.0,
+            ..Double::default()
+        };
+        bench.publish("/model/boat/joint/j/cmd_thrust", &thrust);
+        let motors = Actuators {
+            velocity: vec![600.0],
+            ..Actuators::default()
+        };
+        bench.publish("/copter/m", &motors);
+        for _ in 0..40 {
+            bench.run(0.013);
+            if renews {
+                bench.renew_systems();
+            }
+        }
+        bench
+    }
+
+    #[test]
+    fn systems_go_on_bit_for_bit_from_what_they_saved() {
+        let (kept, renewed) = (run(false), run(true));
+        assert_eq!(kept.states(), renewed.states());
+        assert_eq!(kept.said, renewed.said);
+        let moves = |(_, [linear, _]): &(sdf::Pose, [[f64; 3]; 2])| linear[0].abs() > 1e-3;
+        assert!(kept.states().iter().all(moves), "{:?}", kept.states());
+    }
+
+    #[test]
+    fn damaged_memories_are_refused() {
+        let mut bench = Bench::new(WORLD);
+        let worlds = bench.world_systems.iter_mut();
+        for (name, member) in worlds {
+            assert!(member.system.load(&[0xff; 300]).is_err(), "{name}");
+        }
+        for member in bench.model_systems.values_mut().flatten() {
+            let system = &mut member.configured.system;
+            assert!(system.load(&[0xff; 300]).is_err(), "{}", member.name);
+        }
+    }
 }

@@ -11,8 +11,9 @@ use super::{
     buoyancy, detachable_joint, diff_drive, drive_to_pose_controller, hydrodynamics,
     joint_controller, joint_position_controller, joint_state_publisher,
     joint_trajectory_controller, kinetic_energy_monitor, lift_drag, linear_battery, mecanum_drive,
-    not_here, odometry_publisher, performer_detector, pose_publisher, thruster, touch_plugin,
-    track_controller, trajectory_follower, triggered_publisher, velocity_control, wind_effects,
+    multicopter_motor_model, multicopter_velocity_control, not_here, odometry_publisher,
+    performer_detector, pose_publisher, thruster, touch_plugin, track_controller,
+    trajectory_follower, triggered_publisher, velocity_control, wind_effects,
 };
 use crate::sensors;
 
@@ -109,6 +110,14 @@ const SYSTEMS: &[(&str, Make)] = &[
     ("LogicalCamera", Make::BuiltIn),
     ("Magnetometer", Make::BuiltIn),
     ("MecanumDrive", Make::Model(mecanum_drive::configure)),
+    (
+        "MulticopterMotorModel",
+        Make::Model(multicopter_motor_model::configure),
+    ),
+    (
+        "MulticopterVelocityControl",
+        Make::Model(multicopter_velocity_control::configure),
+    ),
     ("NavSat", Make::BuiltIn),
     (
         "OdometryPublisher",

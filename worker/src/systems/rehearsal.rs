@@ -81,7 +81,6 @@ impl Rehearsal {
         };
         let configured = make(&configuration).expect("the example is complete");
         self.models[index].1.push(Member {
-            is_sensor: false,
             configured,
             name: plugin.name.clone(),
             is_sensor: false,

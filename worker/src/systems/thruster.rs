@@ -77,21 +77,7 @@ pub(super) fn configure(
     let no_axis = || ConfigureError(format!("joint {:?} has no axis", description.name));
     let axis = description.kind.axes().first().ok_or_else(no_axis)?.xyz;
     let axis = model.links[description.child].pose.inverse().rotate(axis);
-    let coefficient = configuration.optional_number("thrust_coefficient")?;
-    let diameter = number("propeller_diameter", 0.02)?;
-    let propeller = Propeller {
-        scale: number("fluid_density", 1000.0)? * diameter * diameter * diameter * diameter,
-        diameter,
-        wake_fraction: number("wake_fraction", 0.2)?,
-        alphas: match coefficient {
-            Some(_) => None,
-            None => Some([number("alpha_1", 1.0)?, number("alpha_2", 0.0)?]),
-        },
-    };
-    if propeller.scale <= 0.0 || coefficient == Some(0.0) {
-        let message = "density, diameter and coefficient must not be 0".to_owned();
-        return Err(ConfigureError(message));
-    }
+    let (propeller, coefficient) = propeller(configuration)?;
     let limits = [
         number("min_thrust_cmd", -COMMAND_MAX)?,
         number("max_thrust_cmd", COMMAND_MAX)?,
@@ -101,7 +87,6 @@ pub(super) fn configure(
     } else {
         [-COMMAND_MAX, COMMAND_MAX]
     };
-    let coefficient = coefficient.unwrap_or(1.0);
     let commands_turning = configuration.flag("use_angvel_cmd", false)?;
     let controller = if configuration.flag("velocity_control", false)? {
         None
@@ -148,6 +133,25 @@ pub(super) fn configure(
     })
 }
 
+/// Returns the propeller, and its coefficient at first.
+fn propeller(configuration: &Configuration<'_>) -> Result<(Propeller, f64), ConfigureError> {
+    let number = |name: &str, default| configuration.number(name, default);
+    let coefficient = configuration.optional_number("thrust_coefficient")?;
+    let diameter = number("propeller_diameter", 0.02)?;
+    let alphas = [number("alpha_1", 1.0)?, number("alpha_2", 0.0)?];
+    let propeller = Propeller {
+        scale: number("fluid_density", 1000.0)? * diameter * diameter * diameter * diameter,
+        diameter,
+        wake_fraction: number("wake_fraction", 0.2)?,
+        alphas: coefficient.is_none().then_some(alphas),
+    };
+    if propeller.scale <= 0.0 || coefficient == Some(0.0) {
+        let message = "density, diameter and coefficient must not be 0".to_owned();
+        return Err(ConfigureError(message));
+    }
+    Ok((propeller, coefficient.unwrap_or(1.0)))
+}
+
 /// Returns what is heard besides batteries, and the topic of what is told.
 fn topics(
     configuration: &Configuration<'_>,
@@ -155,17 +159,14 @@ fn topics(
 ) -> Result<(Vec<TopicSpec>, String), ConfigureError> {
     let namespace = configuration.text("namespace");
     let namespace = namespace.unwrap_or_else(|| configuration.model_path());
-    let (base, command) = match configuration.text("topic") {
-        Some(topic) => {
-            let topic = format!("{namespace}/{topic}");
-            (topic.clone(), topic)
-        }
-        None => {
-            let joint = configuration.required("joint_name")?;
-            let base = format!("/model/{namespace}/joint/{joint}");
-            let word = if commands_turning { "vel" } else { "thrust" };
-            (base.clone(), format!("{base}/cmd_{word}"))
-        }
+    let (base, command) = if let Some(topic) = configuration.text("topic") {
+        let topic = format!("{namespace}/{topic}");
+        (topic.clone(), topic)
+    } else {
+        let joint = configuration.required("joint_name")?;
+        let base = format!("/model/{namespace}/joint/{joint}");
+        let word = if commands_turning { "vel" } else { "thrust" };
+        (base.clone(), format!("{base}/cmd_{word}"))
     };
     let word = if commands_turning { "force" } else { "ang_vel" };
     let told = configuration.topic(&format!("{base}/{word}"));
@@ -260,21 +261,18 @@ impl System for Thruster {
         let axis = Vector::from(pose.rotate(self.axis.into()));
         let [linear, angular] = cell.link_velocity(model, self.link).map(Vector::from);
         self.memory.speed = linear.length();
-        let turns = match &self.controller {
-            Some(controller) => {
-                let turns = angular.dot(axis);
-                let error = turns - turning;
-                if error.abs() > ERROR_MIN {
-                    let memory = &mut self.memory.controller;
-                    let torque = controller.update(memory, error, context.time.step_size_s);
-                    cell.add_load(model, self.link, [0.0; 3], (axis * torque).into());
-                }
-                turns
+        let turns = if let Some(controller) = &self.controller {
+            let turns = angular.dot(axis);
+            let error = turns - turning;
+            if error.abs() > ERROR_MIN {
+                let memory = &mut self.memory.controller;
+                let torque = controller.update(memory, error, context.time.step_size_s);
+                cell.add_load(model, self.link, [0.0; 3], (axis * torque).into());
             }
-            None => {
-                cell.drive_joint(model, self.joint, 0, turning);
-                turning
-            }
+            turns
+        } else {
+            cell.drive_joint(model, self.joint, 0, turning);
+            turning
         };
         cell.add_force_at(model, self.link, (axis * thrust).into(), pose.position);
         let message = Double {
@@ -414,14 +412,14 @@ mod tests {
             <child>propeller</child><axis><xyz>1 0 0</xyz></axis></joint>
             <plugin name='gz::sim::systems::Thruster' filename='t'><joint_name>j</joint_name>
             <fluid_density>1000</fluid_density><propeller_diameter>0.2</propeller_diameter>
-            <alpha_1>0.01</alpha_1><alpha_2>-0.02</alpha_2><wake_fraction>0.25</wake_fraction>
+            <alpha_1>0.01</alpha_1><alpha_2>-0.002</alpha_2><wake_fraction>0.25</wake_fraction>
             <velocity_control>true</velocity_control></plugin></model>",
         );
         command(&mut bench, "thrust", 10.0);
         bench.run(1.0);
         let [_, turns] = motion(&bench);
         let speed = bench.cell.link_velocity(bench.model("boat"), 0)[0][0];
-        let coefficient = 0.01 - 0.02 * 0.75 * speed / (turns * 0.2);
+        let coefficient = 0.01 - 0.002 * 0.75 * speed / (turns * 0.2);
         let expected = (10.0 / (1.6 * coefficient)).sqrt();
         assert!(
             speed > 1.0 && (turns / expected - 1.0).abs() < 0.01,
