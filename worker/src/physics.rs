@@ -6,8 +6,8 @@
 //! Nothing here knows of peers, messages or time beyond the step size; start at [`cell`].
 
 pub mod access;
-mod actuation;
 pub mod actor;
+mod actuation;
 mod attachment;
 pub mod cell;
 mod collider;

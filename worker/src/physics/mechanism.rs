@@ -62,7 +62,9 @@ impl Mechanism {
     /// Returns the positions that it keeps count of.
     pub(super) fn coordinates_mut(&mut self) -> impl Iterator<Item = &mut Coordinate> {
         let drives = self.drives.iter_mut().map(|drive| &mut drive.coordinate);
-        drives.chain(self.couplings.coordinates_mut())
+        let actuators = self.actuators.iter_mut();
+        let driven = actuators.map(|actuator| &mut actuator.coordinate);
+        drives.chain(driven).chain(self.couplings.coordinates_mut())
     }
 
     /// Gives rapier a joint; it wakes nobody unless one of the bodies is awake.

@@ -1,7 +1,7 @@
 //! What cells do, against closed forms and against themselves.
 
-mod actuation;
 mod actors;
+mod actuation;
 mod arrivals;
 mod axes;
 mod builder;
