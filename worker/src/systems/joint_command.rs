@@ -36,11 +36,12 @@ impl JointCommand {
         last_part: &str,
         quantity: Quantity,
     ) -> Result<Self, ConfigureError> {
-        let actuator = match configuration.flag("use_actuator_msg", false)? {
-            true => Some(count(configuration, "actuator_number")?.ok_or_else(|| {
-                ConfigureError("<use_actuator_msg> needs an <actuator_number>".to_owned())
-            })?),
-            false => None,
+        let actuator = if configuration.flag("use_actuator_msg", false)? {
+            let place = count(configuration, "actuator_number")?;
+            let is_missing = || "<use_actuator_msg> needs an <actuator_number>".to_owned();
+            Some(place.ok_or_else(|| ConfigureError(is_missing()))?)
+        } else {
+            None
         };
         let path = configuration.model_path();
         let of_model = |part: &str| format!("/model/{path}/{part}");

@@ -105,10 +105,13 @@ impl OdometryPublisher {
             position,
             orientation_xyzw,
         };
-        let heading = if self.is_flat {
-            sdf::Pose::from_xyz_rpy([0.0; 3], [0.0, 0.0, base.roll_pitch_yaw()[2]])
-        } else {
-            sdf::Pose::from_xyz_rpy([0.0; 3], base.roll_pitch_yaw())
+        let heading = sdf::Pose {
+            position: [0.0; 3],
+            orientation_xyzw: if self.is_flat {
+                heading_of(base.orientation_xyzw)
+            } else {
+                base.orientation_xyzw
+            },
         };
         let way = [0, 1, 2].map(|axis| (base.position[axis] - position[axis]) / step_size_s);
         self.memory.velocities.push(heading.inverse().rotate(way));
@@ -215,6 +218,13 @@ impl System for OdometryPublisher {
     fn load(&mut self, bytes: &[u8]) -> Result<(), postcard::Error> {
         super::load(&mut self.memory, bytes)
     }
+}
+
+/// Returns the turn about z alone that has the same heading.
+fn heading_of([x, y, z, w]: [f64; 4]) -> [f64; 4] {
+    let yaw = libm::atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z));
+    let (sine, cosine) = libm::sincos(0.5 * yaw);
+    [0.0, 0.0, sine, cosine]
 }
 
 /// Returns the axis of a turn times its angle \[rad\], of a unit quaternion.

@@ -186,12 +186,12 @@ fn a_robot_that_moves_to_another_cell_goes_on() {
 
 #[test]
 fn what_a_robot_needs_is_asked_for() {
-    let robot = robot("").replace("<left_joint>l</left_joint>", "");
-    let problem = Stage::problem(&robot);
+    let lame = robot("").replace("<left_joint>l</left_joint>", "");
+    let problem = Stage::problem(&lame);
     assert!(problem.contains("<left_joint> is missing"), "{problem}");
-    let robot = super::bases::robot("<wheel_radius>0</wheel_radius>");
-    let robot = robot.replacen("<wheel_radius>0.1</wheel_radius>", "", 1);
-    let problem = Stage::problem(&robot);
+    let flat = robot("<wheel_radius>0</wheel_radius>");
+    let flat = flat.replacen("<wheel_radius>0.1</wheel_radius>", "", 1);
+    let problem = Stage::problem(&flat);
     assert!(
         problem.contains("<wheel_radius> must be above 0"),
         "{problem}"
@@ -205,8 +205,8 @@ fn frame(joints: &str, plugin: &str) -> String {
     text += &link("body", "0 0 1 0 0 0", 4.0, 0.04, body, 1.0);
     text += "<joint name='hung' type='fixed'><parent>world</parent><child>body</child></joint>";
     for name in ["fl", "fr", "bl", "br"] {
-        let pose = format!("0 0 1 0 0 0");
-        text += &link(&format!("w{name}"), &pose, 0.5, 0.002, body, 1.0);
+        let pose = "0 0 1 0 0 0";
+        text += &link(&format!("w{name}"), pose, 0.5, 0.002, body, 1.0);
         text += &hinge(name, "body", &format!("w{name}"), "0 1 0");
     }
     text + joints + plugin + "</model>"

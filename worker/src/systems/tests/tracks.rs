@@ -22,12 +22,13 @@ fn crawler(parameters: &str) -> String {
     text += &link("left", 0.8, 5.0);
     text += &link("right", -0.8, 5.0);
     text += "<joint name='rigid' type='fixed'><parent>left</parent><child>right</child></joint>";
-    for side in ["left", "right"] {
-        text += &format!(
+    let plugins = ["left", "right"].map(|side| {
+        format!(
             "<plugin name='gz::sim::systems::TrackController' filename='none'><link>{side}</link>\
              {parameters}</plugin>"
-        );
-    }
+        )
+    });
+    text += &plugins.concat();
     text + "</model>"
 }
 
