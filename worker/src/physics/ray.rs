@@ -3,7 +3,7 @@
 //! Nothing is kept for rays while none is cast. The first one after a change builds a tree of the
 //! boxes around everything that never moves, and one around everything that does, each from the
 //! same list in the same order on every host; of several hits at the same distance the same one is
-//! returned everywhere. A sensor casts all of a measurement's rays by one call ([`Cell::cast_rays`]).
+//! returned everywhere. A sensor casts all rays of a measurement at once ([`Cell::cast_rays`]).
 
 use std::sync::OnceLock;
 
@@ -11,7 +11,7 @@ use rapier3d_f64::dynamics::RigidBodyHandle;
 use rapier3d_f64::geometry::SharedShape;
 use rapier3d_f64::math::{Pose, Vector};
 use rapier3d_f64::parry::bounding_volume::Aabb;
-use rapier3d_f64::parry::partitioning::{Bvh, BvhBuildStrategy};
+use rapier3d_f64::parry::partitioning::{Bvh, BvhBuildStrategy, BvhNode};
 use rapier3d_f64::parry::query::Ray;
 
 use super::cell::Cell;
@@ -19,6 +19,12 @@ use super::ghost;
 
 /// The farthest a box may reach to be in a tree \[m\]; planes do not.
 const TREE_REACH: f64 = 1e30;
+
+/// What stands for one over zero; finite, so that its product with zero is a number.
+const INVERSE_MAX: f64 = 1e300;
+
+/// By how much boxes count as bigger than they are, as a part of the distance.
+const SLACK: f64 = 1e-14;
 
 /// What a ray met first.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -196,6 +202,12 @@ struct Solids {
     unbounded: Vec<Solid>,
 }
 
+/// A ray made ready for boxes: parry's own test divides for each of them.
+struct Slabs {
+    origin: Vector,
+    inverse: Vector,
+}
+
 struct Solid {
     model: usize,
     link: usize,
@@ -253,9 +265,12 @@ impl Solids {
             nearest = distance.map(|distance| (distance, solid)).or(nearest);
         }
         let limit = nearest.map_or(distance_max.next_up(), |(distance, _)| distance);
-        let leaf = self.tree.cast_ray(ray, limit, |index, limit| {
-            self.list[index as usize].meet(ray, limit, own_link)
-        });
+        let slabs = Slabs::new(ray);
+        let leaf = self.tree.find_best(
+            limit,
+            |node, _| slabs.entry(node),
+            |index, limit| self.list[index as usize].meet(ray, limit, own_link),
+        );
         leaf.map(|(index, distance)| (distance, &self.list[index as usize]))
             .or(nearest)
     }
@@ -270,9 +285,33 @@ impl Solids {
         let limit = nearest.map_or(distance_max.next_up(), |hit| hit.distance);
         let cast = |index: u32, limit| self.list[index as usize].cast(ray, limit);
         let distance = |index, limit| cast(index, limit).map(|hit| hit.distance);
-        let leaf = self.tree.cast_ray(ray, limit, distance);
+        let slabs = Slabs::new(ray);
+        let leaf = self
+            .tree
+            .find_best(limit, |node, _| slabs.entry(node), distance);
         let in_tree = leaf.and_then(|(index, _)| cast(index, limit));
         in_tree.or(nearest)
+    }
+}
+
+impl Slabs {
+    fn new(ray: &Ray) -> Self {
+        let most = Vector::splat(INVERSE_MAX);
+        Self {
+            origin: ray.origin,
+            inverse: ray.dir.recip().clamp(-most, most),
+        }
+    }
+
+    /// Returns at most how far away the ray enters the box of a node; the greatest number when it
+    /// does not. A box counts as a little bigger than it is, so that no rounding hides what is in
+    /// it.
+    fn entry(&self, node: &BvhNode) -> f64 {
+        let one = (node.mins() - self.origin) * self.inverse;
+        let other = (node.maxs() - self.origin) * self.inverse;
+        let enters = one.min(other).max_element().max(0.0) * (1.0 - SLACK);
+        let leaves = one.max(other).min_element() * (1.0 + SLACK);
+        if enters <= leaves { enters } else { f64::MAX }
     }
 }
 

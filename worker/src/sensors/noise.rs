@@ -1,4 +1,4 @@
-//! Noise of sensors: SDF's `<noise>`, from random numbers that depend on seed, sensor and time only.
+//! Noise of sensors: SDF's `<noise>`, from random numbers of seed, sensor and time alone.
 //!
 //! Gaussian noise with a bias that is drawn once, perhaps one that wanders (an Ornstein-Uhlenbeck
 //! process, stepped exactly over any interval), and perhaps rounding. Source: SDFormat,

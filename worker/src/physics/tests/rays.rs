@@ -7,7 +7,7 @@ use sdf::Geometry;
 
 use super::builder::*;
 use super::determinism::{digest, heap, robot};
-use crate::physics::{Cell, RayHit};
+use crate::physics::{Cell, Echo, RayHit, Scan};
 
 const BALL: Geometry = Geometry::Sphere { radius: 0.5 };
 const DOWN: [f64; 3] = [0.0, 0.0, -1.0];
@@ -127,6 +127,49 @@ fn a_tree_finds_what_trying_all_finds() {
         let nearest = nearest.min_by(|first, second| first.distance.total_cmp(&second.distance));
         assert_eq!(cast(&all), nearest, "{direction:?}");
         hits += usize::from(nearest.is_some());
+    }
+    assert!(hits > 50, "{hits} hits");
+}
+
+#[test]
+fn a_scan_finds_what_single_rays_find_also_along_axes_and_faces() {
+    let mut models = vec![ground(1.0)];
+    for number in 0..200_u32 {
+        let part = |factor: f64| ((f64::from(number) * factor).sin() * 9.0).round();
+        let size = [1.0, 2.0, 1.0];
+        let cube = collision(Geometry::Box { size }, 1.0);
+        let at = pose([part(1.7), part(2.9), part(5.3).abs() + 0.5], [0.0; 3]);
+        let cube = body("cube", at, cube);
+        models.push(if number % 2 == 0 { fixed(cube) } else { cube });
+    }
+    let cell = cell(models);
+    let steps = [-1.0, -0.5, 0.0, 0.3, 1.0];
+    let mut hits = 0;
+    for origin in [[0.0, 0.0, 3.25], [0.5, 1.0, 3.0], [20.0, -20.0, 9.0]] {
+        let scan = Scan {
+            origin,
+            begin: 0.0,
+            end: 60.0,
+            own_link: None,
+        };
+        let all = steps.iter().flat_map(|x| steps.map(|y| [*x, y]));
+        let all = all.flat_map(|[x, y]| steps.map(|z| [x, y, z]));
+        for direction in all.filter(|direction| *direction != [0.0; 3]) {
+            let length = direction.iter().map(|part| part * part).sum::<f64>().sqrt();
+            let unit = direction.map(|part| part / length);
+            let mut met = None;
+            cell.cast_rays(&scan, [unit], |echo| met = Some(echo));
+            let single = cell.cast_ray(origin, unit, 60.0).map(|hit| hit.distance);
+            match met.unwrap() {
+                Echo::Nothing => assert_eq!(single, None, "{origin:?} {unit:?}"),
+                Echo::TooNear => assert_eq!(single, Some(0.0), "{origin:?} {unit:?}"),
+                Echo::At { distance, .. } => {
+                    let error = (single.unwrap() - distance).abs();
+                    assert!(error < 1e-9, "{origin:?} {unit:?}");
+                    hits += 1;
+                }
+            }
+        }
     }
     assert!(hits > 50, "{hits} hits");
 }
