@@ -46,11 +46,14 @@ impl Matcher {
         let text = element.text();
         let (path, wanted) = match element.attribute("field") {
             None => {
-                let wanted = text_format::parse(kind, &text);
-                (
-                    Vec::new(),
-                    wanted.map_err(|error| wrong(error.to_string()))?,
-                )
+                let said = text_format::parse(kind, &text);
+                let mut said = said.map_err(|error| wrong(error.to_string()))?;
+                if said.get("header").is_some_and(is_default)
+                    && let Some(fields) = said.as_object_mut()
+                {
+                    fields.remove("header");
+                }
+                (Vec::new(), said)
             }
             Some(field) => {
                 let whole = text_format::parse_field(kind, field, &text);
