@@ -130,9 +130,11 @@ fn run_primary(
     } else {
         standalone_name()
     };
+    let mut primary = Primary::new(settings, &loaded.worlds);
+    primary.set_library(Box::new(sdf::SearchPaths::from_environment()));
     let parts = Parts {
         reporter: Reporter::new(loaded.worlds.clone(), identity::peer_info(name, role)),
-        primary: Primary::new(settings, &loaded.worlds),
+        primary,
         proof,
         lifeline,
     };
@@ -294,6 +296,7 @@ fn create_proof(run: &Run, plan: &Plan, step_size: Duration) -> anyhow::Result<P
         states: states.transpose()?,
         messages: messages.transpose()?,
         commands: commands.transpose()?,
+        renewal: None,
     })
 }
 

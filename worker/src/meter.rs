@@ -77,6 +77,11 @@ impl Meter {
         }
     }
 
+    /// Counts with another simulated time per iteration from now on.
+    pub fn set_step_size(&mut self, step_size: Duration) {
+        self.step_size = step_size;
+    }
+
     /// Takes a step that is done.
     pub fn on_step(&mut self, report: &StepReport, now: SessionTime) {
         let last = report

@@ -7,10 +7,11 @@ use lockstep::{Primary, PrimaryInput, PrimaryOutput, StepReport};
 use protocol::exit::Outcome;
 use protocol::primary_to_client::{PrimaryToClient, Reply};
 use protocol::primary_to_observers::{Clock, PrimaryToObservers, Severity};
-use protocol::report::{RunState, SecondarySummary, Summary};
+use protocol::primary_to_secondary::Step;
+use protocol::report::{RunState, SecondarySummary, Summary, TopicReport};
 use protocol::{
-    ClientToPrimary, Command, Envelope, PeerName, PrimaryToSecondary, ProtocolVersion, RoutingId,
-    SecondaryToPrimary, SessionTime, StopReason, decode, encode, topic,
+    Action, ClientToPrimary, Command, Envelope, PeerName, PrimaryToSecondary, ProtocolVersion,
+    RoutingId, SecondaryToPrimary, SessionTime, StopReason, decode, encode, topic,
 };
 use serde::Serialize;
 use transport::{Arrival, Destination, Link};
@@ -37,6 +38,7 @@ pub struct PrimaryDriver<L: Link> {
     inputs: InputSender<PrimaryInput>,
     pending: Receiver<PrimaryInput>,
     meter: Meter,
+    topics_at_start: Vec<TopicReport>,
     reporter: Reporter,
     proof: ProofFiles,
     outputs: Vec<PrimaryOutput>,
@@ -59,6 +61,7 @@ impl<L: Link> PrimaryDriver<L> {
         status.attach(inputs.clone(), proof.messages.take());
         Self {
             meter: Meter::new(primary.settings().step_size),
+            topics_at_start: primary.settings().topics.clone(),
             link,
             primary,
             clock: SessionClock::start(),
@@ -220,6 +223,7 @@ impl<L: Link> PrimaryDriver<L> {
                 if let PrimaryToSecondary::Step(step) = &message {
                     self.proof.on_step(step);
                     self.status.step_published(step);
+                    self.note_actions(step);
                 }
                 let topic = message.topic();
                 self.send(Destination::EverySecondary, topic, message);
@@ -250,6 +254,38 @@ impl<L: Link> PrimaryDriver<L> {
             PrimaryOutput::Finished(reason) => {
                 self.publish_reports();
                 self.finished = Some(reason);
+            }
+        }
+    }
+
+    /// Keeps what people are shown in step with what is spawned and removed.
+    fn note_actions(&mut self, step: &Step) {
+        if step.anew {
+            self.reporter.reset();
+            self.primary.set_topics(self.topics_at_start.clone());
+        }
+        for stamped in &step.actions {
+            match &stamped.action {
+                Action::Spawn(spawn) => {
+                    let topics = self.primary.settings().topics.clone();
+                    let survey = self.reporter.add_model(spawn, topics);
+                    for problem in survey.problems {
+                        tracing::warn!("{problem}");
+                    }
+                    self.primary.set_topics(survey.topics);
+                }
+                Action::Remove { model } => self.reporter.remove_model(*model),
+                Action::SetStepSize(step_size_ns) => {
+                    self.meter
+                        .set_step_size(Duration::from_nanos(*step_size_ns));
+                }
+                Action::SetPose { .. }
+                | Action::Wrench { .. }
+                | Action::SetJoint { .. }
+                | Action::SetCollisions { .. }
+                | Action::Attach { .. }
+                | Action::Detach { .. }
+                | Action::SetSeed(_) => {}
             }
         }
     }

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use lockstep::{Primary, StepReport};
 use protocol::primary_to_secondary::Step;
-use protocol::{PerformerId, ScheduledCommand};
+use protocol::{Action, PerformerId, ScheduledCommand, StampedAction};
 
 use crate::commands_file::CommandsRecord;
 use crate::digests_file::DigestsFile;
@@ -24,6 +24,8 @@ pub struct ProofFiles {
     pub states: Option<StatesFile>,
     /// What was asked of the run, and when.
     pub commands: Option<CommandsRecord>,
+    /// Whether performers have come since the last iteration, and whether all is as at the start.
+    pub renewal: Option<bool>,
     /// What was said on topics; the status thread writes it.
     pub messages: Option<MessagesFile>,
 }
@@ -33,6 +35,10 @@ impl ProofFiles {
     pub fn on_step(&mut self, step: &Step) {
         if let Some(states) = &mut self.states {
             states.note_hand_offs(&step.hand_offs);
+        }
+        let is_spawn = |stamped: &StampedAction| matches!(stamped.action, Action::Spawn(_));
+        if step.anew || step.actions.iter().any(is_spawn) {
+            self.renewal = Some(step.anew || self.renewal == Some(true));
         }
     }
 
@@ -56,6 +62,14 @@ impl ProofFiles {
     /// # Errors
     /// When a file cannot be written, which is then given up; the text is for people.
     pub fn on_step_done(&mut self, report: &StepReport, primary: &Primary) -> Result<(), String> {
+        if let Some(anew) = self.renewal.take()
+            && let Some(states) = &mut self.states
+            && let Err(error) = states.renew(primary.plan(), anew)
+        {
+            let cause = cannot_write("states", states.path(), &error);
+            self.states = None;
+            return Err(cause);
+        }
         if report.paused {
             return Ok(());
         }

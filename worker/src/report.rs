@@ -1,19 +1,24 @@
 //! Makes the figures that people and scripts read from the state of a primary.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use lockstep::roster::{Member, Progress};
 use lockstep::{Bounds, Plan, Primary};
+use protocol::action::Spawn;
 use protocol::report::{
     Layout, LevelOutline, LevelReport, ModelOutline, PeerReport, PeerState, PerformerReport,
-    RunState, SecondarySummary, Snapshot, Stats, Summary,
+    RunState, SecondarySummary, Snapshot, Stats, Summary, TopicReport,
 };
-use protocol::{CellId, LevelId, PeerInfo, PeerName, PerformerId, Role, SessionTime, StopReason};
-use sdf::World;
+use protocol::{
+    CellId, LevelId, ModelId, PeerInfo, PeerName, PerformerId, Role, SessionTime, StopReason,
+};
+use sdf::{ModelParcel, World};
 
 use crate::identity;
 use crate::meter::Meter;
 use crate::standalone::STANDALONE_NAME;
+use crate::systems::Survey;
 
 /// How long a step waits until the one that it waits for counts as blocking.
 const LONG_WAIT: Duration = Duration::from_millis(100);
@@ -21,6 +26,10 @@ const LONG_WAIT: Duration = Duration::from_millis(100);
 /// What reports are made of.
 pub struct Reporter {
     worlds: Vec<World>,
+    /// How many models each world has at the start.
+    at_start: Vec<usize>,
+    /// Models that were removed.
+    gone: BTreeSet<ModelId>,
     own: PeerInfo,
     own_cpu: (u64, SessionTime),
 }
@@ -29,10 +38,42 @@ impl Reporter {
     /// Makes the reporter of the process that says `own` of itself.
     pub fn new(worlds: Vec<World>, own: PeerInfo) -> Self {
         Self {
+            at_start: worlds.iter().map(|world| world.models.len()).collect(),
+            gone: BTreeSet::new(),
             worlds,
             own,
             own_cpu: (identity::cpu_time_us(), SessionTime(0)),
         }
+    }
+
+    /// Takes in a model that is spawned, and returns what it attaches; `topics` are those known so
+    /// far.
+    pub fn add_model(&mut self, spawn: &Spawn, topics: Vec<TopicReport>) -> Survey {
+        let mut survey = Survey {
+            topics,
+            problems: Vec::new(),
+        };
+        let has_siblings = self.worlds.len() > 1;
+        if let Ok(parcel) = ModelParcel::decode(&spawn.parcel)
+            && let Some(world) = self.worlds.get_mut(spawn.model.world as usize)
+        {
+            let index = world.append(parcel);
+            survey.add_model(world, has_siblings, index);
+        }
+        survey
+    }
+
+    /// Forgets a model that is gone: it is no part of a map any more.
+    pub fn remove_model(&mut self, model: ModelId) {
+        self.gone.insert(model);
+    }
+
+    /// Begins anew with the models of the start.
+    pub fn reset(&mut self) {
+        for (world, count) in self.worlds.iter_mut().zip(&self.at_start) {
+            world.models.truncate(*count);
+        }
+        self.gone.clear();
     }
 
     /// Returns all figures of this moment.
@@ -168,7 +209,19 @@ impl Reporter {
                 buffer: level.buffer,
             });
         }
-        for model in self.worlds.iter().flat_map(|world| &world.models) {
+        let models = self.worlds.iter().zip(0..).flat_map(|(world, number)| {
+            let numbered = world.models.iter().zip(0..);
+            numbered.map(move |(one, model)| {
+                (
+                    one,
+                    ModelId {
+                        world: number,
+                        model,
+                    },
+                )
+            })
+        });
+        for (model, _) in models.filter(|(_, id)| !self.gone.contains(id)) {
             if let (true, Some((min, max))) = (model.is_static, model.collision_bounds()) {
                 layout.statics.push(ModelOutline {
                     name: model.name.clone(),
@@ -177,7 +230,7 @@ impl Reporter {
                 });
             }
         }
-        for performer in &plan.performers {
+        for performer in plan.performers.iter().filter(|one| !one.is_removed) {
             let Bounds { min, max } = performer.bounds_at(performer.start);
             layout.performers.push(ModelOutline {
                 name: performer.name.clone(),

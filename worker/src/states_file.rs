@@ -18,6 +18,7 @@ pub struct StatesFile {
     writer: BufWriter<File>,
     /// The cell that owns each performer.
     cells: Vec<CellId>,
+    header: StatesHeader,
     /// Each performer as it was last written.
     written: Vec<Option<RecordedState>>,
     digest: Option<Digest>,
@@ -35,13 +36,14 @@ impl StatesFile {
         let header = StatesHeader {
             step_size_ns: step_size.as_nanos() as u64,
             cells: plan.cells.iter().map(|cell| cell.name.clone()).collect(),
-            performers: plan.performers.iter().map(|one| one.name.clone()).collect(),
+            performers: names_of(plan),
         };
         let mut writer = BufWriter::new(File::create(path)?);
         writer.write_all(&states_file::encode_header(&header))?;
         Ok(Self {
             path: path.to_owned(),
             writer,
+            header,
             cells: plan.performers.iter().map(|one| one.home).collect(),
             written: vec![None; plan.performers.len()],
             digest: None,
@@ -49,6 +51,24 @@ impl StatesFile {
             frame: StatesFrame::default(),
             bytes: Vec::new(),
         })
+    }
+
+    /// Notes that performers have come, or that all is as at the start: the names are written anew,
+    /// and every performer after them.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn renew(&mut self, plan: &Plan, anew: bool) -> io::Result<()> {
+        if anew {
+            self.cells.clear();
+        }
+        let known = self.cells.len();
+        self.cells
+            .extend(plan.performers[known..].iter().map(|one| one.home));
+        self.header.performers = names_of(plan);
+        self.written = vec![None; plan.performers.len()];
+        self.writer
+            .write_all(&states_file::encode_header(&self.header)[states_file::START_BYTES..])
     }
 
     /// Returns where the file is.
@@ -105,6 +125,10 @@ impl StatesFile {
         self.writer.write_all(&self.bytes)?;
         self.writer.flush()
     }
+}
+
+fn names_of(plan: &Plan) -> Vec<String> {
+    plan.performers.iter().map(|one| one.name.clone()).collect()
 }
 
 #[cfg(test)]

@@ -382,6 +382,8 @@ impl Primary {
     }
 
     fn on_observed(&mut self, change: SubscriptionChange) {
+        self.subscriptions
+            .retain(|other| other.topic != change.topic);
         self.subscriptions.push(change);
     }
 

@@ -1,7 +1,8 @@
 //! The file of states that a run may write: where every performer was, bit for bit.
 //!
 //! After [`MAGIC`] and a version come records: a length (`u32`), so many bytes, their digest. The
-//! first is the [`StatesHeader`], the last says how many iterations there were. Between them stands
+//! first is the [`StatesHeader`], which comes again when performers come or everything begins anew,
+//! and the last says how many iterations there were. Between them stands
 //! a [`StatesFrame`] for each iteration that changed anything, with the performers that changed.
 //! All numbers are little-endian. [`reader`] reads it back without trusting a byte of it.
 
@@ -23,6 +24,9 @@ pub const VERSION: u32 = 1;
 
 /// How many numbers a state has.
 pub const NUMBERS: usize = 13;
+
+/// How many bytes stand before the first record.
+pub const START_BYTES: usize = MAGIC.len() + 4;
 
 /// The size of one performer in a frame \[bytes\].
 const CHANGE_BYTES: usize = 4 + 4 + NUMBERS * 8 + 16;

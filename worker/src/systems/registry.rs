@@ -1,7 +1,5 @@
 //! The table of all systems, and what worlds attach of them.
 
-use std::collections::BTreeMap;
-
 use protocol::report::TopicReport;
 use sdf::{Plugin, World};
 
@@ -265,14 +263,36 @@ pub fn members_of_world(
 /// Looks through worlds for topics and problems.
 pub fn survey(worlds: &[World]) -> Survey {
     let mut survey = Survey::default();
-    let mut topics: BTreeMap<(String, &str), TopicReport> = BTreeMap::new();
     let has_siblings = worlds.len() > 1;
-    let mut note = |who: &str, hears: &[TopicSpec], tells: &[TopicSpec]| {
+    for world in worlds {
+        for (name, member) in members_of_world(world, has_siblings, &mut survey.problems) {
+            let who = format!("{}: {name}", world.name);
+            survey.note(&who, &member.hears, &member.tells);
+        }
+        for index in 0..world.models.len() {
+            survey.add_model(world, has_siblings, index);
+        }
+    }
+    let mut told = std::collections::BTreeSet::new();
+    survey
+        .problems
+        .retain(|problem| told.insert(problem.clone()));
+    survey
+}
+
+impl Survey {
+    /// Adds what a model attaches, by its index in the world.
+    pub fn add_model(&mut self, world: &World, has_siblings: bool, index: usize) {
+        for member in members_of_model(world, has_siblings, index, &mut self.problems) {
+            let who = format!("{}: {}", world.models[index].name, member.name);
+            self.note(&who, &member.configured.hears, &member.configured.tells);
+        }
+    }
+
+    fn note(&mut self, who: &str, hears: &[TopicSpec], tells: &[TopicSpec]) {
         for (list, is_publisher) in [(hears, false), (tells, true)] {
             for spec in list {
-                let entry = topics.entry((spec.topic.clone(), spec.kind)).or_default();
-                entry.topic.clone_from(&spec.topic);
-                spec.kind.clone_into(&mut entry.kind);
+                let entry = self.entry(spec);
                 let names = if is_publisher {
                     &mut entry.publishers
                 } else {
@@ -281,26 +301,26 @@ pub fn survey(worlds: &[World]) -> Survey {
                 names.push(who.to_owned());
             }
         }
-    };
-    for world in worlds {
-        for (name, member) in members_of_world(world, has_siblings, &mut survey.problems) {
-            let who = format!("{}: {name}", world.name);
-            note(&who, &member.hears, &member.tells);
-        }
-        for index in 0..world.models.len() {
-            let problems = &mut survey.problems;
-            for member in members_of_model(world, has_siblings, index, problems) {
-                let who = format!("{}: {}", world.models[index].name, member.name);
-                note(&who, &member.configured.hears, &member.configured.tells);
-            }
-        }
     }
-    survey.topics = topics.into_values().collect();
-    let mut told = std::collections::BTreeSet::new();
-    survey
-        .problems
-        .retain(|problem| told.insert(problem.clone()));
-    survey
+
+    fn entry(&mut self, spec: &TopicSpec) -> &mut TopicReport {
+        let key = (spec.topic.as_str(), spec.kind);
+        let found = self
+            .topics
+            .binary_search_by(|one| (one.topic.as_str(), one.kind.as_str()).cmp(&key));
+        let place = found.unwrap_or_else(|place| {
+            self.topics.insert(
+                place,
+                TopicReport {
+                    topic: spec.topic.clone(),
+                    kind: spec.kind.to_owned(),
+                    ..TopicReport::default()
+                },
+            );
+            place
+        });
+        &mut self.topics[place]
+    }
 }
 
 enum Made {

@@ -20,6 +20,8 @@ const HEADER_BYTES_MAX: u64 = 256 << 20;
 pub struct StatesReader<R> {
     source: R,
     header: StatesHeader,
+    /// Whether every performer of the header has been read.
+    is_whole: bool,
     /// The iteration of the last frame.
     at: Iteration,
     body: Vec<u8>,
@@ -89,20 +91,27 @@ impl<R: Read> StatesReader<R> {
         let mut reader = Self {
             source,
             header: StatesHeader::default(),
+            is_whole: false,
             at: Iteration(0),
             body: Vec::new(),
         };
         reader.read_body(HEADER_BYTES_MAX)?;
-        reader.header = match reader.body.split_first() {
-            Some((&KIND_HEADER, names)) => {
-                rmp_serde::from_slice(names).map_err(|_| reader.damaged("its header is none"))?
-            }
-            _ => return Err(reader.damaged("its first record is no header")),
-        };
+        reader.take_header()?;
         Ok(reader)
     }
 
-    /// Returns what the numbers mean.
+    fn take_header(&mut self) -> Result<(), ReadStatesError> {
+        self.header = match self.body.split_first() {
+            Some((&KIND_HEADER, names)) => {
+                rmp_serde::from_slice(names).map_err(|_| self.damaged("its header is none"))?
+            }
+            _ => return Err(self.damaged("its first record is no header")),
+        };
+        self.is_whole = false;
+        Ok(())
+    }
+
+    /// Returns what the numbers mean, since the last record that was read.
     pub fn header(&self) -> &StatesHeader {
         &self.header
     }
@@ -113,7 +122,12 @@ impl<R: Read> StatesReader<R> {
     /// When the source fails, ends too early, or is not what was written.
     pub fn read(&mut self) -> Result<StatesRecord, ReadStatesError> {
         let longest = FRAME_BYTES + self.header.performers.len() * CHANGE_BYTES;
-        self.read_body(longest as u64)?;
+        self.read_body((longest as u64).max(HEADER_BYTES_MAX))?;
+        while self.body.first() == Some(&KIND_HEADER) {
+            self.take_header()?;
+            let longest = FRAME_BYTES + self.header.performers.len() * CHANGE_BYTES;
+            self.read_body((longest as u64).max(HEADER_BYTES_MAX))?;
+        }
         match self.body.first() {
             Some(&KIND_FRAME) => self.frame().map(StatesRecord::Frame),
             Some(&KIND_END) => self.end(),
@@ -148,9 +162,10 @@ impl<R: Read> StatesReader<R> {
         if !changes.iter().all(is_known) {
             return Err(self.damaged("it names a performer or cell that it does not have"));
         }
-        if self.at == Iteration(0) && changes.len() < performers.len() {
-            return Err(self.damaged("its first iteration does not hold every performer"));
+        if !self.is_whole && changes.len() < performers.len() {
+            return Err(self.damaged("an iteration after a header does not hold every performer"));
         }
+        self.is_whole = true;
         self.at = iteration;
         Ok(StatesFrame {
             iteration,
