@@ -181,7 +181,7 @@ impl System for MulticopterMotorModel {
             .get(self.number)
             .filter(|one| one.is_finite())
         {
-            self.memory.asked = asked.min(self.turning_max);
+            self.memory.asked = asked.min(self.turning_max).max(-self.turning_max);
         }
     }
 
