@@ -150,7 +150,7 @@ impl<'a> Input<'a> {
         let reader = (&mut file).take(START_BYTES);
         { reader }.read_to_end(&mut start).map_err(unreadable)?;
         let line = start.split(|byte| *byte == b'\n').next().unwrap_or(&[]);
-        let blanks = line.iter().filter(|byte| **byte == b' ').count();
+        let blanks = line.split(|byte| *byte == b' ').count() - 1;
         let kind = match start.first() {
             _ if start.starts_with(MAGIC) => Kind::States,
             _ if start.starts_with(b"end ") => Kind::Messages,
