@@ -113,13 +113,12 @@ fn split(line: &str) -> Result<Vec<String>, String> {
     for c in line.chars() {
         match quote {
             Some(end) if c == end => quote = None,
-            Some(_) => word.get_or_insert_default().push(c),
             None if c == '"' || c == '\'' => {
                 quote = Some(c);
                 word.get_or_insert_default();
             }
             None if c.is_whitespace() => words.extend(word.take()),
-            None => word.get_or_insert_default().push(c),
+            Some(_) | None => word.get_or_insert_default().push(c),
         }
     }
     words.extend(word);

@@ -1,5 +1,6 @@
 //! The words of `phalanx ctl`: a run, where it is named, then what to do.
 
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use clap::Args;
@@ -52,7 +53,7 @@ fn commands_help() -> String {
     let mut text = "Commands:\n".to_owned();
     for verb in VERBS {
         let words = format!("{} {}", verb.name, verb.argument);
-        text.push_str(&format!("  {:<32} {}\n", words.trim_end(), verb.text));
+        let _ = writeln!(text, "  {:<32} {}", words.trim_end(), verb.text);
     }
     text + "\nFILE may be - for standard input. set-pose takes several models one after the other, \
             or a JSON\nfile such as {\"box\": [1, 2, 3]}."

@@ -83,11 +83,10 @@ pub(super) fn complete(words: &[String]) -> CommandResult {
 
 fn next<'a>(before: &[&'a str]) -> Next<'a> {
     match before {
-        ["attach"] => only(&[Source::Runs]),
+        ["attach"] | ["topic" | "service", "list"] => only(&[Source::Runs]),
         ["ctl", rest @ ..] => next_of_control(rest),
         ["topic"] => only(&[Source::Words(&["list", "info", "echo", "pub", "hz"])]),
         ["service"] => only(&[Source::Words(&["list", "call"])]),
-        ["topic" | "service", "list"] => only(&[Source::Runs]),
         ["topic", "pub", rest @ ..] => next_of_name(rest, Source::Topics, true),
         ["topic", _, rest @ ..] => next_of_name(rest, Source::Topics, false),
         ["service", "call", rest @ ..] => next_of_name(rest, Source::Services, true),

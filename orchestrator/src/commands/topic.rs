@@ -3,6 +3,7 @@
 mod message_text;
 mod rate;
 
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use anyhow::Context;
@@ -148,9 +149,9 @@ fn info(addressed: &Addressed<'_>) -> CommandResult {
         ("publishers", &topic.publishers),
         ("subscribers", &topic.subscribers),
     ] {
-        text.push_str(&format!("{title}:\n"));
+        let _ = writeln!(text, "{title}:");
         for name in names {
-            text.push_str(&format!("  {name}\n"));
+            let _ = writeln!(text, "  {name}");
         }
         if names.is_empty() {
             text.push_str("  none\n");
@@ -248,22 +249,21 @@ fn shown(message: &TopicMessage, format: EchoFormat) -> Result<String, Failed> {
 }
 
 fn publication(target: &Target, addressed: &Addressed<'_>) -> Result<Command, Failed> {
-    let name = match addressed.kind {
-        Some(name) => name.to_owned(),
-        None => {
-            let topics = topics(target)?;
-            let known = topics
-                .into_iter()
-                .find(|topic| topic.topic == addressed.name);
-            known.map(|topic| topic.kind).ok_or_else(|| {
-                let message = format!(
-                    "no system or sensor has the topic {}, so its type is not known: name it \
+    let name = if let Some(name) = addressed.kind {
+        name.to_owned()
+    } else {
+        let topics = topics(target)?;
+        let known = topics
+            .into_iter()
+            .find(|topic| topic.topic == addressed.name);
+        known.map(|topic| topic.kind).ok_or_else(|| {
+            let message = format!(
+                "no system or sensor has the topic {}, so its type is not known: name it \
                      before the message",
-                    addressed.name
-                );
-                Failed::message(ExitCode::Usage, message)
-            })?
-        }
+                addressed.name
+            );
+            Failed::message(ExitCode::Usage, message)
+        })?
     };
     let kind = kind_named(&name)?;
     let json = read_message(kind, addressed.text)?;

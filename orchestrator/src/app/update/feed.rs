@@ -23,7 +23,7 @@ pub(super) fn on_feed(model: &mut Model, feed: Feed) {
         Feed::Disconnected => on_disconnected(model),
         Feed::Log(line) => on_log(model, &line),
         Feed::Progress(text) => model.progress = Some(text),
-        Feed::Reply { command, result } => on_reply(model, command, result),
+        Feed::Reply { command, result } => on_reply(model, &command, result),
         Feed::Ended { reason, logs } => model.mode = Mode::Ended { reason, logs },
     }
 }
@@ -177,8 +177,8 @@ fn on_disconnected(model: &mut Model) {
     model.pending.clear();
 }
 
-fn on_reply(model: &mut Model, command: Command, result: Result<Iteration, String>) {
-    if let Some(index) = model.pending.iter().position(|pending| *pending == command) {
+fn on_reply(model: &mut Model, command: &Command, result: Result<Iteration, String>) {
+    if let Some(index) = model.pending.iter().position(|pending| pending == command) {
         model.pending.remove(index);
     }
     let Some(name) = command.text() else {

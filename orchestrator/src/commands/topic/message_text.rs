@@ -1,6 +1,8 @@
 //! Messages in protobuf's text format, without fields that have the value zero, as `gz topic`
 //! prints them.
 
+use std::fmt::Write as _;
+
 use serde_json::{Map, Value};
 
 /// Returns a message as text, every line with its end.
@@ -30,15 +32,17 @@ fn add(name: &str, value: &Value, depth: usize, text: &mut String) {
     let indent = "  ".repeat(depth);
     match value {
         Value::Object(fields) => {
-            text.push_str(&format!("{indent}{name} {{\n"));
+            let _ = writeln!(text, "{indent}{name} {{");
             add_fields(fields, depth + 1, text);
-            text.push_str(&format!("{indent}}}\n"));
+            let _ = writeln!(text, "{indent}}}");
         }
         // Numbers that are not finite are words of the format.
         Value::String(word) if matches!(word.as_str(), "inf" | "-inf" | "nan") => {
-            text.push_str(&format!("{indent}{name}: {word}\n"));
+            let _ = writeln!(text, "{indent}{name}: {word}");
         }
-        other => text.push_str(&format!("{indent}{name}: {other}\n")),
+        other => {
+            let _ = writeln!(text, "{indent}{name}: {other}");
+        }
     }
 }
 
