@@ -120,12 +120,11 @@ impl Values {
                 return Err(ValueError::custom("a message in braces"));
             };
             for field in fields {
-                match places.get(&field.name) {
-                    Some(place) => merged[*place].values.extend(field.values),
-                    None => {
-                        places.insert(field.name.clone(), merged.len());
-                        merged.push(field);
-                    }
+                if let Some(place) = places.get(&field.name).copied() {
+                    merged[place].values.extend(field.values);
+                } else {
+                    places.insert(field.name.clone(), merged.len());
+                    merged.push(field);
                 }
             }
         }
