@@ -259,11 +259,12 @@ impl Cluster {
                         self.send_to_secondary(index, message, false);
                     }
                 }
-                PrimaryOutput::Stamped(_) => {}
                 PrimaryOutput::Reply { message, .. } => self.on_reply(message),
                 PrimaryOutput::StepDone(report) => self.on_done(&report),
                 PrimaryOutput::Finished(reason) => self.finished = Some(reason),
-                PrimaryOutput::Observe(_) | PrimaryOutput::Report { .. } => {}
+                PrimaryOutput::Observe(_)
+                | PrimaryOutput::Report { .. }
+                | PrimaryOutput::Stamped(_) => {}
             }
         }
     }

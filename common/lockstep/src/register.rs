@@ -205,10 +205,10 @@ impl Register {
                 .collect();
             return Err(no_part("joint", part, &entry.name, &names));
         };
-        let axes = entry.joints[index].1;
-        if axis as usize >= axes {
+        let count = entry.joints[index].1;
+        if axis as usize >= count {
             return Err(format!(
-                "joint {name:?} has {axes} axes: there is no axis {axis}"
+                "joint {name:?} has {count} axes: there is no axis {axis}"
             ));
         }
         Ok((id, index as u32))

@@ -69,17 +69,19 @@ pub(super) fn command(words: &[&str]) -> Command {
             kind: "gz.msgs.Empty".to_owned(),
             body: messages::encode(&messages::Empty::default()),
         },
-        ["call", service, json] => {
-            let json = serde_json::from_str(json).expect("JSON without blanks");
-            let kind = messages::find("gz.msgs.WorldControl").expect("a kind of message");
-            Command::CallService {
-                service: owned(service),
-                kind: String::new(),
-                body: kind.from_json(json).expect("a request"),
-            }
-        }
+        ["call", service, json] => call(service, json),
         ["stop"] => Command::Stop,
         other => panic!("no such request: {other:?}"),
+    }
+}
+
+fn call(service: &str, json: &str) -> Command {
+    let json = serde_json::from_str(json).expect("JSON without blanks");
+    let kind = messages::find("gz.msgs.WorldControl").expect("a kind of message");
+    Command::CallService {
+        service: service.to_owned(),
+        kind: String::new(),
+        body: kind.from_json(json).expect("a request"),
     }
 }
 

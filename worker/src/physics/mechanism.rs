@@ -54,8 +54,8 @@ impl Mechanism {
         let crosses = self.crosses.iter().flat_map(|cross| cross.bodies);
         let drives = self.drives.iter().flat_map(|drive| drive.coordinate.bodies);
         let actuators = self.actuators.iter();
-        let driven = actuators.flat_map(|actuator| actuator.coordinate.bodies);
-        let measured = crosses.chain(drives).chain(driven);
+        let of_actuators = actuators.flat_map(|actuator| actuator.coordinate.bodies);
+        let measured = crosses.chain(drives).chain(of_actuators);
         measured.chain(self.couplings.bodies())
     }
 
@@ -63,8 +63,9 @@ impl Mechanism {
     pub(super) fn coordinates_mut(&mut self) -> impl Iterator<Item = &mut Coordinate> {
         let drives = self.drives.iter_mut().map(|drive| &mut drive.coordinate);
         let actuators = self.actuators.iter_mut();
-        let driven = actuators.map(|actuator| &mut actuator.coordinate);
-        drives.chain(driven).chain(self.couplings.coordinates_mut())
+        let of_actuators = actuators.map(|actuator| &mut actuator.coordinate);
+        let measured = drives.chain(of_actuators);
+        measured.chain(self.couplings.coordinates_mut())
     }
 
     /// Gives rapier a joint; it wakes nobody unless one of the bodies is awake.

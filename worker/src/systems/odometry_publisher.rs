@@ -119,8 +119,8 @@ impl OdometryPublisher {
             self.memory.velocities.remove(0);
         }
         let count = self.memory.velocities.len() as f64;
-        let list = &self.memory.velocities;
-        let mean = |axis: usize| list.iter().map(|one| one[axis]).sum::<f64>() / count;
+        let recent = &self.memory.velocities;
+        let mean = |axis: usize| recent.iter().map(|one| one[axis]).sum::<f64>() / count;
         let mut linear = [0, 1, 2].map(mean);
         let turn = last.inverse().then(base).orientation_xyzw;
         let mut angular = rotation_vector(turn).map(|part| part / step_size_s);
@@ -161,7 +161,13 @@ impl OdometryPublisher {
         };
         context.publish(&self.odometry, &message);
         let variance = (self.deviation * self.deviation) as f32;
-        let diagonal = |place: usize| if place % 7 == 0 { variance } else { 0.0 };
+        let diagonal = |place: usize| {
+            if place.is_multiple_of(7) {
+                variance
+            } else {
+                0.0
+            }
+        };
         let covariance = FloatV {
             data: (0..36).map(diagonal).collect(),
             ..FloatV::default()

@@ -27,6 +27,16 @@ struct Entry {
     changes: bool,
 }
 
+impl Entry {
+    fn new(what: What, names: [String; 2], changes: bool) -> Self {
+        Self {
+            what,
+            names,
+            changes,
+        }
+    }
+}
+
 enum What {
     /// The model, world frame.
     Model,
@@ -99,12 +109,7 @@ fn entries(configuration: &Configuration<'_>) -> Result<Vec<Entry>, ConfigureErr
     };
     let mut entries = Vec::new();
     let mut add = |what, frame: String, child: String, changes| {
-        let names = [frame, child];
-        entries.push(Entry {
-            what,
-            names,
-            changes,
-        });
+        entries.push(Entry::new(what, [frame, child], changes));
     };
     if scope.is_empty() && itself && nested {
         let world = configuration.world.name.clone();

@@ -336,15 +336,15 @@ impl Primary {
         self.settings.step_size = Duration::from_secs_f64(step_size_s);
         self.membership.set_step_size(step_size_s);
         self.pace = Pace::new(self.settings.step_size, self.settings.real_time_factor);
-        let step_size_ns = self.settings.step_size.as_nanos() as u64;
-        Ok(Grant::of(Action::SetStepSize(step_size_ns)))
+        let nanoseconds = self.settings.step_size.as_nanos() as u64;
+        Ok(Grant::of(Action::SetStepSize(nanoseconds)))
     }
 
     /// Returns what a client says on a topic, once it is a message of its kind.
     pub(super) fn message_of(
         &self,
         topic: String,
-        kind: String,
+        kind: &str,
         body: Vec<u8>,
     ) -> Result<TopicMessage, String> {
         let is_name = topic.starts_with('/') && topic.len() <= TOPIC_BYTES_MAX;
@@ -353,7 +353,7 @@ impl Primary {
                 "{topic:?} is no name of a topic: it begins with / and has no blanks"
             ));
         }
-        let found = messages::find(&kind);
+        let found = messages::find(kind);
         let kind = found.ok_or_else(|| format!("no kind of message is named {kind:?}"))?;
         let known = || self.settings.topics.iter().filter(|one| one.topic == topic);
         if known().next().is_some() && known().all(|one| one.kind != kind.name) {

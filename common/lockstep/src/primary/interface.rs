@@ -14,6 +14,10 @@ use protocol::{
 use crate::membership::Rules;
 
 /// What a run is asked to be.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag of the command line"
+)]
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The session, unique for each run.

@@ -81,7 +81,7 @@ impl Primary {
                 kind,
                 body,
             } => {
-                self.on_call(from, request, &service, &kind, &body, now, out);
+                self.on_call(from, request, [&service, &kind], &body, now, out);
             }
             Command::SetPerformer { .. }
             | Command::Reset { .. }

@@ -184,7 +184,7 @@ impl Primary {
 
     fn note_wish(&mut self, asker: Asker, command: Command, out: &mut Vec<PrimaryOutput>) {
         if let Command::Publish { topic, kind, body } = command {
-            return match self.message_of(topic, kind, body) {
+            return match self.message_of(topic, &kind, body) {
                 Ok(message) => self.wishes.said.push((message, asker)),
                 Err(reason) => self.refuse_wish(&asker, &reason, out),
             };

@@ -8,6 +8,7 @@
 //! mobility of the linked bodies from how the speeds answered to the force before.
 
 use rapier3d_f64::dynamics::{ImpulseJointHandle, RigidBodyHandle};
+use rapier3d_f64::math::Vector;
 use rapier3d_f64::pipeline::PhysicsWorld;
 use serde::{Deserialize, Serialize};
 
@@ -284,7 +285,7 @@ impl Actuator {
 
     fn row_length(&self, physics: &PhysicsWorld) -> f64 {
         let direction = self.coordinate.row_direction(&physics.bodies);
-        direction.map_or(1.0, |direction| direction.length())
+        direction.map_or(1.0, Vector::length)
     }
 }
 
