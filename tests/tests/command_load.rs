@@ -3,6 +3,7 @@
 //! answered, and a replay of those that were done, in one process, has the same digests.
 
 use std::collections::BTreeSet;
+use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -28,18 +29,21 @@ fn world() -> String {
     let mut performers = String::new();
     for number in 0..BOXES {
         let x = number as f64 * 2.0 - 7.0;
-        models += &format!(
+        let _ = write!(
+            models,
             "<model name='box_{number}'><pose>{x} 0 0.25 0 0 0</pose><link name='l'>\
              <inertial><mass>1</mass></inertial><collision name='c'><geometry><box>\
              <size>0.5 0.5 0.5</size></box></geometry></collision></link></model>"
         );
-        performers += &format!(
+        let _ = write!(
+            performers,
             "<performer name='p{number}'><ref>box_{number}</ref><geometry><box>\
              <size>0.5 0.5 0.5</size></box></geometry></performer>"
         );
     }
     for (name, x) in [("west", -5), ("east", 5)] {
-        performers += &format!(
+        let _ = write!(
+            performers,
             "<level name='{name}'><pose>{x} 0 0 0 0 0</pose><geometry><box><size>10 40 20</size>\
              </box></geometry><buffer>1</buffer></level>"
         );
