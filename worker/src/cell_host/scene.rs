@@ -28,6 +28,8 @@ pub(super) struct Scene {
     /// The seed of random numbers.
     pub(super) seed: u64,
     pub(super) audience: Audience,
+    /// Whether everything is published whoever listens.
+    publishes_all: bool,
     pub(super) world_crews: Vec<WorldCrew>,
     /// What is not as at the start.
     changes: Changes,
@@ -79,6 +81,7 @@ impl Scene {
                 publish_all: settings.publish_all,
                 ..Audience::default()
             },
+            publishes_all: settings.publish_all,
             world_crews: Vec::new(),
             performers: BTreeMap::new(),
             gone: BTreeSet::new(),
@@ -250,7 +253,7 @@ impl Scene {
     pub(super) fn begin_step(&mut self, step: &Step) -> Outbox {
         for change in &step.subscriptions {
             if change.topic == topic::EVERY_MESSAGE {
-                self.audience.publish_all = change.wanted;
+                self.audience.publish_all = self.publishes_all || change.wanted;
             } else if change.wanted {
                 self.audience.observed.insert(change.topic.clone());
             } else {
