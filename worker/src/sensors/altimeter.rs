@@ -42,6 +42,10 @@ impl Gauge for Altimeter {
         context.publish(&self.topic, &message);
     }
 
+    fn pass(&mut self, context: &Context<'_>) {
+        self.noise.pass(context);
+    }
+
     fn save(&self) -> Vec<u8> {
         self.noise.save()
     }

@@ -246,7 +246,7 @@ impl Gauge for DepthCamera {
         }
         let is_seen = context.is_wanted(&self.image_topic);
         if !is_seen && !context.is_wanted(&self.points_topic) {
-            return;
+            return self.noise.pass(context);
         }
         let frame = mount.pose(context);
         let depths = self.depths(mount, &frame, context);
@@ -256,6 +256,10 @@ impl Gauge for DepthCamera {
         if context.is_wanted(&self.points_topic) {
             context.publish(&self.points_topic, &self.points(header, &depths));
         }
+    }
+
+    fn pass(&mut self, context: &Context<'_>) {
+        self.noise.pass(context);
     }
 
     fn save(&self) -> Vec<u8> {

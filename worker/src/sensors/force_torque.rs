@@ -115,6 +115,10 @@ impl Gauge for ForceTorque {
         context.publish(&self.topic, &message);
     }
 
+    fn pass(&mut self, context: &Context<'_>) {
+        self.noise.pass(context);
+    }
+
     fn save(&self) -> Vec<u8> {
         self.noise.save()
     }

@@ -165,6 +165,10 @@ impl Gauge for Imu {
         context.publish(&self.topic, &message);
     }
 
+    fn pass(&mut self, context: &Context<'_>) {
+        self.noise.pass(context);
+    }
+
     fn save(&self) -> Vec<u8> {
         save(&(self.last, self.noise.save()))
     }

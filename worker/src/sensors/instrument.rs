@@ -24,6 +24,11 @@ pub(super) trait Gauge: Send + Sync {
     /// Measures, and publishes under a header.
     fn measure(&mut self, mount: &Mount, header: Header, context: &mut Context<'_>);
 
+    /// Goes on as if it had measured: what it says later must not depend on who listened before.
+    fn pass(&mut self, context: &Context<'_>) {
+        let _ = context;
+    }
+
     /// Returns all that it remembers; see [`save`].
     fn save(&self) -> Vec<u8> {
         Vec::new()
@@ -52,7 +57,7 @@ pub(super) struct Instrument {
     schedule: Schedule,
     topics: Vec<String>,
     gauge: Box<dyn Gauge>,
-    /// How often it measured.
+    /// How often it was due.
     sequence: u64,
 }
 
@@ -83,14 +88,18 @@ impl System for Instrument {
     fn after_step(&mut self, context: &mut Context<'_>) {
         self.gauge.after_step(&self.mount, context);
         let is_wanted = |topic: &String| context.is_wanted(topic);
-        if !self.schedule.is_due(&context.time) || !self.topics.iter().any(is_wanted) {
+        if !self.schedule.is_due(&context.time) {
             return;
+        }
+        let sequence = self.sequence;
+        self.sequence = sequence.wrapping_add(1);
+        if !self.topics.iter().any(is_wanted) {
+            return self.gauge.pass(context);
         }
         let header = context.header();
         let header = header
             .with("frame_id", &self.mount.frame_id)
-            .with("seq", &self.sequence.to_string());
-        self.sequence += 1;
+            .with("seq", &sequence.to_string());
         self.gauge.measure(&self.mount, header, context);
     }
 

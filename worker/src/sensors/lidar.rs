@@ -224,6 +224,10 @@ impl Gauge for Lidar {
         }
     }
 
+    fn pass(&mut self, context: &Context<'_>) {
+        self.noise.pass(context);
+    }
+
     fn save(&self) -> Vec<u8> {
         self.noise.save()
     }

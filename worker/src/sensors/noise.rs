@@ -121,6 +121,13 @@ impl NoiseBank {
         Ok(Self::new(channels.collect::<Result<_, _>>()?))
     }
 
+    /// Lets biases wander as a measurement would.
+    pub(super) fn pass(&mut self, context: &Context<'_>) {
+        if self.channels.iter().flatten().any(Noise::wanders) {
+            self.begin(context);
+        }
+    }
+
     /// Begins a measurement.
     pub(super) fn begin(&mut self, context: &Context<'_>) -> Noisy<'_> {
         self.begin_at(context.time.seed, context.publisher, context.time.elapsed.0)

@@ -94,6 +94,21 @@ fn sensors_go_on_in_another_cell() {
 }
 
 #[test]
+fn what_a_sensor_says_does_not_depend_on_who_listened_before() {
+    let mut rig = Rig::new(&content());
+    let mut unheard = Rig::new(&content());
+    rig.run(40);
+    unheard.audience.publish_all = false;
+    unheard.run(40);
+    assert!(unheard.take_all().is_empty());
+    rig.take_all();
+    unheard.audience.publish_all = true;
+    rig.run(5);
+    unheard.run(5);
+    assert!(rig.take_all() == unheard.take_all());
+}
+
+#[test]
 fn damaged_memories_are_refused() {
     let rig = Rig::new(&content());
     let mut problems = Vec::new();
