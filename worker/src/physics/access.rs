@@ -97,13 +97,16 @@ impl Cell {
     }
 
     /// Gives a link the velocity that its origin has \[m/s\] and an angular velocity \[rad/s\],
-    /// world frame. Nothing happens to a model that never moves.
+    /// world frame. Nothing happens to a model that never moves, or when they are not finite.
     pub fn set_link_velocity(&mut self, model: ModelRef, link: usize, velocity: [[f64; 3]; 2]) {
         let Some(handle) = self.body_handle(model, link) else {
             return;
         };
         let body = &mut self.physics.bodies[handle];
         let [linear, angular] = velocity.map(Vector::from_array);
+        if !linear.is_finite() || !angular.is_finite() {
+            return;
+        }
         let arm = body.center_of_mass() - body.position().translation;
         let wakes = linear != Vector::ZERO || angular != Vector::ZERO;
         body.set_angvel(angular, wakes);

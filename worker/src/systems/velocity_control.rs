@@ -60,7 +60,11 @@ impl System for VelocityControl {
         let Ok(twist) = messages::decode::<Twist>(&message.body) else {
             return;
         };
-        let velocity = Some([(&twist.linear).into(), (&twist.angular).into()]);
+        let velocity: Velocity = [(&twist.linear).into(), (&twist.angular).into()];
+        if !velocity.as_flattened().iter().all(|speed| speed.is_finite()) {
+            return;
+        }
+        let velocity = Some(velocity);
         match input.checked_sub(1) {
             None => self.memory.model = velocity,
             Some(link) => self.memory.links[link] = velocity,
@@ -112,4 +116,26 @@ fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
         a[2] * b[0] - a[0] * b[2],
         a[0] * b[1] - a[1] * b[0],
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::bench::Bench;
+    use super::*;
+
+    #[test]
+    fn a_velocity_that_is_not_finite_is_not_heeded() {
+        let mut bench = Bench::new(
+            "<gravity>0 0 0</gravity><model name='m'><link name='l'/>
+            <plugin name='gz::sim::systems::VelocityControl' filename='v'/></model>",
+        );
+        for speed in [2.0, f64::NAN, f64::INFINITY] {
+            let mut twist = Twist::default();
+            twist.linear.x = speed;
+            bench.publish("/model/m/cmd_vel", &twist);
+            bench.run(0.1);
+        }
+        let at = bench.cell.link_pose(bench.model("m"), 0).position;
+        assert!((at[0] - 0.6).abs() < 1e-2, "{at:?}");
+    }
 }
