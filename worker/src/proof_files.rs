@@ -81,7 +81,10 @@ impl ProofFiles {
             return Err(cause);
         }
         if let Some(states) = &mut self.states {
-            let ids = (0..primary.plan().performers.len() as u32).map(PerformerId);
+            // The step after this iteration may be under way, with performers that come or go.
+            let count = primary.plan().performers.len();
+            let count = count.min(states.performer_count());
+            let ids = (0..count as u32).map(PerformerId);
             let all = ids.map(|id| primary.performer(id).1);
             if let Err(error) = states.write(report.iteration, report.digest, all) {
                 let cause = cannot_write("states", states.path(), &error);

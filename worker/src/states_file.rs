@@ -76,6 +76,11 @@ impl StatesFile {
         &self.path
     }
 
+    /// Returns how many performers there have been by the last iteration.
+    pub fn performer_count(&self) -> usize {
+        self.cells.len()
+    }
+
     /// Notes who changes cell with the step that is published.
     pub fn note_hand_offs(&mut self, hand_offs: &[HandOff]) {
         for hand_off in hand_offs {
