@@ -75,7 +75,7 @@ pub fn check(
     let first = topics.partition_point(|one| one.topic.as_str() < topic);
     let same = topics[first..].iter().take_while(|one| one.topic == topic);
     let kinds: Vec<&str> = same.map(|one| one.kind.as_str()).collect();
-    if !kinds.is_empty() && !kinds.contains(&kind) {
+    if !kinds.is_empty() && !kinds.contains(&known.name) {
         return Err(PublicationError::OtherKind {
             topic: topic.to_owned(),
             expected: kinds.join(" or "),
