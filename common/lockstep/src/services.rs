@@ -375,15 +375,18 @@ fn set_performer(call: &Call<'_>) -> Result<Vec<Command>, ServiceError> {
 
 fn set_physics(call: &Call<'_>) -> Result<Vec<Command>, ServiceError> {
     let request: Physics = call.request()?;
+    let factor = request.real_time_factor;
+    if !(factor.is_finite() && factor >= 0.0) {
+        // Before the size of steps has changed.
+        return Err(call.refuse(format!("{factor} is no real_time_factor")));
+    }
     let mut commands = Vec::new();
     if request.max_step_size != 0.0 {
         commands.push(Command::SetStepSize {
             step_size_s: request.max_step_size,
         });
     }
-    commands.push(Command::SetRealTimeFactor {
-        factor: request.real_time_factor,
-    });
+    commands.push(Command::SetRealTimeFactor { factor });
     Ok(commands)
 }
 
