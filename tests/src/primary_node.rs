@@ -15,10 +15,10 @@ use protocol::peer::Build;
 use protocol::primary_to_client::Reply;
 use protocol::primary_to_observers::{Announce, Event, PrimaryToObservers, Severity};
 use protocol::primary_to_secondary::{CellSnapshot, Step};
-use protocol::secondary_to_primary::{CellAck, Heartbeat, Loaded, StepAck, Transfer};
+use protocol::secondary_to_primary::{CellAck, Heartbeat, Loaded, StepAck, SystemRequest, Transfer};
 use protocol::{
-    CellId, ClientToPrimary, Digest, DigestBuilder, Envelope, Iteration, LinkPoses, PeerName,
-    PerformerId, PerformerState, PrimaryToSecondary, ProtocolVersion, RequestId, Role, RoutingId,
+    CellId, ClientToPrimary, Digest, DigestBuilder, Envelope, Iteration, LinkPoses, ModelId,
+    PeerName, PerformerId, PerformerState, PrimaryToSecondary, ProtocolVersion, Publisher, RequestId, Role, RoutingId,
     SecondaryToPrimary, Sequence, SessionId, SessionTime, StopReason,
 };
 use worker::identity;
@@ -38,7 +38,15 @@ pub struct PrimaryNode {
     moved: BTreeMap<String, f64>,
     /// What the next ack says could not be done.
     failures: Vec<ActionFailure>,
+    /// What a system asks for in the next ack.
+    requests: Vec<SystemRequest>,
 }
+
+/// The system that asks for something.
+const SYSTEM: Publisher = Publisher::Model {
+    model: ModelId { world: 0, model: 1 },
+    part: 0,
+};
 
 impl PrimaryNode {
     /// Executes one command and returns what the primary said.
@@ -63,6 +71,10 @@ impl PrimaryNode {
                 let number = number.parse().expect("the number of an action");
                 self.failures.push(ActionFailure { number, reason });
             }
+            ["ask", command @ ..] => self.requests.push(SystemRequest {
+                publisher: SYSTEM,
+                command: request::command(command),
+            }),
             ["ack", name, sequence] => {
                 let sequence = Sequence(sequence.parse().expect("a sequence number"));
                 self.ack(name, sequence, self.step.iteration);
@@ -158,6 +170,7 @@ impl PrimaryNode {
             sequence,
             iteration,
             failures: std::mem::take(&mut self.failures),
+            requests: std::mem::take(&mut self.requests),
             ..StepAck::default()
         };
         let wanted = &self.step.wanted;

@@ -21,6 +21,26 @@ const SCRIPT: &str = concat!(
     "\n",
 );
 
+/// Brings a ball, removes it, brings it again and goes back to the start.
+const COMERS: &str = concat!(
+    r#"{"iteration": 10, "command": {"spawn": {"sdf": "<sdf version='1.9'><model name='ball'>"#,
+    r#"<pose>9 0 9 0 0 0</pose><link name='l'/></model></sdf>", "allow_renaming": false}}}"#,
+    "\n",
+    r#"{"iteration": 20, "command": {"remove": {"model": "ball"}}}"#,
+    "\n",
+    r#"{"iteration": 25, "command": {"spawn": {"sdf": "<sdf version='1.9'><model name='ball'>"#,
+    r#"<pose>9 0 9 0 0 0</pose><link name='l'/></model></sdf>", "allow_renaming": false}}}"#,
+    "\n",
+    r#"{"iteration": 30, "command": {"reset": {"what": "all"}}}"#,
+    "\n",
+);
+
+/// Moves the box by a service when it hears a message.
+const CALLER: &str = r#"<plugin name="gz::sim::systems::TriggeredPublisher" filename="t">
+    <input type="gz.msgs.Empty" topic="/go"/>
+    <service name="/world/w/set_pose" reqType="gz.msgs.Pose" repType="gz.msgs.Boolean"
+     reqMsg='name: "box", position: {x: 1, z: 50}, orientation: {w: 1}'/></plugin></world>"#;
+
 struct Place {
     folder: tempfile::TempDir,
 }
@@ -99,4 +119,26 @@ fn a_wrong_file_is_refused_with_its_line() {
     assert_eq!(output.status.code(), Some(3), "{stderr}");
     let wanted = "bad.jsonl:2: command remove: missing field `model`";
     assert!(stderr.contains(wanted), "{stderr}");
+}
+
+#[test]
+fn states_are_written_whatever_comes_and_goes() {
+    let place = Place::new();
+    place.write("script.jsonl", COMERS);
+    let digests = place.digests(&["--commands", "script.jsonl", "--states", "states"]);
+    assert_eq!(digests.len(), 50);
+}
+
+#[test]
+fn a_system_calls_a_service_and_is_heeded_after_the_iteration() {
+    let place = Place::new();
+    place.write("w.sdf", &WORLD.replace("</world>", CALLER));
+    let plain = place.digests(&[]);
+    place.write(
+        "script.jsonl",
+        "{\"iteration\": 10, \"topic\": \"/go\", \"type\": \"gz.msgs.Empty\"}\n",
+    );
+    let called = place.digests(&["--commands", "script.jsonl"]);
+    assert_eq!(called[..11], plain[..11], "the message is heard in step 11");
+    assert_ne!(called[11], plain[11], "the box was moved before step 12");
 }

@@ -5,6 +5,7 @@
 
 mod acks;
 mod anew;
+mod batch;
 mod changing;
 mod distribution;
 mod figures;
@@ -239,7 +240,6 @@ impl Primary {
                 wall_clock_us,
             } => {
                 self.on_secondary(from, envelope, wall_clock_us, now, out);
-                self.continue_calls(now, out);
             }
             PrimaryInput::Client {
                 from,
@@ -247,7 +247,6 @@ impl Primary {
                 message,
             } => {
                 self.on_request(from, session, message, now, out);
-                self.continue_calls(now, out);
             }
             PrimaryInput::Malformed {
                 from,
@@ -267,6 +266,7 @@ impl Primary {
                 self.on_deadline_passed(inbox_is_empty, now, out);
             }
         }
+        self.continue_calls(now, out);
     }
 
     /// Returns when [`PrimaryInput::DeadlinePassed`] is due, if ever.

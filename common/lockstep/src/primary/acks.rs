@@ -200,13 +200,14 @@ impl Primary {
         }
         self.complete_moves(out);
         self.answer_waiters(out);
+        self.begin_calls_of_systems(now, out);
         self.continue_stepping(now, out);
     }
 
     /// Takes over what systems wish for and say, and answers whose wishes the step has brought.
     fn complete_wishes(&mut self, round: Round, out: &mut Vec<PrimaryOutput>) {
-        self.wishes
-            .take_from_systems(round.requests, round.messages);
+        let requests = self.resolve_calls(round.requests, out);
+        self.wishes.take_from_systems(requests, round.messages);
         self.answer_granted(round.granted, &round.step.actions, &round.failures, out);
     }
 

@@ -4,10 +4,10 @@ use protocol::client_to_primary::ResetKind;
 use protocol::primary_to_secondary::Step;
 use protocol::{SessionTime, SimTime};
 
+use super::batch::Granted;
 use super::distribution::Distribution;
 use super::known::Known;
 use super::stepping::Purpose;
-use super::wishes::Granted;
 use super::{Primary, PrimaryOutput};
 use crate::membership::Membership;
 use crate::placement::first_placement;

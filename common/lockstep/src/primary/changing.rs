@@ -11,8 +11,8 @@ use protocol::primary_to_secondary::{
 };
 use protocol::{CellId, LinkPoses, PeerName, PerformerId, SessionTime};
 
+use super::batch::{Batch, Granted};
 use super::stepping::{Purpose, given_up};
-use super::wishes::{Batch, Granted};
 use super::{Primary, PrimaryOutput};
 use crate::membership::{Changes, Passage};
 
@@ -24,7 +24,7 @@ const TOLD_MAX: usize = 8;
 pub(super) struct Pending {
     purpose: Purpose,
     changes: Changes,
-    batch: Batch,
+    pub(super) batch: Batch,
 }
 
 impl Primary {
@@ -79,8 +79,7 @@ impl Primary {
         for (number, ends) in attachments {
             let [one, other] = ends.map(|end| self.membership.cell(end));
             if one != other {
-                self.set_joined(ends, false);
-                self.forget_attachment(&batch.actions, number);
+                self.forget_attachment(&batch.actions, number, ends);
                 if let Some(asker) = batch.take_out(number) {
                     let reason = "the two are in levels that cannot be one cell now";
                     self.refuse_wish(&asker, reason, out);

@@ -7,11 +7,12 @@ use std::time::Duration;
 use protocol::action::Spawn;
 use protocol::client_to_primary::{NamedPose, SpawnRequest};
 use protocol::{
-    Action, Command, LinkPose, PerformerId, Publisher, SimTime, StampedAction, TopicMessage,
+    Action, Command, LinkId, LinkPose, PerformerId, Publisher, SimTime, StampedAction, TopicMessage,
 };
 use sdf::{ModelParcel, Pose};
 
 use super::Primary;
+use super::batch::MODEL_BYTES_MAX;
 use super::wishes::Grant;
 use crate::pace::Pace;
 
@@ -86,6 +87,13 @@ impl Primary {
             None => None,
         };
         let parcel: ModelParcel = parcel.placed(Some(name), pose);
+        let encoded = parcel.encode();
+        let bytes = encoded.len();
+        if bytes > MODEL_BYTES_MAX {
+            return Err(format!(
+                "the model takes {bytes} bytes, more than {MODEL_BYTES_MAX}: simplify its meshes"
+            ));
+        }
         let model = self.register.add(world, &parcel.model);
         let performer = self.plan.spawn(model, &parcel.model);
         if let Some(performer) = performer {
@@ -95,11 +103,12 @@ impl Primary {
         Ok(Grant {
             name: Some(self.register.name(model)),
             spawned: performer,
+            bytes,
             ..Grant::of(Action::Spawn(Box::new(Spawn {
                 model,
                 performer,
                 cell: performer.map(|performer| self.plan.performer(performer).home),
-                parcel: parcel.encode(),
+                parcel: encoded,
             })))
         })
     }
@@ -138,7 +147,12 @@ impl Primary {
             }
             None => self.register.entry(model).pose,
         };
-        Ok(base.then(&pose))
+        let pose = base.then(&pose);
+        let is_finite = |numbers: &[f64]| numbers.iter().all(|number| number.is_finite());
+        if is_finite(&pose.position) && is_finite(&pose.orientation_xyzw) {
+            return Ok(pose);
+        }
+        Err(format!("the pose is not finite against that of {frame:?}"))
     }
 
     fn grant_remove(&mut self, name: &str) -> Result<Grant, String> {
@@ -248,11 +262,7 @@ impl Primary {
     }
 
     /// Returns the performers at the ends of an attachment, with their links.
-    fn ends(
-        &self,
-        parent: &str,
-        child: &str,
-    ) -> Result<[(PerformerId, protocol::LinkId); 2], String> {
+    fn ends(&self, parent: &str, child: &str) -> Result<[(PerformerId, LinkId); 2], String> {
         let ends = [self.register.link(parent)?, self.register.link(child)?];
         if ends[0].model == ends[1].model {
             return Err(format!("{parent:?} and {child:?} are of one model"));
@@ -269,8 +279,13 @@ impl Primary {
     fn grant_attach(&mut self, parent: &str, child: &str) -> Result<Grant, String> {
         let [(one, parent_link), (other, child_link)] = self.ends(parent, child)?;
         let link_ends = (parent_link, child_link);
-        if self.attachments.contains(&link_ends) {
-            return Err(format!("{parent:?} holds {child:?} already"));
+        for (holder, held, pair) in [
+            (parent, child, link_ends),
+            (child, parent, (child_link, parent_link)),
+        ] {
+            if self.attachments.contains(&pair) {
+                return Err(format!("{holder:?} holds {held:?} already"));
+            }
         }
         self.attachments.insert(link_ends);
         self.set_joined([one, other], true);
@@ -288,13 +303,7 @@ impl Primary {
         if !self.attachments.remove(&(parent_link, child_link)) {
             return Err(format!("{parent:?} does not hold {child:?}"));
         }
-        let are_held = self.attachments.iter().any(|(parent, child)| {
-            let models = [parent.model, child.model];
-            models.contains(&parent_link.model) && models.contains(&child_link.model)
-        });
-        if !are_held {
-            self.set_joined([one, other], false);
-        }
+        self.let_go([one, other]);
         Ok(Grant::of(Action::Detach {
             parent: parent_link,
             child: child_link,
@@ -303,7 +312,7 @@ impl Primary {
 
     /// Notes that two performers are held together from now on, or are not any longer; joints of
     /// their world hold on.
-    pub(super) fn set_joined(&mut self, ends: [PerformerId; 2], joined: bool) {
+    fn set_joined(&mut self, ends: [PerformerId; 2], joined: bool) {
         let [one, other] = ends.map(|end| end.0 as usize);
         let at_start = self.plan_at_start.performers.get(one);
         if !joined && at_start.is_some_and(|one| one.joined_to.contains(&PerformerId(other as u32)))
@@ -316,13 +325,35 @@ impl Primary {
         }
     }
 
-    /// Forgets the attachment that an action of this number would have made.
-    pub(super) fn forget_attachment(&mut self, actions: &[StampedAction], number: u64) {
+    /// Notes that two performers are no longer held together, unless another attachment does.
+    fn let_go(&mut self, ends: [PerformerId; 2]) {
+        let models = ends.map(|end| {
+            let performer = self.plan.performer(end);
+            (performer.world, performer.model)
+        });
+        let place = |link: &LinkId| (link.model.world as usize, link.model.model as usize);
+        let are_held = self.attachments.iter().any(|(parent, child)| {
+            let held = [place(parent), place(child)];
+            models.iter().all(|model| held.contains(model))
+        });
+        if !are_held {
+            self.set_joined(ends, false);
+        }
+    }
+
+    /// Forgets the attachment of two performers that an action of this number would have made.
+    pub(super) fn forget_attachment(
+        &mut self,
+        actions: &[StampedAction],
+        number: u64,
+        ends: [PerformerId; 2],
+    ) {
         for stamped in actions.iter().filter(|stamped| stamped.number == number) {
             if let Action::Attach { parent, child } = &stamped.action {
                 self.attachments.remove(&(*parent, *child));
             }
         }
+        self.let_go(ends);
     }
 
     fn grant_step_size(&mut self, step_size_s: f64) -> Result<Grant, String> {
@@ -335,7 +366,9 @@ impl Primary {
         }
         self.settings.step_size = Duration::from_secs_f64(step_size_s);
         self.membership.set_step_size(step_size_s);
+        let due = self.pace.due();
         self.pace = Pace::new(self.settings.step_size, self.settings.real_time_factor);
+        self.pace.restart(due);
         let nanoseconds = self.settings.step_size.as_nanos() as u64;
         Ok(Grant::of(Action::SetStepSize(nanoseconds)))
     }

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use protocol::primary_to_client::{PrimaryToClient, Reply};
+use protocol::secondary_to_primary::SystemRequest;
 use protocol::{Command, RequestId, RoutingId, SessionTime};
 
 use super::requests::WAITERS_MAX;
@@ -12,12 +13,16 @@ use crate::services;
 
 /// Where the commands of calls are answered to: no peer can have this address.
 const ADDRESS: &[u8] = b"\0call";
+/// Where the calls of systems are answered to, which nobody reads: no peer can have it either.
+const SYSTEMS: &[u8] = b"\0systems";
 
 /// The calls that are under way, by the request of the command that is being done.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
     under_way: BTreeMap<u64, Call>,
     next: u64,
+    /// What systems call for that is about when time passes, each in its order.
+    of_systems: Vec<VecDeque<Command>>,
 }
 
 /// A call whose commands are not all done yet.
@@ -58,6 +63,63 @@ impl Primary {
         }
     }
 
+    /// Replaces the calls among the requests of systems by what they mean; what is about when time
+    /// passes is kept for [`Self::begin_calls_of_systems`].
+    pub(super) fn resolve_calls(
+        &mut self,
+        mut requests: Vec<SystemRequest>,
+        out: &mut Vec<PrimaryOutput>,
+    ) -> Vec<SystemRequest> {
+        // Not in the order of acks.
+        requests.sort_by_key(|request| request.publisher);
+        let mut resolved = Vec::with_capacity(requests.len());
+        for request in requests {
+            let Command::CallService {
+                service,
+                kind,
+                body,
+            } = &request.command
+            else {
+                resolved.push(request);
+                continue;
+            };
+            let publisher = request.publisher;
+            match services::translate(service, kind, body, &self.plan.worlds) {
+                Ok(commands) => {
+                    let (about_time, others): (Vec<_>, Vec<_>) =
+                        commands.into_iter().partition(is_about_time);
+                    let others = others.into_iter();
+                    resolved.extend(others.map(|command| SystemRequest { publisher, command }));
+                    let waiting = self.calls.of_systems.len() + self.calls.under_way.len();
+                    if !about_time.is_empty() && waiting < WAITERS_MAX {
+                        self.calls.of_systems.push(about_time.into());
+                    }
+                }
+                Err(error) => {
+                    let reason = super::grants::chain(&error);
+                    self.tell_of_system(publisher, &request.command, &reason, out);
+                }
+            }
+        }
+        resolved
+    }
+
+    /// Begins what systems called for in the round that is done.
+    pub(super) fn begin_calls_of_systems(
+        &mut self,
+        now: SessionTime,
+        out: &mut Vec<PrimaryOutput>,
+    ) {
+        for rest in std::mem::take(&mut self.calls.of_systems) {
+            let call = Call {
+                from: RoutingId(SYSTEMS.to_vec()),
+                request: RequestId(0),
+                rest,
+            };
+            self.go_on_with(call, now, out);
+        }
+    }
+
     /// Begins the next command of a call, or answers it when all are done.
     fn go_on_with(&mut self, mut call: Call, now: SessionTime, out: &mut Vec<PrimaryOutput>) {
         let Some(command) = call.rest.pop_front() else {
@@ -75,8 +137,9 @@ impl Primary {
         if self.calls.under_way.is_empty() {
             return;
         }
-        let is_ours = |output: &mut PrimaryOutput| matches!(output, PrimaryOutput::Reply { to, .. } if to.0 == ADDRESS);
         loop {
+            out.retain(|output| !is_reply_to(output, SYSTEMS));
+            let is_ours = |output: &mut PrimaryOutput| is_reply_to(output, ADDRESS);
             let answers: Vec<PrimaryOutput> = out.extract_if(.., is_ours).collect();
             if answers.is_empty() {
                 return;
@@ -99,4 +162,24 @@ impl Primary {
             }
         }
     }
+}
+
+fn is_reply_to(output: &PrimaryOutput, address: &[u8]) -> bool {
+    match output {
+        PrimaryOutput::Reply { to, .. } => to.0 == address,
+        _ => false,
+    }
+}
+
+/// Tells whether a command says when time passes, and changes no model.
+fn is_about_time(command: &Command) -> bool {
+    matches!(
+        command,
+        Command::Play
+            | Command::Pause
+            | Command::Step { .. }
+            | Command::RunTo { .. }
+            | Command::SetRealTimeFactor { .. }
+            | Command::Stop
+    )
 }

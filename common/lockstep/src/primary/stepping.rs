@@ -9,7 +9,7 @@ use protocol::primary_to_secondary::{AffinityChange, CellSnapshot, PrimaryToSeco
 use protocol::secondary_to_primary::SystemRequest;
 use protocol::{PeerName, SessionTime, StopReason, TopicMessage};
 
-use super::wishes::Granted;
+use super::batch::Granted;
 use super::{Goal, PeerTiming, Phase, Primary, PrimaryOutput};
 use crate::placement::first_placement;
 

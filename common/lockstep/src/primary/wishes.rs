@@ -17,12 +17,15 @@ use protocol::{
     SessionTime, StampedAction, TopicMessage,
 };
 
+use super::batch::{self, Batch, Granted};
 use super::requests::WAITERS_MAX;
 use super::stepping::Purpose;
 use super::{Phase, Primary, PrimaryOutput};
 
 /// How many wishes of systems may wait at once.
 const REQUESTS_MAX: usize = 1 << 16;
+/// How much of what clients ask for and say may wait at once \[bytes\].
+const WAITING_BYTES_MAX: usize = 256 << 20;
 /// How many different failures of systems' wishes are told.
 const TOLD_MAX: usize = 64;
 
@@ -66,32 +69,6 @@ pub(super) enum Asker {
     Schedule,
 }
 
-/// A wish that is part of a step under way.
-#[derive(Debug)]
-pub(super) struct Granted {
-    asker: Asker,
-    /// The number of its actions.
-    number: u64,
-    /// The name of the model that it spawned.
-    name: Option<String>,
-    /// Performers that are no longer held together when it fails.
-    joined: Option<[PerformerId; 2]>,
-}
-
-/// What of the wishes goes into a step.
-#[derive(Debug, Default)]
-pub(super) struct Batch {
-    pub(super) actions: Vec<StampedAction>,
-    pub(super) messages: Vec<TopicMessage>,
-    pub(super) granted: Vec<Granted>,
-    /// Performers that come with it.
-    pub(super) spawned: Vec<PerformerId>,
-    /// Performers that go with it.
-    pub(super) removed: Vec<PerformerId>,
-    /// Whether something changes that is no action.
-    is_needed: bool,
-}
-
 /// What granting a wish comes to.
 #[derive(Debug, Default)]
 pub(super) struct Grant {
@@ -100,6 +77,8 @@ pub(super) struct Grant {
     pub(super) joined: Option<[PerformerId; 2]>,
     pub(super) spawned: Option<PerformerId>,
     pub(super) removed: Option<PerformerId>,
+    /// What its actions have that has no bound of its own \[bytes\].
+    pub(super) bytes: usize,
 }
 
 impl Wishes {
@@ -120,14 +99,24 @@ impl Wishes {
         !self.said.is_empty()
     }
 
+    /// Returns how much waits of what clients ask for and say \[bytes\].
+    fn bytes(&self) -> usize {
+        let asked = self.asked.iter().map(|wish| batch::size(&wish.command));
+        let said = self.said.iter().map(|(message, _)| message.body.len());
+        asked.chain(said).sum()
+    }
+
     /// Takes the next entries of the schedule that are due after an iteration, one round's at a
-    /// time.
+    /// time; while a round is due anyway, only those that were a part of it.
     pub(super) fn take_from_schedule(&mut self, iteration: Iteration) -> Vec<ScheduledCommand> {
         let is_due = |one: &ScheduledCommand| one.iteration <= iteration;
         let round = match self.schedule.front() {
             Some(first) if is_due(first) => first.paused_round,
             _ => return Vec::new(),
         };
+        if self.are_due() && round != Some(self.round) {
+            return Vec::new();
+        }
         self.is_round_due |= round.is_some();
         let mut due = Vec::new();
         while let Some(first) = self.schedule.front()
@@ -139,13 +128,12 @@ impl Wishes {
         due
     }
 
-    /// Takes over what systems wish for and say, in order of publishers.
+    /// Takes over what systems wish for, in order of publishers, and what they say.
     pub(super) fn take_from_systems(
         &mut self,
-        mut requests: Vec<SystemRequest>,
+        requests: Vec<SystemRequest>,
         mut messages: Vec<TopicMessage>,
     ) {
-        requests.sort_by_key(|request| request.publisher);
         messages.sort_by_key(|message| message.publisher);
         let room = REQUESTS_MAX.saturating_sub(self.requested.len());
         let wishes = requests.into_iter().take(room).map(|request| Wish {
@@ -175,7 +163,8 @@ impl Primary {
             return self.refuse_wish(&asker, "the secondaries are not ready yet", out);
         }
         let waiting = self.wishes.asked.len() + self.wishes.said.len();
-        if matches!(asker, Asker::Client { .. }) && waiting >= WAITERS_MAX {
+        let is_too_much = waiting >= WAITERS_MAX || self.wishes.bytes() > WAITING_BYTES_MAX;
+        if matches!(asker, Asker::Client { .. }) && is_too_much {
             return self.refuse_wish(&asker, "too many commands are under way", out);
         }
         self.note_wish(asker, command, out);
@@ -194,9 +183,6 @@ impl Primary {
 
     /// Takes what is due from the schedule.
     pub(super) fn keep_schedule(&mut self, out: &mut Vec<PrimaryOutput>) {
-        if self.wishes.are_due() {
-            return;
-        }
         for due in self.wishes.take_from_schedule(self.iteration) {
             self.note_wish(Asker::Schedule, due.command, out);
         }
@@ -216,7 +202,11 @@ impl Primary {
             batch.messages = std::mem::take(&mut self.wishes.heard);
         }
         let mut said = Vec::new();
-        for (message, asker) in std::mem::take(&mut self.wishes.said) {
+        let mut waiting = std::mem::take(&mut self.wishes.said).into_iter();
+        while !batch.is_full()
+            && let Some((message, asker)) = waiting.next()
+        {
+            batch.bytes += message.body.len();
             let message = TopicMessage {
                 iteration: self.iteration,
                 sim_time: self.sim_time,
@@ -233,6 +223,7 @@ impl Primary {
                 .granted
                 .push(Granted::plain(asker, self.wishes.next_number));
         }
+        self.wishes.said.extend(waiting);
         batch.is_needed |= std::mem::take(&mut self.wishes.is_round_due) || !said.is_empty();
         said.append(&mut batch.messages);
         batch.messages = said;
@@ -248,7 +239,9 @@ impl Primary {
         round: Option<u32>,
         out: &mut Vec<PrimaryOutput>,
     ) {
-        while let Some(wish) = self.next_wish() {
+        while !batch.is_full()
+            && let Some(wish) = self.next_wish()
+        {
             let granted = match &wish.command {
                 Command::Reset {
                     what: ResetKind::Time,
@@ -284,6 +277,7 @@ impl Primary {
         batch.is_needed = true;
         batch.spawned.extend(grant.spawned);
         batch.removed.extend(grant.removed);
+        batch.bytes += grant.bytes;
         let actions = grant.actions.into_iter();
         let stamped = actions.map(|action| StampedAction { number, action });
         batch.actions.extend(stamped);
@@ -372,8 +366,7 @@ impl Primary {
             match (failures.get(&one.number), &one.asker) {
                 (Some(reason), asker) => {
                     if let Some(ends) = one.joined {
-                        self.set_joined(ends, false);
-                        self.forget_attachment(actions, one.number);
+                        self.forget_attachment(actions, one.number, ends);
                     }
                     self.refuse_wish(asker, reason, out);
                 }
@@ -402,10 +395,15 @@ impl Primary {
         for asker in asked.chain(wishes.said.into_iter().map(|(_, asker)| asker)) {
             self.refuse_wish(&asker, reason, out);
         }
+        let mut granted = match self.pending.take() {
+            Some(pending) => pending.batch.granted,
+            None => Vec::new(),
+        };
         if let Phase::Stepping(round) = &mut self.phase {
-            for granted in std::mem::take(&mut round.granted) {
-                self.refuse_wish(&granted.asker, reason, out);
-            }
+            granted.append(&mut round.granted);
+        }
+        for one in granted {
+            self.refuse_wish(&one.asker, reason, out);
         }
     }
 
@@ -421,7 +419,7 @@ impl Primary {
     }
 
     /// Tells of a system's wish that cannot be granted, once.
-    fn tell_of_system(
+    pub(super) fn tell_of_system(
         &mut self,
         publisher: Publisher,
         command: &Command,
@@ -453,37 +451,5 @@ impl Wish {
     }
 }
 
-impl Granted {
-    fn plain(asker: Asker, number: u64) -> Self {
-        Self {
-            asker,
-            number,
-            name: None,
-            joined: None,
-        }
-    }
-
-    /// Returns who is held together by it, with the number of its actions.
-    pub(super) fn joined(&self) -> Option<(u64, [PerformerId; 2])> {
-        Some((self.number, self.joined?))
-    }
-}
-
-impl Batch {
-    /// Tells whether a round must be made for it.
-    pub(super) fn is_needed(&self) -> bool {
-        self.is_needed
-    }
-
-    /// Tells whether it changes models.
-    pub(super) fn changes_models(&self) -> bool {
-        !self.actions.is_empty()
-    }
-
-    /// Takes a wish that cannot be granted after all out of it.
-    pub(super) fn take_out(&mut self, number: u64) -> Option<Asker> {
-        self.actions.retain(|stamped| stamped.number != number);
-        let place = self.granted.iter().position(|one| one.number == number)?;
-        Some(self.granted.remove(place).asker)
-    }
-}
+#[cfg(test)]
+mod tests;
