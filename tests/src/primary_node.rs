@@ -15,11 +15,13 @@ use protocol::peer::Build;
 use protocol::primary_to_client::Reply;
 use protocol::primary_to_observers::{Announce, Event, PrimaryToObservers, Severity};
 use protocol::primary_to_secondary::{CellSnapshot, Step};
-use protocol::secondary_to_primary::{CellAck, Heartbeat, Loaded, StepAck, SystemRequest, Transfer};
+use protocol::secondary_to_primary::{
+    CellAck, Heartbeat, Loaded, StepAck, SystemRequest, Transfer,
+};
 use protocol::{
     CellId, ClientToPrimary, Digest, DigestBuilder, Envelope, Iteration, LinkPoses, ModelId,
-    PeerName, PerformerId, PerformerState, PrimaryToSecondary, ProtocolVersion, Publisher, RequestId, Role, RoutingId,
-    SecondaryToPrimary, Sequence, SessionId, SessionTime, StopReason,
+    PeerName, PerformerId, PerformerState, PrimaryToSecondary, ProtocolVersion, Publisher,
+    RequestId, Role, RoutingId, SecondaryToPrimary, Sequence, SessionId, SessionTime, StopReason,
 };
 use worker::identity;
 

@@ -61,7 +61,11 @@ impl System for VelocityControl {
             return;
         };
         let velocity: Velocity = [(&twist.linear).into(), (&twist.angular).into()];
-        if !velocity.as_flattened().iter().all(|speed| speed.is_finite()) {
+        if !velocity
+            .as_flattened()
+            .iter()
+            .all(|speed| speed.is_finite())
+        {
             return;
         }
         let velocity = Some(velocity);
