@@ -75,7 +75,10 @@ impl Primary {
         if self.calls.under_way.is_empty() {
             return;
         }
-        let is_ours = |output: &mut PrimaryOutput| matches!(output, PrimaryOutput::Reply { to, .. } if to.0 == ADDRESS);
+        let is_ours = |output: &mut PrimaryOutput| match output {
+            PrimaryOutput::Reply { to, .. } => to.0 == ADDRESS,
+            _ => false,
+        };
         loop {
             let answers: Vec<PrimaryOutput> = out.extract_if(.., is_ours).collect();
             if answers.is_empty() {
