@@ -133,7 +133,15 @@ impl Process {
     /// # Panics
     /// When it does not end in time, or by a signal.
     pub fn wait(&mut self) -> i32 {
-        let status = self.wait_status();
+        self.wait_for_long(PATIENCE)
+    }
+
+    /// Waits for the end of what may take longer than most, and returns its exit code.
+    ///
+    /// # Panics
+    /// When it does not end in that time, or by a signal.
+    pub fn wait_for_long(&mut self, patience: Duration) -> i32 {
+        let status = self.status_within(patience);
         status
             .code()
             .unwrap_or_else(|| panic!("{} ended by {status}:\n{}", self.name, self.stderr()))
@@ -144,8 +152,12 @@ impl Process {
     /// # Panics
     /// When it does not end in time.
     pub fn wait_status(&mut self) -> ExitStatus {
+        self.status_within(PATIENCE)
+    }
+
+    fn status_within(&mut self, patience: Duration) -> ExitStatus {
         let mut status = None;
-        wait_for(&format!("{} ends", self.name), || {
+        wait_within(patience, &format!("{} ends", self.name), || {
             status = self.child.try_wait().expect("a child can be asked");
             status.is_some()
         });
@@ -211,12 +223,16 @@ pub fn is_running(pid: u32) -> bool {
 ///
 /// # Panics
 /// When it does not hold in time.
-pub fn wait_for(what: &str, mut holds: impl FnMut() -> bool) {
+pub fn wait_for(what: &str, holds: impl FnMut() -> bool) {
+    wait_within(PATIENCE, what, holds);
+}
+
+fn wait_within(patience: Duration, what: &str, mut holds: impl FnMut() -> bool) {
     let begin = Instant::now();
     while !holds() {
         assert!(
-            begin.elapsed() < PATIENCE,
-            "waited {PATIENCE:?} in vain until {what}"
+            begin.elapsed() < patience,
+            "waited {patience:?} in vain until {what}"
         );
         std::thread::park_timeout(Duration::from_millis(5));
     }

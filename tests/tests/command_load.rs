@@ -274,7 +274,8 @@ fn commands_under_load_are_answered_and_can_be_repeated() {
     ]
     .concat();
     let mut repeated = run(&scratch, "repeated", &arguments);
-    assert_eq!(repeated.wait(), 0, "{}", repeated.stderr());
+    let code = repeated.wait_for_long(PATIENCE * 3);
+    assert_eq!(code, 0, "{}", repeated.stderr());
     let repeated = digests("repeated");
     let differing = expected.lines().zip(repeated.lines()).find(|(a, b)| a != b);
     assert_eq!(differing, None);

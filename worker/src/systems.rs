@@ -34,7 +34,6 @@ mod linear_battery;
 mod mecanum_drive;
 mod multicopter_motor_model;
 mod multicopter_velocity_control;
-mod not_here;
 mod odometry_publisher;
 mod performer_detector;
 mod pid;

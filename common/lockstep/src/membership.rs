@@ -249,8 +249,8 @@ impl Membership {
         }
     }
 
-    /// Has the next update look at everything anew, also after the same iteration: models were moved
-    /// by command while time stood still.
+    /// Has the next update look at everything anew, also after the same iteration: models were
+    /// moved by command while time stood still.
     pub fn disturb(&mut self) {
         self.updated = None;
     }

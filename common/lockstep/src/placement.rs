@@ -5,9 +5,9 @@ use protocol::{CellId, PeerName};
 
 use crate::plan::Plan;
 
-/// Returns a host for every cell that owns performers or is permanent: cells in order of their ids, each to the
-/// secondary with the fewest performers so far, the first by name among equals. Secondaries left
-/// without a cell are stand-bys.
+/// Returns a host for every cell that owns performers or is permanent: cells in order of their ids,
+/// each to the secondary with the fewest performers so far, the first by name among equals.
+/// Secondaries left without a cell are stand-bys.
 ///
 /// # Panics
 /// When there are cells to host and no secondary.

@@ -50,8 +50,8 @@ number_id!(
     RequestId(u64)
 );
 
-/// A top-level model of a world: numbers are given in file order, then in the order of spawning, and
-/// never twice.
+/// A top-level model of a world: numbers are given in file order, then in the order of spawning,
+/// and never twice.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]

@@ -24,6 +24,7 @@ mod world;
 mod world_joint;
 
 pub(crate) use levels::PLUGIN_NAMES as LEVEL_PLUGIN_NAMES;
+pub(crate) use sensor::kind as sensor_kind;
 
 use crate::problem::{Problem, ReadWorldError};
 use crate::report::Report;

@@ -2,12 +2,14 @@
 //! that say something which nothing acts on. Names that SDF does not have are told by
 //! [`crate::schema`].
 
-use crate::read::LEVEL_PLUGIN_NAMES;
+mod not_here;
+
+use crate::read::{LEVEL_PLUGIN_NAMES, sensor_kind};
 use crate::report::Report;
 use crate::tree::Element;
 
 /// Elements without effect, by the element that they stand in, and what to know of it.
-const WITHOUT_EFFECT: [(&str, &str, &str); 9] = [
+const WITHOUT_EFFECT: [(&str, &str, &str); 8] = [
     ("world", "audio", "nothing sounds"),
     ("world", "population", "its models are left out"),
     ("world", "road", "it is not drawn"),
@@ -18,15 +20,76 @@ const WITHOUT_EFFECT: [(&str, &str, &str); 9] = [
     ),
     ("link", "audio_sink", "nothing sounds"),
     ("link", "audio_source", "nothing sounds"),
-    ("link", "battery", "it is kept, and never drained"),
     ("geometry", "image", "it has no shape"),
     ("surface", "soft_contact", "contacts are rigid"),
 ];
 
-/// Systems of Gazebo that the simulator itself replaces, without their prefix.
-const OWN_SYSTEMS: [&str; 3] = ["Physics", "SceneBroadcaster", "UserCommands"];
+/// The systems that a run has, by their names without namespace, in order.
+pub const SYSTEMS: &[&str] = &[
+    "AckermannSteering",
+    "AirPressure",
+    "AirSpeed",
+    "Altimeter",
+    "ApplyJointForce",
+    "ApplyLinkWrench",
+    "Breadcrumbs",
+    "Buoyancy",
+    "Contact",
+    "DetachableJoint",
+    "DiffDrive",
+    "DriveToPoseController",
+    "ForceTorque",
+    "Hydrodynamics",
+    "Imu",
+    "JointController",
+    "JointPositionController",
+    "JointStatePublisher",
+    "JointTrajectoryController",
+    "KineticEnergyMonitor",
+    "LiftDrag",
+    "LinearBatteryPlugin",
+    "LogicalCamera",
+    "Magnetometer",
+    "MecanumDrive",
+    "MulticopterMotorModel",
+    "MulticopterVelocityControl",
+    "NavSat",
+    "OdometryPublisher",
+    "PerformerDetector",
+    "Physics",
+    "PosePublisher",
+    "SceneBroadcaster",
+    "Sensors",
+    "Thruster",
+    "TouchPlugin",
+    "TrackController",
+    "TrajectoryFollower",
+    "TriggeredPublisher",
+    "UserCommands",
+    "VelocityControl",
+    "WindEffects",
+];
 
-/// The same systems as old worlds name them.
+/// The kinds of sensors that measure, in order.
+pub const SENSORS: &[&str] = &[
+    "air_pressure",
+    "altimeter",
+    "contact",
+    "depth_camera",
+    "force_torque",
+    "gpu_lidar",
+    "imu",
+    "lidar",
+    "logical_camera",
+    "magnetometer",
+    "navsat",
+    "rgbd_camera",
+];
+
+/// The namespaces that names of systems are in.
+const NAMESPACES: [&str; 2] = ["gz::sim::systems::", "ignition::gazebo::systems::"];
+
+/// Systems that every run has, as old worlds name their libraries.
 const OWN_LIBRARIES: [&str; 3] = ["physics", "scene-broadcaster", "user-commands"];
 
 /// Warns of everything in an expanded tree that nothing acts on.
@@ -59,25 +122,76 @@ fn plugin(element: &Element, report: &mut Report) {
         .filled_attribute("name")
         .or(element.filled_attribute("filename"))
         .unwrap_or_default();
-    let is_own_system = ["gz::sim::systems::", "ignition::gazebo::systems::"]
+    let mut shorts = NAMESPACES
         .iter()
-        .filter_map(|prefix| name.strip_prefix(prefix))
-        .any(|system| OWN_SYSTEMS.contains(&system));
+        .filter_map(|space| name.strip_prefix(space));
+    let short = shorts.next().unwrap_or(name);
     let is_own_library = ["gz-sim-", "ignition-gazebo-"]
         .iter()
         .filter_map(|prefix| name.strip_prefix(prefix)?.strip_suffix("-system"))
         .any(|system| OWN_LIBRARIES.contains(&system));
-    if !is_own_system && !is_own_library && !LEVEL_PLUGIN_NAMES.contains(&name) {
-        report.warn_once("UNSUPPORTED_PLUGIN", name, element, || {
-            format!("the plugin {name:?} is not supported and does nothing")
-        });
+    if SYSTEMS.contains(&short) || is_own_library || LEVEL_PLUGIN_NAMES.contains(&name) {
+        return;
     }
+    report.warn_once("UNSUPPORTED_PLUGIN", name, element, || {
+        let reason = not_here::reason(short).unwrap_or("it is not known");
+        format!("the plugin {name:?} does nothing: {reason}")
+    });
 }
 
 fn sensor(element: &Element, report: &mut Report) {
-    let kind = element.attribute("type").unwrap_or("without a type");
+    let written = element.attribute("type").unwrap_or("without a type");
+    let kind = sensor_kind(written);
+    if SENSORS.contains(&kind) {
+        return;
+    }
     let name = format!("sensor/{kind}");
     report.warn_once("UNSUPPORTED_ELEMENT", &name, element, || {
-        format!("sensors ({kind}) are kept, and measure nothing yet")
+        let is_camera = kind.contains("camera");
+        let reason = if is_camera {
+            "it needs rendered pictures, and nothing is rendered"
+        } else {
+            "it is not known"
+        };
+        format!("sensors ({written}) measure nothing: {reason}")
     });
+}
+
+#[cfg(test)]
+mod tests {
+    fn check(content: &str, expected: Option<&str>) {
+        let text = format!(
+            "<sdf version='1.11'><world name='w'>{content}<model name='m'><link name='l'/>\
+             </model></world></sdf>"
+        );
+        let read = crate::read_worlds(&text, "w.sdf", &crate::NoFiles).unwrap();
+        let told: Vec<String> = read.warnings.iter().map(ToString::to_string).collect();
+        match expected {
+            Some(reason) => assert!(told[0].contains(reason), "{told:?}"),
+            None => assert_eq!(told, Vec::<String>::new()),
+        }
+    }
+
+    #[test]
+    fn a_system_that_does_nothing_is_told_with_the_reason() {
+        let plugin = |name: &str| format!("<plugin name='{name}' filename='f'/>");
+        check(
+            &plugin("gz::sim::systems::ModelPhotoShoot"),
+            Some("nothing is rendered"),
+        );
+        check(&plugin("my::Own"), Some("not known"));
+        check(&plugin("gz::sim"), None);
+        check(&plugin("ignition::gazebo::systems::WindEffects"), None);
+    }
+
+    #[test]
+    fn a_sensor_that_measures_nothing_is_told_with_the_reason() {
+        let sensor = |kind: &str| {
+            format!(
+                "<model name='n'><link name='l'><sensor name='s' type='{kind}'/></link></model>"
+            )
+        };
+        check(&sensor("camera"), Some("nothing is rendered"));
+        check(&sensor("ray"), None);
+    }
 }

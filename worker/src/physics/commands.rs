@@ -72,8 +72,8 @@ impl Cell {
         self.rearrange(&places, true)
     }
 
-    /// Sets position \[rad or m\] and velocity \[rad/s or m/s\] along or about an axis of a joint of
-    /// a performer: everything that hangs on the child moves as one.
+    /// Sets position \[rad or m\] and velocity \[rad/s or m/s\] along or about an axis of a joint
+    /// of a performer: everything that hangs on the child moves as one.
     ///
     /// # Errors
     /// When the axis has no position, what hangs on the child also hangs on something else, or a

@@ -1,4 +1,5 @@
-//! Contacts: which collisions of a model touched which others in the last step, where, and how hard.
+//! Contacts: which collisions of a model touched which others in the last step, where, and how
+//! hard.
 //!
 //! Nothing is kept for them while nobody asks: a reading walks the pairs that rapier holds for the
 //! colliders meant. Pairs come in the order of models, links and collisions, so that readings are

@@ -51,8 +51,8 @@ impl Standing {
 }
 
 impl Cell {
-    /// Has a force \[N\] at the centre of mass and a torque \[N m\], world frame, act on a link of a
-    /// performer until an elapsed time, in one step at least.
+    /// Has a force \[N\] at the centre of mass and a torque \[N m\], world frame, act on a link of
+    /// a performer until an elapsed time, in one step at least.
     ///
     /// # Errors
     /// When too many act on the performer already.

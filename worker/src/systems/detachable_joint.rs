@@ -1,8 +1,8 @@
 //! `DetachableJoint`: holds a link of another model to one of its own, and lets it go when told.
 //!
 //! Source: gz-sim, `detachable_joint/DetachableJoint.hh`. What it asks for is done before the next
-//! step, and told once it is. A child that is yet to come is waited for; one within the own model is
-//! refused, since a model's links are held by its joints alone.
+//! step, and told once it is. A child that is yet to come is waited for; one within the own model
+//! is refused, since a model's links are held by its joints alone.
 
 use messages::{Empty, StringMsg};
 use protocol::{Command, TopicMessage};

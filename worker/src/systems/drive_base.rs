@@ -1,7 +1,7 @@
 //! [`DriveBase`]: what systems share that drive a robot's wheels by `cmd_vel`.
 //!
-//! Names of topics and frames, limits of what is asked for, and odometry with its messages. Sources:
-//! gz-sim, `diff_drive/DiffDrive.hh`, `mecanum_drive/MecanumDrive.hh`; gz-math,
+//! Names of topics and frames, limits of what is asked for, and odometry with its messages.
+//! Sources: gz-sim, `diff_drive/DiffDrive.hh`, `mecanum_drive/MecanumDrive.hh`; gz-math,
 //! `DiffDriveOdometry.hh`.
 
 use messages::geometry::{Pose, PoseV, Quaternion};

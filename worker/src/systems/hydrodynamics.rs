@@ -1,10 +1,10 @@
 //! `Hydrodynamics`: damping, added mass and Coriolis forces of water on a link.
 //!
 //! Coefficients are named as by SNAME (1950) with Fossen's signs: those that damp are negative.
-//! Forces act at the origin of the link, in its axes. Source: gz-sim, `hydrodynamics`; T. I. Fossen,
-//! Guidance and Control of Ocean Vehicles, 1994, pages 37 and 43, whose signs count where the
-//! source of Gazebo has others. Gazebo feeds the acceleration of the last step back as it is, which
-//! diverges where added mass exceeds mass; here it settles at the same motion always.
+//! Forces act at the origin of the link, in its axes. Source: gz-sim, `hydrodynamics`; T. I.
+//! Fossen, Guidance and Control of Ocean Vehicles, 1994, pages 37 and 43, whose signs count where
+//! the source of Gazebo has others. Gazebo feeds the acceleration of the last step back as it is,
+//! which diverges where added mass exceeds mass; here it settles at the same motion always.
 
 mod added_mass;
 

@@ -111,7 +111,7 @@ fn entries(configuration: &Configuration<'_>) -> Result<Vec<Entry>, ConfigureErr
     let mut add = |what, frame: String, child: String, changes| {
         entries.push(Entry::new(what, [frame, child], changes));
     };
-    if scope.is_empty() && itself && nested {
+    if scope.is_empty() && itself {
         let world = configuration.world.name.clone();
         add(What::Model, world, model.name.clone(), true);
     }

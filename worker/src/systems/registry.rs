@@ -9,9 +9,9 @@ use super::{
     buoyancy, detachable_joint, diff_drive, drive_to_pose_controller, hydrodynamics,
     joint_controller, joint_position_controller, joint_state_publisher,
     joint_trajectory_controller, kinetic_energy_monitor, lift_drag, linear_battery, mecanum_drive,
-    multicopter_motor_model, multicopter_velocity_control, not_here, odometry_publisher,
-    performer_detector, pose_publisher, thruster, touch_plugin, track_controller,
-    trajectory_follower, triggered_publisher, velocity_control, wind_effects,
+    multicopter_motor_model, multicopter_velocity_control, odometry_publisher, performer_detector,
+    pose_publisher, thruster, touch_plugin, track_controller, trajectory_follower,
+    triggered_publisher, velocity_control, wind_effects,
 };
 use crate::sensors;
 
@@ -204,9 +204,7 @@ pub fn members_of_model(
                     plugin.name, model.name
                 )),
                 Ok(None) => {}
-                Err(Unmade::NotHere(reason)) => problems.push(is_not_here(plugin, reason)),
-                Err(Unmade::Unknown) => problems.push(unknown(plugin)),
-                Err(Unmade::Wrong(error)) => problems.push(format!(
+                Err(error) => problems.push(format!(
                     "system {} of model {}: {error}",
                     plugin.name, model.name
                 )),
@@ -249,9 +247,7 @@ pub fn members_of_world(
                 plugin.name, world.name
             )),
             Ok(None) => {}
-            Err(Unmade::NotHere(reason)) => problems.push(is_not_here(plugin, reason)),
-            Err(Unmade::Unknown) => problems.push(unknown(plugin)),
-            Err(Unmade::Wrong(error)) => problems.push(format!(
+            Err(error) => problems.push(format!(
                 "system {} of world {}: {error}",
                 plugin.name, world.name
             )),
@@ -328,18 +324,12 @@ enum Made {
     World(Configured<dyn WorldSystem>),
 }
 
-enum Unmade {
-    /// Known, but nothing that is done here, for a reason.
-    NotHere(&'static str),
-    Unknown,
-    Wrong(ConfigureError),
-}
-
-fn make(configuration: &Configuration<'_>) -> Result<Option<Made>, Unmade> {
+/// Makes a system; those that are not here, and that the reader of the world has told of, are none.
+fn make(configuration: &Configuration<'_>) -> Result<Option<Made>, ConfigureError> {
     let name = short_name(configuration.plugin);
     let found = SYSTEMS.iter().find(|(known, _)| *known == name);
     let Some((_, make)) = found else {
-        return Err(not_here::reason(name).map_or(Unmade::Unknown, Unmade::NotHere));
+        return Ok(None);
     };
     match make {
         Make::World(configure) => configure(configuration).map(|made| Some(Made::World(made))),
@@ -351,7 +341,6 @@ fn make(configuration: &Configuration<'_>) -> Result<Option<Made>, Unmade> {
         }
         Make::BuiltIn => Ok(None),
     }
-    .map_err(Unmade::Wrong)
 }
 
 /// Returns the name of a system without its namespace.
@@ -363,40 +352,14 @@ fn short_name(plugin: &Plugin) -> &str {
     short.next().unwrap_or(name)
 }
 
-fn is_not_here(plugin: &Plugin, reason: &str) -> String {
-    format!("system {} does nothing here: {reason}", short_name(plugin))
-}
-
-fn unknown(plugin: &Plugin) -> String {
-    format!(
-        "system {:?} ({}) is not known and does nothing",
-        plugin.name, plugin.filename
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn problems(plugin: &str) -> Vec<String> {
-        let text = format!("<sdf version='1.11'><world name='w'>{plugin}</world></sdf>");
-        let read = sdf::read_worlds(&text, "w.sdf", &sdf::NoFiles).unwrap();
-        survey(&read.worlds).problems
-    }
-
     #[test]
-    fn names_are_in_order_and_once() {
-        assert!(SYSTEMS.is_sorted_by(|one, next| one.0 < next.0));
-    }
-
-    #[test]
-    fn a_system_that_does_nothing_here_is_told_with_the_reason() {
-        let plugin = "<plugin name='gz::sim::systems::ModelPhotoShoot' filename='f'/>";
-        let told = problems(plugin);
-        assert_eq!(told.len(), 1);
-        assert!(told[0].contains("nothing is rendered"), "{told:?}");
-        let told = problems("<plugin name='my::Own' filename='own'/>");
-        assert!(told[0].contains("not known"), "{told:?}");
-        assert!(problems("<plugin name='gz::sim' filename='dummy'/>").is_empty());
+    fn the_reader_of_worlds_knows_these_systems_and_no_others() {
+        let names = SYSTEMS.iter().map(|(name, _)| *name);
+        let of_systems: Vec<&str> = names.filter(|name| !name.contains("::")).collect();
+        assert_eq!(of_systems, sdf::SYSTEMS);
     }
 }

@@ -1,7 +1,7 @@
 //! [`Rehearsal`]: a small world in one cell in which the systems of all its models act, for tests.
 //!
-//! What is said on a topic is heard in the next step, as in a run. What is asked of the run is kept;
-//! only links are attached and let go.
+//! What is said on a topic is heard in the next step, as in a run. What is asked of the run is
+//! kept; only links are attached and let go.
 
 mod leash;
 

@@ -1,8 +1,8 @@
 //! `TouchPlugin`: tells once when a model has touched a target for some time without a break.
 //!
 //! Only collisions that contact sensors of the model name count; the target is a part of the scoped
-//! name of a collision. Source: gz-sim, `touch_plugin/TouchPlugin.hh`. There `NAMESPACE/enable` is a
-//! service; here it is a topic.
+//! name of a collision. Source: gz-sim, `touch_plugin/TouchPlugin.hh`. There `NAMESPACE/enable` is
+//! a service; here it is a topic.
 
 use messages::Boolean;
 use protocol::TopicMessage;

@@ -1,8 +1,8 @@
 //! `TriggeredPublisher`: says something, or calls services, when a message arrives that matches.
 //!
 //! It is a system of a model or of a world; [`matcher`] has the rules of what matches. Source:
-//! gz-sim, `triggered_publisher/TriggeredPublisher.hh`. Services are those of the run; their replies
-//! go nowhere.
+//! gz-sim, `triggered_publisher/TriggeredPublisher.hh`. Services are those of the run; their
+//! replies go nowhere.
 
 mod matcher;
 #[cfg(test)]

@@ -6,14 +6,15 @@ use std::time::Duration;
 
 use protocol::action::Spawn;
 use protocol::client_to_primary::{NamedPose, SpawnRequest};
+use protocol::primary_to_observers::Severity;
 use protocol::{
     Action, Command, LinkId, LinkPose, PerformerId, Publisher, SimTime, StampedAction, TopicMessage,
 };
 use sdf::{ModelParcel, Pose};
 
-use super::Primary;
 use super::batch::MODEL_BYTES_MAX;
 use super::wishes::Grant;
+use super::{Primary, PrimaryOutput};
 use crate::pace::Pace;
 
 /// The longest name of a topic \[bytes\].
@@ -25,9 +26,13 @@ const RENAMES_MAX: u32 = 100_000;
 
 impl Primary {
     /// Notes what a command changes here, and returns what it changes in cells.
-    pub(super) fn grant(&mut self, command: &Command) -> Result<Grant, String> {
+    pub(super) fn grant(
+        &mut self,
+        command: &Command,
+        out: &mut Vec<PrimaryOutput>,
+    ) -> Result<Grant, String> {
         match command {
-            Command::Spawn(request) => self.grant_spawn(request),
+            Command::Spawn(request) => self.grant_spawn(request, out),
             Command::Remove { model } => self.grant_remove(model),
             Command::SetPoses { poses } => self.grant_poses(poses),
             Command::SetPerformer { model, size } => self.grant_performer(model, *size),
@@ -76,10 +81,15 @@ impl Primary {
         }
     }
 
-    fn grant_spawn(&mut self, request: &SpawnRequest) -> Result<Grant, String> {
+    fn grant_spawn(
+        &mut self,
+        request: &SpawnRequest,
+        out: &mut Vec<PrimaryOutput>,
+    ) -> Result<Grant, String> {
         let world = self.register.world(request.world.as_deref())?;
         let read = sdf::read_model(&request.sdf, "the text to spawn", &*self.library.0);
-        let parcel = read.map_err(|error| error.to_string())?.parcel;
+        let read = read.map_err(|error| error.to_string())?;
+        let parcel = read.parcel;
         let wanted = request.name.as_deref().unwrap_or(&parcel.model.name);
         let name = self.free_name(world, wanted, request.allow_renaming)?;
         let pose = match &request.pose {
@@ -93,6 +103,9 @@ impl Primary {
             return Err(format!(
                 "the model takes {bytes} bytes, more than {MODEL_BYTES_MAX}: simplify its meshes"
             ));
+        }
+        for warning in read.warnings {
+            self.event(Severity::Warning, "command", warning.to_string(), out);
         }
         let model = self.register.add(world, &parcel.model);
         let performer = self.plan.spawn(model, &parcel.model);

@@ -250,7 +250,7 @@ impl Primary {
                     self.observe_clock(out);
                     Ok(Grant::default())
                 }
-                command => self.grant(command),
+                command => self.grant(command, out),
             };
             match granted {
                 Ok(grant) => self.take_grant(batch, wish, grant, round, out),

@@ -19,13 +19,18 @@ const OTHER_NAMES: [(&str, &str); 9] = [
     ("wideanglecamera", "wide_angle_camera"),
 ];
 
+/// Returns the type that is meant by a name.
+pub(crate) fn kind(written: &str) -> &str {
+    let other = OTHER_NAMES.iter().find(|(name, _)| *name == written);
+    other.map_or(written, |(_, kind)| kind)
+}
+
 /// Reads the sensors of the link or joint at `owner`; poses are in its frame.
 pub(super) fn read_all(owner: &Frame<'_>, scope: &Scope<'_>, report: &mut Report) -> Vec<Sensor> {
     let mut sensors = Vec::new();
     for (name, sensor) in part::named(owner.element, "sensor") {
         let written = sensor.filled_attribute("type").unwrap_or_default();
-        let other = OTHER_NAMES.iter().find(|(name, _)| *name == written);
-        let kind = other.map_or(written, |(_, kind)| kind);
+        let kind = kind(written);
         sensors.push(Sensor {
             name: name.to_owned(),
             kind: kind.to_owned(),

@@ -361,7 +361,7 @@ fn a_performer_without_a_box_has_that_of_its_collisions() {
 #[test]
 fn what_is_not_supported_is_named_once_and_the_world_is_read_without_it() {
     let mesh = collision("<geometry><mesh><uri>x.dae</uri></mesh></geometry>");
-    let drive = "<plugin name='gz::sim::systems::DiffDrive' filename='f'/>";
+    let drive = "<plugin name='my::Drive' filename='f'/>";
     let one = |name: &str| format!("<model name='{name}'>{mesh}{drive}</model>\n");
     let content = format!("{}{}", one("a"), one("b"));
     check_warnings(

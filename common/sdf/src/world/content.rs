@@ -1,5 +1,5 @@
-//! What the reader keeps without judging physics: plugins, sensors, lights, visuals, and the untyped
-//! content in them.
+//! What the reader keeps without judging physics: plugins, sensors, lights, visuals, and the
+//! untyped content in them.
 
 use serde::{Deserialize, Serialize};
 

@@ -17,6 +17,8 @@ pub(super) fn compare(first: Input<'_>, second: Input<'_>) -> Result<Verdict, St
         let (a, b) = (first.next()?, second.next()?);
         if a.text == b.text {
             let Some(iteration) = a.iteration else {
+                first.check_end()?;
+                second.check_end()?;
                 let messages = Some(first.number - 1);
                 return Ok(Verdict {
                     messages,
@@ -60,6 +62,20 @@ struct Lines<'a> {
 impl<'a> Lines<'a> {
     fn new(input: Input<'a>) -> Self {
         Self { input, number: 0 }
+    }
+
+    /// Sees that nothing follows the end.
+    fn check_end(&mut self) -> Result<(), String> {
+        let name = self.input.name;
+        let rest = self.input.source.fill_buf();
+        let rest = rest.map_err(|error| format!("cannot read {name}: {error}"))?;
+        if rest.is_empty() {
+            return Ok(());
+        }
+        Err(format!(
+            "{name}:{}: something follows the end",
+            self.number + 1
+        ))
     }
 
     fn next(&mut self) -> Result<Line, String> {

@@ -118,7 +118,7 @@ fn messages_that_are_cut_off_or_damaged_are_refused() {
     check(&whole[..98], &whole, "A is cut off in line 3");
     check(&whole[..60], &whole, "A is cut off in line 2");
     let endless = [said(&[(1, 1)]), vec![b'1'; 100_000]].concat();
-    check(&endless, &endless, "A:3: neither a message");
+    check(&endless, &endless, "A:3: something follows the end");
     check(&whole, &lines(&[1]), "B:1: neither a message");
 }
 

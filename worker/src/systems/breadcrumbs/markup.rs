@@ -16,7 +16,10 @@ pub(super) fn made_static(element: &Content) -> Content {
         if let ContentNode::Element(model) = node
             && model.name == "model"
         {
-            let is_other = |node: &ContentNode| !matches!(node, ContentNode::Element(child) if child.name == "static");
+            let is_other = |node: &ContentNode| match node {
+                ContentNode::Element(child) => child.name != "static",
+                ContentNode::Text(_) => true,
+            };
             model.nodes.retain(is_other);
             model.nodes.push(ContentNode::Element(Content {
                 name: "static".to_owned(),

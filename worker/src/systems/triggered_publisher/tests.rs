@@ -230,7 +230,8 @@ fn what_cannot_be_made_is_told() {
             "no whole number",
         ),
         (
-            "<input type='gz.msgs.Header' topic='/in'><match field='data.value'>'v'</match></input>",
+            "<input type='gz.msgs.Header' topic='/in'><match field='data.value'>'v'</match>\
+             </input>",
             "repeated",
         ),
     ];

@@ -29,7 +29,7 @@ const REASONS: &[(&str, &str)] = &[
         "LighterThanAirDynamics",
         "the air around airships is not modelled",
     ),
-    ("LogPlayback", "`phalanx replay` plays recorded runs"),
+    ("LogPlayback", RECORDS),
     ("LogRecord", RECORDS),
     ("LogVideoRecorder", PICTURES),
     ("LogicalAudioSensorPlugin", "sound is not modelled"),
@@ -56,7 +56,8 @@ const COMMS: &str = "radio and acoustic communication is not modelled";
 const ENVIRONMENT: &str = "data of the environment are not loaded";
 const LOOKS: &str = "it changes only how things look, and nothing is drawn";
 const PICTURES: &str = "it needs rendered pictures, and nothing is rendered";
-const RECORDS: &str = "the run itself records its states and topics";
+const RECORDS: &str =
+    "runs are recorded and repeated by --record-commands, --states and --messages";
 const SLIP: &str = "wheels slip as the friction of their surfaces says";
 
 /// Returns why a system does nothing here, if it is known to; its name is without namespace.
