@@ -28,6 +28,8 @@ messages! {
     Empty("gz.msgs.Empty") {
         /// When it was made.
         header: Header,
+        /// It means nothing, as in Gazebo.
+        unused: bool,
     }
     /// A truth value.
     Boolean("gz.msgs.Boolean") {

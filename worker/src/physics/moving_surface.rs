@@ -4,7 +4,7 @@
 //! speed of the surface there and not against that of the link. Said anew before each step.
 
 use rapier3d_f64::dynamics::RigidBodyHandle;
-use rapier3d_f64::geometry::SolverFlags;
+use rapier3d_f64::geometry::{ColliderHandle, SolverFlags};
 use rapier3d_f64::math::Vector;
 use rapier3d_f64::pipeline::{
     ActiveHooks, ContactModificationContext, ModifiableContacts, PairFilterContext, PhysicsHooks,
@@ -32,7 +32,7 @@ impl Cell {
     /// Has the surface of a link go round an axis (unit vector, world frame) in the next step, so
     /// that it drives the link ahead at a speed \[m/s\]: on a level floor that is along `axis x
     /// up`. With a center \[m\], world frame, friction sideways lets it turn about that point.
-    /// Nothing happens to a model that never moves.
+    /// A model that never moves is one belt with all of its links.
     pub fn move_surface(
         &mut self,
         of: ModelRef,
@@ -41,7 +41,11 @@ impl Cell {
         speed: f64,
         center: Option<[f64; 3]>,
     ) {
-        let Some(body) = self.body_handle(of, link) else {
+        let belt = || match of.performer {
+            None => self.contents.statics.get(&of.index).copied(),
+            Some(_) => None,
+        };
+        let Some(body) = self.body_handle(of, link).or_else(belt) else {
             return;
         };
         let numbers = axis.iter().chain(center.iter().flatten());
@@ -49,6 +53,7 @@ impl Cell {
             return;
         }
         let colliders = self.physics.bodies[body].colliders().to_vec();
+        self.wake_riders(&colliders);
         for handle in colliders {
             let hooks = self.physics.colliders[handle].active_hooks();
             if !hooks.contains(ActiveHooks::MODIFY_SOLVER_CONTACTS)
@@ -66,6 +71,25 @@ impl Cell {
             speed,
             center: center.map(Vector::from_array),
         });
+    }
+}
+
+impl Cell {
+    /// Wakes what sleeps on a surface that moves.
+    fn wake_riders(&mut self, colliders: &[ColliderHandle]) {
+        let physics = &self.physics;
+        let touching = colliders.iter().flat_map(|handle| {
+            let pairs = physics.narrow_phase.contact_pairs_with(*handle);
+            let pairs = pairs.filter(|pair| pair.has_any_active_contact());
+            pairs.flat_map(|pair| [pair.collider1, pair.collider2])
+        });
+        let bodies = touching.filter_map(|handle| physics.colliders.get(handle)?.parent());
+        let asleep: Vec<RigidBodyHandle> = bodies
+            .filter(|body| physics.bodies[*body].is_sleeping())
+            .collect();
+        for body in asleep {
+            self.physics.wake_up(body, true);
+        }
     }
 }
 

@@ -19,6 +19,10 @@ use crate::pace::Pace;
 
 /// The longest name of a topic \[bytes\].
 const TOPIC_BYTES_MAX: usize = 1024;
+/// How far from the origin a model may be put \[m\]: beyond, numbers are metres apart.
+const POSITION_MAX: f64 = 1e15;
+/// The greatest force or torque that a command may ask for \[N, N m\].
+const FORCE_MAX: f64 = 1e15;
 /// The longest that a wrench may act \[s\].
 const WRENCH_TIME_MAX_S: f64 = 1e9;
 /// The most names that are tried for a spawned model whose own is taken.
@@ -92,6 +96,11 @@ impl Primary {
         let parcel = read.parcel;
         let wanted = request.name.as_deref().unwrap_or(&parcel.model.name);
         let name = self.free_name(world, wanted, request.allow_renaming)?;
+        if let Some(frame) = request.relative_to.as_deref()
+            && request.pose.is_none()
+        {
+            self.pose_in_world(&[0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0], Some(frame))?;
+        }
         let pose = match &request.pose {
             Some(pose) => Some(self.pose_in_world(pose, request.relative_to.as_deref())?),
             None => None,
@@ -235,8 +244,10 @@ impl Primary {
     ) -> Result<Grant, String> {
         let link = self.register.link(link)?;
         let mut numbers = force.iter().chain(&torque);
-        if !numbers.all(|number| number.is_finite()) {
-            return Err("a force or torque is no finite number".to_owned());
+        if !numbers.all(|number| number.abs() <= FORCE_MAX) {
+            return Err(format!(
+                "a force or torque is no number up to {FORCE_MAX:e}"
+            ));
         }
         if !(0.0..=WRENCH_TIME_MAX_S).contains(&duration_s) {
             return Err(format!("a force cannot act for {duration_s} s"));
@@ -447,6 +458,11 @@ fn sound_pose(pose: &LinkPose) -> Result<Pose, String> {
     let norm = pose[3..].iter().map(|part| part * part).sum::<f64>().sqrt();
     if !pose.iter().all(|number| number.is_finite()) || !norm.is_finite() || norm < 1e-6 {
         return Err("a pose needs finite numbers and an orientation that is not zero".to_owned());
+    }
+    if pose[..3].iter().any(|number| number.abs() > POSITION_MAX) {
+        return Err(format!(
+            "a position is farther than {POSITION_MAX:e} m from the origin"
+        ));
     }
     Ok(Pose {
         position: std::array::from_fn(|axis| pose[axis]),

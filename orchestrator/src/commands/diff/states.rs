@@ -34,10 +34,13 @@ const FIELDS: [&str; 13] = [
 /// Compares two files.
 pub(super) fn compare(first: Input<'_>, second: Input<'_>) -> Result<Verdict, String> {
     let (mut a, mut b) = (Side::open(first)?, Side::open(second)?);
-    let names = Names::of(&a, &b)?;
+    let mut names = Names::of(&a, &b)?;
     loop {
         a.read_next()?;
         b.read_next()?;
+        if a.is_renewed || b.is_renewed {
+            names = Names::of(&a, &b)?;
+        }
         let next = [&a, &b].map(|side| side.frame.as_ref().map(|frame| frame.iteration.0));
         let iteration = match next {
             [None, None] if a.end == b.end => return Ok(Verdict::equal(Kind::States, a.last())),
@@ -71,6 +74,8 @@ struct Side<'a> {
     frame: Option<StatesFrame>,
     /// How many iterations there are, once there is no next frame.
     end: Option<u64>,
+    /// Whether the next frame has performers of another list than the one before.
+    is_renewed: bool,
     /// All performers, from the first frame on.
     states: Vec<RecordedState>,
     digest: Digest,
@@ -85,6 +90,7 @@ impl<'a> Side<'a> {
             reader,
             frame: None,
             end: None,
+            is_renewed: false,
             states: Vec::new(),
             digest: Digest::default(),
         })
@@ -100,11 +106,10 @@ impl<'a> Side<'a> {
         if self.frame.is_some() || self.end.is_some() {
             return Ok(());
         }
-        match self
-            .reader
-            .read()
-            .map_err(|error| text(self.name, &error))?
-        {
+        let before = self.reader.header().performers.clone();
+        let record = self.reader.read();
+        self.is_renewed |= self.reader.header().performers != before;
+        match record.map_err(|error| text(self.name, &error))? {
             StatesRecord::Frame(frame) => self.frame = Some(frame),
             StatesRecord::End { iterations } => self.end = Some(iterations.0),
         }
@@ -122,7 +127,7 @@ impl<'a> Side<'a> {
             .iter()
             .map(|change| change.performer)
             .collect();
-        if self.states.is_empty() {
+        if self.states.is_empty() || std::mem::take(&mut self.is_renewed) {
             self.states = frame.changes;
         } else {
             for change in frame.changes {
