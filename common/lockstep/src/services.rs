@@ -193,6 +193,16 @@ pub fn kind_of(service: &str) -> Option<&'static str> {
     WORLD_SERVICES.iter().find(is_it).map(|entry| entry.kind)
 }
 
+/// Returns why a service of this name, which Gazebo has, means nothing here.
+pub fn refusal_of(service: &str) -> Option<&'static str> {
+    let rest = service.strip_prefix("/world/")?;
+    let is_it = |(name, _): &&(&str, &str)| {
+        let world = rest.strip_suffix(name);
+        world.is_some_and(|world| world.len() > 1 && world.ends_with('/'))
+    };
+    REFUSED.iter().find(is_it).map(|(_, reason)| *reason)
+}
+
 /// Returns the commands that a call means, in the order in which they are to be done, each once the
 /// one before it has taken effect. `worlds` are the names of all worlds; `kind` may be empty.
 ///

@@ -72,6 +72,10 @@ fn call(addressed: &Addressed<'_>, limit: Duration) -> CommandResult {
 }
 
 fn command(addressed: &Addressed<'_>) -> Result<Command, Failed> {
+    if let Some(reason) = services::refusal_of(addressed.name) {
+        let message = format!("{}: {reason}", addressed.name);
+        return Err(Failed::message(ExitCode::Failure, message));
+    }
     let name = addressed.kind.or_else(|| services::kind_of(addressed.name));
     let Some(name) = name else {
         let message = format!(

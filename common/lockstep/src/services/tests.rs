@@ -163,3 +163,13 @@ fn what_cannot_be_called_is_refused_with_the_reason() {
     let error = translate(control, older, &[0xc1], WORLDS).unwrap_err();
     assert!(error.reason().contains("not a gz.msgs.WorldControl"));
 }
+
+#[test]
+fn what_gazebo_has_and_means_nothing_here_has_its_reason() {
+    assert_eq!(
+        refusal_of("/world/w/light_config"),
+        Some("lights do nothing here")
+    );
+    assert_eq!(refusal_of("/world/w/control"), None);
+    assert_eq!(refusal_of("/world//light_config"), None);
+}
