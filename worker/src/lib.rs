@@ -16,7 +16,6 @@ pub mod meter;
 pub mod physics;
 pub mod primary;
 pub mod proof_files;
-pub mod publication;
 pub mod random;
 pub mod report;
 pub mod secondary;

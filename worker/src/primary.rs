@@ -19,7 +19,6 @@ use transport::{Arrival, Destination, Link};
 use crate::clock::{SessionClock, wall_clock_us};
 use crate::meter::Meter;
 use crate::proof_files::ProofFiles;
-use crate::publication;
 use crate::report::{self, Reporter};
 use crate::secondary::{Chain, InputSender};
 use crate::status::StatusThread;
@@ -144,9 +143,6 @@ impl<L: Link> PrimaryDriver<L> {
                 payload,
             } => {
                 let input = Self::input_of(from, &topic, &payload);
-                if let Some((to, message)) = self.refusal(&input) {
-                    return self.send(Destination::Peer(&to), topic::REQUEST, message);
-                }
                 self.handle(input);
             }
             Arrival::Subscribed(routing) => self.handle(PrimaryInput::Subscribed(routing)),
@@ -179,31 +175,6 @@ impl<L: Link> PrimaryDriver<L> {
             },
             Err(error) => malformed(from, topic == topic::ANNOUNCE.as_bytes(), &error),
         }
-    }
-
-    /// Returns the answer to a client whose message cannot be published as it is.
-    fn refusal(&self, input: &PrimaryInput) -> Option<(RoutingId, PrimaryToClient)> {
-        let settings = self.primary.settings();
-        let PrimaryInput::Client {
-            from,
-            session,
-            message: ClientToPrimary { request, command },
-        } = input
-        else {
-            return None;
-        };
-        let Command::Publish { topic, kind, body } = command else {
-            return None;
-        };
-        if *session != settings.session {
-            return None;
-        }
-        let error = publication::check(&settings.topics, topic, kind, body).err()?;
-        let reply = Reply::Failed {
-            reason: Chain(&error).to_string(),
-        };
-        let request = *request;
-        Some((from.clone(), PrimaryToClient { request, reply }))
     }
 
     fn handle(&mut self, input: PrimaryInput) {

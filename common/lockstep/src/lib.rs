@@ -18,6 +18,7 @@ pub mod pace;
 pub mod placement;
 pub mod plan;
 pub mod primary;
+pub mod publication;
 #[cfg(test)]
 mod random;
 pub mod register;

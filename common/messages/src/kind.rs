@@ -14,6 +14,7 @@ pub struct Kind {
     pub name: &'static str,
     to_json: fn(&[u8]) -> Result<Value, MessageError>,
     from_json: fn(Value) -> Result<Vec<u8>, MessageError>,
+    check: fn(&[u8]) -> Result<(), MessageError>,
     from_tree: fn(Tree) -> Result<Vec<u8>, TextFormatError>,
 }
 
@@ -23,6 +24,7 @@ impl Kind {
             name: M::KIND,
             to_json: to_json::<M>,
             from_json: from_json::<M>,
+            check: check::<M>,
             from_tree: Tree::encode::<M>,
         }
     }
@@ -60,7 +62,7 @@ impl Kind {
     /// # Errors
     /// When they are not.
     pub fn check(&self, bytes: &[u8]) -> Result<(), MessageError> {
-        self.to_json(bytes).map(|_| ())
+        (self.check)(bytes)
     }
 }
 
@@ -130,6 +132,10 @@ pub fn find(name: &str) -> Option<&'static Kind> {
         .strip_prefix("ignition.msgs.")
         .map_or_else(|| name.to_owned(), |short| format!("gz.msgs.{short}"));
     KINDS.iter().find(|kind| kind.name == name)
+}
+
+fn check<M: Message>(bytes: &[u8]) -> Result<(), MessageError> {
+    decode::<M>(bytes).map(|_| ())
 }
 
 fn to_json<M: Message>(bytes: &[u8]) -> Result<Value, MessageError> {

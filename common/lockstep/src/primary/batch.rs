@@ -33,7 +33,7 @@ pub(super) struct Batch {
     pub(super) spawned: Vec<PerformerId>,
     /// Performers that go with it.
     pub(super) removed: Vec<PerformerId>,
-    /// Whether something changes that is no action.
+    /// Whether a round must be made for it.
     pub(super) is_needed: bool,
     /// What of it has no bound of its own \[bytes\].
     pub(super) bytes: usize,
@@ -56,11 +56,6 @@ impl Granted {
 }
 
 impl Batch {
-    /// Tells whether a round must be made for it.
-    pub(super) fn is_needed(&self) -> bool {
-        self.is_needed
-    }
-
     /// Tells whether nothing more fits into its step.
     pub(super) fn is_full(&self) -> bool {
         self.bytes >= BYTES_MAX

@@ -42,7 +42,7 @@ impl Primary {
         }
         let mut batch = self.stamp(purpose, out);
         let is_for_wishes = purpose == Purpose::Rearrange && !self.has_to_rearrange();
-        if is_for_wishes && !batch.is_needed() && !self.is_fresh {
+        if is_for_wishes && !batch.is_needed && !self.is_fresh {
             return;
         }
         if batch.changes_models() {

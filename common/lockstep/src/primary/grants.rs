@@ -16,9 +16,8 @@ use super::batch::MODEL_BYTES_MAX;
 use super::wishes::Grant;
 use super::{Primary, PrimaryOutput};
 use crate::pace::Pace;
+use crate::publication;
 
-/// The longest name of a topic \[bytes\].
-const TOPIC_BYTES_MAX: usize = 1024;
 /// How far from the origin a model may be put \[m\]: beyond, numbers are metres apart.
 const POSITION_MAX: f64 = 1e15;
 /// The greatest force or torque that a command may ask for \[N, N m\].
@@ -96,15 +95,9 @@ impl Primary {
         let parcel = read.parcel;
         let wanted = request.name.as_deref().unwrap_or(&parcel.model.name);
         let name = self.free_name(world, wanted, request.allow_renaming)?;
-        if let Some(frame) = request.relative_to.as_deref()
-            && request.pose.is_none()
-        {
-            self.pose_in_world(&[0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0], Some(frame))?;
-        }
-        let pose = match &request.pose {
-            Some(pose) => Some(self.pose_in_world(pose, request.relative_to.as_deref())?),
-            None => None,
-        };
+        let base = self.frame(request.relative_to.as_deref())?;
+        let pose = request.pose.as_ref().map(sound_pose).transpose()?;
+        let pose = pose.map(|pose| base.then(&pose));
         let parcel: ModelParcel = parcel.placed(Some(name), pose);
         let encoded = parcel.encode();
         let bytes = encoded.len();
@@ -152,29 +145,23 @@ impl Primary {
         free.ok_or_else(|| format!("the name {wanted:?} is taken by another model"))
     }
 
-    /// Returns a pose, given in the frame of a model or of the world, in the world frame.
-    fn pose_in_world(&self, pose: &LinkPose, frame: Option<&str>) -> Result<Pose, String> {
-        let pose = sound_pose(pose)?;
-        let Some(frame) = frame.filter(|frame| !frame.is_empty() && *frame != "world") else {
-            return Ok(pose);
+    /// Returns the pose of the origin of a model, or of the world without one, world frame.
+    fn frame(&self, name: Option<&str>) -> Result<Pose, String> {
+        let Some(name) = name.filter(|name| !name.is_empty() && *name != "world") else {
+            return Ok(Pose::IDENTITY);
         };
-        let model = self.register.model(frame)?;
-        let base = match self.plan.performer_of(model) {
-            Some(performer) => {
-                let state = &self.known.states[performer.0 as usize];
-                Pose {
-                    position: state.position,
-                    orientation_xyzw: state.orientation_xyzw,
-                }
-            }
-            None => self.register.entry(model).pose,
+        let model = self.register.model(name)?;
+        let Some(performer) = self.plan.performer_of(model) else {
+            return Ok(self.register.entry(model).pose);
         };
-        let pose = base.then(&pose);
-        let is_finite = |numbers: &[f64]| numbers.iter().all(|number| number.is_finite());
-        if is_finite(&pose.position) && is_finite(&pose.orientation_xyzw) {
-            return Ok(pose);
+        let state = &self.known.states[performer.0 as usize];
+        if !state.is_finite() {
+            return Err(format!("the pose of {name:?} is not finite"));
         }
-        Err(format!("the pose is not finite against that of {frame:?}"))
+        Ok(Pose {
+            position: state.position,
+            orientation_xyzw: state.orientation_xyzw,
+        })
     }
 
     fn grant_remove(&mut self, name: &str) -> Result<Grant, String> {
@@ -404,24 +391,8 @@ impl Primary {
         kind: &str,
         body: Vec<u8>,
     ) -> Result<TopicMessage, String> {
-        let is_name = topic.starts_with('/') && topic.len() <= TOPIC_BYTES_MAX;
-        if !is_name || topic.chars().any(|c| c.is_whitespace() || c.is_control()) {
-            return Err(format!(
-                "{topic:?} is no name of a topic: it begins with / and has no blanks"
-            ));
-        }
-        let found = messages::find(kind);
-        let kind = found.ok_or_else(|| format!("no kind of message is named {kind:?}"))?;
-        let known = || self.settings.topics.iter().filter(|one| one.topic == topic);
-        if known().next().is_some() && known().all(|one| one.kind != kind.name) {
-            let kinds: Vec<&str> = known().map(|one| one.kind.as_str()).collect();
-            return Err(format!(
-                "messages on {topic} are {}, not {}",
-                kinds.join(" or "),
-                kind.name
-            ));
-        }
-        kind.check(&body).map_err(|error| chain(&error))?;
+        let checked = publication::check(&self.settings.topics, &topic, kind, &body);
+        let kind = checked.map_err(|error| chain(&error))?;
         Ok(TopicMessage {
             topic,
             kind: kind.name.to_owned(),

@@ -94,6 +94,21 @@ impl Wishes {
         !self.requested.is_empty() || !self.asked.is_empty() || self.is_round_due
     }
 
+    /// Returns where the next wish stands: those of systems come first.
+    fn next_queue(&mut self) -> &mut VecDeque<Wish> {
+        if self.requested.is_empty() {
+            &mut self.asked
+        } else {
+            &mut self.requested
+        }
+    }
+
+    /// Returns the next wish if it resets models, or else if it does not.
+    fn take_next(&mut self, resets_models: bool) -> Option<Wish> {
+        let is_meant = |wish: &mut Wish| wish.resets_models() == resets_models;
+        self.next_queue().pop_front_if(is_meant)
+    }
+
     /// Tells whether anything waits that a step of any kind can bring.
     pub(super) fn has_said(&self) -> bool {
         !self.said.is_empty()
@@ -240,7 +255,7 @@ impl Primary {
         out: &mut Vec<PrimaryOutput>,
     ) {
         while !batch.is_full()
-            && let Some(wish) = self.next_wish()
+            && let Some(wish) = self.wishes.take_next(false)
         {
             let granted = match &wish.command {
                 Command::Reset {
@@ -293,33 +308,12 @@ impl Primary {
         });
     }
 
-    /// Returns the next wish that can be part of a round; a reset of models is a round of its own.
-    fn next_wish(&mut self) -> Option<Wish> {
-        let queue = if self.wishes.requested.is_empty() {
-            &mut self.wishes.asked
-        } else {
-            &mut self.wishes.requested
-        };
-        if queue.front().is_some_and(Wish::resets_models) {
-            return None;
-        }
-        queue.pop_front()
-    }
-
-    /// Returns who wishes for a reset of models, when that is what comes next.
+    /// Returns who wishes for a reset of models, which is a round of its own, when that comes next.
     pub(super) fn take_reset(
         &mut self,
         out: &mut Vec<PrimaryOutput>,
     ) -> Option<(ResetKind, Granted)> {
-        let queue = if self.wishes.requested.is_empty() {
-            &mut self.wishes.asked
-        } else {
-            &mut self.wishes.requested
-        };
-        if !queue.front().is_some_and(Wish::resets_models) {
-            return None;
-        }
-        let wish = queue.pop_front()?;
+        let wish = self.wishes.take_next(true)?;
         let Command::Reset { what } = wish.command else {
             unreachable!("what resets models is a reset");
         };

@@ -1,5 +1,6 @@
-//! What a client may publish: checked before it reaches the rules, and with them every secondary.
+//! What may be said on a topic by clients and schedules: checked before it reaches a secondary.
 
+use messages::Kind;
 use protocol::report::TopicReport;
 use protocol::topic;
 
@@ -11,7 +12,7 @@ pub const BODY_BYTES_MAX: usize = 16 << 20;
 pub enum PublicationError {
     /// No topic can be named so.
     #[error(
-        "{topic:?} is no name of a topic: use up to {max} bytes without blanks",
+        "{topic:?} is no name of a topic: it begins with / and has up to {max} bytes, no blanks",
         max = topic::NAME_BYTES_MAX
     )]
     Name {
@@ -53,7 +54,7 @@ pub enum PublicationError {
     },
 }
 
-/// Checks a client's message; `topics` are those that are known, by name.
+/// Checks a message and returns its kind; `topics` are those that are known, by name.
 ///
 /// # Errors
 /// When it is not what could be said on the topic. Any kind can be said on one that nobody knows.
@@ -62,9 +63,9 @@ pub fn check(
     topic: &str,
     kind: &str,
     body: &[u8],
-) -> Result<(), PublicationError> {
+) -> Result<&'static Kind, PublicationError> {
     let begin = |text: &str| text.chars().take(80).collect();
-    if !topic::is_message_name(topic) {
+    if !topic.starts_with('/') || !topic::is_message_name(topic) {
         let topic = begin(topic);
         return Err(PublicationError::Name { topic });
     }
@@ -85,12 +86,13 @@ pub fn check(
     if body.len() > BODY_BYTES_MAX {
         return Err(PublicationError::TooLarge { bytes: body.len() });
     }
-    known
-        .check(body)
-        .map_err(|source| PublicationError::Malformed {
+    match known.check(body) {
+        Ok(()) => Ok(known),
+        Err(source) => Err(PublicationError::Malformed {
             kind: kind.to_owned(),
             source,
-        })
+        }),
+    }
 }
 
 #[cfg(test)]
@@ -137,6 +139,7 @@ mod tests {
     fn what_cannot_be_meant_is_refused_with_a_reason() {
         refused("", Boolean::KIND, b"", "is no name of a topic");
         refused("/a b", Boolean::KIND, b"", "is no name of a topic");
+        refused("a", Boolean::KIND, b"", "begins with /");
         refused("/a", "gz.msgs.Nonsense", b"", "is no kind of message");
         refused("/a", Boolean::KIND, b"\xc1", "is no gz.msgs.Boolean");
         let large = vec![0; BODY_BYTES_MAX + 1];
