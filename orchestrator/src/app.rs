@@ -6,6 +6,7 @@
 //! loop around both.
 
 pub mod command;
+pub mod detail;
 pub mod event;
 pub mod filter;
 pub mod keymap;

@@ -94,6 +94,17 @@ impl Screen {
         Ok(())
     }
 
+    /// Puts a text on the user's clipboard, by the terminal's own means (OSC 52).
+    ///
+    /// # Errors
+    /// When the terminal cannot be written to.
+    pub fn copy(&mut self, text: &str) -> io::Result<()> {
+        execute!(
+            io::stdout(),
+            crossterm::clipboard::CopyToClipboard::to_clipboard_from(text)
+        )
+    }
+
     /// Makes the next drawing paint every cell.
     ///
     /// # Errors

@@ -3,6 +3,7 @@
 //! [`layout`] says where everything is, [`theme`] how it looks; one file per panel does the rest.
 
 pub mod confirm;
+pub mod detail;
 pub mod ended;
 pub mod events;
 pub mod footer;
@@ -14,6 +15,7 @@ pub mod layout;
 pub mod levels;
 pub mod logs;
 pub mod map;
+pub mod overview;
 pub mod palette;
 pub mod peers;
 pub mod performers;
@@ -21,6 +23,7 @@ pub mod table;
 pub mod text;
 pub mod theme;
 pub mod too_small;
+pub mod topics;
 
 #[cfg(test)]
 mod screens;
@@ -59,6 +62,7 @@ pub fn draw(model: &Model, frame: &mut Frame) {
             palette::draw(model, frame, body, (line, error.as_deref()));
         }
         Mode::Confirm(question) => confirm::draw(model, frame, body, *question),
+        Mode::Detail { scroll } => detail::draw(model, frame, body, *scroll),
         Mode::Help { scroll } => help::draw(model, frame, body, *scroll),
         Mode::Ended { reason, logs } => {
             ended::draw(model, frame, body, (reason, logs.as_deref()));
@@ -76,8 +80,8 @@ pub fn measure(model: &mut Model, area: Rect) {
         .find(|(panel, _)| *panel == model.focus);
     let height = focused.map_or(0, |(_, place)| place.height);
     let heading = match model.focus {
-        Panel::Peers | Panel::Levels | Panel::Performers | Panel::Events => 3,
-        Panel::Map | Panel::Latency | Panel::Logs => 2,
+        Panel::Peers | Panel::Levels | Panel::Performers | Panel::Topics | Panel::Events => 3,
+        Panel::Overview | Panel::Map | Panel::Latency | Panel::Logs => 2,
     };
     model.page_rows = usize::from(height.saturating_sub(heading));
     let body = Rect {
@@ -93,12 +97,14 @@ pub fn measure(model: &mut Model, area: Rect) {
 
 fn draw_panel(model: &Model, frame: &mut Frame, area: Rect, panel: Panel) {
     match panel {
+        Panel::Overview => overview::draw(model, frame, area),
         Panel::Peers => peers::draw(model, frame, area),
         Panel::Levels => levels::draw(model, frame, area),
         Panel::Map => map::draw(model, frame, area),
         Panel::Performers => performers::draw(model, frame, area),
         Panel::Latency => latency::draw(model, frame, area),
-        Panel::Logs => logs::draw(model, frame, area),
+        Panel::Topics => topics::draw(model, frame, area),
         Panel::Events => events::draw(model, frame, area),
+        Panel::Logs => logs::draw(model, frame, area),
     }
 }

@@ -96,6 +96,7 @@ pub async fn run(
             None => {}
             Some(Effect::Send(command)) => send(&mut model, &commands, command, now),
             Some(Effect::Repaint) => screen.clear()?,
+            Some(Effect::Copy(text)) => screen.copy(&text)?,
             Some(Effect::End(end)) => return Ok(end),
         }
     }

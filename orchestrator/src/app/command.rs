@@ -9,6 +9,8 @@ pub enum Effect {
     Send(Command),
     /// Paint the whole screen anew; something else wrote on it.
     Repaint,
+    /// Put this on the user's clipboard.
+    Copy(String),
     /// Leave the view.
     End(ViewEnd),
 }

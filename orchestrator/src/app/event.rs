@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use protocol::report::{Layout, Snapshot};
+use protocol::report::{Layout, Snapshot, TopicReport};
 use protocol::{Command, Iteration, PrimaryToObservers, StopReason};
 
 /// Something that happened.
@@ -18,6 +18,8 @@ pub enum Event {
     FeedClosed,
     /// A key was pressed.
     Key(Key),
+    /// The mouse was used.
+    Mouse(Mouse),
     /// The terminal has this size now.
     Resized {
         /// Columns.
@@ -38,6 +40,8 @@ pub enum Feed {
     Snapshot(Box<Snapshot>),
     /// Boxes of levels and static models, once.
     Layout(Box<Layout>),
+    /// The topics of the worlds, by name.
+    Topics(Vec<TopicReport>),
     /// The link to the primary is up.
     Connected,
     /// The link to the primary was lost.
@@ -69,6 +73,30 @@ pub struct LogLine {
     pub process: String,
     /// The line.
     pub text: String,
+}
+
+/// What was done with the mouse, and where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mouse {
+    /// What was done.
+    pub action: MouseAction,
+    /// Column, from 0.
+    pub x: u16,
+    /// Row, from 0.
+    pub y: u16,
+}
+
+/// What was done with the mouse.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MouseAction {
+    /// The left button went down.
+    Press,
+    /// It moved with the left button down.
+    Drag,
+    /// The wheel was turned away.
+    ScrollUp,
+    /// The wheel was turned to the user.
+    ScrollDown,
 }
 
 /// A key as the keymap knows it.

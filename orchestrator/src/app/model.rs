@@ -5,14 +5,16 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use protocol::primary_to_observers::{Event, Severity};
-use protocol::report::{Layout, LevelReport, PeerReport, PerformerReport, RunState, Stats};
+use protocol::report::{
+    Layout, LevelReport, PeerReport, PerformerReport, RunState, Stats, TopicReport,
+};
 use protocol::{Command, PeerName, Role, SessionTime, StopReason};
 
 use super::event::LogLine;
 use super::latency::LatencyHistory;
 use super::map_view::MapView;
 use super::panel::Panel;
-use super::rows::{PerformerOrder, TableRows};
+use super::rows::TableRows;
 use super::scrollback::{Line, Scrollback};
 
 /// How long a message in the footer stays.
@@ -33,6 +35,10 @@ pub struct Model {
     pub has_color: bool,
     /// Whether the terminal shows more than ASCII.
     pub has_unicode: bool,
+    /// Whether the mouse is heard.
+    pub has_mouse: bool,
+    /// Whether nothing of the run may be changed from here.
+    pub is_read_only: bool,
     /// Time since the view began.
     pub now: SessionTime,
     /// Rows that the focused panel shows, for paging.
@@ -55,6 +61,8 @@ pub struct Model {
     pub levels: Vec<LevelReport>,
     /// Its performers.
     pub performers: Vec<PerformerReport>,
+    /// The topics of its worlds.
+    pub topics: Vec<TopicReport>,
     /// What stands still in it.
     pub layout: Layout,
     /// Recent step times.
@@ -75,8 +83,8 @@ pub struct Model {
     pub level_rows: TableRows,
     /// Shown rows of the performers.
     pub performer_rows: TableRows,
-    /// The order of the performers.
-    pub performer_order: PerformerOrder,
+    /// Shown rows of the topics.
+    pub topic_rows: TableRows,
     /// Where the map looks.
     pub map: MapView,
     /// What keys mean.
@@ -106,9 +114,9 @@ pub enum Connection {
 pub struct Shown {
     /// On a large screen, beside the map: levels or performers.
     pub table: Panel,
-    /// On a large screen, beside latency: logs or events.
+    /// On a large screen, beside latency: logs, events or topics.
     pub text: Panel,
-    /// On a small screen, below the peers: any but peers and levels.
+    /// On a small screen, below the peers: any but the overview, peers and levels.
     pub small: Panel,
 }
 
@@ -128,6 +136,11 @@ pub enum Mode {
     },
     /// A question is asked.
     Confirm(Question),
+    /// All that is known of what is selected is shown.
+    Detail {
+        /// Lines scrolled out at the top.
+        scroll: usize,
+    },
     /// The keys are shown.
     Help {
         /// Lines scrolled out at the top.
@@ -170,6 +183,8 @@ impl Model {
             owns_run,
             has_color: true,
             has_unicode: true,
+            has_mouse: false,
+            is_read_only: false,
             now: SessionTime::default(),
             page_rows: 1,
             has_changed: true,
@@ -181,6 +196,7 @@ impl Model {
             owners: Vec::new(),
             levels: Vec::new(),
             performers: Vec::new(),
+            topics: Vec::new(),
             layout: Layout::default(),
             latency: LatencyHistory::default(),
             logs: Scrollback::default(),
@@ -195,7 +211,7 @@ impl Model {
             peer_rows: TableRows::default(),
             level_rows: TableRows::default(),
             performer_rows: TableRows::default(),
-            performer_order: PerformerOrder::default(),
+            topic_rows: TableRows::default(),
             map: MapView::default(),
             mode: Mode::Browse,
             notice: None,
@@ -205,14 +221,10 @@ impl Model {
 
     /// Brings derived rows up to date; called before each frame.
     pub fn settle(&mut self) {
-        type Unsorted<R> = Option<fn(&R, &R) -> std::cmp::Ordering>;
-        let order = self.performer_order;
-        self.peer_rows
-            .settle(&self.peers, Unsorted::<PeerReport>::None);
-        self.level_rows
-            .settle(&self.levels, Unsorted::<LevelReport>::None);
-        let compare = |a: &PerformerReport, b: &PerformerReport| order.compare(a, b);
-        self.performer_rows.settle(&self.performers, Some(compare));
+        self.peer_rows.settle(&self.peers);
+        self.level_rows.settle(&self.levels);
+        self.performer_rows.settle(&self.performers);
+        self.topic_rows.settle(&self.topics);
     }
 
     /// Returns what the run is doing; waiting until it says otherwise.

@@ -6,6 +6,8 @@ use super::model::Model;
 /// A panel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Panel {
+    /// What holds the simulation back, and the run at a glance.
+    Overview,
     /// Processes of the run.
     Peers,
     /// Levels and their cells.
@@ -16,25 +18,29 @@ pub enum Panel {
     Performers,
     /// Time per step.
     Latency,
-    /// What the processes print.
-    Logs,
+    /// What is said in the simulated worlds.
+    Topics,
     /// What happened in the run.
     Events,
+    /// What the processes print.
+    Logs,
 }
 
 impl Panel {
     /// All panels in the order of their numbers.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 9] = [
+        Self::Overview,
         Self::Peers,
         Self::Levels,
         Self::Map,
         Self::Performers,
         Self::Latency,
-        Self::Logs,
+        Self::Topics,
         Self::Events,
+        Self::Logs,
     ];
 
-    /// Returns the key that chooses the panel, 1 to 7.
+    /// Returns the key that chooses the panel, 1 to 9.
     pub fn number(self) -> usize {
         self as usize + 1
     }
@@ -42,13 +48,15 @@ impl Panel {
     /// Returns the panel's title.
     pub fn title(self) -> &'static str {
         match self {
+            Self::Overview => "Overview",
             Self::Peers => "Peers",
             Self::Levels => "Levels",
             Self::Map => "Map",
             Self::Performers => "Performers",
             Self::Latency => "Latency",
-            Self::Logs => "Logs",
+            Self::Topics => "Topics",
             Self::Events => "Events",
+            Self::Logs => "Logs",
         }
     }
 
@@ -64,7 +72,7 @@ impl Panel {
         Self::ALL[(self as usize + Self::ALL.len() - 1) % Self::ALL.len()]
     }
 
-    /// Returns what the panel is filtered by; the map and latency have no rows to filter.
+    /// Returns what the panel is filtered by; those without rows have no filter.
     pub fn filter(self, model: &Model) -> Option<&Filter> {
         match self {
             Self::Peers => Some(&model.peer_rows.filter),
@@ -72,7 +80,8 @@ impl Panel {
             Self::Performers => Some(&model.performer_rows.filter),
             Self::Logs => Some(model.logs.filter()),
             Self::Events => Some(model.events.filter()),
-            Self::Map | Self::Latency => None,
+            Self::Topics => Some(&model.topic_rows.filter),
+            Self::Overview | Self::Map | Self::Latency => None,
         }
     }
 }

@@ -5,7 +5,7 @@
 
 use std::cmp::Ordering;
 
-use protocol::report::{LevelReport, PeerReport, PerformerReport};
+use protocol::report::{LevelReport, PeerReport, PerformerReport, TopicReport};
 
 use super::filter::Filter;
 
@@ -14,6 +14,9 @@ use super::filter::Filter;
 pub struct TableRows {
     /// Which rows are shown.
     pub filter: Filter,
+    /// The place of the order among [`Row::ORDERS`].
+    order: usize,
+    is_descending: bool,
     rows: Vec<usize>,
     cursor: usize,
     selected: Option<String>,
@@ -41,6 +44,23 @@ impl TableRows {
         self.is_stale = true;
     }
 
+    /// Sorts by the next order, the first after the last.
+    pub fn sort_next<R: Row>(&mut self, _: &[R]) {
+        self.order = (self.order + 1) % R::ORDERS.len();
+        self.is_stale = true;
+    }
+
+    /// Turns the order around.
+    pub fn sort_reverse(&mut self) {
+        self.is_descending = !self.is_descending;
+        self.is_stale = true;
+    }
+
+    /// Returns the heading of the column that gives the order, and whether the greatest comes first.
+    pub fn sorted<R: Row>(&self, _: &[R]) -> (&'static str, bool) {
+        (R::ORDERS[self.order].title, self.is_descending)
+    }
+
     /// Shows only rows that pass.
     pub fn set_filter(&mut self, filter: Filter) {
         self.filter = filter;
@@ -59,16 +79,22 @@ impl TableRows {
     }
 
     /// Brings the rows up to date with the data; the selection stays with its name.
-    pub fn settle<R: Row>(&mut self, data: &[R], order: Option<impl Fn(&R, &R) -> Ordering>) {
+    pub fn settle<R: Row>(&mut self, data: &[R]) {
         if !std::mem::take(&mut self.is_stale) {
             return;
         }
         self.rows.clear();
         let passing = |index: &usize| self.filter.is_empty() || data[*index].passes(&self.filter);
         self.rows.extend((0..data.len()).filter(passing));
-        if let Some(order) = order {
-            self.rows.sort_by(|a, b| order(&data[*a], &data[*b]));
-        }
+        let (compare, is_descending) = (R::ORDERS[self.order].compare, self.is_descending);
+        self.rows.sort_by(|a, b| {
+            let order = compare(&data[*a], &data[*b]);
+            if is_descending {
+                order.reverse()
+            } else {
+                order
+            }
+        });
         let is_selected = |index: &usize| Some(data[*index].name()) == self.selected.as_deref();
         if self.rows.get(self.cursor).is_some_and(is_selected) {
             return;
@@ -84,15 +110,50 @@ impl TableRows {
     }
 }
 
+/// What rows can be sorted by.
+pub struct OrderBy<R> {
+    /// The heading of its column.
+    pub title: &'static str,
+    /// Compares two rows; equal ones keep the order in which they are reported.
+    pub compare: fn(&R, &R) -> Ordering,
+}
+
 /// A row of a table.
-pub trait Row {
+pub trait Row: Sized + 'static {
+    /// What rows can be sorted by, the default first.
+    const ORDERS: &'static [OrderBy<Self>];
+
     /// Returns the name by which the row stays selected.
     fn name(&self) -> &str;
     /// Tells whether the row passes a filter.
     fn passes(&self, filter: &Filter) -> bool;
 }
 
+const fn by<R>(title: &'static str, compare: fn(&R, &R) -> Ordering) -> OrderBy<R> {
+    OrderBy { title, compare }
+}
+
 impl Row for PeerReport {
+    const ORDERS: &'static [OrderBy<Self>] = &[
+        by("peer", |_, _| Ordering::Equal),
+        by("heartbeat|beat", |a, b| {
+            a.heartbeat_age_ms.total_cmp(&b.heartbeat_age_ms)
+        }),
+        by("round trip us|trip us", |a, b| {
+            a.round_trip_us.cmp(&b.round_trip_us)
+        }),
+        by("performers|perf", |a, b| {
+            a.performers.len().cmp(&b.performers.len())
+        }),
+        by("physics us|phys us", |a, b| {
+            a.physics_us.total_cmp(&b.physics_us)
+        }),
+        by("wait us", |a, b| a.wait_us.total_cmp(&b.wait_us)),
+        by("answers last", |a, b| a.last_share.total_cmp(&b.last_share)),
+        by("cpu", |a, b| a.cpu.total_cmp(&b.cpu)),
+        by("memory", |a, b| a.memory_bytes.cmp(&b.memory_bytes)),
+    ];
+
     fn name(&self) -> &str {
         self.name.as_str()
     }
@@ -110,6 +171,20 @@ impl Row for PeerReport {
 }
 
 impl Row for LevelReport {
+    const ORDERS: &'static [OrderBy<Self>] = &[
+        by("level", |_, _| Ordering::Equal),
+        by("state", |a, b| state_of(a).cmp(state_of(b))),
+        by("owner", |a, b| a.owner.cmp(&b.owner)),
+        by("performers|perf", |a, b| {
+            a.performers.len().cmp(&b.performers.len())
+        }),
+        by("ghosts", |a, b| a.ghosts.len().cmp(&b.ghosts.len())),
+        by("hand-offs", |a, b| a.hand_offs.cmp(&b.hand_offs)),
+        by("models", |a, b| {
+            a.models_loaded.len().cmp(&b.models_loaded.len())
+        }),
+    ];
+
     fn name(&self) -> &str {
         &self.name
     }
@@ -136,6 +211,17 @@ pub fn state_of(level: &LevelReport) -> &'static str {
 }
 
 impl Row for PerformerReport {
+    const ORDERS: &'static [OrderBy<Self>] = &[
+        by("name", |a, b| a.name.cmp(&b.name)),
+        by("owner", |a, b| a.owner.cmp(&b.owner)),
+        by("level", |a, b| a.level.cmp(&b.level)),
+        by("x m", |a, b| a.position[0].total_cmp(&b.position[0])),
+        by("y m", |a, b| a.position[1].total_cmp(&b.position[1])),
+        by("z m", |a, b| a.position[2].total_cmp(&b.position[2])),
+        by("speed m/s", |a, b| speed(a).total_cmp(&speed(b))),
+        by("hand-offs", |a, b| a.hand_offs.cmp(&b.hand_offs)),
+    ];
+
     fn name(&self) -> &str {
         &self.name
     }
@@ -146,65 +232,23 @@ impl Row for PerformerReport {
     }
 }
 
-/// What performers are sorted by.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum SortBy {
-    /// Name.
-    #[default]
-    Name,
-    /// Secondary that owns it.
-    Owner,
-    /// Level that it is in.
-    Level,
-    /// x, y or z of its position.
-    Position(usize),
-    /// Speed.
-    Speed,
-    /// How often it has changed cell.
-    HandOffs,
-}
+impl Row for TopicReport {
+    const ORDERS: &'static [OrderBy<Self>] = &[
+        by("topic", |a, b| a.topic.cmp(&b.topic)),
+        by("kind", |a, b| a.kind.cmp(&b.kind)),
+    ];
 
-/// The order of performers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PerformerOrder {
-    /// By what.
-    pub by: SortBy,
-    /// Whether the greatest comes first.
-    pub is_descending: bool,
-}
-
-impl SortBy {
-    /// Returns the next column, the first after the last.
-    #[must_use]
-    pub fn next(self) -> Self {
-        match self {
-            Self::Name => Self::Owner,
-            Self::Owner => Self::Level,
-            Self::Level => Self::Position(0),
-            Self::Position(axis) if axis < 2 => Self::Position(axis + 1),
-            Self::Position(_) => Self::Speed,
-            Self::Speed => Self::HandOffs,
-            Self::HandOffs => Self::Name,
-        }
+    fn name(&self) -> &str {
+        &self.topic
     }
-}
 
-impl PerformerOrder {
-    /// Compares two performers; equal ones keep the order of their names.
-    pub fn compare(self, a: &PerformerReport, b: &PerformerReport) -> Ordering {
-        let order = match self.by {
-            SortBy::Name => a.name.cmp(&b.name),
-            SortBy::Owner => a.owner.cmp(&b.owner),
-            SortBy::Level => a.level.cmp(&b.level),
-            SortBy::Position(axis) => a.position[axis].total_cmp(&b.position[axis]),
-            SortBy::Speed => speed(a).total_cmp(&speed(b)),
-            SortBy::HandOffs => a.hand_offs.cmp(&b.hand_offs),
-        };
-        if self.is_descending {
-            order.reverse()
-        } else {
-            order
-        }
+    fn passes(&self, filter: &Filter) -> bool {
+        let ends = self.publishers.iter().chain(&self.subscribers);
+        filter.passes(
+            [self.topic.as_str(), &self.kind]
+                .into_iter()
+                .chain(ends.map(String::as_str)),
+        )
     }
 }
 
@@ -230,23 +274,23 @@ mod tests {
             .collect()
     }
 
-    fn settled(rows: &mut TableRows, data: &[PerformerReport], order: PerformerOrder) {
+    fn settled(rows: &mut TableRows, data: &[PerformerReport]) {
         rows.mark_stale();
-        rows.settle(data, Some(|a: &_, b: &_| order.compare(a, b)));
+        rows.settle(data);
     }
 
     #[test]
     fn the_selection_stays_with_its_name_when_the_order_changes() {
         let data = fixture::performers();
         let mut rows = TableRows::default();
-        settled(&mut rows, &data, PerformerOrder::default());
+        settled(&mut rows, &data);
         rows.move_by(1, &data);
         assert_eq!(rows.selected(), Some("box"));
-        let order = PerformerOrder {
-            by: SortBy::Speed,
-            is_descending: true,
-        };
-        settled(&mut rows, &data, order);
+        while rows.sorted(&data).0 != "speed m/s" {
+            rows.sort_next(&data);
+        }
+        rows.sort_reverse();
+        settled(&mut rows, &data);
         assert_eq!(names(&rows, &data), ["rover_1", "rover_2", "ball", "box"]);
         assert_eq!((rows.selected(), rows.cursor()), (Some("box"), 3));
     }
@@ -256,11 +300,11 @@ mod tests {
         let data = fixture::performers();
         let mut rows = TableRows::default();
         rows.set_filter(Filter::new("s2"));
-        settled(&mut rows, &data, PerformerOrder::default());
+        settled(&mut rows, &data);
         assert_eq!(names(&rows, &data), ["rover_1", "rover_2"]);
         assert_eq!(rows.selected(), Some("rover_1"));
         rows.set_filter(Filter::new("nothing"));
-        settled(&mut rows, &data, PerformerOrder::default());
+        settled(&mut rows, &data);
         assert_eq!((rows.rows().len(), rows.selected()), (0, None));
         rows.move_by(5, &data);
         assert_eq!(rows.cursor(), 0);

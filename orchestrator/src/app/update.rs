@@ -2,6 +2,7 @@
 
 mod feed;
 mod keys;
+mod mouse;
 
 use protocol::SessionTime;
 
@@ -17,6 +18,7 @@ pub fn update(model: &mut Model, event: Event, now: SessionTime) -> Option<Effec
         Event::Feed(feed) => feed::on_feed(model, feed),
         Event::FeedClosed => feed::on_closed(model),
         Event::Key(key) => return keys::on_key(model, key),
+        Event::Mouse(mouse) => return mouse::on_mouse(model, mouse),
         Event::Resized { .. } | Event::Tick => {}
     }
     None

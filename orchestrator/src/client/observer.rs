@@ -112,7 +112,7 @@ impl Pending {
         match reply {
             Reply::Snapshot(snapshot) => Some(Feed::Snapshot(snapshot)),
             Reply::Layout(layout) => Some(Feed::Layout(layout)),
-            Reply::Topics(_) => None,
+            Reply::Topics(topics) => Some(Feed::Topics(topics)),
             Reply::Done { iteration, .. } => Some(Feed::Reply {
                 command,
                 result: Ok(iteration),

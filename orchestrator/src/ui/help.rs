@@ -19,7 +19,7 @@ const TWO_COLUMNS_MIN: u16 = 110;
 /// The places of keys that help names, in its order.
 const SECTIONS: [(Context, &str); 6] = [
     (Context::Everywhere, "Everywhere"),
-    (Context::Table, "In Peers, Levels and Performers"),
+    (Context::Table, "In tables"),
     (Context::Performers, "In Performers"),
     (Context::Map, "In Map"),
     (Context::Text, "In Logs and Events"),
@@ -91,8 +91,8 @@ fn section(model: &Model, context: Context, title: &'static str) -> Vec<Line<'st
     for binding in BINDINGS.iter().filter(|binding| binding.context == context) {
         match binding.action {
             Action::Detach if model.owns_run => {}
-            Action::Focus(Panel::Peers) => {
-                lines.push(line(theme, "1 to 7", "the panel with that number"));
+            Action::Focus(Panel::Overview) => {
+                lines.push(line(theme, "1 to 9", "the panel with that number"));
             }
             Action::Focus(_) => {}
             _ => lines.push(line(theme, &keymap::key_names(binding), binding.text)),

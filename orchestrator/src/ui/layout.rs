@@ -50,7 +50,7 @@ pub fn places(model: &Model, area: Rect) -> Places {
         Constraint::Length(1),
     ])
     .areas(area);
-    let panels = if model.is_zoomed {
+    let panels = if model.is_zoomed || model.focus == Panel::Overview {
         vec![(model.focus, body)]
     } else if area.width >= TILED_MIN.0 && area.height >= TILED_MIN.1 {
         tiled(model, body)
@@ -86,7 +86,10 @@ fn tiled(model: &Model, body: Rect) -> Vec<(Panel, Rect)> {
 fn compact(model: &Model, body: Rect) -> Vec<(Panel, Rect)> {
     let [peers, rest] = below_peers(model, body);
     let small = model.shown.small;
-    let is_wide = matches!(small, Panel::Performers | Panel::Logs | Panel::Events);
+    let is_wide = matches!(
+        small,
+        Panel::Performers | Panel::Topics | Panel::Events | Panel::Logs
+    );
     if is_wide && model.focus != Panel::Levels {
         return vec![(Panel::Peers, peers), (small, rest)];
     }

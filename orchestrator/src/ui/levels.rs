@@ -64,7 +64,7 @@ pub fn draw(model: &Model, frame: &mut Frame, area: Rect) {
         inside,
         COLUMNS,
         (rows, &model.levels),
-        (has_cursor, None),
+        has_cursor,
     );
 }
 

@@ -81,7 +81,7 @@ pub fn draw(model: &Model, frame: &mut Frame, area: Rect) {
         inside,
         COLUMNS,
         (rows, &model.peers),
-        (has_cursor, None),
+        has_cursor,
     );
 }
 

@@ -9,7 +9,7 @@ use super::theme::Theme;
 use super::{frame as panel_frame, text};
 use crate::app::model::Model;
 use crate::app::panel::Panel;
-use crate::app::rows::{SortBy, speed};
+use crate::app::rows::speed;
 
 const COLUMNS: &[Column<PerformerReport>] = &[
     column("name", (12, 28), 0, Side::Left, name),
@@ -66,22 +66,14 @@ pub fn draw(model: &Model, frame: &mut Frame, area: Rect) {
     let all = model.performers.len();
     let height = usize::from(area.height.saturating_sub(2));
     let bottom = panel_frame::row_remark(rows.cursor(), rows.rows().len(), all, height);
-    let order = model.performer_order;
-    let turned = if order.is_descending {
+    let (title, is_descending) = rows.sorted(&model.performers);
+    let turned = if is_descending {
         ", greatest first"
     } else {
         ""
     };
-    let remark = format!(
-        "{} by {}{turned}",
-        text::count(all as u64),
-        sorted_title(order.by)
-    );
+    let remark = format!("{} by {title}{turned}", text::count(all as u64));
     let inside = panel_frame::draw(model, frame, area, Panel::Performers, (&remark, &bottom));
-    let sorted = Some((
-        sorted_title(model.performer_order.by),
-        model.performer_order.is_descending,
-    ));
     let has_cursor = model.focus == Panel::Performers;
     table::draw(
         model,
@@ -89,21 +81,8 @@ pub fn draw(model: &Model, frame: &mut Frame, area: Rect) {
         inside,
         COLUMNS,
         (rows, &model.performers),
-        (has_cursor, sorted),
+        has_cursor,
     );
-}
-
-fn sorted_title(by: SortBy) -> &'static str {
-    match by {
-        SortBy::Name => "name",
-        SortBy::Owner => "owner",
-        SortBy::Level => "level",
-        SortBy::Position(0) => "x m",
-        SortBy::Position(1) => "y m",
-        SortBy::Position(_) => "z m",
-        SortBy::Speed => "speed m/s",
-        SortBy::HandOffs => "hand-offs",
-    }
 }
 
 fn name(model: &Model, performer: &PerformerReport, width: u16) -> Cell {

@@ -14,6 +14,17 @@ use crate::app::fixture::{self, NOW, feed};
 use crate::app::model::Model;
 use crate::app::update::update;
 
+const PANELS: [&str; 9] = [
+    "overview",
+    "peers",
+    "levels",
+    "map",
+    "performers",
+    "latency",
+    "topics",
+    "events",
+    "logs",
+];
 const SIZES: [(u16, u16); 2] = [(80, 24), (120, 40)];
 
 fn drawn(model: &mut Model, width: u16, height: u16) -> Buffer {
@@ -72,30 +83,14 @@ fn fresh(mut model: Model) -> Model {
 
 #[test]
 fn every_panel_is_drawn_beside_the_others() {
-    for (number, name) in (1..).zip([
-        "peers",
-        "levels",
-        "map",
-        "performers",
-        "latency",
-        "logs",
-        "events",
-    ]) {
+    for (number, name) in (1..).zip(PANELS) {
         check(name, &mut fresh(pressed(&number.to_string())));
     }
 }
 
 #[test]
 fn every_panel_is_drawn_on_the_whole_screen() {
-    for (number, name) in (1..).zip([
-        "peers",
-        "levels",
-        "map",
-        "performers",
-        "latency",
-        "logs",
-        "events",
-    ]) {
+    for (number, name) in (1..).zip(PANELS) {
         check(
             &format!("{name}_zoomed"),
             &mut fresh(pressed(&format!("{number}z"))),
@@ -124,7 +119,7 @@ fn a_question_is_drawn() {
 
 #[test]
 fn a_filter_is_drawn_while_it_is_typed() {
-    check("filter", &mut pressed("4/rov"));
+    check("filter", &mut pressed("5/rov"));
 }
 
 #[test]
@@ -162,7 +157,7 @@ fn a_terminal_without_unicode_gets_ascii_alone() {
     let mut model = fresh(fixture::model());
     model.has_unicode = false;
     check("ascii", &mut model);
-    for keys in ["1", "2", "3", "4", "5", "6", "7", "?", ":", "q"] {
+    for keys in ["1", "2", "3", "4", "5", "6", "7", "8", "9", "?", ":", "q"] {
         let mut model = fresh(pressed(keys));
         model.has_unicode = false;
         let screen = text(&drawn(&mut model, 120, 40));
@@ -172,7 +167,7 @@ fn a_terminal_without_unicode_gets_ascii_alone() {
 
 #[test]
 fn without_colour_no_cell_has_one() {
-    for keys in ["1", "3", "5", "7", "?", ":", "q"] {
+    for keys in ["1", "2", "4", "6", "8", "?", ":", "q"] {
         let mut model = pressed(keys);
         model.has_color = false;
         let buffer = drawn(&mut model, 120, 40);
@@ -185,7 +180,7 @@ fn without_colour_no_cell_has_one() {
 #[test]
 fn every_size_is_drawn_without_a_panic() {
     for keys in [
-        "1", "2", "3", "4", "5", "6", "7", "3z", "5z", "7z", "?", ":", "q",
+        "1", "2", "3", "4", "5", "6", "7", "8", "9", "4z", "6z", "9z", "?", ":", "q",
     ] {
         let mut model = pressed(keys);
         for width in (1..=130).step_by(9) {
@@ -201,13 +196,15 @@ fn every_size_is_drawn_without_a_panic() {
 
 #[test]
 fn panels_are_drawn_in_any_room() {
-    use super::{events, header, latency, levels, logs, map, peers, performers};
+    use super::{events, header, latency, levels, logs, map, overview, peers, performers, topics};
     let model = fixture::model();
     let mut terminal = Terminal::new(TestBackend::new(130, 45)).unwrap();
     for width in 0..=60 {
         for height in 0..=20 {
             let area = Rect::new(130 - width, 45 - height, width, height);
-            let draws: [fn(&Model, &mut ratatui::Frame, Rect); 8] = [
+            let draws: [fn(&Model, &mut ratatui::Frame, Rect); 10] = [
+                overview::draw,
+                topics::draw,
                 peers::draw,
                 levels::draw,
                 map::draw,
@@ -245,7 +242,7 @@ fn control_characters_of_names_do_not_reach_the_screen() {
             text: evil.clone(),
         }),
     );
-    for keys in ["1", "2", "3", "4z", "6", "z", "/\u{1b}"] {
+    for keys in ["1", "2", "3", "4", "5z", "9", "z", "/\u{1b}"] {
         press(&mut model, keys);
         let buffer = drawn(&mut model, 120, 40);
         for cell in &buffer.content {
@@ -275,10 +272,10 @@ fn broken_numbers_and_a_thousand_performers_are_drawn() {
     model.performers[1].position = [f64::MAX, -f64::MAX, 0.0];
     model.performer_rows.mark_stale();
     model.stats.as_mut().unwrap().step_us.p50 = f64::NAN;
-    for keys in ["3", "4", "5", "3z"] {
+    for keys in ["4", "5", "6", "4z"] {
         press(&mut model, keys);
         drawn(&mut model, 120, 40);
     }
-    press(&mut model, "z4G");
+    press(&mut model, "z5G");
     assert!(text(&drawn(&mut model, 120, 40)).contains("row 1,000 of 1,000"));
 }

@@ -7,7 +7,7 @@ use ratatui::style::Style;
 use super::text;
 use super::theme::Theme;
 use crate::app::model::Model;
-use crate::app::rows::TableRows;
+use crate::app::rows::{Row, TableRows};
 
 /// On which side of its column a cell stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,19 +70,18 @@ impl Cell {
     }
 }
 
-/// Draws the table with its heading; `sorted` is the heading of the column that gives the order
-/// and whether the greatest comes first.
-pub fn draw<R>(
+/// Draws the table with its heading, in which the column that gives the order is marked.
+pub fn draw<R: Row>(
     model: &Model,
     frame: &mut Frame,
     area: Rect,
     columns: &[Column<R>],
     (rows, data): (&TableRows, &[R]),
-    (has_cursor, sorted): (bool, Option<(&str, bool)>),
+    has_cursor: bool,
 ) {
     let theme = Theme::of(model);
     let places = places(columns, area.width);
-    draw_headings(theme, frame, area, &places, sorted);
+    draw_headings(theme, frame, area, &places, rows.sorted(data));
     if rows.rows().is_empty() && area.height > 1 {
         let reason = if data.is_empty() {
             "none yet"
@@ -137,14 +136,14 @@ fn draw_headings<R>(
     frame: &mut Frame,
     area: Rect,
     places: &[(&Column<R>, u16, u16)],
-    sorted: Option<(&str, bool)>,
+    (sorted, is_descending): (&str, bool),
 ) {
     let glyphs = theme.glyphs();
     for (column, x, width) in places {
-        let mark = match sorted {
-            Some((title, true)) if title == column.title => glyphs.descending,
-            Some((title, false)) if title == column.title => glyphs.ascending,
-            Some(_) | None => "",
+        let mark = match (sorted == column.title, is_descending) {
+            (true, true) => glyphs.descending,
+            (true, false) => glyphs.ascending,
+            (false, _) => "",
         };
         let title = format!("{}{mark}", heading(column.title, *width));
         let place = Rect {

@@ -19,6 +19,10 @@ pub(super) fn on_feed(model: &mut Model, feed: Feed) {
         Feed::Status(message) => on_status(model, message),
         Feed::Snapshot(snapshot) => on_snapshot(model, *snapshot),
         Feed::Layout(layout) => on_layout(model, *layout),
+        Feed::Topics(topics) => {
+            model.topics = topics;
+            model.topic_rows.mark_stale();
+        }
         Feed::Connected => on_connected(model),
         Feed::Disconnected => on_disconnected(model),
         Feed::Log(line) => on_log(model, &line),

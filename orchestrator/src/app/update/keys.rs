@@ -4,13 +4,13 @@ use protocol::Command;
 use protocol::report::RunState;
 
 use crate::app::command::{Effect, ViewEnd};
+use crate::app::detail;
 use crate::app::event::Key;
 use crate::app::filter::Filter;
 use crate::app::keymap::{self, Action};
 use crate::app::model::{Mode, Model, Question};
 use crate::app::palette::{self, Request, completion};
 use crate::app::panel::Panel;
-use crate::app::rows::PerformerOrder;
 
 /// The longest line that can be typed, in characters.
 const TYPED_MAX: usize = 200;
@@ -33,6 +33,12 @@ pub(super) fn on_key(model: &mut Model, key: Key) -> Option<Effect> {
         Action::Cancel => on_cancel(model),
         Action::Complete => on_complete(model),
         Action::Back => on_back(model),
+        Action::Detail => {
+            if detail::detail(model).is_some() {
+                model.mode = Mode::Detail { scroll: 0 };
+            }
+        }
+        Action::Copy => return detail::detail(model).map(|one| Effect::Copy(one.text())),
         Action::Help => model.mode = Mode::Help { scroll: 0 },
         Action::Filter => model.mode = Mode::Filter,
         Action::Palette => {
@@ -49,8 +55,8 @@ pub(super) fn on_key(model: &mut Model, key: Key) -> Option<Effect> {
         Action::MovePages(pages) => on_move(model, pages * model.page_rows.max(1).cast_signed()),
         Action::MoveColumns(by) => on_move_columns(model, by),
         Action::NextSource => on_next_source(model),
-        Action::SortNext => sort(model, |order| order.by = order.by.next()),
-        Action::SortReverse => sort(model, |order| order.is_descending = !order.is_descending),
+        Action::SortNext => on_sort_next(model),
+        Action::SortReverse => on_sort_reverse(model),
         Action::Follow => on_follow(model),
         Action::Magnify(steps) => model.map.magnify(steps),
         Action::Fit => model.map.fit(),
@@ -92,7 +98,7 @@ fn on_accept(model: &mut Model) -> Option<Effect> {
         Mode::Confirm(Question::Stop) => send(model, Command::Stop),
         Mode::Confirm(Question::Quit) => Some(Effect::End(ViewEnd::Quit)),
         Mode::Palette { line, .. } => on_palette(model, line),
-        Mode::Filter | Mode::Browse | Mode::Help { .. } => None,
+        Mode::Filter | Mode::Browse | Mode::Help { .. } | Mode::Detail { .. } => None,
         ended @ Mode::Ended { .. } => set_mode(model, ended),
     }
 }
@@ -160,7 +166,11 @@ fn on_typed(model: &mut Model, key: Key) {
             edit(&mut text, key);
             set_filter(model, Filter::new(text));
         }
-        Mode::Browse | Mode::Confirm(_) | Mode::Help { .. } | Mode::Ended { .. } => {}
+        Mode::Browse
+        | Mode::Confirm(_)
+        | Mode::Help { .. }
+        | Mode::Detail { .. }
+        | Mode::Ended { .. } => {}
     }
 }
 
@@ -176,7 +186,7 @@ fn edit(line: &mut String, key: Key) {
 }
 
 fn on_move(model: &mut Model, by: isize) {
-    if let Mode::Help { scroll } = &mut model.mode {
+    if let Mode::Help { scroll } | Mode::Detail { scroll } = &mut model.mode {
         *scroll = scroll.saturating_add_signed(by).min(keymap::BINDINGS.len());
         return;
     }
@@ -186,7 +196,8 @@ fn on_move(model: &mut Model, by: isize) {
         Panel::Performers => model.performer_rows.move_by(by, &model.performers),
         Panel::Logs => model.logs.scroll(by, model.page_rows),
         Panel::Events => model.events.scroll(by, model.page_rows),
-        Panel::Map | Panel::Latency => {}
+        Panel::Topics => model.topic_rows.move_by(by, &model.topics),
+        Panel::Overview | Panel::Map | Panel::Latency => {}
     }
 }
 
@@ -206,16 +217,37 @@ fn on_next_source(model: &mut Model) {
     }
 }
 
-fn sort(model: &mut Model, change: impl FnOnce(&mut PerformerOrder)) {
-    change(&mut model.performer_order);
-    model.performer_rows.mark_stale();
+fn on_sort_next(model: &mut Model) {
+    match model.focus {
+        Panel::Peers => model.peer_rows.sort_next(&model.peers),
+        Panel::Levels => model.level_rows.sort_next(&model.levels),
+        Panel::Performers => model.performer_rows.sort_next(&model.performers),
+        Panel::Topics => model.topic_rows.sort_next(&model.topics),
+        Panel::Overview | Panel::Map | Panel::Latency | Panel::Events | Panel::Logs => {}
+    }
+}
+
+fn on_sort_reverse(model: &mut Model) {
+    match model.focus {
+        Panel::Peers => model.peer_rows.sort_reverse(),
+        Panel::Levels => model.level_rows.sort_reverse(),
+        Panel::Performers => model.performer_rows.sort_reverse(),
+        Panel::Topics => model.topic_rows.sort_reverse(),
+        Panel::Overview | Panel::Map | Panel::Latency | Panel::Events | Panel::Logs => {}
+    }
 }
 
 fn on_follow(model: &mut Model) {
     match model.focus {
         Panel::Logs => model.logs.toggle_follow(),
         Panel::Events => model.events.toggle_follow(),
-        Panel::Peers | Panel::Levels | Panel::Map | Panel::Performers | Panel::Latency => {
+        Panel::Overview
+        | Panel::Peers
+        | Panel::Levels
+        | Panel::Map
+        | Panel::Performers
+        | Panel::Latency
+        | Panel::Topics => {
             let selected = model.performer_rows.selected().map(str::to_owned);
             model.map.follow = if model.map.follow == selected {
                 None
@@ -230,10 +262,10 @@ fn focus(model: &mut Model, panel: Panel) {
     model.focus = panel;
     match panel {
         Panel::Levels | Panel::Performers => model.shown.table = panel,
-        Panel::Logs | Panel::Events => model.shown.text = panel,
-        Panel::Peers | Panel::Map | Panel::Latency => {}
+        Panel::Logs | Panel::Events | Panel::Topics => model.shown.text = panel,
+        Panel::Overview | Panel::Peers | Panel::Map | Panel::Latency => {}
     }
-    if !matches!(panel, Panel::Peers | Panel::Levels) {
+    if !matches!(panel, Panel::Overview | Panel::Peers | Panel::Levels) {
         model.shown.small = panel;
     }
 }
@@ -245,11 +277,18 @@ fn set_filter(model: &mut Model, filter: Filter) {
         Panel::Performers => model.performer_rows.set_filter(filter),
         Panel::Logs => model.logs.set_filter(filter),
         Panel::Events => model.events.set_filter(filter),
-        Panel::Map | Panel::Latency => {}
+        Panel::Topics => model.topic_rows.set_filter(filter),
+        Panel::Overview | Panel::Map | Panel::Latency => {}
     }
 }
 
-fn send(model: &mut Model, command: Command) -> Option<Effect> {
+pub(super) fn send(model: &mut Model, command: Command) -> Option<Effect> {
+    if model.is_read_only {
+        return refuse(
+            model,
+            "this view only watches; leave it and attach without --read-only",
+        );
+    }
     if model.is_stale() {
         return refuse(model, "the primary cannot be reached");
     }

@@ -178,7 +178,7 @@ fn pressing_control_c_twice_quits() {
 #[test]
 fn a_filter_is_live_kept_by_enter_and_cleared_by_escape() {
     let mut model = fixture::model();
-    press(&mut model, Key::Char('4'));
+    press(&mut model, Key::Char('5'));
     press(&mut model, Key::Char('/'));
     type_text(&mut model, "rover");
     assert_eq!(model.performer_rows.rows().len(), 2);
@@ -254,25 +254,26 @@ fn the_palette_asks_before_it_stops() {
 #[test]
 fn tab_goes_through_all_panels_and_back() {
     let mut model = fixture::model();
+    press(&mut model, Key::Char('1'));
     for panel in Panel::ALL {
         assert_eq!(model.focus, panel);
         press(&mut model, Key::Tab);
     }
-    assert_eq!(model.focus, Panel::Peers);
+    assert_eq!(model.focus, Panel::Overview);
     press(&mut model, Key::BackTab);
-    assert_eq!(model.focus, Panel::Events);
+    assert_eq!(model.focus, Panel::Logs);
 }
 
 #[test]
 fn the_map_follows_the_selected_performer_until_it_is_panned() {
     let mut model = fixture::model();
-    press(&mut model, Key::Char('4'));
+    press(&mut model, Key::Char('5'));
     press(&mut model, Key::Down);
     press(&mut model, Key::Down);
     press(&mut model, Key::Char('f'));
     assert_eq!(model.map.follow.as_deref(), Some("rover_1"));
     assert_eq!(model.map_center(), [1.25, -2.0]);
-    press(&mut model, Key::Char('3'));
+    press(&mut model, Key::Char('4'));
     press(&mut model, Key::Right);
     assert_eq!(model.map.follow, None);
     assert_eq!(model.map_center(), [1.25 + 4.4, -2.0]);

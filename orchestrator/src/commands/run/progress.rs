@@ -97,6 +97,7 @@ impl Known {
                 | PrimaryToObservers::Event(_),
             )
             | Feed::Layout(_)
+            | Feed::Topics(_)
             | Feed::Connected
             | Feed::Disconnected
             | Feed::Progress(_)
