@@ -11,7 +11,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc::{Receiver, Sender};
 use tokio::time::{Instant, interval, sleep_until};
 
-pub use crate::app::command::ViewEnd;
+pub use crate::app::command::{ViewEnd, Wish};
 pub use crate::app::event::{Feed, LogLine};
 
 use crate::app::command::Effect;
@@ -57,7 +57,7 @@ impl Default for ViewOptions {
 pub async fn run(
     options: ViewOptions,
     mut feed: Receiver<Feed>,
-    commands: Sender<Command>,
+    wishes: Sender<Wish>,
 ) -> io::Result<ViewEnd> {
     let refresh_hz = options.refresh_hz.clamp(1, REFRESH_HZ_MAX);
     let frame_time = Duration::from_secs(1) / refresh_hz;
@@ -94,7 +94,11 @@ pub async fn run(
         let now = SessionTime(start.elapsed().as_nanos() as u64);
         match update(&mut model, event, now) {
             None => {}
-            Some(Effect::Send(command)) => send(&mut model, &commands, command, now),
+            Some(Effect::Send(command)) => send(&mut model, &wishes, command, now),
+            Some(Effect::Listen(topic)) => {
+                // A link that has ended, or has no room for more, says so when commands are sent.
+                let _ = wishes.try_send(Wish::Listen(topic));
+            }
             Some(Effect::Repaint) => screen.clear()?,
             Some(Effect::Copy(text)) => screen.copy(&text)?,
             Some(Effect::End(end)) => return Ok(end),
@@ -103,8 +107,8 @@ pub async fn run(
 }
 
 /// Hands a command on without waiting; what cannot be handed on is answered here.
-fn send(model: &mut Model, commands: &Sender<Command>, command: Command, now: SessionTime) {
-    let Err(error) = commands.try_send(command.clone()) else {
+fn send(model: &mut Model, wishes: &Sender<Wish>, command: Command, now: SessionTime) {
+    let Err(error) = wishes.try_send(Wish::Send(command.clone())) else {
         return;
     };
     let result = Err(match error {

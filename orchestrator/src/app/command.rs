@@ -2,6 +2,15 @@
 
 use protocol::Command;
 
+/// What the view asks of its link to the run.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Wish {
+    /// Send this to the primary.
+    Send(Command),
+    /// Listen to this topic of the simulated worlds, and to no other; `None` is to none.
+    Listen(Option<String>),
+}
+
 /// Something to be done outside the model.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
@@ -9,6 +18,8 @@ pub enum Effect {
     Send(Command),
     /// Paint the whole screen anew; something else wrote on it.
     Repaint,
+    /// Listen to this topic of the simulated worlds, and to no other; `None` is to none.
+    Listen(Option<String>),
     /// Put this on the user's clipboard.
     Copy(String),
     /// Leave the view.

@@ -12,6 +12,7 @@ use transport::Endpoints;
 use transport::zeromq::ConnectError;
 
 use super::{Connection, News};
+use crate::app::command::Wish;
 use crate::app::event::{Feed, LogLine};
 
 /// A client that watches a run and sends commands to it.
@@ -44,6 +45,14 @@ impl Observer {
     pub fn send(&mut self, command: Command) {
         let request = self.connection.request(command.clone());
         self.pending.0.insert(request, command);
+    }
+
+    /// Does what the view asks for.
+    pub fn act(&mut self, wish: Wish) {
+        match wish {
+            Wish::Send(command) => self.send(command),
+            Wish::Listen(_) => {}
+        }
     }
 
     /// Returns why the primary said that the run ends, if it did.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::Context;
-use protocol::{Command, ExitCode, Outcome, StopReason};
+use protocol::{ExitCode, Outcome, StopReason};
 use tokio::sync::mpsc;
 use tokio::time::{MissedTickBehavior, interval};
 
@@ -15,13 +15,13 @@ use crate::cli::AttachArguments;
 use crate::client::Observer;
 use crate::config::ViewConfig;
 use crate::run_directory::{FoundRun, Runs};
-use crate::view::{self, Feed, ViewEnd, ViewOptions};
+use crate::view::{self, Feed, ViewEnd, ViewOptions, Wish};
 
 /// How often it is looked whether a run that is not reached is still living.
 const LIVENESS_PERIOD: Duration = Duration::from_secs(1);
 
 /// How many commands of the view may wait.
-const COMMANDS_MAX: usize = 64;
+const WISHES_MAX: usize = 64;
 
 /// Shows a run until the user leaves.
 pub(super) fn attach(arguments: &AttachArguments) -> CommandResult {
@@ -47,8 +47,8 @@ async fn watch(target: &Target) -> anyhow::Result<ViewEnd> {
         refresh_hz: ViewConfig::default().refresh_hz,
     };
     let (mut feeder, feeds) = Feeder::new();
-    let (command_sender, mut commands) = mpsc::channel::<Command>(COMMANDS_MAX);
-    let view = view::run(options, feeds, command_sender);
+    let (wish_sender, mut wishes) = mpsc::channel::<Wish>(WISHES_MAX);
+    let view = view::run(options, feeds, wish_sender);
     tokio::pin!(view);
     let mut liveness = interval(LIVENESS_PERIOD);
     liveness.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -70,7 +70,7 @@ async fn watch(target: &Target) -> anyhow::Result<ViewEnd> {
                     feeder.push(end);
                 }
             }
-            Some(command) = commands.recv() => observer.send(command),
+            Some(wish) = wishes.recv() => observer.act(wish),
             never = feeder.deliver() => match never {},
         }
     }

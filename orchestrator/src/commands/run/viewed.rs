@@ -14,10 +14,10 @@ use super::live::{Ending, LiveRun};
 use super::settings::Settings;
 use crate::launch::supervisor::{NOTICE_GRACE, REST_GRACE, RunExit, Supervisor};
 use crate::run_directory::WorkerRecord;
-use crate::view::{self, Feed, ViewEnd, ViewOptions};
+use crate::view::{self, Feed, ViewEnd, ViewOptions, Wish};
 
 /// How many commands of the view may wait.
-const COMMANDS_MAX: usize = 64;
+const WISHES_MAX: usize = 64;
 
 /// Shows a run until the user leaves, and follows it without a view when the user detaches.
 /// A view that fails ends the run, for nobody could control it.
@@ -47,8 +47,8 @@ async fn show(run: &mut LiveRun, settings: &Settings) -> (io::Result<ViewEnd>, O
         refresh_hz: settings.config.view.refresh_hz,
     };
     let (mut feeder, feeds) = Feeder::new();
-    let (command_sender, mut commands) = mpsc::channel::<Command>(COMMANDS_MAX);
-    let view = view::run(options, feeds, command_sender);
+    let (wish_sender, mut wishes) = mpsc::channel::<Wish>(WISHES_MAX);
+    let view = view::run(options, feeds, wish_sender);
     tokio::pin!(view);
     feeder.push(Feed::Progress(describe_workers(&run.record.workers)));
     let LiveRun {
@@ -101,7 +101,7 @@ async fn show(run: &mut LiveRun, settings: &Settings) -> (io::Result<ViewEnd>, O
                 known.on_line(&line);
                 feeder.push(Feed::Log(line));
             }
-            Some(command) = commands.recv() => observer.send(command),
+            Some(wish) = wishes.recv() => observer.act(wish),
             never = feeder.deliver() => match never {},
         }
     }
