@@ -27,6 +27,8 @@ pub mod topics;
 
 #[cfg(test)]
 mod screens;
+#[cfg(test)]
+pub(crate) mod walks;
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
