@@ -2,6 +2,8 @@
 //!
 //! [`Walk`] is the user at the terminal; the walks below read as what one does and sees.
 
+mod map;
+
 use std::time::Duration;
 
 use protocol::{Outcome, SessionTime, StopReason};
@@ -180,7 +182,7 @@ fn a_row_is_found_sorted_filtered_and_left() {
     let mut walk = Walk::new(120, 40);
     walk.keys("5 Down s / r o v Enter").sees("/rov");
     assert_eq!(walk.model.performer_rows.rows().len(), 2);
-    walk.keys("Esc").misses("/rov").sees("A ball");
+    walk.keys("Esc").misses("/rov").sees("ball");
     assert_eq!(walk.effects, []);
 }
 
