@@ -19,6 +19,7 @@ pub mod overview;
 pub mod palette;
 pub mod peers;
 pub mod performers;
+pub mod sparkline;
 pub mod table;
 pub mod text;
 pub mod theme;
@@ -27,6 +28,8 @@ pub mod topics;
 
 #[cfg(test)]
 mod screens;
+#[cfg(test)]
+pub(crate) mod walks;
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -34,6 +37,7 @@ use ratatui::layout::Rect;
 use self::theme::Theme;
 use crate::app::model::{Mode, Model};
 use crate::app::panel::Panel;
+use crate::app::places::Places;
 
 /// Draws the whole screen.
 pub fn draw(model: &Model, frame: &mut Frame) {
@@ -74,6 +78,7 @@ pub fn draw(model: &Model, frame: &mut Frame) {
 /// Tells the model how much of what scrolls is seen on a screen of this size.
 pub fn measure(model: &mut Model, area: Rect) {
     let places = layout::places(model, area);
+    model.places = screen_places(model, &places);
     let focused = places
         .panels
         .iter()
@@ -92,6 +97,18 @@ pub fn measure(model: &mut Model, area: Rect) {
         model.mode = Mode::Help {
             scroll: scroll.min(help::scroll_max(model, body)),
         };
+    }
+}
+
+/// Where the mouse finds what is drawn.
+fn screen_places(model: &Model, places: &layout::Places) -> Places {
+    let panels = places.panels.iter();
+    let map = panels.clone().find(|(panel, _)| *panel == Panel::Map);
+    Places {
+        panels: panels
+            .map(|(panel, area)| (*panel, map::place(*area)))
+            .collect(),
+        plot: map.map(|(_, area)| map::place(map::plot(model, *area))),
     }
 }
 

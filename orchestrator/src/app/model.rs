@@ -12,10 +12,14 @@ use protocol::{Command, PeerName, Role, SessionTime, StopReason};
 
 use super::event::LogLine;
 use super::latency::LatencyHistory;
+use super::level_loads::LevelLoads;
 use super::map_view::MapView;
 use super::panel::Panel;
+use super::places::Places;
+use super::recent::Recent;
 use super::rows::TableRows;
 use super::scrollback::{Line, Scrollback};
+use super::trails::Trails;
 
 /// How long a message in the footer stays.
 const NOTICE_TIME: Duration = Duration::from_secs(8);
@@ -87,6 +91,14 @@ pub struct Model {
     pub topic_rows: TableRows,
     /// Where the map looks.
     pub map: MapView,
+    /// Where performers have been.
+    pub trails: Trails,
+    /// What changed a moment ago.
+    pub recent: Recent,
+    /// What the levels' cells had to do lately.
+    pub level_loads: LevelLoads,
+    /// Where on the screen panels are.
+    pub places: Places,
     /// What keys mean.
     pub mode: Mode,
     /// The last message to the user.
@@ -213,6 +225,10 @@ impl Model {
             performer_rows: TableRows::default(),
             topic_rows: TableRows::default(),
             map: MapView::default(),
+            trails: Trails::default(),
+            recent: Recent::default(),
+            level_loads: LevelLoads::default(),
+            places: Places::default(),
             mode: Mode::Browse,
             notice: None,
             pending: Vec::new(),
@@ -297,6 +313,11 @@ impl Model {
                 self.owners.push(peer.name.clone());
             }
         }
+    }
+
+    /// Returns the performer that is selected, by table or map.
+    pub fn selected_performer(&self) -> Option<&PerformerReport> {
+        self.performer(self.performer_rows.selected()?)
     }
 
     fn performer(&self, name: &str) -> Option<&PerformerReport> {

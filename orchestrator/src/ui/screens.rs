@@ -35,7 +35,7 @@ fn drawn(model: &mut Model, width: u16, height: u16) -> Buffer {
     terminal.backend().buffer().clone()
 }
 
-fn text(buffer: &Buffer) -> String {
+pub(super) fn text(buffer: &Buffer) -> String {
     let rows = buffer.content.chunks(usize::from(buffer.area.width));
     let row = |cells: &[ratatui::buffer::Cell]| {
         let mut text = String::new();
