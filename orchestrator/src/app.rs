@@ -7,6 +7,7 @@
 
 pub mod command;
 pub mod detail;
+pub mod ended;
 pub mod event;
 pub mod filter;
 pub mod keymap;
@@ -18,6 +19,7 @@ pub mod panel;
 pub mod plain_text;
 pub mod rows;
 pub mod scrollback;
+pub mod start_up;
 pub mod update;
 
 #[cfg(test)]
