@@ -19,6 +19,7 @@ pub mod plain_text;
 pub mod rows;
 pub mod scrollback;
 pub mod update;
+pub mod verdict;
 
 #[cfg(test)]
 pub(crate) mod fixture;

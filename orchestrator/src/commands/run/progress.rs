@@ -77,7 +77,7 @@ impl Known {
     fn on_feed(&mut self, feed: &Feed) {
         match feed {
             Feed::Status(PrimaryToObservers::Stats { stats, peers }) => {
-                self.stats = Some(stats.clone());
+                self.stats = Some((**stats).clone());
                 self.peers.clone_from(peers);
             }
             Feed::Status(PrimaryToObservers::Poses(performers)) => {
@@ -96,6 +96,7 @@ impl Known {
                 | PrimaryToObservers::Affinity(_)
                 | PrimaryToObservers::Event(_),
             )
+            | Feed::History(_)
             | Feed::Layout(_)
             | Feed::Topics(_)
             | Feed::Connected
@@ -216,6 +217,7 @@ mod tests {
                 state,
                 ..fixture::stats()
             };
+            let stats = Box::new(stats);
             known.on_feeds(&[Feed::Status(PrimaryToObservers::Stats { stats, peers })]);
             known.progress()
         };
