@@ -7,13 +7,13 @@ use protocol::{ExitCode, Outcome, StopReason};
 use tokio::sync::mpsc;
 use tokio::time::{MissedTickBehavior, interval};
 
+use super::config::settings;
 use super::feeder::Feeder;
 use super::target::{self, Target};
 use super::terminal_check::require_terminal;
 use super::{CommandResult, output, runtime};
 use crate::cli::AttachArguments;
 use crate::client::Observer;
-use crate::config::ViewConfig;
 use crate::run_directory::{FoundRun, Runs};
 use crate::view::{self, Feed, ViewEnd, ViewOptions, Wish};
 
@@ -27,7 +27,10 @@ const WISHES_MAX: usize = 64;
 pub(super) fn attach(arguments: &AttachArguments) -> CommandResult {
     let target = target::find(arguments.run.as_deref())?;
     require_terminal("`phalanx show` for its figures as text or JSON")?;
-    let end = runtime()?.block_on(watch(&target))?;
+    let mut config = settings(None)?;
+    arguments.view.apply(&mut config.view);
+    let options = ViewOptions::new(target.name(), false, &config);
+    let end = runtime()?.block_on(watch(&target, options))?;
     match end {
         ViewEnd::Quit | ViewEnd::Detach => {
             output::note(&format!("detached from {}, which goes on", target.name()));
@@ -38,14 +41,8 @@ pub(super) fn attach(arguments: &AttachArguments) -> CommandResult {
     }
 }
 
-async fn watch(target: &Target) -> anyhow::Result<ViewEnd> {
+async fn watch(target: &Target, options: ViewOptions) -> anyhow::Result<ViewEnd> {
     let mut observer = Observer::open(&target.endpoints)?;
-    let options = ViewOptions {
-        run: target.name(),
-        owns_run: false,
-        color: output::has_color(),
-        refresh_hz: ViewConfig::default().refresh_hz,
-    };
     let (mut feeder, feeds) = Feeder::new();
     let (wish_sender, mut wishes) = mpsc::channel::<Wish>(WISHES_MAX);
     let view = view::run(options, feeds, wish_sender);

@@ -41,8 +41,3 @@ pub(super) fn print_json(value: &impl Serialize) -> CommandResult {
 pub(super) fn note(line: &str) {
     let _ = writeln!(io::stderr(), "{line}");
 }
-
-/// Tells whether colours are wanted: <https://no-color.org>.
-pub(super) fn has_color() -> bool {
-    std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
-}

@@ -7,7 +7,7 @@ mod conclusion;
 mod headless;
 mod live;
 mod progress;
-mod settings;
+pub(super) mod settings;
 mod summary_text;
 mod viewed;
 
@@ -27,6 +27,10 @@ use settings::Settings;
 /// Runs a world to its end.
 pub(super) fn run(arguments: RunArguments) -> CommandResult {
     let format = arguments.format;
+    if format == Format::Json && !arguments.headless {
+        let message = "--format json is for runs without a view: use --headless, too";
+        return Err(Failed::message(ExitCode::Usage, message));
+    }
     let settings = Settings::resolve(arguments)?;
     if !settings.headless {
         require_terminal("--headless for progress on stderr and a summary on stdout")?;

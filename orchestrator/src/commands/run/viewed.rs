@@ -40,12 +40,7 @@ pub(super) async fn follow(run: &mut LiveRun, settings: &Settings) -> (Ending, i
 
 /// Runs the view; returns how it ended, and how the run ended if it did meanwhile.
 async fn show(run: &mut LiveRun, settings: &Settings) -> (io::Result<ViewEnd>, Option<Ending>) {
-    let options = ViewOptions {
-        run: run.record.name.clone(),
-        owns_run: true,
-        color: output::has_color(),
-        refresh_hz: settings.config.view.refresh_hz,
-    };
+    let options = ViewOptions::new(run.record.name.clone(), true, &settings.config);
     let (mut feeder, feeds) = Feeder::new();
     let (wish_sender, mut wishes) = mpsc::channel::<Wish>(WISHES_MAX);
     let view = view::run(options, feeds, wish_sender);
