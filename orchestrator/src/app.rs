@@ -7,10 +7,14 @@
 
 pub mod command;
 pub mod detail;
+pub mod drive;
 pub mod event;
 pub mod filter;
+pub mod hearing;
+pub mod help;
 pub mod keymap;
 pub mod latency;
+pub mod line_edit;
 pub mod map_view;
 pub mod model;
 pub mod palette;

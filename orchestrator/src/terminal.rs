@@ -10,7 +10,10 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use crossterm::cursor::Show;
-use crossterm::event::{self, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use crossterm::event::{
+    self, DisableBracketedPaste, EnableBracketedPaste, KeyCode, KeyEvent, KeyEventKind,
+    KeyModifiers,
+};
 use crossterm::execute;
 use crossterm::terminal::{
     EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
@@ -62,12 +65,13 @@ impl Screen {
         restore_on_panic();
         enable_raw_mode()?;
         IS_HELD.store(true, Ordering::SeqCst);
-        let entered = execute!(io::stdout(), EnterAlternateScreen).and_then(|()| {
-            let writer = BufWriter::with_capacity(1 << 16, io::stdout());
-            let mut terminal = Terminal::new(CrosstermBackend::new(writer))?;
-            repaint(&mut terminal)?;
-            Ok(terminal)
-        });
+        let entered =
+            execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste).and_then(|()| {
+                let writer = BufWriter::with_capacity(1 << 16, io::stdout());
+                let mut terminal = Terminal::new(CrosstermBackend::new(writer))?;
+                repaint(&mut terminal)?;
+                Ok(terminal)
+            });
         match entered {
             Ok(terminal) => Ok(Self { terminal }),
             Err(error) => {
@@ -90,7 +94,7 @@ impl Screen {
         model.settle();
         ui::measure(model, size.into());
         self.terminal.draw(|frame| ui::draw(model, frame))?;
-        model.has_changed = false;
+        model.has_changed = model.is_sifting();
         Ok(())
     }
 
@@ -168,7 +172,12 @@ impl Drop for Input {
 fn restore() {
     if IS_HELD.swap(false, Ordering::SeqCst) {
         // There is nobody left to tell when this fails.
-        let _ = execute!(io::stdout(), LeaveAlternateScreen, Show);
+        let _ = execute!(
+            io::stdout(),
+            DisableBracketedPaste,
+            LeaveAlternateScreen,
+            Show
+        );
         let _ = disable_raw_mode();
     }
 }
@@ -218,10 +227,8 @@ fn translate(read: &event::Event) -> Option<Event> {
             width: *width,
             height: *height,
         }),
-        event::Event::FocusGained
-        | event::Event::FocusLost
-        | event::Event::Mouse(_)
-        | event::Event::Paste(_) => None,
+        event::Event::Paste(text) => Some(Event::Paste(text.clone())),
+        event::Event::FocusGained | event::Event::FocusLost | event::Event::Mouse(_) => None,
     }
 }
 
@@ -243,6 +250,8 @@ fn key(pressed: KeyEvent) -> Option<Key> {
         KeyCode::Tab => Some(Key::Tab),
         KeyCode::BackTab => Some(Key::BackTab),
         KeyCode::Backspace => Some(Key::Backspace),
+        // Shells take both alike.
+        KeyCode::Delete => Some(Key::Ctrl('d')),
         KeyCode::Up => Some(Key::Up),
         KeyCode::Down => Some(Key::Down),
         KeyCode::Left => Some(Key::Left),

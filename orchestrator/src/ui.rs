@@ -4,6 +4,7 @@
 
 pub mod confirm;
 pub mod detail;
+pub mod drive;
 pub mod ended;
 pub mod events;
 pub mod footer;
@@ -21,6 +22,7 @@ pub mod peers;
 pub mod performers;
 pub mod table;
 pub mod text;
+pub mod text_rows;
 pub mod theme;
 pub mod too_small;
 pub mod topics;
@@ -61,7 +63,8 @@ pub fn draw(model: &Model, frame: &mut Frame) {
         Mode::Palette { line, error } => {
             palette::draw(model, frame, body, (line, error.as_deref()));
         }
-        Mode::Confirm(question) => confirm::draw(model, frame, body, *question),
+        Mode::Confirm(question) => confirm::draw(model, frame, body, question),
+        Mode::Drive(driven) => drive::draw(model, frame, body, driven),
         Mode::Detail { scroll } => detail::draw(model, frame, body, *scroll),
         Mode::Help { scroll } => help::draw(model, frame, body, *scroll),
         Mode::Ended { reason, logs } => {
@@ -88,10 +91,14 @@ pub fn measure(model: &mut Model, area: Rect) {
         height: places.footer.y.saturating_sub(places.message.bottom()),
         ..area
     };
-    if let Mode::Help { scroll } = model.mode {
-        model.mode = Mode::Help {
-            scroll: scroll.min(help::scroll_max(model, body)),
-        };
+    let (scroll_max, rows) = match model.mode {
+        Mode::Help { .. } => (help::scroll_max(model, body), help::rows(body)),
+        Mode::Detail { .. } => (detail::scroll_max(model, body), detail::rows(body)),
+        _ => return,
+    };
+    model.page_rows = rows;
+    if let Mode::Help { scroll } | Mode::Detail { scroll } = &mut model.mode {
+        *scroll = scroll_max.min(*scroll);
     }
 }
 

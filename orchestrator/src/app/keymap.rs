@@ -9,14 +9,24 @@ use super::panel::Panel;
 pub enum Context {
     /// In every panel.
     Everywhere,
+    /// In every panel and in details: what changes the run.
+    Run,
     /// In tables: peers, levels, performers and topics.
     Table,
+    /// In the table of levels.
+    Levels,
     /// In the table of performers.
     Performers,
+    /// In the table of topics.
+    Topics,
     /// In the map.
     Map,
     /// In texts: logs and events.
     Text,
+    /// Where all that is known of one thing is shown.
+    Detail,
+    /// Where the keys steer a robot.
+    Drive,
     /// Where a filter is typed.
     Filter,
     /// Where a command is typed.
@@ -35,7 +45,16 @@ pub enum Context {
 pub enum Action {
     TogglePlay,
     Step(u64),
+    RunTo,
+    Slower,
+    Faster,
+    Reset,
+    Drive,
     Stop,
+    MoveCell,
+    Spawn,
+    Remove,
+    Publish,
     Quit,
     Detach,
     Focus(Panel),
@@ -44,6 +63,7 @@ pub enum Action {
     Zoom,
     Detail,
     Copy,
+    CopyAll,
     Filter,
     Back,
     Palette,
@@ -56,11 +76,18 @@ pub enum Action {
     SortReverse,
     Follow,
     NextSource,
+    Wrap,
     Magnify(i32),
     Fit,
     Pan(i8, i8),
     Accept,
     Complete,
+    Previous,
+    Next,
+    Accelerate(i8, i8),
+    Halt,
+    ChangeStep(i8),
+    NextTopic,
     Cancel,
     Leave,
 }
@@ -105,17 +132,16 @@ const ALL_ROWS: isize = 1 << 40;
 /// The keymap. Within a context the footer shows bindings in this order.
 #[rustfmt::skip]
 pub const BINDINGS: &[Binding] = &[
-    bind(C::Everywhere, &[K::Char(' ')], A::TogglePlay, "play/pause", "play or pause"),
-    bind(C::Everywhere, &[K::Char('n')], A::Step(1), "step", "one iteration while paused"),
-    bind(C::Everywhere, &[K::Char('N')], A::Step(10), "", "ten iterations while paused"),
-    bind(C::Everywhere, &[K::Char('?')], A::Help, "help", "show all keys"),
-    bind(C::Everywhere, &[K::Char('q'), K::Ctrl('c')], A::Quit,
-        "quit", "leave; stop the run if this view started it"),
-    bind(C::Everywhere, &[K::Char('d')], A::Detach, "", "detach: leave, the run goes on"),
-    bind(C::Everywhere, &[K::Char('S')], A::Stop, "", "stop the run"),
+    bind(C::Run, &[K::Char(' ')], A::TogglePlay, "play/pause", "play or pause"),
+    bind(C::Run, &[K::Char('n')], A::Step(1), "step", "one iteration while paused"),
+    bind(C::Run, &[K::Char('N')], A::Step(10), "", "ten iterations while paused"),
+    bind(C::Run, &[K::Char('t')], A::RunTo, "", "run to a simulated time while paused"),
+    bind(C::Run, &[K::Char('<')], A::Slower, "", "halve the real-time factor that is asked for"),
+    bind(C::Run, &[K::Char('>')], A::Faster, "", "double the real-time factor that is asked for"),
+    bind(C::Run, &[K::Char('D')], A::Drive, "drive", "drive the selected robot"),
+    bind(C::Run, &[K::Char('R')], A::Reset, "", "set time and models back to the start"),
+    bind(C::Run, &[K::Char('S')], A::Stop, "", "stop the run on all its peers"),
     bind(C::Everywhere, &[K::Char(':')], A::Palette, "command", "type a command; Tab completes"),
-    bind(C::Everywhere, &[K::Char('z')], A::Zoom,
-        "zoom", "panel on the whole screen, and back"),
     bind(C::Everywhere, &[K::Tab], A::FocusNext, "panel", "next panel"),
     bind(C::Everywhere, &[K::BackTab], A::FocusPrevious, "", "previous panel"),
     bind(C::Everywhere, &[K::Char('1')], A::Focus(Panel::Overview), "", "Overview"),
@@ -127,21 +153,32 @@ pub const BINDINGS: &[Binding] = &[
     bind(C::Everywhere, &[K::Char('7')], A::Focus(Panel::Topics), "", "Topics"),
     bind(C::Everywhere, &[K::Char('8')], A::Focus(Panel::Events), "", "Events"),
     bind(C::Everywhere, &[K::Char('9')], A::Focus(Panel::Logs), "", "Logs"),
-    bind(C::Everywhere, &[K::Esc], A::Back, "", "clear the filter, or leave the zoom"),
+    bind(C::Everywhere, &[K::Char('z')], A::Zoom,
+        "zoom", "panel on the whole screen, and back"),
+    bind(C::Everywhere, &[K::Esc], A::Back, "", "one step back: clear the filter, leave the zoom"),
+    bind(C::Everywhere, &[K::Char('?')], A::Help, "help", "show all keys"),
+    bind(C::Everywhere, &[K::Char('d')], A::Detach, "detach", "detach: leave, the run goes on"),
+    bind(C::Everywhere, &[K::Char('q'), K::Ctrl('c')], A::Quit,
+        "quit", "leave; stop the run if this view started it"),
     bind(C::Everywhere, &[K::Ctrl('l')], A::Repaint, "", "paint the screen anew"),
-    bind(C::Table, &[K::Char('/')], A::Filter,
-        "filter", "show rows with a text, with ! those without"),
     bind(C::Table, &[K::Enter], A::Detail, "detail", "all that is known of the selected row"),
-    bind(C::Table, &[K::Char('y')], A::Copy, "", "copy the selected row to the clipboard"),
+    bind(C::Table, &[K::Char('/')], A::Filter,
+        "filter", "show rows with a pattern, with ! those without"),
     bind(C::Table, &[K::Char('s')], A::SortNext, "sort", "sort by the next column"),
     bind(C::Table, &[K::Char('r')], A::SortReverse, "", "turn the order around"),
+    bind(C::Table, &[K::Char('y')], A::Copy, "", "copy all that is known of the selected row"),
     bind(C::Table, &[K::Up, K::Char('k')], A::Move(-1), "", "row up"),
     bind(C::Table, &[K::Down, K::Char('j')], A::Move(1), "", "row down"),
     bind(C::Table, &[K::PageUp], A::MovePages(-1), "", "page up"),
     bind(C::Table, &[K::PageDown], A::MovePages(1), "", "page down"),
     bind(C::Table, &[K::Home, K::Char('g')], A::Move(-ALL_ROWS), "", "first row"),
     bind(C::Table, &[K::End, K::Char('G')], A::Move(ALL_ROWS), "", "last row"),
+    bind(C::Levels, &[K::Char('m')], A::MoveCell, "move", "move the level's cell to another peer"),
     bind(C::Performers, &[K::Char('f')], A::Follow, "follow", "follow it on the map, or no longer"),
+    bind(C::Performers, &[K::Char('i')], A::Spawn, "spawn", "bring a model into the world"),
+    bind(C::Performers, &[K::Char('x')], A::Remove, "remove", "take it out of the world"),
+    bind(C::Topics, &[K::Enter], A::Detail, "listen", "show what is said on it, as it is said"),
+    bind(C::Topics, &[K::Char('p')], A::Publish, "publish", "say something on it"),
     bind(C::Map, &[K::Char('+'), K::Char('=')], A::Magnify(1), "zoom in", "zoom in"),
     bind(C::Map, &[K::Char('-')], A::Magnify(-1), "out", "zoom out"),
     bind(C::Map, &[K::Char('0')], A::Fit, "fit", "the whole world"),
@@ -151,10 +188,14 @@ pub const BINDINGS: &[Binding] = &[
     bind(C::Map, &[K::Right, K::Char('l')], A::Pan(1, 0), "", "right"),
     bind(C::Map, &[K::Up, K::Char('k')], A::Pan(0, 1), "", "up"),
     bind(C::Map, &[K::Down, K::Char('j')], A::Pan(0, -1), "", "down"),
+    bind(C::Text, &[K::Enter], A::Detail, "detail", "the whole line"),
     bind(C::Text, &[K::Char('/')], A::Filter,
-        "filter", "show lines with a text, with ! those without"),
-    bind(C::Text, &[K::Char('f')], A::Follow, "follow", "stay at the newest line, or no longer"),
+        "filter", "show lines with a pattern, with ! those without"),
     bind(C::Text, &[K::Char('p')], A::NextSource, "process", "one process or kind alone, then all"),
+    bind(C::Text, &[K::Char('f')], A::Follow, "follow", "stay at the newest line, or no longer"),
+    bind(C::Text, &[K::Char('w')], A::Wrap, "wrap", "let long lines go on in the next row, or not"),
+    bind(C::Text, &[K::Char('y')], A::Copy, "copy", "copy the line"),
+    bind(C::Text, &[K::Char('Y')], A::CopyAll, "", "copy all lines that pass the filter"),
     bind(C::Text, &[K::Up, K::Char('k')], A::Move(-1), "", "line up"),
     bind(C::Text, &[K::Down, K::Char('j')], A::Move(1), "", "line down"),
     bind(C::Text, &[K::PageUp], A::MovePages(-1), "", "page up"),
@@ -163,56 +204,158 @@ pub const BINDINGS: &[Binding] = &[
     bind(C::Text, &[K::End, K::Char('G')], A::Move(ALL_ROWS), "", "newest line"),
     bind(C::Text, &[K::Left, K::Char('h')], A::MoveColumns(-10), "", "scroll left"),
     bind(C::Text, &[K::Right, K::Char('l')], A::MoveColumns(10), "", "scroll right"),
+    bind(C::Detail, &[K::Esc, K::Char('q'), K::Enter, K::Ctrl('c')], A::Cancel, "back", "back"),
+    bind(C::Detail, &[K::Char('y')], A::Copy, "copy", "copy it to the clipboard"),
+    bind(C::Detail, &[K::Up, K::Char('k')], A::Move(-1), "", "line up"),
+    bind(C::Detail, &[K::Down, K::Char('j')], A::Move(1), "scroll", "line down"),
+    bind(C::Detail, &[K::PageUp], A::MovePages(-1), "", "page up"),
+    bind(C::Detail, &[K::PageDown], A::MovePages(1), "", "page down"),
+    bind(C::Detail, &[K::Home, K::Char('g')], A::Move(-ALL_ROWS), "", "first line"),
+    bind(C::Detail, &[K::End, K::Char('G')], A::Move(ALL_ROWS), "", "last line"),
+    bind(C::Detail, &[K::Char('?')], A::Help, "help", "show all keys"),
+    bind(C::Drive, &[K::Up, K::Char('w')], A::Accelerate(1, 0), "faster", "faster ahead"),
+    bind(C::Drive, &[K::Down, K::Char('s')], A::Accelerate(-1, 0),
+        "slower", "slower, then backwards"),
+    bind(C::Drive, &[K::Left, K::Char('a')], A::Accelerate(0, 1), "left", "turn left"),
+    bind(C::Drive, &[K::Right, K::Char('d')], A::Accelerate(0, -1), "right", "turn right"),
+    bind(C::Drive, &[K::Char(' ')], A::Halt, "stop", "stop the robot"),
+    bind(C::Drive, &[K::Char('+'), K::Char('=')], A::ChangeStep(1), "larger", "larger steps"),
+    bind(C::Drive, &[K::Char('-')], A::ChangeStep(-1), "smaller", "smaller steps"),
+    bind(C::Drive, &[K::Tab], A::NextTopic, "", "the next topic on which the robot is driven"),
+    bind(C::Drive, &[K::Esc, K::Char('q'), K::Ctrl('c')], A::Cancel,
+        "leave", "stop the robot and drive no longer"),
     bind(C::Filter, &[K::Enter], A::Accept, "keep", "keep the filter"),
     bind(C::Filter, &[K::Esc, K::Ctrl('c')], A::Cancel, "clear", "clear the filter"),
     bind(C::Palette, &[K::Enter], A::Accept, "run", "run the command"),
-    bind(C::Palette, &[K::Tab], A::Complete, "complete", "complete a command or name"),
+    bind(C::Palette, &[K::Tab], A::Complete, "complete", "complete a command, name or file"),
+    bind(C::Palette, &[K::Up, K::Ctrl('p')], A::Previous, "before", "the line before"),
+    bind(C::Palette, &[K::Down, K::Ctrl('n')], A::Next, "", "the line after"),
     bind(C::Palette, &[K::Esc, K::Ctrl('c')], A::Cancel, "cancel", "run nothing"),
     bind(C::Confirm, &[K::Char('y'), K::Ctrl('c')], A::Accept, "yes", "yes"),
     bind(C::Confirm, &[K::Char('n'), K::Esc], A::Cancel, "no", "no"),
     bind(C::Help, &[K::Esc, K::Char('?'), K::Char('q'), K::Enter, K::Ctrl('c')], A::Cancel,
         "close", "close this help"),
+    bind(C::Help, &[K::Char('/')], A::Filter, "search", "show lines with these words alone"),
     bind(C::Help, &[K::Up, K::Char('k')], A::Move(-1), "", "line up"),
     bind(C::Help, &[K::Down, K::Char('j')], A::Move(1), "scroll", "line down"),
+    bind(C::Help, &[K::PageUp], A::MovePages(-1), "", "page up"),
+    bind(C::Help, &[K::PageDown], A::MovePages(1), "", "page down"),
+    bind(C::Help, &[K::Home, K::Char('g')], A::Move(-ALL_ROWS), "", "first line"),
+    bind(C::Help, &[K::End, K::Char('G')], A::Move(ALL_ROWS), "", "last line"),
     bind(C::Ended, &[K::Enter, K::Esc, K::Char('q'), K::Ctrl('c')], A::Leave,
         "leave", "leave the view"),
 ];
 
+/// Returns the contexts that hold in a panel, the most special first.
+pub fn place_of(panel: Panel) -> &'static [Context] {
+    match panel {
+        Panel::Peers => &[C::Table, C::Run, C::Everywhere],
+        Panel::Levels => &[C::Levels, C::Table, C::Run, C::Everywhere],
+        Panel::Topics => &[C::Topics, C::Table, C::Run, C::Everywhere],
+        Panel::Performers => &[C::Performers, C::Table, C::Run, C::Everywhere],
+        Panel::Map => &[C::Map, C::Run, C::Everywhere],
+        Panel::Overview | Panel::Latency => &[C::Run, C::Everywhere],
+        Panel::Logs | Panel::Events => &[C::Text, C::Run, C::Everywhere],
+    }
+}
+
 /// Returns the contexts that hold now, the most special first.
 pub fn contexts(model: &Model) -> &'static [Context] {
     match &model.mode {
-        Mode::Browse => match model.focus {
-            Panel::Peers | Panel::Levels | Panel::Topics => &[C::Table, C::Everywhere],
-            Panel::Performers => &[C::Performers, C::Table, C::Everywhere],
-            Panel::Map => &[C::Map, C::Everywhere],
-            Panel::Overview | Panel::Latency => &[C::Everywhere],
-            Panel::Logs | Panel::Events => &[C::Text, C::Everywhere],
-        },
+        Mode::Browse => place_of(model.focus),
         Mode::Filter => &[C::Filter],
         Mode::Palette { .. } => &[C::Palette],
         Mode::Confirm(_) => &[C::Confirm],
-        Mode::Help { .. } | Mode::Detail { .. } => &[C::Help],
+        Mode::Detail { .. } => &[C::Detail, C::Run],
+        Mode::Drive(_) => &[C::Drive],
+        Mode::Help { .. } if model.help.is_typed => &[C::Filter],
+        Mode::Help { .. } => &[C::Help],
         Mode::Ended { .. } => &[C::Ended],
     }
 }
 
-/// Returns the bindings that hold now, the most special first.
+/// Returns the bindings that hold now and do something, the most special first; of a key that
+/// has two, the more special one.
 pub fn active(model: &Model) -> impl Iterator<Item = &'static Binding> {
-    let is_open = |binding: &&Binding| binding.action != Action::Detach || !model.owns_run;
-    let of = |context: &Context| {
-        let context = *context;
-        BINDINGS
-            .iter()
-            .filter(move |binding| binding.context == context)
-    };
-    contexts(model).iter().flat_map(of).filter(is_open)
+    bindings(model).filter(|binding| {
+        let is_first = |key: &Key| {
+            let mut all = bindings(model);
+            all.find(|other| other.keys.contains(key))
+                .is_some_and(|first| std::ptr::eq(first, *binding))
+        };
+        is_offered(model, binding.action) && binding.keys.iter().any(is_first)
+    })
 }
 
-/// Returns what a key does now.
+/// Returns what a key does now; what the view may not do is refused when it is tried.
 pub fn action(model: &Model, key: Key) -> Option<Action> {
-    active(model)
+    bindings(model)
         .find(|binding| binding.keys.contains(&key))
         .map(|binding| binding.action)
+        .filter(|action| *action != Action::Detach || !model.owns_run)
+}
+
+/// Returns the bindings of this key in other places.
+pub fn elsewhere(key: Key) -> impl Iterator<Item = &'static Binding> {
+    let is_its = move |binding: &&Binding| binding.keys.contains(&key);
+    BINDINGS.iter().filter(is_its)
+}
+
+/// Returns what the panels of a place are called, where it is one of panels.
+pub fn place_name(context: Context) -> Option<&'static str> {
+    match context {
+        C::Table => Some("tables (2 3 5 7)"),
+        C::Levels => Some("Levels (3)"),
+        C::Performers => Some("Performers (5)"),
+        C::Topics => Some("Topics (7)"),
+        C::Map => Some("Map (4)"),
+        C::Text => Some("Events (8) and Logs (9)"),
+        C::Everywhere
+        | C::Run
+        | C::Detail
+        | C::Drive
+        | C::Filter
+        | C::Palette
+        | C::Confirm
+        | C::Help
+        | C::Ended => None,
+    }
+}
+
+/// Tells whether an action is one of this view: help and footer leave the others out.
+pub fn is_offered(model: &Model, action: Action) -> bool {
+    match action {
+        Action::Detach => !model.owns_run,
+        _ => !(model.is_read_only && changes_run(action)),
+    }
+}
+
+/// Tells whether an action changes the run.
+pub fn changes_run(action: Action) -> bool {
+    matches!(
+        action,
+        Action::TogglePlay
+            | Action::Step(_)
+            | Action::RunTo
+            | Action::Slower
+            | Action::Faster
+            | Action::Reset
+            | Action::Drive
+            | Action::Stop
+            | Action::MoveCell
+            | Action::Spawn
+            | Action::Remove
+            | Action::Publish
+    )
+}
+
+fn bindings(model: &Model) -> impl Iterator<Item = &'static Binding> {
+    let of = |context: &'static Context| {
+        BINDINGS
+            .iter()
+            .filter(move |binding| binding.context == *context)
+    };
+    contexts(model).iter().flat_map(of)
 }
 
 /// Returns the names of a binding's keys.

@@ -5,18 +5,19 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span, Text};
 use ratatui::widgets::Widget;
 
-use super::frame as panel_frame;
 use super::theme::Theme;
+use super::{frame as panel_frame, text};
 use crate::app::model::{Model, Question};
 
 /// Draws a question in the middle of an area.
-pub fn draw(model: &Model, frame: &mut Frame, area: Rect, question: Question) {
+pub fn draw(model: &Model, frame: &mut Frame, area: Rect, question: &Question) {
     let theme = Theme::of(model);
     let (title, text) = match question {
-        Question::Stop => ("Stop", "Stop the run on all its peers?"),
+        Question::Command { title, text, .. } => (title.as_str(), text.as_str()),
         Question::Quit => ("Quit", "Stop the run and leave the view?"),
     };
-    let place = panel_frame::middle(area, 44, 7);
+    let text = text::fit(theme, text, area.width.saturating_sub(4));
+    let place = panel_frame::middle(area, (text::columns(&text) as u16 + 8).max(44), 7);
     let inside = panel_frame::dialog(model, frame, place, title);
     let lines = vec![
         Line::default(),

@@ -168,6 +168,11 @@ impl Theme {
         Style::new().add_modifier(Modifier::REVERSED)
     }
 
+    /// A part of a text that was looked for.
+    pub fn found(self) -> Style {
+        self.colored(Color::Yellow, Modifier::BOLD | Modifier::UNDERLINED)
+    }
+
     /// The name of a key.
     pub fn key(self) -> Style {
         self.colored(Color::Cyan, Modifier::BOLD)

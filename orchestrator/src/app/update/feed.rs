@@ -6,6 +6,7 @@ use protocol::primary_to_observers::{Announce, Clock, Event, Severity};
 use protocol::report::{Layout, PeerReport, PeerState, RunState, Snapshot, Stats};
 use protocol::{Command, Iteration, PeerInfo, PeerName, PrimaryToObservers, StopReason};
 
+use super::driving;
 use crate::app::event::{Feed, LogLine};
 use crate::app::model::{Connection, Mode, Model};
 use crate::app::plain_text::plain;
@@ -22,6 +23,11 @@ pub(super) fn on_feed(model: &mut Model, feed: Feed) {
         Feed::Topics(topics) => {
             model.topics = topics;
             model.topic_rows.mark_stale();
+        }
+        Feed::Message(heard) => {
+            if let Some(hearing) = &mut model.hearing {
+                hearing.hear(*heard, model.now);
+            }
         }
         Feed::Connected => on_connected(model),
         Feed::Disconnected => on_disconnected(model),
@@ -62,6 +68,7 @@ fn on_status(model: &mut Model, message: PrimaryToObservers) {
         PrimaryToObservers::Poses(performers) => {
             model.performers = performers;
             model.performer_rows.mark_stale();
+            driving::on_performers(model);
             if model.map.bounds.is_none() {
                 model.map.measure(&model.layout, &model.performers);
             }
@@ -75,6 +82,7 @@ fn on_snapshot(model: &mut Model, snapshot: Snapshot) {
     model.performers = snapshot.performers;
     model.level_rows.mark_stale();
     model.performer_rows.mark_stale();
+    driving::on_performers(model);
     if model.map.bounds.is_none() {
         model.map.measure(&model.layout, &model.performers);
     }
@@ -179,6 +187,7 @@ fn on_disconnected(model: &mut Model) {
         model.connection = Connection::Lost { since: model.now };
     }
     model.pending.clear();
+    driving::on_disconnected(model);
 }
 
 fn on_reply(model: &mut Model, command: &Command, result: Result<Iteration, String>) {
@@ -189,6 +198,12 @@ fn on_reply(model: &mut Model, command: &Command, result: Result<Iteration, Stri
         return;
     };
     match result {
+        // A robot that is driven shows that it hears.
+        Ok(_)
+            if matches!(
+                (command, &model.mode),
+                (Command::Publish { .. }, Mode::Drive(_))
+            ) => {}
         Ok(iteration) => model.notify(format!("{name}: done at iteration {iteration}"), false),
         Err(reason) => model.notify(format!("{name} failed: {reason}"), true),
     }

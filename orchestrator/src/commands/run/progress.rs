@@ -98,6 +98,7 @@ impl Known {
             )
             | Feed::Layout(_)
             | Feed::Topics(_)
+            | Feed::Message(_)
             | Feed::Connected
             | Feed::Disconnected
             | Feed::Progress(_)
