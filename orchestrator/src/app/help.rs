@@ -14,7 +14,7 @@ pub struct Section {
 }
 
 /// The places of keys in the order in which help names them.
-const PLACES: [(Context, &str); 15] = [
+const PLACES: [(Context, &str); 18] = [
     (Context::Everywhere, "Everywhere"),
     (Context::Run, "The run"),
     (Context::Table, "In tables"),
@@ -22,6 +22,7 @@ const PLACES: [(Context, &str); 15] = [
     (Context::Performers, "In Performers"),
     (Context::Topics, "In Topics"),
     (Context::Map, "In Map"),
+    (Context::Cursor, "In Map with a cursor"),
     (Context::Text, "In Events and Logs"),
     (Context::Detail, "In a detail"),
     (Context::Drive, "While driving"),
@@ -29,7 +30,9 @@ const PLACES: [(Context, &str); 15] = [
     (Context::Palette, "In the command line"),
     (Context::Confirm, "At a question"),
     (Context::Help, "In this help"),
-    (Context::Ended, "After the end"),
+    (Context::Quit, "When the view that started the run is left"),
+    (Context::Ended, "On the last screen"),
+    (Context::Over, "Behind the last screen"),
 ];
 
 const WORDS: [(&str, &str); 12] = [
@@ -87,7 +90,10 @@ const RECIPES: [(&str, &str); 7] = [
         "find an error",
         "9, then / and `error|warn`; Enter shows the whole line",
     ),
-    ("leave", "d detaches and the run goes on; q leaves"),
+    (
+        "leave",
+        "d detaches and the run goes on; q leaves, and may stop it",
+    ),
 ];
 
 /// Returns what help says now; that of the place where one is comes first. `search` are words that

@@ -1,7 +1,7 @@
 //! Which key does what, and where: one table, from which help and footer are made too.
 
 use super::event::Key;
-use super::model::{Mode, Model};
+use super::model::{Mode, Model, Question};
 use super::panel::Panel;
 
 /// Where a key has a meaning.
@@ -21,6 +21,8 @@ pub enum Context {
     Topics,
     /// In the map.
     Map,
+    /// In the map while it has a cursor.
+    Cursor,
     /// In texts: logs and events.
     Text,
     /// Where all that is known of one thing is shown.
@@ -33,10 +35,14 @@ pub enum Context {
     Palette,
     /// Where a question is asked.
     Confirm,
+    /// Where it is asked what becomes of the run.
+    Quit,
     /// Where the keys are shown.
     Help,
     /// On the last screen.
     Ended,
+    /// In every panel after the run's end.
+    Over,
 }
 
 /// What a key does.
@@ -80,6 +86,11 @@ pub enum Action {
     Magnify(i32),
     Fit,
     Pan(i8, i8),
+    Cursor,
+    MoveCursor(i8, i8),
+    Pick,
+    Select(isize),
+    ToggleMouse,
     Accept,
     Complete,
     Previous,
@@ -90,6 +101,7 @@ pub enum Action {
     NextTopic,
     Cancel,
     Leave,
+    ShowEnd,
 }
 
 /// A line of the keymap.
@@ -159,7 +171,9 @@ pub const BINDINGS: &[Binding] = &[
     bind(C::Everywhere, &[K::Char('?')], A::Help, "help", "show all keys"),
     bind(C::Everywhere, &[K::Char('d')], A::Detach, "detach", "detach: leave, the run goes on"),
     bind(C::Everywhere, &[K::Char('q'), K::Ctrl('c')], A::Quit,
-        "quit", "leave; stop the run if this view started it"),
+        "quit", "leave; the view that started the run asks what becomes of it"),
+    bind(C::Everywhere, &[K::Char('M')], A::ToggleMouse,
+        "", "the mouse: for this view, or for the terminal's own selection"),
     bind(C::Everywhere, &[K::Ctrl('l')], A::Repaint, "", "paint the screen anew"),
     bind(C::Table, &[K::Enter], A::Detail, "detail", "all that is known of the selected row"),
     bind(C::Table, &[K::Char('/')], A::Filter,
@@ -179,11 +193,26 @@ pub const BINDINGS: &[Binding] = &[
     bind(C::Performers, &[K::Char('x')], A::Remove, "remove", "take it out of the world"),
     bind(C::Topics, &[K::Enter], A::Detail, "listen", "show what is said on it, as it is said"),
     bind(C::Topics, &[K::Char('p')], A::Publish, "publish", "say something on it"),
-    bind(C::Map, &[K::Char('+'), K::Char('=')], A::Magnify(1), "zoom in", "zoom in"),
+    bind(C::Cursor, &[K::Enter], A::Pick,
+        "select", "select the performer there, then all that is known of it"),
+    bind(C::Cursor, &[K::Left, K::Char('h')], A::MoveCursor(-1, 0), "move", "cursor left"),
+    bind(C::Cursor, &[K::Right, K::Char('l')], A::MoveCursor(1, 0), "", "cursor right"),
+    bind(C::Cursor, &[K::Up, K::Char('k')], A::MoveCursor(0, 1), "", "cursor up"),
+    bind(C::Cursor, &[K::Down, K::Char('j')], A::MoveCursor(0, -1), "", "cursor down"),
+    bind(C::Cursor, &[K::Char('H')], A::MoveCursor(-8, 0), "", "cursor far left"),
+    bind(C::Cursor, &[K::Char('L')], A::MoveCursor(8, 0), "", "cursor far right"),
+    bind(C::Cursor, &[K::Char('K'), K::PageUp], A::MoveCursor(0, 4), "", "cursor far up"),
+    bind(C::Cursor, &[K::Char('J'), K::PageDown], A::MoveCursor(0, -4), "", "cursor far down"),
+    bind(C::Cursor, &[K::Esc, K::Char('c')], A::Cursor, "no cursor", "take the cursor away"),
+    bind(C::Map, &[K::Char('+'), K::Char('=')], A::Magnify(1),
+        "zoom in", "zoom in, about the cursor if there is one"),
     bind(C::Map, &[K::Char('-')], A::Magnify(-1), "out", "zoom out"),
     bind(C::Map, &[K::Char('0')], A::Fit, "fit", "the whole world"),
-    bind(C::Map, &[K::Char('f')], A::Follow,
-        "follow", "follow what is selected in 5, or no longer"),
+    bind(C::Map, &[K::Char('c')], A::Cursor, "cursor", "a cursor that names what is under it"),
+    bind(C::Map, &[K::Char('f')], A::Follow, "follow", "follow the selected one, or no longer"),
+    bind(C::Map, &[K::Enter], A::Detail, "detail", "all that is known of the selected performer"),
+    bind(C::Map, &[K::Char(']')], A::Select(1), "next", "select the next performer"),
+    bind(C::Map, &[K::Char('[')], A::Select(-1), "", "select the one before"),
     bind(C::Map, &[K::Left, K::Char('h')], A::Pan(-1, 0), "pan", "left"),
     bind(C::Map, &[K::Right, K::Char('l')], A::Pan(1, 0), "", "right"),
     bind(C::Map, &[K::Up, K::Char('k')], A::Pan(0, 1), "", "up"),
@@ -242,8 +271,17 @@ pub const BINDINGS: &[Binding] = &[
     bind(C::Help, &[K::PageDown], A::MovePages(1), "", "page down"),
     bind(C::Help, &[K::Home, K::Char('g')], A::Move(-ALL_ROWS), "", "first line"),
     bind(C::Help, &[K::End, K::Char('G')], A::Move(ALL_ROWS), "", "last line"),
-    bind(C::Ended, &[K::Enter, K::Esc, K::Char('q'), K::Ctrl('c')], A::Leave,
-        "leave", "leave the view"),
+    bind(C::Quit, &[K::Char('s'), K::Char('y'), K::Ctrl('c')], A::Accept,
+        "stop the run", "stop the run and leave"),
+    bind(C::Quit, &[K::Char('d')], A::Detach, "leave it running", "leave; the run goes on"),
+    bind(C::Quit, &[K::Char('n'), K::Esc], A::Cancel, "stay", "stay in the view"),
+    bind(C::Ended, &[K::Enter, K::Char('q'), K::Ctrl('c')], A::Leave, "leave", "leave the view"),
+    bind(C::Ended, &[K::Esc, K::Tab, K::Char('b')], A::Cancel,
+        "look around", "browse the panels as they were at the end"),
+    bind(C::Ended, &[K::Char('y')], A::Copy, "copy", "copy how the run ended"),
+    bind(C::Ended, &[K::Up, K::Char('k')], A::Move(-1), "", "line up"),
+    bind(C::Ended, &[K::Down, K::Char('j')], A::Move(1), "scroll", "line down"),
+    bind(C::Over, &[K::Char('e')], A::ShowEnd, "end", "how the run ended"),
 ];
 
 /// Returns the contexts that hold in a panel, the most special first.
@@ -262,10 +300,14 @@ pub fn place_of(panel: Panel) -> &'static [Context] {
 /// Returns the contexts that hold now, the most special first.
 pub fn contexts(model: &Model) -> &'static [Context] {
     match &model.mode {
-        Mode::Browse => place_of(model.focus),
+        Mode::Browse => match model.focus {
+            Panel::Map if model.map.cursor.is_some() => &[C::Cursor, C::Map, C::Run, C::Everywhere],
+            panel => place_of(panel),
+        },
         Mode::Filter => &[C::Filter],
         Mode::Palette { .. } => &[C::Palette],
-        Mode::Confirm(_) => &[C::Confirm],
+        Mode::Confirm(Question::Quit) => &[C::Quit],
+        Mode::Confirm(Question::Command { .. }) => &[C::Confirm],
         Mode::Detail { .. } => &[C::Detail, C::Run],
         Mode::Drive(_) => &[C::Drive],
         Mode::Help { .. } if model.help.is_typed => &[C::Filter],
@@ -292,7 +334,7 @@ pub fn action(model: &Model, key: Key) -> Option<Action> {
     bindings(model)
         .find(|binding| binding.keys.contains(&key))
         .map(|binding| binding.action)
-        .filter(|action| *action != Action::Detach || !model.owns_run)
+        .filter(|action| *action != Action::Detach || !model.is_over())
 }
 
 /// Returns the bindings of this key in other places.
@@ -308,7 +350,7 @@ pub fn place_name(context: Context) -> Option<&'static str> {
         C::Levels => Some("Levels (3)"),
         C::Performers => Some("Performers (5)"),
         C::Topics => Some("Topics (7)"),
-        C::Map => Some("Map (4)"),
+        C::Map | C::Cursor => Some("Map (4)"),
         C::Text => Some("Events (8) and Logs (9)"),
         C::Everywhere
         | C::Run
@@ -318,6 +360,8 @@ pub fn place_name(context: Context) -> Option<&'static str> {
         | C::Palette
         | C::Confirm
         | C::Help
+        | C::Quit
+        | C::Over
         | C::Ended => None,
     }
 }
@@ -325,8 +369,8 @@ pub fn place_name(context: Context) -> Option<&'static str> {
 /// Tells whether an action is one of this view: help and footer leave the others out.
 pub fn is_offered(model: &Model, action: Action) -> bool {
     match action {
-        Action::Detach => !model.owns_run,
-        _ => !(model.is_read_only && changes_run(action)),
+        Action::Detach => !model.is_over(),
+        _ => !(changes_run(action) && (model.is_read_only || model.is_over())),
     }
 }
 
@@ -350,12 +394,16 @@ pub fn changes_run(action: Action) -> bool {
 }
 
 fn bindings(model: &Model) -> impl Iterator<Item = &'static Binding> {
+    let over: &[Context] = match model.mode {
+        Mode::Browse if model.is_over() => &[Context::Over],
+        _ => &[],
+    };
     let of = |context: &'static Context| {
         BINDINGS
             .iter()
             .filter(move |binding| binding.context == *context)
     };
-    contexts(model).iter().flat_map(of)
+    over.iter().chain(contexts(model)).flat_map(of)
 }
 
 /// Returns the names of a binding's keys.
@@ -416,10 +464,10 @@ mod tests {
     }
 
     #[test]
-    fn a_view_that_owns_its_run_cannot_detach() {
-        let mut model = Model::new("run".to_owned(), true);
-        assert_eq!(action(&model, Key::Char('d')), None);
-        model.owns_run = false;
-        assert_eq!(action(&model, Key::Char('d')), Some(Action::Detach));
+    fn every_view_of_a_living_run_can_detach() {
+        for owns_run in [true, false] {
+            let model = Model::new("run".to_owned(), owns_run);
+            assert_eq!(action(&model, Key::Char('d')), Some(Action::Detach));
+        }
     }
 }

@@ -37,16 +37,18 @@ const RUN_WORDS: &[Word] = &[
 
 /// What the view itself does, offered after what the primary does.
 const VIEW_WORDS: &[Word] = &[
-    verb("quit", "", "leave the view; stop a run that it started"),
+    verb(
+        "quit",
+        "",
+        "leave the view; the one that started the run asks what becomes of it",
+    ),
+    verb("detach", "", "leave the view; the run goes on"),
     verb(
         "help",
         "[WORDS]",
         "show all keys, or those with these words",
     ),
 ];
-
-/// What only a view that does not own its run does.
-const LEAVE: &[Word] = &[verb("detach", "", "leave the view; the run goes on")];
 
 /// Options of a command, as they are typed behind its words.
 #[derive(Debug, Parser)]
@@ -60,13 +62,12 @@ struct Line {
 
 /// Returns the commands of a view; one that only watches has those that change nothing.
 pub fn words(model: &Model) -> impl Iterator<Item = &'static Word> + use<> {
-    let leave = if model.owns_run { &[] } else { LEAVE };
     let (verbs, of_run): (&[Word], &[Word]) = if model.is_read_only {
         (&[], &[])
     } else {
         (VERBS, RUN_WORDS)
     };
-    verbs.iter().chain(of_run).chain(leave).chain(VIEW_WORDS)
+    verbs.iter().chain(of_run).chain(VIEW_WORDS)
 }
 
 /// Returns what the line asks for.
@@ -91,9 +92,6 @@ pub fn parse(model: &Model, line: &str) -> Result<Request, String> {
         "drive" if rest.is_empty() => Err("drive takes a model".to_owned()),
         "drive" => Ok(Request::Drive(rest.to_owned())),
         "quit" | "q" => alone(Request::Quit),
-        "detach" if rest.is_empty() && model.owns_run => {
-            Err("this view started the run and cannot detach".to_owned())
-        }
         "detach" if rest.is_empty() => Ok(Request::Detach),
         "help" | "?" => Ok(Request::Help(rest.to_owned())),
         "" => Err("type a command, such as step 100".to_owned()),
@@ -213,7 +211,7 @@ mod tests {
         check("step -1", Err("whole number from 1"));
         check("step 1 2", Err("\"2\" is not understood after \"step\""));
         check("play now", Err("nothing more"));
-        check("detach", Err("cannot detach"));
+        check("detach", Ok(Request::Detach));
         check("fly", Err("there is no \"fly\"; there are play, pause"));
         check("", Err("type a command"));
     }

@@ -5,6 +5,7 @@ mod driving;
 mod feed;
 mod keys;
 mod looking;
+mod map;
 mod mouse;
 mod topics;
 mod typing;
@@ -19,6 +20,7 @@ use super::model::Model;
 pub fn update(model: &mut Model, event: Event, now: SessionTime) -> Option<Effect> {
     model.now = now;
     model.has_changed = true;
+    model.recent.forget(now);
     let effect = match event {
         Event::Feed(feed) => {
             feed::on_feed(model, feed);

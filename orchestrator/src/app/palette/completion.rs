@@ -239,9 +239,7 @@ mod tests {
         check("step 5", "step 5");
         check("pu", "pub ");
         check("d", "d");
-        let mut model = fixture::model();
-        model.owns_run = false;
-        assert_eq!(complete(&model, "de"), "detach");
+        check("de", "detach");
     }
 
     #[test]

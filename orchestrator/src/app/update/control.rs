@@ -121,6 +121,9 @@ pub(super) fn send(model: &mut Model, command: Command) -> Option<Effect> {
     if model.is_read_only {
         return refuse(model, READ_ONLY);
     }
+    if model.is_over() {
+        return refuse(model, "the run is over");
+    }
     if model.is_stale() {
         return refuse(model, "the primary cannot be reached");
     }

@@ -1,10 +1,11 @@
 //! Keys, acted on by what they mean where they are pressed.
 
 use super::control::{self, ask, refuse, send};
-use super::{driving, looking, typing};
+use super::{driving, looking, map, mouse, typing};
 use crate::app::command::{Effect, ViewEnd};
 use crate::app::event::Key;
 use crate::app::keymap::{self, Action};
+use crate::app::map_cursor;
 use crate::app::model::{Mode, Model, Question};
 use crate::app::panel::Panel;
 
@@ -36,6 +37,7 @@ fn act(model: &mut Model, action: Action) -> Option<Effect> {
         Action::Quit => return on_quit(model),
         Action::Detach => return Some(Effect::End(ViewEnd::Detach)),
         Action::Leave => return Some(Effect::End(ViewEnd::Ended)),
+        Action::ShowEnd => model.mode = Mode::Ended { scroll: 0 },
         Action::Repaint => return Some(Effect::Repaint),
         Action::Accept => return on_accept(model),
         Action::Cancel => return on_cancel(model),
@@ -66,17 +68,25 @@ fn act(model: &mut Model, action: Action) -> Option<Effect> {
         Action::SortNext => on_sort_next(model),
         Action::SortReverse => on_sort_reverse(model),
         Action::Follow => looking::on_follow(model),
-        Action::Magnify(steps) => model.map.magnify(steps),
+        Action::Magnify(steps) => map::on_magnify(model, steps),
         Action::Fit => model.map.fit(),
         Action::Pan(x, y) => {
             let middle = model.map_center();
             model.map.pan(middle, [f64::from(x), f64::from(y)]);
         }
+        Action::Cursor => map_cursor::toggle(model),
+        Action::MoveCursor(x, y) => map_cursor::move_by(model, i32::from(x), i32::from(y)),
+        Action::Pick => map::on_pick(model),
+        Action::Select(by) => model.performer_rows.move_by(by, &model.performers),
+        Action::ToggleMouse => return Some(mouse::on_toggle(model)),
     }
     None
 }
 
 pub(super) fn on_quit(model: &mut Model) -> Option<Effect> {
+    if model.is_over() {
+        return Some(Effect::End(ViewEnd::Ended));
+    }
     if model.owns_run {
         ask(model, Question::Quit);
         return None;
@@ -85,7 +95,7 @@ pub(super) fn on_quit(model: &mut Model) -> Option<Effect> {
 }
 
 fn on_accept(model: &mut Model) -> Option<Effect> {
-    if model.help.is_typed {
+    if matches!(model.mode, Mode::Help { .. }) && model.help.is_typed {
         model.help.is_typed = false;
         return None;
     }

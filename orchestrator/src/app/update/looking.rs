@@ -36,8 +36,13 @@ pub(super) fn on_back(model: &mut Model) {
         set_filter(model, Filter::default());
     } else if model.is_zoomed {
         model.is_zoomed = false;
+    } else if model.is_over() {
+        model.mode = Mode::Ended { scroll: 0 };
     } else if model.owns_run {
-        model.notify("nothing to go back from; q leaves", false);
+        model.notify(
+            "nothing to go back from; q leaves, d leaves and the run goes on",
+            false,
+        );
     } else {
         model.notify(
             "nothing to go back from; q or d leaves, the run goes on",
@@ -56,7 +61,9 @@ pub(super) fn on_detail(model: &mut Model) {
 }
 
 pub(super) fn on_move(model: &mut Model, by: isize) {
-    if let Mode::Help { scroll } | Mode::Detail { scroll } = &mut model.mode {
+    if let Mode::Help { scroll } | Mode::Detail { scroll } | Mode::Ended { scroll } =
+        &mut model.mode
+    {
         *scroll = scroll.saturating_add_signed(by).min(SCROLL_MAX);
         return;
     }
@@ -113,7 +120,9 @@ pub(super) fn on_follow(model: &mut Model) {
 /// Copies the detail that is shown or the selected row; of texts, the line as it is.
 pub(super) fn on_copy(model: &mut Model) -> Option<Effect> {
     let is_browsing = model.mode == Mode::Browse;
+    let end = model.ended.as_ref();
     let line = match model.focus {
+        _ if matches!(model.mode, Mode::Ended { .. }) => end.map(|ended| ended.text(&model.run)),
         Panel::Logs if is_browsing => line_of(&model.logs),
         Panel::Events if is_browsing => line_of(&model.events),
         _ => detail::detail(model).map(|detail| detail.text()),
