@@ -7,12 +7,16 @@
 
 pub mod command;
 pub mod detail;
+pub mod drive;
 pub mod ended;
 pub mod event;
 pub mod filter;
+pub mod hearing;
+pub mod help;
 pub mod keymap;
 pub mod latency;
 pub mod level_loads;
+pub mod line_edit;
 pub mod map_cursor;
 pub mod map_view;
 pub mod model;

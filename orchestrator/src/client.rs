@@ -3,6 +3,7 @@
 //! [`Connection`] is a thread that owns the link, bridged by channels both ways; [`Observer`]
 //! makes of its news what the view is fed; [`ask`] is one question and its answer.
 
+mod listener;
 mod observer;
 
 use std::collections::VecDeque;
@@ -262,7 +263,11 @@ impl<L: Link> LinkThread<L> {
             match self.to_send.try_recv() {
                 Ok(request) => self.unsent.push_back(request),
                 Err(threads::TryRecvError::Empty) => break,
-                Err(threads::TryRecvError::Disconnected) => return Err(LinkEnd::Closed),
+                Err(threads::TryRecvError::Disconnected) => {
+                    // What was asked last, such as that a robot stops, is still to be said.
+                    self.send_unsent()?;
+                    return Err(LinkEnd::Closed);
+                }
             }
         }
         self.send_unsent()?;

@@ -7,6 +7,7 @@ pub mod commands;
 pub mod config;
 pub mod control;
 pub mod launch;
+mod message_text;
 pub mod run_directory;
 pub mod terminal;
 pub mod ui;

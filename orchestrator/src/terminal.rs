@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use crossterm::cursor::Show;
 use crossterm::event::{
-    self, DisableMouseCapture, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton,
-    MouseEvent, MouseEventKind,
+    self, DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, KeyCode, KeyEvent,
+    KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
 };
 use crossterm::execute;
 use crossterm::style::Print;
@@ -70,12 +70,13 @@ impl Screen {
         restore_on_panic();
         enable_raw_mode()?;
         IS_HELD.store(true, Ordering::SeqCst);
-        let entered = execute!(io::stdout(), EnterAlternateScreen).and_then(|()| {
-            let writer = BufWriter::with_capacity(1 << 16, io::stdout());
-            let mut terminal = Terminal::new(CrosstermBackend::new(writer))?;
-            repaint(&mut terminal)?;
-            Ok(terminal)
-        });
+        let entered =
+            execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste).and_then(|()| {
+                let writer = BufWriter::with_capacity(1 << 16, io::stdout());
+                let mut terminal = Terminal::new(CrosstermBackend::new(writer))?;
+                repaint(&mut terminal)?;
+                Ok(terminal)
+            });
         match entered {
             Ok(terminal) => Ok(Self { terminal }),
             Err(error) => {
@@ -98,7 +99,7 @@ impl Screen {
         model.settle();
         ui::measure(model, size.into());
         self.terminal.draw(|frame| ui::draw(model, frame))?;
-        model.has_changed = false;
+        model.has_changed = model.is_sifting();
         Ok(())
     }
 
@@ -190,6 +191,7 @@ fn restore() {
         // There is nobody left to tell when this fails.
         let _ = execute!(
             io::stdout(),
+            DisableBracketedPaste,
             DisableMouseCapture,
             LeaveAlternateScreen,
             Show
@@ -244,7 +246,8 @@ fn translate(read: &event::Event) -> Option<Event> {
             height: *height,
         }),
         event::Event::Mouse(used) => mouse(*used).map(Event::Mouse),
-        event::Event::FocusGained | event::Event::FocusLost | event::Event::Paste(_) => None,
+        event::Event::Paste(text) => Some(Event::Paste(text.clone())),
+        event::Event::FocusGained | event::Event::FocusLost => None,
     }
 }
 
@@ -281,6 +284,8 @@ fn key(pressed: KeyEvent) -> Option<Key> {
         KeyCode::Tab => Some(Key::Tab),
         KeyCode::BackTab => Some(Key::BackTab),
         KeyCode::Backspace => Some(Key::Backspace),
+        // Shells take both alike.
+        KeyCode::Delete => Some(Key::Ctrl('d')),
         KeyCode::Up => Some(Key::Up),
         KeyCode::Down => Some(Key::Down),
         KeyCode::Left => Some(Key::Left),

@@ -4,6 +4,7 @@
 
 pub mod confirm;
 pub mod detail;
+pub mod drive;
 pub mod ended;
 pub mod events;
 pub mod footer;
@@ -25,6 +26,7 @@ pub mod split_bar;
 pub mod starting;
 pub mod table;
 pub mod text;
+pub mod text_rows;
 pub mod theme;
 pub mod too_small;
 pub mod topics;
@@ -69,7 +71,8 @@ pub fn draw(model: &Model, frame: &mut Frame) {
         Mode::Palette { line, error } => {
             palette::draw(model, frame, body, (line, error.as_deref()));
         }
-        Mode::Confirm(question) => confirm::draw(model, frame, body, *question),
+        Mode::Confirm(question) => confirm::draw(model, frame, body, question),
+        Mode::Drive(driven) => drive::draw(model, frame, body, driven),
         Mode::Detail { scroll } => detail::draw(model, frame, body, *scroll),
         Mode::Help { scroll } => help::draw(model, frame, body, *scroll),
         Mode::Ended { scroll } => ended::draw(model, frame, body, *scroll),
@@ -95,20 +98,19 @@ pub fn measure(model: &mut Model, area: Rect) {
         height: places.footer.y.saturating_sub(places.message.bottom()),
         ..area
     };
-    match model.mode {
-        Mode::Help { scroll } => {
-            let scroll = scroll.min(help::scroll_max(model, body));
-            model.mode = Mode::Help { scroll };
+    let (scroll_max, rows) = match model.mode {
+        Mode::Help { .. } => (help::scroll_max(model, body), help::rows(body)),
+        Mode::Detail { .. } => (detail::scroll_max(model, body), detail::rows(body)),
+        Mode::Ended { .. } => (ended::scroll_max(model, body), help::rows(body)),
+        Mode::Browse | Mode::Filter | Mode::Palette { .. } | Mode::Confirm(_) | Mode::Drive(_) => {
+            return;
         }
-        Mode::Ended { scroll } => {
-            let scroll = scroll.min(ended::scroll_max(model, body));
-            model.mode = Mode::Ended { scroll };
-        }
-        Mode::Browse
-        | Mode::Filter
-        | Mode::Palette { .. }
-        | Mode::Confirm(_)
-        | Mode::Detail { .. } => {}
+    };
+    model.page_rows = rows;
+    if let Mode::Help { scroll } | Mode::Detail { scroll } | Mode::Ended { scroll } =
+        &mut model.mode
+    {
+        *scroll = scroll_max.min(*scroll);
     }
 }
 

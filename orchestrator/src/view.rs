@@ -3,6 +3,8 @@
 //! It owns no state of the simulation. What it decides is in [`crate::app`], what it shows in
 //! [`crate::ui`]; here is only what waits and what talks to the terminal.
 
+mod aside;
+
 use std::io;
 use std::time::Duration;
 
@@ -21,6 +23,7 @@ use crate::app::model::Model;
 use crate::app::update::update;
 use crate::config::{Colors, Config, REFRESH_HZ_MAX, ViewConfig};
 use crate::terminal::{Input, Screen};
+use aside::Aside;
 
 /// How often ages on the screen grow when nothing else happens.
 const TICK_TIME: Duration = Duration::from_secs(1);
@@ -78,6 +81,7 @@ pub async fn run(
     let refresh_hz = options.view.refresh_hz.clamp(1, REFRESH_HZ_MAX);
     let frame_time = Duration::from_secs(1) / refresh_hz;
     let mut model = options.model(|name| std::env::var(name).ok());
+    let mut aside = Aside::open(&mut model);
     let mut signals = Signals::new()?;
     let mut screen = Screen::enter()?;
     if model.has_mouse {
@@ -102,6 +106,7 @@ pub async fn run(
                 next_frame = Instant::now() + frame_time;
                 continue;
             }
+            files = aside.next() => files,
             news = feed.recv(), if is_feed_open => {
                 is_feed_open = news.is_some();
                 news.map_or(Event::FeedClosed, Event::Feed)
@@ -112,9 +117,24 @@ pub async fn run(
             }
         };
         let now = SessionTime(start.elapsed().as_nanos() as u64);
-        match update(&mut model, event, now) {
+        let effect = update(&mut model, event, now);
+        aside.remember(&mut model);
+        match effect {
             None => {}
-            Some(Effect::Send(command)) => send(&mut model, &wishes, command, now),
+            Some(Effect::Send(command)) => {
+                send(
+                    &mut model,
+                    &wishes,
+                    Wish::Send(command.clone()),
+                    command,
+                    now,
+                );
+            }
+            Some(Effect::Drive(twisting)) => {
+                let command = twisting.command.clone();
+                send(&mut model, &wishes, Wish::Drive(twisting), command, now);
+            }
+            Some(Effect::ListFiles(folder)) => aside.list(folder),
             Some(Effect::Listen(topic)) => {
                 // A link that has ended, or has no room for more, says so when commands are sent.
                 let _ = wishes.try_send(Wish::Listen(topic));
@@ -136,8 +156,8 @@ fn tick_time(model: &Model) -> Duration {
 }
 
 /// Hands a command on without waiting; what cannot be handed on is answered here.
-fn send(model: &mut Model, wishes: &Sender<Wish>, command: Command, now: SessionTime) {
-    let Err(error) = wishes.try_send(Wish::Send(command.clone())) else {
+fn send(model: &mut Model, wishes: &Sender<Wish>, wish: Wish, command: Command, now: SessionTime) {
+    let Err(error) = wishes.try_send(wish) else {
         return;
     };
     let result = Err(match error {

@@ -2,6 +2,8 @@
 
 use protocol::Command;
 
+use super::drive::Twisting;
+
 /// What the view asks of its link to the run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Wish {
@@ -9,6 +11,8 @@ pub enum Wish {
     Send(Command),
     /// Listen to this topic of the simulated worlds, and to no other; `None` is to none.
     Listen(Option<String>),
+    /// Send what steers a robot, and what stops it when the link or the view ends.
+    Drive(Twisting),
 }
 
 /// Something to be done outside the model.
@@ -20,6 +24,10 @@ pub enum Effect {
     Repaint,
     /// Listen to this topic of the simulated worlds, and to no other; `None` is to none.
     Listen(Option<String>),
+    /// Send what steers a robot, and what stops it when the link or the view ends.
+    Drive(Twisting),
+    /// Look which files there are in a folder, as it was typed.
+    ListFiles(String),
     /// Hear the mouse, or leave it to the terminal.
     Mouse(bool),
     /// Put this on the user's clipboard.

@@ -15,6 +15,10 @@ pub enum Event {
     FeedClosed,
     /// A key was pressed.
     Key(Key),
+    /// A text was pasted.
+    Paste(String),
+    /// The files of a folder that the palette offers.
+    Files(FileList),
     /// The mouse was used.
     Mouse(Mouse),
     /// The terminal has this size now.
@@ -41,6 +45,8 @@ pub enum Feed {
     Layout(Box<Layout>),
     /// The topics of the worlds, by name.
     Topics(Vec<TopicReport>),
+    /// What is said on the topic that the view listens to.
+    Message(Box<Heard>),
     /// The link to the primary is up.
     Connected,
     /// The link to the primary was lost.
@@ -73,6 +79,34 @@ pub struct LogLine {
     pub process: String,
     /// The line.
     pub text: String,
+}
+
+/// The last of several messages on a topic.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Heard {
+    /// The topic.
+    pub topic: String,
+    /// The kind of message.
+    pub kind: String,
+    /// When it was said, simulated \[s\].
+    pub sim_time_s: f64,
+    /// The iteration in which it was said.
+    pub iteration: u64,
+    /// How large it is \[bytes\].
+    pub bytes: usize,
+    /// It as text, bounded.
+    pub text: String,
+    /// How many messages came since the one that was told before, with this one.
+    pub count: u64,
+}
+
+/// What can be chosen from a folder.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FileList {
+    /// The folder as it was typed, empty or with a `/` at its end.
+    pub folder: String,
+    /// Folders, with a `/` at their end, and files, by name.
+    pub names: Vec<String>,
 }
 
 /// What was done with the mouse, and where.

@@ -6,7 +6,7 @@ use protocol::primary_to_observers::{Event as RunEvent, Severity};
 use protocol::report::{
     EventCounts, History, HistorySample, Layout, LevelOutline, LevelReport, ModelOutline,
     PeerReport, PeerState, Percentiles, PerformerReport, RefusedCounts, RunState, SecondarySummary,
-    Snapshot, Split, Stats, StepHistogram, Summary,
+    Snapshot, Split, Stats, StepHistogram, Summary, TopicReport,
 };
 use protocol::{Digest, Iteration, Outcome, PrimaryToObservers, Role, SessionTime};
 
@@ -108,6 +108,7 @@ fn feeds() -> Vec<Feed> {
         levels: levels(),
         performers: performers(),
     })));
+    feeds.push(Feed::Topics(topics()));
     feeds.extend(log_lines().map(Feed::Log));
     feeds.extend(events().map(|event| Feed::Status(PrimaryToObservers::Event(event))));
     feeds
@@ -387,6 +388,51 @@ pub(crate) fn layout() -> Layout {
         ],
         performers: Vec::new(),
     }
+}
+
+/// What two robots hear and say.
+pub(crate) fn topics() -> Vec<TopicReport> {
+    let topic = |name: &str, kind: &str, publishers: &[&str], subscribers: &[&str]| {
+        let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        TopicReport {
+            topic: name.to_owned(),
+            kind: format!("gz.msgs.{kind}"),
+            publishers: owned(publishers),
+            subscribers: owned(subscribers),
+        }
+    };
+    vec![
+        topic(
+            "/model/rover_1/cmd_vel",
+            "Twist",
+            &[],
+            &["rover_1: DiffDrive"],
+        ),
+        topic(
+            "/model/rover_1/odometry",
+            "Odometry",
+            &["rover_1: DiffDrive"],
+            &[],
+        ),
+        topic(
+            "/model/rover_2/arm",
+            "Twist",
+            &[],
+            &["rover_2: VelocityControl"],
+        ),
+        topic(
+            "/model/rover_2/cmd_vel",
+            "Twist",
+            &["mission: TriggeredPublisher"],
+            &["rover_2: MecanumDrive", "rover_2: OdometryPublisher"],
+        ),
+        topic(
+            "/world/warehouse/wind",
+            "Wind",
+            &[],
+            &["warehouse: WindEffects"],
+        ),
+    ]
 }
 
 fn log_lines() -> impl Iterator<Item = LogLine> {

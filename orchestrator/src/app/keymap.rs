@@ -5,12 +5,15 @@
 
 mod names;
 mod overrides;
+mod places;
 
 pub use names::{action_name, key_name, parse_key};
 pub use overrides::{Keymap, OverrideError};
+pub use places::{
+    action, active, changes_run, contexts, elsewhere, is_offered, place_name, place_of,
+};
 
 use super::event::Key;
-use super::model::{Mode, Model, Question};
 use super::panel::Panel;
 
 /// Where a key has a meaning.
@@ -18,16 +21,26 @@ use super::panel::Panel;
 pub enum Context {
     /// In every panel.
     Everywhere,
+    /// In every panel and in details: what changes the run.
+    Run,
     /// In tables: peers, levels, performers and topics.
     Table,
+    /// In the table of levels.
+    Levels,
     /// In the table of performers.
     Performers,
+    /// In the table of topics.
+    Topics,
     /// In the map.
     Map,
     /// In the map while it has a cursor.
     Cursor,
     /// In texts: logs and events.
     Text,
+    /// Where all that is known of one thing is shown.
+    Detail,
+    /// Where the keys steer a robot.
+    Drive,
     /// Where a filter is typed.
     Filter,
     /// Where a command is typed.
@@ -50,7 +63,16 @@ pub enum Context {
 pub enum Action {
     TogglePlay,
     Step(u64),
+    RunTo,
+    Slower,
+    Faster,
+    Reset,
+    Drive,
     Stop,
+    MoveCell,
+    Spawn,
+    Remove,
+    Publish,
     Quit,
     Detach,
     Focus(Panel),
@@ -59,6 +81,7 @@ pub enum Action {
     Zoom,
     Detail,
     Copy,
+    CopyAll,
     Filter,
     Back,
     Palette,
@@ -71,6 +94,7 @@ pub enum Action {
     SortReverse,
     Follow,
     NextSource,
+    Wrap,
     Magnify(i32),
     Fit,
     Pan(i8, i8),
@@ -81,6 +105,12 @@ pub enum Action {
     ToggleMouse,
     Accept,
     Complete,
+    Previous,
+    Next,
+    Accelerate(i8, i8),
+    Halt,
+    ChangeStep(i8),
+    NextTopic,
     Cancel,
     Leave,
     ShowEnd,
@@ -127,17 +157,16 @@ const ALL_ROWS: isize = 1 << 40;
 /// The keymap. Within a context the footer shows bindings in this order.
 #[rustfmt::skip]
 pub const BINDINGS: &[Binding<'static>] = &[
-    bind(C::Everywhere, &[K::Char(' ')], A::TogglePlay, "play/pause", "play or pause"),
-    bind(C::Everywhere, &[K::Char('n')], A::Step(1), "step", "one iteration while paused"),
-    bind(C::Everywhere, &[K::Char('N')], A::Step(10), "", "ten iterations while paused"),
-    bind(C::Everywhere, &[K::Char('?')], A::Help, "help", "show all keys"),
-    bind(C::Everywhere, &[K::Char('q'), K::Ctrl('c')], A::Quit,
-        "quit", "leave; the view that started the run asks what becomes of it"),
-    bind(C::Everywhere, &[K::Char('d')], A::Detach, "", "detach: leave, the run goes on"),
-    bind(C::Everywhere, &[K::Char('S')], A::Stop, "", "stop the run"),
+    bind(C::Run, &[K::Char(' ')], A::TogglePlay, "play/pause", "play or pause"),
+    bind(C::Run, &[K::Char('n')], A::Step(1), "step", "one iteration while paused"),
+    bind(C::Run, &[K::Char('N')], A::Step(10), "", "ten iterations while paused"),
+    bind(C::Run, &[K::Char('t')], A::RunTo, "", "run to a simulated time while paused"),
+    bind(C::Run, &[K::Char('<')], A::Slower, "", "halve the real-time factor that is asked for"),
+    bind(C::Run, &[K::Char('>')], A::Faster, "", "double the real-time factor that is asked for"),
+    bind(C::Run, &[K::Char('D')], A::Drive, "drive", "drive the selected robot"),
+    bind(C::Run, &[K::Char('R')], A::Reset, "", "set time and models back to the start"),
+    bind(C::Run, &[K::Char('S')], A::Stop, "", "stop the run on all its peers"),
     bind(C::Everywhere, &[K::Char(':')], A::Palette, "command", "type a command; Tab completes"),
-    bind(C::Everywhere, &[K::Char('z')], A::Zoom,
-        "zoom", "panel on the whole screen, and back"),
     bind(C::Everywhere, &[K::Tab], A::FocusNext, "panel", "next panel"),
     bind(C::Everywhere, &[K::BackTab], A::FocusPrevious, "", "previous panel"),
     bind(C::Everywhere, &[K::Char('1')], A::Focus(Panel::Overview), "", "Overview"),
@@ -149,23 +178,34 @@ pub const BINDINGS: &[Binding<'static>] = &[
     bind(C::Everywhere, &[K::Char('7')], A::Focus(Panel::Topics), "", "Topics"),
     bind(C::Everywhere, &[K::Char('8')], A::Focus(Panel::Events), "", "Events"),
     bind(C::Everywhere, &[K::Char('9')], A::Focus(Panel::Logs), "", "Logs"),
-    bind(C::Everywhere, &[K::Esc], A::Back, "", "clear the filter, or leave the zoom"),
+    bind(C::Everywhere, &[K::Char('z')], A::Zoom,
+        "zoom", "panel on the whole screen, and back"),
+    bind(C::Everywhere, &[K::Esc], A::Back, "", "one step back: clear the filter, leave the zoom"),
+    bind(C::Everywhere, &[K::Char('?')], A::Help, "help", "show all keys"),
+    bind(C::Everywhere, &[K::Char('d')], A::Detach, "detach", "detach: leave, the run goes on"),
+    bind(C::Everywhere, &[K::Char('q'), K::Ctrl('c')], A::Quit,
+        "quit", "leave; the view that started the run asks what becomes of it"),
     bind(C::Everywhere, &[K::Char('M')], A::ToggleMouse,
         "", "the mouse: for this view, or for the terminal's own selection"),
     bind(C::Everywhere, &[K::Ctrl('l')], A::Repaint, "", "paint the screen anew"),
-    bind(C::Table, &[K::Char('/')], A::Filter,
-        "filter", "show rows with a text, with ! those without"),
     bind(C::Table, &[K::Enter], A::Detail, "detail", "all that is known of the selected row"),
-    bind(C::Table, &[K::Char('y')], A::Copy, "", "copy the selected row to the clipboard"),
+    bind(C::Table, &[K::Char('/')], A::Filter,
+        "filter", "show rows with a pattern, with ! those without"),
     bind(C::Table, &[K::Char('s')], A::SortNext, "sort", "sort by the next column"),
     bind(C::Table, &[K::Char('r')], A::SortReverse, "", "turn the order around"),
+    bind(C::Table, &[K::Char('y')], A::Copy, "", "copy all that is known of the selected row"),
     bind(C::Table, &[K::Up, K::Char('k')], A::Move(-1), "", "row up"),
     bind(C::Table, &[K::Down, K::Char('j')], A::Move(1), "", "row down"),
     bind(C::Table, &[K::PageUp], A::MovePages(-1), "", "page up"),
     bind(C::Table, &[K::PageDown], A::MovePages(1), "", "page down"),
     bind(C::Table, &[K::Home, K::Char('g')], A::Move(-ALL_ROWS), "", "first row"),
     bind(C::Table, &[K::End, K::Char('G')], A::Move(ALL_ROWS), "", "last row"),
+    bind(C::Levels, &[K::Char('m')], A::MoveCell, "move", "move the level's cell to another peer"),
     bind(C::Performers, &[K::Char('f')], A::Follow, "follow", "follow it on the map, or no longer"),
+    bind(C::Performers, &[K::Char('i')], A::Spawn, "spawn", "bring a model into the world"),
+    bind(C::Performers, &[K::Char('x')], A::Remove, "remove", "take it out of the world"),
+    bind(C::Topics, &[K::Enter], A::Detail, "listen", "show what is said on it, as it is said"),
+    bind(C::Topics, &[K::Char('p')], A::Publish, "publish", "say something on it"),
     bind(C::Cursor, &[K::Enter], A::Pick,
         "select", "select the performer there, then all that is known of it"),
     bind(C::Cursor, &[K::Left, K::Char('h')], A::MoveCursor(-1, 0), "move", "cursor left"),
@@ -190,10 +230,14 @@ pub const BINDINGS: &[Binding<'static>] = &[
     bind(C::Map, &[K::Right, K::Char('l')], A::Pan(1, 0), "", "right"),
     bind(C::Map, &[K::Up, K::Char('k')], A::Pan(0, 1), "", "up"),
     bind(C::Map, &[K::Down, K::Char('j')], A::Pan(0, -1), "", "down"),
+    bind(C::Text, &[K::Enter], A::Detail, "detail", "the whole line"),
     bind(C::Text, &[K::Char('/')], A::Filter,
-        "filter", "show lines with a text, with ! those without"),
-    bind(C::Text, &[K::Char('f')], A::Follow, "follow", "stay at the newest line, or no longer"),
+        "filter", "show lines with a pattern, with ! those without"),
     bind(C::Text, &[K::Char('p')], A::NextSource, "process", "one process or kind alone, then all"),
+    bind(C::Text, &[K::Char('f')], A::Follow, "follow", "stay at the newest line, or no longer"),
+    bind(C::Text, &[K::Char('w')], A::Wrap, "wrap", "let long lines go on in the next row, or not"),
+    bind(C::Text, &[K::Char('y')], A::Copy, "copy", "copy the line"),
+    bind(C::Text, &[K::Char('Y')], A::CopyAll, "", "copy all lines that pass the filter"),
     bind(C::Text, &[K::Up, K::Char('k')], A::Move(-1), "", "line up"),
     bind(C::Text, &[K::Down, K::Char('j')], A::Move(1), "", "line down"),
     bind(C::Text, &[K::PageUp], A::MovePages(-1), "", "page up"),
@@ -202,17 +246,44 @@ pub const BINDINGS: &[Binding<'static>] = &[
     bind(C::Text, &[K::End, K::Char('G')], A::Move(ALL_ROWS), "", "newest line"),
     bind(C::Text, &[K::Left, K::Char('h')], A::MoveColumns(-10), "", "scroll left"),
     bind(C::Text, &[K::Right, K::Char('l')], A::MoveColumns(10), "", "scroll right"),
+    bind(C::Detail, &[K::Esc, K::Char('q'), K::Enter, K::Ctrl('c')], A::Cancel, "back", "back"),
+    bind(C::Detail, &[K::Char('y')], A::Copy, "copy", "copy it to the clipboard"),
+    bind(C::Detail, &[K::Up, K::Char('k')], A::Move(-1), "", "line up"),
+    bind(C::Detail, &[K::Down, K::Char('j')], A::Move(1), "scroll", "line down"),
+    bind(C::Detail, &[K::PageUp], A::MovePages(-1), "", "page up"),
+    bind(C::Detail, &[K::PageDown], A::MovePages(1), "", "page down"),
+    bind(C::Detail, &[K::Home, K::Char('g')], A::Move(-ALL_ROWS), "", "first line"),
+    bind(C::Detail, &[K::End, K::Char('G')], A::Move(ALL_ROWS), "", "last line"),
+    bind(C::Detail, &[K::Char('?')], A::Help, "help", "show all keys"),
+    bind(C::Drive, &[K::Up, K::Char('w')], A::Accelerate(1, 0), "faster", "faster ahead"),
+    bind(C::Drive, &[K::Down, K::Char('s')], A::Accelerate(-1, 0),
+        "slower", "slower, then backwards"),
+    bind(C::Drive, &[K::Left, K::Char('a')], A::Accelerate(0, 1), "left", "turn left"),
+    bind(C::Drive, &[K::Right, K::Char('d')], A::Accelerate(0, -1), "right", "turn right"),
+    bind(C::Drive, &[K::Char(' ')], A::Halt, "stop", "stop the robot"),
+    bind(C::Drive, &[K::Char('+'), K::Char('=')], A::ChangeStep(1), "larger", "larger steps"),
+    bind(C::Drive, &[K::Char('-')], A::ChangeStep(-1), "smaller", "smaller steps"),
+    bind(C::Drive, &[K::Tab], A::NextTopic, "", "the next topic on which the robot is driven"),
+    bind(C::Drive, &[K::Esc, K::Char('q'), K::Ctrl('c')], A::Cancel,
+        "leave", "stop the robot and drive no longer"),
     bind(C::Filter, &[K::Enter], A::Accept, "keep", "keep the filter"),
     bind(C::Filter, &[K::Esc, K::Ctrl('c')], A::Cancel, "clear", "clear the filter"),
     bind(C::Palette, &[K::Enter], A::Accept, "run", "run the command"),
-    bind(C::Palette, &[K::Tab], A::Complete, "complete", "complete a command or name"),
+    bind(C::Palette, &[K::Tab], A::Complete, "complete", "complete a command, name or file"),
+    bind(C::Palette, &[K::Up, K::Ctrl('p')], A::Previous, "before", "the line before"),
+    bind(C::Palette, &[K::Down, K::Ctrl('n')], A::Next, "", "the line after"),
     bind(C::Palette, &[K::Esc, K::Ctrl('c')], A::Cancel, "cancel", "run nothing"),
     bind(C::Confirm, &[K::Char('y'), K::Ctrl('c')], A::Accept, "yes", "yes"),
     bind(C::Confirm, &[K::Char('n'), K::Esc], A::Cancel, "no", "no"),
     bind(C::Help, &[K::Esc, K::Char('?'), K::Char('q'), K::Enter, K::Ctrl('c')], A::Cancel,
         "close", "close this help"),
+    bind(C::Help, &[K::Char('/')], A::Filter, "search", "show lines with these words alone"),
     bind(C::Help, &[K::Up, K::Char('k')], A::Move(-1), "", "line up"),
     bind(C::Help, &[K::Down, K::Char('j')], A::Move(1), "scroll", "line down"),
+    bind(C::Help, &[K::PageUp], A::MovePages(-1), "", "page up"),
+    bind(C::Help, &[K::PageDown], A::MovePages(1), "", "page down"),
+    bind(C::Help, &[K::Home, K::Char('g')], A::Move(-ALL_ROWS), "", "first line"),
+    bind(C::Help, &[K::End, K::Char('G')], A::Move(ALL_ROWS), "", "last line"),
     bind(C::Quit, &[K::Char('s'), K::Char('y'), K::Ctrl('c')], A::Accept,
         "stop the run", "stop the run and leave"),
     bind(C::Quit, &[K::Char('d')], A::Detach, "leave it running", "leave; the run goes on"),
@@ -226,55 +297,6 @@ pub const BINDINGS: &[Binding<'static>] = &[
     bind(C::Over, &[K::Char('e')], A::ShowEnd, "end", "how the run ended"),
 ];
 
-/// Returns the contexts that hold now, the most special first.
-pub fn contexts(model: &Model) -> &'static [Context] {
-    match &model.mode {
-        Mode::Browse => match model.focus {
-            Panel::Peers | Panel::Levels | Panel::Topics => &[C::Table, C::Everywhere],
-            Panel::Performers => &[C::Performers, C::Table, C::Everywhere],
-            Panel::Map if model.map.cursor.is_some() => &[C::Cursor, C::Map, C::Everywhere],
-            Panel::Map => &[C::Map, C::Everywhere],
-            Panel::Overview | Panel::Latency => &[C::Everywhere],
-            Panel::Logs | Panel::Events => &[C::Text, C::Everywhere],
-        },
-        Mode::Filter => &[C::Filter],
-        Mode::Palette { .. } => &[C::Palette],
-        Mode::Confirm(Question::Quit) => &[C::Quit],
-        Mode::Confirm(Question::Stop) => &[C::Confirm],
-        Mode::Help { .. } | Mode::Detail { .. } => &[C::Help],
-        Mode::Ended { .. } => &[C::Ended],
-    }
-}
-
-/// Returns the bindings that hold now, with the keys in force, the most special first.
-pub fn active(model: &Model) -> impl Iterator<Item = Binding<'_>> {
-    let over: &[Context] = match model.mode {
-        Mode::Browse if model.is_over() => &[Context::Over],
-        _ => &[],
-    };
-    let is_open = |binding: &Binding<'_>| !model.is_over() || !is_for_living(binding.action);
-    let of = |context: &Context| {
-        let context = *context;
-        let bindings = model.keymap.bindings();
-        bindings.filter(move |binding| binding.context == context)
-    };
-    let all = over.iter().chain(contexts(model));
-    all.flat_map(of).filter(is_open)
-}
-
-/// Tells whether an action has a meaning only while the run lives.
-fn is_for_living(action: Action) -> bool {
-    use Action::{Detach, Step, Stop, TogglePlay};
-    matches!(action, TogglePlay | Step(_) | Stop | Detach)
-}
-
-/// Returns what a key does now.
-pub fn action(model: &Model, key: Key) -> Option<Action> {
-    active(model)
-        .find(|binding| binding.keys.contains(&key))
-        .map(|binding| binding.action)
-}
-
 /// Returns the names of a binding's keys.
 pub fn key_names(binding: &Binding<'_>) -> String {
     let names: Vec<String> = binding.keys.iter().map(|key| key_name(*key)).collect();
@@ -284,6 +306,7 @@ pub fn key_names(binding: &Binding<'_>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::model::Model;
 
     #[test]
     fn no_key_has_two_meanings_in_one_context() {

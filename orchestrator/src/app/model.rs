@@ -9,12 +9,17 @@ use protocol::report::{
 };
 use protocol::{Command, PeerName, Role, SessionTime};
 
+use super::detail::Subject;
+use super::drive::Drive;
 use super::ended::RunEnded;
-use super::event::LogLine;
+use super::event::{FileList, LogLine};
+use super::hearing::Hearing;
 use super::keymap::Keymap;
 use super::latency::LatencyHistory;
 use super::level_loads::LevelLoads;
+use super::line_edit::LineEdit;
 use super::map_view::MapView;
+use super::palette::history::History;
 use super::panel::Panel;
 use super::places::Places;
 use super::recent::Recent;
@@ -111,6 +116,20 @@ pub struct Model {
     pub places: Places,
     /// What keys mean.
     pub mode: Mode,
+    /// What a detail is of, while one is shown.
+    pub subject: Option<Subject>,
+    /// The topic that is listened to.
+    pub hearing: Option<Hearing>,
+    /// When topics were asked for last.
+    pub topics_asked: Option<SessionTime>,
+    /// The filter that is typed.
+    pub filter_line: LineEdit,
+    /// What is looked for in help.
+    pub help: HelpSearch,
+    /// Commands that were typed before.
+    pub history: History,
+    /// Files that the palette offers.
+    pub files: Option<FileList>,
     /// The last message to the user.
     pub notice: Option<Notice>,
     /// Commands that are not answered yet.
@@ -152,12 +171,14 @@ pub enum Mode {
     /// A command is typed.
     Palette {
         /// What was typed.
-        line: String,
+        line: LineEdit,
         /// What is wrong with it, after Enter.
         error: Option<String>,
     },
     /// A question is asked.
     Confirm(Question),
+    /// The keys steer a robot.
+    Drive(Drive),
     /// All that is known of what is selected is shown.
     Detail {
         /// Lines scrolled out at the top.
@@ -176,12 +197,28 @@ pub enum Mode {
 }
 
 /// What is asked before something that cannot be undone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Question {
-    /// Stop the run?
-    Stop,
+    /// Shall this be sent?
+    Command {
+        /// What is done, in a word.
+        title: String,
+        /// The question.
+        text: String,
+        /// What is sent when the answer is yes.
+        command: Command,
+    },
     /// Stop the run, or leave it running, or stay?
     Quit,
+}
+
+/// What is looked for in help.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HelpSearch {
+    /// The words.
+    pub line: LineEdit,
+    /// Whether they are typed now.
+    pub is_typed: bool,
 }
 
 /// A message to the user.
@@ -242,6 +279,13 @@ impl Model {
             level_loads: LevelLoads::default(),
             places: Places::default(),
             mode: Mode::Browse,
+            subject: None,
+            hearing: None,
+            topics_asked: None,
+            filter_line: LineEdit::default(),
+            help: HelpSearch::default(),
+            history: History::default(),
+            files: None,
             notice: None,
             pending: Vec::new(),
         }
@@ -253,6 +297,13 @@ impl Model {
         self.level_rows.settle(&self.levels);
         self.performer_rows.settle(&self.performers);
         self.topic_rows.settle(&self.topics);
+        self.logs.settle();
+        self.events.settle();
+    }
+
+    /// Tells whether a long text is not sifted to its end.
+    pub fn is_sifting(&self) -> bool {
+        self.logs.is_sifting() || self.events.is_sifting()
     }
 
     /// Returns what the run is doing; waiting until it says otherwise.

@@ -1,13 +1,15 @@
-//! The palette: commands by name. [`completion`] completes them and what they take.
+//! The palette: commands by name. [`completion`] completes them and what they take, [`history`]
+//! brings earlier ones back.
 
 pub mod completion;
+pub mod history;
+mod publication;
 
 use clap::Parser;
 use protocol::{Command, PeerName};
 
+use super::model::Model;
 use crate::control::{self, ControlOptions, ParseControlError, VERBS, Verb, verb};
-
-pub use crate::control::Named;
 
 /// A command of the palette.
 pub type Word = Verb;
@@ -17,13 +19,21 @@ pub type Word = Verb;
 pub enum Request {
     /// A command to the primary.
     Command(Command),
+    /// Drive this robot.
+    Drive(String),
     /// Leave the view.
     Quit,
     /// Leave the view and let the run go on.
     Detach,
-    /// Show the keys.
-    Help,
+    /// Show the keys, those with these words alone.
+    Help(String),
 }
+
+/// What the view itself makes of the run.
+const RUN_WORDS: &[Word] = &[
+    verb("pub", "TOPIC [KIND] MESSAGE", "say something on a topic"),
+    verb("drive", "MODEL", "drive a robot with the arrows"),
+];
 
 /// What the view itself does, offered after what the primary does.
 const VIEW_WORDS: &[Word] = &[
@@ -33,7 +43,11 @@ const VIEW_WORDS: &[Word] = &[
         "leave the view; the one that started the run asks what becomes of it",
     ),
     verb("detach", "", "leave the view; the run goes on"),
-    verb("help", "", "show all keys"),
+    verb(
+        "help",
+        "[WORDS]",
+        "show all keys, or those with these words",
+    ),
 ];
 
 /// Options of a command, as they are typed behind its words.
@@ -46,16 +60,21 @@ struct Line {
     options: ControlOptions,
 }
 
-/// Returns the commands of a view.
-pub fn words() -> impl Iterator<Item = &'static Word> {
-    VERBS.iter().chain(VIEW_WORDS)
+/// Returns the commands of a view; one that only watches has those that change nothing.
+pub fn words(model: &Model) -> impl Iterator<Item = &'static Word> + use<> {
+    let (verbs, of_run): (&[Word], &[Word]) = if model.is_read_only {
+        (&[], &[])
+    } else {
+        (VERBS, RUN_WORDS)
+    };
+    verbs.iter().chain(of_run).chain(VIEW_WORDS)
 }
 
 /// Returns what the line asks for.
 ///
 /// # Errors
 /// A sentence for the user when it asks for nothing that there is.
-pub fn parse(line: &str) -> Result<Request, String> {
+pub fn parse(model: &Model, line: &str) -> Result<Request, String> {
     let line = line.trim();
     let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let (name, rest) = (name.to_ascii_lowercase(), rest.trim());
@@ -69,13 +88,16 @@ pub fn parse(line: &str) -> Result<Request, String> {
         "stop" => alone(Request::Command(Command::Stop)),
         "move-cell" => parse_move(rest).map(Request::Command),
         "set-performer" => parse_performer(rest).map(Request::Command),
+        "pub" => publication::parse(rest, &model.topics).map(Request::Command),
+        "drive" if rest.is_empty() => Err("drive takes a model".to_owned()),
+        "drive" => Ok(Request::Drive(rest.to_owned())),
         "quit" | "q" => alone(Request::Quit),
         "detach" if rest.is_empty() => Ok(Request::Detach),
-        "help" => alone(Request::Help),
+        "help" | "?" => Ok(Request::Help(rest.to_owned())),
         "" => Err("type a command, such as step 100".to_owned()),
         _ if control::is_verb(&name) => parse_control(&name, rest).map(Request::Command),
         _ => {
-            let names: Vec<_> = words().map(|word| word.name).collect();
+            let names: Vec<_> = words(model).map(|word| word.name).collect();
             Err(format!(
                 "there is no {name:?}; there are {}",
                 names.join(", ")
@@ -165,7 +187,7 @@ mod tests {
     use super::*;
 
     fn check(line: &str, expected: Result<Request, &str>) {
-        match (parse(line), expected) {
+        match (parse(&crate::app::fixture::model(), line), expected) {
             (Ok(request), Ok(expected)) => assert_eq!(request, expected, "{line}"),
             (Err(error), Err(part)) => assert!(error.contains(part), "{line}: {error}"),
             (result, _) => panic!("{line}: {result:?}"),
@@ -182,6 +204,9 @@ mod tests {
             Ok(Request::Command(Command::Step { count: 1_000 })),
         );
         check("quit", Ok(Request::Quit));
+        check("help move cell", Ok(Request::Help("move cell".to_owned())));
+        check("drive my rover", Ok(Request::Drive("my rover".to_owned())));
+        check("drive", Err("takes a model"));
         check("step 0", Err("whole number from 1"));
         check("step -1", Err("whole number from 1"));
         check("step 1 2", Err("\"2\" is not understood after \"step\""));

@@ -1,14 +1,24 @@
-//! [`Scrollback`]: a bounded text that follows its end, scrolls and is filtered.
+//! [`Scrollback`]: a bounded text with a cursor that follows its end, scrolls and is filtered.
 //!
 //! Lines are numbered from the beginning of the run, so that a place stays where it is while
-//! old lines are dropped. Which lines pass is kept up to date line by line, never per frame.
+//! old lines are dropped. New lines are sifted as they come; under a new filter old ones are
+//! sifted in slices, the newest first, so that no key waits for a long text.
 
 use std::collections::{BTreeSet, VecDeque};
 
 use super::filter::Filter;
 
 /// The largest number of lines that are kept.
-pub const LINES_MAX: usize = 10_000;
+pub const LINES_MAX: usize = 100_000;
+/// The most memory that lines take \[bytes\].
+pub const BYTES_MAX: usize = 48 << 20;
+/// The largest number of sources that can be shown alone.
+const SOURCES_MAX: usize = 256;
+/// How much is sifted between two frames.
+const SLICE_LINES: usize = 20_000;
+const SLICE_BYTES: usize = 4 << 20;
+/// The most columns that are scrolled out to the left.
+const COLUMNS_MAX: usize = 4_000;
 
 /// A line with a source, such as a process, and a text.
 pub trait Line {
@@ -16,64 +26,101 @@ pub trait Line {
     fn source(&self) -> &str;
     /// Returns what the line says.
     fn text(&self) -> &str;
+
+    /// Returns about how much memory the line takes \[bytes\].
+    fn bytes(&self) -> usize {
+        self.source().len() + self.text().len() + 128
+    }
 }
 
 /// A bounded text.
 #[derive(Clone, Debug)]
 pub struct Scrollback<L> {
     lines: VecDeque<L>,
+    bytes: usize,
     dropped: u64,
     sources: BTreeSet<String>,
     filter: Filter,
     source: Option<String>,
+    /// Numbers of lines that pass, of those that are sifted.
     passing: VecDeque<u64>,
+    /// The first line that is sifted; all after it are, too.
+    sifted_from: u64,
     bottom: Option<u64>,
+    cursor: Option<u64>,
     column: usize,
+    is_wrapped: bool,
 }
 
 impl<L> Default for Scrollback<L> {
     fn default() -> Self {
         Self {
             lines: VecDeque::new(),
+            bytes: 0,
             dropped: 0,
             sources: BTreeSet::new(),
             filter: Filter::default(),
             source: None,
             passing: VecDeque::new(),
+            sifted_from: 0,
             bottom: None,
+            cursor: None,
             column: 0,
+            is_wrapped: false,
         }
     }
 }
 
 impl<L: Line> Scrollback<L> {
-    /// Adds a line at the end and drops the oldest above [`LINES_MAX`].
+    /// Adds a line at the end and drops the oldest above [`LINES_MAX`] and [`BYTES_MAX`].
     pub fn push(&mut self, line: L) {
-        if self.lines.len() == LINES_MAX {
-            self.lines.pop_front();
-            if self.passing.front() == Some(&self.dropped) {
-                self.passing.pop_front();
-            }
-            self.dropped += 1;
+        let bytes = line.bytes();
+        while self.lines.len() >= LINES_MAX
+            || (self.bytes + bytes > BYTES_MAX && !self.lines.is_empty())
+        {
+            self.drop_oldest();
         }
-        if !self.sources.contains(line.source()) {
+        if self.sources.len() < SOURCES_MAX && !self.sources.contains(line.source()) {
             self.sources.insert(line.source().to_owned());
         }
         if self.passes(&line) {
-            self.passing
-                .push_back(self.dropped + self.lines.len() as u64);
+            self.passing.push_back(self.end_number());
         }
+        self.bytes += bytes;
         self.lines.push_back(line);
     }
 
     /// Puts other lines in the place of all, as if they had come one by one; the filter stays.
     pub fn replace(&mut self, lines: impl IntoIterator<Item = L>) {
-        (self.dropped, self.bottom) = (0, None);
-        self.lines.clear();
-        self.passing.clear();
+        let (source, filter) = (self.source.take(), std::mem::take(&mut self.filter));
+        *self = Self {
+            source,
+            filter,
+            ..Self::default()
+        };
         for line in lines {
             self.push(line);
         }
+    }
+
+    /// Sifts on under a new filter; called before each frame.
+    pub fn settle(&mut self) {
+        let (mut lines, mut bytes) = (0, 0);
+        while self.is_sifting() && lines < SLICE_LINES && bytes < SLICE_BYTES {
+            let number = self.sifted_from - 1;
+            let line = &self.lines[(number - self.dropped) as usize];
+            lines += 1;
+            bytes += line.bytes();
+            if self.passes(line) {
+                self.passing.push_front(number);
+            }
+            self.sifted_from = number;
+        }
+    }
+
+    /// Tells whether old lines are not sifted yet.
+    pub fn is_sifting(&self) -> bool {
+        self.sifted_from > self.dropped
     }
 
     /// Returns how many lines pass the filter.
@@ -84,6 +131,11 @@ impl<L: Line> Scrollback<L> {
     /// Tells whether no line passes the filter.
     pub fn is_empty(&self) -> bool {
         self.passing.is_empty()
+    }
+
+    /// Returns how many lines are kept, whether they pass or not.
+    pub fn total(&self) -> usize {
+        self.lines.len()
     }
 
     /// Returns the filter.
@@ -101,6 +153,11 @@ impl<L: Line> Scrollback<L> {
         self.column
     }
 
+    /// Tells whether long lines go on in the next row.
+    pub fn is_wrapped(&self) -> bool {
+        self.is_wrapped
+    }
+
     /// Tells whether the newest line is shown as it comes.
     pub fn is_following(&self) -> bool {
         self.bottom.is_none()
@@ -113,20 +170,43 @@ impl<L: Line> Scrollback<L> {
 
     /// Returns the lines that a window of so many rows shows, oldest first.
     pub fn window(&self, rows: usize) -> impl Iterator<Item = &L> {
+        self.numbered(rows).map(|(_, line)| line)
+    }
+
+    /// Returns the lines that a window of so many rows shows with their numbers, oldest first.
+    pub fn numbered(&self, rows: usize) -> impl DoubleEndedIterator<Item = (u64, &L)> {
         let end = self.end(rows);
         let numbers = self.passing.range(end.saturating_sub(rows)..end);
+        numbers.map(|number| (*number, &self.lines[(number - self.dropped) as usize]))
+    }
+
+    /// Returns all lines that pass, oldest first.
+    pub fn passing(&self) -> impl DoubleEndedIterator<Item = &L> {
+        let numbers = self.passing.iter();
         numbers.map(|number| &self.lines[(number - self.dropped) as usize])
     }
 
     /// Returns the newest lines whatever the filter, oldest first.
-    pub fn newest(&self, count: usize) -> impl Iterator<Item = &L> {
+    pub fn newest(&self, count: usize) -> impl DoubleEndedIterator<Item = &L> {
         self.lines.range(self.lines.len().saturating_sub(count)..)
+    }
+
+    /// Returns the line of a number, unless it was dropped.
+    pub fn line(&self, number: u64) -> Option<&L> {
+        self.lines.get(number.checked_sub(self.dropped)? as usize)
+    }
+
+    /// Returns the number of the line that the cursor is on.
+    pub fn selected(&self) -> Option<u64> {
+        self.passing.get(self.cursor_index()).copied()
     }
 
     /// Shows only lines that pass.
     pub fn set_filter(&mut self, filter: Filter) {
-        self.filter = filter;
-        self.sift();
+        if filter != self.filter {
+            self.filter = filter;
+            self.sift();
+        }
     }
 
     /// Shows the next source alone; after the last one, all.
@@ -138,28 +218,52 @@ impl<L: Line> Scrollback<L> {
         self.sift();
     }
 
-    /// Scrolls a window of so many rows towards older (negative) or newer lines.
+    /// Moves the cursor in a window of so many rows towards older (negative) or newer lines; at
+    /// the newest one it follows.
     pub fn scroll(&mut self, by: isize, rows: usize) {
-        let least = rows.min(self.passing.len());
-        let end = self.end(rows).saturating_add_signed(by).max(least);
-        self.bottom = if end >= self.passing.len() {
-            None
-        } else {
-            self.passing_before(end)
-        };
+        let count = self.passing.len();
+        let next = self.cursor_index().saturating_add_signed(by);
+        if count == 0 || (by > 0 && next + 1 >= count) {
+            (self.bottom, self.cursor) = (None, None);
+            return;
+        }
+        let end = self.end(rows);
+        let end = end.clamp(next + 1, (next + rows.max(1)).max(next + 1));
+        let end = end.max(rows.min(count)).min(count);
+        self.cursor = self.passing.get(next).copied();
+        self.bottom = self.passing.get(end - 1).copied();
     }
 
     /// Scrolls the text to the left (positive) or right.
     pub fn scroll_columns(&mut self, by: isize) {
-        self.column = self.column.saturating_add_signed(by).min(1_000);
+        self.column = self.column.saturating_add_signed(by).min(COLUMNS_MAX);
+    }
+
+    /// Lets long lines go on in the next row, or cuts them off.
+    pub fn toggle_wrap(&mut self) {
+        self.is_wrapped = !self.is_wrapped;
+        self.column = 0;
     }
 
     /// Stays where it is, or goes to the end and follows it.
     pub fn toggle_follow(&mut self) {
-        self.bottom = match self.bottom {
-            Some(_) => None,
-            None => self.passing.back().copied(),
+        let last = self.passing.back().copied();
+        (self.bottom, self.cursor) = match self.bottom {
+            Some(_) => (None, None),
+            None => (last, last),
         };
+    }
+
+    fn drop_oldest(&mut self) {
+        let Some(line) = self.lines.pop_front() else {
+            return;
+        };
+        self.bytes -= line.bytes();
+        if self.passing.front() == Some(&self.dropped) {
+            self.passing.pop_front();
+        }
+        self.dropped += 1;
+        self.sifted_from = self.sifted_from.max(self.dropped);
     }
 
     fn passes(&self, line: &L) -> bool {
@@ -170,21 +274,22 @@ impl<L: Line> Scrollback<L> {
     }
 
     fn sift(&mut self) {
-        let mut passing = std::mem::take(&mut self.passing);
-        passing.clear();
-        let numbered = (self.dropped..).zip(&self.lines);
-        passing.extend(
-            numbered
-                .filter(|(_, line)| self.passes(line))
-                .map(|(number, _)| number),
-        );
-        self.passing = passing;
+        self.passing.clear();
+        self.sifted_from = self.end_number();
+        self.settle();
     }
 
-    fn passing_before(&self, end: usize) -> Option<u64> {
-        end.checked_sub(1)
-            .and_then(|last| self.passing.get(last))
-            .copied()
+    /// The number of the line that comes next.
+    fn end_number(&self) -> u64 {
+        self.dropped + self.lines.len() as u64
+    }
+
+    /// Place among the passing lines of the one that the cursor is on, or of the one before it.
+    fn cursor_index(&self) -> usize {
+        let after = self.cursor.map_or(self.passing.len(), |cursor| {
+            self.passing.partition_point(|number| *number <= cursor)
+        });
+        after.saturating_sub(1)
     }
 
     /// Index after the last passing line in the window.
@@ -204,76 +309,4 @@ pub fn overlap<L: PartialEq>(past: &[L], seen: &[L]) -> usize {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    impl Line for (&'static str, String) {
-        fn source(&self) -> &str {
-            self.0
-        }
-        fn text(&self) -> &str {
-            &self.1
-        }
-    }
-
-    fn filled(count: usize) -> Scrollback<(&'static str, String)> {
-        let mut text = Scrollback::default();
-        for number in 0..count {
-            text.push((["s1", "s2"][number % 2], format!("line {number}")));
-        }
-        text
-    }
-
-    fn shown(text: &Scrollback<(&'static str, String)>, rows: usize) -> Vec<String> {
-        text.window(rows).map(|line| line.1.clone()).collect()
-    }
-
-    #[test]
-    fn old_lines_are_dropped_and_the_end_is_followed() {
-        let text = filled(LINES_MAX + 5);
-        assert_eq!(text.len(), LINES_MAX);
-        assert_eq!(shown(&text, 2), ["line 10003", "line 10004"]);
-    }
-
-    #[test]
-    fn a_place_stays_while_lines_come() {
-        let mut text = filled(10);
-        text.scroll(-3, 2);
-        assert_eq!(shown(&text, 2), ["line 5", "line 6"]);
-        text.push(("s1", "line 10".to_owned()));
-        assert_eq!(shown(&text, 2), ["line 5", "line 6"]);
-        assert_eq!(text.below(2), 4);
-        text.scroll(-100, 2);
-        assert_eq!(shown(&text, 2), ["line 0", "line 1"]);
-        text.scroll(1, 2);
-        assert_eq!(shown(&text, 2), ["line 1", "line 2"]);
-        text.scroll(100, 2);
-        assert!(text.is_following());
-    }
-
-    #[test]
-    fn filter_and_source_hold_for_old_and_new_lines() {
-        let mut text = filled(10);
-        text.set_filter(Filter::new("!7"));
-        assert_eq!(text.len(), 9);
-        text.push(("s1", "line 17".to_owned()));
-        assert_eq!(text.len(), 9);
-        text.next_source();
-        assert_eq!(text.source(), Some("s1"));
-        assert_eq!(text.len(), 5);
-        text.next_source();
-        assert_eq!(text.len(), 4);
-        text.next_source();
-        assert_eq!((text.source(), text.len()), (None, 9));
-    }
-
-    #[test]
-    fn a_place_whose_line_was_dropped_is_the_oldest_line() {
-        let mut text = filled(LINES_MAX);
-        text.scroll(-1_000_000, 2);
-        for number in 0..100 {
-            text.push(("s1", format!("new {number}")));
-        }
-        assert_eq!(shown(&text, 2), ["line 100", "line 101"]);
-    }
-}
+mod tests;

@@ -1,10 +1,15 @@
 //! The only place where the model changes: one event in, at most one effect out.
 
+mod control;
+mod driving;
 mod feed;
 mod history;
 mod keys;
+mod looking;
 mod map;
 mod mouse;
+mod topics;
+mod typing;
 
 use protocol::SessionTime;
 
@@ -17,14 +22,25 @@ pub fn update(model: &mut Model, event: Event, now: SessionTime) -> Option<Effec
     model.now = now;
     model.has_changed = true;
     model.recent.forget(now);
-    match event {
-        Event::Feed(feed) => feed::on_feed(model, feed),
-        Event::FeedClosed => feed::on_closed(model),
-        Event::Key(key) => return keys::on_key(model, key),
-        Event::Mouse(mouse) => return mouse::on_mouse(model, mouse),
-        Event::Resized { .. } | Event::Tick => {}
-    }
-    None
+    let effect = match event {
+        Event::Feed(feed) => {
+            feed::on_feed(model, feed);
+            None
+        }
+        Event::FeedClosed => {
+            feed::on_closed(model);
+            None
+        }
+        Event::Key(key) => keys::on_key(model, key),
+        Event::Paste(text) => typing::on_paste(model, &text),
+        Event::Files(files) => {
+            typing::on_files(model, files);
+            None
+        }
+        Event::Mouse(mouse) => mouse::on_mouse(model, mouse),
+        Event::Resized { .. } | Event::Tick => None,
+    };
+    effect.or_else(|| topics::follow(model))
 }
 
 #[cfg(test)]

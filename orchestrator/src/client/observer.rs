@@ -11,13 +11,19 @@ use protocol::{Command, PrimaryToObservers, RequestId, StopReason};
 use transport::Endpoints;
 use transport::zeromq::ConnectError;
 
+use super::listener::Listener;
 use super::{Connection, News};
 use crate::app::command::Wish;
+use crate::app::drive::Twisting;
 use crate::app::event::{Feed, LogLine};
 
 /// A client that watches a run and sends commands to it.
 pub struct Observer {
+    endpoints: Endpoints,
     connection: Connection,
+    listener: Option<Listener>,
+    /// What stops the robot that is driven; said when the link or this ends.
+    halt: Option<Command>,
     pending: Pending,
     unreadable: Option<String>,
     stopping: Option<StopReason>,
@@ -34,7 +40,10 @@ impl Observer {
     /// When the link cannot be set up; not when the primary is not there.
     pub fn open(endpoints: &Endpoints) -> Result<Self, ConnectError> {
         Ok(Self {
+            endpoints: endpoints.clone(),
             connection: Connection::open(endpoints, true)?,
+            listener: None,
+            halt: None,
             pending: Pending::default(),
             unreadable: None,
             stopping: None,
@@ -51,8 +60,19 @@ impl Observer {
     pub fn act(&mut self, wish: Wish) {
         match wish {
             Wish::Send(command) => self.send(command),
-            Wish::Listen(_) => {}
+            Wish::Drive(Twisting { command, halt }) => {
+                self.halt = halt;
+                self.send(command);
+            }
+            Wish::Listen(topic) => self.listen(topic.as_deref()),
         }
+    }
+
+    /// Listens to a topic and to no other.
+    fn listen(&mut self, topic: Option<&str>) {
+        let topic = topic.filter(|topic| protocol::topic::is_message_name(topic));
+        // A topic that cannot be listened to says nothing, as one on which nothing is said.
+        self.listener = topic.and_then(|topic| Listener::open(&self.endpoints, topic).ok());
     }
 
     /// Returns why the primary said that the run ends, if it did.
@@ -63,7 +83,14 @@ impl Observer {
     /// Waits for what the view is to be told next. May be dropped and called again.
     pub async fn feed(&mut self) -> Vec<Feed> {
         loop {
-            let Some(news) = self.connection.news().await else {
+            let news = tokio::select! {
+                biased;
+                news = self.connection.news() => news,
+                heard = Listener::heard(&mut self.listener) => {
+                    return vec![Feed::Message(Box::new(heard))];
+                }
+            };
+            let Some(news) = news else {
                 return std::future::pending().await;
             };
             let feeds = self.on_news(news);
@@ -79,6 +106,10 @@ impl Observer {
                 self.send(Command::Layout);
                 self.send(Command::Snapshot);
                 self.send(Command::History);
+                self.send(Command::Topics);
+                if let Some(halt) = self.halt.take() {
+                    self.send(halt);
+                }
                 vec![Feed::Connected]
             }
             News::Disconnected => {
@@ -93,7 +124,11 @@ impl Observer {
                 vec![Feed::Status(*status)]
             }
             News::Reply { request, reply } => {
-                self.pending.on_reply(request, reply).into_iter().collect()
+                let feed = self.pending.on_reply(request, reply);
+                if feed.as_ref().is_some_and(changes_models) {
+                    self.send(Command::Topics);
+                }
+                feed.into_iter().collect()
             }
             News::Message(_) => Vec::new(),
             News::Unreadable(text) => self.on_unreadable(text),
@@ -114,6 +149,26 @@ impl Observer {
         self.unreadable = Some(text.clone());
         vec![own_line(text)]
     }
+}
+
+impl Drop for Observer {
+    fn drop(&mut self) {
+        if let Some(halt) = self.halt.take() {
+            self.connection.request(halt);
+        }
+    }
+}
+
+/// Tells whether there may be other models, and so other topics, than before.
+fn changes_models(feed: &Feed) -> bool {
+    let Feed::Reply { command, result } = feed else {
+        return false;
+    };
+    let is_such = matches!(
+        command,
+        Command::Spawn(_) | Command::Remove { .. } | Command::Reset { .. }
+    );
+    is_such && result.is_ok()
 }
 
 impl Pending {

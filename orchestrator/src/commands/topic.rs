@@ -1,12 +1,10 @@
 //! `phalanx topic`: which topics there are, what is said on them, and saying something.
 
-mod message_text;
 mod rate;
 
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use anyhow::Context;
 use messages::Kind;
 use protocol::primary_to_client::Reply;
 use protocol::primary_to_observers::Announce;
@@ -22,6 +20,7 @@ use super::{CommandResult, Failed, output, runtime};
 use crate::cli::{Addressed, EchoFormat, Format, TopicAction, TopicArguments};
 use crate::client::{self, Connection, News};
 use crate::control::read_input;
+use crate::message_text;
 use rate::RateMeter;
 
 /// How long a list of topics may take.
@@ -87,19 +86,7 @@ pub(super) fn read_message(kind: &Kind, text: &str) -> Result<Value, Failed> {
     } else {
         text.trim()
     };
-    let usage = |error: anyhow::Error| Failed {
-        code: ExitCode::Usage,
-        error,
-    };
-    if !text.starts_with('{') {
-        let read = messages::text_format::parse(kind, text);
-        return read.map_err(|error| usage(error.into()));
-    }
-    let json: Value = serde_json::from_str(text)
-        .context("the message is no JSON")
-        .map_err(usage)?;
-    let whole = kind.from_json(json).and_then(|bytes| kind.to_json(&bytes));
-    whole.map_err(|error| usage(error.into()))
+    message_text::read(kind, text).map_err(|error| Failed::new(ExitCode::Usage, error))
 }
 
 fn topics(target: &Target) -> Result<Vec<TopicReport>, Failed> {

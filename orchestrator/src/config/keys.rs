@@ -100,12 +100,12 @@ mod tests {
 
     #[test]
     fn keys_are_replaced_by_the_names_of_actions() {
-        let keymap = parse("[keys]\ntoggle-play = ['Space', 'x']\nstep = '.'\n")
+        let keymap = parse("[keys]\ntoggle-play = ['Space', 'P']\nstep = '.'\n")
             .unwrap()
             .keymap;
         assert_eq!(
             keymap.keys_of("toggle-play"),
-            [Key::Char(' '), Key::Char('x')]
+            [Key::Char(' '), Key::Char('P')]
         );
         assert_eq!(keymap.keys_of("step"), [Key::Char('.')]);
     }

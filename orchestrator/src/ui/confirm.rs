@@ -5,22 +5,23 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span, Text};
 use ratatui::widgets::Widget;
 
-use super::frame as panel_frame;
 use super::theme::Theme;
+use super::{frame as panel_frame, text};
 use crate::app::keymap;
 use crate::app::model::{Model, Question};
 
 /// Draws a question in the middle of an area; the answers are those of the keymap.
-pub fn draw(model: &Model, frame: &mut Frame, area: Rect, question: Question) {
+pub fn draw(model: &Model, frame: &mut Frame, area: Rect, question: &Question) {
     let theme = Theme::of(model);
     let (title, text, remark) = match question {
-        Question::Stop => ("Stop", "Stop the run on all its peers?", ""),
+        Question::Command { title, text, .. } => (title.as_str(), text.as_str(), ""),
         Question::Quit => (
             "Leave",
             "This view started the run. What becomes of it?",
             "it goes on without any view, and `phalanx attach` opens another",
         ),
     };
+    let text = text::fit(theme, text, area.width.saturating_sub(4));
     let mut lines = vec![
         Line::default(),
         Line::styled(text, theme.value()).centered(),

@@ -2,13 +2,70 @@
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
+use ratatui::text::{Line, Span, Text};
+use ratatui::widgets::Widget;
 
-use super::frame as panel_frame;
+use super::theme::Theme;
+use super::{frame as panel_frame, text};
 use crate::app::detail::detail;
 use crate::app::model::Model;
 
+/// The width of the names.
+const NAME_WIDTH: usize = 16;
+
 /// Draws what is known over the whole area, scrolled by so many lines.
-pub fn draw(model: &Model, frame: &mut Frame, area: Rect, _: usize) {
+pub fn draw(model: &Model, frame: &mut Frame, area: Rect, scroll: usize) {
+    let theme = Theme::of(model);
     let title = detail(model).map_or_else(String::new, |detail| detail.title);
-    panel_frame::dialog(model, frame, area, &title);
+    let room = area.width.saturating_sub(30);
+    let title = format!("{} (Esc goes back)", text::fit(theme, &title, room));
+    let inside = panel_frame::dialog(model, frame, area, &title);
+    let lines = lines(model, inside.width);
+    let all = lines.len();
+    let height = usize::from(inside.height);
+    let shown = lines.into_iter().skip(scroll).take(height);
+    shown.collect::<Text>().render(inside, frame.buffer_mut());
+    if all > height {
+        let last = (scroll + height).min(all);
+        let remark = format!(" lines {} to {last} of {all} ", scroll + 1);
+        let place = Rect {
+            y: area.bottom().saturating_sub(1),
+            height: 1.min(area.height),
+            width: area.width.saturating_sub(2),
+            ..area
+        };
+        let line = Line::styled(remark, theme.label()).right_aligned();
+        line.render(place, frame.buffer_mut());
+    }
+}
+
+/// Returns how many lines can be scrolled out when the detail has this area.
+pub fn scroll_max(model: &Model, area: Rect) -> usize {
+    let width = area.width.saturating_sub(2);
+    lines(model, width).len().saturating_sub(rows(area))
+}
+
+/// Returns how many lines are seen in this area.
+pub fn rows(area: Rect) -> usize {
+    usize::from(area.height.saturating_sub(2))
+}
+
+fn lines(model: &Model, width: u16) -> Vec<Line<'static>> {
+    let theme = Theme::of(model);
+    let Some(detail) = detail(model) else {
+        return Vec::new();
+    };
+    let room = usize::from(width).saturating_sub(NAME_WIDTH + 3).max(8);
+    let mut lines = Vec::new();
+    for (name, value) in &detail.lines {
+        let value = text::fit(theme, value, u16::MAX);
+        for (index, range) in text::wrap(&value, room).into_iter().enumerate() {
+            let name = if index == 0 { name.as_str() } else { "" };
+            lines.push(Line::from(vec![
+                Span::styled(format!(" {name:<NAME_WIDTH$} "), theme.label()),
+                Span::styled(value[range].to_owned(), theme.text()),
+            ]));
+        }
+    }
+    lines
 }

@@ -6,52 +6,63 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
+use super::text_rows::{self, Shown};
 use super::theme::Theme;
-use super::{frame as panel_frame, logs, text};
+use super::{frame as panel_frame, text};
 use crate::app::model::{Model, severity_word};
 use crate::app::panel::Panel;
+
+/// What stands before the text of an event: iteration, severity and kind.
+const PREFIX_WIDTH: u16 = 35;
 
 /// Draws the heading and the window of the events.
 pub fn draw(model: &Model, frame: &mut Frame, area: Rect) {
     let theme = Theme::of(model);
     let rows = usize::from(area.height.saturating_sub(3));
-    let (remark, bottom) = logs::remarks(theme, &model.events, rows);
-    let inside = panel_frame::draw(model, frame, area, Panel::Events, (&remark, &bottom));
+    let remarks = text_rows::remarks(theme, &model.events, rows);
+    let said = (remarks.title.as_str(), remarks.bottom.as_str());
+    let inside = panel_frame::draw(model, frame, area, Panel::Events, said);
     let heading = format!(
         "{:>12}  {:<9}  {:<8}  {}",
         "iteration", "severity", "kind", "event"
     );
-    let top = Rect {
-        height: inside.height.min(1),
+    let top = inside.height.min(1);
+    let first = Rect {
+        height: top,
         ..inside
     };
-    Line::styled(heading, theme.heading()).render(top, frame.buffer_mut());
-    let below = inside.y.saturating_add(1)..inside.bottom();
-    for (row, event) in below.zip(model.events.window(rows)) {
-        let place = Rect {
-            y: row,
-            height: 1,
-            ..inside
-        };
-        let line = line(theme, event, model.events.column(), inside.width);
-        line.render(place, frame.buffer_mut());
-    }
+    Line::styled(heading, theme.heading()).render(first, frame.buffer_mut());
+    let below = Rect {
+        y: inside.y + top,
+        height: inside.height - top,
+        ..inside
+    };
+    let has_cursor = model.focus == Panel::Events;
+    text_rows::draw(
+        model,
+        frame,
+        below,
+        &model.events,
+        (has_cursor, PREFIX_WIDTH),
+        |event| shown(theme, event),
+    );
 }
 
-fn line(theme: Theme, event: &Event, column: usize, width: u16) -> Line<'static> {
+fn shown(theme: Theme, event: &Event) -> Shown<'_> {
     let (glyph, style) = theme.severity(event.severity);
-    let room = width.saturating_sub(36);
-    let said = text::fit(theme, text::skip_columns(&event.text, column), room);
     let iteration = text::count(event.iteration.0);
     let kind = text::fit(theme, &event.kind, 8);
     let pad = " ".repeat(8_usize.saturating_sub(text::columns(&kind)));
-    Line::from(vec![
-        Span::styled(format!("{iteration:>12}  "), theme.label()),
-        Span::styled(
-            format!("{glyph} {:<7}  ", severity_word(event.severity)),
-            style,
-        ),
-        Span::styled(format!("{kind}{pad}  "), theme.label()),
-        Span::styled(said, style),
-    ])
+    Shown {
+        prefix: vec![
+            Span::styled(format!("{iteration:>12}  "), theme.label()),
+            Span::styled(
+                format!("{glyph} {:<7}  ", severity_word(event.severity)),
+                style,
+            ),
+            Span::styled(format!("{kind}{pad}  "), theme.label()),
+        ],
+        text: &event.text,
+        style,
+    }
 }

@@ -93,8 +93,20 @@ fn filter(model: &Model, theme: Theme, panel: Panel) -> Option<String> {
     if text.is_empty() && !is_typed {
         return None;
     }
-    let cursor = if is_typed { theme.glyphs().cursor } else { "" };
-    Some(format!(" /{}{cursor} ", text::fit(theme, text, 24)))
+    if !is_typed {
+        return Some(format!(" /{} ", text::fit(theme, text, 24)));
+    }
+    let (before, after) = model.filter_line.parts();
+    let cursor = theme.glyphs().cursor;
+    let (before, after) = (
+        text::fit_end(theme, before, 24),
+        text::fit(theme, after, 12),
+    );
+    let error = panel.filter(model).and_then(|filter| filter.error());
+    let error = error.map_or(String::new(), |error| {
+        format!("(as it stands: {}) ", text::fit(theme, error, 28))
+    });
+    Some(format!(" /{before}{cursor}{after} {error}"))
 }
 
 fn block(theme: Theme, is_focused: bool) -> Block<'static> {

@@ -1,112 +1,123 @@
-//! Help: all keys, made from the keymap.
+//! Help: the keys of each place, the words, and how to do the usual.
 
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span, Text};
 use ratatui::widgets::Widget;
 
-use super::frame as panel_frame;
 use super::theme::Theme;
-use crate::app::keymap::{self, Action, Context};
+use super::{frame as panel_frame, text};
+use crate::app::help;
 use crate::app::model::Model;
-use crate::app::panel::Panel;
 
-/// The width of the keys' names.
-const KEYS_WIDTH: usize = 10;
-/// The least width of two columns of keys.
+/// The width of keys and words.
+const NAME_WIDTH: usize = 14;
+/// The least width of two columns.
 const TWO_COLUMNS_MIN: u16 = 110;
 
-/// The places of keys that help names, in its order.
-const SECTIONS: [(Context, &str); 7] = [
-    (Context::Everywhere, "Everywhere"),
-    (Context::Table, "In tables"),
-    (Context::Performers, "In Performers"),
-    (Context::Map, "In Map"),
-    (Context::Cursor, "In Map with a cursor"),
-    (Context::Text, "In Logs and Events"),
-    (Context::Palette, "In the command line"),
-];
-
-/// Draws the keys over the whole area, scrolled by so many lines.
+/// Draws help over the whole area, scrolled by so many lines.
 pub fn draw(model: &Model, frame: &mut Frame, area: Rect, scroll: usize) {
-    let bottom = scroll_max(model, area) > 0;
-    let title = if bottom {
-        "Keys (Down scrolls, Esc closes)"
-    } else {
-        "Keys (Esc closes)"
-    };
-    let inside = panel_frame::dialog(model, frame, area, title);
-    let lines = lines(model);
-    if inside.width < TWO_COLUMNS_MIN {
-        let shown = lines
-            .into_iter()
-            .skip(scroll)
-            .take(usize::from(inside.height));
-        shown.collect::<Text>().render(inside, frame.buffer_mut());
-        return;
+    let theme = Theme::of(model);
+    let inside = panel_frame::dialog(model, frame, area, &title(model, theme));
+    let columns = columns(model, inside.width);
+    let longest = columns.iter().map(Vec::len).max().unwrap_or(0);
+    if longest == 0 {
+        let none = " nothing has these words; Esc shows all";
+        Line::styled(none, theme.warning()).render(inside, frame.buffer_mut());
     }
-    let half = column_height(model);
-    let [left, right] =
-        Layout::horizontal([Constraint::Fill(1), Constraint::Fill(1)]).areas(inside);
-    let (first, second) = lines.split_at(half.min(lines.len()));
-    for (lines, area) in [(first, left), (second, right)] {
-        let shown = lines
-            .iter()
-            .skip(scroll)
-            .take(usize::from(inside.height))
-            .cloned();
-        shown.collect::<Text>().render(area, frame.buffer_mut());
+    let height = usize::from(inside.height);
+    let places = Layout::horizontal(vec![Constraint::Fill(1); columns.len()]).split(inside);
+    for (lines, place) in columns.into_iter().zip(places.iter()) {
+        let shown = lines.into_iter().skip(scroll).take(height);
+        shown.collect::<Text>().render(*place, frame.buffer_mut());
+    }
+    if longest > height {
+        let last = (scroll + height).min(longest);
+        let remark = format!(" lines {} to {last} of {longest} ", scroll + 1);
+        let place = Rect {
+            y: area.bottom().saturating_sub(1),
+            height: 1.min(area.height),
+            width: area.width.saturating_sub(2),
+            ..area
+        };
+        let line = Line::styled(remark, theme.label()).right_aligned();
+        line.render(place, frame.buffer_mut());
     }
 }
 
 /// Returns how many lines can be scrolled out when help has this area.
 pub fn scroll_max(model: &Model, area: Rect) -> usize {
-    let height = usize::from(area.height.saturating_sub(2));
-    let is_wide = area.width.saturating_sub(2) >= TWO_COLUMNS_MIN;
-    let lines = if is_wide {
-        column_height(model)
-    } else {
-        lines(model).len()
-    };
-    lines.saturating_sub(height)
+    let columns = columns(model, area.width.saturating_sub(2));
+    let longest = columns.iter().map(Vec::len).max().unwrap_or(0);
+    longest.saturating_sub(rows(area))
 }
 
-/// The first column holds the keys that work everywhere and in tables.
-fn column_height(model: &Model) -> usize {
-    let sections = SECTIONS.iter().take(3);
-    sections
-        .map(|(context, title)| section(model, *context, title).len())
-        .sum()
+/// Returns how many lines are seen in this area.
+pub fn rows(area: Rect) -> usize {
+    usize::from(area.height.saturating_sub(2))
 }
 
-fn lines(model: &Model) -> Vec<Line<'static>> {
-    SECTIONS
-        .iter()
-        .flat_map(|(context, title)| section(model, *context, title))
-        .collect()
+fn title(model: &Model, theme: Theme) -> String {
+    let search = &model.help.line;
+    if model.help.is_typed {
+        let (before, after) = search.parts();
+        let cursor = theme.glyphs().cursor;
+        let (before, after) = (
+            text::fit_end(theme, before, 30),
+            text::fit(theme, after, 20),
+        );
+        return format!("Help /{before}{cursor}{after}");
+    }
+    match search.text() {
+        "" => "Help (Down scrolls, / searches, Esc closes)".to_owned(),
+        words => format!("Help /{} (Esc shows all)", text::fit(theme, words, 40)),
+    }
 }
 
-fn section(model: &Model, context: Context, title: &'static str) -> Vec<Line<'static>> {
+/// Returns the lines, in two columns of sections where there is room.
+fn columns(model: &Model, width: u16) -> Vec<Vec<Line<'static>>> {
     let theme = Theme::of(model);
-    let mut lines = vec![Line::styled(format!(" {title}"), theme.value())];
-    let bindings = model.keymap.bindings();
-    let has_numbers = model.keymap.has_panel_numbers();
-    for binding in bindings.filter(|binding| binding.context == context) {
-        match binding.action {
-            Action::Focus(Panel::Overview) if has_numbers => {
-                lines.push(line(theme, "1 to 9", "the panel with that number"));
-            }
-            Action::Focus(_) if has_numbers => {}
-            _ => lines.push(line(theme, &keymap::key_names(&binding), binding.text)),
+    let is_wide = width >= TWO_COLUMNS_MIN;
+    let room = if is_wide { width / 2 } else { width };
+    let sections = help::sections(model, model.help.line.text());
+    let drawn: Vec<Vec<Line>> = sections
+        .iter()
+        .map(|section| lines(theme, section, room))
+        .collect();
+    let all: usize = drawn.iter().map(Vec::len).sum();
+    if !is_wide {
+        return vec![drawn.concat()];
+    }
+    let (mut left, mut right) = (Vec::new(), Vec::new());
+    for lines in drawn {
+        let is_left = right.is_empty() && left.len() + lines.len() / 2 <= all / 2;
+        let column = if is_left { &mut left } else { &mut right };
+        column.extend(lines);
+    }
+    vec![left, right]
+}
+
+fn lines(theme: Theme, section: &help::Section, room: u16) -> Vec<Line<'static>> {
+    let mut lines = vec![Line::styled(format!(" {}", section.title), theme.value())];
+    let width = usize::from(room).saturating_sub(NAME_WIDTH + 5).max(16);
+    for (name, said) in &section.lines {
+        let wide = text::columns(name) > NAME_WIDTH;
+        if wide {
+            lines.push(Line::styled(format!("   {name}"), theme.key()));
+        }
+        let said = text::fit(theme, said, u16::MAX);
+        for (index, row) in text::wrap(&said, width).into_iter().enumerate() {
+            let name = if index == 0 && !wide {
+                name.as_str()
+            } else {
+                ""
+            };
+            lines.push(Line::from(vec![
+                Span::styled(format!("   {name:<NAME_WIDTH$} "), theme.key()),
+                Span::raw(said[row].to_owned()),
+            ]));
         }
     }
     lines.push(Line::default());
     lines
-}
-
-fn line(theme: Theme, keys: &str, text: &str) -> Line<'static> {
-    Line::from(vec![
-        Span::styled(format!("   {keys:<KEYS_WIDTH$} "), theme.key()),
-        Span::raw(text.to_owned()),
-    ])
 }

@@ -1,5 +1,6 @@
 //! Text and numbers as they are shown: harmless, of a known width, with their thousands apart.
 
+use std::ops::Range;
 use std::time::Duration;
 
 use unicode_width::UnicodeWidthChar;
@@ -43,6 +44,46 @@ pub fn fit(theme: Theme, text: &str, width: u16) -> String {
         cut.push(theme.glyphs().cut);
     }
     cut
+}
+
+/// Returns the end of a text in so many columns.
+pub fn fit_end(theme: Theme, text: &str, width: u16) -> String {
+    let fitted = fit(theme, text, u16::MAX);
+    let surplus = columns(&fitted).saturating_sub(usize::from(width));
+    if surplus == 0 {
+        return fitted;
+    }
+    format!(
+        "{}{}",
+        theme.glyphs().cut,
+        skip_columns(&fitted, surplus + 1)
+    )
+}
+
+/// Splits a harmless text into rows of so many columns, at blanks where there are some.
+pub fn wrap(text: &str, width: usize) -> Vec<Range<usize>> {
+    let width = width.max(1);
+    let mut rows = Vec::new();
+    let (mut start, mut used, mut blank) = (0, 0, None);
+    let mut rest = text.char_indices().peekable();
+    while let Some(&(at, c)) = rest.peek() {
+        let wide = c.width().unwrap_or(0);
+        if used + wide > width && at > start {
+            // A blank near the beginning is none to break at: long words would leave gaps.
+            let end = blank.filter(|end| end - start > width / 2).unwrap_or(at);
+            rows.push(start..end);
+            (start, blank) = (end, None);
+            used = columns(&text[start..at]);
+            continue;
+        }
+        used += wide;
+        rest.next();
+        if c == ' ' {
+            blank = Some(at + 1);
+        }
+    }
+    rows.push(start..text.len());
+    rows
 }
 
 /// Returns how many columns harmless text takes.
@@ -172,6 +213,27 @@ mod tests {
         assert_eq!(fit(theme(), "robot", 1), "…");
         assert_eq!(fit(theme(), "robot", 0), "");
         assert_eq!(fit(theme(), "a\u{1b}[2Jb\n", 9), "ab·");
+    }
+
+    #[test]
+    fn a_line_that_is_typed_shows_its_end() {
+        assert_eq!(fit_end(theme(), "robot", 5), "robot");
+        assert_eq!(fit_end(theme(), "robots", 5), "…bots");
+        assert_eq!(fit_end(theme(), "箱箱箱", 5), "…箱箱");
+    }
+
+    #[test]
+    fn long_lines_are_wrapped_at_blanks_where_there_are_some() {
+        let wrapped = |text: &'static str, width| -> Vec<&str> {
+            let rows = wrap(text, width).into_iter();
+            rows.map(|row| &text[row]).collect()
+        };
+        assert_eq!(wrapped("", 5), [""]);
+        assert_eq!(wrapped("robot", 5), ["robot"]);
+        assert_eq!(wrapped("one two three", 8), ["one two ", "three"]);
+        assert_eq!(wrapped("a verylongword", 6), ["a very", "longwo", "rd"]);
+        assert_eq!(wrapped("箱箱箱", 5), ["箱箱", "箱"]);
+        assert_eq!(wrapped("箱箱", 1), ["箱", "箱"]);
     }
 
     #[test]

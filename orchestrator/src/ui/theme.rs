@@ -182,6 +182,12 @@ impl Theme {
         Style::new().add_modifier(Modifier::REVERSED)
     }
 
+    /// A part of a text that was looked for.
+    pub fn found(self) -> Style {
+        self.warning()
+            .add_modifier(Modifier::BOLD | Modifier::UNDERLINED)
+    }
+
     /// What changed a moment ago, in one of its two looks.
     pub fn fresh(self, is_lit: bool) -> Style {
         let look = if is_lit {

@@ -19,6 +19,20 @@ const COLUMNS: &[Column<TopicReport>] = &[
         let theme = Theme::of(model);
         Cell::new(text::fit(theme, &topic.kind, width), theme.text())
     }),
+    column(
+        "publishers",
+        (12, 32),
+        1,
+        Side::Left,
+        |model, topic, width| ends(model, &topic.publishers, width),
+    ),
+    column(
+        "listeners",
+        (12, 32),
+        1,
+        Side::Left,
+        |model, topic, width| ends(model, &topic.subscribers, width),
+    ),
 ];
 
 /// Draws the table of topics.
@@ -38,4 +52,14 @@ pub fn draw(model: &Model, frame: &mut Frame, area: Rect) {
         (rows, &model.topics),
         has_cursor,
     );
+}
+
+/// One end is named; of several, their number and as many names as fit.
+fn ends(model: &Model, names: &[String], width: u16) -> Cell {
+    let theme = Theme::of(model);
+    match names {
+        [] => Cell::new("-", theme.muted()),
+        [one] => Cell::new(text::fit(theme, one, width), theme.text()),
+        several => Cell::new(text::count_and_names(theme, several, width), theme.text()),
+    }
 }

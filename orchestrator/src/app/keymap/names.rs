@@ -103,6 +103,19 @@ pub fn action_name(binding: &Binding<'_>) -> String {
             "select-previous"
         }
         .to_owned(),
+        Action::Accelerate(ahead, turn) => match (ahead, turn) {
+            (1.., _) => "ahead",
+            (..=-1, _) => "back",
+            (0, 1..) => "left",
+            (0, ..=0) => "right",
+        }
+        .to_owned(),
+        Action::ChangeStep(by) => if by > 0 {
+            "larger-steps"
+        } else {
+            "smaller-steps"
+        }
+        .to_owned(),
         action => kebab(&format!("{action:?}")),
     };
     let place = match (binding.context, binding.action) {
@@ -110,6 +123,8 @@ pub fn action_name(binding: &Binding<'_>) -> String {
         (Context::Palette, _) => "palette-",
         (Context::Confirm, _) => "confirm-",
         (Context::Quit, _) => "quit-",
+        (Context::Drive, _) => "drive-",
+        (Context::Detail, Action::Cancel) => "detail-",
         (Context::Cursor, Action::Cursor) => "leave-",
         (Context::Cursor, _) => "cursor-",
         (Context::Help, Action::Cancel) => "help-",

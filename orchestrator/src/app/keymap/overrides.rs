@@ -44,14 +44,20 @@ pub enum OverrideError {
     },
 }
 
+use Context as C;
+
 /// Places that hold at once.
-const TOGETHER: [&[Context]; 12] = [
-    &[Context::Performers, Context::Table, Context::Everywhere],
-    &[Context::Table, Context::Everywhere],
-    &[Context::Map, Context::Everywhere],
-    &[Context::Cursor, Context::Everywhere],
-    &[Context::Text, Context::Everywhere],
-    &[Context::Over, Context::Everywhere],
+const TOGETHER: [&[Context]; 16] = [
+    &[C::Performers, C::Table, C::Run, C::Everywhere],
+    &[C::Levels, C::Table, C::Run, C::Everywhere],
+    &[C::Topics, C::Table, C::Run, C::Everywhere],
+    &[C::Table, C::Run, C::Everywhere],
+    &[C::Map, C::Run, C::Everywhere],
+    &[C::Cursor, C::Run, C::Everywhere],
+    &[C::Text, C::Run, C::Everywhere],
+    &[C::Over, C::Everywhere],
+    &[C::Detail, C::Run],
+    &[C::Drive],
     &[Context::Quit],
     &[Context::Filter],
     &[Context::Palette],
@@ -188,7 +194,11 @@ fn is_typed(context: Context, key: Key) -> bool {
 
 fn place_name(context: Context) -> &'static str {
     match context {
-        Context::Everywhere => "everywhere",
+        Context::Everywhere | Context::Run => "everywhere",
+        Context::Detail => "in details",
+        Context::Drive => "while a robot is driven",
+        Context::Levels => "in Levels",
+        Context::Topics => "in Topics",
         Context::Table => "in tables",
         Context::Performers => "in Performers",
         Context::Map => "in Map",
@@ -228,8 +238,8 @@ mod tests {
     #[test]
     fn new_keys_replace_the_old_ones() {
         let mut model = Model::new("run".to_owned(), true);
-        model.keymap = keymap("toggle-play", &["x", "Ctrl-P"]).unwrap();
-        assert_eq!(action(&model, Key::Char('x')), Some(Action::TogglePlay));
+        model.keymap = keymap("toggle-play", &["P", "Ctrl-P"]).unwrap();
+        assert_eq!(action(&model, Key::Char('P')), Some(Action::TogglePlay));
         assert_eq!(action(&model, Key::Ctrl('p')), Some(Action::TogglePlay));
         assert_eq!(action(&model, Key::Char(' ')), None);
         assert_eq!(action(&model, Key::Char('n')), Some(Action::Step(1)));
@@ -239,12 +249,12 @@ mod tests {
 
     #[test]
     fn an_action_of_several_places_has_its_keys_in_all_of_them() {
-        let keymap = keymap("up", &["w"]).unwrap();
+        let keymap = keymap("up", &["u"]).unwrap();
         let ups = keymap
             .bindings()
             .filter(|one| one.action == Action::Move(-1));
         let keys: Vec<_> = ups.map(|one| one.keys.to_vec()).collect();
-        assert!(keys.len() >= 2 && keys.iter().all(|keys| *keys == [Key::Char('w')]));
+        assert!(keys.len() >= 2 && keys.iter().all(|keys| *keys == [Key::Char('u')]));
     }
 
     #[test]

@@ -1,10 +1,12 @@
-//! What a line of the palette may become: commands, then levels, peers and performers by name.
+//! What a line of the palette may become: commands, then levels, peers, performers, topics and
+//! files by name.
 
 use protocol::Role;
 
-use super::{Named, Word, words};
+use super::{Word, words};
+use crate::app::drive;
 use crate::app::model::Model;
-use crate::control::reset_kinds;
+use crate::control::{Named, reset_kinds};
 
 /// The most names that are offered at once.
 const NAMES_MAX: usize = 8;
@@ -19,6 +21,19 @@ pub enum Candidate<'a> {
     Word(&'static Word),
     /// A name that a command takes.
     Name(&'a str),
+}
+
+/// What follows a command.
+#[derive(Clone, Copy)]
+enum Slot {
+    Named(Named),
+    /// A file; a folder of its path is completed at a time.
+    File,
+    Topic,
+    /// The kind of the topic before it.
+    Kind,
+    /// A model that can be driven.
+    Drivable,
 }
 
 /// The part of a line that is being typed, and what it may become.
@@ -44,7 +59,7 @@ impl<'a> Candidate<'a> {
 pub fn candidates<'a>(model: &'a Model, line: &str) -> Vec<Candidate<'a>> {
     let mut candidates = open(model, line).choices;
     candidates.truncate(WORDS_MAX);
-    if let Some(word) = named_word(line) {
+    if let Some(word) = named_word(model, line) {
         candidates.truncate(NAMES_MAX);
         candidates.insert(0, Candidate::Word(word));
     }
@@ -73,34 +88,47 @@ pub fn complete(model: &Model, line: &str) -> String {
     format!("{}{}{space}", open.before, &first[..length])
 }
 
+/// Returns the folder whose files the line may be completed with, as it was typed.
+pub fn folder(model: &Model, line: &str) -> Option<String> {
+    let word = named_word(model, line).filter(|word| word.name == "spawn")?;
+    let start = line.len() - line.trim_start().len() + word.name.len();
+    let path = line[start..].trim_start();
+    if path.contains(char::is_whitespace) {
+        return None;
+    }
+    let length = path.rfind('/').map_or(0, |at| at + 1);
+    Some(path[..length].to_owned())
+}
+
 /// Returns the command of a line on which something follows it.
-fn named_word(line: &str) -> Option<&'static Word> {
+fn named_word(model: &Model, line: &str) -> Option<&'static Word> {
     let (name, _) = line.trim_start().split_once(char::is_whitespace)?;
-    words().find(|word| word.name == name.to_ascii_lowercase())
+    words(model).find(|word| word.name == name.to_ascii_lowercase())
 }
 
 fn open<'a, 'b>(model: &'a Model, line: &'b str) -> Open<'a, 'b> {
     let start = line.len() - line.trim_start().len();
-    let Some(word) = named_word(line) else {
+    let Some(word) = named_word(model, line) else {
         let typed = line[start..].to_ascii_lowercase();
         let passing = |word: &&Word| word.name.starts_with(&typed);
         return Open {
             before: &line[..start],
-            choices: words().filter(passing).map(Candidate::Word).collect(),
+            choices: words(model).filter(passing).map(Candidate::Word).collect(),
             has_more: false,
         };
     };
     let mut at = start + word.name.len();
     at += line[at..].len() - line[at..].trim_start().len();
-    for (index, named) in word.takes.iter().enumerate() {
+    let slots = slots(word);
+    for (index, slot) in slots.iter().enumerate() {
         let rest = &line[at..];
-        let names = names(model, *named);
+        let names = names(model, *slot, line[..at].trim_end());
         // A name that is whole and followed by a blank is done with; names may hold blanks.
         let whole = names
             .iter()
             .filter(|name| rest.strip_prefix(**name).is_some_and(begins_blank))
             .max_by_key(|name| name.len());
-        let has_more = index + 1 < word.takes.len();
+        let has_more = index + 1 < slots.len();
         if let (Some(whole), true) = (whole, has_more) {
             at += whole.len();
             at += line[at..].len() - line[at..].trim_start().len();
@@ -128,7 +156,36 @@ fn begins_blank(rest: &str) -> bool {
     rest.starts_with(char::is_whitespace)
 }
 
-fn names(model: &Model, named: Named) -> Vec<&str> {
+fn slots(word: &Word) -> Vec<Slot> {
+    match word.name {
+        "spawn" => vec![Slot::File],
+        "pub" => vec![Slot::Topic, Slot::Kind],
+        "drive" => vec![Slot::Drivable],
+        _ => word.takes.iter().copied().map(Slot::Named).collect(),
+    }
+}
+
+/// Returns what may stand in a place of the line; `before` is what stands before it.
+fn names<'a>(model: &'a Model, slot: Slot, before: &str) -> Vec<&'a str> {
+    let named = match slot {
+        Slot::Named(named) => named,
+        Slot::File => {
+            let files = model.files.iter().flat_map(|files| &files.names);
+            return files.map(String::as_str).collect();
+        }
+        Slot::Drivable => return drive::drivable(&model.topics),
+        Slot::Topic => {
+            let topics = model.topics.iter();
+            return topics.map(|topic| topic.topic.as_str()).collect();
+        }
+        Slot::Kind => {
+            let is_its = |topic: &&protocol::report::TopicReport| {
+                before.rsplit(char::is_whitespace).next() == Some(&topic.topic)
+            };
+            let topics = model.topics.iter().filter(is_its);
+            return topics.map(|topic| topic.kind.as_str()).collect();
+        }
+    };
     match named {
         Named::Level => model
             .levels
@@ -155,6 +212,7 @@ fn names(model: &Model, named: Named) -> Vec<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::event::FileList;
     use crate::app::fixture;
 
     fn check(line: &str, expected: &str) {
@@ -179,6 +237,7 @@ mod tests {
         check("run", "run-to ");
         check("x", "x");
         check("step 5", "step 5");
+        check("pu", "pub ");
         check("d", "d");
         check("de", "detach");
     }
@@ -196,6 +255,10 @@ mod tests {
         check("reset t", "reset time");
         check("remove bo", "remove box");
         check("set-pose r", "set-pose rover_");
+        check("drive r", "drive rover_");
+        check("pub /model/rover_1/c", "pub /model/rover_1/cmd_vel ");
+        let twist = "pub /model/rover_1/cmd_vel gz.msgs.Twist";
+        check("pub /model/rover_1/cmd_vel ", twist);
     }
 
     #[test]
@@ -205,6 +268,30 @@ mod tests {
         check_candidates("move-cell west ", &["move-cell", "s1", "s2"]);
         check_candidates("step 5", &["step"]);
         check_candidates("fly", &[]);
+    }
+
+    #[test]
+    fn files_are_completed_a_folder_at_a_time() {
+        let mut model = fixture::model();
+        assert_eq!(folder(&model, "spawn wor").as_deref(), Some(""));
+        assert_eq!(folder(&model, "spawn /a/b/c").as_deref(), Some("/a/b/"));
+        assert_eq!(folder(&model, "spawn a.sdf --name"), None);
+        assert_eq!(folder(&model, "remove a"), None);
+        model.files = Some(FileList {
+            folder: String::new(),
+            names: vec!["worlds/".to_owned(), "wheel.sdf".to_owned()],
+        });
+        assert_eq!(complete(&model, "spawn w"), "spawn w");
+        assert_eq!(complete(&model, "spawn wo"), "spawn worlds/");
+        assert_eq!(complete(&model, "spawn wh"), "spawn wheel.sdf");
+    }
+
+    #[test]
+    fn a_view_that_only_watches_is_offered_nothing_that_changes_the_run() {
+        let mut model = fixture::model();
+        model.is_read_only = true;
+        assert_eq!(complete(&model, "pl"), "pl");
+        assert_eq!(complete(&model, "q"), "quit");
     }
 
     #[test]

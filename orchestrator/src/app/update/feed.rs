@@ -8,6 +8,7 @@ use protocol::report::{
 };
 use protocol::{Command, Iteration, PeerInfo, PeerName, PrimaryToObservers, StopReason};
 
+use super::driving;
 use crate::app::event::{Feed, LogLine};
 use crate::app::model::{Connection, Mode, Model};
 use crate::app::plain_text::plain;
@@ -26,6 +27,11 @@ pub(super) fn on_feed(model: &mut Model, feed: Feed) {
         Feed::Topics(topics) => {
             model.topics = topics;
             model.topic_rows.mark_stale();
+        }
+        Feed::Message(heard) => {
+            if let Some(hearing) = &mut model.hearing {
+                hearing.hear(*heard, model.now);
+            }
         }
         Feed::Connected => on_connected(model),
         Feed::Disconnected => on_disconnected(model),
@@ -100,6 +106,7 @@ fn on_performers(model: &mut Model, performers: Vec<PerformerReport>) {
     model.recent.note_performers(before, &performers, model.now);
     model.performers = performers;
     model.performer_rows.mark_stale();
+    driving::on_performers(model);
     if model.map.bounds.is_none() {
         model.map.measure(&model.layout, &model.performers);
     }
@@ -208,6 +215,7 @@ fn on_disconnected(model: &mut Model) {
         model.connection = Connection::Lost { since: model.now };
     }
     model.pending.clear();
+    driving::on_disconnected(model);
 }
 
 fn on_reply(model: &mut Model, command: &Command, result: Result<Iteration, String>) {
@@ -218,6 +226,12 @@ fn on_reply(model: &mut Model, command: &Command, result: Result<Iteration, Stri
         return;
     };
     match result {
+        // A robot that is driven shows that it hears.
+        Ok(_)
+            if matches!(
+                (command, &model.mode),
+                (Command::Publish { .. }, Mode::Drive(_))
+            ) => {}
         Ok(iteration) => model.notify(format!("{name}: done at iteration {iteration}"), false),
         Err(reason) => model.notify(format!("{name} failed: {reason}"), true),
     }

@@ -1,6 +1,6 @@
 //! The mouse, acted on by what is under it.
 
-use super::{keys, map};
+use super::{looking, map};
 use crate::app::command::Effect;
 use crate::app::event::{Mouse, MouseAction};
 use crate::app::model::{Mode, Model};
@@ -23,7 +23,9 @@ pub(super) fn on_mouse(model: &mut Model, mouse: Mouse) -> Option<Effect> {
             on_text(model, mouse.action);
             return None;
         }
-        Mode::Palette { .. } | Mode::Confirm(_) | Mode::Ended { .. } => return None,
+        Mode::Palette { .. } | Mode::Confirm(_) | Mode::Drive(_) | Mode::Ended { .. } => {
+            return None;
+        }
     }
     match mouse.action {
         MouseAction::Press => on_press(model, mouse),
@@ -48,8 +50,8 @@ pub(super) fn on_toggle(model: &mut Model) -> Effect {
 
 fn on_text(model: &mut Model, action: MouseAction) {
     match action {
-        MouseAction::ScrollUp => keys::on_move(model, -WHEEL_ROWS),
-        MouseAction::ScrollDown => keys::on_move(model, WHEEL_ROWS),
+        MouseAction::ScrollUp => looking::on_move(model, -WHEEL_ROWS),
+        MouseAction::ScrollDown => looking::on_move(model, WHEEL_ROWS),
         MouseAction::Press => model.mode = Mode::Browse,
         MouseAction::Drag => {}
     }
@@ -62,7 +64,7 @@ fn on_press(model: &mut Model, mouse: Mouse) {
     model.mode = Mode::Browse;
     let was_focused = model.focus == panel;
     if !was_focused {
-        keys::focus(model, panel);
+        looking::focus(model, panel);
     }
     if panel == Panel::Map {
         if model.places.plot_at(mouse.x, mouse.y).is_some() {
@@ -77,7 +79,7 @@ fn on_press(model: &mut Model, mouse: Mouse) {
     let is_again = was_focused && table(model, panel).is_some_and(|rows| rows.cursor() == row);
     select_row(model, panel, row);
     if is_again {
-        keys::show_detail(model);
+        looking::on_detail(model);
     }
 }
 
@@ -120,9 +122,9 @@ fn on_wheel(model: &mut Model, mouse: Mouse, turns: i8) {
         // Texts page by the rows of the focused panel, so they get the focus first.
         Panel::Events | Panel::Logs => {
             if model.focus != panel {
-                keys::focus(model, panel);
+                looking::focus(model, panel);
             }
-            keys::on_move(model, by);
+            looking::on_move(model, by);
         }
         Panel::Overview | Panel::Latency => {}
     }

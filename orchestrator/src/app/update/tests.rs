@@ -12,6 +12,11 @@ use crate::app::fixture::{self, NOW, feed};
 use crate::app::model::{Connection, Mode, Model, Question};
 use crate::app::panel::Panel;
 
+mod control;
+mod driving;
+mod looking;
+mod typing;
+
 fn press(model: &mut Model, key: Key) -> Option<Effect> {
     let effect = update(model, Event::Key(key), NOW);
     model.settle();
@@ -132,7 +137,7 @@ fn stopping_is_asked_for_before_it_is_done() {
     for answer in [Key::Char('n'), Key::Esc] {
         let mut model = fixture::model();
         assert_eq!(press(&mut model, Key::Char('S')), None);
-        assert_eq!(model.mode, Mode::Confirm(Question::Stop));
+        assert!(matches!(model.mode, Mode::Confirm(_)));
         assert_eq!(press(&mut model, answer), None);
         assert_eq!(model.mode, Mode::Browse);
     }
@@ -217,7 +222,7 @@ fn the_palette_runs_commands_and_says_what_is_wrong() {
     let Mode::Palette { line, error } = &model.mode else {
         panic!("{:?}", model.mode)
     };
-    assert_eq!(line, "step x");
+    assert_eq!(line.text(), "step x");
     assert!(error.as_ref().unwrap().contains("whole number"));
     press(&mut model, Key::Backspace);
     type_text(&mut model, "100");
@@ -259,7 +264,7 @@ fn the_palette_asks_before_it_stops() {
     press(&mut model, Key::Char(':'));
     type_text(&mut model, "stop");
     assert_eq!(press(&mut model, Key::Enter), None);
-    assert_eq!(model.mode, Mode::Confirm(Question::Stop));
+    assert_eq!(control::asked(&model), "Stop the run on all its peers?");
 }
 
 #[test]

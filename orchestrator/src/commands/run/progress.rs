@@ -110,6 +110,7 @@ impl Known {
             | Feed::History(_)
             | Feed::Layout(_)
             | Feed::Topics(_)
+            | Feed::Message(_)
             | Feed::Connected
             | Feed::Disconnected
             | Feed::Progress(_)

@@ -1,12 +1,37 @@
-//! Messages in protobuf's text format, without fields that have the value zero, as `gz topic`
-//! prints them.
+//! Messages as text: written in protobuf's text format, without fields that have the value zero, as
+//! `gz topic` prints them, and read as users type them.
 
 use std::fmt::Write as _;
 
+use messages::{Kind, MessageError, TextFormatError};
 use serde_json::{Map, Value};
 
+/// A text that is no message.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ReadMessageError {
+    /// It begins as JSON and is none.
+    #[error("the message is no JSON")]
+    Json(#[from] serde_json::Error),
+    /// It has fields that the message has not.
+    #[error(transparent)]
+    Message(#[from] MessageError),
+    /// It is no text format of protobuf.
+    #[error(transparent)]
+    Text(#[from] TextFormatError),
+}
+
+/// Reads a message that a user typed: JSON, or protobuf's text format.
+pub(crate) fn read(kind: &Kind, text: &str) -> Result<Value, ReadMessageError> {
+    let text = text.trim();
+    if !text.starts_with('{') {
+        return Ok(messages::text_format::parse(kind, text)?);
+    }
+    let json: Value = serde_json::from_str(text)?;
+    Ok(kind.to_json(&kind.from_json(json)?)?)
+}
+
 /// Returns a message as text, every line with its end.
-pub(super) fn render(message: &Value) -> String {
+pub(crate) fn render(message: &Value) -> String {
     let mut text = String::new();
     if let Value::Object(fields) = message {
         add_fields(fields, 0, &mut text);

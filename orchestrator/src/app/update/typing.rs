@@ -1,0 +1,227 @@
+//! What is typed: filters, commands, and words that are looked for in help.
+
+use protocol::Command;
+
+use super::control::{ask_to_stop, on_step, send};
+use super::{driving, keys, looking};
+use crate::app::command::{Effect, ViewEnd};
+use crate::app::event::{FileList, Key};
+use crate::app::filter::Filter;
+use crate::app::keymap;
+use crate::app::line_edit::LineEdit;
+use crate::app::model::{HelpSearch, Mode, Model};
+use crate::app::palette::{self, Request, completion};
+
+/// Begins to type a command.
+pub(super) fn open_palette(model: &mut Model, text: &str) {
+    model.history.restart();
+    model.files = None;
+    model.mode = Mode::Palette {
+        line: LineEdit::new(text),
+        error: None,
+    };
+}
+
+/// Begins to type a command that names a file.
+pub(super) fn open_palette_and_list(model: &mut Model, text: &str) -> Option<Effect> {
+    open_palette(model, text);
+    list_files(model)
+}
+
+/// Begins to type a filter, or words to look for in help.
+pub(super) fn open_filter(model: &mut Model) {
+    if let Mode::Help { .. } = model.mode {
+        model.help.is_typed = true;
+        return;
+    }
+    let filter = model.focus.filter(model);
+    let text = filter.map_or("", |filter| filter.text()).to_owned();
+    model.filter_line = LineEdit::new(text);
+    model.mode = Mode::Filter;
+}
+
+/// Shows help, lines with these words alone.
+pub(super) fn open_help(model: &mut Model, search: &str) {
+    model.help = HelpSearch {
+        line: LineEdit::new(search),
+        is_typed: false,
+    };
+    model.mode = Mode::Help { scroll: 0 };
+}
+
+/// Clears what is typed; tells whether the mode is left, too.
+pub(super) fn cancel(model: &mut Model) -> bool {
+    match model.mode {
+        Mode::Filter => looking::set_filter(model, Filter::default()),
+        Mode::Help { .. } if model.help.is_typed || !model.help.line.text().is_empty() => {
+            model.help = HelpSearch::default();
+            return false;
+        }
+        _ => {}
+    }
+    true
+}
+
+/// A key without a meaning of its own is text where text is typed.
+pub(super) fn on_typed(model: &mut Model, key: Key) -> Option<Effect> {
+    match &mut model.mode {
+        Mode::Palette { line, error } => {
+            *error = None;
+            if key == Key::Backspace && line.text().is_empty() {
+                model.mode = Mode::Browse;
+            } else {
+                line.edit(key);
+            }
+            return list_files(model);
+        }
+        Mode::Filter => {
+            if model.filter_line.edit(key) {
+                take_filter(model);
+            }
+        }
+        Mode::Help { scroll } if model.help.is_typed => {
+            model.help.line.edit(key);
+            *scroll = 0;
+        }
+        Mode::Browse => on_unknown(model, key),
+        Mode::Confirm(_) => model.notify("y for yes, n for no", false),
+        Mode::Drive(_) => model.notify("arrows drive, Space stops, Esc leaves", false),
+        Mode::Help { .. } | Mode::Detail { .. } | Mode::Ended { .. } => {}
+    }
+    None
+}
+
+/// Takes a pasted text where text is typed.
+pub(super) fn on_paste(model: &mut Model, text: &str) -> Option<Effect> {
+    match &mut model.mode {
+        Mode::Palette { line, error } => {
+            *error = None;
+            line.insert(text);
+            return list_files(model);
+        }
+        Mode::Filter => {
+            model.filter_line.insert(text);
+            take_filter(model);
+        }
+        Mode::Help { scroll } if model.help.is_typed => {
+            model.help.line.insert(text);
+            *scroll = 0;
+        }
+        Mode::Browse
+        | Mode::Confirm(_)
+        | Mode::Drive(_)
+        | Mode::Help { .. }
+        | Mode::Detail { .. }
+        | Mode::Ended { .. } => {
+            model.notify(
+                "pasted text goes into a command line: : opens it, / a filter",
+                false,
+            );
+        }
+    }
+    None
+}
+
+/// Takes the files of a folder, unless another one is typed by now.
+pub(super) fn on_files(model: &mut Model, files: FileList) {
+    let waited = model.files.as_ref().map(|waited| &waited.folder);
+    if waited == Some(&files.folder) {
+        model.files = Some(files);
+    }
+}
+
+/// Runs the line of the palette.
+pub(super) fn on_palette(model: &mut Model, line: LineEdit) -> Option<Effect> {
+    let request = match palette::parse(model, line.text()) {
+        Ok(request) => request,
+        Err(error) => {
+            model.mode = Mode::Palette {
+                line,
+                error: Some(error),
+            };
+            return None;
+        }
+    };
+    model.history.push(line.text());
+    match request {
+        Request::Command(Command::Stop) if !model.is_read_only => ask_to_stop(model),
+        Request::Command(Command::Step { count }) => return on_step(model, count),
+        Request::Command(command) => return send(model, command),
+        Request::Drive(name) => return driving::begin(model, &name),
+        Request::Quit => return keys::on_quit(model),
+        Request::Detach => return Some(Effect::End(ViewEnd::Detach)),
+        Request::Help(words) => open_help(model, &words),
+    }
+    None
+}
+
+pub(super) fn on_complete(model: &mut Model) -> Option<Effect> {
+    if let Mode::Palette { line, .. } = &model.mode {
+        // What stands behind the cursor is not completed, and must not get lost.
+        let (before, after) = line.parts();
+        let mut line = LineEdit::new(completion::complete(model, before));
+        let after = after.to_owned();
+        line.append(&after);
+        model.mode = Mode::Palette { line, error: None };
+    }
+    list_files(model)
+}
+
+/// Brings an earlier line back, or the one after it.
+pub(super) fn on_history(model: &mut Model, is_back: bool) -> Option<Effect> {
+    let Mode::Palette { line, error } = &mut model.mode else {
+        return None;
+    };
+    let found = if is_back {
+        model.history.previous(line.text())
+    } else {
+        model.history.next_line()
+    };
+    if let Some(found) = found {
+        (*line, *error) = (LineEdit::new(found), None);
+    }
+    list_files(model)
+}
+
+/// Asks for the files that the line may be completed with, once per folder.
+fn list_files(model: &mut Model) -> Option<Effect> {
+    let Mode::Palette { line, .. } = &model.mode else {
+        return None;
+    };
+    let Some(folder) = completion::folder(model, line.parts().0) else {
+        // Another time the folder is looked at anew.
+        model.files = None;
+        return None;
+    };
+    if model
+        .files
+        .as_ref()
+        .is_some_and(|files| files.folder == folder)
+    {
+        return None;
+    }
+    model.files = Some(FileList {
+        folder: folder.clone(),
+        names: Vec::new(),
+    });
+    Some(Effect::ListFiles(folder))
+}
+
+fn take_filter(model: &mut Model) {
+    let filter = Filter::new(model.filter_line.text());
+    looking::set_filter(model, filter);
+}
+
+/// Says where a key works that does nothing here.
+fn on_unknown(model: &mut Model, key: Key) {
+    let name = keymap::key_name(key);
+    let of_panel = |binding: keymap::Binding<'_>| {
+        let place = keymap::place_name(binding.context)?;
+        Some((place, binding.text))
+    };
+    let text = match keymap::elsewhere(model, key).find_map(of_panel) {
+        Some((place, text)) => format!("{name} works in {place}: {text}; ? shows all keys"),
+        None => format!("{name} does nothing here; ? shows all keys"),
+    };
+    model.notify(text, false);
+}
