@@ -7,6 +7,7 @@
 
 pub mod command;
 pub mod detail;
+pub mod ended;
 pub mod event;
 pub mod filter;
 pub mod keymap;
@@ -23,6 +24,7 @@ pub mod projection;
 pub mod recent;
 pub mod rows;
 pub mod scrollback;
+pub mod start_up;
 pub mod trails;
 pub mod update;
 

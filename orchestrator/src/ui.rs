@@ -20,6 +20,7 @@ pub mod palette;
 pub mod peers;
 pub mod performers;
 pub mod sparkline;
+pub mod starting;
 pub mod table;
 pub mod text;
 pub mod theme;
@@ -61,16 +62,15 @@ pub fn draw(model: &Model, frame: &mut Frame) {
         frame.buffer_mut().set_style(body, Theme::of(model).stale());
     }
     match &model.mode {
-        Mode::Browse | Mode::Filter => {}
+        Mode::Browse => starting::draw(model, frame, body),
+        Mode::Filter => {}
         Mode::Palette { line, error } => {
             palette::draw(model, frame, body, (line, error.as_deref()));
         }
         Mode::Confirm(question) => confirm::draw(model, frame, body, *question),
         Mode::Detail { scroll } => detail::draw(model, frame, body, *scroll),
         Mode::Help { scroll } => help::draw(model, frame, body, *scroll),
-        Mode::Ended { reason, logs } => {
-            ended::draw(model, frame, body, (reason, logs.as_deref()));
-        }
+        Mode::Ended { scroll } => ended::draw(model, frame, body, *scroll),
     }
     footer::draw(model, frame, places.footer);
 }
@@ -93,10 +93,20 @@ pub fn measure(model: &mut Model, area: Rect) {
         height: places.footer.y.saturating_sub(places.message.bottom()),
         ..area
     };
-    if let Mode::Help { scroll } = model.mode {
-        model.mode = Mode::Help {
-            scroll: scroll.min(help::scroll_max(model, body)),
-        };
+    match model.mode {
+        Mode::Help { scroll } => {
+            let scroll = scroll.min(help::scroll_max(model, body));
+            model.mode = Mode::Help { scroll };
+        }
+        Mode::Ended { scroll } => {
+            let scroll = scroll.min(ended::scroll_max(model, body));
+            model.mode = Mode::Ended { scroll };
+        }
+        Mode::Browse
+        | Mode::Filter
+        | Mode::Palette { .. }
+        | Mode::Confirm(_)
+        | Mode::Detail { .. } => {}
     }
 }
 

@@ -32,8 +32,10 @@ const REFRESH_HZ_MAX: u32 = 60;
 pub struct ViewOptions {
     /// The run's name.
     pub run: String,
-    /// Whether the run ends with the view.
+    /// Whether this view started the run, so that leaving it asks what becomes of the run.
     pub owns_run: bool,
+    /// Whether nothing of the run may be changed from here.
+    pub is_read_only: bool,
     /// Whether colours may be used; not under `NO_COLOR`.
     pub color: bool,
     /// The most frames per second.
@@ -45,6 +47,7 @@ impl Default for ViewOptions {
         Self {
             run: String::new(),
             owns_run: false,
+            is_read_only: false,
             color: true,
             refresh_hz: 10,
         }
@@ -65,6 +68,7 @@ pub async fn run(
     let frame_time = Duration::from_secs(1) / refresh_hz;
     let mut model = Model::new(options.run, options.owns_run);
     model.has_color = options.color;
+    model.is_read_only = options.is_read_only;
     model.has_unicode = has_unicode(|name| std::env::var(name).ok());
     let mut signals = Signals::new()?;
     let mut screen = Screen::enter()?;
@@ -81,10 +85,10 @@ pub async fn run(
         // The order matters: neither a flood of news nor a slow screen keeps keys from acting.
         let event = tokio::select! {
             biased;
-            () = signals.next() => return Ok(ViewEnd::Interrupted),
+            end = signals.next() => return Ok(end),
             event = input.next() => match event {
                 Some(event) => event,
-                None => return Ok(ViewEnd::Interrupted),
+                None => return Ok(ViewEnd::HungUp),
             },
             () = sleep_until(next_frame), if model.has_changed => {
                 screen.draw(&mut model)?;
@@ -167,11 +171,11 @@ impl Signals {
         })
     }
 
-    async fn next(&mut self) {
+    async fn next(&mut self) -> ViewEnd {
         tokio::select! {
-            _ = self.terminate.recv() => {}
-            _ = self.interrupt.recv() => {}
-            _ = self.hang_up.recv() => {}
+            _ = self.terminate.recv() => ViewEnd::Interrupted,
+            _ = self.interrupt.recv() => ViewEnd::Interrupted,
+            _ = self.hang_up.recv() => ViewEnd::HungUp,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Which key does what, and where: one table, from which help and footer are made too.
 
 use super::event::Key;
-use super::model::{Mode, Model};
+use super::model::{Mode, Model, Question};
 use super::panel::Panel;
 
 /// Where a key has a meaning.
@@ -25,10 +25,14 @@ pub enum Context {
     Palette,
     /// Where a question is asked.
     Confirm,
+    /// Where it is asked what becomes of the run.
+    Quit,
     /// Where the keys are shown.
     Help,
     /// On the last screen.
     Ended,
+    /// In every panel after the run's end.
+    Over,
 }
 
 /// What a key does.
@@ -70,6 +74,7 @@ pub enum Action {
     Complete,
     Cancel,
     Leave,
+    ShowEnd,
 }
 
 /// A line of the keymap.
@@ -117,7 +122,7 @@ pub const BINDINGS: &[Binding] = &[
     bind(C::Everywhere, &[K::Char('N')], A::Step(10), "", "ten iterations while paused"),
     bind(C::Everywhere, &[K::Char('?')], A::Help, "help", "show all keys"),
     bind(C::Everywhere, &[K::Char('q'), K::Ctrl('c')], A::Quit,
-        "quit", "leave; stop the run if this view started it"),
+        "quit", "leave; the view that started the run asks what becomes of it"),
     bind(C::Everywhere, &[K::Char('d')], A::Detach, "", "detach: leave, the run goes on"),
     bind(C::Everywhere, &[K::Char('S')], A::Stop, "", "stop the run"),
     bind(C::Everywhere, &[K::Char(':')], A::Palette, "command", "type a command; Tab completes"),
@@ -198,8 +203,17 @@ pub const BINDINGS: &[Binding] = &[
         "close", "close this help"),
     bind(C::Help, &[K::Up, K::Char('k')], A::Move(-1), "", "line up"),
     bind(C::Help, &[K::Down, K::Char('j')], A::Move(1), "scroll", "line down"),
-    bind(C::Ended, &[K::Enter, K::Esc, K::Char('q'), K::Ctrl('c')], A::Leave,
-        "leave", "leave the view"),
+    bind(C::Quit, &[K::Char('s'), K::Char('y'), K::Ctrl('c')], A::Accept,
+        "stop the run", "stop the run and leave"),
+    bind(C::Quit, &[K::Char('d')], A::Detach, "leave it running", "leave; the run goes on"),
+    bind(C::Quit, &[K::Char('n'), K::Esc], A::Cancel, "stay", "stay in the view"),
+    bind(C::Ended, &[K::Enter, K::Char('q'), K::Ctrl('c')], A::Leave, "leave", "leave the view"),
+    bind(C::Ended, &[K::Esc, K::Tab, K::Char('b')], A::Cancel,
+        "look around", "browse the panels as they were at the end"),
+    bind(C::Ended, &[K::Char('y')], A::Copy, "copy", "copy how the run ended"),
+    bind(C::Ended, &[K::Up, K::Char('k')], A::Move(-1), "", "line up"),
+    bind(C::Ended, &[K::Down, K::Char('j')], A::Move(1), "scroll", "line down"),
+    bind(C::Over, &[K::Char('e')], A::ShowEnd, "end", "how the run ended"),
 ];
 
 /// Returns the contexts that hold now, the most special first.
@@ -215,7 +229,8 @@ pub fn contexts(model: &Model) -> &'static [Context] {
         },
         Mode::Filter => &[C::Filter],
         Mode::Palette { .. } => &[C::Palette],
-        Mode::Confirm(_) => &[C::Confirm],
+        Mode::Confirm(Question::Quit) => &[C::Quit],
+        Mode::Confirm(Question::Stop) => &[C::Confirm],
         Mode::Help { .. } | Mode::Detail { .. } => &[C::Help],
         Mode::Ended { .. } => &[C::Ended],
     }
@@ -223,14 +238,25 @@ pub fn contexts(model: &Model) -> &'static [Context] {
 
 /// Returns the bindings that hold now, the most special first.
 pub fn active(model: &Model) -> impl Iterator<Item = &'static Binding> {
-    let is_open = |binding: &&Binding| binding.action != Action::Detach || !model.owns_run;
+    let over: &[Context] = match model.mode {
+        Mode::Browse if model.is_over() => &[Context::Over],
+        _ => &[],
+    };
+    let is_open = |binding: &&Binding| !model.is_over() || !is_for_living(binding.action);
     let of = |context: &Context| {
         let context = *context;
         BINDINGS
             .iter()
             .filter(move |binding| binding.context == context)
     };
-    contexts(model).iter().flat_map(of).filter(is_open)
+    let all = over.iter().chain(contexts(model));
+    all.flat_map(of).filter(is_open)
+}
+
+/// Tells whether an action has a meaning only while the run lives.
+fn is_for_living(action: Action) -> bool {
+    use Action::{Detach, Step, Stop, TogglePlay};
+    matches!(action, TogglePlay | Step(_) | Stop | Detach)
 }
 
 /// Returns what a key does now.
@@ -298,10 +324,10 @@ mod tests {
     }
 
     #[test]
-    fn a_view_that_owns_its_run_cannot_detach() {
-        let mut model = Model::new("run".to_owned(), true);
-        assert_eq!(action(&model, Key::Char('d')), None);
-        model.owns_run = false;
-        assert_eq!(action(&model, Key::Char('d')), Some(Action::Detach));
+    fn every_view_of_a_living_run_can_detach() {
+        for owns_run in [true, false] {
+            let model = Model::new("run".to_owned(), owns_run);
+            assert_eq!(action(&model, Key::Char('d')), Some(Action::Detach));
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! `phalanx show`: one panel as text, CSV or JSON.
 
+mod logs;
+
 use protocol::primary_to_client::Reply;
 use protocol::report::{LevelReport, PeerReport, PerformerReport, Snapshot, Stats};
 use protocol::{Command, ExitCode, PeerName};
@@ -12,6 +14,13 @@ use crate::cli::{ShowArguments, ShownPanel, TableFormat};
 
 /// Prints one panel of a run.
 pub(super) fn show(arguments: &ShowArguments) -> CommandResult {
+    if arguments.panel == ShownPanel::Logs {
+        return logs::show(arguments);
+    }
+    if arguments.logs.is_given() {
+        let message = "--process, --lines and --follow are for `phalanx show logs`";
+        return Err(Failed::message(ExitCode::Usage, message));
+    }
     let target = target::find(arguments.run.as_deref())?;
     let asked = target.ask(Command::Snapshot, arguments.timeout);
     match runtime()?.block_on(asked).map_err(from_ask)? {
@@ -34,6 +43,7 @@ fn json(snapshot: &Snapshot, panel: ShownPanel) -> CommandResult {
         ShownPanel::Peers => output::print_json(&snapshot.peers),
         ShownPanel::Levels => output::print_json(&snapshot.levels),
         ShownPanel::Performers => output::print_json(&snapshot.performers),
+        ShownPanel::Logs => unreachable!("logs are not in a snapshot"),
     }
 }
 
@@ -43,6 +53,7 @@ fn table(snapshot: &Snapshot, panel: ShownPanel) -> Table {
         ShownPanel::Peers => peers(&snapshot.peers),
         ShownPanel::Levels => levels(&snapshot.levels),
         ShownPanel::Performers => performers(&snapshot.performers),
+        ShownPanel::Logs => unreachable!("logs are not in a snapshot"),
     }
 }
 

@@ -91,7 +91,6 @@ fn section(model: &Model, context: Context, title: &'static str) -> Vec<Line<'st
     let mut lines = vec![Line::styled(format!(" {title}"), theme.value())];
     for binding in BINDINGS.iter().filter(|binding| binding.context == context) {
         match binding.action {
-            Action::Detach if model.owns_run => {}
             Action::Focus(Panel::Overview) => {
                 lines.push(line(theme, "1 to 9", "the panel with that number"));
             }

@@ -13,6 +13,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use crate::app::command::{Effect, ViewEnd};
+use crate::app::ended::RunEnded;
 use crate::app::event::{Event, Feed, Key, Mouse, MouseAction};
 use crate::app::fixture::{self, NOW};
 use crate::app::keymap;
@@ -191,7 +192,7 @@ fn the_end_of_the_run_is_seen_from_wherever_one_is() {
     let mut walk = Walk::new(80, 24);
     let reason = StopReason::new(Outcome::PeerLost, "s2 was lost");
     walk.keys("4 z").clicks("dock").types(":pau");
-    walk.feed(Feed::Ended { reason, logs: None })
+    walk.feed(Feed::Ended(Box::new(RunEnded::new(reason))))
         .waits(Duration::from_secs(1))
         .sees("s2 was lost");
     walk.keys("Enter");

@@ -11,6 +11,7 @@ use protocol::{Command, Iteration, PeerInfo, PeerName, PrimaryToObservers, StopR
 use crate::app::event::{Feed, LogLine};
 use crate::app::model::{Connection, Mode, Model};
 use crate::app::plain_text::plain;
+use crate::app::start_up::{StartUp, Starting};
 
 /// The most bytes of a line that are kept.
 const LINE_BYTES_MAX: usize = 4096;
@@ -28,9 +29,15 @@ pub(super) fn on_feed(model: &mut Model, feed: Feed) {
         Feed::Connected => on_connected(model),
         Feed::Disconnected => on_disconnected(model),
         Feed::Log(line) => on_log(model, &line),
+        Feed::Logs(lines) => lines.iter().for_each(|line| on_log(model, line)),
         Feed::Progress(text) => model.progress = Some(text),
+        Feed::StartUp(start_up) => on_start_up(model, start_up),
+        Feed::StartedAnew => on_started_anew(model),
         Feed::Reply { command, result } => on_reply(model, &command, result),
-        Feed::Ended { reason, logs } => model.mode = Mode::Ended { reason, logs },
+        Feed::Ended(ended) => {
+            model.mode = Mode::Ended { scroll: 0 };
+            model.ended = Some(ended);
+        }
     }
 }
 
@@ -39,6 +46,17 @@ pub(super) fn on_closed(model: &mut Model) {
     if !model.is_over() {
         on_disconnected(model);
     }
+}
+
+fn on_start_up(model: &mut Model, start_up: StartUp) {
+    if model.run_state() == RunState::Waiting {
+        model.starting = Some(Starting::new(start_up, model.now));
+    }
+}
+
+fn on_started_anew(model: &mut Model) {
+    model.forget_run();
+    model.notify("another run has begun here", false);
 }
 
 fn on_log(model: &mut Model, line: &LogLine) {
@@ -98,6 +116,7 @@ fn on_stats(model: &mut Model, stats: Stats, peers: Vec<PeerReport>) {
     model.latency.record(&stats);
     if stats.state != RunState::Waiting {
         model.progress = None;
+        model.starting = None;
     }
     model.stats = Some(stats);
     for peer in &peers {

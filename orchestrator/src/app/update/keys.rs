@@ -30,13 +30,14 @@ pub(super) fn on_key(model: &mut Model, key: Key) -> Option<Effect> {
         Action::Quit => return on_quit(model),
         Action::Detach => return Some(Effect::End(ViewEnd::Detach)),
         Action::Leave => return Some(Effect::End(ViewEnd::Ended)),
+        Action::ShowEnd => model.mode = Mode::Ended { scroll: 0 },
         Action::Repaint => return Some(Effect::Repaint),
         Action::Accept => return on_accept(model),
         Action::Cancel => on_cancel(model),
         Action::Complete => on_complete(model),
         Action::Back => on_back(model),
         Action::Detail => show_detail(model),
-        Action::Copy => return detail::detail(model).map(|one| Effect::Copy(one.text())),
+        Action::Copy => return on_copy(model),
         Action::Help => model.mode = Mode::Help { scroll: 0 },
         Action::Filter => model.mode = Mode::Filter,
         Action::Palette => {
@@ -96,7 +97,18 @@ fn on_step(model: &mut Model, count: u64) -> Option<Effect> {
     }
 }
 
+fn on_copy(model: &mut Model) -> Option<Effect> {
+    let text = match (&model.mode, &model.ended) {
+        (Mode::Ended { .. }, Some(ended)) => ended.text(&model.run),
+        _ => detail::detail(model)?.text(),
+    };
+    Some(Effect::Copy(text))
+}
+
 fn on_quit(model: &mut Model) -> Option<Effect> {
+    if model.is_over() {
+        return Some(Effect::End(ViewEnd::Ended));
+    }
     if model.owns_run {
         return ask(model, Question::Quit);
     }
@@ -114,7 +126,7 @@ fn on_accept(model: &mut Model) -> Option<Effect> {
 }
 
 fn on_palette(model: &mut Model, line: String) -> Option<Effect> {
-    match palette::parse(&line, model.owns_run) {
+    match palette::parse(&line) {
         Ok(Request::Command(Command::Stop)) => ask(model, Question::Stop),
         Ok(Request::Command(Command::Step { count })) => on_step(model, count),
         Ok(Request::Command(command)) => send(model, command),
@@ -145,6 +157,8 @@ fn on_back(model: &mut Model) {
         .is_some_and(|filter| !filter.text().is_empty())
     {
         set_filter(model, Filter::default());
+    } else if model.is_over() && !model.is_zoomed {
+        model.mode = Mode::Ended { scroll: 0 };
     } else {
         model.is_zoomed = false;
     }
@@ -196,7 +210,9 @@ fn edit(line: &mut String, key: Key) {
 }
 
 pub(super) fn on_move(model: &mut Model, by: isize) {
-    if let Mode::Help { scroll } | Mode::Detail { scroll } = &mut model.mode {
+    if let Mode::Help { scroll } | Mode::Detail { scroll } | Mode::Ended { scroll } =
+        &mut model.mode
+    {
         *scroll = scroll.saturating_add_signed(by).min(keymap::BINDINGS.len());
         return;
     }
@@ -298,6 +314,9 @@ pub(super) fn send(model: &mut Model, command: Command) -> Option<Effect> {
             model,
             "this view only watches; leave it and attach without --read-only",
         );
+    }
+    if model.is_over() {
+        return refuse(model, "the run is over");
     }
     if model.is_stale() {
         return refuse(model, "the primary cannot be reached");
