@@ -269,7 +269,7 @@ impl Writer<'_, '_, '_> {
     /// Writes a name where it and the cell after it are free.
     fn put(&mut self, (x, y): (u16, u16), name: &str, style: Style) -> bool {
         let end = x.saturating_add(text::columns(name) as u16);
-        let width = (end + 1).min(self.free.right().max(end)) - x;
+        let width = end.saturating_add(1).min(self.free.right().max(end)) - x;
         let is_free = self.free.take((x, y), width);
         if is_free {
             self.write((x, y), name, style);

@@ -196,3 +196,59 @@ fn worlds_have_a_column_when_there_are_several() {
     }));
     walk.sees("cellar").misses("cellar::yard").sees("yard ");
 }
+
+#[test]
+fn the_cursor_is_drawn() {
+    for (width, height) in [(80, 24), (120, 40)] {
+        let mut walk = Walk::new(width, height);
+        walk.keys("4 ] ] c Up Up Right Right")
+            .is_as_kept("map_cursor");
+    }
+}
+
+#[test]
+fn changes_are_drawn() {
+    for (width, height) in [(80, 24), (120, 40)] {
+        let mut walk = Walk::new(width, height);
+        walk.keys("3");
+        change(&mut walk);
+        walk.is_as_kept("changes");
+        walk.model.has_unicode = false;
+        walk.is_as_kept("changes_ascii");
+    }
+}
+
+#[test]
+fn changes_and_a_cursor_are_drawn_at_every_size() {
+    let mut walk = Walk::new(120, 40);
+    walk.keys("4 f c + +");
+    change(&mut walk);
+    for width in (1..=130).step_by(11) {
+        for height in (1..=45).step_by(5) {
+            walk.resizes(width, height).keys("J L H K + -");
+            walk.mouse(MouseAction::Press, (width / 2, height / 2));
+            walk.mouse(MouseAction::Drag, (width, height));
+            walk.keys("0");
+        }
+    }
+}
+
+/// Two hand-offs after some way, a migration and a level that wakes.
+fn change(walk: &mut Walk) {
+    for step in 0..30 {
+        walk.feed(poses(|all| {
+            all[2].position = [12.0 - f64::from(step) * 0.4, -1.0, 0.15];
+            all[2].orientation_xyzw = [0.0, 0.0, 1.0, 0.0];
+        }));
+    }
+    walk.feed(poses(|all| {
+        all[2].position = [0.2, -1.0, 0.15];
+        all[2].orientation_xyzw = [0.0, 0.0, 1.0, 0.0];
+        all[2].level = "west".to_owned();
+        all[2].owner = Some("s1".parse().unwrap());
+    }));
+    walk.feed(affinity(|levels| {
+        levels[2].active = true;
+        levels[3].owner = Some("s2".parse().unwrap());
+    }));
+}
