@@ -142,7 +142,7 @@ fn send(model: &mut Model, wishes: &Sender<Wish>, command: Command, now: Session
 }
 
 /// Tells from the environment whether the terminal shows more than ASCII.
-fn has_unicode(variable: impl Fn(&str) -> Option<String>) -> bool {
+pub(crate) fn has_unicode(variable: impl Fn(&str) -> Option<String>) -> bool {
     let set = |name: &str| variable(name).filter(|value| !value.is_empty());
     // The console of Linux knows UTF-8, but its fonts have no Braille.
     if set("TERM").is_some_and(|term| matches!(term.as_str(), "linux" | "dumb" | "vt100")) {

@@ -1,6 +1,7 @@
 //! The only place where the model changes: one event in, at most one effect out.
 
 mod feed;
+mod history;
 mod keys;
 mod map;
 mod mouse;
