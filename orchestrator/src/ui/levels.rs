@@ -10,7 +10,10 @@ use super::{frame as panel_frame, sparkline, text};
 use crate::app::model::Model;
 use crate::app::panel::Panel;
 use crate::app::recent;
-use crate::app::rows::state_of;
+use crate::app::rows::{cell_us, state_of};
+
+/// Columns of a time.
+const TIME_WIDTH: usize = 7;
 
 const fn column(
     title: &'static str,
@@ -28,7 +31,7 @@ const COLUMNS: &[Column<LevelReport>] = &[
     column("performers|perf", (4, 32), 0, |model, level, width| {
         names(model, &level.performers, width)
     }),
-    column("load", (6, 20), 1, load),
+    column("us/step", (7, 24), 1, load),
     column("ghosts", (6, 24), 2, |model, level, width| {
         names(model, &level.ghosts, width)
     }),
@@ -111,11 +114,15 @@ fn state(model: &Model, level: &LevelReport, width: u16) -> Cell {
     Cell::new(format!("{glyph} {}", state_of(level)), style)
 }
 
-/// The history of a cell's load, in bars of which the highest is the most that any cell had.
+/// The time that a cell takes per step and, where there is room, its history, in bars of which the
+/// highest is the most that any cell took.
 fn load(model: &Model, level: &LevelReport, width: u16) -> Cell {
     let theme = Theme::of(model);
-    let parts = model.level_loads.parts(&level.name, usize::from(width));
-    Cell::new(sparkline::bars(theme, parts), theme.text())
+    let time = text::micros(cell_us(level));
+    let room = usize::from(width).saturating_sub(TIME_WIDTH + 1);
+    let parts = model.level_loads.parts(&level.name, room);
+    let bars = sparkline::bars(theme, parts);
+    Cell::new(format!("{time:>TIME_WIDTH$} {bars}"), theme.text())
 }
 
 fn hand_offs(model: &Model, level: &LevelReport, _: u16) -> Cell {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use protocol::PrimaryToObservers as Status;
-use protocol::report::{LevelReport, PerformerReport};
+use protocol::report::{LevelReport, PeerState, PerformerReport};
 
 use super::Walk;
 use crate::app::command::Effect;
@@ -33,10 +33,10 @@ fn affinity(change: impl FnOnce(&mut Vec<LevelReport>)) -> Feed {
 #[test]
 fn the_cursor_names_what_is_under_it_and_selects_it() {
     let mut walk = Walk::new(120, 40);
-    walk.keys("4 c").sees("┼ x -14").sees("ball (A s1)");
+    walk.keys("4 c").sees("┼ -14").sees("m to A ball");
     walk.keys("Right Right Right Right Down Down Down")
-        .sees("in west")
-        .sees("box (A s1)");
+        .sees(" m  west ")
+        .sees("m to A box");
     walk.keys("Enter");
     assert_eq!(selected(&walk), Some("box"));
     walk.keys("Esc")
@@ -53,7 +53,7 @@ fn the_cursor_takes_the_map_along_at_its_edge() {
         walk.keys("L").sees("┼");
     }
     assert!(walk.model.map.center.is_some());
-    walk.keys("+ + + 0").sees("┼ x");
+    walk.keys("+ + + 0").sees("m to ");
 }
 
 #[test]
@@ -90,9 +90,9 @@ fn a_click_selects_on_the_map_what_the_table_shows() {
 #[test]
 fn a_click_beside_every_performer_selects_none() {
     let mut walk = Walk::new(120, 40);
-    walk.keys("4").clicks("dock");
+    walk.keys("4").clicks("dock ○");
     assert_eq!(selected(&walk), Some("ball"));
-    walk.keys("c").clicks("dock").sees("in dock");
+    walk.keys("c").clicks("dock ○").sees(" m  dock ");
 }
 
 #[test]
@@ -161,15 +161,16 @@ fn a_migration_and_a_level_that_wakes_are_seen() {
 }
 
 #[test]
-fn a_peer_that_leaves_is_seen_below_the_map() {
+fn a_peer_that_leaves_is_seen_below_the_map_and_among_the_peers() {
     let mut walk = Walk::new(120, 40);
     let mut peers = fixture::peers();
-    peers.pop();
+    peers[2].state = PeerState::Gone;
     walk.keys("4").feed(Feed::Status(Status::Stats {
         stats: Box::new(fixture::stats()),
         peers,
     }));
-    walk.sees("» B s2 left").waits(FRESH_TIME).misses("»");
+    walk.sees("» B s2 left").sees("» left ");
+    walk.waits(FRESH_TIME).misses("»").sees("gone");
 }
 
 #[test]
