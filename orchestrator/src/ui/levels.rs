@@ -12,9 +12,6 @@ use crate::app::panel::Panel;
 use crate::app::recent;
 use crate::app::rows::{cell_us, state_of};
 
-/// Columns of a time.
-const TIME_WIDTH: usize = 7;
-
 const fn column(
     title: &'static str,
     widths: (u16, u16),
@@ -31,12 +28,13 @@ const COLUMNS: &[Column<LevelReport>] = &[
     column("performers|perf", (4, 32), 0, |model, level, width| {
         names(model, &level.performers, width)
     }),
-    column("us/step", (7, 24), 1, load),
+    table::column("us/step", (7, 9), 1, Side::Right, time),
+    column("load", (6, 12), 2, load),
     column("ghosts", (6, 24), 2, |model, level, width| {
         names(model, &level.ghosts, width)
     }),
-    table::column("hand-offs", (9, 9), 2, Side::Right, hand_offs),
-    column("models", (6, 24), 3, |model, level, width| {
+    table::column("hand-offs", (9, 9), 3, Side::Right, hand_offs),
+    column("models", (6, 24), 4, |model, level, width| {
         names(model, &level.models_loaded, width)
     }),
     column("world", (8, 20), 3, |model, level, width| {
@@ -114,15 +112,20 @@ fn state(model: &Model, level: &LevelReport, width: u16) -> Cell {
     Cell::new(format!("{glyph} {}", state_of(level)), style)
 }
 
-/// The time that a cell takes per step and, where there is room, its history, in bars of which the
-/// highest is the most that any cell took.
+/// The time that a cell takes per step; none while it stands still.
+fn time(model: &Model, level: &LevelReport, _: u16) -> Cell {
+    let theme = Theme::of(model);
+    if level.suspended {
+        return Cell::new("-", theme.muted());
+    }
+    Cell::new(text::micros(cell_us(level)), theme.text())
+}
+
+/// The history of that time, in bars of which the highest is the most that any cell took.
 fn load(model: &Model, level: &LevelReport, width: u16) -> Cell {
     let theme = Theme::of(model);
-    let time = text::micros(cell_us(level));
-    let room = usize::from(width).saturating_sub(TIME_WIDTH + 1);
-    let parts = model.level_loads.parts(&level.name, room);
-    let bars = sparkline::bars(theme, parts);
-    Cell::new(format!("{time:>TIME_WIDTH$} {bars}"), theme.text())
+    let parts = model.level_loads.parts(&level.name, usize::from(width));
+    Cell::new(sparkline::bars(theme, parts), theme.text())
 }
 
 fn hand_offs(model: &Model, level: &LevelReport, _: u16) -> Cell {

@@ -141,7 +141,8 @@ fn a_hand_off_is_seen_for_a_while_in_both_levels_and_on_the_map() {
     walk.keys("3").misses("»");
     walk.feed(poses(|all| all[2].level = "west".to_owned()));
     walk.sees("» +rover_1 ").sees("» -rover_1 ").sees("»B→");
-    walk.keys("z").sees("» -rover_1 to west").keys("z");
+    walk.resizes(160, 40).keys("z").sees("» -rover_1 to west");
+    walk.resizes(120, 40).keys("z");
     walk.keys("5").sees("» west ");
     walk.waits(Duration::from_millis(2_900)).sees("»");
     walk.waits(Duration::from_millis(100)).misses("»");
