@@ -1,10 +1,12 @@
-//! [`LevelLoads`]: a short history of what each level's cell has to do.
+//! [`LevelLoads`]: a short history of the time that each level's cell takes per step.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use protocol::SessionTime;
 use protocol::report::LevelReport;
+
+use super::rows::cell_us;
 
 /// How many samples a level's history has at most.
 pub const SAMPLES_MAX: usize = 32;
@@ -58,13 +60,9 @@ impl LevelLoads {
     }
 }
 
-/// What a level's cell has to do.
+/// The time that a level's cell takes per step; none while it stands still \[us\].
 fn load(level: &LevelReport) -> f64 {
-    if level.suspended {
-        0.0
-    } else {
-        level.performers.len() as f64
-    }
+    if level.suspended { 0.0 } else { cell_us(level) }
 }
 
 #[cfg(test)]
@@ -72,9 +70,12 @@ mod tests {
     use super::*;
     use crate::app::fixture::{self, NOW};
 
-    fn with_performers(count: usize) -> Vec<LevelReport> {
+    fn taking(time_us: f64) -> Vec<LevelReport> {
         let mut levels = fixture::levels();
-        levels[0].performers = vec!["one".to_owned(); count];
+        for (level, part) in levels.iter_mut().zip([1.0, 0.25, 0.0, 1.0]) {
+            (level.physics_us, level.systems_us) = (time_us * part, 0.0);
+            level.sensors_us = 0.0;
+        }
         levels
     }
 
@@ -86,13 +87,13 @@ mod tests {
     fn loads_are_parts_of_the_greatest_one() {
         let mut loads = LevelLoads::default();
         assert!(west(&loads).is_empty());
-        for (second, count) in [1, 4, 8, 2].into_iter().enumerate() {
+        for (second, time_us) in [1.0, 4.0, 8.0, 2.0].into_iter().enumerate() {
             let now = NOW + Duration::from_secs(second as u64);
-            loads.record(&with_performers(count), now);
-            loads.record(&with_performers(9), now + Duration::from_millis(50));
+            loads.record(&taking(time_us), now);
+            loads.record(&taking(9.0), now + Duration::from_millis(50));
         }
         assert_eq!(west(&loads), [0.5, 1.0, 0.25]);
-        assert_eq!(loads.parts("east", 1).next(), Some(0.25));
+        assert_eq!(loads.parts("east", 1).next(), Some(0.0625));
         assert_eq!(loads.parts("yard", 1).next(), Some(0.0), "suspended");
     }
 
@@ -100,7 +101,7 @@ mod tests {
     fn a_history_is_bounded_and_ends_with_its_level() {
         let mut loads = LevelLoads::default();
         for second in 0..100 {
-            loads.record(&with_performers(1), NOW + Duration::from_secs(second));
+            loads.record(&taking(1.0), NOW + Duration::from_secs(second));
         }
         assert_eq!(loads.parts("west", usize::MAX).count(), SAMPLES_MAX);
         loads.record(&[], NOW + Duration::from_secs(200));

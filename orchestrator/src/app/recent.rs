@@ -167,6 +167,13 @@ impl Recent {
         names.collect()
     }
 
+    /// Returns the levels whose cells changed, or that performers came to or left.
+    pub fn changed_levels(&self) -> BTreeSet<&str> {
+        let by_hand_off = self.hand_offs.iter().flat_map(|one| [&one.from, &one.to]);
+        let names = self.levels.keys().chain(by_hand_off);
+        names.map(String::as_str).collect()
+    }
+
     /// Returns the hand-offs to a level and from it, the newest last.
     pub fn hand_offs_of(&self, level: &str) -> impl Iterator<Item = &HandOff> {
         let is_of = move |one: &&HandOff| one.from == level || one.to == level;

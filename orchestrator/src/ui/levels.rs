@@ -10,7 +10,7 @@ use super::{frame as panel_frame, sparkline, text};
 use crate::app::model::Model;
 use crate::app::panel::Panel;
 use crate::app::recent;
-use crate::app::rows::state_of;
+use crate::app::rows::{cell_us, state_of};
 
 const fn column(
     title: &'static str,
@@ -28,12 +28,13 @@ const COLUMNS: &[Column<LevelReport>] = &[
     column("performers|perf", (4, 32), 0, |model, level, width| {
         names(model, &level.performers, width)
     }),
-    column("load", (6, 20), 1, load),
+    table::column("us/step", (7, 9), 1, Side::Right, time),
+    column("load", (6, 12), 2, load),
     column("ghosts", (6, 24), 2, |model, level, width| {
         names(model, &level.ghosts, width)
     }),
-    table::column("hand-offs", (9, 9), 2, Side::Right, hand_offs),
-    column("models", (6, 24), 3, |model, level, width| {
+    table::column("hand-offs", (9, 9), 3, Side::Right, hand_offs),
+    column("models", (6, 24), 4, |model, level, width| {
         names(model, &level.models_loaded, width)
     }),
     column("world", (8, 20), 3, |model, level, width| {
@@ -111,7 +112,16 @@ fn state(model: &Model, level: &LevelReport, width: u16) -> Cell {
     Cell::new(format!("{glyph} {}", state_of(level)), style)
 }
 
-/// The history of a cell's load, in bars of which the highest is the most that any cell had.
+/// The time that a cell takes per step; none while it stands still.
+fn time(model: &Model, level: &LevelReport, _: u16) -> Cell {
+    let theme = Theme::of(model);
+    if level.suspended {
+        return Cell::new("-", theme.muted());
+    }
+    Cell::new(text::micros(cell_us(level)), theme.text())
+}
+
+/// The history of that time, in bars of which the highest is the most that any cell took.
 fn load(model: &Model, level: &LevelReport, width: u16) -> Cell {
     let theme = Theme::of(model);
     let parts = model.level_loads.parts(&level.name, usize::from(width));

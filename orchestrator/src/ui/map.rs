@@ -126,6 +126,7 @@ fn outside_remark(model: &Model, projection: Option<&Projection>) -> String {
 /// the reports with the cells that are no level besides.
 fn level_looks(model: &Model) -> Vec<LevelLook<'_>> {
     let theme = Theme::of(model);
+    let changed = model.recent.changed_levels();
     let mut reports = model.levels.iter();
     let looks = model.layout.levels.iter().map(|outline| {
         let is_it = |level: &&LevelReport| level.name == outline.name;
@@ -140,9 +141,6 @@ fn level_looks(model: &Model) -> Vec<LevelLook<'_>> {
             .and_then(|level| level.owner.as_ref())
             .and_then(|owner| model.owner_index(owner));
         let is_active = report.is_some_and(|level| level.active && !level.suspended);
-        let is_fresh = !model.recent.is_empty()
-            && (model.recent.level(&outline.name).is_some()
-                || model.recent.hand_offs_of(&outline.name).next().is_some());
         LevelLook {
             report,
             owner,
@@ -151,7 +149,7 @@ fn level_looks(model: &Model) -> Vec<LevelLook<'_>> {
             } else {
                 theme.muted()
             },
-            is_fresh,
+            is_fresh: changed.contains(outline.name.as_str()),
         }
     });
     looks.collect()

@@ -10,6 +10,7 @@ use super::theme::Theme;
 use super::{frame as panel_frame, text};
 use crate::app::model::Model;
 use crate::app::panel::Panel;
+use crate::app::recent;
 
 const COLUMNS: &[Column<PeerReport>] = &[
     column("peer", (9, 16), 0, Side::Left, name),
@@ -121,7 +122,13 @@ fn name(model: &Model, peer: &PeerReport, width: u16) -> Cell {
 }
 
 fn state(model: &Model, peer: &PeerReport, _: u16) -> Cell {
-    let (glyph, word, style) = Theme::of(model).peer_state(peer.state);
+    let theme = Theme::of(model);
+    if let Some(has_come) = model.recent.peer(&peer.name) {
+        let word = if has_come { "joined" } else { "left" };
+        let style = theme.fresh(recent::is_lit(model.now));
+        return Cell::new(format!("{} {word}", theme.glyphs().fresh), style);
+    }
+    let (glyph, word, style) = theme.peer_state(peer.state);
     Cell::new(format!("{glyph} {word}"), style)
 }
 

@@ -16,14 +16,14 @@ const COLUMNS: &[Column<PerformerReport>] = &[
     column("name", (12, 28), 0, Side::Left, name),
     column("owner", (6, 16), 0, Side::Left, owner),
     column("level", (8, 24), 0, Side::Left, level),
-    column("x m", (8, 9), 1, Side::Right, |model, performer, _| {
-        position(model, performer, 0)
+    column("x m", (7, 10), 1, Side::Right, |model, performer, width| {
+        position(model, performer, (0, width))
     }),
-    column("y m", (8, 9), 1, Side::Right, |model, performer, _| {
-        position(model, performer, 1)
+    column("y m", (7, 10), 1, Side::Right, |model, performer, width| {
+        position(model, performer, (1, width))
     }),
-    column("z m", (8, 9), 2, Side::Right, |model, performer, _| {
-        position(model, performer, 2)
+    column("z m", (7, 10), 2, Side::Right, |model, performer, width| {
+        position(model, performer, (2, width))
     }),
     column(
         "speed m/s",
@@ -129,8 +129,14 @@ fn heading(model: &Model, performer: &PerformerReport, _: u16) -> Cell {
     }
 }
 
-fn position(model: &Model, performer: &PerformerReport, axis: usize) -> Cell {
-    plain(model, text::decimal(performer.position[axis], 3))
+/// A coordinate with as many of three decimals as there is room for: a number that is cut is wrong.
+fn position(model: &Model, performer: &PerformerReport, (axis, width): (usize, u16)) -> Cell {
+    let number = performer.position[axis];
+    let mut texts = (0..=3)
+        .rev()
+        .map(|decimals| text::decimal(number, decimals));
+    let fitting = texts.find(|text| text.len() <= usize::from(width));
+    plain(model, fitting.unwrap_or_else(|| format!("{number:.0e}")))
 }
 
 fn plain(model: &Model, text: String) -> Cell {

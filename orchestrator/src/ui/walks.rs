@@ -6,6 +6,7 @@ mod map;
 
 use std::time::Duration;
 
+use expect_test::expect_file;
 use protocol::{Outcome, SessionTime, StopReason};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -148,6 +149,20 @@ impl Walk {
         let screen = self.screen();
         assert!(!screen.contains(text), "{text:?} on\n{screen}");
         self
+    }
+
+    /// Holds that the screen is as it was kept in `snapshots/`; `UPDATE_EXPECT=1` keeps it anew.
+    #[track_caller]
+    pub(crate) fn is_as_kept(&mut self, name: &str) -> &mut Self {
+        let (width, height) = self.size;
+        expect_file![format!("snapshots/{name}_{width}x{height}.txt")].assert_eq(&self.screen());
+        self
+    }
+
+    /// Gives the terminal another size.
+    pub(crate) fn resizes(&mut self, width: u16, height: u16) -> &mut Self {
+        self.size = (width, height);
+        self.event(Event::Resized { width, height })
     }
 
     /// Takes an event as the loop does, and draws.

@@ -84,21 +84,17 @@ fn cursor_line(model: &Model, place: [f64; 2]) -> String {
     let name = |name: &str| text::fit(theme, name, NAME_WIDTH);
     let under = map_cursor::under(model, place);
     let [x, y] = place.map(|part| text::decimal(part, 2));
-    let mut parts = vec![format!("{} x {x} y {y} m", theme.glyphs().cross)];
-    if let Some((performer, distance)) = under.nearest {
-        let owner = owner(model, performer);
-        let distance = text::decimal(distance, 1);
-        parts.push(format!(
-            "{} ({owner}) {distance} m off",
-            name(&performer.name)
-        ));
-    }
+    let mut parts = vec![format!("{} {x}, {y} m", theme.glyphs().cross)];
     match under.level {
-        Some((level, Part::Inner)) => parts.push(format!("in {}", name(&level.name))),
-        Some((level, Part::Buffer)) => {
-            parts.push(format!("in the buffer of {}", name(&level.name)));
-        }
+        Some((level, Part::Inner)) => parts.push(name(&level.name)),
+        Some((level, Part::Buffer)) => parts.push(format!("buffer of {}", name(&level.name))),
         None => {}
+    }
+    if let Some((performer, distance)) = under.nearest {
+        let owner = performer.owner.as_ref();
+        let mark = theme.owner_mark(owner.and_then(|owner| model.owner_index(owner)));
+        let distance = text::decimal(distance, 1);
+        parts.push(format!("{distance} m to {mark} {}", name(&performer.name)));
     }
     if let Some(thing) = under.model {
         parts.push(format!("on {}", name(&thing.name)));

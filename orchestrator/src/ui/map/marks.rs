@@ -77,6 +77,7 @@ struct Mark<'a> {
     rank: Rank,
     performer: &'a PerformerReport,
     cell: (u16, u16),
+    owner: Option<usize>,
     is_fresh: bool,
 }
 
@@ -102,10 +103,12 @@ fn marks<'a>(
         } else {
             Rank::Other
         };
+        let owner = performer.owner.as_ref();
         Some(Mark {
             rank,
             performer,
             cell,
+            owner: owner.and_then(|owner| model.owner_index(owner)),
             is_fresh,
         })
     });
@@ -160,16 +163,14 @@ impl Writer<'_, '_, '_> {
     }
 
     fn letter(&self, mark: &Mark<'_>) -> (char, Style) {
-        let owner = mark.performer.owner.as_ref();
-        let index = owner.and_then(|owner| self.model.owner_index(owner));
-        let mut style = self.theme.owner(index);
+        let mut style = self.theme.owner(mark.owner);
         if mark.is_fresh {
             style = style.patch(self.theme.fresh(self.is_lit));
         }
-        if is_marked(self.model, &mark.performer.name) {
+        if mark.rank <= Rank::Followed {
             style = style.patch(self.theme.selected());
         }
-        (self.theme.owner_mark(index), style)
+        (self.theme.owner_mark(mark.owner), style)
     }
 
     /// Names performers, as far as there is room that no other name takes: to the right of the
@@ -180,17 +181,20 @@ impl Writer<'_, '_, '_> {
                 return;
             }
             let (x, y) = mark.cell;
+            let is_eager = mark.rank <= Rank::Followed;
+            let beside = [x.checked_add(1), x.checked_add(2), x.checked_sub(1)];
+            let mut beside = beside.into_iter().flatten();
+            if !is_eager && !beside.any(|x| self.free.is_free((x, y))) {
+                continue;
+            }
             let name = text::fit(self.theme, &mark.performer.name, NAME_WIDTH);
             let (width, style) = (text::columns(&name) as u16, self.name_style(mark));
             let apart = format!(" {name}");
             let left = x.checked_sub(width + 1).map(|left| (left, y));
             let around = [y.checked_sub(1), y.checked_add(1)].map(|row| Some((x, row?)));
-            let mut beside = left.into_iter().chain(
-                around
-                    .into_iter()
-                    .flatten()
-                    .filter(|_| mark.rank < Rank::Other),
-            );
+            let mut beside = left
+                .into_iter()
+                .chain(around.into_iter().flatten().filter(|_| is_eager));
             let is_named = self.put((x + 2, y), &apart, style)
                 || self.put((x + 1, y), &apart, style)
                 || beside.any(|place| self.put(place, &name, style));
@@ -265,7 +269,7 @@ impl Writer<'_, '_, '_> {
     /// Writes a name where it and the cell after it are free.
     fn put(&mut self, (x, y): (u16, u16), name: &str, style: Style) -> bool {
         let end = x.saturating_add(text::columns(name) as u16);
-        let width = (end + 1).min(self.free.right().max(end)) - x;
+        let width = end.saturating_add(1).min(self.free.right().max(end)) - x;
         let is_free = self.free.take((x, y), width);
         if is_free {
             self.write((x, y), name, style);
@@ -297,6 +301,10 @@ impl Free {
 
     fn right(&self) -> u16 {
         self.area.x.saturating_add(self.area.width)
+    }
+
+    fn is_free(&self, (x, y): (u16, u16)) -> bool {
+        self.area.contains(x, y) && !self.taken[self.index((x, y))]
     }
 
     /// Takes a run of cells when all of them are free.

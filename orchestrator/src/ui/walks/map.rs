@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use protocol::PrimaryToObservers as Status;
-use protocol::report::{LevelReport, PerformerReport};
+use protocol::report::{LevelReport, PeerState, PerformerReport};
 
 use super::Walk;
 use crate::app::command::Effect;
@@ -33,10 +33,10 @@ fn affinity(change: impl FnOnce(&mut Vec<LevelReport>)) -> Feed {
 #[test]
 fn the_cursor_names_what_is_under_it_and_selects_it() {
     let mut walk = Walk::new(120, 40);
-    walk.keys("4 c").sees("┼ x -14").sees("ball (A s1)");
+    walk.keys("4 c").sees("┼ -14").sees("m to A ball");
     walk.keys("Right Right Right Right Down Down Down")
-        .sees("in west")
-        .sees("box (A s1)");
+        .sees(" m  west ")
+        .sees("m to A box");
     walk.keys("Enter");
     assert_eq!(selected(&walk), Some("box"));
     walk.keys("Esc")
@@ -53,7 +53,7 @@ fn the_cursor_takes_the_map_along_at_its_edge() {
         walk.keys("L").sees("┼");
     }
     assert!(walk.model.map.center.is_some());
-    walk.keys("+ + + 0").sees("┼ x");
+    walk.keys("+ + + 0").sees("m to ");
 }
 
 #[test]
@@ -90,9 +90,9 @@ fn a_click_selects_on_the_map_what_the_table_shows() {
 #[test]
 fn a_click_beside_every_performer_selects_none() {
     let mut walk = Walk::new(120, 40);
-    walk.keys("4").clicks("dock");
+    walk.keys("4").clicks("dock ○");
     assert_eq!(selected(&walk), Some("ball"));
-    walk.keys("c").clicks("dock").sees("in dock");
+    walk.keys("c").clicks("dock ○").sees(" m  dock ");
 }
 
 #[test]
@@ -141,7 +141,8 @@ fn a_hand_off_is_seen_for_a_while_in_both_levels_and_on_the_map() {
     walk.keys("3").misses("»");
     walk.feed(poses(|all| all[2].level = "west".to_owned()));
     walk.sees("» +rover_1 ").sees("» -rover_1 ").sees("»B→");
-    walk.keys("z").sees("» -rover_1 to west").keys("z");
+    walk.resizes(160, 40).keys("z").sees("» -rover_1 to west");
+    walk.resizes(120, 40).keys("z");
     walk.keys("5").sees("» west ");
     walk.waits(Duration::from_millis(2_900)).sees("»");
     walk.waits(Duration::from_millis(100)).misses("»");
@@ -161,15 +162,16 @@ fn a_migration_and_a_level_that_wakes_are_seen() {
 }
 
 #[test]
-fn a_peer_that_leaves_is_seen_below_the_map() {
+fn a_peer_that_leaves_is_seen_below_the_map_and_among_the_peers() {
     let mut walk = Walk::new(120, 40);
     let mut peers = fixture::peers();
-    peers.pop();
+    peers[2].state = PeerState::Gone;
     walk.keys("4").feed(Feed::Status(Status::Stats {
         stats: Box::new(fixture::stats()),
         peers,
     }));
-    walk.sees("» B s2 left").waits(FRESH_TIME).misses("»");
+    walk.sees("» B s2 left").sees("» left ");
+    walk.waits(FRESH_TIME).misses("»").sees("gone");
 }
 
 #[test]
@@ -195,4 +197,60 @@ fn worlds_have_a_column_when_there_are_several() {
         levels[3].name = "cellar::yard".to_owned();
     }));
     walk.sees("cellar").misses("cellar::yard").sees("yard ");
+}
+
+#[test]
+fn the_cursor_is_drawn() {
+    for (width, height) in [(80, 24), (120, 40)] {
+        let mut walk = Walk::new(width, height);
+        walk.keys("4 ] ] c Up Up Right Right")
+            .is_as_kept("map_cursor");
+    }
+}
+
+#[test]
+fn changes_are_drawn() {
+    for (width, height) in [(80, 24), (120, 40)] {
+        let mut walk = Walk::new(width, height);
+        walk.keys("3");
+        change(&mut walk);
+        walk.is_as_kept("changes");
+        walk.model.has_unicode = false;
+        walk.is_as_kept("changes_ascii");
+    }
+}
+
+#[test]
+fn changes_and_a_cursor_are_drawn_at_every_size() {
+    let mut walk = Walk::new(120, 40);
+    walk.keys("4 f c + +");
+    change(&mut walk);
+    for width in (1..=130).step_by(11) {
+        for height in (1..=45).step_by(5) {
+            walk.resizes(width, height).keys("J L H K + -");
+            walk.mouse(MouseAction::Press, (width / 2, height / 2));
+            walk.mouse(MouseAction::Drag, (width, height));
+            walk.keys("0");
+        }
+    }
+}
+
+/// Two hand-offs after some way, a migration and a level that wakes.
+fn change(walk: &mut Walk) {
+    for step in 0..30 {
+        walk.feed(poses(|all| {
+            all[2].position = [12.0 - f64::from(step) * 0.4, -1.0, 0.15];
+            all[2].orientation_xyzw = [0.0, 0.0, 1.0, 0.0];
+        }));
+    }
+    walk.feed(poses(|all| {
+        all[2].position = [0.2, -1.0, 0.15];
+        all[2].orientation_xyzw = [0.0, 0.0, 1.0, 0.0];
+        all[2].level = "west".to_owned();
+        all[2].owner = Some("s1".parse().unwrap());
+    }));
+    walk.feed(affinity(|levels| {
+        levels[2].active = true;
+        levels[3].owner = Some("s2".parse().unwrap());
+    }));
 }
