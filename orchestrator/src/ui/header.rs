@@ -197,7 +197,7 @@ fn message(model: &Model, theme: Theme) -> (String, Style) {
     if let Connection::Lost { since } = model.connection {
         let age = text::age(model.now.since(since));
         let text = format!(
-            "{} DISCONNECTED for {age}: what is below is stale",
+            "{} DISCONNECTED for {age}: what is below is stale; trying again",
             glyphs.bad
         );
         return (text, theme.alarm());
@@ -219,8 +219,8 @@ fn message(model: &Model, theme: Theme) -> (String, Style) {
             theme.label(),
         );
     }
-    if let Some(progress) = &model.progress {
-        return (format!("{} {progress}", glyphs.waiting), theme.warning());
+    if let Some(waits) = start_up::waits_for(model) {
+        return (format!("{} {waits}", glyphs.waiting), theme.warning());
     }
     let missing = model
         .stats

@@ -111,7 +111,6 @@ impl Known {
             | Feed::Topics(_)
             | Feed::Connected
             | Feed::Disconnected
-            | Feed::Progress(_)
             | Feed::StartUp(_)
             | Feed::StartedAnew
             | Feed::Reply { .. }
