@@ -11,6 +11,7 @@ use ratatui::widgets::Widget;
 use super::text;
 use super::theme::Theme;
 use crate::app::model::{Connection, Model};
+use crate::app::start_up;
 
 /// A figure; those of the highest rank are left out first.
 struct Figure {
