@@ -16,9 +16,12 @@ pub mod levels;
 pub mod logs;
 pub mod map;
 pub mod overview;
+pub mod painting;
 pub mod palette;
 pub mod peers;
 pub mod performers;
+pub mod sparkline;
+pub mod split_bar;
 pub mod starting;
 pub mod table;
 pub mod text;
@@ -28,6 +31,8 @@ pub mod topics;
 
 #[cfg(test)]
 mod screens;
+#[cfg(test)]
+pub(crate) mod walks;
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -35,6 +40,7 @@ use ratatui::layout::Rect;
 use self::theme::Theme;
 use crate::app::model::{Mode, Model};
 use crate::app::panel::Panel;
+use crate::app::places::Places;
 
 /// Draws the whole screen.
 pub fn draw(model: &Model, frame: &mut Frame) {
@@ -74,6 +80,7 @@ pub fn draw(model: &Model, frame: &mut Frame) {
 /// Tells the model how much of what scrolls is seen on a screen of this size.
 pub fn measure(model: &mut Model, area: Rect) {
     let places = layout::places(model, area);
+    model.places = screen_places(model, &places);
     let focused = places
         .panels
         .iter()
@@ -102,6 +109,18 @@ pub fn measure(model: &mut Model, area: Rect) {
         | Mode::Palette { .. }
         | Mode::Confirm(_)
         | Mode::Detail { .. } => {}
+    }
+}
+
+/// Where the mouse finds what is drawn.
+fn screen_places(model: &Model, places: &layout::Places) -> Places {
+    let panels = places.panels.iter();
+    let map = panels.clone().find(|(panel, _)| *panel == Panel::Map);
+    Places {
+        panels: panels
+            .map(|(panel, area)| (*panel, map::place(*area)))
+            .collect(),
+        plot: map.map(|(_, area)| map::place(map::plot(model, *area))),
     }
 }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use protocol::{Command, SessionTime};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc::{Receiver, Sender};
-use tokio::time::{Instant, interval, sleep_until};
+use tokio::time::{Instant, sleep_until};
 
 pub use crate::app::command::{ViewEnd, Wish};
 pub use crate::app::event::{Feed, LogLine};
@@ -22,6 +22,8 @@ use crate::terminal::{Input, Screen};
 
 /// How often ages on the screen grow when nothing else happens.
 const TICK_TIME: Duration = Duration::from_secs(1);
+/// How often it is drawn anew while something on it changes with time.
+const QUICK_TICK_TIME: Duration = Duration::from_millis(250);
 /// The most frames per second that a user may ask for.
 const REFRESH_HZ_MAX: u32 = 60;
 
@@ -70,9 +72,13 @@ pub async fn run(
     model.has_unicode = has_unicode(|name| std::env::var(name).ok());
     let mut signals = Signals::new()?;
     let mut screen = Screen::enter()?;
+    model.has_mouse = true;
+    if model.has_mouse {
+        screen.set_mouse(true)?;
+    }
     let mut input = Input::start()?;
     let start = Instant::now();
-    let mut ticks = interval(TICK_TIME);
+    let mut last_tick = start;
     let mut next_frame = start;
     let mut is_feed_open = true;
     loop {
@@ -93,7 +99,10 @@ pub async fn run(
                 is_feed_open = news.is_some();
                 news.map_or(Event::FeedClosed, Event::Feed)
             }
-            _ = ticks.tick() => Event::Tick,
+            () = sleep_until(last_tick + tick_time(&model)) => {
+                last_tick = Instant::now();
+                Event::Tick
+            }
         };
         let now = SessionTime(start.elapsed().as_nanos() as u64);
         match update(&mut model, event, now) {
@@ -104,9 +113,18 @@ pub async fn run(
                 let _ = wishes.try_send(Wish::Listen(topic));
             }
             Some(Effect::Repaint) => screen.clear()?,
+            Some(Effect::Mouse(is_heard)) => screen.set_mouse(is_heard)?,
             Some(Effect::Copy(text)) => screen.copy(&text)?,
             Some(Effect::End(end)) => return Ok(end),
         }
+    }
+}
+
+fn tick_time(model: &Model) -> Duration {
+    if model.recent.is_empty() {
+        TICK_TIME
+    } else {
+        QUICK_TICK_TIME
     }
 }
 
@@ -124,7 +142,7 @@ fn send(model: &mut Model, wishes: &Sender<Wish>, command: Command, now: Session
 }
 
 /// Tells from the environment whether the terminal shows more than ASCII.
-fn has_unicode(variable: impl Fn(&str) -> Option<String>) -> bool {
+pub(crate) fn has_unicode(variable: impl Fn(&str) -> Option<String>) -> bool {
     let set = |name: &str| variable(name).filter(|value| !value.is_empty());
     // The console of Linux knows UTF-8, but its fonts have no Braille.
     if set("TERM").is_some_and(|term| matches!(term.as_str(), "linux" | "dumb" | "vt100")) {

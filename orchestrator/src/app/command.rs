@@ -20,6 +20,8 @@ pub enum Effect {
     Repaint,
     /// Listen to this topic of the simulated worlds, and to no other; `None` is to none.
     Listen(Option<String>),
+    /// Hear the mouse, or leave it to the terminal.
+    Mouse(bool),
     /// Put this on the user's clipboard.
     Copy(String),
     /// Leave the view.

@@ -12,11 +12,15 @@ use protocol::{Command, PeerName, Role, SessionTime};
 use super::ended::RunEnded;
 use super::event::LogLine;
 use super::latency::LatencyHistory;
+use super::level_loads::LevelLoads;
 use super::map_view::MapView;
 use super::panel::Panel;
+use super::places::Places;
+use super::recent::Recent;
 use super::rows::TableRows;
 use super::scrollback::{Line, Scrollback};
 use super::start_up::Starting;
+use super::trails::Trails;
 
 /// How long a message in the footer stays.
 const NOTICE_TIME: Duration = Duration::from_secs(8);
@@ -90,6 +94,14 @@ pub struct Model {
     pub topic_rows: TableRows,
     /// Where the map looks.
     pub map: MapView,
+    /// Where performers have been.
+    pub trails: Trails,
+    /// What changed a moment ago.
+    pub recent: Recent,
+    /// What the levels' cells had to do lately.
+    pub level_loads: LevelLoads,
+    /// Where on the screen panels are.
+    pub places: Places,
     /// What keys mean.
     pub mode: Mode,
     /// The last message to the user.
@@ -215,6 +227,10 @@ impl Model {
             performer_rows: TableRows::default(),
             topic_rows: TableRows::default(),
             map: MapView::default(),
+            trails: Trails::default(),
+            recent: Recent::default(),
+            level_loads: LevelLoads::default(),
+            places: Places::default(),
             mode: Mode::Browse,
             notice: None,
             pending: Vec::new(),
@@ -301,6 +317,11 @@ impl Model {
         }
     }
 
+    /// Returns the performer that is selected, by table or map.
+    pub fn selected_performer(&self) -> Option<&PerformerReport> {
+        self.performer(self.performer_rows.selected()?)
+    }
+
     /// Forgets all that was known of the run, and nothing of what the user chose.
     pub fn forget_run(&mut self) {
         self.starting = None;
@@ -315,6 +336,9 @@ impl Model {
         self.layout = Layout::default();
         self.latency = LatencyHistory::default();
         self.map.bounds = None;
+        self.trails = Trails::default();
+        self.recent = Recent::default();
+        self.level_loads = LevelLoads::default();
         self.pending.clear();
         self.peer_rows.mark_stale();
         self.level_rows.mark_stale();

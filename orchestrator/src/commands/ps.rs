@@ -81,7 +81,7 @@ async fn glance(endpoints: &Endpoints) -> Option<Stats> {
             if let News::Status(status) = connection.news().await?
                 && let PrimaryToObservers::Stats { stats, .. } = *status
             {
-                return Some(stats);
+                return Some(*stats);
             }
         }
     };

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use protocol::primary_to_observers::{Announce, Clock, Event, Severity};
-use protocol::report::{Layout, PeerReport, PeerState, RunState, Snapshot, Stats};
+use protocol::report::{
+    Layout, LevelReport, PeerReport, PeerState, PerformerReport, RunState, Snapshot, Stats,
+};
 use protocol::{Command, Iteration, PeerInfo, PeerName, PrimaryToObservers, StopReason};
 
 use crate::app::event::{Feed, LogLine};
@@ -19,6 +21,7 @@ pub(super) fn on_feed(model: &mut Model, feed: Feed) {
     match feed {
         Feed::Status(message) => on_status(model, message),
         Feed::Snapshot(snapshot) => on_snapshot(model, *snapshot),
+        Feed::History(history) => super::history::on_history(model, *history),
         Feed::Layout(layout) => on_layout(model, *layout),
         Feed::Topics(topics) => {
             model.topics = topics;
@@ -70,32 +73,38 @@ fn on_status(model: &mut Model, message: PrimaryToObservers) {
         PrimaryToObservers::Heartbeat(relay) => {
             model.heartbeats.insert(relay.name, model.now);
         }
-        PrimaryToObservers::Stats { stats, peers } => on_stats(model, stats, peers),
+        PrimaryToObservers::Stats { stats, peers } => on_stats(model, *stats, peers),
         PrimaryToObservers::Clock(clock) => on_clock(model, clock),
-        PrimaryToObservers::Affinity(levels) => {
-            model.levels = levels;
-            model.level_rows.mark_stale();
-        }
-        PrimaryToObservers::Poses(performers) => {
-            model.performers = performers;
-            model.performer_rows.mark_stale();
-            if model.map.bounds.is_none() {
-                model.map.measure(&model.layout, &model.performers);
-            }
-        }
+        PrimaryToObservers::Affinity(levels) => on_levels(model, levels),
+        PrimaryToObservers::Poses(performers) => on_performers(model, performers),
         PrimaryToObservers::Event(event) => on_event(model, event),
     }
 }
 
 fn on_snapshot(model: &mut Model, snapshot: Snapshot) {
-    model.levels = snapshot.levels;
-    model.performers = snapshot.performers;
+    on_levels(model, snapshot.levels);
+    on_performers(model, snapshot.performers);
+    on_stats(model, snapshot.stats, snapshot.peers);
+}
+
+fn on_levels(model: &mut Model, levels: Vec<LevelReport>) {
+    model.recent.note_levels(&model.levels, &levels, model.now);
+    model.level_loads.record(&levels, model.now);
+    model.levels = levels;
     model.level_rows.mark_stale();
+}
+
+fn on_performers(model: &mut Model, performers: Vec<PerformerReport>) {
+    let before = &model.performers;
+    model.recent.note_performers(before, &performers, model.now);
+    model.performers = performers;
     model.performer_rows.mark_stale();
     if model.map.bounds.is_none() {
         model.map.measure(&model.layout, &model.performers);
     }
-    on_stats(model, snapshot.stats, snapshot.peers);
+    model
+        .trails
+        .record(&model.performers, model.map.bounds.as_ref());
 }
 
 fn on_layout(model: &mut Model, layout: Layout) {
@@ -104,7 +113,7 @@ fn on_layout(model: &mut Model, layout: Layout) {
 }
 
 fn on_stats(model: &mut Model, stats: Stats, peers: Vec<PeerReport>) {
-    model.latency.record(&stats);
+    model.latency.record(&stats, model.now);
     if stats.state != RunState::Waiting {
         model.starting = None;
     }
@@ -112,6 +121,7 @@ fn on_stats(model: &mut Model, stats: Stats, peers: Vec<PeerReport>) {
     for peer in &peers {
         note_age(model, peer);
     }
+    model.recent.note_peers(&peers, model.now);
     model.peers = peers;
     model.peer_rows.mark_stale();
     model.note_owners();
@@ -225,6 +235,11 @@ fn joining(info: PeerInfo) -> PeerReport {
         levels: Vec::new(),
         performers: Vec::new(),
         physics_us: 0.0,
+        systems_us: 0.0,
+        sensors_us: 0.0,
+        busy_us: 0.0,
+        network_us: 0.0,
+        blocked_us: 0.0,
         wait_us: 0.0,
         last_share: 0.0,
         blocking: false,

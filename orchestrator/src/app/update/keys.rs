@@ -3,11 +3,13 @@
 use protocol::Command;
 use protocol::report::RunState;
 
+use super::{map, mouse};
 use crate::app::command::{Effect, ViewEnd};
 use crate::app::detail;
 use crate::app::event::Key;
 use crate::app::filter::Filter;
 use crate::app::keymap::{self, Action};
+use crate::app::map_cursor;
 use crate::app::model::{Mode, Model, Question};
 use crate::app::palette::{self, Request, completion};
 use crate::app::panel::Panel;
@@ -34,11 +36,7 @@ pub(super) fn on_key(model: &mut Model, key: Key) -> Option<Effect> {
         Action::Cancel => on_cancel(model),
         Action::Complete => on_complete(model),
         Action::Back => on_back(model),
-        Action::Detail => {
-            if detail::detail(model).is_some() {
-                model.mode = Mode::Detail { scroll: 0 };
-            }
-        }
+        Action::Detail => show_detail(model),
         Action::Copy => return on_copy(model),
         Action::Help => model.mode = Mode::Help { scroll: 0 },
         Action::Filter => model.mode = Mode::Filter,
@@ -59,14 +57,26 @@ pub(super) fn on_key(model: &mut Model, key: Key) -> Option<Effect> {
         Action::SortNext => on_sort_next(model),
         Action::SortReverse => on_sort_reverse(model),
         Action::Follow => on_follow(model),
-        Action::Magnify(steps) => model.map.magnify(steps),
+        Action::Magnify(steps) => map::on_magnify(model, steps),
         Action::Fit => model.map.fit(),
         Action::Pan(x, y) => {
             let middle = model.map_center();
             model.map.pan(middle, [f64::from(x), f64::from(y)]);
         }
+        Action::Cursor => map_cursor::toggle(model),
+        Action::MoveCursor(x, y) => map_cursor::move_by(model, i32::from(x), i32::from(y)),
+        Action::Pick => map::on_pick(model),
+        Action::Select(by) => model.performer_rows.move_by(by, &model.performers),
+        Action::ToggleMouse => return Some(mouse::on_toggle(model)),
     }
     None
+}
+
+/// Shows all that is known of what is selected in the focused panel, if anything is.
+pub(super) fn show_detail(model: &mut Model) {
+    if detail::detail(model).is_some() {
+        model.mode = Mode::Detail { scroll: 0 };
+    }
 }
 
 fn on_toggle_play(model: &mut Model) -> Option<Effect> {
@@ -199,7 +209,7 @@ fn edit(line: &mut String, key: Key) {
     }
 }
 
-fn on_move(model: &mut Model, by: isize) {
+pub(super) fn on_move(model: &mut Model, by: isize) {
     if let Mode::Help { scroll } | Mode::Detail { scroll } | Mode::Ended { scroll } =
         &mut model.mode
     {
@@ -274,7 +284,7 @@ fn on_follow(model: &mut Model) {
     }
 }
 
-fn focus(model: &mut Model, panel: Panel) {
+pub(super) fn focus(model: &mut Model, panel: Panel) {
     model.focus = panel;
     match panel {
         Panel::Levels | Panel::Performers => model.shown.table = panel,
