@@ -4,6 +4,8 @@
 use std::path::PathBuf;
 
 use protocol::report::{Percentiles, Summary};
+
+use super::plain_text::plain;
 use protocol::{Outcome, StopReason};
 
 /// How a run ended.
@@ -66,7 +68,7 @@ impl RunEnded {
 
     /// Returns all of it as text.
     pub fn text(&self, run: &str) -> String {
-        let line = |(name, value)| format!("{name:<12} {value}\n");
+        let line = |(name, value): (String, String)| format!("{name:<12} {}\n", plain(&value));
         let lines = self.facts(run).into_iter().map(line);
         format!("run {run}: {}\n", self.reason.outcome) + &lines.collect::<String>()
     }
