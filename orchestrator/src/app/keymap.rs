@@ -1,4 +1,13 @@
 //! Which key does what, and where: one table, from which help and footer are made too.
+//!
+//! [`BINDINGS`] has the keys that come with the program; a [`Keymap`] those in force, which a user
+//! may have changed by the names in [`names`].
+
+mod names;
+mod overrides;
+
+pub use names::{action_name, key_name, parse_key};
+pub use overrides::{Keymap, OverrideError};
 
 use super::event::Key;
 use super::model::{Mode, Model, Question};
@@ -78,11 +87,12 @@ pub enum Action {
 }
 
 /// A line of the keymap.
-pub struct Binding {
+#[derive(Clone, Copy, Debug)]
+pub struct Binding<'a> {
     /// Where.
     pub context: Context,
     /// The keys; any of them.
-    pub keys: &'static [Key],
+    pub keys: &'a [Key],
     /// What it does.
     pub action: Action,
     /// What it does in one or two words, for the footer; empty to leave it out there.
@@ -97,7 +107,7 @@ const fn bind(
     action: Action,
     short: &'static str,
     text: &'static str,
-) -> Binding {
+) -> Binding<'static> {
     Binding {
         context,
         keys,
@@ -116,7 +126,7 @@ const ALL_ROWS: isize = 1 << 40;
 
 /// The keymap. Within a context the footer shows bindings in this order.
 #[rustfmt::skip]
-pub const BINDINGS: &[Binding] = &[
+pub const BINDINGS: &[Binding<'static>] = &[
     bind(C::Everywhere, &[K::Char(' ')], A::TogglePlay, "play/pause", "play or pause"),
     bind(C::Everywhere, &[K::Char('n')], A::Step(1), "step", "one iteration while paused"),
     bind(C::Everywhere, &[K::Char('N')], A::Step(10), "", "ten iterations while paused"),
@@ -236,18 +246,17 @@ pub fn contexts(model: &Model) -> &'static [Context] {
     }
 }
 
-/// Returns the bindings that hold now, the most special first.
-pub fn active(model: &Model) -> impl Iterator<Item = &'static Binding> {
+/// Returns the bindings that hold now, with the keys in force, the most special first.
+pub fn active(model: &Model) -> impl Iterator<Item = Binding<'_>> {
     let over: &[Context] = match model.mode {
         Mode::Browse if model.is_over() => &[Context::Over],
         _ => &[],
     };
-    let is_open = |binding: &&Binding| !model.is_over() || !is_for_living(binding.action);
+    let is_open = |binding: &Binding<'_>| !model.is_over() || !is_for_living(binding.action);
     let of = |context: &Context| {
         let context = *context;
-        BINDINGS
-            .iter()
-            .filter(move |binding| binding.context == context)
+        let bindings = model.keymap.bindings();
+        bindings.filter(move |binding| binding.context == context)
     };
     let all = over.iter().chain(contexts(model));
     all.flat_map(of).filter(is_open)
@@ -267,32 +276,9 @@ pub fn action(model: &Model, key: Key) -> Option<Action> {
 }
 
 /// Returns the names of a binding's keys.
-pub fn key_names(binding: &Binding) -> String {
+pub fn key_names(binding: &Binding<'_>) -> String {
     let names: Vec<String> = binding.keys.iter().map(|key| key_name(*key)).collect();
     names.join(" ")
-}
-
-/// Returns what a key is called.
-pub fn key_name(key: Key) -> String {
-    let name = match key {
-        Key::Char(' ') => "Space",
-        Key::Char(c) => return c.to_string(),
-        Key::Ctrl(c) => return format!("Ctrl-{}", c.to_ascii_uppercase()),
-        Key::Enter => "Enter",
-        Key::Esc => "Esc",
-        Key::Tab => "Tab",
-        Key::BackTab => "Shift-Tab",
-        Key::Backspace => "Backspace",
-        Key::Up => "Up",
-        Key::Down => "Down",
-        Key::Left => "Left",
-        Key::Right => "Right",
-        Key::PageUp => "PgUp",
-        Key::PageDown => "PgDn",
-        Key::Home => "Home",
-        Key::End => "End",
-    };
-    name.to_owned()
 }
 
 #[cfg(test)]

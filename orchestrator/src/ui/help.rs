@@ -7,7 +7,7 @@ use ratatui::widgets::Widget;
 
 use super::frame as panel_frame;
 use super::theme::Theme;
-use crate::app::keymap::{self, Action, BINDINGS, Context};
+use crate::app::keymap::{self, Action, Context};
 use crate::app::model::Model;
 use crate::app::panel::Panel;
 
@@ -89,13 +89,15 @@ fn lines(model: &Model) -> Vec<Line<'static>> {
 fn section(model: &Model, context: Context, title: &'static str) -> Vec<Line<'static>> {
     let theme = Theme::of(model);
     let mut lines = vec![Line::styled(format!(" {title}"), theme.value())];
-    for binding in BINDINGS.iter().filter(|binding| binding.context == context) {
+    let bindings = model.keymap.bindings();
+    let has_numbers = model.keymap.has_panel_numbers();
+    for binding in bindings.filter(|binding| binding.context == context) {
         match binding.action {
-            Action::Focus(Panel::Overview) => {
+            Action::Focus(Panel::Overview) if has_numbers => {
                 lines.push(line(theme, "1 to 9", "the panel with that number"));
             }
-            Action::Focus(_) => {}
-            _ => lines.push(line(theme, &keymap::key_names(binding), binding.text)),
+            Action::Focus(_) if has_numbers => {}
+            _ => lines.push(line(theme, &keymap::key_names(&binding), binding.text)),
         }
     }
     lines.push(Line::default());
