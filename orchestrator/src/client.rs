@@ -41,6 +41,8 @@ pub enum News {
     Connected,
     /// The primary is not reached any more; it is tried again.
     Disconnected,
+    /// What follows is of another run than what came before: a primary was started again.
+    StartedAnew,
     /// The primary published something.
     Status(Box<PrimaryToObservers>),
     /// Something was said on a topic of the simulated world.
@@ -109,6 +111,17 @@ impl Connection {
         )?))
     }
 
+    /// Begins to connect to a primary, and to listen to its figures alone.
+    ///
+    /// # Errors
+    /// When the link cannot be set up; not when the primary is not there.
+    pub fn glance(endpoints: &Endpoints) -> Result<Self, ConnectError> {
+        let options = SocketOptions::default();
+        let subscription = Subscription::Status(&[topic::STATS]);
+        let link = PeerLink::connect(endpoints, None, subscription, &options)?;
+        Ok(Self::over(link))
+    }
+
     /// Begins to connect to a primary, and to listen to topics of the simulated world.
     ///
     /// # Errors
@@ -136,6 +149,7 @@ impl Connection {
             to_send,
             unsent: VecDeque::new(),
             session: SessionId::UNKNOWN,
+            last_session: SessionId::UNKNOWN,
             has_asked: false,
             teller,
         };
@@ -220,7 +234,11 @@ async fn answer(connection: &mut Connection, wanted: RequestId) -> Result<Reply,
             News::Connected => was_connected = true,
             News::Disconnected if was_connected => return Err(AskError::Ended),
             News::Unreadable(text) | News::Failed(text) => return Err(AskError::Failed(text)),
-            News::Reply { .. } | News::Disconnected | News::Status(_) | News::Message(_) => {}
+            News::Reply { .. }
+            | News::Disconnected
+            | News::StartedAnew
+            | News::Status(_)
+            | News::Message(_) => {}
         }
     }
     Err(AskError::Ended)
@@ -232,6 +250,8 @@ struct LinkThread<L> {
     unsent: VecDeque<ClientToPrimary>,
     /// The run that is reached: what changes it names it, so that it cannot hit another.
     session: SessionId,
+    /// The run that was heard last, also while none is reached.
+    last_session: SessionId,
     /// Whether the session was asked for.
     has_asked: bool,
     teller: mpsc::Sender<News>,
@@ -323,11 +343,24 @@ impl<L: Link> LinkThread<L> {
         }
     }
 
+    /// Tells when another run is heard than before.
+    fn note_session(&mut self, session: SessionId) -> Result<(), LinkEnd> {
+        let last = std::mem::replace(&mut self.last_session, session);
+        if last == SessionId::UNKNOWN || last == session {
+            return Ok(());
+        }
+        let told = self.teller.blocking_send(News::StartedAnew);
+        told.map_err(|_| LinkEnd::Closed)
+    }
+
     fn tell(&mut self, arrival: Arrival) -> Result<(), LinkEnd> {
         let news = match arrival {
             Arrival::Message { topic, payload, .. } => {
                 let (session, news) = read(&topic, &payload);
-                self.session = session.unwrap_or(self.session);
+                if let Some(session) = session {
+                    self.session = session;
+                    self.note_session(session)?;
+                }
                 if matches!(&news, News::Reply { request, .. } if *request == PING) {
                     return Ok(());
                 }

@@ -74,6 +74,39 @@ impl Scratch {
         command
     }
 
+    /// Returns the process ids of living keepers of runs in this folder.
+    pub fn keepers(&self) -> Vec<u32> {
+        let Ok(entries) = std::fs::read_dir(self.folder.path()) else {
+            return Vec::new();
+        };
+        let record = |entry: std::fs::DirEntry| {
+            let text = std::fs::read_to_string(entry.path().join("run.json")).ok()?;
+            let record: serde_json::Value = serde_json::from_str(&text).ok()?;
+            u32::try_from(record["pid"].as_u64()?).ok()
+        };
+        let is_keeper = |pid: &u32| {
+            let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+            line.split(|byte| *byte == 0).any(|word| word == b"keep")
+        };
+        let pids = entries.filter_map(Result::ok).filter_map(record);
+        pids.filter(is_keeper).collect()
+    }
+
+    /// Runs `phalanx` to its end; returns exit code, stdout and stderr.
+    ///
+    /// # Panics
+    /// When it cannot be started, or was killed.
+    pub fn phalanx_says(&self, arguments: &[&str]) -> (i32, String, String) {
+        let output = self
+            .phalanx()
+            .args(arguments)
+            .output()
+            .expect("phalanx starts");
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let code = output.status.code().expect("it was not killed");
+        (code, text(&output.stdout), text(&output.stderr))
+    }
+
     /// Starts a program with its output in files of this folder.
     ///
     /// # Panics
@@ -95,6 +128,17 @@ impl Scratch {
             child,
             stdout,
             stderr,
+        }
+    }
+}
+
+/// A run outlives who started it, but not a test.
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        for pid in self.keepers() {
+            let _ = Command::new("kill")
+                .args(["-KILL", &pid.to_string()])
+                .status();
         }
     }
 }

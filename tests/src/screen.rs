@@ -13,8 +13,9 @@ use crate::processes::{PATIENCE, wait_for};
 pub struct Screen {
     terminal: vt100::Parser,
     output: Receiver<Vec<u8>>,
-    master: Box<dyn MasterPty + Send>,
-    keyboard: Box<dyn Write + Send>,
+    /// The terminal itself; `None` once it is closed.
+    master: Option<Box<dyn MasterPty + Send>>,
+    keyboard: Option<Box<dyn Write + Send>>,
     child: Box<dyn Child + Send + Sync>,
 }
 
@@ -53,8 +54,8 @@ impl Screen {
         Self {
             terminal,
             output,
-            master: pair.master,
-            keyboard,
+            master: Some(pair.master),
+            keyboard: Some(keyboard),
             child,
         }
     }
@@ -64,10 +65,11 @@ impl Screen {
     /// # Panics
     /// When the terminal is gone.
     pub fn press(&mut self, keys: &str) {
-        self.keyboard
+        let keyboard = self.keyboard.as_mut().expect("the terminal is open");
+        keyboard
             .write_all(keys.as_bytes())
             .expect("the terminal takes keys");
-        self.keyboard.flush().expect("the terminal takes keys");
+        keyboard.flush().expect("the terminal takes keys");
     }
 
     /// Changes the size of the terminal.
@@ -75,7 +77,8 @@ impl Screen {
     /// # Panics
     /// When the terminal is gone.
     pub fn resize(&mut self, rows: u16, columns: u16) {
-        self.master
+        let master = self.master.as_ref().expect("the terminal is open");
+        master
             .resize(size(rows, columns))
             .expect("the terminal can be resized");
         self.terminal
@@ -122,6 +125,21 @@ impl Screen {
         let screen = self.terminal.screen();
         let restored = !screen.alternate_screen() && !screen.hide_cursor();
         (status.expect("it has ended").exit_code(), restored)
+    }
+
+    /// Closes the terminal, as a lost connection does, and waits for the program's end.
+    ///
+    /// # Panics
+    /// When the program does not end in time.
+    pub fn hang_up(mut self) {
+        self.keyboard = None;
+        self.master = None;
+        // With the next bytes the thread that reads sees that nobody listens, and closes its end.
+        self.output = mpsc::channel().1;
+        wait_for("the program notices that its terminal is gone", || {
+            let status = self.child.try_wait().expect("a child can be asked");
+            status.is_some()
+        });
     }
 
     /// Returns the program's process id.

@@ -58,18 +58,21 @@ fn the_demo_is_shown_paused_stepped_resized_and_ended() {
     screen.press("N");
     screen.wait_for("step 10: done");
     screen.resize(24, 80);
-    screen.wait_for("peer       state");
+    screen.wait_for("Peers");
     screen.press("?");
     screen.wait_for("play or pause");
     screen.press("\u{1b}");
     screen.wait_for("Space play/pause");
     screen.press("q");
-    screen.wait_for("y yes");
-    screen.press("y");
-    screen.wait_for("completed");
-    screen.press("q");
+    screen.wait_for("What becomes of it?");
+    screen.press("s");
     let (code, restored) = screen.wait();
     assert_eq!(code, 0, "{}", screen.contents());
+    assert!(
+        screen.contents().contains("completed: "),
+        "{}",
+        screen.contents()
+    );
     assert!(restored, "the terminal is given back");
     wait_until_gone(&pids);
 }

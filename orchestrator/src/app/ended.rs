@@ -3,8 +3,10 @@
 
 use std::path::PathBuf;
 
-use protocol::StopReason;
 use protocol::report::{Percentiles, Summary};
+
+use super::plain_text::plain;
+use protocol::{Outcome, StopReason};
 
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,7 +48,12 @@ impl RunEnded {
             facts.push(fact("last error", error.clone()));
         }
         if let Some(summary) = &self.summary {
-            facts.extend(figures(summary));
+            let has_begun = summary.iterations > 0 || self.reason.outcome == Outcome::Completed;
+            if has_begun {
+                facts.extend(figures(summary));
+            } else {
+                facts.push(fact("iterations", "0: the run had not begun".to_owned()));
+            }
         }
         if let Some(folder) = &self.folder {
             let folder = folder.display();
@@ -61,7 +68,7 @@ impl RunEnded {
 
     /// Returns all of it as text.
     pub fn text(&self, run: &str) -> String {
-        let line = |(name, value)| format!("{name:<12} {value}\n");
+        let line = |(name, value): (String, String)| format!("{name:<12} {}\n", plain(&value));
         let lines = self.facts(run).into_iter().map(line);
         format!("run {run}: {}\n", self.reason.outcome) + &lines.collect::<String>()
     }
@@ -124,4 +131,47 @@ fn times(times: Percentiles) -> String {
 
 fn fact(name: &str, value: String) -> (String, String) {
     (name.to_owned(), value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::fixture;
+
+    fn names(ended: &RunEnded) -> Vec<String> {
+        let facts = ended.facts("demo").into_iter();
+        facts.map(|(name, _)| name).collect()
+    }
+
+    #[test]
+    fn a_run_that_had_not_begun_has_no_figures() {
+        let reason = StopReason::new(Outcome::TimedOut, "s2 did not join");
+        let mut ended = RunEnded::new(reason);
+        assert_eq!(names(&ended), ["cause", "exit code"]);
+        ended.summary = Some(Summary {
+            iterations: 0,
+            ..fixture::summary()
+        });
+        assert_eq!(names(&ended), ["cause", "exit code", "iterations"]);
+        ended.summary = Some(fixture::summary());
+        assert!(names(&ended).contains(&"digest".to_owned()));
+    }
+
+    #[test]
+    fn the_text_says_where_to_read_on_and_how_to_run_again() {
+        let ended = RunEnded {
+            command: Some("phalanx run --name demo".to_owned()),
+            folder: Some("/run/demo".into()),
+            ..RunEnded::new(StopReason::new(Outcome::PeerLost, "s2 left"))
+        };
+        let text = ended.text("demo");
+        for part in [
+            "run demo: peer lost",
+            "s2 left",
+            "show demo logs",
+            "run --name demo",
+        ] {
+            assert!(text.contains(part), "no {part} in {text}");
+        }
+    }
 }

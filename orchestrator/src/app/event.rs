@@ -55,8 +55,6 @@ pub enum Feed {
     Log(LogLine),
     /// Processes of the run printed lines.
     Logs(Vec<LogLine>),
-    /// Start-up progress, such as "waiting for s2".
-    Progress(String),
     /// The processes that were started for the run, and whether they are there.
     StartUp(StartUp),
     /// Another run answers where the first one did: nothing of that is true any more.

@@ -36,10 +36,7 @@ pub(crate) fn model() -> Model {
 /// A run whose secondaries have not come yet.
 pub(crate) fn waiting_model() -> Model {
     let mut model = Model::new("demo".to_owned(), true);
-    feed(
-        &mut model,
-        Feed::Progress("waiting for s2 (1 of 2 secondaries are here)".to_owned()),
-    );
+    feed(&mut model, Feed::StartUp(start_up()));
     model
 }
 

@@ -62,8 +62,6 @@ pub struct Model {
     pub has_changed: bool,
     /// The link to the primary.
     pub connection: Connection,
-    /// The last word on the start of the run.
-    pub progress: Option<String>,
     /// The processes that were started, while the run has not begun.
     pub starting: Option<Starting>,
     /// How the run ended, once it has.
@@ -248,7 +246,6 @@ impl Model {
             page_rows: 1,
             has_changed: true,
             connection: Connection::Connecting,
-            progress: None,
             starting: None,
             ended: None,
             stats: None,
@@ -385,7 +382,6 @@ impl Model {
 
     /// Forgets all that was known of the run, and nothing of what the user chose.
     pub fn forget_run(&mut self) {
-        self.progress = None;
         self.starting = None;
         self.ended = None;
         self.stats = None;
@@ -398,6 +394,9 @@ impl Model {
         self.layout = Layout::default();
         self.latency = LatencyHistory::default();
         self.map.bounds = None;
+        self.trails = Trails::default();
+        self.recent = Recent::default();
+        self.level_loads = LevelLoads::default();
         self.pending.clear();
         self.peer_rows.mark_stale();
         self.level_rows.mark_stale();

@@ -71,7 +71,7 @@ impl Stage {
         match (self, role) {
             (Self::Missing, Role::Secondary) => "started, has not joined yet",
             (Self::Missing, Role::Primary | Role::Standalone) => {
-                "started, loads the world: does not answer yet"
+                "loads the world, does not answer yet"
             }
             (Self::Waiting, _) => "answers, waits for its secondaries",
             (Self::Loading, _) => "joined, loads the world",

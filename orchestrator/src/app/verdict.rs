@@ -9,6 +9,7 @@ use protocol::report::{PeerReport, PeerState, RunState, Split, Stats};
 use protocol::{PeerName, Role};
 
 use super::model::Model;
+use super::start_up::waits_for;
 
 pub use advice::Advice;
 pub use blame::cost;
@@ -80,8 +81,8 @@ impl Verdict {
     }
 
     fn waiting(model: &Model, stats: &Stats) -> Self {
-        let what = match (&model.progress, stats.secondaries_missing) {
-            (Some(progress), _) => progress.clone(),
+        let what = match (waits_for(model), stats.secondaries_missing) {
+            (Some(waits), _) => waits,
             (None, 0) => "the world is being built".to_owned(),
             (None, 1) => "one secondary is missing".to_owned(),
             (None, missing) => format!("{missing} secondaries are missing"),

@@ -4,10 +4,12 @@
 //! they answer, and gives up on commands whose answer can no longer come.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use protocol::primary_to_client::Reply;
 use protocol::primary_to_observers::Announce;
 use protocol::{Command, PrimaryToObservers, RequestId, StopReason};
+use tokio::time::sleep;
 use transport::Endpoints;
 use transport::zeromq::ConnectError;
 
@@ -16,6 +18,9 @@ use super::{Connection, News};
 use crate::app::command::Wish;
 use crate::app::drive::Twisting;
 use crate::app::event::{Feed, LogLine};
+
+/// Time before a link that has failed is set up again.
+const REOPEN_TIME: Duration = Duration::from_secs(1);
 
 /// A client that watches a run and sends commands to it.
 pub struct Observer {
@@ -91,7 +96,12 @@ impl Observer {
                 }
             };
             let Some(news) = news else {
-                return std::future::pending().await;
+                // The link has failed, and said so; another one may do better.
+                sleep(REOPEN_TIME).await;
+                if let Ok(connection) = Connection::open(&self.endpoints, true) {
+                    self.connection = connection;
+                }
+                continue;
             };
             let feeds = self.on_news(news);
             if !feeds.is_empty() {
@@ -122,6 +132,10 @@ impl Observer {
                     self.stopping = Some(reason.clone());
                 }
                 vec![Feed::Status(*status)]
+            }
+            News::StartedAnew => {
+                self.stopping = None;
+                vec![Feed::StartedAnew]
             }
             News::Reply { request, reply } => {
                 let feed = self.pending.on_reply(request, reply);

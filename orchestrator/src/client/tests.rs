@@ -173,6 +173,34 @@ async fn a_question_that_nobody_hears_times_out() {
     assert!(matches!(error, AskError::TimedOut { .. }), "{error}");
 }
 
+#[tokio::test]
+async fn a_primary_that_comes_back_as_another_run_is_told() {
+    let network = Network::new();
+    let _primary = network.primary();
+    let mut connection = connect(&network);
+    assert_eq!(news(&mut connection).await, News::Connected);
+    let mut publisher = network.publisher();
+    let clock = |iteration| {
+        PrimaryToObservers::Clock(protocol::primary_to_observers::Clock {
+            iteration: Iteration(iteration),
+            sim_time: protocol::SimTime(0),
+            paused: false,
+        })
+    };
+    for (session, iteration) in [(7, 1), (7, 2), (8, 0)] {
+        let message = Envelope {
+            session: SessionId(session),
+            ..envelope(clock(iteration))
+        };
+        let bytes = protocol::encode(&message);
+        publisher.publish(topic::CLOCK, &bytes).unwrap();
+    }
+    let status = |iteration| News::Status(Box::new(clock(iteration)));
+    for expected in [status(1), status(2), News::StartedAnew, status(0)] {
+        assert_eq!(news(&mut connection).await, expected);
+    }
+}
+
 #[test]
 fn a_connection_that_nobody_reads_can_still_be_closed() {
     let network = Network::new();

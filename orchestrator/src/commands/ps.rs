@@ -1,12 +1,26 @@
-//! `phalanx ps`: the runs of this machine.
+//! `phalanx ps`: the runs of this machine, and how far the living ones are.
 
-use protocol::{Outcome, Role};
+use std::time::Duration;
+
+use protocol::report::{RunState, Stats};
+use protocol::{Outcome, PrimaryToObservers, Role};
 use serde::Serialize;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+use transport::Endpoints;
 
 use super::table::Table;
-use super::{CommandResult, output};
+use super::{CommandResult, Failed, output, runtime};
 use crate::cli::{Format, PsArguments};
+use crate::client::{Connection, News};
 use crate::run_directory::{FoundRun, RunRecord, Runs, now_unix_s};
+
+/// How long primaries are listened to, all at the same time; they tell their figures far more
+/// often.
+const GLANCE_TIME: Duration = Duration::from_millis(500);
+
+/// How many living runs are listened to; of more, the newest.
+const GLANCES_MAX: usize = 64;
 
 /// A run as it is listed.
 #[derive(Debug, Serialize)]
@@ -15,6 +29,14 @@ struct ListedRun<'a> {
     record: &'a RunRecord,
     living: bool,
     logs: String,
+    /// `waiting`, `paused`, `running`, `stopping`, `silent`, or how it ended.
+    state: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    iteration: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sim_time_s: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    real_time_factor: Option<f64>,
 }
 
 /// Lists the runs, the newest first.
@@ -22,68 +44,113 @@ pub(super) fn ps(arguments: &PsArguments) -> CommandResult {
     let runs = Runs::open()
         .and_then(|runs| runs.list())
         .map_err(anyhow::Error::new)?;
+    let runs = with_figures(runs)?;
     match arguments.format {
         Format::Text => output::print(&table(&runs, now_unix_s())),
-        Format::Json => {
-            let listed = |run| -> ListedRun<'_> {
-                let run: &FoundRun = run;
-                let logs = run.logs().display().to_string();
-                ListedRun {
-                    record: &run.record,
-                    living: run.is_living,
-                    logs,
-                }
-            };
-            output::print_json(&runs.iter().map(listed).collect::<Vec<_>>())
-        }
+        Format::Json => output::print_json(&runs.iter().map(listed).collect::<Vec<_>>()),
     }
 }
 
-fn table(runs: &[FoundRun], now_unix_s: u64) -> String {
+/// Listens to the primaries of living runs, each for a moment.
+fn with_figures(runs: Vec<FoundRun>) -> Result<Vec<(FoundRun, Option<Stats>)>, Failed> {
+    let living = runs.iter().enumerate().filter(|(_, run)| run.is_living);
+    let glances: Vec<(usize, Endpoints)> = living
+        .take(GLANCES_MAX)
+        .filter_map(|(index, run)| Some((index, run.record.endpoint.parse().ok()?)))
+        .collect();
+    let mut figures: Vec<Option<Stats>> = vec![None; runs.len()];
+    if !glances.is_empty() {
+        runtime()?.block_on(async {
+            let mut heard = JoinSet::new();
+            for (index, endpoints) in glances {
+                heard.spawn(async move { (index, glance(&endpoints).await) });
+            }
+            while let Some(Ok((index, stats))) = heard.join_next().await {
+                figures[index] = stats;
+            }
+        });
+    }
+    Ok(runs.into_iter().zip(figures).collect())
+}
+
+/// Returns the next figures of a run, if they come soon.
+async fn glance(endpoints: &Endpoints) -> Option<Stats> {
+    let mut connection = Connection::glance(endpoints).ok()?;
+    let figures = async {
+        loop {
+            if let News::Status(status) = connection.news().await?
+                && let PrimaryToObservers::Stats { stats, .. } = *status
+            {
+                return Some(*stats);
+            }
+        }
+    };
+    timeout(GLANCE_TIME, figures).await.ok().flatten()
+}
+
+fn listed((run, stats): &(FoundRun, Option<Stats>)) -> ListedRun<'_> {
+    let of = |figure: fn(&Stats) -> f64| stats.as_ref().map(figure);
+    ListedRun {
+        record: &run.record,
+        living: run.is_living,
+        logs: run.logs().display().to_string(),
+        state: state(run, stats.as_ref()),
+        iteration: stats.as_ref().map(|stats| stats.iteration),
+        sim_time_s: of(|stats| stats.sim_time_s),
+        real_time_factor: of(|stats| stats.real_time_factor),
+    }
+}
+
+fn table(runs: &[(FoundRun, Option<Stats>)], now_unix_s: u64) -> String {
     let mut table = Table::new(&[
         "RUN",
         "STATE",
         "AGE",
+        "SIM TIME",
+        "ITERATION",
+        "PACE",
         "PID",
         "SECONDARIES",
         "WORLD",
         "ENDPOINT",
     ]);
-    for run in runs {
+    let none = || "-".to_owned();
+    for (run, stats) in runs {
         let record = &run.record;
-        let is_secondary = |role: Role| role == Role::Secondary;
-        let secondaries = record
-            .workers
-            .iter()
-            .filter(|worker| is_secondary(worker.role))
-            .count();
+        let workers = record.workers.iter();
+        let secondaries = workers.filter(|worker| worker.role == Role::Secondary);
+        let of = |figure: &dyn Fn(&Stats) -> String| stats.as_ref().map_or_else(none, figure);
+        let (pid, endpoint) = if run.is_living {
+            (record.pid.to_string(), record.endpoint.clone())
+        } else {
+            (none(), none())
+        };
         table.row([
             record.name.clone(),
-            state(run),
+            state(run, stats.as_ref()),
             age(now_unix_s.saturating_sub(record.started_unix_s)),
-            if run.is_living {
-                record.pid.to_string()
-            } else {
-                "-".to_owned()
-            },
-            secondaries.to_string(),
+            of(&|stats| format!("{:.3} s", stats.sim_time_s)),
+            of(&|stats| stats.iteration.to_string()),
+            of(&|stats| format!("{:.2}x", stats.real_time_factor)),
+            pid,
+            secondaries.count().to_string(),
             record.world.clone(),
-            if run.is_living {
-                record.endpoint.clone()
-            } else {
-                "-".to_owned()
-            },
+            endpoint,
         ]);
     }
     table.render()
 }
 
-fn state(run: &FoundRun) -> String {
-    match &run.record.ended {
-        _ if run.is_living => "living".to_owned(),
-        Some(end) if end.outcome == Outcome::Completed => "completed".to_owned(),
-        Some(end) => format!("{} ({})", end.outcome, end.exit_code),
-        None => "killed".to_owned(),
+fn state(run: &FoundRun, stats: Option<&Stats>) -> String {
+    match (&run.record.ended, stats.map(|stats| stats.state)) {
+        (_, Some(RunState::Waiting)) => "waiting".to_owned(),
+        (_, Some(RunState::Paused)) => "paused".to_owned(),
+        (_, Some(RunState::Running)) => "running".to_owned(),
+        (_, Some(RunState::Stopping)) => "stopping".to_owned(),
+        (_, None) if run.is_living => "silent".to_owned(),
+        (Some(end), None) if end.outcome == Outcome::Completed => "completed".to_owned(),
+        (Some(end), None) => format!("{} ({})", end.outcome, end.exit_code),
+        (None, None) => "killed".to_owned(),
     }
 }
 
@@ -100,6 +167,7 @@ pub(super) fn age(seconds: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::fixture;
     use crate::run_directory::{RunEnd, WorkerRecord};
 
     fn run(name: &str, is_living: bool, ended: Option<Outcome>) -> FoundRun {
@@ -138,18 +206,40 @@ mod tests {
     #[test]
     fn the_table_says_who_lives_and_how_the_others_ended() {
         let runs = [
-            run("a", true, None),
-            run("b", false, Some(Outcome::Completed)),
-            run("c", false, Some(Outcome::PeerLost)),
-            run("d", false, None),
+            (run("a", true, None), Some(fixture::stats())),
+            (run("e", true, None), None),
+            (run("b", false, Some(Outcome::Completed)), None),
+            (run("c", false, Some(Outcome::PeerLost)), None),
+            (run("d", false, None), None),
         ];
         expect_test::expect![[r"
-            RUN  STATE          AGE   PID  SECONDARIES  WORLD  ENDPOINT
-            a    living         60 s  1    1            w.sdf  ipc:///r
-            b    completed      60 s  -    1            w.sdf  -
-            c    peer lost (4)  60 s  -    1            w.sdf  -
-            d    killed         60 s  -    1            w.sdf  -
+            RUN  STATE          AGE   SIM TIME  ITERATION  PACE   PID  SECONDARIES  WORLD  ENDPOINT
+            a    running        60 s  12.345 s  12345      0.98x  1    1            w.sdf  ipc:///r
+            e    silent         60 s  -         -          -      1    1            w.sdf  ipc:///r
+            b    completed      60 s  -         -          -      -    1            w.sdf  -
+            c    peer lost (4)  60 s  -         -          -      -    1            w.sdf  -
+            d    killed         60 s  -         -          -      -    1            w.sdf  -
         "]]
         .assert_eq(&table(&runs, 100));
+        let json = serde_json::to_value(listed(&runs[0])).unwrap();
+        assert_eq!(
+            (&json["name"], &json["living"]),
+            (&"a".into(), &true.into())
+        );
+        assert_eq!(
+            (&json["state"], &json["iteration"]),
+            (&"running".into(), &12_345.into())
+        );
+    }
+
+    #[test]
+    fn a_primary_that_does_not_answer_is_not_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut silent = run("a", true, None);
+        silent.record.endpoint = format!("ipc://{}", folder.path().display());
+        let begin = std::time::Instant::now();
+        let runs = with_figures(vec![silent]).unwrap();
+        assert_eq!(runs[0].1, None);
+        assert!(begin.elapsed() < GLANCE_TIME * 20);
     }
 }

@@ -168,7 +168,8 @@ async fn next_message(
             Some(News::Unreadable(text) | News::Failed(text)) => {
                 return Err(Failed::message(ExitCode::Failure, text));
             }
-            Some(News::Connected | News::Disconnected | News::Reply { .. }) => {}
+            Some(News::Connected | News::Disconnected | News::StartedAnew | News::Reply { .. }) => {
+            }
             None => return Ok(None),
         }
     }

@@ -12,6 +12,7 @@ use super::text;
 use super::theme::Theme;
 use crate::app::model::{Connection, Model};
 use crate::app::panel::Panel;
+use crate::app::start_up;
 use crate::app::verdict::{Culprit, Verdict};
 
 /// A figure; those of the highest rank are left out first.
@@ -212,7 +213,7 @@ fn message(model: &Model, theme: Theme) -> (String, Style) {
     if let Connection::Lost { since } = model.connection {
         let age = text::age(model.now.since(since));
         let text = format!(
-            "{} DISCONNECTED for {age}: what is below is stale",
+            "{} DISCONNECTED for {age}: what is below is stale; trying again",
             glyphs.bad
         );
         return (text, theme.alarm());
@@ -234,8 +235,8 @@ fn message(model: &Model, theme: Theme) -> (String, Style) {
             theme.label(),
         );
     }
-    if let Some(progress) = &model.progress {
-        return (format!("{} {progress}", glyphs.waiting), theme.warning());
+    if let Some(waits) = start_up::waits_for(model) {
+        return (format!("{} {waits}", glyphs.waiting), theme.warning());
     }
     let missing = model
         .stats

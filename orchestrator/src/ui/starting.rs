@@ -61,7 +61,12 @@ fn most_urgent<'a>(model: &Model, starting: &'a Starting) -> Vec<&'a StartedProc
 
 fn summary(model: &Model, theme: Theme, starting: &Starting) -> Line<'static> {
     let glyphs = theme.glyphs();
-    let age = text::age(model.now.since(starting.since));
+    let since = model.now.since(starting.since);
+    // When they were started is known to the second.
+    let age = match since.as_secs() {
+        seconds @ 0..60 => format!("{seconds} s"),
+        _ => text::age(since),
+    };
     let said = waits_for(model).unwrap_or_default();
     Line::from(vec![
         Span::styled(format!(" {} {said}", glyphs.waiting), theme.warning()),

@@ -37,7 +37,6 @@ pub(super) fn on_feed(model: &mut Model, feed: Feed) {
         Feed::Disconnected => on_disconnected(model),
         Feed::Log(line) => on_log(model, &line),
         Feed::Logs(lines) => lines.iter().for_each(|line| on_log(model, line)),
-        Feed::Progress(text) => model.progress = Some(text),
         Feed::StartUp(start_up) => on_start_up(model, start_up),
         Feed::StartedAnew => on_started_anew(model),
         Feed::Reply { command, result } => on_reply(model, &command, result),
@@ -123,7 +122,6 @@ fn on_layout(model: &mut Model, layout: Layout) {
 fn on_stats(model: &mut Model, stats: Stats, peers: Vec<PeerReport>) {
     model.latency.record(&stats, model.now);
     if stats.state != RunState::Waiting {
-        model.progress = None;
         model.starting = None;
     }
     model.stats = Some(stats);

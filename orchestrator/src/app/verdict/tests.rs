@@ -144,7 +144,7 @@ fn a_run_that_stands_still_is_not_held_back() {
     let mut model = fixture::model();
     model.stats.as_mut().unwrap().state = RunState::Paused;
     check(&model, &Culprit::Nothing, "nothing: time stands still");
-    let waiting = "the start: waiting for s2 (1 of 2 secondaries are here)";
+    let waiting = "the start: waiting for s1, s2 to join";
     let mut model = fixture::waiting_model();
     check(&model, &Culprit::Nothing, "nothing is known yet");
     model.stats = Some(Stats {

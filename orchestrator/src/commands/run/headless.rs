@@ -11,6 +11,7 @@ use super::live::{Ending, LiveRun};
 use super::progress::is_worth_showing;
 use crate::app::event::Feed;
 use crate::launch::supervisor::NOTICE_GRACE;
+use crate::run_directory::WorkerRecord;
 
 /// How often progress is shown, at most.
 const PROGRESS_PERIOD: Duration = Duration::from_secs(1);
@@ -18,9 +19,9 @@ const PROGRESS_PERIOD: Duration = Duration::from_secs(1);
 /// Follows a run until it ends or a signal comes.
 pub(super) async fn follow(run: &mut LiveRun, console: &mut Console) -> Ending {
     console.note(&format!("run {}: {}", run.record.name, run.record.world));
-    for worker in &run.record.workers {
-        console.repeat(&worker.name, &format!("pid {}", worker.pid));
-    }
+    let started = |worker: &WorkerRecord| format!("{} (pid {})", worker.name, worker.pid);
+    let started: Vec<String> = run.record.workers.iter().map(started).collect();
+    console.note(&format!("started {}", started.join(", ")));
     let exit = run.supervisor.run_exit(NOTICE_GRACE);
     tokio::pin!(exit);
     let mut ticks = interval(PROGRESS_PERIOD);

@@ -147,11 +147,6 @@ impl Keeper {
         }
     }
 
-    /// Returns its process id.
-    pub(super) fn pid(&self) -> u32 {
-        self.run.record.pid
-    }
-
     /// Waits until it has ended; may be dropped and called again.
     pub(super) async fn end(&mut self) -> io::Result<ExitStatus> {
         self.child.wait().await

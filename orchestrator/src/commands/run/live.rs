@@ -135,7 +135,7 @@ impl LiveRun {
     }
 
     /// Ends what is left of the run, writes down how it ended, and returns that.
-    pub(super) async fn finish(mut self, ending: Ending) -> Result<Conclusion, Failed> {
+    pub(super) async fn finish(&mut self, ending: Ending) -> Result<Conclusion, Failed> {
         self.programs.stop().await;
         match &ending {
             Ending::Exit(RunExit::First(_)) => self.supervisor.end(REST_GRACE).await,

@@ -113,7 +113,6 @@ impl Known {
             | Feed::Message(_)
             | Feed::Connected
             | Feed::Disconnected
-            | Feed::Progress(_)
             | Feed::StartUp(_)
             | Feed::StartedAnew
             | Feed::Reply { .. }

@@ -1,11 +1,12 @@
 //! A run with a view: a keeper owns it, and this process shows it as long as the user looks.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Context;
 use protocol::{Command, ExitCode};
-use serde_json::json;
+use serde::Serialize;
 use tokio::time::sleep;
 
 use super::super::target::Target;
@@ -22,6 +23,15 @@ use crate::view::{ViewEnd, ViewOptions};
 /// How long a run may take to end when the user asked for its end in the view.
 const STOP_GRACE: Duration = Duration::from_secs(5);
 
+/// A run that was started, as JSON.
+#[derive(Debug, Serialize)]
+struct Started<'a> {
+    name: &'a str,
+    pid: u32,
+    endpoint: &'a str,
+    logs: PathBuf,
+}
+
 /// Starts a run and returns when its processes are started.
 pub(super) fn start_detached(words: &[OsString], format: Format) -> CommandResult {
     runtime()?.block_on(async {
@@ -30,12 +40,12 @@ pub(super) fn start_detached(words: &[OsString], format: Format) -> CommandResul
         let record = &keeper.run.record;
         match format {
             Format::Text => output::print(&format!("{}\n", record.name)),
-            Format::Json => output::print_json(&json!({
-                "name": record.name,
-                "pid": keeper.pid(),
-                "endpoint": record.endpoint,
-                "logs": keeper.run.logs(),
-            })),
+            Format::Json => output::print_json(&Started {
+                name: &record.name,
+                pid: record.pid,
+                endpoint: &record.endpoint,
+                logs: keeper.run.logs(),
+            }),
         }
     })
 }

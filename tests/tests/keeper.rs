@@ -1,0 +1,327 @@
+//! Shows that a run outlives its view and the terminal that it was started in, and never outlives
+//! the process that keeps it. Real processes are started as users start them, some of them in real
+//! pseudo-terminals, and left, lost and killed.
+
+use portable_pty::CommandBuilder;
+use serde_json::Value;
+use tests::processes::{Process, Scratch, binary, is_running, send_signal, wait_for};
+use tests::repository;
+use tests::screen::Screen;
+
+fn phalanx(scratch: &Scratch, arguments: &[&str]) -> CommandBuilder {
+    let mut command = CommandBuilder::new(binary("phalanx"));
+    command.args(arguments);
+    command.env("PHALANX_RUNTIME_DIR", scratch.path(""));
+    command.env("TERM", "xterm-256color");
+    command.env_remove("NO_COLOR");
+    command.cwd(repository::root());
+    command
+}
+
+fn view(scratch: &Scratch, arguments: &[&str]) -> Screen {
+    Screen::start(phalanx(scratch, arguments), 30, 100)
+}
+
+/// Returns what is written down about run `r`.
+fn record(scratch: &Scratch) -> Value {
+    let text = std::fs::read_to_string(scratch.path("r/run.json")).expect("the run is known");
+    serde_json::from_str(&text).expect("the record is JSON")
+}
+
+/// Returns the process ids of the workers of run `r`, and of its keeper.
+fn pids(scratch: &Scratch) -> Vec<u32> {
+    let record = record(scratch);
+    let workers = record["workers"]
+        .as_array()
+        .expect("a list of workers")
+        .iter();
+    let all = workers.map(|worker| &worker["pid"]).chain([&record["pid"]]);
+    all.map(|pid| u32::try_from(pid.as_u64().expect("a pid")).expect("pids are small"))
+        .collect()
+}
+
+fn assert_goes_on(pids: &[u32]) {
+    assert_eq!(pids.len(), 4);
+    assert!(pids.iter().all(|pid| is_running(*pid)), "the run goes on");
+}
+
+fn wait_until_gone(pids: &[u32]) {
+    for pid in pids {
+        wait_for(&format!("{pid} is gone"), || !is_running(*pid));
+    }
+}
+
+/// Starts run `r` without a view and waits until it runs.
+fn detached(scratch: &Scratch, arguments: &[&str]) -> Vec<u32> {
+    let mut all = vec!["run", "--detach", "--name", "r"];
+    all.extend_from_slice(arguments);
+    let (code, stdout, stderr) = scratch.phalanx_says(&all);
+    assert_eq!((code, stdout.as_str()), (0, "r\n"), "{stderr}");
+    wait_for("the run runs", || listed(scratch)["state"] == "running");
+    pids(scratch)
+}
+
+/// Returns run `r` as `ps` lists it.
+fn listed(scratch: &Scratch) -> Value {
+    let (_, stdout, _) = scratch.phalanx_says(&["ps", "--format", "json"]);
+    let runs: Value = serde_json::from_str(&stdout).expect("the list is JSON");
+    let mut runs = runs.as_array().expect("a list").iter();
+    runs.find(|run| run["name"] == "r")
+        .cloned()
+        .unwrap_or_default()
+}
+
+fn start(scratch: &Scratch, name: &str, arguments: &[&str]) -> Process {
+    let mut command = scratch.phalanx();
+    command.args(arguments);
+    scratch.start(name, &mut command)
+}
+
+#[test]
+fn a_run_is_left_listed_watched_again_and_stopped() {
+    let scratch = Scratch::new();
+    let mut first = view(&scratch, &["run", "--name", "r"]);
+    first.wait_for("RUNNING");
+    first.press("d");
+    let (code, restored) = first.wait();
+    assert_eq!((code, restored), (0, true), "{}", first.contents());
+    let said = first.contents();
+    assert!(said.contains("phalanx attach r"), "{said}");
+    let pids = pids(&scratch);
+    assert_goes_on(&pids);
+    let run = listed(&scratch);
+    assert_eq!(
+        (&run["living"], &run["state"]),
+        (&true.into(), &"running".into())
+    );
+    assert!(run["iteration"].as_u64() > Some(0), "{run}");
+    let mut second = view(&scratch, &["attach"]);
+    second.wait_for("RUNNING");
+    second.press("9z");
+    second.wait_for("phalanx");
+    second.press("S");
+    second.wait_for("Stop the run");
+    second.press("y");
+    second.wait_for("COMPLETED");
+    second.press("q");
+    assert_eq!(second.wait(), (0, true), "{}", second.contents());
+    wait_until_gone(&pids);
+    assert_eq!(listed(&scratch)["state"], "completed");
+}
+
+#[test]
+fn a_run_goes_on_when_its_terminal_is_closed_or_its_view_is_killed() {
+    let scratch = Scratch::new();
+    let mut screen = view(&scratch, &["run", "--name", "r"]);
+    screen.wait_for("RUNNING");
+    let pids = pids(&scratch);
+    screen.hang_up();
+    assert_goes_on(&pids);
+    let mut again = view(&scratch, &["attach", "r"]);
+    again.wait_for("RUNNING");
+    send_signal(again.pid(), "KILL");
+    again.wait();
+    assert_goes_on(&pids);
+    let (code, _, stderr) = scratch.phalanx_says(&["ctl", "r", "stop"]);
+    assert_eq!(code, 0, "{stderr}");
+    wait_until_gone(&pids);
+}
+
+#[test]
+fn a_keeper_that_is_killed_leaves_no_process_and_its_views_say_so() {
+    let scratch = Scratch::new();
+    let pids = detached(&scratch, &[]);
+    let mut screen = view(&scratch, &["attach", "r"]);
+    screen.wait_for("RUNNING");
+    send_signal(pids[3], "KILL");
+    wait_until_gone(&pids);
+    for part in ["PEER LOST", "was killed", "run again"] {
+        screen.wait_for(part);
+    }
+    screen.press("q");
+    assert_eq!(screen.wait(), (0, true));
+    assert_eq!(listed(&scratch)["state"], "killed");
+}
+
+#[test]
+fn the_view_that_started_a_run_ends_as_the_run_does() {
+    let scratch = Scratch::new();
+    let ending = ["run", "--name", "r", "--iterations", "300"];
+    let mut screen = view(&scratch, &ending);
+    screen.wait_for("COMPLETED");
+    screen.wait_for("300 (0.300 s simulated)");
+    screen.press("q");
+    assert_eq!(screen.wait(), (0, true));
+    assert!(
+        screen.contents().contains("digest"),
+        "{}",
+        screen.contents()
+    );
+
+    let mut screen = view(&scratch, &["run", "--name", "r"]);
+    screen.wait_for("RUNNING");
+    let pids = pids(&scratch);
+    send_signal(pids[2], "KILL");
+    screen.wait_for("PEER LOST");
+    screen.press("b");
+    screen.wait_for("ENDED");
+    screen.press("q");
+    assert_eq!(screen.wait(), (4, true), "{}", screen.contents());
+    wait_until_gone(&pids);
+}
+
+#[test]
+fn a_signal_to_an_attached_view_ends_the_view_alone() {
+    let scratch = Scratch::new();
+    let pids = detached(&scratch, &[]);
+    for signal in ["TERM", "INT"] {
+        let mut screen = view(&scratch, &["attach", "r"]);
+        screen.wait_for("RUNNING");
+        send_signal(screen.pid(), signal);
+        assert_eq!(screen.wait(), (130, true), "{signal}");
+    }
+    assert_goes_on(&pids);
+}
+
+#[test]
+fn what_is_wrong_before_the_run_begins_is_said_where_it_was_started() {
+    let scratch = Scratch::new();
+    let check = |arguments: &[&str], expected: (i32, &str)| {
+        let mut all = vec!["run", "--detach"];
+        all.extend_from_slice(arguments);
+        let (code, _, stderr) = scratch.phalanx_says(&all);
+        assert_eq!(code, expected.0, "{arguments:?}: {stderr}");
+        assert!(stderr.contains(expected.1), "{arguments:?}: {stderr}");
+    };
+    check(&["no-such.sdf"], (3, "no such file"));
+    check(&["--name", "a/b"], (2, "--name"));
+    check(&["--events", "-"], (2, "--headless"));
+    check(&["--events", "/no/such/folder/e"], (3, "/no/such/folder/e"));
+    let pids = detached(&scratch, &[]);
+    check(&["--name", "r"], (1, "a run named r is living"));
+    assert_goes_on(&pids);
+    let mut command = scratch.phalanx();
+    command
+        .args(["run", "--detach"])
+        .env("PHALANX_WORKER", "/no/such/worker");
+    let output = command.output().expect("phalanx starts");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("/no/such/worker"), "{said}");
+}
+
+#[test]
+fn a_view_that_only_watches_changes_nothing() {
+    let scratch = Scratch::new();
+    detached(&scratch, &[]);
+    let mut screen = view(&scratch, &["attach", "r", "--read-only"]);
+    screen.wait_for("RUNNING");
+    screen.press(" ");
+    screen.wait_for("only watches");
+    screen.press("q");
+    assert_eq!(screen.wait(), (0, true));
+    assert_eq!(listed(&scratch)["state"], "running");
+}
+
+#[test]
+fn logs_are_printed_of_living_and_ended_runs_and_followed_to_the_end() {
+    let scratch = Scratch::new();
+    let pids = detached(&scratch, &[]);
+    let mut follower = start(
+        &scratch,
+        "follower",
+        &["show", "r", "logs", "--follow", "--format", "json"],
+    );
+    let (code, stdout, _) = scratch.phalanx_says(&["show", "r", "logs", "--process", "s1"]);
+    assert_eq!(code, 0);
+    assert!(stdout.lines().count() > 0, "{stdout}");
+    assert!(
+        stdout.lines().all(|line| line.starts_with("s1 ")),
+        "{stdout}"
+    );
+    let (code, _, stderr) = scratch.phalanx_says(&["show", "r", "logs", "--process", "s9"]);
+    assert_eq!(code, 1);
+    assert!(stderr.contains("phalanx, primary, s1, s2"), "{stderr}");
+    assert_eq!(scratch.phalanx_says(&["ctl", "r", "stop"]).0, 0);
+    assert_eq!(follower.wait(), 0, "{}", follower.stderr());
+    let printed = follower.stdout();
+    let last = printed.lines().last().expect("lines were followed");
+    let last: Value = serde_json::from_str(last).expect("each line is JSON");
+    assert_eq!(last["process"], "phalanx", "{printed}");
+    wait_until_gone(&pids);
+    let arguments = ["show", "r", "logs", "--lines", "3", "--format", "json"];
+    let (code, stdout, _) = scratch.phalanx_says(&arguments);
+    let lines: Value = serde_json::from_str(&stdout).expect("an array");
+    assert_eq!(
+        (code, lines.as_array().map(Vec::len)),
+        (0, Some(3)),
+        "{stdout}"
+    );
+}
+
+#[test]
+fn events_are_written_as_json_lines() {
+    let scratch = Scratch::new();
+    let arguments = [
+        "run",
+        "--headless",
+        "--name",
+        "r",
+        "--iterations",
+        "3000",
+        "--real-time-factor",
+        "0",
+        "--events",
+        "-",
+    ];
+    let (code, stdout, stderr) = scratch.phalanx_says(&arguments);
+    assert_eq!(code, 0, "{stderr}");
+    let events: Vec<Value> = stdout
+        .lines()
+        .take_while(|line| line.starts_with('{'))
+        .map(|line| serde_json::from_str(line).expect("each line is JSON"))
+        .collect();
+    assert!(!events.is_empty(), "{stdout}");
+    for event in &events {
+        let kinds = (
+            &event["iteration"],
+            &event["severity"],
+            &event["kind"],
+            &event["text"],
+        );
+        assert!(kinds.0.is_u64(), "{event}");
+        for text in [kinds.1, kinds.2, kinds.3] {
+            assert!(text.is_string(), "{event}");
+        }
+    }
+}
+
+#[test]
+fn a_view_follows_a_primary_that_is_started_again() {
+    let scratch = Scratch::new();
+    let free = std::net::TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let port = free.local_addr().expect("it has an address").port();
+    drop(free);
+    let endpoint = format!("tcp://127.0.0.1:{port}");
+    let primary = |world: &str| {
+        let mut command = std::process::Command::new(binary("worker"));
+        command.args(["--bind", &endpoint]);
+        command.arg(repository::root().join("worlds").join(world));
+        scratch.start(world, &mut command)
+    };
+    let first = primary("ramp.sdf");
+    let mut screen = view(&scratch, &["attach", &endpoint]);
+    screen.wait_for("world ramp");
+    first.signal("KILL");
+    screen.wait_for("DISCONNECTED");
+    drop(first);
+    let _second = primary("crossing.sdf");
+    screen.wait_for("world crossing");
+    let shown = screen.wait_for("connected");
+    assert!(
+        !shown.contains("barrel"),
+        "rows of the first run are left:\n{shown}"
+    );
+    screen.press("q");
+    assert_eq!(screen.wait(), (0, true));
+}
