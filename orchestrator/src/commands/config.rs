@@ -33,9 +33,9 @@ fn check(files: &[PathBuf]) -> CommandResult {
     let mut take = |result: Result<Layers, ConfigError>, name: String| match result {
         Ok(_) => checked.push(name),
         Err(ConfigError::Invalid(found)) => {
-            found
-                .iter()
-                .for_each(|problem| output::note(&problem.to_string()));
+            for problem in &found {
+                output::note(&problem.to_string());
+            }
             problems += found.len();
         }
         Err(error) => {
