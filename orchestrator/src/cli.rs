@@ -3,6 +3,7 @@
 mod config;
 mod control;
 mod environment;
+mod logs;
 mod topic;
 mod view;
 
@@ -16,6 +17,7 @@ use lockstep::limits::{AUTO_LEVELS_MAX, INTERACTION_MARGIN_MAX, MINIMUM_STAY_MAX
 pub use config::{ConfigAction, ConfigArguments, ConfigFormat};
 pub use control::CtlArguments;
 pub use environment::{command, parse, variables};
+pub use logs::LogArguments;
 pub use topic::{
     Addressed, EchoFormat, ServiceAction, ServiceArguments, TopicAction, TopicArguments,
 };
@@ -48,6 +50,9 @@ respected. `phalanx config print` shows all settings in force and where they com
 pub enum CliCommand {
     /// Start a run and open its view; without a file, the embedded demo
     Run(RunArguments),
+    /// Own a run away from any terminal; `run` starts it
+    #[command(hide = true)]
+    Keep(RunArguments),
     /// Open the view of a running simulation; `d` detaches, the run goes on
     Attach(AttachArguments),
     /// List the runs of this machine, living and recently ended
@@ -166,14 +171,20 @@ pub struct RunArguments {
     #[arg(long, value_name = "METRES", env = "PHALANX_INTERACTION_MARGIN")]
     #[arg(value_parser = parse_margin, allow_negative_numbers = true)]
     pub interaction_margin: Option<f64>,
+    /// Write what happens to this file as JSON lines; - is stdout, with --headless
+    #[arg(long, value_name = "FILE", env = "PHALANX_EVENTS")]
+    pub events: Option<PathBuf>,
     /// What processes write to their logs: a level, also by part [default: info]
     #[arg(long, value_name = "LEVEL", env = "PHALANX_LOG", value_parser = parse_log_level)]
     pub log_level: Option<String>,
-    /// No view: progress on stderr, summary on stdout
-    #[arg(long)]
+    /// No view: progress on stderr, summary on stdout; the run ends with this process
+    #[arg(long, group = "viewless")]
     pub headless: bool,
-    /// Format of the summary; json needs --headless
-    #[arg(long, value_enum, default_value_t)]
+    /// No view: print the run's name as soon as it is started, and leave it running
+    #[arg(long, group = "viewless")]
+    pub detach: bool,
+    /// Format of the summary, or of what --detach prints
+    #[arg(long, value_enum, default_value_t, requires = "viewless")]
     pub format: Format,
     /// How it is shown.
     #[command(flatten)]
@@ -240,9 +251,23 @@ pub struct ShowArguments {
     /// How to print it
     #[arg(long, value_enum, default_value_t)]
     pub format: TableFormat,
+    /// Go on with events or logs as they come until the run has ended; JSON is one line each then
+    #[arg(long)]
+    pub follow: bool,
+    /// Columns of what is drawn: overview, map and latency
+    #[arg(long, value_name = "COLUMNS", default_value = "100")]
+    #[arg(value_parser = clap::value_parser!(u16).range(40..=500))]
+    pub width: u16,
+    /// Rows of what is drawn
+    #[arg(long, value_name = "ROWS", default_value = "36")]
+    #[arg(value_parser = clap::value_parser!(u16).range(10..=300))]
+    pub height: u16,
     /// Give up after so many seconds
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = parse_seconds)]
     pub timeout: Duration,
+    /// What to print of the logs
+    #[command(flatten)]
+    pub logs: LogArguments,
 }
 
 /// How tables are printed.
@@ -260,14 +285,26 @@ pub enum TableFormat {
 /// The panels that `phalanx show` prints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ShownPanel {
+    /// What holds the simulation back, and the run at a glance.
+    Overview,
     /// State, time, pace and digest.
     Stats,
     /// The processes.
     Peers,
     /// The levels and their cells.
     Levels,
+    /// Where everything is, from above.
+    Map,
     /// What moves.
     Performers,
+    /// Where the time of iterations goes.
+    Latency,
+    /// The topics of systems and sensors.
+    Topics,
+    /// What happened.
+    Events,
+    /// What the processes printed, also of a run that has ended.
+    Logs,
 }
 
 /// The arguments of `phalanx generate`.

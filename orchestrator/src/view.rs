@@ -9,7 +9,7 @@ use std::time::Duration;
 use protocol::{Command, SessionTime};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc::{Receiver, Sender};
-use tokio::time::{Instant, interval, sleep_until};
+use tokio::time::{Instant, sleep_until};
 
 pub use crate::app::command::{ViewEnd, Wish};
 pub use crate::app::event::{Feed, LogLine};
@@ -24,12 +24,15 @@ use crate::terminal::{Input, Screen};
 
 /// How often ages on the screen grow when nothing else happens.
 const TICK_TIME: Duration = Duration::from_secs(1);
+/// How often it is drawn anew while something on it changes with time.
+const QUICK_TICK_TIME: Duration = Duration::from_millis(250);
+
 /// How a view is shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ViewOptions {
     /// The run's name.
     pub run: String,
-    /// Whether the run ends with the view.
+    /// Whether this view started the run, so that leaving it asks what becomes of the run.
     pub owns_run: bool,
     /// How it is shown.
     pub view: ViewConfig,
@@ -77,19 +80,22 @@ pub async fn run(
     let mut model = options.model(|name| std::env::var(name).ok());
     let mut signals = Signals::new()?;
     let mut screen = Screen::enter()?;
+    if model.has_mouse {
+        screen.set_mouse(true)?;
+    }
     let mut input = Input::start()?;
     let start = Instant::now();
-    let mut ticks = interval(TICK_TIME);
+    let mut last_tick = start;
     let mut next_frame = start;
     let mut is_feed_open = true;
     loop {
         // The order matters: neither a flood of news nor a slow screen keeps keys from acting.
         let event = tokio::select! {
             biased;
-            () = signals.next() => return Ok(ViewEnd::Interrupted),
+            end = signals.next() => return Ok(end),
             event = input.next() => match event {
                 Some(event) => event,
-                None => return Ok(ViewEnd::Interrupted),
+                None => return Ok(ViewEnd::HungUp),
             },
             () = sleep_until(next_frame), if model.has_changed => {
                 screen.draw(&mut model)?;
@@ -100,7 +106,10 @@ pub async fn run(
                 is_feed_open = news.is_some();
                 news.map_or(Event::FeedClosed, Event::Feed)
             }
-            _ = ticks.tick() => Event::Tick,
+            () = sleep_until(last_tick + tick_time(&model)) => {
+                last_tick = Instant::now();
+                Event::Tick
+            }
         };
         let now = SessionTime(start.elapsed().as_nanos() as u64);
         match update(&mut model, event, now) {
@@ -111,9 +120,18 @@ pub async fn run(
                 let _ = wishes.try_send(Wish::Listen(topic));
             }
             Some(Effect::Repaint) => screen.clear()?,
+            Some(Effect::Mouse(is_heard)) => screen.set_mouse(is_heard)?,
             Some(Effect::Copy(text)) => screen.copy(&text)?,
             Some(Effect::End(end)) => return Ok(end),
         }
+    }
+}
+
+fn tick_time(model: &Model) -> Duration {
+    if model.recent.is_empty() {
+        TICK_TIME
+    } else {
+        QUICK_TICK_TIME
     }
 }
 
@@ -146,11 +164,11 @@ impl Signals {
         })
     }
 
-    async fn next(&mut self) {
+    async fn next(&mut self) -> ViewEnd {
         tokio::select! {
-            _ = self.terminate.recv() => {}
-            _ = self.interrupt.recv() => {}
-            _ = self.hang_up.recv() => {}
+            _ = self.terminate.recv() => ViewEnd::Interrupted,
+            _ = self.interrupt.recv() => ViewEnd::Interrupted,
+            _ = self.hang_up.recv() => ViewEnd::HungUp,
         }
     }
 }

@@ -11,6 +11,7 @@ pub mod cpus;
 pub mod data;
 pub mod digests_file;
 pub mod heartbeat;
+pub mod history;
 pub mod identity;
 pub mod messages_file;
 pub mod meter;

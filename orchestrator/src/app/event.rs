@@ -1,16 +1,13 @@
 //! What reaches the view: the run by [`Feed`], the user by [`Key`], and time.
 
-use std::path::PathBuf;
+use protocol::report::{History, Layout, Snapshot, TopicReport};
+use protocol::{Command, Iteration, PrimaryToObservers};
 
-use protocol::report::{Layout, Snapshot, TopicReport};
-use protocol::{Command, Iteration, PrimaryToObservers, StopReason};
+use super::ended::RunEnded;
+use super::start_up::StartUp;
 
 /// Something that happened.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "events are moved once, from the loop to the model"
-)]
 pub enum Event {
     /// News of the run.
     Feed(Feed),
@@ -38,6 +35,8 @@ pub enum Feed {
     Status(PrimaryToObservers),
     /// Full state, at the start and after a reconnect.
     Snapshot(Box<Snapshot>),
+    /// What was before the view came.
+    History(Box<History>),
     /// Boxes of levels and static models, once.
     Layout(Box<Layout>),
     /// The topics of the worlds, by name.
@@ -48,8 +47,14 @@ pub enum Feed {
     Disconnected,
     /// A process of the run printed a line.
     Log(LogLine),
+    /// Processes of the run printed lines.
+    Logs(Vec<LogLine>),
     /// Start-up progress, such as "waiting for s2".
     Progress(String),
+    /// The processes that were started for the run, and whether they are there.
+    StartUp(StartUp),
+    /// Another run answers where the first one did: nothing of that is true any more.
+    StartedAnew,
     /// A command was answered.
     Reply {
         /// The command.
@@ -58,12 +63,7 @@ pub enum Feed {
         result: Result<Iteration, String>,
     },
     /// The run is over; the view shows its last screen.
-    Ended {
-        /// How it ended, and why.
-        reason: StopReason,
-        /// Where the logs of its processes are.
-        logs: Option<PathBuf>,
-    },
+    Ended(Box<RunEnded>),
 }
 
 /// A line that a process printed.

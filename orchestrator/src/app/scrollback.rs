@@ -66,6 +66,16 @@ impl<L: Line> Scrollback<L> {
         self.lines.push_back(line);
     }
 
+    /// Puts other lines in the place of all, as if they had come one by one; the filter stays.
+    pub fn replace(&mut self, lines: impl IntoIterator<Item = L>) {
+        (self.dropped, self.bottom) = (0, None);
+        self.lines.clear();
+        self.passing.clear();
+        for line in lines {
+            self.push(line);
+        }
+    }
+
     /// Returns how many lines pass the filter.
     pub fn len(&self) -> usize {
         self.passing.len()
@@ -184,6 +194,13 @@ impl<L: Line> Scrollback<L> {
         });
         end.max(rows.min(self.passing.len()))
     }
+}
+
+/// Returns how many of the first lines seen are the last ones of a past that was told later.
+pub fn overlap<L: PartialEq>(past: &[L], seen: &[L]) -> usize {
+    let most = seen.len().min(past.len());
+    let is_end = |count: &usize| past.ends_with(&seen[..*count]);
+    (0..=most).rev().find(is_end).unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -1,7 +1,9 @@
 //! The only place where the model changes: one event in, at most one effect out.
 
 mod feed;
+mod history;
 mod keys;
+mod map;
 mod mouse;
 
 use protocol::SessionTime;
@@ -14,6 +16,7 @@ use super::model::Model;
 pub fn update(model: &mut Model, event: Event, now: SessionTime) -> Option<Effect> {
     model.now = now;
     model.has_changed = true;
+    model.recent.forget(now);
     match event {
         Event::Feed(feed) => feed::on_feed(model, feed),
         Event::FeedClosed => feed::on_closed(model),

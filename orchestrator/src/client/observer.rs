@@ -78,6 +78,7 @@ impl Observer {
             News::Connected => {
                 self.send(Command::Layout);
                 self.send(Command::Snapshot);
+                self.send(Command::History);
                 vec![Feed::Connected]
             }
             News::Disconnected => {
@@ -120,6 +121,7 @@ impl Pending {
         let command = self.0.remove(&request)?;
         match reply {
             Reply::Snapshot(snapshot) => Some(Feed::Snapshot(snapshot)),
+            Reply::History(history) => Some(Feed::History(history)),
             Reply::Layout(layout) => Some(Feed::Layout(layout)),
             Reply::Topics(topics) => Some(Feed::Topics(topics)),
             Reply::Done { iteration, .. } => Some(Feed::Reply {

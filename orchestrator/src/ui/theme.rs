@@ -41,6 +41,13 @@ pub struct Glyphs {
     pub separator: &'static str,
     pub cursor: &'static str,
     pub scale: [&'static str; 3],
+    pub fresh: &'static str,
+    pub cross: &'static str,
+    pub followed: &'static str,
+    /// From the east, against the clock.
+    pub headings: [&'static str; 8],
+    /// From nothing to the most.
+    pub loads: [&'static str; 9],
 }
 
 const UNICODE: Glyphs = Glyphs {
@@ -61,6 +68,11 @@ const UNICODE: Glyphs = Glyphs {
     separator: "│",
     cursor: "▏",
     scale: ["├", "─", "┤"],
+    fresh: "»",
+    cross: "┼",
+    followed: "◎",
+    headings: ["→", "↗", "↑", "↖", "←", "↙", "↓", "↘"],
+    loads: [" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"],
 };
 
 const ASCII: Glyphs = Glyphs {
@@ -81,6 +93,11 @@ const ASCII: Glyphs = Glyphs {
     separator: "|",
     cursor: "_",
     scale: ["|", "-", "|"],
+    fresh: "!",
+    cross: "+",
+    followed: "@",
+    headings: [">", "^", "^", "^", "<", "v", "v", "v"],
+    loads: [" ", "_", ".", ":", "-", "=", "+", "*", "#"],
 };
 
 const OWNER_MARKS: &[u8; 52] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -165,6 +182,16 @@ impl Theme {
         Style::new().add_modifier(Modifier::REVERSED)
     }
 
+    /// What changed a moment ago, in one of its two looks.
+    pub fn fresh(self, is_lit: bool) -> Style {
+        let look = if is_lit {
+            Modifier::REVERSED
+        } else {
+            Modifier::UNDERLINED
+        };
+        Style::new().add_modifier(Modifier::BOLD | look)
+    }
+
     /// The name of a key.
     pub fn key(self) -> Style {
         self.style(Meaning::Key)
@@ -202,16 +229,16 @@ impl Theme {
         }
     }
 
+    /// One of the parts that time goes to.
+    pub fn part(self, index: usize) -> Style {
+        self.palette.part(index)
+    }
+
     /// The letter of the secondary at this place.
     pub fn owner_mark(self, index: Option<usize>) -> char {
         index
             .and_then(|index| OWNER_MARKS.get(index))
             .map_or('*', |mark| char::from(*mark))
-    }
-
-    /// The colour of lines of the map in the style.
-    pub fn line(self, style: Style) -> Color {
-        style.fg.unwrap_or(Color::Reset)
     }
 
     /// How dots of maps and charts are drawn.

@@ -94,23 +94,28 @@ pub fn action_name(binding: &Binding<'_>) -> String {
             ["scroll-left", "scroll-right"],
         ),
         Action::Magnify(by) => if by > 0 { "zoom-in" } else { "zoom-out" }.to_owned(),
-        Action::Pan(x, y) => match (x, y) {
-            (..=-1, _) => "pan-left",
-            (1.., _) => "pan-right",
-            (0, 1..) => "pan-up",
-            (0, ..=0) => "pan-down",
+        Action::Pan(x, y) => format!("pan-{}", side(x, y)),
+        Action::MoveCursor(x, y) => {
+            let far = if x.abs().max(y.abs()) > 1 { "far-" } else { "" };
+            format!("cursor-{far}{}", side(x, y))
+        }
+        Action::Select(by) => if by > 0 {
+            "select-next"
+        } else {
+            "select-previous"
         }
         .to_owned(),
+        Action::Cursor if binding.context == Context::Cursor => "cursor-away".to_owned(),
         action => kebab(&format!("{action:?}")),
     };
-    let place = match (binding.context, binding.action) {
-        (Context::Filter, _) => "filter-",
-        (Context::Palette, _) => "palette-",
-        (Context::Confirm, _) => "confirm-",
-        (Context::Help, Action::Cancel) => "help-",
-        _ => "",
-    };
-    format!("{place}{name}")
+    // Where a question is asked or a line is typed, keys are that place's own.
+    let place = kebab(&format!("{:?}", binding.context));
+    let is_own = ["filter", "palette", "confirm", "quit", "drive"].contains(&place.as_str());
+    if is_own || binding.action == Action::Cancel {
+        format!("{place}-{name}")
+    } else {
+        name
+    }
 }
 
 fn direction(by: isize, near: [&str; 2], far: [&str; 2]) -> String {
@@ -120,6 +125,15 @@ fn direction(by: isize, near: [&str; 2], far: [&str; 2]) -> String {
         near
     };
     names[usize::from(by > 0)].to_owned()
+}
+
+fn side(x: i8, y: i8) -> &'static str {
+    match (x, y) {
+        (..=-1, _) => "left",
+        (1.., _) => "right",
+        (0, 1..) => "up",
+        (0, ..=0) => "down",
+    }
 }
 
 /// Returns the name of a variant in lower case with dashes.

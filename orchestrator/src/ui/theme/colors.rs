@@ -31,12 +31,15 @@ pub(super) enum Meaning {
 pub(super) struct Palette {
     styles: fn(Meaning) -> (Option<Color>, Modifier),
     owners: &'static [Color],
+    /// Parts that time goes to, in the order of their names.
+    parts: &'static [Color],
 }
 
 /// No colours at all.
 pub(super) const MONO: Palette = Palette {
     styles: |meaning| (None, attribute(meaning)),
     owners: &[],
+    parts: &[],
 };
 
 /// The terminal's own.
@@ -56,6 +59,14 @@ pub(super) const SIXTEEN: Palette = Palette {
         Color::Green,
         Color::Yellow,
         Color::Blue,
+        Color::Red,
+    ],
+    parts: &[
+        Color::Green,
+        Color::Cyan,
+        Color::Blue,
+        Color::Magenta,
+        Color::Yellow,
         Color::Red,
     ],
 };
@@ -81,6 +92,14 @@ pub(super) const MANY: Palette = Palette {
         Color::Indexed(30),
         Color::Indexed(161),
     ],
+    parts: &[
+        Color::Indexed(28),
+        Color::Indexed(30),
+        Color::Indexed(32),
+        Color::Indexed(99),
+        Color::Indexed(94),
+        Color::Indexed(163),
+    ],
 };
 
 impl Palette {
@@ -103,6 +122,12 @@ impl Palette {
         } else {
             style.add_modifier(Modifier::UNDERLINED)
         }
+    }
+
+    /// Returns how the part of time at this place looks; its glyph tells it, too.
+    pub(super) fn part(&self, index: usize) -> Style {
+        let place = index.checked_rem(self.parts.len());
+        place.map_or_else(Style::new, |place| Style::new().fg(self.parts[place]))
     }
 }
 
@@ -170,7 +195,7 @@ mod tests {
         let meanings = MEANINGS
             .iter()
             .filter_map(|meaning| MANY.style(*meaning).fg);
-        for color in meanings.chain(MANY.owners.iter().copied()) {
+        for color in meanings.chain(MANY.owners.iter().chain(MANY.parts).copied()) {
             let luminance = luminance(fixed(color));
             let (on_black, on_white) = ((luminance + 0.05) / 0.05, 1.05 / (luminance + 0.05));
             assert!(
@@ -205,7 +230,7 @@ mod tests {
         let meanings = MEANINGS
             .iter()
             .filter_map(|meaning| SIXTEEN.style(*meaning).fg);
-        for color in meanings.chain(SIXTEEN.owners.iter().copied()) {
+        for color in meanings.chain(SIXTEEN.owners.iter().chain(SIXTEEN.parts).copied()) {
             assert!(plain.contains(&color), "{color:?}");
         }
     }
