@@ -171,20 +171,20 @@ pub struct RunArguments {
     #[arg(long, value_name = "METRES", env = "PHALANX_INTERACTION_MARGIN")]
     #[arg(value_parser = parse_margin, allow_negative_numbers = true)]
     pub interaction_margin: Option<f64>,
-    /// Write what happens to this file as JSON lines; - is stdout, with --headless
-    #[arg(long, value_name = "FILE", env = "PHALANX_EVENTS")]
-    pub events: Option<PathBuf>,
     /// What processes write to their logs: a level, also by part [default: info]
     #[arg(long, value_name = "LEVEL", env = "PHALANX_LOG", value_parser = parse_log_level)]
     pub log_level: Option<String>,
+    /// Write what happens to this file as JSON lines; - is stdout, with --headless
+    #[arg(long, value_name = "FILE")]
+    pub events: Option<PathBuf>,
     /// No view: progress on stderr, summary on stdout; the run ends with this process
-    #[arg(long, group = "viewless")]
+    #[arg(long)]
     pub headless: bool,
     /// No view: print the run's name as soon as it is started, and leave it running
-    #[arg(long, group = "viewless")]
+    #[arg(long)]
     pub detach: bool,
-    /// Format of the summary, or of what --detach prints
-    #[arg(long, value_enum, default_value_t, requires = "viewless")]
+    /// Format of the summary, or of what --detach prints; json needs one of the two
+    #[arg(long, value_enum, default_value_t)]
     pub format: Format,
     /// How it is shown.
     #[command(flatten)]

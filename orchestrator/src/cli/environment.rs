@@ -58,7 +58,8 @@ fn with_variables(command: Command, prefix: &str) -> Command {
         .map(|one| one.get_name().to_owned())
         .collect();
     names.into_iter().fold(command, |command, name| {
-        let is_run = name == "run";
+        // A keeper is a run by another name.
+        let is_run = matches!(name.as_str(), "run" | "keep");
         let own = if is_run {
             prefix.to_owned()
         } else {

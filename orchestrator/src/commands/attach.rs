@@ -4,10 +4,11 @@ use protocol::ExitCode;
 
 use super::config::settings;
 use super::terminal_check::require_terminal;
-use super::{CommandResult, output, runtime, target, watch};
+use super::watch;
+use super::{CommandResult, output, runtime, target};
 use crate::cli::AttachArguments;
 use crate::run_directory::FoundRun;
-use crate::view::ViewEnd;
+use crate::view::{ViewEnd, ViewOptions};
 
 /// Shows a run until the user leaves.
 pub(super) fn attach(arguments: &AttachArguments) -> CommandResult {
@@ -15,8 +16,9 @@ pub(super) fn attach(arguments: &AttachArguments) -> CommandResult {
     require_terminal("`phalanx show` for its figures as text or JSON")?;
     let mut config = settings(None)?;
     arguments.view.apply(&mut config.view);
+    let options = ViewOptions::new(target.name(), false, &config);
     let name = target.name();
-    match runtime()?.block_on(watch::watch(&target, false, &config))? {
+    match runtime()?.block_on(watch::watch(&target, options))? {
         ViewEnd::Quit | ViewEnd::Detach | ViewEnd::HungUp => {
             output::note(&format!("left {name}, which goes on"));
             Ok(ExitCode::Success)

@@ -12,7 +12,6 @@ use super::target::Target;
 use crate::app::ended::RunEnded;
 use crate::app::start_up::{StartUp, StartedProcess};
 use crate::client::Observer;
-use crate::config::Config;
 use crate::run_directory::{FoundRun, LogFiles, now_unix_s};
 use crate::view::{self, Feed, ViewEnd, ViewOptions, Wish};
 
@@ -26,17 +25,11 @@ const LOG_PERIOD: Duration = Duration::from_millis(200);
 /// How many commands of the view may wait.
 const WISHES_MAX: usize = 64;
 
-/// Shows a run until the user leaves or a signal comes; `owns_run` is whether this process started
-/// it.
+/// Shows a run until the user leaves or a signal comes.
 ///
 /// # Errors
 /// When there is no link to be had, or the terminal cannot be used.
-pub(super) async fn watch(
-    target: &Target,
-    owns_run: bool,
-    config: &Config,
-) -> anyhow::Result<ViewEnd> {
-    let options = ViewOptions::new(target.name(), owns_run, config);
+pub(super) async fn watch(target: &Target, options: ViewOptions) -> anyhow::Result<ViewEnd> {
     let (mut feeder, feeds) = Feeder::new();
     let (wish_sender, mut wishes) = mpsc::channel::<Wish>(WISHES_MAX);
     let mut watched = Watched::new(target)?;

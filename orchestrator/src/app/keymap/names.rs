@@ -118,15 +118,6 @@ pub fn action_name(binding: &Binding<'_>) -> String {
     }
 }
 
-fn direction(by: isize, near: [&str; 2], far: [&str; 2]) -> String {
-    let names = if by.unsigned_abs() > 1_000_000 {
-        far
-    } else {
-        near
-    };
-    names[usize::from(by > 0)].to_owned()
-}
-
 fn side(x: i8, y: i8) -> &'static str {
     match (x, y) {
         (..=-1, _) => "left",
@@ -134,6 +125,15 @@ fn side(x: i8, y: i8) -> &'static str {
         (0, 1..) => "up",
         (0, ..=0) => "down",
     }
+}
+
+fn direction(by: isize, near: [&str; 2], far: [&str; 2]) -> String {
+    let names = if by.unsigned_abs() > 1_000_000 {
+        far
+    } else {
+        near
+    };
+    names[usize::from(by > 0)].to_owned()
 }
 
 /// Returns the name of a variant in lower case with dashes.

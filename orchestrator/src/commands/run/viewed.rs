@@ -9,14 +9,15 @@ use serde_json::json;
 use tokio::time::sleep;
 
 use super::super::target::Target;
-use super::super::{CommandResult, Failed, output, runtime, watch};
+use super::super::watch;
+use super::super::{CommandResult, Failed, output, runtime};
 use super::conclusion::exit_code;
 use super::describe;
 use super::keeper::Keeper;
 use super::live::Signals;
 use crate::cli::Format;
 use crate::config::Config;
-use crate::view::ViewEnd;
+use crate::view::{ViewEnd, ViewOptions};
 
 /// How long a run may take to end when the user asked for its end in the view.
 const STOP_GRACE: Duration = Duration::from_secs(5);
@@ -45,7 +46,8 @@ pub(super) fn run(words: &[OsString], config: &Config) -> CommandResult {
         let mut signals = Signals::new(false)?;
         let mut keeper = Keeper::start(words, &mut signals).await?;
         let target = Target::of(keeper.run.clone())?;
-        match watch::watch(&target, true, config).await {
+        let options = ViewOptions::new(target.name(), true, config);
+        match watch::watch(&target, options).await {
             Ok(ViewEnd::Detach | ViewEnd::HungUp) => {
                 output::note(&goes_on(&target.name()));
                 return Ok(ExitCode::Success);

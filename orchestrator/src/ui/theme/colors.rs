@@ -31,7 +31,6 @@ pub(super) enum Meaning {
 pub(super) struct Palette {
     styles: fn(Meaning) -> (Option<Color>, Modifier),
     owners: &'static [Color],
-    /// Parts that time goes to, in the order of their names.
     parts: &'static [Color],
 }
 
@@ -65,9 +64,9 @@ pub(super) const SIXTEEN: Palette = Palette {
         Color::Green,
         Color::Cyan,
         Color::Blue,
-        Color::Magenta,
-        Color::Yellow,
         Color::Red,
+        Color::Yellow,
+        Color::Magenta,
     ],
 };
 
@@ -94,10 +93,10 @@ pub(super) const MANY: Palette = Palette {
     ],
     parts: &[
         Color::Indexed(28),
-        Color::Indexed(30),
         Color::Indexed(32),
         Color::Indexed(99),
-        Color::Indexed(94),
+        Color::Indexed(30),
+        Color::Indexed(166),
         Color::Indexed(163),
     ],
 };
@@ -124,7 +123,7 @@ impl Palette {
         }
     }
 
-    /// Returns how the part of time at this place looks; its glyph tells it, too.
+    /// Returns how one of the parts that time goes to looks; glyphs tell them apart besides.
     pub(super) fn part(&self, index: usize) -> Style {
         let place = index.checked_rem(self.parts.len());
         place.map_or_else(Style::new, |place| Style::new().fg(self.parts[place]))
@@ -230,7 +229,7 @@ mod tests {
         let meanings = MEANINGS
             .iter()
             .filter_map(|meaning| SIXTEEN.style(*meaning).fg);
-        for color in meanings.chain(SIXTEEN.owners.iter().chain(SIXTEEN.parts).copied()) {
+        for color in meanings.chain(SIXTEEN.owners.iter().copied()) {
             assert!(plain.contains(&color), "{color:?}");
         }
     }
