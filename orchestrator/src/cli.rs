@@ -10,6 +10,7 @@ mod view;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::builder::BoolishValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use lockstep::limits::{AUTO_LEVELS_MAX, INTERACTION_MARGIN_MAX, MINIMUM_STAY_MAX_S, THREADS_MAX};
 
@@ -111,6 +112,7 @@ pub struct RunArguments {
     /// Start with time standing still
     #[arg(long, value_name = "BOOL", env = "PHALANX_PAUSED")]
     #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    #[arg(value_parser = BoolishValueParser::new())]
     pub paused: Option<bool>,
     /// Seed of all random numbers [default: 0]
     #[arg(long, value_name = "N", env = "PHALANX_SEED")]
@@ -136,6 +138,7 @@ pub struct RunArguments {
     /// Start the programs that world files name, too; those of the run file always are
     #[arg(long, value_name = "BOOL", env = "PHALANX_ALLOW_PROGRAMS")]
     #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    #[arg(value_parser = BoolishValueParser::new())]
     pub allow_programs: Option<bool>,
     /// Write one line per message of every topic to this file, whether or not anyone listens
     #[arg(long, value_name = "FILE", env = "PHALANX_MESSAGES")]
@@ -147,6 +150,7 @@ pub struct RunArguments {
     /// Do every step of every cell twice and compare
     #[arg(long, value_name = "BOOL", env = "PHALANX_VERIFY")]
     #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    #[arg(value_parser = BoolishValueParser::new())]
     pub verify: Option<bool>,
     /// Whether cells move between secondaries for the sake of load [default: on]
     #[arg(long, value_name = "on|off", env = "PHALANX_BALANCE", value_parser = parse_switch)]
@@ -372,8 +376,8 @@ fn parse_real_time_factor(text: &str) -> Result<f64, String> {
 
 fn parse_switch(text: &str) -> Result<bool, String> {
     match text {
-        "on" => Ok(true),
-        "off" => Ok(false),
+        "on" | "true" | "yes" | "1" => Ok(true),
+        "off" | "false" | "no" | "0" => Ok(false),
         _ => Err("use on or off".to_owned()),
     }
 }

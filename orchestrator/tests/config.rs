@@ -164,6 +164,15 @@ fn variables_of_one_command_do_not_disturb_others() {
 }
 
 #[test]
+fn worlds_are_no_files_of_settings() {
+    let place = Place::new("", "");
+    for line in ["config print a.sdf", "config check a.sdf"] {
+        let (_, errors) = place.says(line, 2);
+        assert!(errors.contains("`phalanx check` reads worlds"), "{errors}");
+    }
+}
+
+#[test]
 fn wrong_variables_are_told_by_name() {
     let place = Place::new("", "");
     let mut command = place.command("run --headless");

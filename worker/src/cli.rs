@@ -118,7 +118,7 @@ pub(crate) struct Cli {
     lifeline: bool,
     /// Run on these CPUs alone: numbers and ranges such as 0,2-3
     #[arg(long, value_name = "LIST")]
-    cpus: Option<Cpus>,
+    pub(crate) cpus: Option<Cpus>,
     /// SDF files, whose worlds all run together; a secondary gets them from its primary
     #[arg(value_name = "WORLD.sdf")]
     worlds: Vec<PathBuf>,
@@ -214,11 +214,6 @@ impl Cli {
     /// Tells whether the end of standard input ends the run.
     pub(crate) fn has_lifeline(&self) -> bool {
         self.lifeline
-    }
-
-    /// Returns the CPUs that it may run on; `None` is all that it is given.
-    pub(crate) fn cpus(&self) -> Option<&Cpus> {
-        self.cpus.as_ref()
     }
 
     /// Checks the command line as a whole.

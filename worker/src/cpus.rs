@@ -43,7 +43,9 @@ impl Cpus {
         let allowed = sched_getaffinity(None).map_err(refused)?;
         self.check(&allowed)?;
         let mut set = CpuSet::new();
-        self.0.iter().for_each(|cpu| set.set(*cpu));
+        for cpu in &self.0 {
+            set.set(*cpu);
+        }
         sched_setaffinity(None, &set).map_err(refused)
     }
 
@@ -164,7 +166,9 @@ mod tests {
     #[test]
     fn a_cpu_that_is_not_there_is_named_with_those_that_are() {
         let mut allowed = CpuSet::new();
-        [0, 1, 4].into_iter().for_each(|cpu| allowed.set(cpu));
+        for cpu in [0, 1, 4] {
+            allowed.set(cpu);
+        }
         let error = Cpus(vec![0, 2]).check(&allowed).unwrap_err();
         let expected = "CPU 2 is not one of those that this process may use: 0-1,4";
         assert_eq!(error.to_string(), expected);

@@ -38,7 +38,7 @@ fn main() -> ProcessExitCode {
     start_logging();
     let cli = Cli::parse();
     // Threads have the CPUs of the thread that starts them, so this comes before any other.
-    if let Some(Err(error)) = cli.cpus().map(Cpus::pin) {
+    if let Some(Err(error)) = cli.cpus.as_ref().map(Cpus::pin) {
         eprintln!("error: {error}");
         return ExitCode::Configuration.into();
     }

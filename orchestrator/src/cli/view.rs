@@ -1,6 +1,7 @@
 //! The flags of commands that open the view.
 
 use clap::Args;
+use clap::builder::BoolishValueParser;
 
 use super::parse_switch;
 use crate::config::{REFRESH_HZ_MAX, ThemeName, UnicodeChoice, ViewConfig};
@@ -9,7 +10,8 @@ use crate::config::{REFRESH_HZ_MAX, ThemeName, UnicodeChoice, ViewConfig};
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "View")]
 pub struct ViewArguments {
-    /// Colours; auto respects NO_COLOR [default: auto]
+    /// Colours.
+    #[arg(help = "Colours; auto respects NO_COLOR [default: auto]")]
     #[arg(long, value_name = "THEME", env = "PHALANX_THEME")]
     pub theme: Option<ThemeName>,
     /// Frames per second, at most [default: 10]
@@ -30,6 +32,7 @@ pub struct ViewArguments {
     /// Refuse everything in the view that would change the run
     #[arg(long, value_name = "BOOL", env = "PHALANX_READ_ONLY")]
     #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    #[arg(value_parser = BoolishValueParser::new())]
     pub read_only: Option<bool>,
 }
 

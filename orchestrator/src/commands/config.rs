@@ -14,7 +14,10 @@ use crate::config::{CONFIG_VARIABLE, Config, ConfigError, FileKind, Layers, User
 /// Prints, checks or finds settings.
 pub(super) fn config(arguments: &ConfigArguments) -> CommandResult {
     match &arguments.action {
-        ConfigAction::Print { file, format } => print::print(file.as_deref(), *format),
+        ConfigAction::Print { file, format } => {
+            file.iter().try_for_each(|file| check_kind(file))?;
+            print::print(file.as_deref(), *format)
+        }
         ConfigAction::Check { files } => check(files),
         ConfigAction::Path => path(),
     }
@@ -33,9 +36,9 @@ fn check(files: &[PathBuf]) -> CommandResult {
     let mut take = |result: Result<Layers, ConfigError>, name: String| match result {
         Ok(_) => checked.push(name),
         Err(ConfigError::Invalid(found)) => {
-            found
-                .iter()
-                .for_each(|problem| output::note(&problem.to_string()));
+            for problem in &found {
+                output::note(&problem.to_string());
+            }
             problems += found.len();
         }
         Err(error) => {
@@ -61,6 +64,7 @@ fn check(files: &[PathBuf]) -> CommandResult {
         let result = if is_own {
             Layers::read(None)
         } else {
+            check_kind(file)?;
             Layers::read_alone(file, FileKind::Run)
         };
         take(result, file.display().to_string());
@@ -74,6 +78,21 @@ fn check(files: &[PathBuf]) -> CommandResult {
         .map(|name| format!("{name}: valid\n"))
         .collect();
     output::print(&lines.concat())
+}
+
+/// Makes sure that a file is no world, which would be refused as broken TOML.
+fn check_kind(file: &Path) -> Result<(), Failed> {
+    if file
+        .extension()
+        .is_some_and(|kind| kind.eq_ignore_ascii_case("toml"))
+    {
+        return Ok(());
+    }
+    let message = format!(
+        "{} is no run file, which ends in .toml; `phalanx check` reads worlds",
+        file.display()
+    );
+    Err(Failed::message(ExitCode::Usage, message))
 }
 
 fn is_same(one: &Path, other: &Path) -> bool {

@@ -38,7 +38,7 @@ pub(super) fn read(
         reader.report(content.span().start, "a program is a section: [[program]]");
         return programs;
     };
-    for one in list.iter() {
+    for one in list {
         let at = one.span().start;
         if programs.len() >= PROGRAMS_MAX {
             reader.report(at, format!("there are more than {PROGRAMS_MAX} programs"));

@@ -95,8 +95,10 @@ pub fn action_name(binding: &Binding<'_>) -> String {
         ),
         Action::Magnify(by) => if by > 0 { "zoom-in" } else { "zoom-out" }.to_owned(),
         Action::Pan(x, y) => format!("pan-{}", side(x, y)),
-        Action::MoveCursor(x, y) if x.abs().max(y.abs()) > 1 => format!("far-{}", side(x, y)),
-        Action::MoveCursor(x, y) => side(x, y).to_owned(),
+        Action::MoveCursor(x, y) => {
+            let far = if x.abs().max(y.abs()) > 1 { "far-" } else { "" };
+            format!("cursor-{far}{}", side(x, y))
+        }
         Action::Select(by) => if by > 0 {
             "select-next"
         } else {
@@ -116,21 +118,17 @@ pub fn action_name(binding: &Binding<'_>) -> String {
             "smaller-steps"
         }
         .to_owned(),
+        Action::Cursor if binding.context == Context::Cursor => "cursor-away".to_owned(),
         action => kebab(&format!("{action:?}")),
     };
-    let place = match (binding.context, binding.action) {
-        (Context::Filter, _) => "filter-",
-        (Context::Palette, _) => "palette-",
-        (Context::Confirm, _) => "confirm-",
-        (Context::Quit, _) => "quit-",
-        (Context::Drive, _) => "drive-",
-        (Context::Detail, Action::Cancel) => "detail-",
-        (Context::Cursor, Action::Cursor) => "leave-",
-        (Context::Cursor, _) => "cursor-",
-        (Context::Help, Action::Cancel) => "help-",
-        _ => "",
-    };
-    format!("{place}{name}")
+    // Where a question is asked or a line is typed, keys are that place's own.
+    let place = kebab(&format!("{:?}", binding.context));
+    let is_own = ["filter", "palette", "confirm", "quit", "drive"].contains(&place.as_str());
+    if is_own || binding.action == Action::Cancel {
+        format!("{place}-{name}")
+    } else {
+        name
+    }
 }
 
 fn side(x: i8, y: i8) -> &'static str {

@@ -44,28 +44,6 @@ pub enum OverrideError {
     },
 }
 
-use Context as C;
-
-/// Places that hold at once.
-const TOGETHER: [&[Context]; 16] = [
-    &[C::Performers, C::Table, C::Run, C::Everywhere],
-    &[C::Levels, C::Table, C::Run, C::Everywhere],
-    &[C::Topics, C::Table, C::Run, C::Everywhere],
-    &[C::Table, C::Run, C::Everywhere],
-    &[C::Map, C::Run, C::Everywhere],
-    &[C::Cursor, C::Run, C::Everywhere],
-    &[C::Text, C::Run, C::Everywhere],
-    &[C::Over, C::Everywhere],
-    &[C::Detail, C::Run],
-    &[C::Drive],
-    &[Context::Quit],
-    &[Context::Filter],
-    &[Context::Palette],
-    &[Context::Confirm],
-    &[Context::Help],
-    &[Context::Ended],
-];
-
 impl Keymap {
     /// Returns all bindings with the keys in force.
     pub fn bindings(&self) -> impl Iterator<Item = Binding<'_>> {
@@ -150,27 +128,30 @@ impl Keymap {
         let mut clashes = Vec::new();
         for (index, binding) in bindings.iter().enumerate() {
             for (after, other) in bindings.iter().enumerate().skip(index + 1) {
-                let holds = [binding.context, other.context];
-                let place = TOGETHER
-                    .iter()
-                    .find(|place| holds.iter().all(|context| place.contains(context)));
-                let (Some(place), true) = (place, is_replaced(index) || is_replaced(after)) else {
+                let is_changed = is_replaced(index) || is_replaced(after);
+                if !is_changed || !hold_together(binding.context, other.context) {
                     continue;
-                };
+                }
+                // What hides a key of a wider place from the start may go on doing so.
+                let is_hidden = share(&BINDINGS[index], &BINDINGS[after]).is_some();
                 let is_same = action_name(binding) == action_name(other);
-                let key = binding.keys.iter().find(|key| other.keys.contains(key));
-                if let (Some(key), false) = (key, is_same) {
+                let key = share(binding, other);
+                if let (Some(key), false) = (key, is_same || is_hidden) {
                     let (changed, kept) = if is_replaced(index) {
                         (binding, other)
                     } else {
                         (other, binding)
                     };
-                    let special = place.iter().find(|context| holds.contains(context));
+                    let place = if is_general(changed.context) {
+                        kept.context
+                    } else {
+                        changed.context
+                    };
                     clashes.push(OverrideError::Twice {
                         name: action_name(changed),
                         other: action_name(kept),
-                        key: key_name(*key),
-                        place: place_name(*special.unwrap_or(&changed.context)),
+                        key: key_name(key),
+                        place: place_name(place),
                     });
                 }
             }
@@ -184,6 +165,59 @@ fn is_way_out(binding: &Binding<'_>) -> bool {
     matches!(
         binding.action,
         Action::Quit | Action::Accept | Action::Cancel | Action::Leave
+    )
+}
+
+/// Returns a key that two bindings have both.
+fn share(binding: &Binding<'_>, other: &Binding<'_>) -> Option<Key> {
+    let mut keys = binding.keys.iter();
+    keys.find(|key| other.keys.contains(key)).copied()
+}
+
+/// Tells whether keys of two places may be pressed at the same moment.
+fn hold_together(one: Context, other: Context) -> bool {
+    let is_within = |one, other| match one {
+        Context::Performers | Context::Levels | Context::Topics => other == Context::Table,
+        Context::Detail => other == Context::Run,
+        Context::Cursor => other == Context::Map,
+        Context::Everywhere
+        | Context::Run
+        | Context::Drive
+        | Context::Table
+        | Context::Map
+        | Context::Text
+        | Context::Filter
+        | Context::Palette
+        | Context::Confirm
+        | Context::Quit
+        | Context::Help
+        | Context::Ended
+        | Context::Over => false,
+    };
+    let are_browsed = is_browsed(one) && is_browsed(other);
+    one == other
+        || is_within(one, other)
+        || is_within(other, one)
+        || (are_browsed && (is_general(one) || is_general(other)))
+}
+
+/// Tells whether keys of a place work in every panel.
+fn is_general(context: Context) -> bool {
+    matches!(context, Context::Everywhere | Context::Run | Context::Over)
+}
+
+/// Tells whether a place is in panels, with nothing over them.
+fn is_browsed(context: Context) -> bool {
+    !matches!(
+        context,
+        Context::Detail
+            | Context::Drive
+            | Context::Filter
+            | Context::Palette
+            | Context::Confirm
+            | Context::Quit
+            | Context::Help
+            | Context::Ended
     )
 }
 
@@ -202,7 +236,7 @@ fn place_name(context: Context) -> &'static str {
         Context::Table => "in tables",
         Context::Performers => "in Performers",
         Context::Map => "in Map",
-        Context::Cursor => "at the cursor of Map",
+        Context::Cursor => "in Map with its cursor",
         Context::Text => "in Logs and Events",
         Context::Filter => "while a filter is typed",
         Context::Palette => "while a command is typed",
@@ -210,7 +244,7 @@ fn place_name(context: Context) -> &'static str {
         Context::Quit => "where it is asked what becomes of the run",
         Context::Help => "in help",
         Context::Ended => "on the last screen",
-        Context::Over => "after the run's end",
+        Context::Over => "after the end",
     }
 }
 
@@ -275,6 +309,16 @@ mod tests {
             "toggle-play",
             &["s"],
             "s is both `toggle-play` and `sort-next` in tables",
+        );
+    }
+
+    #[test]
+    fn a_cursor_may_go_on_hiding_the_keys_of_its_map() {
+        assert!(keymap("cursor-left", &["h"]).is_ok());
+        check_error(
+            "cursor-left",
+            &["f"],
+            "f is both `cursor-left` and `follow` in Map with its cursor",
         );
     }
 
