@@ -54,7 +54,12 @@ fn main() {
         .iter()
         .map(|(key, name)| (*name, measure_frames(*key)))
         .collect();
-    let worst = |figure: fn(&Frames) -> f64| frames.iter().map(|(_, one)| figure(one)).fold(0.0, f64::max);
+    let worst = |figure: fn(&Frames) -> f64| {
+        frames
+            .iter()
+            .map(|(_, one)| figure(one))
+            .fold(0.0, f64::max)
+    };
     let (worst_ms, worst_bytes) = (worst(|one| one.frame_ms), worst(|one| one.frame_bytes));
     let panels: Vec<Value> = frames.iter().map(|(name, one)| one.report(name)).collect();
     let cost = measure_run();
@@ -115,7 +120,11 @@ fn measure_frames(panel: char) -> Frames {
         let before = counter.0.get();
         let begin = Instant::now();
         for feed in news {
-            update(&mut model, Event::Feed(feed), SessionTime(frame * 100_000_000));
+            update(
+                &mut model,
+                Event::Feed(feed),
+                SessionTime(frame * 100_000_000),
+            );
         }
         painting.draw(&mut model).expect("a counter takes all");
         times.push(begin.elapsed().as_secs_f64() * 1e3);
@@ -166,7 +175,14 @@ fn measure_run() -> Cost {
 
 fn start_run(scratch: &Scratch) -> Process {
     let mut command = scratch.phalanx();
-    command.args(["run", "--name", "r", "--headless", "--real-time-factor", "1"]);
+    command.args([
+        "run",
+        "--name",
+        "r",
+        "--headless",
+        "--real-time-factor",
+        "1",
+    ]);
     let run = scratch.start("run", &mut command);
     wait_for("the run goes on", || {
         stats(scratch).is_some_and(|stats| stats["iteration"].as_u64() > Some(1000))

@@ -333,10 +333,9 @@ impl PrimaryNode {
                 Reply::Failed { reason } => {
                     format!("client <- {} failed: {reason}", message.request)
                 }
-                Reply::Snapshot(_)
-                | Reply::History(_)
-                | Reply::Layout(_)
-                | Reply::Topics(_) => "client <- figures".to_owned(),
+                Reply::Snapshot(_) | Reply::History(_) | Reply::Layout(_) | Reply::Topics(_) => {
+                    "client <- figures".to_owned()
+                }
             },
             PrimaryOutput::Stamped(_) => return,
             PrimaryOutput::Report { request, .. } => format!("report for {request}"),

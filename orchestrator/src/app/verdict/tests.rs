@@ -90,6 +90,7 @@ fn when_the_way_to_all_is_long_no_peer_is_blamed() {
     for peer in &mut model.peers[1..] {
         (peer.network_us, peer.busy_us) = (800.0, 90.0);
     }
+    model.peers[1].network_us = 900.0;
     (model.peers[2].last_share, model.peers[2].blocked_us) = (0.6, 400.0);
     let verdict = Verdict::of(&model);
     assert_eq!(verdict.culprit, Culprit::Part(4));
