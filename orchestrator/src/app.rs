@@ -7,17 +7,25 @@
 
 pub mod command;
 pub mod detail;
+pub mod ended;
 pub mod event;
 pub mod filter;
 pub mod keymap;
 pub mod latency;
+pub mod level_loads;
+pub mod map_cursor;
 pub mod map_view;
 pub mod model;
 pub mod palette;
 pub mod panel;
+pub mod places;
 pub mod plain_text;
+pub mod projection;
+pub mod recent;
 pub mod rows;
 pub mod scrollback;
+pub mod start_up;
+pub mod trails;
 pub mod update;
 pub mod verdict;
 

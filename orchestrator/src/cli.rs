@@ -1,6 +1,7 @@
 //! The command line of `phalanx`, as clap reads it. See [`crate::commands`] for what it does.
 
 mod control;
+mod logs;
 mod topic;
 
 use std::path::PathBuf;
@@ -10,6 +11,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use lockstep::limits::{AUTO_LEVELS_MAX, INTERACTION_MARGIN_MAX, MINIMUM_STAY_MAX_S, THREADS_MAX};
 
 pub use control::CtlArguments;
+pub use logs::LogArguments;
 pub use topic::{
     Addressed, EchoFormat, ServiceAction, ServiceArguments, TopicAction, TopicArguments,
 };
@@ -40,6 +42,9 @@ models, NO_COLOR is respected.";
 pub enum CliCommand {
     /// Start a run and open its view; without a file, the embedded demo
     Run(RunArguments),
+    /// Own a run away from any terminal; `run` starts it
+    #[command(hide = true)]
+    Keep(RunArguments),
     /// Open the view of a running simulation; `d` detaches, the run goes on
     Attach(AttachArguments),
     /// List the runs of this machine, living and recently ended
@@ -148,11 +153,17 @@ pub struct RunArguments {
     #[arg(long, value_name = "METRES", env = "PHALANX_INTERACTION_MARGIN")]
     #[arg(value_parser = parse_margin, allow_negative_numbers = true)]
     pub interaction_margin: Option<f64>,
-    /// No view: progress on stderr, summary on stdout
-    #[arg(long)]
+    /// Write what happens to this file as JSON lines; - is stdout, with --headless
+    #[arg(long, value_name = "FILE", env = "PHALANX_EVENTS")]
+    pub events: Option<PathBuf>,
+    /// No view: progress on stderr, summary on stdout; the run ends with this process
+    #[arg(long, group = "viewless")]
     pub headless: bool,
-    /// Format of the summary
-    #[arg(long, value_enum, default_value_t, requires = "headless")]
+    /// No view: print the run's name as soon as it is started, and leave it running
+    #[arg(long, group = "viewless")]
+    pub detach: bool,
+    /// Format of the summary, or of what --detach prints
+    #[arg(long, value_enum, default_value_t, requires = "viewless")]
     pub format: Format,
 }
 
@@ -191,6 +202,9 @@ pub struct AttachArguments {
     /// one run is living
     #[arg(value_name = "RUN | ENDPOINT")]
     pub run: Option<String>,
+    /// Only watch: nothing of the run can be changed from this view
+    #[arg(long)]
+    pub read_only: bool,
 }
 
 /// The arguments of `phalanx ps`.
@@ -213,7 +227,7 @@ pub struct ShowArguments {
     /// How to print it
     #[arg(long, value_enum, default_value_t)]
     pub format: TableFormat,
-    /// Print events as they happen, one per line, until the run ends
+    /// Go on with events or logs as they come until the run has ended; JSON is one line each then
     #[arg(long)]
     pub follow: bool,
     /// Columns of what is drawn: overview, map and latency
@@ -227,6 +241,9 @@ pub struct ShowArguments {
     /// Give up after so many seconds
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = parse_seconds)]
     pub timeout: Duration,
+    /// What to print of the logs
+    #[command(flatten)]
+    pub logs: LogArguments,
 }
 
 /// How tables are printed.
@@ -262,6 +279,8 @@ pub enum ShownPanel {
     Topics,
     /// What happened.
     Events,
+    /// What the processes printed, also of a run that has ended.
+    Logs,
 }
 
 /// The arguments of `phalanx generate`.

@@ -19,7 +19,10 @@ mod table;
 mod target;
 mod terminal_check;
 mod topic;
+mod watch;
 mod world_file;
+
+use std::ffi::OsString;
 
 use protocol::ExitCode;
 use tokio::runtime::{Builder, Runtime};
@@ -71,8 +74,9 @@ impl From<anyhow::Error> for Failed {
 /// When the command fails.
 pub fn dispatch(cli: Cli) -> CommandResult {
     match cli.command {
-        None => run::run(cli.run),
-        Some(CliCommand::Run(arguments)) => run::run(arguments),
+        None => run::run(cli.run, &words_after(1)),
+        Some(CliCommand::Run(arguments)) => run::run(arguments, &words_after(2)),
+        Some(CliCommand::Keep(arguments)) => run::keep(arguments),
         Some(CliCommand::Attach(arguments)) => attach::attach(&arguments),
         Some(CliCommand::Ps(arguments)) => ps::ps(&arguments),
         Some(CliCommand::Ctl(arguments)) => ctl::ctl(&arguments),
@@ -85,6 +89,11 @@ pub fn dispatch(cli: Cli) -> CommandResult {
         Some(CliCommand::Completions { shell }) => complete::completions(shell),
         Some(CliCommand::Complete { words }) => complete::complete(&words),
     }
+}
+
+/// Returns what stands behind the first words of the command line: the program and its command.
+fn words_after(count: usize) -> Vec<OsString> {
+    std::env::args_os().skip(count).collect()
 }
 
 /// Makes the runtime of a command; one thread is enough, for all it does is wait.

@@ -4,6 +4,7 @@
 //! `world.sdf` for the demo, the sockets, `logs/<process>.log` and `summary.json`. Folders of
 //! ended runs stay for their logs, the last [`ENDED_RUNS_MAX`] of them.
 
+mod log_files;
 mod record;
 
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
@@ -13,11 +14,14 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use protocol::PeerName;
+use protocol::{Outcome, PeerName, StopReason};
 use transport::{EndpointError, Endpoints};
 
-pub(crate) use record::now_unix_s;
+use crate::app::ended::RunEnded;
+
+pub use log_files::LogFiles;
 pub use record::{RunEnd, RunRecord, WorkerRecord};
+pub(crate) use record::{log_time, now_unix_s};
 
 /// How many ended runs are kept.
 pub const ENDED_RUNS_MAX: usize = 20;
@@ -27,6 +31,7 @@ pub const RUNTIME_DIR_VARIABLE: &str = "PHALANX_RUNTIME_DIR";
 
 const LOCK_FILE: &str = "run.lock";
 const RECORD_FILE: &str = "run.json";
+const SUMMARY_FILE: &str = "summary.json";
 const LOGS_FOLDER: &str = "logs";
 
 /// Why a run cannot have its folder.
@@ -124,6 +129,59 @@ impl FoundRun {
     pub fn logs(&self) -> PathBuf {
         self.path.join(LOGS_FOLDER)
     }
+
+    /// Tells whether one of a run's processes is running: it is there, and has not ended.
+    pub fn is_running(pid: u32) -> bool {
+        let Ok(status) = fs::read_to_string(format!("/proc/{pid}/stat")) else {
+            return false;
+        };
+        // The name before the state may hold anything, also brackets.
+        let state = status.rsplit_once(") ").map(|(_, rest)| rest);
+        !state.is_some_and(|rest| rest.starts_with(['Z', 'X']))
+    }
+
+    /// Reads a run's folder; `None` when no run was written down there.
+    pub fn read(path: PathBuf) -> Option<Self> {
+        Some(Self {
+            record: RunRecord::read(&path.join(RECORD_FILE))?,
+            is_living: is_living(&path),
+            path,
+        })
+    }
+
+    /// Reads again what is known of it; `None` when its folder is gone, or another run has it.
+    pub fn again(&self) -> Option<Self> {
+        let of = |run: &Self| (run.record.pid, run.record.started_unix_s);
+        Self::read(self.path.clone()).filter(|now| of(now) == of(self))
+    }
+
+    /// Returns how it ended, from what its owner and its primary wrote; `None` while it lives.
+    pub fn end(&self) -> Option<RunEnded> {
+        let now = self.again();
+        if now.as_ref().is_some_and(|run| run.is_living) {
+            return None;
+        }
+        let end = now.as_ref().and_then(|run| run.record.ended.clone());
+        let ended = match end {
+            Some(end) => RunEnded {
+                exit_code: end.exit_code,
+                last_error: end.last_error,
+                ..RunEnded::new(StopReason::new(end.outcome, end.cause))
+            },
+            None => RunEnded::new(StopReason::new(
+                Outcome::PeerLost,
+                "the process that kept the run was killed",
+            )),
+        };
+        let command = now.as_ref().map(|run| run.record.command.clone());
+        let text = now.and_then(|_| fs::read_to_string(self.path.join(SUMMARY_FILE)).ok());
+        Some(RunEnded {
+            summary: text.and_then(|text| serde_json::from_str(&text).ok()),
+            folder: Some(self.path.clone()),
+            command: command.filter(|command| !command.is_empty()),
+            ..ended
+        })
+    }
 }
 
 impl Runs {
@@ -199,13 +257,7 @@ impl Runs {
         let mut runs = Vec::new();
         for entry in fs::read_dir(&self.root).map_err(at(&self.root))? {
             let path = entry.map_err(at(&self.root))?.path();
-            if let Some(record) = RunRecord::read(&path.join(RECORD_FILE)) {
-                runs.push(FoundRun {
-                    record,
-                    is_living: is_living(&path),
-                    path,
-                });
-            }
+            runs.extend(FoundRun::read(path));
         }
         runs.sort_by(|a, b| {
             let key = |run: &FoundRun| (run.record.started_unix_s, run.record.name.clone());
@@ -271,6 +323,11 @@ impl RunDirectory {
         &self.name
     }
 
+    /// Returns the folder.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Returns the path of something in the folder.
     pub fn file(&self, name: &str) -> PathBuf {
         self.path.join(name)
@@ -283,7 +340,7 @@ impl RunDirectory {
 
     /// Returns where the primary's summary is written.
     pub fn summary(&self) -> PathBuf {
-        self.file("summary.json")
+        self.file(SUMMARY_FILE)
     }
 
     /// Returns where the primary's sockets are.

@@ -10,8 +10,12 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use crossterm::cursor::Show;
-use crossterm::event::{self, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use crossterm::event::{
+    self, DisableMouseCapture, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton,
+    MouseEvent, MouseEventKind,
+};
 use crossterm::execute;
+use crossterm::style::Print;
 use crossterm::terminal::{
     EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
@@ -20,7 +24,7 @@ use ratatui::backend::{Backend, CrosstermBackend};
 use rustix::event::{PollFd, PollFlags, Timespec};
 use tokio::sync::mpsc;
 
-use crate::app::event::{Event, Key};
+use crate::app::event::{Event, Key, Mouse, MouseAction};
 use crate::app::model::Model;
 use crate::ui;
 
@@ -33,6 +37,10 @@ const WAIT_TIME: Timespec = Timespec {
 const END_TIME: Duration = Duration::from_millis(200);
 /// How many keys may wait to be acted on.
 const KEYS_MAX: usize = 64;
+
+/// Makes the terminal tell of buttons and the wheel, and of motion while a button is down: less
+/// than crossterm's own command, which also asks for every motion without one.
+const MOUSE_ON: &str = "\u{1b}[?1000h\u{1b}[?1002h\u{1b}[?1006h";
 
 /// Whether the terminal is in raw mode on the alternate screen.
 static IS_HELD: AtomicBool = AtomicBool::new(false);
@@ -105,6 +113,18 @@ impl Screen {
         )
     }
 
+    /// Hears the mouse from now on, or leaves it to the terminal.
+    ///
+    /// # Errors
+    /// When the terminal cannot be written to.
+    pub fn set_mouse(&mut self, is_heard: bool) -> io::Result<()> {
+        if is_heard {
+            execute!(io::stdout(), Print(MOUSE_ON))
+        } else {
+            execute!(io::stdout(), DisableMouseCapture)
+        }
+    }
+
     /// Makes the next drawing paint every cell.
     ///
     /// # Errors
@@ -168,7 +188,12 @@ impl Drop for Input {
 fn restore() {
     if IS_HELD.swap(false, Ordering::SeqCst) {
         // There is nobody left to tell when this fails.
-        let _ = execute!(io::stdout(), LeaveAlternateScreen, Show);
+        let _ = execute!(
+            io::stdout(),
+            DisableMouseCapture,
+            LeaveAlternateScreen,
+            Show
+        );
         let _ = disable_raw_mode();
     }
 }
@@ -218,11 +243,24 @@ fn translate(read: &event::Event) -> Option<Event> {
             width: *width,
             height: *height,
         }),
-        event::Event::FocusGained
-        | event::Event::FocusLost
-        | event::Event::Mouse(_)
-        | event::Event::Paste(_) => None,
+        event::Event::Mouse(used) => mouse(*used).map(Event::Mouse),
+        event::Event::FocusGained | event::Event::FocusLost | event::Event::Paste(_) => None,
     }
+}
+
+fn mouse(used: MouseEvent) -> Option<Mouse> {
+    let action = match used.kind {
+        MouseEventKind::Down(MouseButton::Left) => MouseAction::Press,
+        MouseEventKind::Drag(MouseButton::Left) => MouseAction::Drag,
+        MouseEventKind::ScrollUp => MouseAction::ScrollUp,
+        MouseEventKind::ScrollDown => MouseAction::ScrollDown,
+        _ => return None,
+    };
+    Some(Mouse {
+        action,
+        x: used.column,
+        y: used.row,
+    })
 }
 
 fn key(pressed: KeyEvent) -> Option<Key> {
@@ -287,6 +325,30 @@ mod tests {
         check(KeyCode::Char('q'), KeyModifiers::ALT, None);
         check(KeyCode::Tab, KeyModifiers::SHIFT, Some(Key::BackTab));
         check(KeyCode::F(1), KeyModifiers::NONE, None);
+    }
+
+    #[test]
+    fn the_left_button_and_the_wheel_are_heard() {
+        let check = |kind, expected| {
+            let used = MouseEvent {
+                kind,
+                column: 7,
+                row: 3,
+                modifiers: KeyModifiers::NONE,
+            };
+            let found = mouse(used).map(|mouse| (mouse.action, mouse.x, mouse.y));
+            assert_eq!(found, expected, "{kind:?}");
+        };
+        let left = MouseButton::Left;
+        check(MouseEventKind::Down(left), Some((MouseAction::Press, 7, 3)));
+        check(MouseEventKind::Drag(left), Some((MouseAction::Drag, 7, 3)));
+        check(
+            MouseEventKind::ScrollUp,
+            Some((MouseAction::ScrollUp, 7, 3)),
+        );
+        check(MouseEventKind::Moved, None);
+        check(MouseEventKind::Up(left), None);
+        check(MouseEventKind::Down(MouseButton::Right), None);
     }
 
     #[test]

@@ -20,7 +20,9 @@ pub mod painting;
 pub mod palette;
 pub mod peers;
 pub mod performers;
+pub mod sparkline;
 pub mod split_bar;
+pub mod starting;
 pub mod table;
 pub mod text;
 pub mod theme;
@@ -29,6 +31,8 @@ pub mod topics;
 
 #[cfg(test)]
 mod screens;
+#[cfg(test)]
+pub(crate) mod walks;
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -36,6 +40,7 @@ use ratatui::layout::Rect;
 use self::theme::Theme;
 use crate::app::model::{Mode, Model};
 use crate::app::panel::Panel;
+use crate::app::places::Places;
 
 /// Draws the whole screen.
 pub fn draw(model: &Model, frame: &mut Frame) {
@@ -59,16 +64,15 @@ pub fn draw(model: &Model, frame: &mut Frame) {
         frame.buffer_mut().set_style(body, Theme::of(model).stale());
     }
     match &model.mode {
-        Mode::Browse | Mode::Filter => {}
+        Mode::Browse => starting::draw(model, frame, body),
+        Mode::Filter => {}
         Mode::Palette { line, error } => {
             palette::draw(model, frame, body, (line, error.as_deref()));
         }
         Mode::Confirm(question) => confirm::draw(model, frame, body, *question),
         Mode::Detail { scroll } => detail::draw(model, frame, body, *scroll),
         Mode::Help { scroll } => help::draw(model, frame, body, *scroll),
-        Mode::Ended { reason, logs } => {
-            ended::draw(model, frame, body, (reason, logs.as_deref()));
-        }
+        Mode::Ended { scroll } => ended::draw(model, frame, body, *scroll),
     }
     footer::draw(model, frame, places.footer);
 }
@@ -76,6 +80,7 @@ pub fn draw(model: &Model, frame: &mut Frame) {
 /// Tells the model how much of what scrolls is seen on a screen of this size.
 pub fn measure(model: &mut Model, area: Rect) {
     let places = layout::places(model, area);
+    model.places = screen_places(model, &places);
     let focused = places
         .panels
         .iter()
@@ -90,10 +95,32 @@ pub fn measure(model: &mut Model, area: Rect) {
         height: places.footer.y.saturating_sub(places.message.bottom()),
         ..area
     };
-    if let Mode::Help { scroll } = model.mode {
-        model.mode = Mode::Help {
-            scroll: scroll.min(help::scroll_max(model, body)),
-        };
+    match model.mode {
+        Mode::Help { scroll } => {
+            let scroll = scroll.min(help::scroll_max(model, body));
+            model.mode = Mode::Help { scroll };
+        }
+        Mode::Ended { scroll } => {
+            let scroll = scroll.min(ended::scroll_max(model, body));
+            model.mode = Mode::Ended { scroll };
+        }
+        Mode::Browse
+        | Mode::Filter
+        | Mode::Palette { .. }
+        | Mode::Confirm(_)
+        | Mode::Detail { .. } => {}
+    }
+}
+
+/// Where the mouse finds what is drawn.
+fn screen_places(model: &Model, places: &layout::Places) -> Places {
+    let panels = places.panels.iter();
+    let map = panels.clone().find(|(panel, _)| *panel == Panel::Map);
+    Places {
+        panels: panels
+            .map(|(panel, area)| (*panel, map::place(*area)))
+            .collect(),
+        plot: map.map(|(_, area)| map::place(map::plot(model, *area))),
     }
 }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use protocol::{Command, SessionTime};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc::{Receiver, Sender};
-use tokio::time::{Instant, interval, sleep_until};
+use tokio::time::{Instant, sleep_until};
 
 pub use crate::app::command::{ViewEnd, Wish};
 pub use crate::app::event::{Feed, LogLine};
@@ -22,6 +22,8 @@ use crate::terminal::{Input, Screen};
 
 /// How often ages on the screen grow when nothing else happens.
 const TICK_TIME: Duration = Duration::from_secs(1);
+/// How often it is drawn anew while something on it changes with time.
+const QUICK_TICK_TIME: Duration = Duration::from_millis(250);
 /// The most frames per second that a user may ask for.
 const REFRESH_HZ_MAX: u32 = 60;
 
@@ -30,8 +32,10 @@ const REFRESH_HZ_MAX: u32 = 60;
 pub struct ViewOptions {
     /// The run's name.
     pub run: String,
-    /// Whether the run ends with the view.
+    /// Whether this view started the run, so that leaving it asks what becomes of the run.
     pub owns_run: bool,
+    /// Whether nothing of the run may be changed from here.
+    pub is_read_only: bool,
     /// Whether colours may be used; not under `NO_COLOR`.
     pub color: bool,
     /// The most frames per second.
@@ -43,6 +47,7 @@ impl Default for ViewOptions {
         Self {
             run: String::new(),
             owns_run: false,
+            is_read_only: false,
             color: true,
             refresh_hz: 10,
         }
@@ -63,22 +68,27 @@ pub async fn run(
     let frame_time = Duration::from_secs(1) / refresh_hz;
     let mut model = Model::new(options.run, options.owns_run);
     model.has_color = options.color;
+    model.is_read_only = options.is_read_only;
     model.has_unicode = has_unicode(|name| std::env::var(name).ok());
     let mut signals = Signals::new()?;
     let mut screen = Screen::enter()?;
+    model.has_mouse = true;
+    if model.has_mouse {
+        screen.set_mouse(true)?;
+    }
     let mut input = Input::start()?;
     let start = Instant::now();
-    let mut ticks = interval(TICK_TIME);
+    let mut last_tick = start;
     let mut next_frame = start;
     let mut is_feed_open = true;
     loop {
         // The order matters: neither a flood of news nor a slow screen keeps keys from acting.
         let event = tokio::select! {
             biased;
-            () = signals.next() => return Ok(ViewEnd::Interrupted),
+            end = signals.next() => return Ok(end),
             event = input.next() => match event {
                 Some(event) => event,
-                None => return Ok(ViewEnd::Interrupted),
+                None => return Ok(ViewEnd::HungUp),
             },
             () = sleep_until(next_frame), if model.has_changed => {
                 screen.draw(&mut model)?;
@@ -89,7 +99,10 @@ pub async fn run(
                 is_feed_open = news.is_some();
                 news.map_or(Event::FeedClosed, Event::Feed)
             }
-            _ = ticks.tick() => Event::Tick,
+            () = sleep_until(last_tick + tick_time(&model)) => {
+                last_tick = Instant::now();
+                Event::Tick
+            }
         };
         let now = SessionTime(start.elapsed().as_nanos() as u64);
         match update(&mut model, event, now) {
@@ -100,9 +113,18 @@ pub async fn run(
                 let _ = wishes.try_send(Wish::Listen(topic));
             }
             Some(Effect::Repaint) => screen.clear()?,
+            Some(Effect::Mouse(is_heard)) => screen.set_mouse(is_heard)?,
             Some(Effect::Copy(text)) => screen.copy(&text)?,
             Some(Effect::End(end)) => return Ok(end),
         }
+    }
+}
+
+fn tick_time(model: &Model) -> Duration {
+    if model.recent.is_empty() {
+        TICK_TIME
+    } else {
+        QUICK_TICK_TIME
     }
 }
 
@@ -149,11 +171,11 @@ impl Signals {
         })
     }
 
-    async fn next(&mut self) {
+    async fn next(&mut self) -> ViewEnd {
         tokio::select! {
-            _ = self.terminate.recv() => {}
-            _ = self.interrupt.recv() => {}
-            _ = self.hang_up.recv() => {}
+            _ = self.terminate.recv() => ViewEnd::Interrupted,
+            _ = self.interrupt.recv() => ViewEnd::Interrupted,
+            _ = self.hang_up.recv() => ViewEnd::HungUp,
         }
     }
 }

@@ -137,6 +137,11 @@ impl Screen {
         self.terminal.screen().contents()
     }
 
+    /// Returns the terminal as it is.
+    pub fn terminal(&self) -> &vt100::Screen {
+        self.terminal.screen()
+    }
+
     fn read(&mut self) {
         while let Ok(bytes) = self.output.try_recv() {
             self.terminal.process(&bytes);

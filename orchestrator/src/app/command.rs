@@ -20,6 +20,8 @@ pub enum Effect {
     Repaint,
     /// Listen to this topic of the simulated worlds, and to no other; `None` is to none.
     Listen(Option<String>),
+    /// Hear the mouse, or leave it to the terminal.
+    Mouse(bool),
     /// Put this on the user's clipboard.
     Copy(String),
     /// Leave the view.
@@ -29,12 +31,14 @@ pub enum Effect {
 /// Why the view ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ViewEnd {
-    /// The user quits: the run is to be stopped if the view owns it, else only left.
+    /// The user quits: the run is to be stopped if this view started it, else only left.
     Quit,
-    /// The user detaches; the run goes on. Only when the view does not own the run.
+    /// The user detaches; the run goes on.
     Detach,
     /// A signal asked for it.
     Interrupted,
+    /// The terminal is gone; the run goes on.
+    HungUp,
     /// The run was over and the user left the last screen.
     Ended,
 }

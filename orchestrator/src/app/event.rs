@@ -1,9 +1,10 @@
 //! What reaches the view: the run by [`Feed`], the user by [`Key`], and time.
 
-use std::path::PathBuf;
-
 use protocol::report::{History, Layout, Snapshot, TopicReport};
-use protocol::{Command, Iteration, PrimaryToObservers, StopReason};
+use protocol::{Command, Iteration, PrimaryToObservers};
+
+use super::ended::RunEnded;
+use super::start_up::StartUp;
 
 /// Something that happened.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,8 +47,14 @@ pub enum Feed {
     Disconnected,
     /// A process of the run printed a line.
     Log(LogLine),
+    /// Processes of the run printed lines.
+    Logs(Vec<LogLine>),
     /// Start-up progress, such as "waiting for s2".
     Progress(String),
+    /// The processes that were started for the run, and whether they are there.
+    StartUp(StartUp),
+    /// Another run answers where the first one did: nothing of that is true any more.
+    StartedAnew,
     /// A command was answered.
     Reply {
         /// The command.
@@ -56,12 +63,7 @@ pub enum Feed {
         result: Result<Iteration, String>,
     },
     /// The run is over; the view shows its last screen.
-    Ended {
-        /// How it ended, and why.
-        reason: StopReason,
-        /// Where the logs of its processes are.
-        logs: Option<PathBuf>,
-    },
+    Ended(Box<RunEnded>),
 }
 
 /// A line that a process printed.

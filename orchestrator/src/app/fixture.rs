@@ -5,13 +5,14 @@ use std::time::Duration;
 use protocol::primary_to_observers::{Event as RunEvent, Severity};
 use protocol::report::{
     EventCounts, History, HistorySample, Layout, LevelOutline, LevelReport, ModelOutline,
-    PeerReport, PeerState, Percentiles, PerformerReport, RefusedCounts, RunState, Snapshot, Split,
-    Stats, StepHistogram,
+    PeerReport, PeerState, Percentiles, PerformerReport, RefusedCounts, RunState, SecondarySummary,
+    Snapshot, Split, Stats, StepHistogram, Summary,
 };
-use protocol::{Digest, Iteration, PrimaryToObservers, Role, SessionTime};
+use protocol::{Digest, Iteration, Outcome, PrimaryToObservers, Role, SessionTime};
 
 use super::event::{Event, Feed, LogLine};
 use super::model::Model;
+use super::start_up::{StartUp, StartedProcess};
 use super::update::update;
 
 /// The moment at which the fixture is looked at.
@@ -40,6 +41,53 @@ pub(crate) fn waiting_model() -> Model {
         Feed::Progress("waiting for s2 (1 of 2 secondaries are here)".to_owned()),
     );
     model
+}
+
+/// Three processes that were started twelve seconds ago.
+pub(crate) fn start_up() -> StartUp {
+    let process = |name: &str, role, pid| StartedProcess {
+        name: name.to_owned(),
+        role,
+        pid,
+        is_running: true,
+    };
+    StartUp {
+        processes: vec![
+            process("primary", Role::Primary, 4_100),
+            process("s1", Role::Secondary, 4_101),
+            process("s2", Role::Secondary, 4_102),
+        ],
+        age: Duration::from_secs(12),
+    }
+}
+
+/// The figures of the whole run.
+pub(crate) fn summary() -> Summary {
+    let stats = stats();
+    let secondary = |peer: PeerReport| SecondarySummary {
+        name: peer.name,
+        pid: peer.pid,
+        levels: peer.levels,
+        performers: peer.performers,
+        hand_offs_in: 1,
+    };
+    Summary {
+        outcome: Outcome::PeerLost,
+        cause: "s2 fell silent for 3 s and its process is gone".to_owned(),
+        world: stats.world,
+        iterations: stats.iteration,
+        sim_time_s: stats.sim_time_s,
+        digest: stats.digest,
+        real_time_factor: stats.real_time_factor,
+        steps_per_s: stats.steps_per_s,
+        step_us: stats.step_us,
+        physics_us: stats.physics_us,
+        overhead_us: stats.overhead_us,
+        secondaries: peers().into_iter().skip(1).map(secondary).collect(),
+        performers: performers(),
+        events: stats.events,
+        refused: stats.refused,
+    }
 }
 
 /// Feeds one piece of news at the fixture's moment.

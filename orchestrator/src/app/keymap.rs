@@ -1,7 +1,7 @@
 //! Which key does what, and where: one table, from which help and footer are made too.
 
 use super::event::Key;
-use super::model::{Mode, Model};
+use super::model::{Mode, Model, Question};
 use super::panel::Panel;
 
 /// Where a key has a meaning.
@@ -15,6 +15,8 @@ pub enum Context {
     Performers,
     /// In the map.
     Map,
+    /// In the map while it has a cursor.
+    Cursor,
     /// In texts: logs and events.
     Text,
     /// Where a filter is typed.
@@ -23,10 +25,14 @@ pub enum Context {
     Palette,
     /// Where a question is asked.
     Confirm,
+    /// Where it is asked what becomes of the run.
+    Quit,
     /// Where the keys are shown.
     Help,
     /// On the last screen.
     Ended,
+    /// In every panel after the run's end.
+    Over,
 }
 
 /// What a key does.
@@ -59,10 +65,16 @@ pub enum Action {
     Magnify(i32),
     Fit,
     Pan(i8, i8),
+    Cursor,
+    MoveCursor(i8, i8),
+    Pick,
+    Select(isize),
+    ToggleMouse,
     Accept,
     Complete,
     Cancel,
     Leave,
+    ShowEnd,
 }
 
 /// A line of the keymap.
@@ -110,7 +122,7 @@ pub const BINDINGS: &[Binding] = &[
     bind(C::Everywhere, &[K::Char('N')], A::Step(10), "", "ten iterations while paused"),
     bind(C::Everywhere, &[K::Char('?')], A::Help, "help", "show all keys"),
     bind(C::Everywhere, &[K::Char('q'), K::Ctrl('c')], A::Quit,
-        "quit", "leave; stop the run if this view started it"),
+        "quit", "leave; the view that started the run asks what becomes of it"),
     bind(C::Everywhere, &[K::Char('d')], A::Detach, "", "detach: leave, the run goes on"),
     bind(C::Everywhere, &[K::Char('S')], A::Stop, "", "stop the run"),
     bind(C::Everywhere, &[K::Char(':')], A::Palette, "command", "type a command; Tab completes"),
@@ -128,6 +140,8 @@ pub const BINDINGS: &[Binding] = &[
     bind(C::Everywhere, &[K::Char('8')], A::Focus(Panel::Events), "", "Events"),
     bind(C::Everywhere, &[K::Char('9')], A::Focus(Panel::Logs), "", "Logs"),
     bind(C::Everywhere, &[K::Esc], A::Back, "", "clear the filter, or leave the zoom"),
+    bind(C::Everywhere, &[K::Char('M')], A::ToggleMouse,
+        "", "the mouse: for this view, or for the terminal's own selection"),
     bind(C::Everywhere, &[K::Ctrl('l')], A::Repaint, "", "paint the screen anew"),
     bind(C::Table, &[K::Char('/')], A::Filter,
         "filter", "show rows with a text, with ! those without"),
@@ -142,11 +156,26 @@ pub const BINDINGS: &[Binding] = &[
     bind(C::Table, &[K::Home, K::Char('g')], A::Move(-ALL_ROWS), "", "first row"),
     bind(C::Table, &[K::End, K::Char('G')], A::Move(ALL_ROWS), "", "last row"),
     bind(C::Performers, &[K::Char('f')], A::Follow, "follow", "follow it on the map, or no longer"),
-    bind(C::Map, &[K::Char('+'), K::Char('=')], A::Magnify(1), "zoom in", "zoom in"),
+    bind(C::Cursor, &[K::Enter], A::Pick,
+        "select", "select the performer there, then all that is known of it"),
+    bind(C::Cursor, &[K::Left, K::Char('h')], A::MoveCursor(-1, 0), "move", "cursor left"),
+    bind(C::Cursor, &[K::Right, K::Char('l')], A::MoveCursor(1, 0), "", "cursor right"),
+    bind(C::Cursor, &[K::Up, K::Char('k')], A::MoveCursor(0, 1), "", "cursor up"),
+    bind(C::Cursor, &[K::Down, K::Char('j')], A::MoveCursor(0, -1), "", "cursor down"),
+    bind(C::Cursor, &[K::Char('H')], A::MoveCursor(-8, 0), "", "cursor far left"),
+    bind(C::Cursor, &[K::Char('L')], A::MoveCursor(8, 0), "", "cursor far right"),
+    bind(C::Cursor, &[K::Char('K'), K::PageUp], A::MoveCursor(0, 4), "", "cursor far up"),
+    bind(C::Cursor, &[K::Char('J'), K::PageDown], A::MoveCursor(0, -4), "", "cursor far down"),
+    bind(C::Cursor, &[K::Esc, K::Char('c')], A::Cursor, "no cursor", "take the cursor away"),
+    bind(C::Map, &[K::Char('+'), K::Char('=')], A::Magnify(1),
+        "zoom in", "zoom in, about the cursor if there is one"),
     bind(C::Map, &[K::Char('-')], A::Magnify(-1), "out", "zoom out"),
     bind(C::Map, &[K::Char('0')], A::Fit, "fit", "the whole world"),
-    bind(C::Map, &[K::Char('f')], A::Follow,
-        "follow", "follow what is selected in 5, or no longer"),
+    bind(C::Map, &[K::Char('c')], A::Cursor, "cursor", "a cursor that names what is under it"),
+    bind(C::Map, &[K::Char('f')], A::Follow, "follow", "follow the selected one, or no longer"),
+    bind(C::Map, &[K::Enter], A::Detail, "detail", "all that is known of the selected performer"),
+    bind(C::Map, &[K::Char(']')], A::Select(1), "next", "select the next performer"),
+    bind(C::Map, &[K::Char('[')], A::Select(-1), "", "select the one before"),
     bind(C::Map, &[K::Left, K::Char('h')], A::Pan(-1, 0), "pan", "left"),
     bind(C::Map, &[K::Right, K::Char('l')], A::Pan(1, 0), "", "right"),
     bind(C::Map, &[K::Up, K::Char('k')], A::Pan(0, 1), "", "up"),
@@ -174,8 +203,17 @@ pub const BINDINGS: &[Binding] = &[
         "close", "close this help"),
     bind(C::Help, &[K::Up, K::Char('k')], A::Move(-1), "", "line up"),
     bind(C::Help, &[K::Down, K::Char('j')], A::Move(1), "scroll", "line down"),
-    bind(C::Ended, &[K::Enter, K::Esc, K::Char('q'), K::Ctrl('c')], A::Leave,
-        "leave", "leave the view"),
+    bind(C::Quit, &[K::Char('s'), K::Char('y'), K::Ctrl('c')], A::Accept,
+        "stop the run", "stop the run and leave"),
+    bind(C::Quit, &[K::Char('d')], A::Detach, "leave it running", "leave; the run goes on"),
+    bind(C::Quit, &[K::Char('n'), K::Esc], A::Cancel, "stay", "stay in the view"),
+    bind(C::Ended, &[K::Enter, K::Char('q'), K::Ctrl('c')], A::Leave, "leave", "leave the view"),
+    bind(C::Ended, &[K::Esc, K::Tab, K::Char('b')], A::Cancel,
+        "look around", "browse the panels as they were at the end"),
+    bind(C::Ended, &[K::Char('y')], A::Copy, "copy", "copy how the run ended"),
+    bind(C::Ended, &[K::Up, K::Char('k')], A::Move(-1), "", "line up"),
+    bind(C::Ended, &[K::Down, K::Char('j')], A::Move(1), "scroll", "line down"),
+    bind(C::Over, &[K::Char('e')], A::ShowEnd, "end", "how the run ended"),
 ];
 
 /// Returns the contexts that hold now, the most special first.
@@ -184,13 +222,15 @@ pub fn contexts(model: &Model) -> &'static [Context] {
         Mode::Browse => match model.focus {
             Panel::Peers | Panel::Levels | Panel::Topics => &[C::Table, C::Everywhere],
             Panel::Performers => &[C::Performers, C::Table, C::Everywhere],
+            Panel::Map if model.map.cursor.is_some() => &[C::Cursor, C::Map, C::Everywhere],
             Panel::Map => &[C::Map, C::Everywhere],
             Panel::Overview | Panel::Latency => &[C::Everywhere],
             Panel::Logs | Panel::Events => &[C::Text, C::Everywhere],
         },
         Mode::Filter => &[C::Filter],
         Mode::Palette { .. } => &[C::Palette],
-        Mode::Confirm(_) => &[C::Confirm],
+        Mode::Confirm(Question::Quit) => &[C::Quit],
+        Mode::Confirm(Question::Stop) => &[C::Confirm],
         Mode::Help { .. } | Mode::Detail { .. } => &[C::Help],
         Mode::Ended { .. } => &[C::Ended],
     }
@@ -198,14 +238,25 @@ pub fn contexts(model: &Model) -> &'static [Context] {
 
 /// Returns the bindings that hold now, the most special first.
 pub fn active(model: &Model) -> impl Iterator<Item = &'static Binding> {
-    let is_open = |binding: &&Binding| binding.action != Action::Detach || !model.owns_run;
+    let over: &[Context] = match model.mode {
+        Mode::Browse if model.is_over() => &[Context::Over],
+        _ => &[],
+    };
+    let is_open = |binding: &&Binding| !model.is_over() || !is_for_living(binding.action);
     let of = |context: &Context| {
         let context = *context;
         BINDINGS
             .iter()
             .filter(move |binding| binding.context == context)
     };
-    contexts(model).iter().flat_map(of).filter(is_open)
+    let all = over.iter().chain(contexts(model));
+    all.flat_map(of).filter(is_open)
+}
+
+/// Tells whether an action has a meaning only while the run lives.
+fn is_for_living(action: Action) -> bool {
+    use Action::{Detach, Step, Stop, TogglePlay};
+    matches!(action, TogglePlay | Step(_) | Stop | Detach)
 }
 
 /// Returns what a key does now.
@@ -273,10 +324,10 @@ mod tests {
     }
 
     #[test]
-    fn a_view_that_owns_its_run_cannot_detach() {
-        let mut model = Model::new("run".to_owned(), true);
-        assert_eq!(action(&model, Key::Char('d')), None);
-        model.owns_run = false;
-        assert_eq!(action(&model, Key::Char('d')), Some(Action::Detach));
+    fn every_view_of_a_living_run_can_detach() {
+        for owns_run in [true, false] {
+            let model = Model::new("run".to_owned(), owns_run);
+            assert_eq!(action(&model, Key::Char('d')), Some(Action::Detach));
+        }
     }
 }

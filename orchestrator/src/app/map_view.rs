@@ -31,6 +31,10 @@ pub struct MapView {
     pub zoom: f64,
     /// The performer that stays in the middle.
     pub follow: Option<String>,
+    /// Where the cursor is while there is one, world frame \[m\].
+    pub cursor: Option<[f64; 2]>,
+    /// The cell by which the mouse holds the map.
+    pub held: Option<(u16, u16)>,
 }
 
 impl Default for MapView {
@@ -40,6 +44,8 @@ impl Default for MapView {
             center: None,
             zoom: 1.0,
             follow: None,
+            cursor: None,
+            held: None,
         }
     }
 }
@@ -110,6 +116,7 @@ impl MapView {
     pub fn fit(&mut self) {
         *self = Self {
             bounds: self.bounds,
+            cursor: self.cursor,
             ..Self::default()
         };
     }
@@ -119,15 +126,32 @@ impl MapView {
         self.zoom = (self.zoom * ZOOM_STEP.powi(steps)).clamp(ZOOM_MIN, ZOOM_MAX);
     }
 
+    /// Magnifies by so many steps, where `middle` is the map's middle and `fixed` stays where it is.
+    pub fn magnify_about(&mut self, middle: [f64; 2], fixed: [f64; 2], steps: i32) {
+        let before = self.zoom;
+        self.magnify(steps);
+        let part = before / self.zoom;
+        self.look_at(std::array::from_fn(|axis| {
+            fixed[axis] + (middle[axis] - fixed[axis]) * part
+        }));
+    }
+
+    /// Puts a place into the map's middle, and no longer follows.
+    pub fn look_at(&mut self, center: [f64; 2]) {
+        if center.iter().all(|number| number.is_finite()) {
+            self.center = Some(center);
+            self.follow = None;
+        }
+    }
+
     /// Moves the map's middle by so many steps from `middle`, and no longer follows.
     pub fn pan(&mut self, middle: [f64; 2], steps: [f64; 2]) {
         let Some(bounds) = self.bounds else { return };
         let size = bounds.size();
         let step = size[0].max(size[1]).max(1.0) / self.zoom * PAN_STEP;
-        self.center = Some(std::array::from_fn(|axis| {
+        self.look_at(std::array::from_fn(|axis| {
             middle[axis] + steps[axis] * step
         }));
-        self.follow = None;
     }
 }
 
@@ -165,5 +189,19 @@ mod tests {
         assert_eq!(y, 0.0);
         map.fit();
         assert_eq!((map.center, map.zoom), (None, 1.0));
+    }
+
+    #[test]
+    fn magnifying_about_a_place_leaves_it_where_it_is() {
+        let mut map = MapView::default();
+        map.measure(&fixture::layout(), &[]);
+        map.magnify_about([0.0, 0.0], [6.0, -3.0], 1);
+        let [x, y] = map.center.unwrap();
+        assert!((x - 2.0).abs() < 1e-9 && (y + 1.0).abs() < 1e-9, "{x} {y}");
+        map.magnify_about([x, y], [6.0, -3.0], -1);
+        let [x, y] = map.center.unwrap();
+        assert!(x.abs() < 1e-9 && y.abs() < 1e-9, "{x} {y}");
+        map.look_at([f64::NAN, 0.0]);
+        assert_eq!(map.center, Some([x, y]));
     }
 }

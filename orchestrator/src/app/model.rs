@@ -1,21 +1,26 @@
 //! [`Model`]: everything that the screen is drawn from.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use protocol::primary_to_observers::{Event, Severity};
 use protocol::report::{
     Layout, LevelReport, PeerReport, PerformerReport, RunState, Stats, TopicReport,
 };
-use protocol::{Command, PeerName, Role, SessionTime, StopReason};
+use protocol::{Command, PeerName, Role, SessionTime};
 
+use super::ended::RunEnded;
 use super::event::LogLine;
 use super::latency::LatencyHistory;
+use super::level_loads::LevelLoads;
 use super::map_view::MapView;
 use super::panel::Panel;
+use super::places::Places;
+use super::recent::Recent;
 use super::rows::TableRows;
 use super::scrollback::{Line, Scrollback};
+use super::start_up::Starting;
+use super::trails::Trails;
 
 /// How long a message in the footer stays.
 const NOTICE_TIME: Duration = Duration::from_secs(8);
@@ -29,7 +34,7 @@ const NOTICE_TIME: Duration = Duration::from_secs(8);
 pub struct Model {
     /// The run's name.
     pub run: String,
-    /// Whether the run ends with the view.
+    /// Whether this view started the run, so that leaving it asks what becomes of the run.
     pub owns_run: bool,
     /// Whether colours may be used.
     pub has_color: bool,
@@ -49,6 +54,10 @@ pub struct Model {
     pub connection: Connection,
     /// The last word on the start of the run.
     pub progress: Option<String>,
+    /// The processes that were started, while the run has not begun.
+    pub starting: Option<Starting>,
+    /// How the run ended, once it has.
+    pub ended: Option<Box<RunEnded>>,
     /// Figures of the run, once known.
     pub stats: Option<Stats>,
     /// Its processes.
@@ -87,6 +96,14 @@ pub struct Model {
     pub topic_rows: TableRows,
     /// Where the map looks.
     pub map: MapView,
+    /// Where performers have been.
+    pub trails: Trails,
+    /// What changed a moment ago.
+    pub recent: Recent,
+    /// What the levels' cells had to do lately.
+    pub level_loads: LevelLoads,
+    /// Where on the screen panels are.
+    pub places: Places,
     /// What keys mean.
     pub mode: Mode,
     /// The last message to the user.
@@ -146,12 +163,10 @@ pub enum Mode {
         /// Lines scrolled out at the top.
         scroll: usize,
     },
-    /// The run is over.
+    /// How the run ended is shown.
     Ended {
-        /// How and why.
-        reason: StopReason,
-        /// Where the logs are.
-        logs: Option<PathBuf>,
+        /// Lines scrolled out at the top.
+        scroll: usize,
     },
 }
 
@@ -160,7 +175,7 @@ pub enum Mode {
 pub enum Question {
     /// Stop the run?
     Stop,
-    /// Stop the run and leave?
+    /// Stop the run, or leave it running, or stay?
     Quit,
 }
 
@@ -190,6 +205,8 @@ impl Model {
             has_changed: true,
             connection: Connection::Connecting,
             progress: None,
+            starting: None,
+            ended: None,
             stats: None,
             peers: Vec::new(),
             heartbeats: BTreeMap::new(),
@@ -213,6 +230,10 @@ impl Model {
             performer_rows: TableRows::default(),
             topic_rows: TableRows::default(),
             map: MapView::default(),
+            trails: Trails::default(),
+            recent: Recent::default(),
+            level_loads: LevelLoads::default(),
+            places: Places::default(),
             mode: Mode::Browse,
             notice: None,
             pending: Vec::new(),
@@ -236,7 +257,7 @@ impl Model {
 
     /// Tells whether the run is over.
     pub fn is_over(&self) -> bool {
-        matches!(self.mode, Mode::Ended { .. })
+        self.ended.is_some()
     }
 
     /// Tells whether the figures are old because the link is lost.
@@ -296,6 +317,36 @@ impl Model {
             if !self.owners.contains(&peer.name) {
                 self.owners.push(peer.name.clone());
             }
+        }
+    }
+
+    /// Returns the performer that is selected, by table or map.
+    pub fn selected_performer(&self) -> Option<&PerformerReport> {
+        self.performer(self.performer_rows.selected()?)
+    }
+
+    /// Forgets all that was known of the run, and nothing of what the user chose.
+    pub fn forget_run(&mut self) {
+        self.progress = None;
+        self.starting = None;
+        self.ended = None;
+        self.stats = None;
+        self.peers.clear();
+        self.heartbeats.clear();
+        self.owners.clear();
+        self.levels.clear();
+        self.performers.clear();
+        self.topics.clear();
+        self.layout = Layout::default();
+        self.latency = LatencyHistory::default();
+        self.map.bounds = None;
+        self.pending.clear();
+        self.peer_rows.mark_stale();
+        self.level_rows.mark_stale();
+        self.performer_rows.mark_stale();
+        self.topic_rows.mark_stale();
+        if matches!(self.mode, Mode::Ended { .. } | Mode::Detail { .. }) {
+            self.mode = Mode::Browse;
         }
     }
 

@@ -27,12 +27,14 @@ pub enum Request {
 
 /// What the view itself does, offered after what the primary does.
 const VIEW_WORDS: &[Word] = &[
-    verb("quit", "", "leave the view; stop a run that it started"),
+    verb(
+        "quit",
+        "",
+        "leave the view; the one that started the run asks what becomes of it",
+    ),
+    verb("detach", "", "leave the view; the run goes on"),
     verb("help", "", "show all keys"),
 ];
-
-/// What only a view that does not own its run does.
-const LEAVE: &[Word] = &[verb("detach", "", "leave the view; the run goes on")];
 
 /// Options of a command, as they are typed behind its words.
 #[derive(Debug, Parser)]
@@ -45,16 +47,15 @@ struct Line {
 }
 
 /// Returns the commands of a view.
-pub fn words(owns_run: bool) -> impl Iterator<Item = &'static Word> {
-    let leave = if owns_run { &[] } else { LEAVE };
-    VERBS.iter().chain(leave).chain(VIEW_WORDS)
+pub fn words() -> impl Iterator<Item = &'static Word> {
+    VERBS.iter().chain(VIEW_WORDS)
 }
 
 /// Returns what the line asks for.
 ///
 /// # Errors
 /// A sentence for the user when it asks for nothing that there is.
-pub fn parse(line: &str, owns_run: bool) -> Result<Request, String> {
+pub fn parse(line: &str) -> Result<Request, String> {
     let line = line.trim();
     let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let (name, rest) = (name.to_ascii_lowercase(), rest.trim());
@@ -69,15 +70,12 @@ pub fn parse(line: &str, owns_run: bool) -> Result<Request, String> {
         "move-cell" => parse_move(rest).map(Request::Command),
         "set-performer" => parse_performer(rest).map(Request::Command),
         "quit" | "q" => alone(Request::Quit),
-        "detach" if rest.is_empty() && owns_run => {
-            Err("this view started the run and cannot detach".to_owned())
-        }
         "detach" if rest.is_empty() => Ok(Request::Detach),
         "help" => alone(Request::Help),
         "" => Err("type a command, such as step 100".to_owned()),
         _ if control::is_verb(&name) => parse_control(&name, rest).map(Request::Command),
         _ => {
-            let names: Vec<_> = words(owns_run).map(|word| word.name).collect();
+            let names: Vec<_> = words().map(|word| word.name).collect();
             Err(format!(
                 "there is no {name:?}; there are {}",
                 names.join(", ")
@@ -167,7 +165,7 @@ mod tests {
     use super::*;
 
     fn check(line: &str, expected: Result<Request, &str>) {
-        match (parse(line, true), expected) {
+        match (parse(line), expected) {
             (Ok(request), Ok(expected)) => assert_eq!(request, expected, "{line}"),
             (Err(error), Err(part)) => assert!(error.contains(part), "{line}: {error}"),
             (result, _) => panic!("{line}: {result:?}"),
@@ -188,7 +186,7 @@ mod tests {
         check("step -1", Err("whole number from 1"));
         check("step 1 2", Err("\"2\" is not understood after \"step\""));
         check("play now", Err("nothing more"));
-        check("detach", Err("cannot detach"));
+        check("detach", Ok(Request::Detach));
         check("fly", Err("there is no \"fly\"; there are play, pause"));
         check("", Err("type a command"));
     }

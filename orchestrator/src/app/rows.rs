@@ -78,6 +78,34 @@ impl TableRows {
         self.selected = row.map(|row| row.name().to_owned());
     }
 
+    /// Selects a shown row by its place; what is not there is not selected.
+    pub fn select_row<R: Row>(&mut self, place: usize, data: &[R]) {
+        if place < self.rows.len() {
+            self.cursor = place;
+            self.move_by(0, data);
+        }
+    }
+
+    /// Selects by name; a filter that hides it is cleared. Tells whether there is such a row.
+    pub fn select<R: Row>(&mut self, name: &str, data: &[R]) -> bool {
+        let Some(index) = data.iter().position(|row| row.name() == name) else {
+            return false;
+        };
+        if !self.filter.is_empty() && !data[index].passes(&self.filter) {
+            self.filter = Filter::default();
+        }
+        self.selected = Some(name.to_owned());
+        self.is_stale = true;
+        self.settle(data);
+        true
+    }
+
+    /// Returns the first row of a window that keeps the selected one in its middle where it can.
+    pub fn first_row(&self, height: usize) -> usize {
+        let last = self.rows.len().saturating_sub(height);
+        self.cursor.saturating_sub(height / 2).min(last)
+    }
+
     /// Brings the rows up to date with the data; the selection stays with its name.
     pub fn settle<R: Row>(&mut self, data: &[R]) {
         if !std::mem::take(&mut self.is_stale) {
@@ -318,5 +346,37 @@ mod tests {
         assert_eq!((rows.rows().len(), rows.selected()), (0, None));
         rows.move_by(5, &data);
         assert_eq!(rows.cursor(), 0);
+    }
+
+    #[test]
+    fn what_is_selected_by_name_is_shown_whatever_the_filter() {
+        let data = fixture::performers();
+        let mut rows = TableRows::default();
+        rows.set_filter(Filter::new("s2"));
+        settled(&mut rows, &data);
+        assert!(rows.select("rover_2", &data));
+        assert_eq!((rows.cursor(), rows.rows().len()), (1, 2));
+        assert!(rows.select("box", &data));
+        assert_eq!((rows.selected(), rows.rows().len()), (Some("box"), 4));
+        assert!(!rows.select("nothing", &data));
+        rows.select_row(3, &data);
+        rows.select_row(4, &data);
+        assert_eq!(rows.selected(), Some("rover_2"));
+    }
+
+    #[test]
+    fn the_window_keeps_the_cursor_in_sight() {
+        let check = |cursor, count, height, expected| {
+            let rows = TableRows {
+                cursor,
+                rows: (0..count).collect(),
+                ..TableRows::default()
+            };
+            assert_eq!(rows.first_row(height), expected, "{cursor}");
+        };
+        check(0, 100, 10, 0);
+        check(50, 100, 10, 45);
+        check(99, 100, 10, 90);
+        check(3, 4, 10, 0);
     }
 }

@@ -3,6 +3,7 @@
 mod feed;
 mod history;
 mod keys;
+mod map;
 mod mouse;
 
 use protocol::SessionTime;
@@ -15,6 +16,7 @@ use super::model::Model;
 pub fn update(model: &mut Model, event: Event, now: SessionTime) -> Option<Effect> {
     model.now = now;
     model.has_changed = true;
+    model.recent.forget(now);
     match event {
         Event::Feed(feed) => feed::on_feed(model, feed),
         Event::FeedClosed => feed::on_closed(model),

@@ -33,7 +33,7 @@ impl Feeder {
 
     /// Queues news.
     pub(super) fn push(&mut self, feed: Feed) {
-        let can_be_lost = matches!(feed, Feed::Status(_) | Feed::Log(_));
+        let can_be_lost = matches!(feed, Feed::Status(_) | Feed::Log(_) | Feed::Logs(_));
         if self.queue.len() < FEEDS_MAX || !can_be_lost {
             self.queue.push_back(feed);
         }

@@ -42,6 +42,16 @@ pub(super) fn note(line: &str) {
     let _ = writeln!(io::stderr(), "{line}");
 }
 
+/// Writes a line to a terminal on stderr in the place of the last one written so; what does not fit
+/// in its width is left out.
+pub(super) fn rewrite(line: &str) {
+    let width = crossterm::terminal::size().map_or(80, |(columns, _)| usize::from(columns));
+    let shown: String = line.chars().take(width.saturating_sub(1)).collect();
+    let mut stderr = io::stderr().lock();
+    // Carriage return, and clear to the end of the line.
+    let _ = write!(stderr, "\r\x1b[K{shown}").and_then(|()| stderr.flush());
+}
+
 /// Tells whether colours are wanted: <https://no-color.org>.
 pub(super) fn has_color() -> bool {
     std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())

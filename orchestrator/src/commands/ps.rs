@@ -87,7 +87,8 @@ fn state(run: &FoundRun) -> String {
     }
 }
 
-fn age(seconds: u64) -> String {
+/// Returns a time in the unit that matters.
+pub(super) fn age(seconds: u64) -> String {
     match seconds {
         0..120 => format!("{seconds} s"),
         120..7_200 => format!("{} min", seconds / 60),
@@ -106,6 +107,7 @@ mod tests {
             outcome,
             cause: "why".to_owned(),
             exit_code: outcome.exit_code() as u8,
+            last_error: None,
             at_unix_s: 100,
         };
         let worker = |name: &str, role| WorkerRecord {
@@ -118,6 +120,7 @@ mod tests {
             pid: 1,
             endpoint: "ipc:///r".to_owned(),
             world: "w.sdf".to_owned(),
+            command: String::new(),
             started_unix_s: 40,
             workers: vec![
                 worker("primary", Role::Primary),

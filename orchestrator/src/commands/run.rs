@@ -1,17 +1,22 @@
 //! `phalanx run`: starts a run, shows it or waits for it, and ends every process of it.
 //!
-//! [`settings`] says what runs, [`live`] holds the living run, [`headless`] and [`viewed`] are the
-//! two ways to follow it, [`conclusion`] makes outcome and exit code of its end.
+//! [`settings`] says what runs, [`live`] holds the living run in the process that owns it: this one
+//! with `--headless`, else a [`keeper`] that outlives the view ([`viewed`]). [`headless`] follows a
+//! living run to its end, [`conclusion`] makes outcome and exit code of that.
 
 mod conclusion;
+mod console;
+mod event_file;
 mod headless;
+mod keeper;
 mod live;
 mod progress;
 mod settings;
 mod summary_text;
 mod viewed;
 
-use anyhow::Context;
+use std::ffi::OsString;
+
 use protocol::ExitCode;
 
 use super::output;
@@ -19,46 +24,76 @@ use super::terminal_check::require_terminal;
 use super::{CommandResult, Failed, runtime};
 use crate::cli::{Format, RunArguments};
 use crate::launch::find_worker;
-use crate::run_directory::{RunDirectoryError, Runs};
-use conclusion::Conclusion;
-use live::LiveRun;
+use crate::run_directory::{RunDirectory, RunDirectoryError, Runs};
+use console::Console;
+use event_file::EventFile;
+use live::{LiveRun, Signals};
 use settings::Settings;
 
-/// Runs a world to its end.
-pub(super) fn run(arguments: RunArguments) -> CommandResult {
+pub(super) use keeper::keep;
+pub(super) use progress::has_begun;
+pub(super) use summary_text::describe;
+
+/// Runs a world: in this process without a view, else in a keeper that is started with the same
+/// words.
+pub(super) fn run(arguments: RunArguments, words: &[OsString]) -> CommandResult {
     let format = arguments.format;
-    let settings = Settings::resolve(arguments)?;
-    if !settings.headless {
-        require_terminal("--headless for progress on stderr and a summary on stdout")?;
+    if arguments.headless {
+        let settings = Settings::resolve(arguments)?;
+        return run_here(&settings, format);
     }
-    let worker = find_worker().map_err(anyhow::Error::new)?;
-    let runs = Runs::open().map_err(anyhow::Error::new)?;
-    let directory = runs
-        .create(settings.config.run.name.as_deref(), &settings.stem)
-        .map_err(from_directory)?;
-    let (conclusion, viewed) = runtime()?.block_on(async {
-        let mut live = LiveRun::start(&settings, directory, &worker)?;
-        let (ending, viewed) = if settings.headless {
-            (headless::follow(&mut live).await, Ok(()))
-        } else {
-            viewed::follow(&mut live, &settings).await
-        };
-        Ok::<_, Failed>((live.finish(ending).await?, viewed))
-    })?;
-    let code = report(&conclusion, &settings, format)?;
-    viewed.context("the view failed, and the run was ended; --headless runs without it")?;
-    Ok(code)
+    let is_detached = arguments.detach;
+    let settings = Settings::resolve(arguments)?;
+    if is_detached {
+        return viewed::start_detached(words, format);
+    }
+    require_terminal(
+        "--headless for progress on stderr and a summary on stdout, or --detach to start it alone",
+    )?;
+    viewed::run(words, &settings.config.view)
 }
 
-fn report(conclusion: &Conclusion, settings: &Settings, format: Format) -> CommandResult {
+fn run_here(settings: &Settings, format: Format) -> CommandResult {
+    let own = Owned::begin(settings)?;
+    let mut console = Console::of_stderr();
+    let conclusion = runtime()?.block_on(async {
+        let signals = Signals::new(true)?;
+        let mut live = LiveRun::start(settings, own, signals)?;
+        let ending = headless::follow(&mut live, &mut console).await;
+        live.finish(ending).await
+    })?;
+    console.end();
     match format {
         Format::Json => output::print(&conclusion.json()?)?,
-        Format::Text => output::print(&summary_text::describe(conclusion))?,
+        Format::Text => output::print(&describe(&conclusion.run, &conclusion.ended()))?,
     };
-    if settings.headless && conclusion.exit_code != ExitCode::Success {
-        output::note(&format!("logs: {}", conclusion.logs.display()));
+    if conclusion.exit_code != ExitCode::Success {
+        output::note(&format!("logs: {}", conclusion.logs().display()));
     }
     Ok(conclusion.exit_code)
+}
+
+/// What the owner of a run has before its processes are started.
+struct Owned {
+    worker: std::path::PathBuf,
+    directory: RunDirectory,
+    events: Option<EventFile>,
+}
+
+impl Owned {
+    fn begin(settings: &Settings) -> Result<Self, Failed> {
+        let worker = find_worker().map_err(anyhow::Error::new)?;
+        let runs = Runs::open().map_err(anyhow::Error::new)?;
+        let directory = runs
+            .create(settings.config.run.name.as_deref(), &settings.stem)
+            .map_err(from_directory)?;
+        let events = settings.events.as_deref().map(EventFile::create);
+        Ok(Self {
+            worker,
+            directory,
+            events: events.transpose()?,
+        })
+    }
 }
 
 fn from_directory(error: RunDirectoryError) -> Failed {

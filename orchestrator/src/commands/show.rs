@@ -2,6 +2,7 @@
 
 mod events;
 mod figures;
+mod logs;
 mod screen;
 mod tables;
 
@@ -18,6 +19,18 @@ use crate::cli::{ShowArguments, ShownPanel, TableFormat};
 
 /// Prints one panel of a run.
 pub(super) fn show(arguments: &ShowArguments) -> CommandResult {
+    if arguments.panel == ShownPanel::Logs {
+        // They are read from files, also when the run has ended.
+        return logs::show(arguments);
+    }
+    if arguments.logs.is_given() {
+        let message = "--process and --lines are for `phalanx show logs`";
+        return Err(Failed::message(ExitCode::Usage, message));
+    }
+    if arguments.follow && arguments.panel != ShownPanel::Events {
+        let message = "--follow is for `phalanx show logs` and `phalanx show events`";
+        return Err(Failed::message(ExitCode::Usage, message));
+    }
     let target = target::find(arguments.run.as_deref())?;
     let ask = Ask {
         target: &target,
@@ -36,6 +49,7 @@ pub(super) fn show(arguments: &ShowArguments) -> CommandResult {
         ShownPanel::Overview => ask.overview(),
         ShownPanel::Latency => ask.latency(),
         ShownPanel::Map => ask.map(),
+        ShownPanel::Logs => logs::show(arguments),
     }
 }
 

@@ -7,8 +7,9 @@ use protocol::{Command, ExitCode};
 use transport::Endpoints;
 
 use super::Failed;
+use super::ps::age;
 use crate::client::{self, AskError};
-use crate::run_directory::{FoundRun, Runs};
+use crate::run_directory::{FoundRun, Runs, now_unix_s};
 
 /// Time between two looks at whether a run has ended that does not answer.
 const END_LOOKUP_INTERVAL: Duration = Duration::from_millis(100);
@@ -23,6 +24,18 @@ pub(super) struct Target {
 }
 
 impl Target {
+    /// Makes a target of a run of this machine.
+    ///
+    /// # Errors
+    /// When what was written about it is damaged.
+    pub(super) fn of(found: FoundRun) -> Result<Self, Failed> {
+        let endpoints = found.record.endpoint.parse::<Endpoints>();
+        Ok(Self {
+            endpoints: endpoints.map_err(anyhow::Error::new)?,
+            found: Some(found),
+        })
+    }
+
     /// Asks the run's primary, and gives up as soon as the run has ended.
     ///
     /// # Errors
@@ -70,15 +83,33 @@ pub(super) fn find(named: Option<&str>) -> Result<Target, Failed> {
     let found = choose(&runs, named)
         .map_err(|message| Failed::message(ExitCode::Failure, message))?
         .clone();
-    let endpoints = found
-        .record
-        .endpoint
-        .parse::<Endpoints>()
+    Target::of(found)
+}
+
+/// Finds the folder of the run that a command names, living or ended, or else of the only living
+/// one, or the last one that ended.
+pub(super) fn find_run(named: Option<&str>) -> Result<FoundRun, Failed> {
+    let runs = Runs::open()
+        .and_then(|runs| runs.list())
         .map_err(anyhow::Error::new)?;
-    Ok(Target {
-        endpoints,
-        found: Some(found),
-    })
+    if let Some(endpoint) = named.filter(|named| named.contains("://")) {
+        let is_it = |run: &&FoundRun| run.record.endpoint == endpoint;
+        return runs.iter().find(is_it).cloned().ok_or_else(|| {
+            let message = format!("{endpoint} is no run of this machine: its logs are where it is");
+            Failed::message(ExitCode::Failure, message)
+        });
+    }
+    let ended = match named {
+        Some(named) => runs.iter().find(|run| run.record.name == named),
+        None if runs.iter().any(|run| run.is_living) => None,
+        None => runs.first(),
+    };
+    match ended {
+        Some(run) => Ok(run.clone()),
+        None => choose(&runs, named)
+            .cloned()
+            .map_err(|message| Failed::message(ExitCode::Failure, message)),
+    }
 }
 
 fn choose<'a>(runs: &'a [FoundRun], named: Option<&str>) -> Result<&'a FoundRun, String> {
@@ -89,10 +120,7 @@ fn choose<'a>(runs: &'a [FoundRun], named: Option<&str>) -> Result<&'a FoundRun,
         return match living.as_slice() {
             [only] => Ok(only),
             [] => Err("no run is living: start one with `phalanx run`".to_owned()),
-            _ => Err(format!(
-                "{} runs are living, name one of them: {list}",
-                living.len()
-            )),
+            _ => Err(choice(&living)),
         };
     };
     match runs.iter().find(|run| run.record.name == named) {
@@ -100,7 +128,8 @@ fn choose<'a>(runs: &'a [FoundRun], named: Option<&str>) -> Result<&'a FoundRun,
         Some(run) => {
             let logs = run.logs();
             Err(format!(
-                "the run {named} has ended; its logs are in {}",
+                "the run {named} has ended; `phalanx show {named} logs` prints its logs, which \
+                 are in {}",
                 logs.display()
             ))
         }
@@ -109,6 +138,19 @@ fn choose<'a>(runs: &'a [FoundRun], named: Option<&str>) -> Result<&'a FoundRun,
         }
         None => Err(format!("no run is named {named}; living: {list}")),
     }
+}
+
+/// Lists living runs to choose from.
+fn choice(living: &[&FoundRun]) -> String {
+    let width = |run: &&FoundRun| run.record.name.len();
+    let width = living.iter().map(width).max().unwrap_or(0);
+    let line = |run: &&FoundRun| {
+        let record = &run.record;
+        let age = age(now_unix_s().saturating_sub(record.started_unix_s));
+        format!("\n  {:<width$}  for {age}, {}", record.name, record.world)
+    };
+    let lines: String = living.iter().map(line).collect();
+    format!("{} runs are living, name one of them:{lines}", living.len())
 }
 
 #[cfg(test)]
@@ -122,6 +164,7 @@ mod tests {
             pid: 1,
             endpoint: format!("ipc:///run/{name}"),
             world: "w.sdf".to_owned(),
+            command: String::new(),
             started_unix_s: 0,
             workers: Vec::new(),
             ended: None,
@@ -148,7 +191,7 @@ mod tests {
         check(
             &[run("a", true), run("b", true)],
             None,
-            Err("name one of them: a, b"),
+            Err("name one of them:\n  a  for "),
         );
     }
 
@@ -156,11 +199,7 @@ mod tests {
     fn a_named_run_must_be_living() {
         let runs = [run("a", true), run("b", false)];
         check(&runs, Some("a"), Ok("a"));
-        check(
-            &runs,
-            Some("b"),
-            Err("has ended; its logs are in /run/b/logs"),
-        );
+        check(&runs, Some("b"), Err("logs, which are in /run/b/logs"));
         check(&runs, Some("c"), Err("no run is named c; living: a"));
     }
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io;
 use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use protocol::{Outcome, Role};
 use serde::{Deserialize, Serialize};
@@ -19,6 +19,9 @@ pub struct RunRecord {
     pub endpoint: String,
     /// The world file.
     pub world: String,
+    /// The command line that starts it again.
+    #[serde(default)]
+    pub command: String,
     /// When it was started \[s since 1970\].
     pub started_unix_s: u64,
     /// Its processes.
@@ -47,6 +50,9 @@ pub struct RunEnd {
     pub cause: String,
     /// The exit code of its owner.
     pub exit_code: u8,
+    /// The last error that one of its processes printed, with the process's name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_error: Option<String>,
     /// When \[s since 1970\].
     pub at_unix_s: u64,
 }
@@ -66,9 +72,57 @@ impl RunRecord {
     }
 }
 
+/// Returns the wall clock as it stands before a line of a log: UTC, to the microsecond.
+pub(crate) fn log_time() -> String {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    time_text(since.unwrap_or_default())
+}
+
+/// Returns a time since 1970 in UTC.
+fn time_text(since: Duration) -> String {
+    let seconds = since.as_secs();
+    let (year, month, day) = date(seconds / 86_400);
+    let (hour, minute, second) = (seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
+    let micros = since.subsec_micros();
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{micros:06}Z")
+}
+
+/// Returns year, month and day of a day since 1970; Howard Hinnant's `civil_from_days`.
+fn date(days: u64) -> (u64, u64, u64) {
+    let days = days + 719_468;
+    let (era, of_era) = (days / 146_097, days % 146_097);
+    let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let shifted = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * shifted + 2) / 5 + 1;
+    let month = if shifted < 10 {
+        shifted + 3
+    } else {
+        shifted - 9
+    };
+    (year + era * 400 + u64::from(month <= 2), month, day)
+}
+
 /// Returns the wall clock \[s since 1970\].
 pub(crate) fn now_unix_s() -> u64 {
     SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .map_or(0, |since| since.as_secs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_written_as_the_workers_write_theirs() {
+        let check = |seconds, expected: &str| {
+            assert_eq!(time_text(Duration::new(seconds, 5_000)), expected);
+        };
+        check(0, "1970-01-01T00:00:00.000005Z");
+        check(951_782_399, "2000-02-28T23:59:59.000005Z");
+        check(951_782_400, "2000-02-29T00:00:00.000005Z");
+        check(1_735_689_599, "2024-12-31T23:59:59.000005Z");
+        check(4_107_542_400, "2100-03-01T00:00:00.000005Z");
+    }
 }

@@ -14,6 +14,7 @@ fn record(directory: &RunDirectory, started_unix_s: u64) -> RunRecord {
         pid: 1,
         endpoint: directory.endpoint().unwrap().to_string(),
         world: "ramp.sdf".to_owned(),
+        command: String::new(),
         started_unix_s,
         workers: Vec::new(),
         ended: None,

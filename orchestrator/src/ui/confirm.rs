@@ -7,28 +7,38 @@ use ratatui::widgets::Widget;
 
 use super::frame as panel_frame;
 use super::theme::Theme;
+use crate::app::keymap;
 use crate::app::model::{Model, Question};
 
-/// Draws a question in the middle of an area.
+/// Draws a question in the middle of an area; the answers are those of the keymap.
 pub fn draw(model: &Model, frame: &mut Frame, area: Rect, question: Question) {
     let theme = Theme::of(model);
-    let (title, text) = match question {
-        Question::Stop => ("Stop", "Stop the run on all its peers?"),
-        Question::Quit => ("Quit", "Stop the run and leave the view?"),
+    let (title, text, remark) = match question {
+        Question::Stop => ("Stop", "Stop the run on all its peers?", ""),
+        Question::Quit => (
+            "Leave",
+            "This view started the run. What becomes of it?",
+            "it goes on without any view, and `phalanx attach` opens another",
+        ),
     };
-    let place = panel_frame::middle(area, 44, 7);
-    let inside = panel_frame::dialog(model, frame, place, title);
-    let lines = vec![
+    let mut lines = vec![
         Line::default(),
         Line::styled(text, theme.value()).centered(),
         Line::default(),
-        Line::from(vec![
-            Span::styled("y", theme.key()),
-            Span::raw(" yes      "),
-            Span::styled("n", theme.key()),
-            Span::raw(" no"),
-        ])
-        .centered(),
     ];
+    let answers = keymap::active(model).filter_map(|binding| {
+        let key = keymap::key_name(*binding.keys.first()?);
+        Some([
+            Span::styled(key, theme.key()),
+            Span::raw(format!(" {}    ", binding.short)),
+        ])
+    });
+    lines.push(Line::from(answers.flatten().collect::<Vec<_>>()).centered());
+    if !remark.is_empty() {
+        lines.push(Line::default());
+        lines.push(Line::styled(remark, theme.label()).centered());
+    }
+    let place = panel_frame::middle(area, 68, lines.len() as u16 + 3);
+    let inside = panel_frame::dialog(model, frame, place, title);
     Text::from(lines).render(inside, frame.buffer_mut());
 }

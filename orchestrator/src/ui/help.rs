@@ -17,11 +17,12 @@ const KEYS_WIDTH: usize = 10;
 const TWO_COLUMNS_MIN: u16 = 110;
 
 /// The places of keys that help names, in its order.
-const SECTIONS: [(Context, &str); 6] = [
+const SECTIONS: [(Context, &str); 7] = [
     (Context::Everywhere, "Everywhere"),
     (Context::Table, "In tables"),
     (Context::Performers, "In Performers"),
     (Context::Map, "In Map"),
+    (Context::Cursor, "In Map with a cursor"),
     (Context::Text, "In Logs and Events"),
     (Context::Palette, "In the command line"),
 ];
@@ -90,7 +91,6 @@ fn section(model: &Model, context: Context, title: &'static str) -> Vec<Line<'st
     let mut lines = vec![Line::styled(format!(" {title}"), theme.value())];
     for binding in BINDINGS.iter().filter(|binding| binding.context == context) {
         match binding.action {
-            Action::Detach if model.owns_run => {}
             Action::Focus(Panel::Overview) => {
                 lines.push(line(theme, "1 to 9", "the panel with that number"));
             }

@@ -6,9 +6,10 @@ use ratatui::layout::Rect;
 
 use super::table::{self, Cell, Column, Side};
 use super::theme::Theme;
-use super::{frame as panel_frame, text};
+use super::{frame as panel_frame, sparkline, text};
 use crate::app::model::Model;
 use crate::app::panel::Panel;
+use crate::app::recent;
 use crate::app::rows::state_of;
 
 const fn column(
@@ -21,21 +22,23 @@ const fn column(
 }
 
 const COLUMNS: &[Column<LevelReport>] = &[
-    column("level", (8, 24), 0, |model, level, width| {
-        let theme = Theme::of(model);
-        Cell::new(text::fit(theme, &level.name, width), theme.value())
-    }),
-    column("state", (11, 11), 1, state),
+    column("level", (8, 24), 0, name),
+    column("state", (11, 30), 1, state),
     column("owner", (5, 16), 0, owner),
     column("performers|perf", (4, 32), 0, |model, level, width| {
         names(model, &level.performers, width)
     }),
+    column("load", (6, 20), 1, load),
     column("ghosts", (6, 24), 2, |model, level, width| {
         names(model, &level.ghosts, width)
     }),
     table::column("hand-offs", (9, 9), 2, Side::Right, hand_offs),
     column("models", (6, 24), 3, |model, level, width| {
         names(model, &level.models_loaded, width)
+    }),
+    column("world", (8, 20), 3, |model, level, width| {
+        let theme = Theme::of(model);
+        Cell::new(text::fit(theme, &level.world, width), theme.text())
     }),
 ];
 
@@ -58,25 +61,61 @@ pub fn draw(model: &Model, frame: &mut Frame, area: Rect) {
     let bottom = panel_frame::row_remark(rows.cursor(), rows.rows().len(), all, height);
     let inside = panel_frame::draw(model, frame, area, Panel::Levels, (&remark, &bottom));
     let has_cursor = model.focus == Panel::Levels;
+    let columns = if has_worlds(model) {
+        COLUMNS
+    } else {
+        &COLUMNS[..COLUMNS.len() - 1]
+    };
     table::draw(
         model,
         frame,
         inside,
-        COLUMNS,
+        columns,
         (rows, &model.levels),
         has_cursor,
     );
 }
 
-fn state(model: &Model, level: &LevelReport, _: u16) -> Cell {
+/// Tells whether levels are of more than one world.
+fn has_worlds(model: &Model) -> bool {
+    let mut worlds = model.levels.iter().map(|level| &level.world);
+    let first = worlds.next();
+    worlds.any(|world| Some(world) != first)
+}
+
+/// A level's name without its world where that has a column of its own.
+fn name(model: &Model, level: &LevelReport, width: u16) -> Cell {
+    let theme = Theme::of(model);
+    let short = level.name.strip_prefix(level.world.as_str());
+    let short = short.and_then(|rest| rest.strip_prefix("::"));
+    let name = short.unwrap_or(&level.name);
+    Cell::new(text::fit(theme, name, width), theme.value())
+}
+
+/// What a level's cell does, or what happened to it a moment ago.
+fn state(model: &Model, level: &LevelReport, width: u16) -> Cell {
     let theme = Theme::of(model);
     let glyphs = theme.glyphs();
+    if let Some([long, short]) = recent::level_texts(&model.recent, &level.name) {
+        let width = width.saturating_sub(2);
+        let is_long = text::columns(&long) <= usize::from(width);
+        let change = text::fit(theme, if is_long { &long } else { &short }, width);
+        let style = theme.fresh(recent::is_lit(model.now));
+        return Cell::new(format!("{} {change}", glyphs.fresh), style);
+    }
     let (glyph, style) = match (level.suspended, level.active) {
         (true, _) => (glyphs.paused, theme.warning()),
         (false, true) => (glyphs.good, theme.healthy()),
         (false, false) => (glyphs.idle, theme.text()),
     };
     Cell::new(format!("{glyph} {}", state_of(level)), style)
+}
+
+/// The history of a cell's load, in bars of which the highest is the most that any cell had.
+fn load(model: &Model, level: &LevelReport, width: u16) -> Cell {
+    let theme = Theme::of(model);
+    let parts = model.level_loads.parts(&level.name, usize::from(width));
+    Cell::new(sparkline::bars(theme, parts), theme.text())
 }
 
 fn hand_offs(model: &Model, level: &LevelReport, _: u16) -> Cell {

@@ -1,64 +1,108 @@
 //! The map: the world from above, x to the right, y up; levels solid, their buffers dashed,
-//! static models hatched, performers as the letters of their owners.
+//! static models hatched, performers as the letters of their owners with arrows ahead.
+//!
+//! [`marks`] has what is written on it, [`legend`] the lines below.
 
+mod dots;
+mod heading;
+mod legend;
+mod marks;
 mod outline;
-mod projection;
 
-use protocol::report::LevelOutline;
+use protocol::report::LevelReport;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
-use ratatui::text::{Line, Span};
-use ratatui::widgets::Widget;
-use ratatui::widgets::canvas::Canvas;
 
-use self::outline::{Outline, Stroke};
-use self::projection::Projection;
+pub use self::heading::yaw;
+
+use self::dots::Dots;
+use self::outline::Stroke;
 use super::theme::Theme;
 use super::{frame as panel_frame, text};
 use crate::app::map_view::Bounds;
 use crate::app::model::Model;
 use crate::app::panel::Panel;
+use crate::app::places::Place;
+use crate::app::projection::Projection;
+use crate::app::trails::PLACES_MAX;
 
-/// More names than this hide what they name.
-const NAMES_MAX: usize = 60;
-/// The longest name on the map, in columns.
-const NAME_WIDTH: u16 = 16;
+/// How many places of trails are drawn at most, of all performers together.
+const TRAIL_DOTS_MAX: usize = 8_000;
+/// The least number of places of each trail that is drawn all the same.
+const TRAIL_DOTS_MIN: usize = 6;
+/// The least map that has a line about what is selected.
+const LINE_HEIGHT_MIN: u16 = 8;
 
 /// Draws the map.
 pub fn draw(model: &Model, frame: &mut Frame, area: Rect) {
-    let remark = match &model.map.follow {
-        Some(name) => format!("follows {}", text::fit(Theme::of(model), name, 16)),
-        None => String::new(),
-    };
-    let whole = Rect {
-        height: area.height.saturating_sub(1),
-        ..area
-    };
-    let plot = Rect {
-        x: whole.x + 1,
-        y: whole.y + 1,
-        width: whole.width.saturating_sub(2),
-        height: whole.height.saturating_sub(2),
-    };
-    let projection = Projection::new(model, plot);
+    let area = area.intersection(frame.area());
+    let plot = plot(model, area);
+    let projection = Projection::new(model, place(plot));
+    let remark = remark(model);
     let outside = outside_remark(model, projection.as_ref());
     let inside = panel_frame::draw(model, frame, area, Panel::Map, (&remark, &outside));
     let Some(projection) = projection.filter(|_| !plot.intersection(inside).is_empty()) else {
         return;
     };
-    draw_lines(model, frame, &projection);
-    draw_names(model, frame, &projection);
-    draw_legend(
-        model,
-        frame,
-        &projection,
-        Rect {
-            y: plot.bottom(),
-            height: 1,
-            ..plot
-        },
-    );
+    let looks = level_looks(model);
+    draw_lines(model, frame, &projection, &looks);
+    marks::draw(model, frame, &projection, &looks);
+    let below = Rect {
+        y: plot.bottom(),
+        height: inside.bottom().saturating_sub(plot.bottom()),
+        ..inside
+    };
+    legend::draw(model, frame, &projection, below);
+}
+
+/// Returns the part of the panel that shows the world.
+pub fn plot(model: &Model, area: Rect) -> Rect {
+    let below = if legend::has_line(model) && area.height >= LINE_HEIGHT_MIN + 2 {
+        2
+    } else {
+        1
+    };
+    Rect {
+        x: area.x.saturating_add(1),
+        y: area.y.saturating_add(1),
+        width: area.width.saturating_sub(2),
+        height: area.height.saturating_sub(2 + below),
+    }
+}
+
+/// Returns a rectangle as the model knows it.
+pub fn place(area: Rect) -> Place {
+    Place {
+        x: area.x,
+        y: area.y,
+        width: area.width,
+        height: area.height,
+    }
+}
+
+/// How a level looks, and its report if there is one.
+#[derive(Clone, Copy)]
+struct LevelLook<'a> {
+    report: Option<&'a LevelReport>,
+    owner: Option<usize>,
+    style: Style,
+    is_fresh: bool,
+}
+
+fn remark(model: &Model) -> String {
+    let theme = Theme::of(model);
+    let follow = model.map.follow.as_deref();
+    let follow = follow.map(|name| format!("follows {}", text::fit(theme, name, 16)));
+    let is_magnified = (model.map.zoom - 1.0).abs() > 1e-6;
+    let zoom = is_magnified.then(|| format!("x{}", significant(model.map.zoom)));
+    let parts: Vec<String> = follow.into_iter().chain(zoom).collect();
+    parts.join(", ")
+}
+
+fn significant(number: f64) -> String {
+    let decimals = if number >= 10.0 { 0 } else { 2 };
+    format!("{number:.decimals$}")
 }
 
 fn outside_remark(model: &Model, projection: Option<&Projection>) -> String {
@@ -78,177 +122,103 @@ fn outside_remark(model: &Model, projection: Option<&Projection>) -> String {
     }
 }
 
-fn draw_lines(model: &Model, frame: &mut Frame, projection: &Projection) {
-    let theme = Theme::of(model);
-    let mut outlines = Vec::new();
-    for model in &model.layout.statics {
-        let bounds = Bounds {
-            min: [model.min[0], model.min[1]],
-            max: [model.max[0], model.max[1]],
-        };
-        let color = theme.line(theme.muted());
-        outlines.extend(Outline::new(projection, &bounds, Stroke::Hatched, color));
-    }
-    for (index, level) in model.layout.levels.iter().enumerate() {
-        let color = theme.line(level_style(model, theme, index));
-        let box_only = Bounds::of_level_and_buffer(&LevelOutline {
-            buffer: 0.0,
-            ..level.clone()
-        });
-        let buffer = Bounds::of_level_and_buffer(level);
-        let dim = theme.line(theme.muted());
-        outlines.extend(Outline::new(projection, &buffer, Stroke::Dashed, dim));
-        outlines.extend(Outline::new(projection, &box_only, Stroke::Solid, color));
-    }
-    let canvas = Canvas::default().marker(theme.dots()).paint(|context| {
-        for outline in &outlines {
-            context.draw(outline);
-        }
-    });
-    canvas.render(projection.area(), frame.buffer_mut());
-}
-
-/// Names levels and performers, as far as there is room that no other name takes.
-fn draw_names(model: &Model, frame: &mut Frame, projection: &Projection) {
-    let theme = Theme::of(model);
-    let mut free = Free::new(projection.area());
-    let performers: Vec<_> = model
-        .performers
-        .iter()
-        .filter_map(|one| Some((one, projection.cell(one.position[0], one.position[1])?)))
-        .collect();
-    for (performer, (x, y)) in &performers {
-        let index = performer
-            .owner
-            .as_ref()
-            .and_then(|owner| model.owner_index(owner));
-        let mut style = theme.owner(index);
-        if model.map.follow.as_deref() == Some(&performer.name) {
-            style = style.patch(theme.selected());
-        }
-        free.take(*x, *y, 1);
-        let mark = theme.owner_mark(index).to_string();
-        frame.buffer_mut().set_string(*x, *y, mark, style);
-    }
-    let mut named = 0;
-    for (performer, (x, y)) in performers {
-        if named == NAMES_MAX {
-            break;
-        }
-        let name = text::fit(theme, &performer.name, NAME_WIDTH);
-        let left = x.checked_sub(text::columns(&name) as u16 + 1);
-        let is_named = put(
-            frame,
-            &mut free,
-            (x + 1, y),
-            &format!(" {name}"),
-            theme.text(),
-        ) || left
-            .is_some_and(|left| put(frame, &mut free, (left, y), &name, theme.text()));
-        named += usize::from(is_named);
-    }
-    for (index, level) in model.layout.levels.iter().enumerate() {
-        let Some((x, y)) = projection.corner(level.min[0], level.max[1]) else {
-            continue;
-        };
-        if named == NAMES_MAX {
-            break;
-        }
-        let name = text::fit(theme, &level.name, NAME_WIDTH);
-        let style = level_style(model, theme, index);
-        let is_named = (y..y + 2).any(|row| put(frame, &mut free, (x, row), &name, style));
-        named += usize::from(is_named);
-    }
-}
-
-/// Writes a name where it and the cell after it are free.
-fn put(frame: &mut Frame, free: &mut Free, (x, y): (u16, u16), name: &str, style: Style) -> bool {
-    let end = x.saturating_add(text::columns(name) as u16);
-    let width = (end + 1).min(free.area.right().max(end)) - x;
-    let is_free = free.take(x, y, width);
-    if is_free {
-        frame.buffer_mut().set_string(x, y, name, style);
-    }
-    is_free
-}
-
-/// Cells that no name takes yet.
-struct Free {
-    area: Rect,
-    taken: Vec<bool>,
-}
-
-impl Free {
-    fn new(area: Rect) -> Self {
-        Self {
-            area,
-            taken: vec![false; usize::from(area.width) * usize::from(area.height)],
-        }
-    }
-
-    /// Takes a run of cells when all of them are free.
-    fn take(&mut self, x: u16, y: u16, width: u16) -> bool {
-        let run = Rect {
-            x,
-            y,
-            width,
-            height: 1,
-        };
-        if self.area.intersection(run) != run {
-            return false;
-        }
-        let row = usize::from(y - self.area.y) * usize::from(self.area.width);
-        let start = row + usize::from(x - self.area.x);
-        let cells = &mut self.taken[start..start + usize::from(width)];
-        let is_free = !cells.contains(&true);
-        if is_free {
-            cells.fill(true);
-        }
-        is_free
-    }
-}
-
 /// A level looks like its owner while it is active. Outlines and reports are both in world order,
 /// the reports with the cells that are no level besides.
-fn level_style(model: &Model, theme: Theme, index: usize) -> Style {
-    let outline = &model.layout.levels[index];
-    let is_it = |name: &str, world: &str| name == outline.name && world == outline.world;
-    let near = model.levels[index.min(model.levels.len())..]
-        .iter()
-        .take(16);
-    let report = near
-        .chain(&model.levels)
-        .find(|level| is_it(&level.name, &level.world));
-    match report {
-        Some(level) if level.active => {
-            let owner = level.owner.as_ref();
-            theme.owner(owner.and_then(|owner| model.owner_index(owner)))
+fn level_looks(model: &Model) -> Vec<LevelLook<'_>> {
+    let theme = Theme::of(model);
+    let mut reports = model.levels.iter();
+    let looks = model.layout.levels.iter().map(|outline| {
+        let is_it = |level: &&LevelReport| level.name == outline.name;
+        let mut ahead = reports.clone();
+        let report = ahead.find(is_it);
+        match report {
+            Some(_) => reports = ahead,
+            None => reports = model.levels.iter(),
         }
-        Some(_) | None => theme.muted(),
-    }
+        let report = report.or_else(|| model.levels.iter().find(is_it));
+        let owner = report
+            .and_then(|level| level.owner.as_ref())
+            .and_then(|owner| model.owner_index(owner));
+        let is_active = report.is_some_and(|level| level.active && !level.suspended);
+        let is_fresh = !model.recent.is_empty()
+            && (model.recent.level(&outline.name).is_some()
+                || model.recent.hand_offs_of(&outline.name).next().is_some());
+        LevelLook {
+            report,
+            owner,
+            style: if is_active {
+                theme.owner(owner)
+            } else {
+                theme.muted()
+            },
+            is_fresh,
+        }
+    });
+    looks.collect()
 }
 
-fn draw_legend(model: &Model, frame: &mut Frame, projection: &Projection, area: Rect) {
+fn draw_lines(model: &Model, frame: &mut Frame, projection: &Projection, looks: &[LevelLook<'_>]) {
     let theme = Theme::of(model);
-    let area = area.intersection(frame.area());
-    let (length_m, cells) = projection.scale();
-    let [left, middle, right] = theme.glyphs().scale;
-    let inner = middle.repeat(usize::from(cells.saturating_sub(2)));
-    let scale = format!("{left}{inner}{right} {length_m} m");
-    let room = usize::from(area.width).saturating_sub(text::columns(&scale) + 1);
-    let mut spans = Vec::new();
-    let mut used = 0;
-    for (index, owner) in model.owners.iter().enumerate() {
-        let mark = theme.owner_mark(Some(index));
-        let entry = format!("{mark} {}  ", text::fit(theme, owner.as_str(), 12));
-        used += text::columns(&entry);
-        if used > room {
-            break;
-        }
-        spans.push(Span::styled(entry, theme.owner(Some(index))));
+    let mut dots = Dots::new(projection);
+    for fixed in &model.layout.statics {
+        let bounds = Bounds {
+            min: [fixed.min[0], fixed.min[1]],
+            max: [fixed.max[0], fixed.max[1]],
+        };
+        outline::draw(
+            &mut dots,
+            projection,
+            &bounds,
+            Stroke::Hatched,
+            theme.muted(),
+        );
     }
-    Line::from(spans).render(area, frame.buffer_mut());
-    Line::styled(scale, theme.label())
-        .right_aligned()
-        .render(area, frame.buffer_mut());
+    for level in &model.layout.levels {
+        let buffer = Bounds::of_level_and_buffer(level);
+        outline::draw(
+            &mut dots,
+            projection,
+            &buffer,
+            Stroke::Dashed,
+            theme.muted(),
+        );
+    }
+    draw_trails(model, projection, &mut dots);
+    for (level, look) in model.layout.levels.iter().zip(looks) {
+        let inner = Bounds {
+            min: [level.min[0], level.min[1]],
+            max: [level.max[0], level.max[1]],
+        };
+        let stroke = if look.is_fresh {
+            Stroke::Thick
+        } else {
+            Stroke::Solid
+        };
+        outline::draw(&mut dots, projection, &inner, stroke, look.style);
+    }
+    let place = projection.area();
+    let area = Rect::new(place.x, place.y, place.width, place.height);
+    dots.draw(area, frame.buffer_mut());
+}
+
+fn draw_trails(model: &Model, projection: &Projection, dots: &mut Dots) {
+    let theme = Theme::of(model);
+    let count = TRAIL_DOTS_MAX / model.performers.len().max(1);
+    let count = count.clamp(TRAIL_DOTS_MIN, PLACES_MAX);
+    for performer in &model.performers {
+        let owner = performer.owner.as_ref();
+        let style = theme.owner(owner.and_then(|owner| model.owner_index(owner)));
+        let mut last = projection.dot(performer.position[0], performer.position[1]);
+        let is_marked = marks::is_marked(model, &performer.name);
+        let count = if is_marked { PLACES_MAX } else { count };
+        for place in model.trails.of(&performer.name, count) {
+            let dot = projection.dot(place[0], place[1]);
+            if is_marked {
+                dots.paint_line(last, dot, b',', style);
+            } else {
+                dots.paint(dot, b',', style);
+            }
+            last = dot;
+        }
+    }
 }

@@ -6,23 +6,16 @@ use ratatui::layout::Rect;
 
 use super::table::{self, Cell, Column, Side, column};
 use super::theme::Theme;
-use super::{frame as panel_frame, text};
+use super::{frame as panel_frame, map, text};
 use crate::app::model::Model;
 use crate::app::panel::Panel;
+use crate::app::recent;
 use crate::app::rows::speed;
 
 const COLUMNS: &[Column<PerformerReport>] = &[
     column("name", (12, 28), 0, Side::Left, name),
     column("owner", (6, 16), 0, Side::Left, owner),
-    column(
-        "level",
-        (8, 20),
-        0,
-        Side::Left,
-        |model, performer, width| {
-            plain(model, text::fit(Theme::of(model), &performer.level, width))
-        },
-    ),
+    column("level", (8, 24), 0, Side::Left, level),
     column("x m", (8, 9), 1, Side::Right, |model, performer, _| {
         position(model, performer, 0)
     }),
@@ -39,6 +32,7 @@ const COLUMNS: &[Column<PerformerReport>] = &[
         Side::Right,
         |model, performer, _| plain(model, text::decimal(speed(performer), 2)),
     ),
+    column("heading|head", (4, 7), 3, Side::Right, heading),
     column(
         "hand-offs",
         (9, 9),
@@ -49,7 +43,7 @@ const COLUMNS: &[Column<PerformerReport>] = &[
     column(
         "keeps active",
         (12, 40),
-        3,
+        4,
         Side::Left,
         |model, performer, width| {
             plain(
@@ -88,7 +82,11 @@ pub fn draw(model: &Model, frame: &mut Frame, area: Rect) {
 fn name(model: &Model, performer: &PerformerReport, width: u16) -> Cell {
     let theme = Theme::of(model);
     let followed = model.map.follow.as_deref() == Some(&performer.name);
-    let mark = if followed { theme.glyphs().good } else { " " };
+    let mark = if followed {
+        theme.glyphs().followed
+    } else {
+        " "
+    };
     let name = text::fit(theme, &performer.name, width.saturating_sub(2));
     Cell::new(format!("{mark} {name}"), theme.value())
 }
@@ -104,6 +102,31 @@ fn owner(model: &Model, performer: &PerformerReport, width: u16) -> Cell {
         format!("{} {fitted}", theme.owner_mark(index)),
         theme.owner(index),
     )
+}
+
+/// The level whose cell owns the performer, or from where it came a moment ago.
+fn level(model: &Model, performer: &PerformerReport, width: u16) -> Cell {
+    let theme = Theme::of(model);
+    let Some(hand_off) = model.recent.hand_off(&performer.name) else {
+        return plain(model, text::fit(theme, &performer.level, width));
+    };
+    let glyph = theme.glyphs().fresh;
+    let long = format!("{glyph} {} from {}", hand_off.to, hand_off.from);
+    let short = format!("{glyph} {}", hand_off.to);
+    let is_long = text::columns(&long) <= usize::from(width);
+    let style = theme.fresh(recent::is_lit(model.now));
+    Cell::new(
+        text::fit(theme, if is_long { &long } else { &short }, width),
+        style,
+    )
+}
+
+fn heading(model: &Model, performer: &PerformerReport, _: u16) -> Cell {
+    let theme = Theme::of(model);
+    match map::yaw(performer) {
+        Some(yaw) => plain(model, text::degrees(theme, yaw)),
+        None => Cell::new("-", theme.muted()),
+    }
 }
 
 fn position(model: &Model, performer: &PerformerReport, axis: usize) -> Cell {

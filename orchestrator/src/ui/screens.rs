@@ -1,14 +1,15 @@
 //! Whole screens as text, kept in `snapshots/`; `UPDATE_EXPECT=1` writes them anew.
 
 use expect_test::expect_file;
-use protocol::report::PerformerReport;
-use protocol::{Outcome, StopReason};
+use protocol::report::{PeerState, PerformerReport, RunState, Stats};
+use protocol::{Outcome, PrimaryToObservers, StopReason};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Color;
 
+use crate::app::ended::RunEnded;
 use crate::app::event::{Event, Feed, Key, LogLine};
 use crate::app::fixture::{self, NOW, feed};
 use crate::app::model::Model;
@@ -35,7 +36,7 @@ fn drawn(model: &mut Model, width: u16, height: u16) -> Buffer {
     terminal.backend().buffer().clone()
 }
 
-fn text(buffer: &Buffer) -> String {
+pub(super) fn text(buffer: &Buffer) -> String {
     super::painting::as_text(buffer)
 }
 
@@ -112,6 +113,21 @@ fn a_filter_is_drawn_while_it_is_typed() {
 #[test]
 fn a_run_that_has_not_begun_is_drawn() {
     check("waiting", &mut fixture::waiting_model());
+    let mut model = Model::new("demo".to_owned(), true);
+    feed(&mut model, Feed::StartUp(fixture::start_up()));
+    let stats = Stats {
+        state: RunState::Waiting,
+        ..fixture::stats()
+    };
+    let mut peers = fixture::peers();
+    peers.truncate(2);
+    peers[1].state = PeerState::Joining;
+    let gathering = PrimaryToObservers::Stats {
+        stats: Box::new(stats),
+        peers,
+    };
+    feed(&mut model, Feed::Status(gathering));
+    check("starting", &mut model);
 }
 
 #[test]
@@ -128,9 +144,17 @@ fn the_last_screen_is_drawn() {
     let mut model = fixture::model();
     let cause = "s2 fell silent for 3 s and its process is gone";
     let reason = StopReason::new(Outcome::PeerLost, cause);
-    let logs = Some("/var/log/phalanx/demo".into());
-    feed(&mut model, Feed::Ended { reason, logs });
+    let ended = RunEnded {
+        summary: Some(fixture::summary()),
+        last_error: Some("s2: thread 'stepper' panicked at src/step.rs:7: a bug".to_owned()),
+        command: Some("phalanx run worlds/demo.sdf --secondaries 2 --name demo".to_owned()),
+        folder: Some("/run/user/1000/phalanx/demo".into()),
+        ..RunEnded::new(reason)
+    };
+    feed(&mut model, Feed::Ended(Box::new(ended)));
     check("ended", &mut model);
+    press(&mut model, "b");
+    check("over", &mut model);
 }
 
 #[test]

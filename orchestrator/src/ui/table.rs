@@ -102,7 +102,7 @@ pub fn draw<R: Row>(
         );
     }
     let height = usize::from(area.height.saturating_sub(1));
-    let first = first_row(rows.cursor(), rows.rows().len(), height);
+    let first = rows.first_row(height);
     let shown = rows.rows().iter().enumerate().skip(first).take(height);
     for (line, (place, index)) in shown.enumerate() {
         let Some(row) = data.get(*index) else {
@@ -171,13 +171,6 @@ fn heading(titles: &'static str, width: u16) -> &'static str {
         .next()
         .or_else(|| titles.split('|').next_back())
         .unwrap_or_default()
-}
-
-/// Returns the first row of a window that keeps the cursor in its middle where it can.
-fn first_row(cursor: usize, count: usize, height: usize) -> usize {
-    cursor
-        .saturating_sub(height / 2)
-        .min(count.saturating_sub(height))
 }
 
 fn put(frame: &mut Frame, area: Rect, place: Rect, side: Side, cell: &Cell) {
@@ -274,13 +267,5 @@ mod tests {
         check(13, &[("a", 0, 4), ("b", 5, 8)]);
         check(9, &[("a", 0, 4)]);
         check(2, &[("a", 0, 4)]);
-    }
-
-    #[test]
-    fn the_window_keeps_the_cursor_in_sight() {
-        assert_eq!(first_row(0, 100, 10), 0);
-        assert_eq!(first_row(50, 100, 10), 45);
-        assert_eq!(first_row(99, 100, 10), 90);
-        assert_eq!(first_row(3, 4, 10), 0);
     }
 }

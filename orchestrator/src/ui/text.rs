@@ -128,6 +128,13 @@ pub fn percent(part: f64) -> String {
     }
 }
 
+/// Returns an angle \[rad\] in whole degrees from 0 to 359.
+pub fn degrees(theme: Theme, angle: f64) -> String {
+    let unit = if theme.has_unicode() { "°" } else { "" };
+    let degrees = (angle.to_degrees().round() as i64).rem_euclid(360);
+    format!("{degrees}{unit}")
+}
+
 /// Returns a size in MiB or GiB.
 pub fn bytes(count: u64) -> String {
     let mebibytes = count as f64 / f64::from(1 << 20);
@@ -192,6 +199,8 @@ mod tests {
         assert_eq!(micros(f64::NAN), "-");
         assert_eq!(decimal(-0.001, 2), "0.00");
         assert_eq!(decimal(f64::INFINITY, 2), "-");
+        assert_eq!(degrees(theme(), -0.01), "359°");
+        assert_eq!(degrees(theme(), std::f64::consts::TAU), "0°");
         assert_eq!(bytes(1_300 << 20), "1.3 GiB");
         assert_eq!(age(Duration::from_millis(85)), "85 ms");
         assert_eq!(age(Duration::from_hours(2)), "120 min");

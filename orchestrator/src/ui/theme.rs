@@ -38,6 +38,13 @@ pub struct Glyphs {
     pub separator: &'static str,
     pub cursor: &'static str,
     pub scale: [&'static str; 3],
+    pub fresh: &'static str,
+    pub cross: &'static str,
+    pub followed: &'static str,
+    /// From the east, against the clock.
+    pub headings: [&'static str; 8],
+    /// From nothing to the most.
+    pub loads: [&'static str; 9],
 }
 
 const UNICODE: Glyphs = Glyphs {
@@ -58,6 +65,11 @@ const UNICODE: Glyphs = Glyphs {
     separator: "│",
     cursor: "▏",
     scale: ["├", "─", "┤"],
+    fresh: "»",
+    cross: "┼",
+    followed: "◎",
+    headings: ["→", "↗", "↑", "↖", "←", "↙", "↓", "↘"],
+    loads: [" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"],
 };
 
 const ASCII: Glyphs = Glyphs {
@@ -78,6 +90,11 @@ const ASCII: Glyphs = Glyphs {
     separator: "|",
     cursor: "_",
     scale: ["|", "-", "|"],
+    fresh: "!",
+    cross: "+",
+    followed: "@",
+    headings: [">", "^", "^", "^", "<", "v", "v", "v"],
+    loads: [" ", "_", ".", ":", "-", "=", "+", "*", "#"],
 };
 
 const OWNER_COLORS: [Color; 8] = [
@@ -177,6 +194,16 @@ impl Theme {
         Style::new().add_modifier(Modifier::REVERSED)
     }
 
+    /// What changed a moment ago, in one of its two looks.
+    pub fn fresh(self, is_lit: bool) -> Style {
+        let look = if is_lit {
+            Modifier::REVERSED
+        } else {
+            Modifier::UNDERLINED
+        };
+        Style::new().add_modifier(Modifier::BOLD | look)
+    }
+
     /// The name of a key.
     pub fn key(self) -> Style {
         self.colored(Color::Cyan, Modifier::BOLD)
@@ -224,11 +251,6 @@ impl Theme {
         index
             .and_then(|index| OWNER_MARKS.get(index))
             .map_or('*', |mark| char::from(*mark))
-    }
-
-    /// The colour of lines of the map in the style.
-    pub fn line(self, style: Style) -> Color {
-        style.fg.unwrap_or(Color::Reset)
     }
 
     /// How dots of maps and charts are drawn.

@@ -3,12 +3,15 @@
 use std::time::Duration;
 
 use protocol::primary_to_observers::{Announce, Clock, Event, Severity};
-use protocol::report::{Layout, PeerReport, PeerState, RunState, Snapshot, Stats};
+use protocol::report::{
+    Layout, LevelReport, PeerReport, PeerState, PerformerReport, RunState, Snapshot, Stats,
+};
 use protocol::{Command, Iteration, PeerInfo, PeerName, PrimaryToObservers, StopReason};
 
 use crate::app::event::{Feed, LogLine};
 use crate::app::model::{Connection, Mode, Model};
 use crate::app::plain_text::plain;
+use crate::app::start_up::{StartUp, Starting};
 
 /// The most bytes of a line that are kept.
 const LINE_BYTES_MAX: usize = 4096;
@@ -27,9 +30,15 @@ pub(super) fn on_feed(model: &mut Model, feed: Feed) {
         Feed::Connected => on_connected(model),
         Feed::Disconnected => on_disconnected(model),
         Feed::Log(line) => on_log(model, &line),
+        Feed::Logs(lines) => lines.iter().for_each(|line| on_log(model, line)),
         Feed::Progress(text) => model.progress = Some(text),
+        Feed::StartUp(start_up) => on_start_up(model, start_up),
+        Feed::StartedAnew => on_started_anew(model),
         Feed::Reply { command, result } => on_reply(model, &command, result),
-        Feed::Ended { reason, logs } => model.mode = Mode::Ended { reason, logs },
+        Feed::Ended(ended) => {
+            model.mode = Mode::Ended { scroll: 0 };
+            model.ended = Some(ended);
+        }
     }
 }
 
@@ -38,6 +47,17 @@ pub(super) fn on_closed(model: &mut Model) {
     if !model.is_over() {
         on_disconnected(model);
     }
+}
+
+fn on_start_up(model: &mut Model, start_up: StartUp) {
+    if model.run_state() == RunState::Waiting {
+        model.starting = Some(Starting::new(start_up, model.now));
+    }
+}
+
+fn on_started_anew(model: &mut Model) {
+    model.forget_run();
+    model.notify("another run has begun here", false);
 }
 
 fn on_log(model: &mut Model, line: &LogLine) {
@@ -56,30 +76,36 @@ fn on_status(model: &mut Model, message: PrimaryToObservers) {
         }
         PrimaryToObservers::Stats { stats, peers } => on_stats(model, *stats, peers),
         PrimaryToObservers::Clock(clock) => on_clock(model, clock),
-        PrimaryToObservers::Affinity(levels) => {
-            model.levels = levels;
-            model.level_rows.mark_stale();
-        }
-        PrimaryToObservers::Poses(performers) => {
-            model.performers = performers;
-            model.performer_rows.mark_stale();
-            if model.map.bounds.is_none() {
-                model.map.measure(&model.layout, &model.performers);
-            }
-        }
+        PrimaryToObservers::Affinity(levels) => on_levels(model, levels),
+        PrimaryToObservers::Poses(performers) => on_performers(model, performers),
         PrimaryToObservers::Event(event) => on_event(model, event),
     }
 }
 
 fn on_snapshot(model: &mut Model, snapshot: Snapshot) {
-    model.levels = snapshot.levels;
-    model.performers = snapshot.performers;
+    on_levels(model, snapshot.levels);
+    on_performers(model, snapshot.performers);
+    on_stats(model, snapshot.stats, snapshot.peers);
+}
+
+fn on_levels(model: &mut Model, levels: Vec<LevelReport>) {
+    model.recent.note_levels(&model.levels, &levels, model.now);
+    model.level_loads.record(&levels, model.now);
+    model.levels = levels;
     model.level_rows.mark_stale();
+}
+
+fn on_performers(model: &mut Model, performers: Vec<PerformerReport>) {
+    let before = &model.performers;
+    model.recent.note_performers(before, &performers, model.now);
+    model.performers = performers;
     model.performer_rows.mark_stale();
     if model.map.bounds.is_none() {
         model.map.measure(&model.layout, &model.performers);
     }
-    on_stats(model, snapshot.stats, snapshot.peers);
+    model
+        .trails
+        .record(&model.performers, model.map.bounds.as_ref());
 }
 
 fn on_layout(model: &mut Model, layout: Layout) {
@@ -91,11 +117,13 @@ fn on_stats(model: &mut Model, stats: Stats, peers: Vec<PeerReport>) {
     model.latency.record(&stats, model.now);
     if stats.state != RunState::Waiting {
         model.progress = None;
+        model.starting = None;
     }
     model.stats = Some(stats);
     for peer in &peers {
         note_age(model, peer);
     }
+    model.recent.note_peers(&peers, model.now);
     model.peers = peers;
     model.peer_rows.mark_stale();
     model.note_owners();

@@ -3,11 +3,13 @@
 use protocol::Command;
 use protocol::report::RunState;
 
+use super::{map, mouse};
 use crate::app::command::{Effect, ViewEnd};
 use crate::app::detail;
 use crate::app::event::Key;
 use crate::app::filter::Filter;
 use crate::app::keymap::{self, Action};
+use crate::app::map_cursor;
 use crate::app::model::{Mode, Model, Question};
 use crate::app::palette::{self, Request, completion};
 use crate::app::panel::Panel;
@@ -28,17 +30,14 @@ pub(super) fn on_key(model: &mut Model, key: Key) -> Option<Effect> {
         Action::Quit => return on_quit(model),
         Action::Detach => return Some(Effect::End(ViewEnd::Detach)),
         Action::Leave => return Some(Effect::End(ViewEnd::Ended)),
+        Action::ShowEnd => model.mode = Mode::Ended { scroll: 0 },
         Action::Repaint => return Some(Effect::Repaint),
         Action::Accept => return on_accept(model),
         Action::Cancel => on_cancel(model),
         Action::Complete => on_complete(model),
         Action::Back => on_back(model),
-        Action::Detail => {
-            if detail::detail(model).is_some() {
-                model.mode = Mode::Detail { scroll: 0 };
-            }
-        }
-        Action::Copy => return detail::detail(model).map(|one| Effect::Copy(one.text())),
+        Action::Detail => show_detail(model),
+        Action::Copy => return on_copy(model),
         Action::Help => model.mode = Mode::Help { scroll: 0 },
         Action::Filter => model.mode = Mode::Filter,
         Action::Palette => {
@@ -58,14 +57,26 @@ pub(super) fn on_key(model: &mut Model, key: Key) -> Option<Effect> {
         Action::SortNext => on_sort_next(model),
         Action::SortReverse => on_sort_reverse(model),
         Action::Follow => on_follow(model),
-        Action::Magnify(steps) => model.map.magnify(steps),
+        Action::Magnify(steps) => map::on_magnify(model, steps),
         Action::Fit => model.map.fit(),
         Action::Pan(x, y) => {
             let middle = model.map_center();
             model.map.pan(middle, [f64::from(x), f64::from(y)]);
         }
+        Action::Cursor => map_cursor::toggle(model),
+        Action::MoveCursor(x, y) => map_cursor::move_by(model, i32::from(x), i32::from(y)),
+        Action::Pick => map::on_pick(model),
+        Action::Select(by) => model.performer_rows.move_by(by, &model.performers),
+        Action::ToggleMouse => return Some(mouse::on_toggle(model)),
     }
     None
+}
+
+/// Shows all that is known of what is selected in the focused panel, if anything is.
+pub(super) fn show_detail(model: &mut Model) {
+    if detail::detail(model).is_some() {
+        model.mode = Mode::Detail { scroll: 0 };
+    }
 }
 
 fn on_toggle_play(model: &mut Model) -> Option<Effect> {
@@ -86,7 +97,18 @@ fn on_step(model: &mut Model, count: u64) -> Option<Effect> {
     }
 }
 
+fn on_copy(model: &mut Model) -> Option<Effect> {
+    let text = match (&model.mode, &model.ended) {
+        (Mode::Ended { .. }, Some(ended)) => ended.text(&model.run),
+        _ => detail::detail(model)?.text(),
+    };
+    Some(Effect::Copy(text))
+}
+
 fn on_quit(model: &mut Model) -> Option<Effect> {
+    if model.is_over() {
+        return Some(Effect::End(ViewEnd::Ended));
+    }
     if model.owns_run {
         return ask(model, Question::Quit);
     }
@@ -104,7 +126,7 @@ fn on_accept(model: &mut Model) -> Option<Effect> {
 }
 
 fn on_palette(model: &mut Model, line: String) -> Option<Effect> {
-    match palette::parse(&line, model.owns_run) {
+    match palette::parse(&line) {
         Ok(Request::Command(Command::Stop)) => ask(model, Question::Stop),
         Ok(Request::Command(Command::Step { count })) => on_step(model, count),
         Ok(Request::Command(command)) => send(model, command),
@@ -135,6 +157,8 @@ fn on_back(model: &mut Model) {
         .is_some_and(|filter| !filter.text().is_empty())
     {
         set_filter(model, Filter::default());
+    } else if model.is_over() && !model.is_zoomed {
+        model.mode = Mode::Ended { scroll: 0 };
     } else {
         model.is_zoomed = false;
     }
@@ -185,8 +209,10 @@ fn edit(line: &mut String, key: Key) {
     }
 }
 
-fn on_move(model: &mut Model, by: isize) {
-    if let Mode::Help { scroll } | Mode::Detail { scroll } = &mut model.mode {
+pub(super) fn on_move(model: &mut Model, by: isize) {
+    if let Mode::Help { scroll } | Mode::Detail { scroll } | Mode::Ended { scroll } =
+        &mut model.mode
+    {
         *scroll = scroll.saturating_add_signed(by).min(keymap::BINDINGS.len());
         return;
     }
@@ -258,7 +284,7 @@ fn on_follow(model: &mut Model) {
     }
 }
 
-fn focus(model: &mut Model, panel: Panel) {
+pub(super) fn focus(model: &mut Model, panel: Panel) {
     model.focus = panel;
     match panel {
         Panel::Levels | Panel::Performers => model.shown.table = panel,
@@ -288,6 +314,9 @@ pub(super) fn send(model: &mut Model, command: Command) -> Option<Effect> {
             model,
             "this view only watches; leave it and attach without --read-only",
         );
+    }
+    if model.is_over() {
+        return refuse(model, "the run is over");
     }
     if model.is_stale() {
         return refuse(model, "the primary cannot be reached");

@@ -1,10 +1,171 @@
 //! The mouse, acted on by what is under it.
 
+use super::{keys, map};
 use crate::app::command::Effect;
-use crate::app::event::Mouse;
-use crate::app::model::Model;
+use crate::app::event::{Mouse, MouseAction};
+use crate::app::model::{Mode, Model};
+use crate::app::panel::Panel;
+use crate::app::places::Place;
+use crate::app::projection::Projection;
+use crate::app::rows::TableRows;
+
+/// Rows by which one turn of the wheel scrolls.
+const WHEEL_ROWS: isize = 3;
 
 /// Acts on the mouse.
-pub(super) fn on_mouse(_: &mut Model, _: Mouse) -> Option<Effect> {
+pub(super) fn on_mouse(model: &mut Model, mouse: Mouse) -> Option<Effect> {
+    if !matches!(mouse.action, MouseAction::Drag) {
+        model.map.held = None;
+    }
+    match model.mode {
+        Mode::Browse | Mode::Filter => {}
+        Mode::Help { .. } | Mode::Detail { .. } => {
+            on_text(model, mouse.action);
+            return None;
+        }
+        Mode::Palette { .. } | Mode::Confirm(_) | Mode::Ended { .. } => return None,
+    }
+    match mouse.action {
+        MouseAction::Press => on_press(model, mouse),
+        MouseAction::Drag => on_drag(model, mouse),
+        MouseAction::ScrollUp => on_wheel(model, mouse, -1),
+        MouseAction::ScrollDown => on_wheel(model, mouse, 1),
+    }
     None
+}
+
+/// Hears the mouse from now on, or leaves it to the terminal.
+pub(super) fn on_toggle(model: &mut Model) -> Effect {
+    model.has_mouse = !model.has_mouse;
+    let text = if model.has_mouse {
+        "the mouse is for this view; M gives it to the terminal's own selection"
+    } else {
+        "the mouse is for the terminal's own selection; M gives it to this view"
+    };
+    model.notify(text, false);
+    Effect::Mouse(model.has_mouse)
+}
+
+fn on_text(model: &mut Model, action: MouseAction) {
+    match action {
+        MouseAction::ScrollUp => keys::on_move(model, -WHEEL_ROWS),
+        MouseAction::ScrollDown => keys::on_move(model, WHEEL_ROWS),
+        MouseAction::Press => model.mode = Mode::Browse,
+        MouseAction::Drag => {}
+    }
+}
+
+fn on_press(model: &mut Model, mouse: Mouse) {
+    let Some((panel, place)) = model.places.panel_at(mouse.x, mouse.y) else {
+        return;
+    };
+    model.mode = Mode::Browse;
+    let was_focused = model.focus == panel;
+    if !was_focused {
+        keys::focus(model, panel);
+    }
+    if panel == Panel::Map {
+        if model.places.plot_at(mouse.x, mouse.y).is_some() {
+            model.map.held = Some((mouse.x, mouse.y));
+            on_press_map(model, (mouse.x, mouse.y), was_focused);
+        }
+        return;
+    }
+    let Some(row) = row_at(model, panel, place, mouse) else {
+        return;
+    };
+    let is_again = was_focused && table(model, panel).is_some_and(|rows| rows.cursor() == row);
+    select_row(model, panel, row);
+    if is_again {
+        keys::show_detail(model);
+    }
+}
+
+fn on_press_map(model: &mut Model, cell: (u16, u16), was_focused: bool) {
+    let is_one_there = map::pick(model, cell, was_focused);
+    if !is_one_there
+        && model.map.cursor.is_some()
+        && let Some(projection) = Projection::of_screen(model)
+    {
+        model.map.cursor = Some(projection.world(cell));
+    }
+}
+
+fn on_drag(model: &mut Model, mouse: Mouse) {
+    let (Some(held), Some(projection)) = (model.map.held, Projection::of_screen(model)) else {
+        return;
+    };
+    if held == (mouse.x, mouse.y) {
+        return;
+    }
+    let (from, to) = (projection.world(held), projection.world((mouse.x, mouse.y)));
+    let center = projection.center();
+    model.map.look_at(std::array::from_fn(|axis| {
+        center[axis] + from[axis] - to[axis]
+    }));
+    model.map.held = Some((mouse.x, mouse.y));
+}
+
+fn on_wheel(model: &mut Model, mouse: Mouse, turns: i8) {
+    let Some((panel, _)) = model.places.panel_at(mouse.x, mouse.y) else {
+        return;
+    };
+    let by = isize::from(turns) * WHEEL_ROWS;
+    match panel {
+        Panel::Map => on_wheel_map(model, (mouse.x, mouse.y), -i32::from(turns)),
+        Panel::Peers => model.peer_rows.move_by(by, &model.peers),
+        Panel::Levels => model.level_rows.move_by(by, &model.levels),
+        Panel::Performers => model.performer_rows.move_by(by, &model.performers),
+        Panel::Topics => model.topic_rows.move_by(by, &model.topics),
+        // Texts page by the rows of the focused panel, so they get the focus first.
+        Panel::Events | Panel::Logs => {
+            if model.focus != panel {
+                keys::focus(model, panel);
+            }
+            keys::on_move(model, by);
+        }
+        Panel::Overview | Panel::Latency => {}
+    }
+}
+
+fn on_wheel_map(model: &mut Model, cell: (u16, u16), steps: i32) {
+    let projection = Projection::of_screen(model).filter(|_| model.map.follow.is_none());
+    match (projection, model.places.plot_at(cell.0, cell.1)) {
+        (Some(projection), Some(_)) => {
+            let fixed = projection.world(cell);
+            model.map.magnify_about(projection.center(), fixed, steps);
+        }
+        (Some(_) | None, _) => model.map.magnify(steps),
+    }
+}
+
+/// The row of a table that a cell of the screen shows; the first line within the frame is the
+/// heading.
+fn row_at(model: &Model, panel: Panel, place: Place, mouse: Mouse) -> Option<usize> {
+    let inside = place.inside();
+    let rows = table(model, panel).filter(|_| inside.contains(mouse.x, mouse.y))?;
+    let line = usize::from(mouse.y - inside.y).checked_sub(1)?;
+    let height = usize::from(inside.height.saturating_sub(1));
+    let row = rows.first_row(height) + line;
+    (row < rows.rows().len()).then_some(row)
+}
+
+fn table(model: &Model, panel: Panel) -> Option<&TableRows> {
+    match panel {
+        Panel::Peers => Some(&model.peer_rows),
+        Panel::Levels => Some(&model.level_rows),
+        Panel::Performers => Some(&model.performer_rows),
+        Panel::Topics => Some(&model.topic_rows),
+        Panel::Overview | Panel::Map | Panel::Latency | Panel::Events | Panel::Logs => None,
+    }
+}
+
+fn select_row(model: &mut Model, panel: Panel, row: usize) {
+    match panel {
+        Panel::Peers => model.peer_rows.select_row(row, &model.peers),
+        Panel::Levels => model.level_rows.select_row(row, &model.levels),
+        Panel::Performers => model.performer_rows.select_row(row, &model.performers),
+        Panel::Topics => model.topic_rows.select_row(row, &model.topics),
+        Panel::Overview | Panel::Map | Panel::Latency | Panel::Events | Panel::Logs => {}
+    }
 }

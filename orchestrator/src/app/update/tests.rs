@@ -6,6 +6,7 @@ use protocol::{Command, Iteration, Outcome, PrimaryToObservers, SimTime, StopRea
 
 use super::update;
 use crate::app::command::{Effect, ViewEnd};
+use crate::app::ended::RunEnded;
 use crate::app::event::{Event, Feed, Key, LogLine};
 use crate::app::fixture::{self, NOW, feed};
 use crate::app::model::{Connection, Mode, Model, Question};
@@ -145,7 +146,7 @@ fn stopping_is_asked_for_before_it_is_done() {
 }
 
 #[test]
-fn quitting_is_asked_for_only_when_it_stops_the_run() {
+fn who_started_the_run_is_asked_what_becomes_of_it() {
     let mut owner = fixture::model();
     assert_eq!(press(&mut owner, Key::Char('q')), None);
     assert_eq!(owner.mode, Mode::Confirm(Question::Quit));
@@ -153,6 +154,16 @@ fn quitting_is_asked_for_only_when_it_stops_the_run() {
         press(&mut owner, Key::Char('y')),
         Some(Effect::End(ViewEnd::Quit))
     );
+    for (answer, effect) in [
+        ('s', Some(Effect::End(ViewEnd::Quit))),
+        ('d', Some(Effect::End(ViewEnd::Detach))),
+        ('n', None),
+        ('x', None),
+    ] {
+        press(&mut owner, Key::Esc);
+        press(&mut owner, Key::Char('q'));
+        assert_eq!(press(&mut owner, Key::Char(answer)), effect, "{answer}");
+    }
     let mut guest = fixture::model();
     guest.owns_run = false;
     assert_eq!(
@@ -286,12 +297,68 @@ fn the_end_of_the_run_shows_the_last_screen_whatever_is_open() {
     let mut model = fixture::model();
     press(&mut model, Key::Char('q'));
     let reason = StopReason::new(Outcome::PeerLost, "s2 was lost");
-    feed(&mut model, Feed::Ended { reason, logs: None });
+    feed(&mut model, Feed::Ended(Box::new(RunEnded::new(reason))));
     assert_eq!(press(&mut model, Key::Char('x')), None);
+    let Some(Effect::Copy(text)) = press(&mut model, Key::Char('y')) else {
+        panic!("the end is copied")
+    };
+    assert!(
+        text.contains("peer lost") && text.contains("s2 was lost"),
+        "{text}"
+    );
     assert_eq!(
         press(&mut model, Key::Enter),
         Some(Effect::End(ViewEnd::Ended))
     );
+}
+
+#[test]
+fn after_the_end_panels_are_looked_at_and_nothing_is_sent() {
+    let mut model = in_state(RunState::Paused);
+    let reason = StopReason::new(Outcome::Completed, "done");
+    feed(&mut model, Feed::Ended(Box::new(RunEnded::new(reason))));
+    press(&mut model, Key::Esc);
+    press(&mut model, Key::Char('5'));
+    assert_eq!(
+        (&model.mode, model.focus),
+        (&Mode::Browse, Panel::Performers)
+    );
+    assert_eq!(press(&mut model, Key::Char(' ')), None);
+    assert_eq!(press(&mut model, Key::Char('d')), None);
+    press(&mut model, Key::Char(':'));
+    type_text(&mut model, "play");
+    assert_eq!(press(&mut model, Key::Enter), None);
+    assert!(model.notice.as_ref().unwrap().text.contains("is over"));
+    press(&mut model, Key::Char('e'));
+    assert_eq!(model.mode, Mode::Ended { scroll: 0 });
+    press(&mut model, Key::Tab);
+    press(&mut model, Key::Esc);
+    assert_eq!(model.mode, Mode::Ended { scroll: 0 }, "Esc leads back");
+    press(&mut model, Key::Esc);
+    assert_eq!(
+        press(&mut model, Key::Char('q')),
+        Some(Effect::End(ViewEnd::Ended))
+    );
+}
+
+#[test]
+fn another_run_in_the_same_place_starts_afresh() {
+    let mut model = fixture::model();
+    press(&mut model, Key::Char('5'));
+    let reason = StopReason::new(Outcome::Completed, "done");
+    feed(&mut model, Feed::Ended(Box::new(RunEnded::new(reason))));
+    feed(&mut model, Feed::StartedAnew);
+    assert!(!model.is_over());
+    assert_eq!(
+        (&model.mode, model.focus),
+        (&Mode::Browse, Panel::Performers)
+    );
+    assert_eq!(model.performer_rows.rows().len(), 0);
+    assert_eq!(
+        (model.peers.len(), model.levels.len(), &model.stats),
+        (0, 0, &None)
+    );
+    assert_eq!(model.run_state(), RunState::Waiting);
 }
 
 #[test]

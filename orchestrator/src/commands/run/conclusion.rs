@@ -11,8 +11,10 @@ use protocol::{Digest, ExitCode, Outcome, Role, StopReason};
 use super::super::Failed;
 use super::live::Ending;
 use super::progress::Known;
+use crate::app::ended::RunEnded;
 use crate::launch::process::describe;
 use crate::launch::supervisor::RunExit;
+use crate::run_directory::RunDirectory;
 
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,14 +25,39 @@ pub(super) struct Conclusion {
     written: Option<String>,
     /// The exit code of this program.
     pub(super) exit_code: ExitCode,
-    /// Where the logs of the run's processes are.
-    pub(super) logs: PathBuf,
+    /// The run's name.
+    pub(super) run: String,
+    /// The last error that a process printed, with the process's name.
+    pub(super) last_error: Option<String>,
+    /// The run's folder.
+    folder: PathBuf,
 }
 
 impl Conclusion {
-    /// Returns how and why the run ended.
-    pub(super) fn reason(&self) -> StopReason {
-        StopReason::new(self.summary.outcome, self.summary.cause.clone())
+    /// Returns how the run ended, as views tell it.
+    pub(super) fn ended(&self) -> RunEnded {
+        let reason = StopReason::new(self.summary.outcome, self.summary.cause.clone());
+        RunEnded {
+            reason,
+            exit_code: self.exit_code as u8,
+            summary: Some(self.summary.clone()),
+            last_error: self.last_error.clone(),
+            folder: Some(self.folder.clone()),
+            command: None,
+        }
+    }
+
+    /// Returns where the logs of the run's processes are.
+    pub(super) fn logs(&self) -> PathBuf {
+        self.folder.join("logs")
+    }
+
+    /// Returns the summary that is to be written, if the primary's is missing or not the truth.
+    pub(super) fn unwritten(&self) -> Result<Option<String>, Failed> {
+        match &self.written {
+            Some(_) => Ok(None),
+            None => self.json().map(Some),
+        }
     }
 
     /// Returns the summary as JSON: as the primary wrote it, if it did.
@@ -51,7 +78,7 @@ pub(super) fn conclude(
     status: Option<ExitStatus>,
     written: Option<&str>,
     known: &Known,
-    logs: PathBuf,
+    directory: &RunDirectory,
 ) -> Conclusion {
     let code = status.and_then(|status| status.code());
     let by_primary = code.map_or(ExitCode::PeerLost, exit_code);
@@ -59,19 +86,19 @@ pub(super) fn conclude(
         Ending::Interrupted => ExitCode::Interrupted,
         Ending::Exit(RunExit::Unnoticed { .. }) => ExitCode::PeerLost,
         Ending::Program(_) => ExitCode::Failure,
-        Ending::Exit(RunExit::First(_)) | Ending::Quit => by_primary,
+        Ending::Exit(RunExit::First(_)) => by_primary,
     };
     let summary = written.and_then(|text| serde_json::from_str::<Summary>(text).ok());
-    match (summary, ending) {
-        (Some(summary), Ending::Exit(RunExit::First(_)) | Ending::Interrupted | Ending::Quit) => {
-            Conclusion {
-                exit_code: summary.outcome.exit_code(),
-                summary,
-                written: written.map(str::to_owned),
-                logs,
-            }
+    let is_lasting = matches!(
+        ending,
+        Ending::Exit(RunExit::First(_)) | Ending::Interrupted
+    );
+    let (summary, written, exit_code) = match summary {
+        Some(summary) if is_lasting => {
+            let exit_code = summary.outcome.exit_code();
+            (summary, written.map(str::to_owned), exit_code)
         }
-        (summary, _) => {
+        summary => {
             let (outcome, cause) = own_reason(ending, status, exit_code, known);
             let summary = summary.unwrap_or_else(|| from_known(known));
             let summary = Summary {
@@ -79,18 +106,26 @@ pub(super) fn conclude(
                 cause,
                 ..summary
             };
-            Conclusion {
-                summary,
-                written: None,
-                exit_code,
-                logs,
-            }
+            (summary, None, exit_code)
         }
+    };
+    // An error that was printed long before a good end explains nothing.
+    let last_error = known.last_error.as_ref();
+    let last_error = last_error
+        .filter(|_| exit_code != ExitCode::Success)
+        .filter(|line| !summary.cause.contains(&line.text));
+    Conclusion {
+        summary,
+        written,
+        exit_code,
+        run: directory.name().to_owned(),
+        last_error: last_error.map(|line| format!("{}: {}", line.process, line.text)),
+        folder: directory.path().to_owned(),
     }
 }
 
 /// Returns the meaning of a worker's exit code; one that has none is that of a lost process.
-fn exit_code(code: i32) -> ExitCode {
+pub(super) fn exit_code(code: i32) -> ExitCode {
     [
         ExitCode::Success,
         ExitCode::Failure,
@@ -183,6 +218,14 @@ mod tests {
 
     use super::*;
     use crate::app::event::LogLine;
+    use crate::run_directory::Runs;
+
+    fn directory() -> (tempfile::TempDir, RunDirectory) {
+        let folder = tempfile::tempdir().unwrap();
+        let runs = Runs::at(&folder.path().join("runs")).unwrap();
+        let directory = runs.create(Some("r"), "r").unwrap();
+        (folder, directory)
+    }
 
     fn exited(code: i32) -> ExitStatus {
         ExitStatus::from_raw(code << 8)
@@ -201,13 +244,21 @@ mod tests {
         let mut known = Known::new("ramp", Vec::new());
         let (process, text) = ("s1".to_owned(), "error: boom".to_owned());
         known.on_line(&LogLine { process, text });
-        let conclusion = conclude(ending, status, written, &known, PathBuf::new());
+        let (_folder, directory) = directory();
+        let conclusion = conclude(ending, status, written, &known, &directory);
         let summary = &conclusion.summary;
         assert_eq!(
             (conclusion.exit_code, summary.outcome),
             (expected.0, expected.1)
         );
         assert!(summary.cause.contains(expected.2), "{}", summary.cause);
+        let said = format!("{} {:?}", summary.cause, conclusion.last_error);
+        let is_failure = conclusion.exit_code != ExitCode::Success;
+        assert_eq!(
+            said.matches("boom").count(),
+            usize::from(is_failure),
+            "{said}"
+        );
         let printed: Summary = serde_json::from_str(&conclusion.json().unwrap()).unwrap();
         assert_eq!(printed, conclusion.summary);
     }
@@ -240,13 +291,9 @@ mod tests {
         let text = written(Outcome::Completed);
         let ending = Ending::Exit(RunExit::First(exited(0)));
         let known = Known::new("ramp", Vec::new());
-        let conclusion = conclude(
-            &ending,
-            Some(exited(0)),
-            Some(&text),
-            &known,
-            PathBuf::new(),
-        );
+        let (_folder, directory) = directory();
+        let conclusion = conclude(&ending, Some(exited(0)), Some(&text), &known, &directory);
+        assert_eq!(conclusion.unwritten().unwrap(), None);
         assert_eq!(conclusion.json().unwrap(), text + "\n");
     }
 

@@ -1,39 +1,47 @@
-//! Following a run without a view: progress, warnings and errors on stderr.
+//! Following a run without a view: progress, warnings and errors where its owner says them.
 
 use std::time::Duration;
 
+use protocol::PrimaryToObservers;
 use tokio::time::{MissedTickBehavior, interval};
 
-use super::super::output;
+use super::console::Console;
+use super::event_file::EventFile;
 use super::live::{Ending, LiveRun};
 use super::progress::is_worth_showing;
+use crate::app::event::Feed;
 use crate::launch::supervisor::NOTICE_GRACE;
 
 /// How often progress is shown, at most.
 const PROGRESS_PERIOD: Duration = Duration::from_secs(1);
 
 /// Follows a run until it ends or a signal comes.
-pub(super) async fn follow(run: &mut LiveRun) -> Ending {
-    output::note(&format!("run {}: {}", run.record.name, run.record.world));
+pub(super) async fn follow(run: &mut LiveRun, console: &mut Console) -> Ending {
+    console.note(&format!("run {}: {}", run.record.name, run.record.world));
+    for worker in &run.record.workers {
+        console.repeat(&worker.name, &format!("pid {}", worker.pid));
+    }
     let exit = run.supervisor.run_exit(NOTICE_GRACE);
     tokio::pin!(exit);
     let mut ticks = interval(PROGRESS_PERIOD);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     // The first tick comes at once, when there is nothing to be said yet.
     ticks.tick().await;
-    let mut last_shown = String::new();
     loop {
         tokio::select! {
             exit = &mut exit => return Ending::Exit(exit),
-            () = run.signals.next() => return Ending::Interrupted,
+            () = run.signals.ends() => return Ending::Interrupted,
             feeds = run.observer.feed() => {
                 run.known.on_feeds(&feeds);
+                write_events(&mut run.events, &feeds, console);
                 if run.known.has_begun() {
                     run.programs.start();
                 }
             }
             end = run.programs.end() => {
-                output::note(&end.describe());
+                console.warn(&end.describe());
+                let event = Feed::Status(run.known.event_of(&end));
+                write_events(&mut run.events, &[event], console);
                 if end.ends_run() {
                     return Ending::Program(end);
                 }
@@ -41,16 +49,22 @@ pub(super) async fn follow(run: &mut LiveRun) -> Ending {
             Some(line) = run.lines.recv() => {
                 run.known.on_line(&line);
                 if is_worth_showing(&line.text) {
-                    output::note(&format!("{}: {}", line.process, line.text));
+                    console.repeat(&line.process, &line.text);
                 }
             }
-            _ = ticks.tick() => {
-                let progress = run.known.progress();
-                if progress != last_shown {
-                    output::note(&progress);
-                    last_shown = progress;
-                }
-            }
+            _ = ticks.tick() => console.progress(&run.known, run.iterations),
+        }
+    }
+}
+
+/// Writes the events among the news where they are wanted.
+fn write_events(file: &mut Option<EventFile>, feeds: &[Feed], console: &mut Console) {
+    let Some(file) = file else { return };
+    for feed in feeds {
+        if let Feed::Status(PrimaryToObservers::Event(event)) = feed
+            && let Err(error) = file.write(event)
+        {
+            console.warn(&format!("{error:#}"));
         }
     }
 }

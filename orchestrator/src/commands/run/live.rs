@@ -1,6 +1,5 @@
 //! [`LiveRun`]: the processes, the link and the folder of a living run, and how they end.
 
-use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Context;
@@ -9,7 +8,9 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
 use super::super::Failed;
+use super::Owned;
 use super::conclusion::{Conclusion, conclude};
+use super::event_file::EventFile;
 use super::progress::Known;
 use super::settings::Settings;
 use crate::app::event::LogLine;
@@ -22,7 +23,7 @@ use crate::run_directory::{RunDirectory, RunEnd, RunRecord, now_unix_s};
 /// How long the primary may take to end the run after a signal.
 const INTERRUPT_GRACE: Duration = Duration::from_millis(1500);
 
-/// How long the primary may take to end the run when the user asked for its end in the view.
+/// How long the primary may take to end the run when a program of it has failed.
 const STOP_GRACE: Duration = Duration::from_secs(5);
 
 /// How many lines of logs wait to be shown; more than that are in the log files alone.
@@ -44,6 +45,10 @@ pub(super) struct LiveRun {
     pub(super) programs: Programs,
     /// What is known of it.
     pub(super) known: Known,
+    /// Where what happens is written.
+    pub(super) events: Option<EventFile>,
+    /// Iterations after which it ends.
+    pub(super) iterations: Option<u64>,
     /// Signals to this program.
     pub(super) signals: Signals,
 }
@@ -53,22 +58,20 @@ pub(super) struct LiveRun {
 pub(super) enum Ending {
     /// Its processes ended it.
     Exit(RunExit),
-    /// A signal to this program, or Ctrl-C in the view.
+    /// A signal to this program.
     Interrupted,
-    /// The user left the view that owns the run.
-    Quit,
     /// A program that the run cannot do without has failed.
     Program(ProgramEnd),
 }
 
 impl LiveRun {
     /// Starts the processes of a run.
-    pub(super) fn start(
-        settings: &Settings,
-        directory: RunDirectory,
-        worker: &Path,
-    ) -> Result<Self, Failed> {
-        let signals = Signals::new().context("cannot listen to signals")?;
+    pub(super) fn start(settings: &Settings, own: Owned, signals: Signals) -> Result<Self, Failed> {
+        let Owned {
+            worker,
+            directory,
+            events,
+        } = own;
         let run = &settings.config.run;
         let plan = LaunchPlan {
             endpoint: directory.endpoint().map_err(anyhow::Error::new)?,
@@ -92,13 +95,14 @@ impl LiveRun {
         };
         let observer = Observer::open(&plan.endpoint).map_err(anyhow::Error::new)?;
         let (sender, lines) = mpsc::channel(LINES_MAX);
-        let supervisor = Supervisor::spawn(worker, &plan.commands(), &directory.logs(), &sender)
+        let supervisor = Supervisor::spawn(&worker, &plan.commands(), &directory.logs(), &sender)
             .map_err(anyhow::Error::new)?;
         let record = RunRecord {
             name: directory.name().to_owned(),
             pid: std::process::id(),
             endpoint: plan.endpoint.to_string(),
             world: plan.world_names(),
+            command: command_line(),
             started_unix_s: now_unix_s(),
             workers: supervisor.workers(),
             ended: None,
@@ -122,6 +126,8 @@ impl LiveRun {
             lines,
             programs,
             known,
+            events,
+            iterations: run.iterations,
             signals,
         })
     }
@@ -133,9 +139,7 @@ impl LiveRun {
             Ending::Exit(RunExit::First(_)) => self.supervisor.end(REST_GRACE).await,
             Ending::Exit(RunExit::Unnoticed { .. }) => self.supervisor.terminate().await,
             Ending::Interrupted => self.ask_to_end(Command::Interrupt, INTERRUPT_GRACE).await,
-            Ending::Quit | Ending::Program(_) => {
-                self.ask_to_end(Command::Stop, STOP_GRACE).await;
-            }
+            Ending::Program(_) => self.ask_to_end(Command::Stop, STOP_GRACE).await,
         }
         while let Ok(line) = self.lines.try_recv() {
             self.known.on_line(&line);
@@ -147,12 +151,18 @@ impl LiveRun {
             status,
             written.as_deref(),
             &self.known,
-            self.directory.logs(),
+            &self.directory,
         );
+        if let Some(summary) = conclusion.unwritten()? {
+            let path = self.directory.summary();
+            std::fs::write(&path, summary)
+                .with_context(|| format!("cannot write {}", path.display()))?;
+        }
         self.record.ended = Some(RunEnd {
             outcome: conclusion.summary.outcome,
             cause: conclusion.summary.cause.clone(),
             exit_code: conclusion.exit_code as u8,
+            last_error: conclusion.last_error.clone(),
             at_unix_s: now_unix_s(),
         });
         self.directory
@@ -164,14 +174,10 @@ impl LiveRun {
     /// Asks the primary to end the run, and sees to it when it does not, or when a further signal
     /// shows that nobody wants to wait.
     async fn ask_to_end(&mut self, command: Command, grace: Duration) {
-        // The signal that ended the view may still wait here; only a further one counts.
-        if let Ok(signals) = Signals::new() {
-            self.signals = signals;
-        }
         self.observer.send(command);
         let has_ended = tokio::select! {
             has_ended = self.supervisor.first_ends_within(grace) => has_ended,
-            () = self.signals.next() => false,
+            () = self.signals.ends() => false,
         };
         if has_ended {
             self.supervisor.end(REST_GRACE).await;
@@ -181,30 +187,62 @@ impl LiveRun {
     }
 }
 
-/// Signals that end the run.
+/// Returns the command line that starts such a run again, as a shell takes it.
+fn command_line() -> String {
+    let mut words: Vec<String> = std::env::args().skip(1).map(|word| quoted(&word)).collect();
+    if words.first().is_some_and(|first| first == "keep") {
+        words.remove(0);
+    }
+    if words.first().is_none_or(|first| first != "run") {
+        words.insert(0, "run".to_owned());
+    }
+    format!("phalanx {}", words.join(" "))
+}
+
+/// Returns a word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+/// Signals to this program.
 #[derive(Debug)]
 pub(super) struct Signals {
     interrupt: Signal,
     terminate: Signal,
     hang_up: Signal,
+    /// Whether the run ends with its terminal.
+    is_ended_by_hang_up: bool,
 }
 
 impl Signals {
     /// Begins to listen.
-    fn new() -> std::io::Result<Self> {
+    ///
+    /// # Errors
+    /// When the system does not allow it.
+    pub(super) fn new(is_ended_by_hang_up: bool) -> Result<Self, Failed> {
+        let listen = |kind| signal(kind).context("cannot listen to signals");
         Ok(Self {
-            interrupt: signal(SignalKind::interrupt())?,
-            terminate: signal(SignalKind::terminate())?,
-            hang_up: signal(SignalKind::hangup())?,
+            interrupt: listen(SignalKind::interrupt())?,
+            terminate: listen(SignalKind::terminate())?,
+            hang_up: listen(SignalKind::hangup())?,
+            is_ended_by_hang_up,
         })
     }
 
-    /// Waits for the next signal. May be dropped and called again.
-    pub(super) async fn next(&mut self) {
-        tokio::select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
-            _ = self.hang_up.recv() => {}
+    /// Waits for the next signal that ends the run. May be dropped and called again.
+    pub(super) async fn ends(&mut self) {
+        loop {
+            tokio::select! {
+                _ = self.interrupt.recv() => return,
+                _ = self.terminate.recv() => return,
+                _ = self.hang_up.recv() => if self.is_ended_by_hang_up {
+                    return;
+                },
+            }
         }
     }
 }

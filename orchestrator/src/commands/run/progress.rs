@@ -23,6 +23,16 @@ pub(super) struct Known {
     secondaries: Vec<String>,
 }
 
+/// Tells whether news say that a run has begun.
+pub(in super::super) fn has_begun(feed: &Feed) -> bool {
+    let stats = match feed {
+        Feed::Status(PrimaryToObservers::Stats { stats, .. }) => stats,
+        Feed::Snapshot(snapshot) => &snapshot.stats,
+        _ => return false,
+    };
+    stats.state != RunState::Waiting
+}
+
 /// What a line of a log says of its weight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LineWeight {
@@ -89,6 +99,7 @@ impl Known {
                 self.performers.clone_from(&snapshot.performers);
             }
             Feed::Log(line) => self.on_line(line),
+            Feed::Logs(lines) => lines.iter().for_each(|line| self.on_line(line)),
             Feed::Status(
                 PrimaryToObservers::Announce(_)
                 | PrimaryToObservers::Heartbeat(_)
@@ -102,8 +113,10 @@ impl Known {
             | Feed::Connected
             | Feed::Disconnected
             | Feed::Progress(_)
+            | Feed::StartUp(_)
+            | Feed::StartedAnew
             | Feed::Reply { .. }
-            | Feed::Ended { .. } => {}
+            | Feed::Ended(_) => {}
         }
     }
 
@@ -112,6 +125,36 @@ impl Known {
         if weigh(&line.text) == LineWeight::Error {
             self.last_error = Some(line.clone());
         }
+    }
+
+    /// Returns what the run is doing in a few words, without figures.
+    pub(super) fn state(&self) -> String {
+        match self.stats.as_ref().map(|stats| stats.state) {
+            Some(RunState::Paused) => "paused".to_owned(),
+            Some(RunState::Running) => "running".to_owned(),
+            Some(RunState::Stopping) => "stopping".to_owned(),
+            Some(RunState::Waiting) | None => self.progress(),
+        }
+    }
+
+    /// Returns one line that says how far the run is towards so many iterations: in percent, and
+    /// how long it takes yet.
+    pub(super) fn progress_towards(&self, iterations: Option<u64>) -> String {
+        let progress = self.progress();
+        let Some((stats, all)) = self.stats.as_ref().zip(iterations) else {
+            return progress;
+        };
+        if stats.state == RunState::Waiting || all == 0 {
+            return progress;
+        }
+        let percent = stats.iteration as f64 / all as f64 * 100.0;
+        let left = all.saturating_sub(stats.iteration) as f64 / stats.steps_per_s;
+        let left = if stats.steps_per_s > 0.0 && left.is_finite() {
+            format!("{} left", duration(left))
+        } else {
+            "time left unknown".to_owned()
+        };
+        format!("{percent:.1}%, {left}, {progress}")
     }
 
     /// Returns one line that says how far the run is.
@@ -147,6 +190,16 @@ impl Known {
             return "waiting: all secondaries are there".to_owned();
         }
         format!("waiting for {}", missing.join(", "))
+    }
+}
+
+/// Returns a time in the two units that matter.
+fn duration(seconds: f64) -> String {
+    let seconds = seconds.round() as u64;
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3_600 => format!("{} min {} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {} min", seconds / 3_600, seconds / 60 % 60),
     }
 }
 
@@ -194,6 +247,31 @@ mod tests {
         assert!(is_worth_showing(
             "thread 'main' panicked at src/main.rs:1:1:"
         ));
+    }
+
+    #[test]
+    fn progress_towards_an_end_has_percent_and_the_time_left() {
+        let mut known = Known::new("w", Vec::new());
+        let mut check = |iteration, steps_per_s, expected: &str| {
+            let stats = Stats {
+                state: RunState::Running,
+                iteration,
+                steps_per_s,
+                ..fixture::stats()
+            };
+            let peers = Vec::new();
+            known.on_feeds(&[Feed::Status(PrimaryToObservers::Stats {
+                stats: Box::new(stats),
+                peers,
+            })]);
+            let said = known.progress_towards(Some(10_000));
+            assert!(said.starts_with(expected), "{said}");
+            assert!(known.progress_towards(None).starts_with("running"));
+        };
+        check(2_500, 100.0, "25.0%, 1 min 15 s left, running");
+        check(10_000, 100.0, "100.0%, 0 s left");
+        check(0, 1.0, "0.0%, 2 h 46 min left");
+        check(5, 0.0, "0.1%, time left unknown");
     }
 
     #[test]

@@ -40,8 +40,8 @@ pub(super) struct Settings {
     pub(super) programs: Vec<ProgramPlan>,
     /// Where a line for every message is written.
     pub(super) messages: Option<PathBuf>,
-    /// Whether there is no view.
-    pub(super) headless: bool,
+    /// Where what happens is written.
+    pub(super) events: Option<PathBuf>,
 }
 
 impl Settings {
@@ -73,7 +73,7 @@ impl Settings {
             record_commands: arguments.record_commands,
             programs,
             messages: arguments.messages,
-            headless: arguments.headless,
+            events: arguments.events,
         })
     }
 
@@ -154,9 +154,14 @@ fn with_flags(mut config: Config, arguments: &RunArguments) -> Result<Config, Fa
         ("--digests", &arguments.digests),
         ("--states", &arguments.states),
         ("--messages", &arguments.messages),
+        ("--events", &arguments.events),
         ("--commands", &arguments.commands),
         ("--record-commands", &arguments.record_commands),
     ];
+    if arguments.events.as_deref() == Some(Path::new("-")) && !arguments.headless {
+        let message = "--events - needs --headless: without it stdout is the view's";
+        return Err(usage(message.to_owned()));
+    }
     for (index, (name, path)) in files.iter().enumerate() {
         let mut others = files[..index].iter();
         if let Some((other, _)) = others.find(|(_, it)| path.is_some() && it == path) {

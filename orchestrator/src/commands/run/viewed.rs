@@ -1,124 +1,117 @@
-//! Following a run in its view.
+//! A run with a view: a keeper owns it, and this process shows it as long as the user looks.
 
-use std::io;
-use std::process::ExitStatus;
+use std::ffi::OsString;
+use std::time::Duration;
 
-use protocol::Command;
-use tokio::sync::mpsc;
+use anyhow::Context;
+use protocol::{Command, ExitCode};
+use serde_json::json;
+use tokio::time::sleep;
 
-use super::super::feeder::Feeder;
-use super::super::output;
-use super::conclusion::conclude;
-use super::headless;
-use super::live::{Ending, LiveRun};
-use super::settings::Settings;
-use crate::launch::supervisor::{NOTICE_GRACE, REST_GRACE, RunExit, Supervisor};
-use crate::run_directory::WorkerRecord;
-use crate::view::{self, Feed, ViewEnd, ViewOptions, Wish};
+use super::super::target::Target;
+use super::super::watch::{self, WatchOptions};
+use super::super::{CommandResult, Failed, output, runtime};
+use super::conclusion::exit_code;
+use super::describe;
+use super::keeper::Keeper;
+use super::live::Signals;
+use crate::cli::Format;
+use crate::config::ViewConfig;
+use crate::view::ViewEnd;
 
-/// How many commands of the view may wait.
-const WISHES_MAX: usize = 64;
+/// How long a run may take to end when the user asked for its end in the view.
+const STOP_GRACE: Duration = Duration::from_secs(5);
 
-/// Shows a run until the user leaves, and follows it without a view when the user detaches.
-/// A view that fails ends the run, for nobody could control it.
-pub(super) async fn follow(run: &mut LiveRun, settings: &Settings) -> (Ending, io::Result<()>) {
-    let (view_end, ending) = show(run, settings).await;
-    let ending = match (&view_end, ending) {
-        (_, Some(ending)) => ending,
-        (Ok(ViewEnd::Detach), None) => {
-            let name = &run.record.name;
-            output::note(&format!(
-                "{name} goes on; `phalanx attach {name}` opens its view, Ctrl-C here ends it"
-            ));
-            headless::follow(run).await
+/// Starts a run and returns when its processes are started.
+pub(super) fn start_detached(words: &[OsString], format: Format) -> CommandResult {
+    runtime()?.block_on(async {
+        let mut signals = Signals::new(true)?;
+        let keeper = Keeper::start(words, &mut signals).await?;
+        let record = &keeper.run.record;
+        match format {
+            Format::Text => output::print(&format!("{}\n", record.name)),
+            Format::Json => output::print_json(&json!({
+                "name": record.name,
+                "pid": keeper.pid(),
+                "endpoint": record.endpoint,
+                "logs": keeper.run.logs(),
+            })),
         }
-        (Ok(ViewEnd::Interrupted), None) => Ending::Interrupted,
-        (Ok(ViewEnd::Quit | ViewEnd::Ended) | Err(_), None) => Ending::Quit,
-    };
-    (ending, view_end.map(drop))
+    })
 }
 
-/// Runs the view; returns how it ended, and how the run ended if it did meanwhile.
-async fn show(run: &mut LiveRun, settings: &Settings) -> (io::Result<ViewEnd>, Option<Ending>) {
-    let options = ViewOptions {
-        run: run.record.name.clone(),
-        owns_run: true,
-        color: output::has_color(),
-        refresh_hz: settings.config.view.refresh_hz,
-    };
-    let (mut feeder, feeds) = Feeder::new();
-    let (wish_sender, mut wishes) = mpsc::channel::<Wish>(WISHES_MAX);
-    let view = view::run(options, feeds, wish_sender);
-    tokio::pin!(view);
-    feeder.push(Feed::Progress(describe_workers(&run.record.workers)));
-    let LiveRun {
-        directory,
-        supervisor,
-        observer,
-        lines,
-        programs,
-        known,
-        ..
-    } = run;
-    let over = see_to_its_end(supervisor);
-    tokio::pin!(over);
-    let mut ending = None;
-    let mut failed_program = None;
-    loop {
-        tokio::select! {
-            end = &mut view => return (end, ending.or(failed_program)),
-            (ended, status) = &mut over, if ending.is_none() => {
-                programs.stop().await;
-                while let Ok(line) = lines.try_recv() {
-                    known.on_line(&line);
-                    feeder.push(Feed::Log(line));
-                }
-                let ended = failed_program.take().unwrap_or(Ending::Exit(ended));
-                let written = std::fs::read_to_string(directory.summary()).ok();
-                let logs = directory.logs();
-                let conclusion = conclude(&ended, status, written.as_deref(), known, logs);
-                let (reason, logs) = (conclusion.reason(), Some(conclusion.logs));
-                feeder.push(Feed::Ended { reason, logs });
-                ending = Some(ended);
+/// Starts a run and shows it until it ends or the user leaves.
+pub(super) fn run(words: &[OsString], view: &ViewConfig) -> CommandResult {
+    runtime()?.block_on(async {
+        let mut signals = Signals::new(false)?;
+        let mut keeper = Keeper::start(words, &mut signals).await?;
+        let target = Target::of(keeper.run.clone())?;
+        let options = WatchOptions {
+            owns_run: true,
+            is_read_only: false,
+            view,
+        };
+        match watch::watch(&target, options).await {
+            Ok(ViewEnd::Detach | ViewEnd::HungUp) => {
+                output::note(&goes_on(&target.name()));
+                return Ok(ExitCode::Success);
             }
-            end = programs.end() => {
-                feeder.push(Feed::Status(known.event_of(&end)));
-                if end.ends_run() {
-                    observer.send(Command::Stop);
-                    failed_program = Some(Ending::Program(end));
-                }
+            Ok(ViewEnd::Ended) => {}
+            Ok(ViewEnd::Quit) => stop(&mut keeper, &target, &mut signals).await,
+            Ok(ViewEnd::Interrupted) => interrupt(&mut keeper, &mut signals).await,
+            Err(error) => {
+                let context = format!("the view failed; {}", goes_on(&target.name()));
+                return Err(Failed::from(error.context(context)));
             }
-            news = observer.feed() => {
-                known.on_feeds(&news);
-                if known.has_begun() {
-                    programs.start();
-                }
-                for feed in news {
-                    feeder.push(feed);
-                }
-            }
-            Some(line) = lines.recv() => {
-                known.on_line(&line);
-                feeder.push(Feed::Log(line));
-            }
-            Some(wish) = wishes.recv() => observer.act(wish),
-            never = feeder.deliver() => match never {},
         }
+        let status = keeper.end().await.context("cannot wait for the run")?;
+        let ended = keeper
+            .run
+            .end()
+            .context("the run goes on without its keeper")?;
+        output::print(&describe(&target.name(), &ended))?;
+        Ok(status.code().map_or(ExitCode::PeerLost, exit_code))
+    })
+}
+
+/// Says that a run goes on, and how to come back to it.
+fn goes_on(name: &str) -> String {
+    format!(
+        "{name} goes on; `phalanx attach {name}` opens its view, `phalanx ctl {name} stop` ends it"
+    )
+}
+
+/// Asks the run to stop, and sees to it when it does not, or when a signal shows that nobody wants
+/// to wait.
+async fn stop(keeper: &mut Keeper, target: &Target, signals: &mut Signals) {
+    let asked = async {
+        // Whether it stops is seen by its end.
+        let _ = target.ask(Command::Stop, STOP_GRACE).await;
+        std::future::pending::<()>().await;
+    };
+    let has_ended = tokio::select! {
+        _ = keeper.end() => true,
+        () = asked => false,
+        () = sleep(STOP_GRACE) => false,
+        () = signals.ends() => false,
+    };
+    if !has_ended {
+        interrupt(keeper, signals).await;
     }
 }
 
-/// Waits until the run is over and all of its processes have ended.
-async fn see_to_its_end(supervisor: &mut Supervisor) -> (RunExit, Option<ExitStatus>) {
-    let exit = supervisor.run_exit(NOTICE_GRACE).await;
-    match exit {
-        RunExit::First(_) => supervisor.end(REST_GRACE).await,
-        RunExit::Unnoticed { .. } => supervisor.terminate().await,
+/// Has the run ended in order, or at once when a further signal comes.
+async fn interrupt(keeper: &mut Keeper, signals: &mut Signals) {
+    // The signal that ended the view may still wait here; only a further one counts.
+    if let Ok(fresh) = Signals::new(false) {
+        *signals = fresh;
     }
-    (exit, supervisor.first_status())
-}
-
-fn describe_workers(workers: &[WorkerRecord]) -> String {
-    let describe = |worker: &WorkerRecord| format!("{} (pid {})", worker.name, worker.pid);
-    let workers: Vec<String> = workers.iter().map(describe).collect();
-    format!("started {}", workers.join(", "))
+    keeper.interrupt();
+    let is_impatient = tokio::select! {
+        _ = keeper.end() => false,
+        () = signals.ends() => true,
+    };
+    if is_impatient {
+        keeper.kill();
+    }
 }

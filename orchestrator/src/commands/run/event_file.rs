@@ -1,0 +1,100 @@
+//! [`EventFile`]: what happens in a run, as JSON lines.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::Context;
+use protocol::ExitCode;
+use protocol::primary_to_observers::Event;
+
+use super::super::{Failed, output};
+
+/// The name that stands for standard output.
+const STDOUT: &str = "-";
+
+/// Where events are written; closed by the first failure.
+#[derive(Debug)]
+pub(super) struct EventFile {
+    place: Place,
+}
+
+#[derive(Debug)]
+enum Place {
+    File(File),
+    Stdout,
+    Closed,
+}
+
+impl EventFile {
+    /// Begins a file anew; `-` is standard output.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub(super) fn create(path: &Path) -> Result<Self, Failed> {
+        if path.as_os_str() == STDOUT {
+            return Ok(Self {
+                place: Place::Stdout,
+            });
+        }
+        let file = File::create(path)
+            .with_context(|| format!("cannot write events to {}", path.display()))
+            .map_err(|error| Failed::new(ExitCode::Configuration, error))?;
+        Ok(Self {
+            place: Place::File(file),
+        })
+    }
+
+    /// Writes one event at once, so that who reads along sees it.
+    ///
+    /// # Errors
+    /// When it cannot be written; further events are not tried.
+    pub(super) fn write(&mut self, event: &Event) -> anyhow::Result<()> {
+        let line = serde_json::to_string(event).context("cannot write an event as JSON")? + "\n";
+        let is_written = match &mut self.place {
+            Place::File(file) => file.write_all(line.as_bytes()).map(|()| true),
+            Place::Stdout => Ok(output::print_on(&line).is_ok_and(|is_read| is_read)),
+            Place::Closed => Ok(true),
+        };
+        if !matches!(is_written, Ok(true)) {
+            self.place = Place::Closed;
+        }
+        is_written.map(drop).context("cannot write events any more")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use protocol::Iteration;
+    use protocol::primary_to_observers::Severity;
+
+    use super::*;
+
+    #[test]
+    fn an_event_is_a_line_with_its_four_fields() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("events.jsonl");
+        let mut file = EventFile::create(&path).unwrap();
+        let event = Event {
+            iteration: Iteration(7),
+            severity: Severity::Warning,
+            kind: "peer".to_owned(),
+            text: "s2 \"left\"\n".to_owned(),
+        };
+        file.write(&event).unwrap();
+        file.write(&event).unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(text.lines().count(), 2);
+        let read: serde_json::Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+        let expected = serde_json::json!({
+            "iteration": 7, "severity": "warning", "kind": "peer", "text": "s2 \"left\"\n"
+        });
+        assert_eq!(read, expected);
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_made_is_a_configuration_error() {
+        let failed = EventFile::create(Path::new("/no/such/folder/e")).unwrap_err();
+        assert_eq!(failed.code, ExitCode::Configuration);
+    }
+}
