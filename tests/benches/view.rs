@@ -6,6 +6,8 @@
 //! with and without views are measured in turns. Run it with `cargo bench -p tests --bench view`,
 //! after `cargo build --release --workspace`.
 
+// The root of a bench looks for modules beside itself, where Cargo would take them for benches.
+#[path = "view/scene.rs"]
 mod scene;
 
 use std::io::{self, Write};

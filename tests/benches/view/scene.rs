@@ -15,7 +15,7 @@ const PERFORMERS: u64 = 1_000;
 const EDGE: f64 = 20.0;
 
 /// What a view hears when it comes.
-pub fn start() -> Vec<Feed> {
+pub(crate) fn start() -> Vec<Feed> {
     vec![
         Feed::Connected,
         Feed::Layout(Box::new(layout())),
@@ -29,7 +29,7 @@ pub fn start() -> Vec<Feed> {
 }
 
 /// What it hears in each tenth of a second.
-pub fn tenth(tenth: u64) -> Vec<Feed> {
+pub(crate) fn tenth(tenth: u64) -> Vec<Feed> {
     let mut feeds = vec![
         PrimaryToObservers::Stats {
             stats: Box::new(stats(tenth)),
