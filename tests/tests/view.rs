@@ -57,7 +57,7 @@ fn the_demo_is_shown_paused_stepped_resized_and_ended() {
     screen.press("N");
     screen.wait_for("step 10: done");
     screen.resize(24, 80);
-    screen.wait_for("peer       state");
+    screen.wait_for("beat perf");
     screen.press("?");
     screen.wait_for("play or pause");
     screen.press("\u{1b}");
