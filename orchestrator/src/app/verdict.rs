@@ -174,7 +174,7 @@ fn workers(model: &Model) -> impl Iterator<Item = &PeerReport> {
 
 /// Returns a time with its unit.
 fn time(micros: f64) -> String {
-    if micros < 9_999.5 {
+    if micros < 999.5 {
         format!("{micros:.0} us")
     } else {
         format!("{:.1} ms", micros / 1e3)

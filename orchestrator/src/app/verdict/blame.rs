@@ -1,6 +1,6 @@
 //! Who or what takes the time in which a run works.
 
-use protocol::report::{LevelReport, PeerReport, Split};
+use protocol::report::{LevelReport, PeerReport, PeerState, Split};
 
 use super::{
     BLOCKED_SHARE, Culprit, LAST_SHARE, PART_SHARE, Verdict, advice, percent, ranked, time, workers,
@@ -33,6 +33,12 @@ pub(super) fn of_work(model: &Model, split: &Split, work: f64) -> Verdict {
 fn holder(model: &Model, work: f64) -> Option<&PeerReport> {
     let worst = workers(model).max_by(|a, b| a.blocked_us.total_cmp(&b.blocked_us))?;
     let has_others = workers(model).nth(1).is_some();
+    // Where the way to all is long, answers come last by turns.
+    let is_far = |peer: &PeerReport| peer.network_us > peer.busy_us;
+    let mut others = workers(model).filter(|other| other.name != worst.name);
+    if is_far(worst) && others.all(|other| other.network_us * 2.0 > worst.network_us) {
+        return None;
+    }
     let is_holder = worst.blocked_us >= work * BLOCKED_SHARE && worst.last_share >= LAST_SHARE;
     (has_others && is_holder).then_some(worst)
 }
@@ -71,6 +77,17 @@ fn of_peer(model: &Model, peer: &PeerReport, work: f64) -> Verdict {
         advice::for_holder(model, peer)
     };
     verdict
+}
+
+/// Says how many processes are on a peer's machine: time in which one waits for a core is time in
+/// which nobody hears from it.
+fn crowd(model: &Model, peer: &PeerReport) -> Option<String> {
+    let there = model.peers.iter().filter(|one| one.host == peer.host);
+    let count = there.filter(|one| one.state != PeerState::Gone).count();
+    (count > 1).then(|| {
+        let host = &peer.host;
+        format!("{count} processes of the run share {host}: each needs a free core")
+    })
 }
 
 /// Returns the name and time of the largest part of a peer's work.
@@ -119,7 +136,7 @@ fn of_part(model: &Model, part: usize, largest: f64, work: f64) -> Verdict {
     let name = Split::NAMES[part];
     let (took, all, share) = (time(largest), time(work), percent(largest / work));
     let headline = match part {
-        NETWORK => format!("the network: {took} of {all} ({share}) on the way and in queues"),
+        NETWORK => format!("the network: {took} of {all} ({share}) on the way or in queues"),
         PRIMARY => format!("the primary: {took} of {all} ({share}) are its own work"),
         _ => format!("{name}: {took} of {all} ({share}) of an iteration's work"),
     };
@@ -134,6 +151,7 @@ fn of_part(model: &Model, part: usize, largest: f64, work: f64) -> Verdict {
                     peer.name, peer.host
                 );
                 verdict.details.push(text);
+                verdict.details.extend(crowd(model, peer));
                 verdict.advice = advice::against_distance(model, peer);
             }
         }

@@ -85,6 +85,22 @@ fn a_far_peer_is_not_advised_to_work_less() {
 }
 
 #[test]
+fn when_the_way_to_all_is_long_no_peer_is_blamed() {
+    let mut model = run(100.0, 900.0, 40.0);
+    for peer in &mut model.peers[1..] {
+        (peer.network_us, peer.busy_us) = (800.0, 90.0);
+    }
+    model.peers[1].network_us = 900.0;
+    (model.peers[2].last_share, model.peers[2].blocked_us) = (0.6, 400.0);
+    let verdict = Verdict::of(&model);
+    assert_eq!(verdict.culprit, Culprit::Part(4));
+    assert_eq!(
+        verdict.details[1],
+        "2 processes of the run share lab: each needs a free core"
+    );
+}
+
+#[test]
 fn a_pace_that_is_kept_holds_back() {
     let mut model = run(200.0, 50.0, 20.0);
     let stats = model.stats.as_mut().unwrap();
@@ -111,7 +127,7 @@ fn a_pace_that_is_missed_is_not_what_holds_back() {
         "physics: 900 us of 970 us (93%) of an iteration's work",
     );
     let last = verdict.details.last().unwrap();
-    assert_eq!(last, "0.50 of 1.00 asked: an iteration takes 1000 us");
+    assert_eq!(last, "0.50 of 1.00 asked: an iteration takes 1.0 ms");
 }
 
 #[test]
@@ -119,7 +135,7 @@ fn network_and_primary_are_named() {
     check(
         &run(100.0, 300.0, 100.0),
         &Culprit::Part(4),
-        "the network: 300 us of 500 us (60%) on the way and in queues",
+        "the network: 300 us of 500 us (60%) on the way or in queues",
     );
     check(
         &run(100.0, 100.0, 300.0),

@@ -119,7 +119,7 @@ impl Scale {
         let room = self.width + usize::from(MARGIN) * 2;
         let mut line = String::new();
         for (name, time_us) in marks {
-            let mark = format!("^{name} {}", text::micros(time_us));
+            let mark = format!("^{name}");
             let Some(place) = self.place(time_us) else {
                 continue;
             };

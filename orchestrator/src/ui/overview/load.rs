@@ -139,7 +139,8 @@ pub(super) fn draw_levels(model: &Model, frame: &mut Frame, area: Rect) {
 
 /// Returns the levels that take time, the slowest first.
 fn slowest(model: &Model) -> Vec<&LevelReport> {
-    let mut levels: Vec<&LevelReport> = model.levels.iter().filter(|one| cost(one) > 0.0).collect();
+    let is_stepped = |one: &&LevelReport| one.active && !one.suspended && cost(one) > 0.0;
+    let mut levels: Vec<&LevelReport> = model.levels.iter().filter(is_stepped).collect();
     levels.sort_by(|a, b| cost(b).total_cmp(&cost(a)));
     levels
 }
