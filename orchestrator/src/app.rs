@@ -31,6 +31,7 @@ pub mod scrollback;
 pub mod start_up;
 pub mod trails;
 pub mod update;
+pub mod verdict;
 
 #[cfg(test)]
 pub(crate) mod fixture;

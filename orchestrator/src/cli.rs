@@ -227,6 +227,17 @@ pub struct ShowArguments {
     /// How to print it
     #[arg(long, value_enum, default_value_t)]
     pub format: TableFormat,
+    /// Go on with events or logs as they come until the run has ended; JSON is one line each then
+    #[arg(long)]
+    pub follow: bool,
+    /// Columns of what is drawn: overview, map and latency
+    #[arg(long, value_name = "COLUMNS", default_value = "100")]
+    #[arg(value_parser = clap::value_parser!(u16).range(40..=500))]
+    pub width: u16,
+    /// Rows of what is drawn
+    #[arg(long, value_name = "ROWS", default_value = "36")]
+    #[arg(value_parser = clap::value_parser!(u16).range(10..=300))]
+    pub height: u16,
     /// Give up after so many seconds
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = parse_seconds)]
     pub timeout: Duration,
@@ -250,14 +261,24 @@ pub enum TableFormat {
 /// The panels that `phalanx show` prints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ShownPanel {
+    /// What holds the simulation back, and the run at a glance.
+    Overview,
     /// State, time, pace and digest.
     Stats,
     /// The processes.
     Peers,
     /// The levels and their cells.
     Levels,
+    /// Where everything is, from above.
+    Map,
     /// What moves.
     Performers,
+    /// Where the time of iterations goes.
+    Latency,
+    /// The topics of systems and sensors.
+    Topics,
+    /// What happened.
+    Events,
     /// What the processes printed, also of a run that has ended.
     Logs,
 }

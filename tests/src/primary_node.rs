@@ -333,7 +333,7 @@ impl PrimaryNode {
                 Reply::Failed { reason } => {
                     format!("client <- {} failed: {reason}", message.request)
                 }
-                Reply::Snapshot(_) | Reply::Layout(_) | Reply::Topics(_) => {
+                Reply::Snapshot(_) | Reply::History(_) | Reply::Layout(_) | Reply::Topics(_) => {
                     "client <- figures".to_owned()
                 }
             },

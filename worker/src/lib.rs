@@ -10,6 +10,7 @@ pub mod commands_file;
 pub mod data;
 pub mod digests_file;
 pub mod heartbeat;
+pub mod history;
 pub mod identity;
 pub mod messages_file;
 pub mod meter;

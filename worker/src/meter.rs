@@ -1,13 +1,21 @@
 //! Measures a run: how long steps take, who holds them up, how fast simulated time goes.
 
+mod peer_meter;
+mod split;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
 use lockstep::StepReport;
-use protocol::report::Percentiles;
+use protocol::report::{Percentiles, Split, StepHistogram};
 use protocol::secondary_to_primary::Heartbeat;
-use protocol::{Iteration, PeerName, SessionTime};
+use protocol::{CellId, Iteration, PeerName, SessionTime};
+
+use peer_meter::Race;
+use split::SplitMeter;
+
+pub use peer_meter::PeerMeter;
 
 /// The longest time that is told apart \[ns\]: an hour.
 const LONGEST_NS: u64 = 3_600_000_000_000;
@@ -24,27 +32,25 @@ pub struct Meter {
     physics: Histogram<u64>,
     overhead: Histogram<u64>,
     peers: BTreeMap<PeerName, PeerMeter>,
+    cells: BTreeMap<CellId, CellMeter>,
+    split: SplitMeter,
+    /// How many steps took how long, in the bars of [`StepHistogram`].
+    bars: [u64; StepHistogram::BARS],
     window: VecDeque<(SessionTime, Iteration)>,
     running_since: Option<SessionTime>,
     ran: Duration,
     step_size: Duration,
 }
 
-/// Measures one secondary.
-#[derive(Clone, Debug, Default)]
-pub struct PeerMeter {
-    /// Its physics per step, smoothed \[us\].
+/// What a cell takes per step, smoothed \[us\].
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct CellMeter {
+    /// Its physics.
     pub physics_us: f64,
-    /// Time per step that it waited for others, smoothed \[us\].
-    pub wait_us: f64,
-    /// The part of recent steps in which it answered last, 0 to 1.
-    pub last_share: f64,
-    /// Whether it answered last in the last step.
-    pub was_last: bool,
-    /// Its processor use, 1.0 is one core.
-    pub cpu: f64,
-    /// The heartbeat that `cpu` was computed from.
-    beat: Heartbeat,
+    /// Its systems.
+    pub systems_us: f64,
+    /// Its sensors.
+    pub sensors_us: f64,
 }
 
 /// How fast a run goes.
@@ -70,6 +76,9 @@ impl Meter {
             physics: histogram(),
             overhead: histogram(),
             peers: BTreeMap::new(),
+            cells: BTreeMap::new(),
+            split: SplitMeter::default(),
+            bars: [0; StepHistogram::BARS],
             window: VecDeque::new(),
             running_since: None,
             ran: Duration::ZERO,
@@ -82,26 +91,27 @@ impl Meter {
         self.step_size = step_size;
     }
 
-    /// Takes a step that is done.
-    pub fn on_step(&mut self, report: &StepReport, now: SessionTime) {
-        let last = report
-            .peers
-            .iter()
-            .map(|peer| peer.answered_after)
-            .max()
-            .unwrap_or_default();
+    /// Takes a step that is done, whose last answer came at `arrived` and was taken in at `now`.
+    pub fn on_step(&mut self, report: &StepReport, arrived: SessionTime, now: SessionTime) {
+        let begin = SessionTime(now.0.saturating_sub(report.duration.as_nanos() as u64));
+        let lag = self.split.published().unwrap_or(begin).since(begin);
+        let race = Race::of(&report.peers, lag);
         for peer in &report.peers {
             let meter = self.peers.entry(peer.name.clone()).or_default();
-            meter.was_last = peer.answered_after == last;
-            smooth(&mut meter.physics_us, micros(peer.physics));
-            smooth(
-                &mut meter.wait_us,
-                micros(report.duration.saturating_sub(peer.answered_after)),
-            );
-            smooth(&mut meter.last_share, f64::from(u8::from(meter.was_last)));
+            meter.on_step(peer, race);
         }
+        let last = report.peers.iter().max_by_key(|peer| peer.answered_after);
+        let step = (!report.paused).then_some(report.duration);
+        self.split.on_round(last, step, arrived);
         if report.paused {
             return;
+        }
+        for timing in &report.cells {
+            let meter = self.cells.entry(timing.cell).or_default();
+            let of = |time_ns: u64| time_ns as f64 / 1e3;
+            smooth(&mut meter.physics_us, of(timing.physics_ns));
+            smooth(&mut meter.systems_us, of(timing.systems_ns));
+            smooth(&mut meter.sensors_us, of(timing.sensors_ns));
         }
         let physics = report
             .peers
@@ -109,8 +119,9 @@ impl Meter {
             .map(|peer| peer.physics)
             .max()
             .unwrap_or_default();
-        self.step
-            .saturating_record(report.duration.as_nanos() as u64);
+        let step_ns = report.duration.as_nanos() as u64;
+        self.step.saturating_record(step_ns);
+        self.bars[StepHistogram::bar_of(step_ns)] += 1;
         self.physics.saturating_record(physics.as_nanos() as u64);
         let overhead = report.duration.saturating_sub(physics);
         self.overhead.saturating_record(overhead.as_nanos() as u64);
@@ -129,6 +140,7 @@ impl Meter {
             (true, None) => {
                 self.running_since = Some(now);
                 self.window.clear();
+                self.split.interrupt();
             }
             (false, Some(since)) => {
                 self.running_since = None;
@@ -142,13 +154,33 @@ impl Meter {
     /// Takes a secondary's heartbeat.
     pub fn on_heartbeat(&mut self, name: &PeerName, beat: &Heartbeat) {
         let meter = self.peers.entry(name.clone()).or_default();
-        let elapsed = beat.sent_at_us.saturating_sub(meter.beat.sent_at_us);
-        if meter.beat.count > 0 && elapsed > 0 {
-            let used = beat.cpu_time_us.saturating_sub(meter.beat.cpu_time_us);
-            let weight = 0.2;
-            meter.cpu += weight * (used as f64 / elapsed as f64 - meter.cpu);
-        }
-        meter.beat = beat.clone();
+        meter.on_heartbeat(beat);
+    }
+
+    /// Takes note that a step is handed to the link.
+    pub fn on_published(&mut self, now: SessionTime) {
+        self.split.on_published(now);
+    }
+
+    /// Takes note of time in which the primary had nothing to do.
+    pub fn on_idle(&mut self, idle: Duration) {
+        self.split.on_idle(idle);
+    }
+
+    /// Returns where the time of iterations went over the last second, and percentiles of the
+    /// steps of that time.
+    pub fn recent(&mut self, now: SessionTime) -> (Split, Percentiles) {
+        self.split.recent(now)
+    }
+
+    /// Returns how long the steps of the run took.
+    pub fn steps(&self) -> StepHistogram {
+        StepHistogram::of_bars(&self.bars)
+    }
+
+    /// Returns what was measured of a cell.
+    pub fn cell(&self, cell: CellId) -> CellMeter {
+        self.cells.get(&cell).copied().unwrap_or_default()
     }
 
     /// Returns what was measured of a secondary.
@@ -187,6 +219,7 @@ impl Meter {
             let max = histogram.max() as f64 / 1e3;
             Percentiles {
                 p50: at(0.5),
+                p90: at(0.9),
                 p99: at(0.99),
                 max,
             }
@@ -217,7 +250,7 @@ fn micros(duration: Duration) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lockstep::PeerTiming;
+    use lockstep::{CellTiming, PeerTiming};
     use protocol::Digest;
 
     const MS: u64 = 1_000_000;
@@ -227,6 +260,9 @@ mod tests {
             published: 0,
             name: name.parse().unwrap(),
             physics: Duration::from_micros(after / 2),
+            systems: Duration::ZERO,
+            sensors: Duration::ZERO,
+            busy: Duration::from_micros(after * 3 / 4),
             answered_after: Duration::from_micros(after),
         };
         StepReport {
@@ -239,6 +275,12 @@ mod tests {
                 peer("s1", answered_after_us[0]),
                 peer("s2", answered_after_us[1]),
             ],
+            cells: vec![CellTiming {
+                cell: CellId(3),
+                physics_ns: 70_000,
+                systems_ns: 8_000,
+                sensors_ns: 0,
+            }],
         }
     }
 
@@ -246,7 +288,8 @@ mod tests {
     fn the_slower_secondary_is_the_last_and_the_other_waits() {
         let mut meter = Meter::new(Duration::from_millis(1));
         for iteration in 1..500 {
-            meter.on_step(&report(iteration, [100, 400]), SessionTime(iteration * MS));
+            let now = SessionTime(iteration * MS);
+            meter.on_step(&report(iteration, [100, 400]), now, now);
         }
         let (s1, s2) = (
             meter.peer(&"s1".parse().unwrap()),
@@ -260,6 +303,12 @@ mod tests {
             (s1.wait_us - 300.0).abs() < 1.0 && s2.wait_us < 1.0,
             "{s1:?} {s2:?}"
         );
+        assert!(
+            s1.blocked_us < 1.0 && (s2.blocked_us - 300.0).abs() < 1.0,
+            "{s1:?} {s2:?}"
+        );
+        assert!((s2.network_us - 100.0).abs() < 1.0, "{s2:?}");
+        assert!((meter.cell(CellId(3)).physics_us - 70.0).abs() < 1.0);
         let [step, physics, overhead] = meter.percentiles();
         assert!((step.p50 - 400.0).abs() < 1.0, "{step:?}");
         assert!((physics.p50 - 200.0).abs() < 1.0, "{physics:?}");
@@ -287,7 +336,8 @@ mod tests {
             } else {
                 3000 + (ms - 3000) * 2
             };
-            meter.on_step(&report(iteration, [1, 1]), SessionTime(ms * MS));
+            let now = SessionTime(ms * MS);
+            meter.on_step(&report(iteration, [1, 1]), now, now);
         }
         let speed = meter.current_speed(Iteration(7000), SessionTime(5000 * MS));
         assert!((speed.real_time_factor - 2.0).abs() < 0.02, "{speed:?}");

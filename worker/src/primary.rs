@@ -17,6 +17,7 @@ use serde::Serialize;
 use transport::{Arrival, Destination, Link};
 
 use crate::clock::{SessionClock, wall_clock_us};
+use crate::history::RunHistory;
 use crate::meter::Meter;
 use crate::proof_files::ProofFiles;
 use crate::report::{self, Reporter};
@@ -24,7 +25,7 @@ use crate::secondary::{Chain, InputSender};
 use crate::status::StatusThread;
 
 /// Time between reports to observers.
-const REPORT_INTERVAL: Duration = Duration::from_millis(50);
+const REPORT_INTERVAL: Duration = Duration::from_millis(100);
 /// Time between reports of affinity when nothing changes.
 const AFFINITY_INTERVAL: Duration = Duration::from_secs(1);
 
@@ -37,6 +38,9 @@ pub struct PrimaryDriver<L: Link> {
     inputs: InputSender<PrimaryInput>,
     pending: Receiver<PrimaryInput>,
     meter: Meter,
+    history: RunHistory,
+    /// When the last message arrived.
+    arrived_at: SessionTime,
     topics_at_start: Vec<TopicReport>,
     reporter: Reporter,
     proof: ProofFiles,
@@ -60,6 +64,8 @@ impl<L: Link> PrimaryDriver<L> {
         status.attach(inputs.clone(), proof.messages.take());
         Self {
             meter: Meter::new(primary.settings().step_size),
+            history: RunHistory::default(),
+            arrived_at: SessionTime(0),
             topics_at_start: primary.settings().topics.clone(),
             link,
             primary,
@@ -112,7 +118,10 @@ impl<L: Link> PrimaryDriver<L> {
         let now = self.clock.now();
         let deadline = self.primary.deadline();
         let wake = deadline.map_or(self.next_report, |at| at.min(self.next_report));
-        match self.link.receive(Some(wake.since(now))) {
+        let received = self.link.receive(Some(wake.since(now)));
+        self.arrived_at = self.clock.now();
+        self.meter.on_idle(self.arrived_at.since(now));
+        match received {
             Ok(Some(arrival)) => {
                 self.on_arrival(arrival);
                 self.pass_deadline(false);
@@ -268,6 +277,9 @@ impl<L: Link> PrimaryDriver<L> {
             sender: PeerName::primary(),
             body,
         });
+        if topic == topic::STEP {
+            self.meter.on_published(self.clock.now());
+        }
         if let Err(error) = self.link.send(to, topic, &bytes) {
             // A secondary that is missed is sent its step again, or is lost by its deadlines.
             tracing::debug!(topic, "message not sent: {}", Chain(&error));
@@ -277,6 +289,7 @@ impl<L: Link> PrimaryDriver<L> {
     fn observe(&mut self, message: PrimaryToObservers) {
         match &message {
             PrimaryToObservers::Event(event) => {
+                self.history.on_event(event);
                 let iteration = event.iteration.0;
                 match event.severity {
                     Severity::Info => tracing::info!(iteration, "{}", event.text),
@@ -317,7 +330,8 @@ impl<L: Link> PrimaryDriver<L> {
     }
 
     fn on_step_done(&mut self, report: &StepReport) {
-        self.meter.on_step(report, self.clock.now());
+        let now = self.clock.now();
+        self.meter.on_step(report, self.arrived_at, now);
         self.status.step_done(report);
         if report.rearranged {
             // Observers see who hosts what with the next report.
@@ -336,6 +350,10 @@ impl<L: Link> PrimaryDriver<L> {
             return Reply::Topics(self.primary.settings().topics.clone());
         }
         let now = self.clock.now();
+        if *command == Command::History {
+            let stats = self.reporter.stats(&self.primary, &mut self.meter, now);
+            return Reply::History(Box::new(self.history.all(&stats, now)));
+        }
         Reply::Snapshot(Box::new(self.reporter.snapshot(
             &self.primary,
             &mut self.meter,
@@ -352,21 +370,33 @@ impl<L: Link> PrimaryDriver<L> {
     fn publish_reports(&mut self) {
         let now = self.clock.now();
         self.next_report = now + REPORT_INTERVAL;
+        let is_watched = self.status.is_watched();
+        if !is_watched && !self.history.is_due(now) {
+            return;
+        }
         let stats = self.reporter.stats(&self.primary, &mut self.meter, now);
+        if self.history.is_due(now) {
+            self.history.sample(&stats, now);
+        }
+        if !is_watched {
+            return;
+        }
         let peers = self.reporter.peers(&self.primary, &self.meter, now);
         self.status.observe(PrimaryToObservers::Clock(Clock {
             iteration: self.primary.iteration(),
             sim_time: self.primary.sim_time(),
             paused: stats.paused,
         }));
-        self.status
-            .observe(PrimaryToObservers::Stats { stats, peers });
+        self.status.observe(PrimaryToObservers::Stats {
+            stats: Box::new(stats),
+            peers,
+        });
         self.status
             .observe(PrimaryToObservers::Poses(report::performers(&self.primary)));
         if now >= self.next_affinity {
             self.next_affinity = now + AFFINITY_INTERVAL;
             self.status.observe(PrimaryToObservers::Affinity(
-                self.reporter.levels(&self.primary),
+                self.reporter.levels(&self.primary, &self.meter),
             ));
         }
     }

@@ -81,7 +81,7 @@ impl Reporter {
         Snapshot {
             stats: self.stats(primary, meter, now),
             peers: self.peers(primary, meter, now),
-            levels: self.levels(primary),
+            levels: self.levels(primary, meter),
             performers: performers(primary),
         }
     }
@@ -95,6 +95,11 @@ impl Reporter {
             crate::meter::Speed::default()
         };
         let [step_us, physics_us, overhead_us] = meter.percentiles();
+        let (split, recent_step_us) = if state == RunState::Running {
+            meter.recent(now)
+        } else {
+            Default::default()
+        };
         let settings = primary.settings();
         let here = primary.roster().len() as u32;
         Stats {
@@ -107,6 +112,9 @@ impl Reporter {
             real_time_factor_asked: settings.real_time_factor,
             steps_per_s: speed.steps_per_s,
             step_us,
+            recent_step_us,
+            split,
+            steps: meter.steps(),
             physics_us,
             overhead_us,
             digest: primary.digest(),
@@ -140,7 +148,7 @@ impl Reporter {
     }
 
     /// Returns the levels in world order, each world's default cell first when it has performers.
-    pub fn levels(&self, primary: &Primary) -> Vec<LevelReport> {
+    pub fn levels(&self, primary: &Primary, meter: &Meter) -> Vec<LevelReport> {
         let plan = primary.plan();
         let cells = plan
             .cells
@@ -163,6 +171,9 @@ impl Reporter {
                 ghosts: names(plan, &primary.membership().ghosts(id).collect::<Vec<_>>()),
                 hand_offs: primary.hand_offs_to(id),
                 models_loaded: self.models_loaded(primary, id),
+                physics_us: meter.cell(id).physics_us,
+                systems_us: meter.cell(id).systems_us,
+                sensors_us: meter.cell(id).sensors_us,
             })
             .collect()
     }
@@ -289,6 +300,11 @@ impl Reporter {
             levels: Vec::new(),
             performers: Vec::new(),
             physics_us: 0.0,
+            systems_us: 0.0,
+            sensors_us: 0.0,
+            busy_us: 0.0,
+            network_us: 0.0,
+            blocked_us: 0.0,
             wait_us: 0.0,
             last_share: 0.0,
             blocking: false,
@@ -388,6 +404,11 @@ fn peer_report(
         levels: hosted_levels(primary, name),
         performers,
         physics_us: measured.physics_us,
+        systems_us: measured.systems_us,
+        sensors_us: measured.sensors_us,
+        busy_us: measured.busy_us,
+        network_us: measured.network_us,
+        blocked_us: measured.blocked_us,
         wait_us: measured.wait_us,
         last_share: measured.last_share,
         blocking: false,

@@ -5,6 +5,7 @@
 
 mod backlog;
 mod publishing;
+mod watchers;
 
 use std::sync::Arc;
 use std::sync::mpsc::{self, Sender};
@@ -79,6 +80,11 @@ impl StatusThread {
     /// Returns a handle for data that does not come by a socket.
     pub fn data_feed(&self) -> DataFeed {
         DataFeed(self.orders.clone())
+    }
+
+    /// Tells whether anyone listens to figures.
+    pub fn is_watched(&self) -> bool {
+        self.backlog.is_watched()
     }
 
     /// Hands a message over to be published; never waits.

@@ -174,6 +174,7 @@ fn can_be_scheduled(command: &Command) -> bool {
         | Command::Interrupt
         | Command::Ping
         | Command::Snapshot
+        | Command::History
         | Command::Layout
         | Command::Topics => false,
     }

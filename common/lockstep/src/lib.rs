@@ -31,6 +31,8 @@ pub use balance::{Balance, BalanceSettings, Move};
 pub use bounds::Bounds;
 pub use membership::{Changes, LoadRule, Membership, Passage, Rules};
 pub use plan::{CellPlan, LevelPlan, PerformerPlan, Plan};
-pub use primary::{PeerTiming, Primary, PrimaryInput, PrimaryOutput, Settings, StepReport};
+pub use primary::{
+    CellTiming, PeerTiming, Primary, PrimaryInput, PrimaryOutput, Settings, StepReport,
+};
 pub use register::Register;
 pub use secondary::{Secondary, SecondaryInput, SecondaryOutput, SecondarySettings, StepWork};

@@ -45,7 +45,7 @@ use crate::plan::Plan;
 use crate::register::Register;
 use crate::roster::Roster;
 
-pub use interface::{PeerTiming, PrimaryInput, PrimaryOutput, Settings, StepReport};
+pub use interface::{CellTiming, PeerTiming, PrimaryInput, PrimaryOutput, Settings, StepReport};
 
 use changing::Pending;
 use distribution::Distribution;

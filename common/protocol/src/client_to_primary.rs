@@ -153,6 +153,8 @@ pub enum Command {
     Ping,
     /// Asks for all figures of this moment.
     Snapshot,
+    /// Asks for what was: events, figures of the last minutes, how long steps took.
+    History,
     /// Asks for what stands still: boxes of levels and outlines of static models.
     Layout,
 }
@@ -244,14 +246,16 @@ impl Command {
             Self::Publish { topic, .. } => format!("publish {topic}"),
             Self::CallService { service, .. } => format!("call {service}"),
             Self::Stop | Self::Interrupt => "stop".to_owned(),
-            Self::Ping | Self::Snapshot | Self::Layout | Self::Topics => return None,
+            Self::Ping | Self::Snapshot | Self::History | Self::Layout | Self::Topics => {
+                return None;
+            }
         })
     }
 
     /// Tells whether this only asks and changes nothing.
     pub fn only_asks(&self) -> bool {
         match self {
-            Self::Ping | Self::Snapshot | Self::Layout | Self::Topics => true,
+            Self::Ping | Self::Snapshot | Self::History | Self::Layout | Self::Topics => true,
             Self::Play
             | Self::Pause
             | Self::Step { .. }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::id::{Iteration, RequestId};
-use crate::report::{Layout, Snapshot, TopicReport};
+use crate::report::{History, Layout, Snapshot, TopicReport};
 
 /// The reply to a request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -31,6 +31,8 @@ pub enum Reply {
     },
     /// All figures of this moment.
     Snapshot(Box<Snapshot>),
+    /// What was.
+    History(Box<History>),
     /// What stands still.
     Layout(Box<Layout>),
     /// The topics of systems and sensors, by name.

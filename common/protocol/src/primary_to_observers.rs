@@ -19,7 +19,7 @@ pub enum PrimaryToObservers {
     /// Figures of the run and of every peer. On `/stats`.
     Stats {
         /// The run.
-        stats: Stats,
+        stats: Box<Stats>,
         /// Its peers, the primary first, then by name.
         peers: Vec<PeerReport>,
     },

@@ -1,5 +1,7 @@
 //! The figures that people and scripts read; field names are those of the JSON output.
 
+mod history;
+
 use serde::{Deserialize, Serialize};
 
 use crate::digest::Digest;
@@ -7,11 +9,15 @@ use crate::exit::Outcome;
 use crate::id::PeerName;
 use crate::peer::Role;
 
+pub use history::{EVENTS_MAX, History, HistorySample, SAMPLES_MAX, Split, StepHistogram};
+
 /// Percentiles of a time \[us\].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Percentiles {
     /// Median.
     pub p50: f64,
+    /// 90th percentile.
+    pub p90: f64,
     /// 99th percentile.
     pub p99: f64,
     /// The largest.
@@ -39,6 +45,12 @@ pub struct Stats {
     pub steps_per_s: f64,
     /// From publishing a step to the last ack, over the whole run \[us\].
     pub step_us: Percentiles,
+    /// The same over the last second, of at most the last 1,000 steps \[us\].
+    pub recent_step_us: Percentiles,
+    /// Where the time of an iteration went, over the last second.
+    pub split: Split,
+    /// How long the steps of the whole run took.
+    pub steps: StepHistogram,
     /// The longest physics of any secondary, over the whole run \[us\].
     pub physics_us: Percentiles,
     /// Step without that physics: wire, waiting and the primary, over the whole run \[us\].
@@ -127,6 +139,18 @@ pub struct PeerReport {
     pub performers: Vec<String>,
     /// Its physics per step, smoothed \[us\].
     pub physics_us: f64,
+    /// Its systems per step, smoothed \[us\].
+    pub systems_us: f64,
+    /// Its sensors per step, smoothed \[us\].
+    pub sensors_us: f64,
+    /// From receiving a step to answering it, smoothed \[us\].
+    pub busy_us: f64,
+    /// Its answer's time on the way and in queues: time to answer without the work, smoothed
+    /// \[us\].
+    pub network_us: f64,
+    /// How much shorter steps would have been without it: from the last answer but one to its
+    /// own, smoothed \[us\].
+    pub blocked_us: f64,
     /// Time per step that it waited for the others, smoothed \[us\].
     pub wait_us: f64,
     /// The part of recent steps in which it answered last, 0 to 1.
@@ -156,7 +180,7 @@ pub enum PeerState {
 }
 
 /// One level, and with it its cell; the default cell of a world is reported as `default`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LevelReport {
     /// The level's name.
     pub name: String,
@@ -179,6 +203,12 @@ pub struct LevelReport {
     pub hand_offs: u64,
     /// Static models in its cell that levels brought there.
     pub models_loaded: Vec<String>,
+    /// Physics of its cell per step, smoothed \[us\].
+    pub physics_us: f64,
+    /// Systems of its cell per step, smoothed \[us\].
+    pub systems_us: f64,
+    /// Sensors of its cell per step, smoothed \[us\].
+    pub sensors_us: f64,
 }
 
 /// One performer.

@@ -14,11 +14,13 @@ pub enum ProtocolVersion {
     V2,
     /// Commands to models, spawning, topics, systems of worlds, resets.
     V3,
+    /// Where the time goes: split, figures of cells and of the past.
+    V4,
 }
 
 impl ProtocolVersion {
     /// The version that this build speaks.
-    pub const CURRENT: Self = Self::V3;
+    pub const CURRENT: Self = Self::V4;
 }
 
 impl From<ProtocolVersion> for u16 {
@@ -27,6 +29,7 @@ impl From<ProtocolVersion> for u16 {
             ProtocolVersion::V1 => 1,
             ProtocolVersion::V2 => 2,
             ProtocolVersion::V3 => 3,
+            ProtocolVersion::V4 => 4,
         }
     }
 }
@@ -49,6 +52,7 @@ impl TryFrom<u16> for ProtocolVersion {
             1 => Ok(Self::V1),
             2 => Ok(Self::V2),
             3 => Ok(Self::V3),
+            4 => Ok(Self::V4),
             number => Err(UnknownVersion {
                 number,
                 known: Self::CURRENT.into(),

@@ -1,6 +1,6 @@
 //! What reaches the view: the run by [`Feed`], the user by [`Key`], and time.
 
-use protocol::report::{Layout, Snapshot, TopicReport};
+use protocol::report::{History, Layout, Snapshot, TopicReport};
 use protocol::{Command, Iteration, PrimaryToObservers};
 
 use super::ended::RunEnded;
@@ -8,10 +8,6 @@ use super::start_up::StartUp;
 
 /// Something that happened.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "events are moved once, from the loop to the model"
-)]
 pub enum Event {
     /// News of the run.
     Feed(Feed),
@@ -43,6 +39,8 @@ pub enum Feed {
     Status(PrimaryToObservers),
     /// Full state, at the start and after a reconnect.
     Snapshot(Box<Snapshot>),
+    /// What was before the view came.
+    History(Box<History>),
     /// Boxes of levels and static models, once.
     Layout(Box<Layout>),
     /// The topics of the worlds, by name.

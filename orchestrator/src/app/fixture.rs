@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use protocol::primary_to_observers::{Event as RunEvent, Severity};
 use protocol::report::{
-    EventCounts, Layout, LevelOutline, LevelReport, ModelOutline, PeerReport, PeerState,
-    Percentiles, PerformerReport, RefusedCounts, RunState, SecondarySummary, Snapshot, Stats,
-    Summary, TopicReport,
+    EventCounts, History, HistorySample, Layout, LevelOutline, LevelReport, ModelOutline,
+    PeerReport, PeerState, Percentiles, PerformerReport, RefusedCounts, RunState, SecondarySummary,
+    Snapshot, Split, Stats, StepHistogram, Summary, TopicReport,
 };
 use protocol::{Digest, Iteration, Outcome, PrimaryToObservers, Role, SessionTime};
 
@@ -98,12 +98,10 @@ pub(crate) fn feed(model: &mut Model, feed: Feed) {
 
 fn feeds() -> Vec<Feed> {
     let mut feeds = vec![Feed::Connected, Feed::Layout(Box::new(layout()))];
-    for sample in 0..60 {
-        feeds.push(Feed::Status(PrimaryToObservers::Stats {
-            stats: sampled(sample),
-            peers: peers(),
-        }));
-    }
+    feeds.push(Feed::History(Box::new(History {
+        samples: (0..60).map(sampled).collect(),
+        ..History::default()
+    })));
     feeds.push(Feed::Snapshot(Box::new(Snapshot {
         stats: stats(),
         peers: peers(),
@@ -116,18 +114,53 @@ fn feeds() -> Vec<Feed> {
     feeds
 }
 
-fn sampled(sample: u32) -> Stats {
+fn sampled(sample: u32) -> HistorySample {
     let wave = (f64::from(sample) * 0.35).sin();
-    Stats {
+    let split = split();
+    HistorySample {
+        age_s: f64::from(60 - sample),
         iteration: 12_000 + u64::from(sample),
-        steps_per_s: 980.0 + 30.0 * wave,
+        real_time_factor: 0.97 + 0.03 * wave,
         step_us: Percentiles {
             p50: 400.0 + 40.0 * wave,
+            p90: 700.0 + 60.0 * wave,
             p99: 1_150.0 + 180.0 * (f64::from(sample) * 0.21).cos(),
             max: 4_200.0,
         },
-        ..stats()
+        split: Split {
+            physics_us: split.physics_us + 30.0 * wave,
+            pace_us: split.pace_us - 30.0 * wave,
+            ..split
+        },
     }
+}
+
+/// Where the time of an iteration goes: physics alone takes almost all of it.
+fn split() -> Split {
+    Split {
+        physics_us: 621.0,
+        systems_us: 24.0,
+        sensors_us: 61.0,
+        cell_us: 38.0,
+        network_us: 182.0,
+        primary_us: 73.0,
+        pace_us: 21.0,
+    }
+}
+
+/// How long twelve thousand steps took: most about 400 us, a few ten times as long.
+fn steps() -> StepHistogram {
+    let mut bars = [0; StepHistogram::BARS];
+    for step in 0..12_345_u64 {
+        let spread = (step % 97) * (step % 89);
+        let tail = if step % 211 == 0 {
+            2_000 + step % 1_500
+        } else {
+            0
+        };
+        bars[StepHistogram::bar_of((330 + spread / 40 + tail) * 1_000)] += 1;
+    }
+    StepHistogram::of_bars(&bars)
 }
 
 /// Figures of the run.
@@ -141,18 +174,29 @@ pub(crate) fn stats() -> Stats {
         real_time_factor: 0.98,
         real_time_factor_asked: 1.0,
         steps_per_s: 980.2,
+        recent_step_us: Percentiles {
+            p50: 420.0,
+            p90: 731.0,
+            p99: 1_180.0,
+            max: 2_010.0,
+        },
+        split: split(),
+        steps: steps(),
         step_us: Percentiles {
             p50: 412.0,
+            p90: 720.0,
             p99: 1_203.0,
             max: 4_210.0,
         },
         physics_us: Percentiles {
             p50: 310.0,
+            p90: 560.0,
             p99: 980.0,
             max: 3_900.0,
         },
         overhead_us: Percentiles {
             p50: 98.0,
+            p90: 150.0,
             p99: 240.0,
             max: 700.0,
         },
@@ -180,6 +224,11 @@ fn peer(name: &str, role: Role, host: &str, pid: u32) -> PeerReport {
         levels: Vec::new(),
         performers: Vec::new(),
         physics_us: 0.0,
+        systems_us: 0.0,
+        sensors_us: 0.0,
+        busy_us: 0.0,
+        network_us: 0.0,
+        blocked_us: 0.0,
         wait_us: 0.0,
         last_share: 0.0,
         blocking: false,
@@ -198,6 +247,10 @@ pub(crate) fn peers() -> Vec<PeerReport> {
             levels: vec!["west".to_owned(), "dock".to_owned()],
             performers: vec!["ball".to_owned(), "box".to_owned()],
             physics_us: 121.4,
+            systems_us: 9.2,
+            busy_us: 142.0,
+            network_us: 51.0,
+            blocked_us: 20.3,
             wait_us: 204.8,
             last_share: 0.38,
             cpu: 0.41,
@@ -211,6 +264,11 @@ pub(crate) fn peers() -> Vec<PeerReport> {
             levels: vec!["east".to_owned()],
             performers: vec!["rover_1".to_owned(), "rover_2".to_owned()],
             physics_us: 305.9,
+            systems_us: 11.4,
+            sensors_us: 13.1,
+            busy_us: 340.0,
+            network_us: 78.0,
+            blocked_us: 180.2,
             wait_us: 12.0,
             last_share: 0.62,
             blocking: true,
@@ -236,6 +294,9 @@ pub(crate) fn levels() -> Vec<LevelReport> {
             ghosts: owned(ghosts),
             hand_offs: 0,
             models_loaded: owned(models),
+            physics_us: 60.7 * performers.len() as f64,
+            systems_us: 4.0 * performers.len() as f64,
+            sensors_us: 0.0,
         }
     };
     vec![
@@ -248,6 +309,8 @@ pub(crate) fn levels() -> Vec<LevelReport> {
         ),
         LevelReport {
             hand_offs: 1,
+            physics_us: 290.3,
+            sensors_us: 13.1,
             ..level("east", "s2", &["rover_1", "rover_2"], &[], &["conveyor"])
         },
         level("dock", "s1", &[], &[], &[]),

@@ -1,90 +1,94 @@
-//! [`LatencyHistory`]: recent figures of the time that steps take.
+//! [`LatencyHistory`]: where the time of iterations went in the last minutes, second by second.
 
 use std::collections::VecDeque;
 
-use protocol::report::Stats;
+use protocol::SessionTime;
+use protocol::report::{HistorySample, Percentiles, SAMPLES_MAX, Split, Stats};
 
-/// The largest number of samples that are kept; ten minutes at one per second.
-pub const SAMPLES_MAX: usize = 600;
+/// Time between two samples of the view's own \[s\].
+const INTERVAL_S: f64 = 1.0;
+/// How much earlier than the interval a sample may come \[s\]; figures come ten times a second.
+const SLACK_S: f64 = 0.05;
 
-/// The largest number of bars in a histogram.
-pub const BARS_MAX: usize = 12;
-
-/// One sample of the run's figures; times in \[us\].
+/// The figures of one second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sample {
-    /// Median of a step, over the run until then.
-    pub step_p50: f64,
-    /// 99th percentile of a step, over the run until then.
-    pub step_p99: f64,
-    /// Real time per iteration, over the second before.
-    pub period: f64,
+    /// When it ended, since the view began; negative before that \[s\].
+    pub at_s: f64,
+    /// Time of its steps \[us\].
+    pub step_us: Percentiles,
+    /// Where the time of its iterations went.
+    pub split: Split,
+    /// Simulated over real time.
+    pub real_time_factor: f64,
 }
 
-/// Recent samples, oldest first.
+/// Samples of the last minutes, oldest first.
 #[derive(Clone, Debug, Default)]
 pub struct LatencyHistory {
     samples: VecDeque<Sample>,
     iteration: u64,
 }
 
-/// One bar of a histogram.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Bar {
-    /// Least value that counts here \[us\].
-    pub from: f64,
-    /// How many samples.
-    pub count: usize,
-}
-
 impl LatencyHistory {
-    /// Takes a sample, unless time stood still since the last one.
-    pub fn record(&mut self, stats: &Stats) {
-        let advanced = stats.iteration != std::mem::replace(&mut self.iteration, stats.iteration);
-        if !advanced || stats.steps_per_s.is_nan() || stats.steps_per_s <= 0.0 {
+    /// Takes a sample when one is due, unless time stood still since the last one.
+    pub fn record(&mut self, stats: &Stats, now: SessionTime) {
+        let at_s = seconds(now);
+        let is_due = self
+            .samples
+            .back()
+            .is_none_or(|last| at_s - last.at_s >= INTERVAL_S - SLACK_S);
+        if !is_due || stats.iteration == self.iteration {
             return;
         }
-        if self.samples.len() == SAMPLES_MAX {
-            self.samples.pop_front();
+        self.iteration = stats.iteration;
+        if stats.split.period_us() > 0.0 {
+            self.push(Sample {
+                at_s,
+                step_us: stats.recent_step_us,
+                split: stats.split,
+                real_time_factor: stats.real_time_factor,
+            });
         }
-        self.samples.push_back(Sample {
-            step_p50: stats.step_us.p50,
-            step_p99: stats.step_us.p99,
-            period: 1e6 / stats.steps_per_s,
-        });
+    }
+
+    /// Puts what the run remembers in the place of what was recorded until then.
+    pub fn recall(&mut self, past: &[HistorySample], now: SessionTime) {
+        let own = std::mem::take(&mut self.samples);
+        let past = &past[past.len().saturating_sub(SAMPLES_MAX)..];
+        let mut last_s = f64::NEG_INFINITY;
+        for sample in past {
+            let at_s = seconds(now) - sample.age_s;
+            if at_s.is_finite() && at_s > last_s {
+                last_s = at_s;
+                self.push(Sample {
+                    at_s,
+                    step_us: sample.step_us,
+                    split: sample.split,
+                    real_time_factor: sample.real_time_factor,
+                });
+            }
+        }
+        for sample in own.into_iter().filter(|own| own.at_s > last_s + SLACK_S) {
+            self.push(sample);
+        }
     }
 
     /// Returns the samples, oldest first.
-    pub fn samples(&self) -> impl ExactSizeIterator<Item = &Sample> {
+    pub fn samples(&self) -> impl ExactSizeIterator<Item = &Sample> + DoubleEndedIterator {
         self.samples.iter()
     }
 
-    /// Returns how often iterations took how long \[us per iteration\], in bars of equal width
-    /// from the shortest to the longest.
-    pub fn histogram(&self, bars: usize) -> Vec<Bar> {
-        let bars = bars.min(BARS_MAX);
-        let periods = || self.samples.iter().map(|sample| sample.period);
-        let least = periods().fold(f64::INFINITY, f64::min);
-        let most = periods().fold(f64::NEG_INFINITY, f64::max);
-        if bars == 0 || !least.is_finite() || !most.is_finite() {
-            return Vec::new();
+    fn push(&mut self, sample: Sample) {
+        if self.samples.len() == SAMPLES_MAX {
+            self.samples.pop_front();
         }
-        let width = ((most - least) / bars as f64).max(1.0);
-        let mut histogram: Vec<Bar> = (0..bars)
-            .map(|index| Bar {
-                from: least + width * index as f64,
-                count: 0,
-            })
-            .collect();
-        for period in periods() {
-            let index = ((period - least) / width) as usize;
-            histogram[index.min(bars - 1)].count += 1;
-        }
-        while histogram.len() > 1 && histogram.last().is_some_and(|bar| bar.count == 0) {
-            histogram.pop();
-        }
-        histogram
+        self.samples.push_back(sample);
     }
+}
+
+fn seconds(time: SessionTime) -> f64 {
+    time.0 as f64 / 1e9
 }
 
 #[cfg(test)]
@@ -92,39 +96,54 @@ mod tests {
     use super::*;
     use crate::app::fixture;
 
-    fn history(rates: &[f64]) -> LatencyHistory {
-        let mut history = LatencyHistory::default();
-        for (index, rate) in rates.iter().enumerate() {
-            let stats = Stats {
-                iteration: index as u64 + 1,
-                steps_per_s: *rate,
-                ..fixture::stats()
-            };
-            history.record(&stats);
-        }
-        history
-    }
+    const SECOND: u64 = 1_000_000_000;
 
-    #[test]
-    fn samples_while_time_stands_still_are_not_taken() {
-        let mut history = history(&[1000.0]);
-        history.record(&Stats {
-            iteration: 1,
+    fn record(history: &mut LatencyHistory, iteration: u64, at_ms: u64) {
+        let stats = Stats {
+            iteration,
             ..fixture::stats()
-        });
-        assert_eq!(history.samples().len(), 1);
+        };
+        history.record(&stats, SessionTime(at_ms * 1_000_000));
+    }
+
+    fn past(ages_s: &[f64]) -> Vec<HistorySample> {
+        let one = |age_s: &f64| HistorySample {
+            age_s: *age_s,
+            ..HistorySample::default()
+        };
+        ages_s.iter().map(one).collect()
+    }
+
+    fn times(history: &LatencyHistory) -> Vec<f64> {
+        history.samples().map(|sample| sample.at_s).collect()
     }
 
     #[test]
-    fn every_sample_is_in_one_bar() {
-        let histogram = history(&[1000.0, 1000.0, 500.0, 250.0]).histogram(3);
-        let counts: Vec<usize> = histogram.iter().map(|bar| bar.count).collect();
-        assert_eq!(counts, [2, 1, 1]);
-        assert_eq!(histogram[0].from, 1000.0);
+    fn there_is_a_sample_per_second_and_none_while_time_stands_still() {
+        let mut history = LatencyHistory::default();
+        for tenth in 0..30 {
+            record(&mut history, tenth + 1, tenth * 100);
+        }
+        record(&mut history, 21, 9_000);
+        assert_eq!(times(&history), [0.0, 1.0, 2.0]);
     }
 
     #[test]
-    fn no_samples_make_no_bars() {
-        assert_eq!(history(&[]).histogram(5), []);
+    fn the_past_of_a_run_comes_before_what_the_view_saw() {
+        let mut history = LatencyHistory::default();
+        record(&mut history, 1, 4_000);
+        record(&mut history, 2, 6_000);
+        history.recall(&past(&[8.0, 1.0]), SessionTime(5 * SECOND));
+        assert_eq!(times(&history), [-3.0, 4.0, 6.0]);
+    }
+
+    #[test]
+    fn a_past_without_order_or_end_is_bounded() {
+        let mut history = LatencyHistory::default();
+        history.recall(&past(&[f64::NAN, 3.0, 5.0, f64::INFINITY]), SessionTime(0));
+        assert_eq!(times(&history), [-3.0]);
+        let many: Vec<f64> = (0..5_000).rev().map(f64::from).collect();
+        history.recall(&past(&many), SessionTime(0));
+        assert_eq!(history.samples().len(), SAMPLES_MAX);
     }
 }

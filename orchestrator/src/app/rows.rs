@@ -176,7 +176,17 @@ impl Row for PeerReport {
         by("physics us|phys us", |a, b| {
             a.physics_us.total_cmp(&b.physics_us)
         }),
+        by("systems us|sys us", |a, b| {
+            a.systems_us.total_cmp(&b.systems_us)
+        }),
+        by("sensors us|sens us", |a, b| {
+            a.sensors_us.total_cmp(&b.sensors_us)
+        }),
+        by("network us|net us", |a, b| {
+            a.network_us.total_cmp(&b.network_us)
+        }),
         by("wait us", |a, b| a.wait_us.total_cmp(&b.wait_us)),
+        by("costs us", |a, b| a.blocked_us.total_cmp(&b.blocked_us)),
         by("answers last", |a, b| a.last_share.total_cmp(&b.last_share)),
         by("cpu", |a, b| a.cpu.total_cmp(&b.cpu)),
         by("memory", |a, b| a.memory_bytes.cmp(&b.memory_bytes)),

@@ -110,6 +110,17 @@ impl<L: Line> Scrollback<L> {
         self.sifted_from > self.dropped
     }
 
+    /// Puts other lines in the place of all, as if they had come one by one; the filter stays.
+    pub fn replace(&mut self, lines: impl IntoIterator<Item = L>) {
+        (self.dropped, self.bytes, self.sifted_from) = (0, 0, 0);
+        (self.bottom, self.cursor) = (None, None);
+        self.lines.clear();
+        self.passing.clear();
+        for line in lines {
+            self.push(line);
+        }
+    }
+
     /// Returns how many lines pass the filter.
     pub fn len(&self) -> usize {
         self.passing.len()
@@ -286,6 +297,13 @@ impl<L: Line> Scrollback<L> {
         });
         end.max(rows.min(self.passing.len()))
     }
+}
+
+/// Returns how many of the first lines seen are the last ones of a past that was told later.
+pub fn overlap<L: PartialEq>(past: &[L], seen: &[L]) -> usize {
+    let most = seen.len().min(past.len());
+    let is_end = |count: &usize| past.ends_with(&seen[..*count]);
+    (0..=most).rev().find(is_end).unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -161,10 +161,10 @@ mod tests {
             peer
         });
         let message = PrimaryToObservers::Stats {
-            stats: Stats {
+            stats: Box::new(Stats {
                 state: RunState::Waiting,
                 ..fixture::stats()
-            },
+            }),
             peers: peers.collect(),
         };
         feed(model, Feed::Status(message));

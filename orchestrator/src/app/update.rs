@@ -3,6 +3,7 @@
 mod control;
 mod driving;
 mod feed;
+mod history;
 mod keys;
 mod looking;
 mod map;

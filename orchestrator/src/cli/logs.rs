@@ -12,14 +12,11 @@ pub struct LogArguments {
     /// Only the last lines, at most 10000 [default: 10000]
     #[arg(long, value_name = "N")]
     pub lines: Option<usize>,
-    /// Go on with lines as they come until the run has ended; JSON is one line each then
-    #[arg(long)]
-    pub follow: bool,
 }
 
 impl LogArguments {
     /// Tells whether anything was asked for that only logs have.
     pub fn is_given(&self) -> bool {
-        self.process.is_some() || self.lines.is_some() || self.follow
+        self.process.is_some() || self.lines.is_some()
     }
 }

@@ -105,6 +105,7 @@ impl Observer {
             News::Connected => {
                 self.send(Command::Layout);
                 self.send(Command::Snapshot);
+                self.send(Command::History);
                 self.send(Command::Topics);
                 if let Some(halt) = self.halt.take() {
                     self.send(halt);
@@ -175,6 +176,7 @@ impl Pending {
         let command = self.0.remove(&request)?;
         match reply {
             Reply::Snapshot(snapshot) => Some(Feed::Snapshot(snapshot)),
+            Reply::History(history) => Some(Feed::History(history)),
             Reply::Layout(layout) => Some(Feed::Layout(layout)),
             Reply::Topics(topics) => Some(Feed::Topics(topics)),
             Reply::Done { iteration, .. } => Some(Feed::Reply {

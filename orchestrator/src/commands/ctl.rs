@@ -26,10 +26,9 @@ pub(super) fn ctl(arguments: &CtlArguments) -> CommandResult {
             output::print(&format!("{run} {done} at iteration {iteration}\n"))
         }
         Reply::Failed { reason } => Err(Failed::message(ExitCode::Failure, reason)),
-        Reply::Snapshot(_) | Reply::Layout(_) | Reply::Topics(_) => Err(Failed::message(
-            ExitCode::Failure,
-            "the primary answered something else",
-        )),
+        Reply::Snapshot(_) | Reply::History(_) | Reply::Layout(_) | Reply::Topics(_) => Err(
+            Failed::message(ExitCode::Failure, "the primary answered something else"),
+        ),
     }
 }
 
@@ -64,6 +63,10 @@ fn done(command: &Command) -> &'static str {
         Command::MoveCell { .. } => "has the cell where it was wanted",
         Command::SetPerformer { .. } => "has the performer",
         Command::Stop | Command::Interrupt => "ends",
-        Command::Ping | Command::Snapshot | Command::Layout | Command::Topics => "answers",
+        Command::Ping
+        | Command::Snapshot
+        | Command::History
+        | Command::Layout
+        | Command::Topics => "answers",
     }
 }

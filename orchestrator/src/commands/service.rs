@@ -64,10 +64,9 @@ fn call(addressed: &Addressed<'_>, limit: Duration) -> CommandResult {
     match runtime()?.block_on(asked).map_err(from_ask)? {
         Reply::Done { .. } => output::print("data: true\n"),
         Reply::Failed { reason } => Err(Failed::message(ExitCode::Failure, reason)),
-        Reply::Snapshot(_) | Reply::Layout(_) | Reply::Topics(_) => Err(Failed::message(
-            ExitCode::Failure,
-            "the primary answered something else",
-        )),
+        Reply::Snapshot(_) | Reply::History(_) | Reply::Layout(_) | Reply::Topics(_) => Err(
+            Failed::message(ExitCode::Failure, "the primary answered something else"),
+        ),
     }
 }
 

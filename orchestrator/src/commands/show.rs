@@ -1,211 +1,161 @@
-//! `phalanx show`: one panel as text, CSV or JSON.
+//! `phalanx show`: one panel as text, CSV or JSON, without a terminal.
 
+mod events;
+mod figures;
 mod logs;
+mod screen;
+mod tables;
 
 use protocol::primary_to_client::Reply;
-use protocol::report::{LevelReport, PeerReport, PerformerReport, Snapshot, Stats};
-use protocol::{Command, ExitCode, PeerName};
+use protocol::report::{History, Layout, Snapshot, TopicReport};
+use protocol::{Command, ExitCode};
 
 use super::ctl::from_ask;
-use super::table::{Table, names};
-use super::{CommandResult, Failed, output, runtime, target};
-use crate::app::rows::state_of;
+use super::table::Table;
+use super::target::{self, Target};
+use super::{CommandResult, Failed, output, runtime};
+use crate::app::panel::Panel;
 use crate::cli::{ShowArguments, ShownPanel, TableFormat};
 
 /// Prints one panel of a run.
 pub(super) fn show(arguments: &ShowArguments) -> CommandResult {
     if arguments.panel == ShownPanel::Logs {
+        // They are read from files, also when the run has ended.
         return logs::show(arguments);
     }
     if arguments.logs.is_given() {
-        let message = "--process, --lines and --follow are for `phalanx show logs`";
+        let message = "--process and --lines are for `phalanx show logs`";
+        return Err(Failed::message(ExitCode::Usage, message));
+    }
+    if arguments.follow && arguments.panel != ShownPanel::Events {
+        let message = "--follow is for `phalanx show logs` and `phalanx show events`";
         return Err(Failed::message(ExitCode::Usage, message));
     }
     let target = target::find(arguments.run.as_deref())?;
-    let asked = target.ask(Command::Snapshot, arguments.timeout);
-    match runtime()?.block_on(asked).map_err(from_ask)? {
-        Reply::Snapshot(snapshot) => match arguments.format {
-            TableFormat::Text => output::print(&table(&snapshot, arguments.panel).render()),
-            TableFormat::Csv => output::print(&table(&snapshot, arguments.panel).csv()),
-            TableFormat::Json => json(&snapshot, arguments.panel),
-        },
-        Reply::Failed { reason } => Err(Failed::message(ExitCode::Failure, reason)),
-        Reply::Done { .. } | Reply::Layout(_) | Reply::Topics(_) => Err(Failed::message(
-            ExitCode::Failure,
-            "the primary answered something else",
-        )),
-    }
-}
-
-fn json(snapshot: &Snapshot, panel: ShownPanel) -> CommandResult {
-    match panel {
-        ShownPanel::Stats => output::print_json(&snapshot.stats),
-        ShownPanel::Peers => output::print_json(&snapshot.peers),
-        ShownPanel::Levels => output::print_json(&snapshot.levels),
-        ShownPanel::Performers => output::print_json(&snapshot.performers),
-        ShownPanel::Logs => unreachable!("logs are not in a snapshot"),
-    }
-}
-
-fn table(snapshot: &Snapshot, panel: ShownPanel) -> Table {
-    match panel {
-        ShownPanel::Stats => stats(&snapshot.stats),
-        ShownPanel::Peers => peers(&snapshot.peers),
-        ShownPanel::Levels => levels(&snapshot.levels),
-        ShownPanel::Performers => performers(&snapshot.performers),
-        ShownPanel::Logs => unreachable!("logs are not in a snapshot"),
-    }
-}
-
-fn stats(stats: &Stats) -> Table {
-    let asked = match stats.real_time_factor_asked {
-        0.0 => "as fast as possible".to_owned(),
-        factor => format!("{factor}"),
+    let ask = Ask {
+        target: &target,
+        arguments,
     };
-    let times = |times: protocol::report::Percentiles| {
-        format!(
-            "p50 {:.0} us, p99 {:.0} us, max {:.0} us",
-            times.p50, times.p99, times.max
-        )
+    match arguments.panel {
+        ShownPanel::Stats => ask.rows(&ask.snapshot()?.stats, tables::stats),
+        ShownPanel::Peers => ask.rows(&ask.snapshot()?.peers, |peers| tables::peers(peers)),
+        ShownPanel::Levels => ask.rows(&ask.snapshot()?.levels, |levels| tables::levels(levels)),
+        ShownPanel::Performers => {
+            ask.rows(&ask.snapshot()?.performers, |all| tables::performers(all))
+        }
+        ShownPanel::Topics => ask.rows(&ask.topics()?, |topics| tables::topics(topics)),
+        ShownPanel::Events if arguments.follow => events::follow(&target, arguments.format),
+        ShownPanel::Events => ask.rows(&ask.history()?.events, |all| tables::events(all)),
+        ShownPanel::Overview => ask.overview(),
+        ShownPanel::Latency => ask.latency(),
+        ShownPanel::Map => ask.map(),
+        ShownPanel::Logs => logs::show(arguments),
+    }
+}
+
+/// What is asked of a run, and how the answer is printed.
+struct Ask<'a> {
+    target: &'a Target,
+    arguments: &'a ShowArguments,
+}
+
+impl Ask<'_> {
+    fn snapshot(&self) -> Result<Snapshot, Failed> {
+        match self.reply(Command::Snapshot)? {
+            Reply::Snapshot(snapshot) => Ok(*snapshot),
+            other => Err(refused(other)),
+        }
+    }
+
+    fn history(&self) -> Result<History, Failed> {
+        match self.reply(Command::History)? {
+            Reply::History(history) => Ok(*history),
+            other => Err(refused(other)),
+        }
+    }
+
+    fn layout(&self) -> Result<Layout, Failed> {
+        match self.reply(Command::Layout)? {
+            Reply::Layout(layout) => Ok(*layout),
+            other => Err(refused(other)),
+        }
+    }
+
+    fn topics(&self) -> Result<Vec<TopicReport>, Failed> {
+        match self.reply(Command::Topics)? {
+            Reply::Topics(topics) => Ok(topics),
+            other => Err(refused(other)),
+        }
+    }
+
+    fn reply(&self, command: Command) -> Result<Reply, Failed> {
+        let asked = self.target.ask(command, self.arguments.timeout);
+        runtime()?.block_on(asked).map_err(from_ask)
+    }
+
+    /// Prints figures as they are, or a table of them.
+    fn rows<T: serde::Serialize>(&self, figures: &T, table: fn(&T) -> Table) -> CommandResult {
+        match self.arguments.format {
+            TableFormat::Text => output::print(&table(figures).render()),
+            TableFormat::Csv => output::print(&table(figures).csv()),
+            TableFormat::Json => output::print_json(figures),
+        }
+    }
+
+    fn overview(&self) -> CommandResult {
+        let (snapshot, history) = (self.snapshot()?, self.history()?);
+        let model = screen::model(self.target, snapshot.clone(), history);
+        match self.arguments.format {
+            TableFormat::Text => self.draw(model, Panel::Overview),
+            TableFormat::Csv => output::print(&figures::overview_table(&model).csv()),
+            TableFormat::Json => output::print_json(&figures::overview(&model, &snapshot)),
+        }
+    }
+
+    fn latency(&self) -> CommandResult {
+        let (snapshot, history) = (self.snapshot()?, self.history()?);
+        match self.arguments.format {
+            TableFormat::Text => {
+                let model = screen::model(self.target, snapshot, history);
+                self.draw(model, Panel::Latency)
+            }
+            TableFormat::Csv => output::print(&figures::latency_table(&history).csv()),
+            TableFormat::Json => output::print_json(&figures::latency(&snapshot, &history)),
+        }
+    }
+
+    fn map(&self) -> CommandResult {
+        let (snapshot, layout) = (self.snapshot()?, self.layout()?);
+        match self.arguments.format {
+            TableFormat::Text => {
+                let mut model = screen::model(self.target, snapshot, History::default());
+                screen::add_layout(&mut model, layout);
+                self.draw(model, Panel::Map)
+            }
+            TableFormat::Csv => {
+                output::print(&figures::map_table(&layout, &snapshot.performers).csv())
+            }
+            TableFormat::Json => output::print_json(&serde_json::json!({
+                "layout": layout,
+                "performers": snapshot.performers,
+            })),
+        }
+    }
+
+    fn draw(&self, model: crate::app::model::Model, panel: Panel) -> CommandResult {
+        let size = (self.arguments.width, self.arguments.height);
+        output::print(&screen::drawn(model, panel, size))
+    }
+}
+
+fn refused(reply: Reply) -> Failed {
+    let reason = match reply {
+        Reply::Failed { reason } => reason,
+        Reply::Done { .. }
+        | Reply::Snapshot(_)
+        | Reply::History(_)
+        | Reply::Layout(_)
+        | Reply::Topics(_) => "the primary answered something else".to_owned(),
     };
-    let mut table = Table::new(&["WORLD", &stats.world]);
-    let mut row = |name: &str, value: String| table.row([name.to_owned(), value]);
-    row("STATE", format!("{:?}", stats.state).to_lowercase());
-    row("ITERATION", stats.iteration.to_string());
-    row("SIM TIME", format!("{:.3} s", stats.sim_time_s));
-    row(
-        "REAL TIME",
-        format!("{:.2}x (asked: {asked})", stats.real_time_factor),
-    );
-    row("STEPS", format!("{:.0}/s", stats.steps_per_s));
-    row("STEP", times(stats.step_us));
-    row("PHYSICS", times(stats.physics_us));
-    row("OVERHEAD", times(stats.overhead_us));
-    row("DIGEST", stats.digest.to_string());
-    row("REFUSED", format!("{} messages", stats.refused.total()));
-    table
-}
-
-fn peers(peers: &[PeerReport]) -> Table {
-    let mut table = Table::new(&[
-        "PEER",
-        "ROLE",
-        "STATE",
-        "PID",
-        "HOST",
-        "BEAT MS",
-        "RTT US",
-        "PHYSICS US",
-        "WAIT US",
-        "BLOCKS",
-        "LEVELS",
-        "PERFORMERS",
-    ]);
-    for peer in peers {
-        table.row([
-            peer.name.to_string(),
-            peer.role.to_string(),
-            format!("{:?}", peer.state).to_lowercase(),
-            peer.pid.to_string(),
-            peer.host.clone(),
-            format!("{:.0}", peer.heartbeat_age_ms),
-            peer.round_trip_us
-                .map_or_else(|| "-".to_owned(), |us| us.to_string()),
-            format!("{:.0}", peer.physics_us),
-            format!("{:.0}", peer.wait_us),
-            if peer.blocking { "yes" } else { "-" }.to_owned(),
-            names(&peer.levels),
-            peer.performers.len().to_string(),
-        ]);
-    }
-    table
-}
-
-fn levels(levels: &[LevelReport]) -> Table {
-    let mut table = Table::new(&[
-        "LEVEL",
-        "WORLD",
-        "STATE",
-        "OWNER",
-        "PERFORMERS",
-        "GHOSTS",
-        "HAND-OFFS",
-        "MODELS",
-    ]);
-    for level in levels {
-        table.row([
-            level.name.clone(),
-            level.world.clone(),
-            state_of(level).to_owned(),
-            owner(level.owner.as_ref()),
-            names(&level.performers),
-            names(&level.ghosts),
-            level.hand_offs.to_string(),
-            names(&level.models_loaded),
-        ]);
-    }
-    table
-}
-
-fn performers(performers: &[PerformerReport]) -> Table {
-    let mut table = Table::new(&[
-        "PERFORMER",
-        "OWNER",
-        "LEVEL",
-        "ACTIVATES",
-        "X",
-        "Y",
-        "Z",
-        "HAND-OFFS",
-    ]);
-    for performer in performers {
-        let [x, y, z] = performer
-            .position
-            .map(|coordinate| format!("{coordinate:.3}"));
-        table.row([
-            performer.name.clone(),
-            owner(performer.owner.as_ref()),
-            performer.level.clone(),
-            names(&performer.levels),
-            x,
-            y,
-            z,
-            performer.hand_offs.to_string(),
-        ]);
-    }
-    table
-}
-
-fn owner(name: Option<&PeerName>) -> String {
-    name.map_or_else(|| "-".to_owned(), ToString::to_string)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::app::fixture;
-
-    #[test]
-    fn levels_say_what_is_in_them_and_what_stands_still() {
-        assert_eq!(
-            levels(&fixture::levels()).render(),
-            "\
-LEVEL  WORLD      STATE      OWNER  PERFORMERS       GHOSTS   HAND-OFFS  MODELS
-west   warehouse  active     s1     ball,box         rover_1  0          shelf_1,shelf_2
-east   warehouse  active     s2     rover_1,rover_2  -        1          conveyor
-dock   warehouse  stand-by   s1     -                -        0          -
-yard   warehouse  suspended  s1     crate            -        0          -
-"
-        );
-    }
-
-    #[test]
-    fn performers_are_listed_with_their_hand_offs() {
-        let csv = performers(&fixture::performers()).csv();
-        assert!(csv.starts_with("performer,owner,level,activates,x,y,z,hand_offs\r\n"));
-        assert!(
-            csv.contains("rover_1,s2,east,\"east,west\",1.250,-2.000,0.150,1\r\n"),
-            "{csv}"
-        );
-    }
+    Failed::message(ExitCode::Failure, reason)
 }

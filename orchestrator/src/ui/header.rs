@@ -11,6 +11,8 @@ use ratatui::widgets::Widget;
 use super::text;
 use super::theme::Theme;
 use crate::app::model::{Connection, Model};
+use crate::app::panel::Panel;
+use crate::app::verdict::{Culprit, Verdict};
 
 /// A figure; those of the highest rank are left out first.
 struct Figure {
@@ -106,16 +108,18 @@ fn second_row(stats: &Stats, theme: Theme) -> Vec<Figure> {
     let factor = format!("{} of {asked}", text::decimal(stats.real_time_factor, 2));
     let rate = format!("{}/s", text::micros(stats.steps_per_s));
     let digest: String = stats.digest.to_string().chars().take(8).collect();
-    let mut step = figure(
-        theme,
-        "step p50",
-        format!("{} us", text::micros(stats.step_us.p50)),
-    );
+    let has_recent = stats.recent_step_us.max > 0.0;
+    let times = if has_recent {
+        stats.recent_step_us
+    } else {
+        stats.step_us
+    };
+    let mut step = figure(theme, "step p50", format!("{} us", text::micros(times.p50)));
     step.push(Span::raw(" "));
     step.extend(figure(
         theme,
         "p99",
-        format!("{} us", text::micros(stats.step_us.p99)),
+        format!("{} us", text::micros(times.p99)),
     ));
     let mut row = vec![
         Figure {
@@ -131,10 +135,21 @@ fn second_row(stats: &Stats, theme: Theme) -> Vec<Figure> {
             spans: step,
         },
         Figure {
-            rank: 2,
+            rank: 3,
             spans: figure(theme, "digest", digest),
         },
     ];
+    let period = stats.split.period_us();
+    if period > 0.0 && stats.real_time_factor_asked > 0.0 {
+        let idle = text::percent(stats.split.pace_us / period);
+        row.insert(
+            1,
+            Figure {
+                rank: 2,
+                spans: figure(theme, "idle", idle),
+            },
+        );
+    }
     if stats.refused.total() > 0 {
         let refused = text::count(stats.refused.total());
         row.push(Figure {
@@ -232,19 +247,20 @@ fn message(model: &Model, theme: Theme) -> (String, Style) {
             theme.warning(),
         );
     }
-    (blocking(model, theme), theme.label())
+    holder(model, theme)
 }
 
-/// Says which peer the step waits for.
-fn blocking(model: &Model, theme: Theme) -> String {
-    let blocking = model.peers.iter().find(|peer| peer.blocking);
-    blocking.map_or_else(String::new, |peer| {
-        format!(
-            "{} {} blocks the step: last in {} of recent steps, physics {} us",
-            theme.glyphs().blocking,
-            peer.name,
-            text::percent(peer.last_share),
-            text::micros(peer.physics_us)
-        )
-    })
+/// Says what holds the simulation back, unless the overview already does.
+fn holder(model: &Model, theme: Theme) -> (String, Style) {
+    if model.focus == Panel::Overview || model.stats.is_none() {
+        return (String::new(), theme.label());
+    }
+    let verdict = Verdict::of(model);
+    let glyphs = theme.glyphs();
+    let (glyph, style) = match verdict.culprit {
+        Culprit::Nothing | Culprit::Spread => (glyphs.idle, theme.label()),
+        Culprit::Pace => (glyphs.good, theme.label()),
+        Culprit::Peer(_) | Culprit::Part(_) => (glyphs.blocking, theme.warning()),
+    };
+    (format!("{glyph} {}", verdict.headline), style)
 }

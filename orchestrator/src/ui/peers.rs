@@ -13,38 +13,39 @@ use crate::app::panel::Panel;
 
 const COLUMNS: &[Column<PeerReport>] = &[
     column("peer", (9, 16), 0, Side::Left, name),
-    column("role", (9, 10), 8, Side::Left, |model, peer, width| {
+    column("role", (9, 10), 13, Side::Left, |model, peer, width| {
         Cell::new(
             text::fit(Theme::of(model), &peer.role.to_string(), width),
             muted(model),
         )
     }),
     column("state", (10, 10), 0, Side::Left, state),
-    column("host", (7, 16), 6, Side::Left, |model, peer, width| {
+    column("host", (7, 16), 8, Side::Left, |model, peer, width| {
         Cell::new(
             text::fit(Theme::of(model), &peer.host, width),
             Theme::of(model).text(),
         )
     }),
-    column("pid", (7, 8), 9, Side::Right, |model, peer, _| {
+    column("pid", (7, 8), 14, Side::Right, |model, peer, _| {
         Cell::new(peer.pid.to_string(), Theme::of(model).text())
     }),
-    column("heartbeat|beat", (6, 9), 0, Side::Right, heartbeat),
+    column("heartbeat|beat", (6, 9), 4, Side::Right, heartbeat),
     column(
         "round trip us|trip us",
         (7, 13),
-        5,
+        7,
         Side::Right,
         |model, peer, _| {
             let trip = peer.round_trip_us.map_or_else(dash, text::count);
             Cell::new(trip, Theme::of(model).text())
         },
     ),
-    column("levels", (6, 24), 4, Side::Left, levels),
+    column("clock us", (8, 11), 12, Side::Right, clock),
+    column("levels", (6, 24), 6, Side::Left, levels),
     column(
         "performers|perf",
         (4, 10),
-        2,
+        5,
         Side::Right,
         |model, peer, _| of_host(model, peer, text::count(peer.performers.len() as u64)),
     ),
@@ -55,14 +56,36 @@ const COLUMNS: &[Column<PeerReport>] = &[
         Side::Right,
         |model, peer, _| of_host(model, peer, text::micros(peer.physics_us)),
     ),
-    column("wait us", (7, 8), 3, Side::Right, |model, peer, _| {
+    column(
+        "systems us|sys us",
+        (6, 10),
+        10,
+        Side::Right,
+        |model, peer, _| of_host(model, peer, text::micros(peer.systems_us)),
+    ),
+    column(
+        "sensors us|sens us",
+        (7, 10),
+        11,
+        Side::Right,
+        |model, peer, _| of_host(model, peer, text::micros(peer.sensors_us)),
+    ),
+    column(
+        "network us|net us",
+        (6, 10),
+        3,
+        Side::Right,
+        |model, peer, _| of_host(model, peer, text::micros(peer.network_us)),
+    ),
+    column("wait us", (7, 8), 2, Side::Right, |model, peer, _| {
         of_host(model, peer, text::micros(peer.wait_us))
     }),
+    column("costs us", (8, 8), 1, Side::Right, cost),
     column("answers last", (13, 13), 0, Side::Left, last),
-    column("cpu", (4, 5), 10, Side::Right, |model, peer, _| {
+    column("cpu", (4, 5), 9, Side::Right, |model, peer, _| {
         Cell::new(text::percent(peer.cpu), Theme::of(model).text())
     }),
-    column("memory", (8, 8), 11, Side::Right, |model, peer, _| {
+    column("memory", (8, 8), 10, Side::Right, |model, peer, _| {
         Cell::new(text::bytes(peer.memory_bytes), Theme::of(model).text())
     }),
 ];
@@ -124,6 +147,25 @@ fn levels(model: &Model, peer: &PeerReport, width: u16) -> Cell {
         text::count_and_names(theme, &peer.levels, width),
         theme.text(),
     )
+}
+
+/// By how much steps would be shorter without the peer.
+fn cost(model: &Model, peer: &PeerReport, _: u16) -> Cell {
+    let cell = of_host(model, peer, text::micros(peer.blocked_us));
+    if peer.blocking {
+        Cell::new(cell.text, Theme::of(model).warning())
+    } else {
+        cell
+    }
+}
+
+/// The primary's clock minus the peer's.
+fn clock(model: &Model, peer: &PeerReport, _: u16) -> Cell {
+    let offset = peer.clock_offset_us.map_or_else(dash, |offset| {
+        let sign = if offset < 0 { "-" } else { "+" };
+        format!("{sign}{}", text::count(offset.unsigned_abs()))
+    });
+    Cell::new(offset, Theme::of(model).text())
 }
 
 fn last(model: &Model, peer: &PeerReport, _: u16) -> Cell {

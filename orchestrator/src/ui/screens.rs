@@ -37,20 +37,7 @@ fn drawn(model: &mut Model, width: u16, height: u16) -> Buffer {
 }
 
 pub(super) fn text(buffer: &Buffer) -> String {
-    let rows = buffer.content.chunks(usize::from(buffer.area.width));
-    let row = |cells: &[ratatui::buffer::Cell]| {
-        let mut text = String::new();
-        let mut skip = 0;
-        for cell in cells {
-            if skip == 0 {
-                text.push_str(cell.symbol());
-                skip = super::text::columns(cell.symbol()).max(1);
-            }
-            skip -= 1;
-        }
-        text.trim_end().to_owned() + "\n"
-    };
-    rows.map(row).collect()
+    super::painting::as_text(buffer)
 }
 
 fn check(name: &str, model: &mut Model) {
@@ -135,7 +122,10 @@ fn a_run_that_has_not_begun_is_drawn() {
     let mut peers = fixture::peers();
     peers.truncate(2);
     peers[1].state = PeerState::Joining;
-    let gathering = PrimaryToObservers::Stats { stats, peers };
+    let gathering = PrimaryToObservers::Stats {
+        stats: Box::new(stats),
+        peers,
+    };
     feed(&mut model, Feed::Status(gathering));
     check("starting", &mut model);
 }

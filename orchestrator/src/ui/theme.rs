@@ -108,6 +108,15 @@ const OWNER_COLORS: [Color; 8] = [
     Color::LightMagenta,
 ];
 
+const PART_COLORS: [Color; 6] = [
+    Color::Green,
+    Color::Cyan,
+    Color::Blue,
+    Color::LightBlue,
+    Color::Yellow,
+    Color::Magenta,
+];
+
 const OWNER_MARKS: &[u8; 52] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 impl Theme {
@@ -235,6 +244,11 @@ impl Theme {
             Some(index) => self.colored(OWNER_COLORS[index % OWNER_COLORS.len()], Modifier::BOLD),
             None => self.text(),
         }
+    }
+
+    /// One of the parts that time goes to.
+    pub fn part(self, index: usize) -> Style {
+        self.colored(PART_COLORS[index % PART_COLORS.len()], Modifier::empty())
     }
 
     /// The letter of the secondary at this place.

@@ -21,6 +21,7 @@ pub(super) struct Backlog {
     waiting: Mutex<Waiting>,
     changed: Condvar,
     has_warned: AtomicBool,
+    is_watched: AtomicBool,
 }
 
 #[derive(Default)]
@@ -34,6 +35,15 @@ struct Waiting {
 impl Backlog {
     pub(super) fn note_published(&self, sequence: Sequence) {
         self.published.store(sequence.0, Ordering::Release);
+    }
+
+    /// Takes note of whether anyone listens to figures.
+    pub(super) fn note_watched(&self, is_watched: bool) {
+        self.is_watched.store(is_watched, Ordering::Relaxed);
+    }
+
+    pub(super) fn is_watched(&self) -> bool {
+        self.is_watched.load(Ordering::Relaxed)
     }
 
     pub(super) fn published(&self) -> Sequence {

@@ -14,6 +14,7 @@ use serde::Serialize;
 use transport::{Notice, Publisher};
 
 use super::backlog::Backlog;
+use super::watchers::Watchers;
 use crate::data::{Collector, ObservedTopics, Progress, StepData};
 use crate::messages_file::MessagesFile;
 use crate::secondary::{Chain, InputSender};
@@ -52,6 +53,7 @@ pub(super) struct Publishing<P> {
     failure: Option<String>,
     collector: Collector,
     observed: ObservedTopics,
+    watchers: Watchers,
     next_telling: Instant,
     beats: u64,
     is_ending: bool,
@@ -74,6 +76,7 @@ impl<P: Publisher> Publishing<P> {
             failure: None,
             collector: Collector::new(false),
             observed: ObservedTopics::default(),
+            watchers: Watchers::default(),
             next_telling: Instant::now(),
             beats: 0,
             is_ending: false,
@@ -172,6 +175,8 @@ impl<P: Publisher> Publishing<P> {
     }
 
     fn on_subscription(&mut self, frame: &[u8], listens: bool) {
+        self.watchers.note(frame, listens);
+        self.backlog.note_watched(self.watchers.has_any());
         if let Err(error) = self.observed.note(frame, listens) {
             tracing::warn!("a subscription is not heeded: {error}");
         }

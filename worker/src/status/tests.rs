@@ -70,6 +70,9 @@ impl Stage {
         let peers = announced.iter().map(|(name, published)| PeerTiming {
             name: name.parse().unwrap(),
             physics: Duration::ZERO,
+            systems: Duration::ZERO,
+            sensors: Duration::ZERO,
+            busy: Duration::ZERO,
             published: *published,
             answered_after: Duration::ZERO,
         });
@@ -80,6 +83,7 @@ impl Stage {
             duration: Duration::ZERO,
             rearranged: false,
             peers: peers.collect(),
+            cells: Vec::new(),
         };
         self.status.step_done(&report);
     }

@@ -6,11 +6,13 @@ use std::time::Duration;
 use protocol::exit::Outcome;
 use protocol::primary_to_client::Reply;
 use protocol::primary_to_observers::{Clock, PrimaryToObservers, Severity};
-use protocol::secondary_to_primary::StepAck;
+use protocol::secondary_to_primary::{CellAck, StepAck};
 use protocol::{Digest, DigestBuilder, PeerName, PerformerState, SessionTime, StopReason};
 
 use super::stepping::{Purpose, Round};
-use super::{Goal, PeerTiming, Phase, Primary, PrimaryOutput, StepReport, Until, known};
+use super::{
+    CellTiming, Goal, PeerTiming, Phase, Primary, PrimaryOutput, StepReport, Until, known,
+};
 
 impl Primary {
     pub(super) fn on_step_ack(
@@ -119,16 +121,15 @@ impl Primary {
         let Phase::Stepping(round) = &mut self.phase else {
             unreachable!("acks are accepted only while a step waits for them");
         };
-        // On several threads the cells' times add up to more than passed.
-        let physics_ns: u64 = ack.cells.iter().map(|cell| cell.physics_ns).sum();
-        let physics_ns = physics_ns.min(ack.busy_ns);
-        let timing = PeerTiming {
-            name: sender.clone(),
-            physics: Duration::from_nanos(physics_ns),
-            published: ack.published,
-            answered_after: now.since(round.published_at),
-        };
+        let answered_after = now.since(round.published_at);
+        let timing = timing_of(sender, &ack, answered_after);
         round.acks.insert(sender.clone(), Some(timing));
+        round.cells.extend(ack.cells.iter().map(|cell| CellTiming {
+            cell: cell.cell,
+            physics_ns: cell.physics_ns,
+            systems_ns: cell.systems_ns,
+            sensors_ns: cell.sensors_ns,
+        }));
         let is_complete = round.missing().next().is_none();
         if round.purpose == Purpose::Advance {
             for cell in &ack.cells {
@@ -174,6 +175,7 @@ impl Primary {
                 .into_values()
                 .flatten()
                 .collect(),
+            cells: std::mem::take(&mut round.cells),
         }));
         self.complete_wishes(*round, out);
         match purpose {
@@ -242,6 +244,36 @@ impl Primary {
                 out,
             );
         }
+    }
+}
+
+/// Returns what an answer says of the time that it took.
+fn timing_of(sender: &PeerName, ack: &StepAck, answered_after: Duration) -> PeerTiming {
+    let sum = |of: fn(&CellAck) -> u64| ack.cells.iter().map(of).fold(0, u64::saturating_add);
+    let parts = [
+        sum(|cell| cell.physics_ns),
+        sum(|cell| cell.systems_ns),
+        sum(|cell| cell.sensors_ns),
+    ];
+    // On several threads the cells' times add up to more than passed.
+    let all = parts
+        .iter()
+        .fold(0, |all: u64, part| all.saturating_add(*part));
+    let scale = if all > ack.busy_ns {
+        ack.busy_ns as f64 / all as f64
+    } else {
+        1.0
+    };
+    let [physics, systems, sensors] =
+        parts.map(|part| Duration::from_nanos((part as f64 * scale) as u64));
+    PeerTiming {
+        name: sender.clone(),
+        physics,
+        systems,
+        sensors,
+        busy: Duration::from_nanos(ack.busy_ns),
+        published: ack.published,
+        answered_after,
     }
 }
 

@@ -79,6 +79,7 @@ impl Primary {
             | Command::Interrupt
             | Command::Ping
             | Command::Snapshot
+            | Command::History
             | Command::Layout
             | Command::Topics => Err("a system cannot ask for this".to_owned()),
         }

@@ -6,7 +6,7 @@ use protocol::peer::Build;
 use protocol::report::TopicReport;
 use protocol::topic_message::SubscriptionChange;
 use protocol::{
-    ClientToPrimary, Command, Digest, Envelope, Iteration, PeerName, PrimaryToClient,
+    CellId, ClientToPrimary, Command, Digest, Envelope, Iteration, PeerName, PrimaryToClient,
     PrimaryToObservers, PrimaryToSecondary, RequestId, RoutingId, ScheduledCommand,
     SecondaryToPrimary, SessionId, StopReason,
 };
@@ -160,6 +160,21 @@ pub struct StepReport {
     pub rearranged: bool,
     /// Each secondary's part, by name.
     pub peers: Vec<PeerTiming>,
+    /// Each cell's part, in the order in which the answers came.
+    pub cells: Vec<CellTiming>,
+}
+
+/// What a cell took in a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CellTiming {
+    /// The cell.
+    pub cell: CellId,
+    /// Its physics \[ns\].
+    pub physics_ns: u64,
+    /// Its systems \[ns\].
+    pub systems_ns: u64,
+    /// Its sensors \[ns\].
+    pub sensors_ns: u64,
 }
 
 /// A secondary's part in a step.
@@ -167,8 +182,14 @@ pub struct StepReport {
 pub struct PeerTiming {
     /// The secondary.
     pub name: PeerName,
-    /// Its physics.
+    /// Its physics; on several threads, its share of the time that passed.
     pub physics: Duration,
+    /// Its systems, likewise.
+    pub systems: Duration,
+    /// Its sensors, likewise.
+    pub sensors: Duration,
+    /// From receiving the step to answering it, by its own clock.
+    pub busy: Duration,
     /// How many messages its data batch has.
     pub published: u32,
     /// From the step's publication to its ack.

@@ -31,7 +31,7 @@ impl Primary {
         }
         if matches!(
             command,
-            Command::Snapshot | Command::Layout | Command::Topics
+            Command::Snapshot | Command::History | Command::Layout | Command::Topics
         ) {
             return out.push(PrimaryOutput::Report {
                 to: from,
@@ -99,7 +99,11 @@ impl Primary {
                 let asker = Asker::Client { to: from, request };
                 self.on_wish(asker, command, now, out);
             }
-            Command::Ping | Command::Snapshot | Command::Layout | Command::Topics => {}
+            Command::Ping
+            | Command::Snapshot
+            | Command::History
+            | Command::Layout
+            | Command::Topics => {}
         }
     }
 

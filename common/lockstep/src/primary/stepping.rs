@@ -10,7 +10,7 @@ use protocol::secondary_to_primary::SystemRequest;
 use protocol::{PeerName, SessionTime, StopReason, TopicMessage};
 
 use super::batch::Granted;
-use super::{Goal, PeerTiming, Phase, Primary, PrimaryOutput};
+use super::{CellTiming, Goal, PeerTiming, Phase, Primary, PrimaryOutput};
 use crate::placement::first_placement;
 
 /// After how long an unacknowledged step is sent again, to the silent secondary alone; doubled
@@ -44,6 +44,8 @@ pub(super) struct Round {
     pub(super) published_at: SessionTime,
     /// Each secondary's ack, once it is there.
     pub(super) acks: BTreeMap<PeerName, Option<PeerTiming>>,
+    /// What each cell took, so far.
+    pub(super) cells: Vec<CellTiming>,
     /// The wishes that the step brings.
     pub(super) granted: Vec<Granted>,
     /// Why actions of the step could not be done, by their numbers.
@@ -187,6 +189,7 @@ impl Primary {
             snapshots,
             published_at: now,
             acks: members.map(|(name, _)| (name.clone(), None)).collect(),
+            cells: Vec::new(),
             granted,
             failures: BTreeMap::new(),
             requests: Vec::new(),

@@ -22,6 +22,7 @@ pub(super) fn on_feed(model: &mut Model, feed: Feed) {
     match feed {
         Feed::Status(message) => on_status(model, message),
         Feed::Snapshot(snapshot) => on_snapshot(model, *snapshot),
+        Feed::History(history) => super::history::on_history(model, *history),
         Feed::Layout(layout) => on_layout(model, *layout),
         Feed::Topics(topics) => {
             model.topics = topics;
@@ -79,7 +80,7 @@ fn on_status(model: &mut Model, message: PrimaryToObservers) {
         PrimaryToObservers::Heartbeat(relay) => {
             model.heartbeats.insert(relay.name, model.now);
         }
-        PrimaryToObservers::Stats { stats, peers } => on_stats(model, stats, peers),
+        PrimaryToObservers::Stats { stats, peers } => on_stats(model, *stats, peers),
         PrimaryToObservers::Clock(clock) => on_clock(model, clock),
         PrimaryToObservers::Affinity(levels) => on_levels(model, levels),
         PrimaryToObservers::Poses(performers) => on_performers(model, performers),
@@ -120,7 +121,7 @@ fn on_layout(model: &mut Model, layout: Layout) {
 }
 
 fn on_stats(model: &mut Model, stats: Stats, peers: Vec<PeerReport>) {
-    model.latency.record(&stats);
+    model.latency.record(&stats, model.now);
     if stats.state != RunState::Waiting {
         model.progress = None;
         model.starting = None;
@@ -250,6 +251,11 @@ fn joining(info: PeerInfo) -> PeerReport {
         levels: Vec::new(),
         performers: Vec::new(),
         physics_us: 0.0,
+        systems_us: 0.0,
+        sensors_us: 0.0,
+        busy_us: 0.0,
+        network_us: 0.0,
+        blocked_us: 0.0,
         wait_us: 0.0,
         last_share: 0.0,
         blocking: false,

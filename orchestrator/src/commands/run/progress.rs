@@ -87,7 +87,7 @@ impl Known {
     fn on_feed(&mut self, feed: &Feed) {
         match feed {
             Feed::Status(PrimaryToObservers::Stats { stats, peers }) => {
-                self.stats = Some(stats.clone());
+                self.stats = Some((**stats).clone());
                 self.peers.clone_from(peers);
             }
             Feed::Status(PrimaryToObservers::Poses(performers)) => {
@@ -107,6 +107,7 @@ impl Known {
                 | PrimaryToObservers::Affinity(_)
                 | PrimaryToObservers::Event(_),
             )
+            | Feed::History(_)
             | Feed::Layout(_)
             | Feed::Topics(_)
             | Feed::Message(_)
@@ -260,7 +261,10 @@ mod tests {
                 ..fixture::stats()
             };
             let peers = Vec::new();
-            known.on_feeds(&[Feed::Status(PrimaryToObservers::Stats { stats, peers })]);
+            known.on_feeds(&[Feed::Status(PrimaryToObservers::Stats {
+                stats: Box::new(stats),
+                peers,
+            })]);
             let said = known.progress_towards(Some(10_000));
             assert!(said.starts_with(expected), "{said}");
             assert!(known.progress_towards(None).starts_with("running"));
@@ -292,6 +296,7 @@ mod tests {
                 state,
                 ..fixture::stats()
             };
+            let stats = Box::new(stats);
             known.on_feeds(&[Feed::Status(PrimaryToObservers::Stats { stats, peers })]);
             known.progress()
         };

@@ -32,7 +32,7 @@ pub(in super::super) fn show(arguments: &ShowArguments) -> CommandResult {
         .lines
         .map_or(0, |count| lines.len().saturating_sub(count));
     lines.drain(..surplus);
-    let is_followed = arguments.logs.follow;
+    let is_followed = arguments.follow;
     if arguments.format == TableFormat::Json && !is_followed {
         return output::print_json(&lines.iter().map(object).collect::<Vec<_>>());
     }

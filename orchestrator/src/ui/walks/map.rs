@@ -166,7 +166,7 @@ fn a_peer_that_leaves_is_seen_below_the_map() {
     let mut peers = fixture::peers();
     peers.pop();
     walk.keys("4").feed(Feed::Status(Status::Stats {
-        stats: fixture::stats(),
+        stats: Box::new(fixture::stats()),
         peers,
     }));
     walk.sees("» B s2 left").waits(FRESH_TIME).misses("»");

@@ -1,0 +1,178 @@
+//! Who or what takes the time in which a run works.
+
+use protocol::report::{LevelReport, PeerReport, Split};
+
+use super::{
+    BLOCKED_SHARE, Culprit, LAST_SHARE, PART_SHARE, Verdict, advice, percent, ranked, time, workers,
+};
+use crate::app::model::Model;
+
+/// How many parts are named when none stands out.
+const NAMED: usize = 3;
+/// The places of parts in [`Split::NAMES`].
+const NETWORK: usize = 4;
+const PRIMARY: usize = 5;
+const PACE: usize = 6;
+
+/// Judges a run that works for so long per iteration \[us\].
+pub(super) fn of_work(model: &Model, split: &Split, work: f64) -> Verdict {
+    if let Some(peer) = holder(model, work) {
+        return of_peer(model, peer, work);
+    }
+    let mut parts = ranked(split);
+    parts.retain(|(part, _)| *part != PACE);
+    match parts.first() {
+        Some((part, largest)) if *largest >= work * PART_SHARE => {
+            of_part(model, *part, *largest, work)
+        }
+        _ => spread(&parts, work),
+    }
+}
+
+/// Returns the peer that the others wait for, if one costs enough.
+fn holder(model: &Model, work: f64) -> Option<&PeerReport> {
+    let worst = workers(model).max_by(|a, b| a.blocked_us.total_cmp(&b.blocked_us))?;
+    let has_others = workers(model).nth(1).is_some();
+    let is_holder = worst.blocked_us >= work * BLOCKED_SHARE && worst.last_share >= LAST_SHARE;
+    (has_others && is_holder).then_some(worst)
+}
+
+fn of_peer(model: &Model, peer: &PeerReport, work: f64) -> Verdict {
+    let others = workers(model).filter(|other| other.name != peer.name);
+    let next = others.min_by(|a, b| a.wait_us.total_cmp(&b.wait_us));
+    let after = next.map_or("the others", |next| next.name.as_str());
+    let headline = format!(
+        "{} holds the step: last in {} of steps, {} after {after}, {} of the work",
+        peer.name,
+        percent(peer.last_share),
+        time(peer.blocked_us),
+        percent(peer.blocked_us / work)
+    );
+    let mut verdict = Verdict::plain(Culprit::Peer(peer.name.clone()), headline);
+    let details = &mut verdict.details;
+    if peer.network_us > peer.busy_us {
+        details.push(format!(
+            "{} of its answer is on the way, {} is work",
+            time(peer.network_us),
+            time(peer.busy_us)
+        ));
+    } else {
+        let (name, largest) = largest_of_peer(peer);
+        details.push(format!(
+            "its {name} is {} of {}",
+            time(largest),
+            time(peer.busy_us)
+        ));
+        details.extend(of_level(model, peer));
+    }
+    verdict.advice = if peer.network_us > peer.busy_us {
+        advice::against_distance(model, peer)
+    } else {
+        advice::for_holder(model, peer)
+    };
+    verdict
+}
+
+/// Returns the name and time of the largest part of a peer's work.
+fn largest_of_peer(peer: &PeerReport) -> (&'static str, f64) {
+    let inner = peer.physics_us + peer.systems_us + peer.sensors_us;
+    let parts = [
+        ("physics", peer.physics_us),
+        ("systems", peer.systems_us),
+        ("sensors", peer.sensors_us),
+        ("handling of cells", peer.busy_us - inner),
+    ];
+    let largest = parts.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
+    largest.unwrap_or(parts[0])
+}
+
+/// Says which of a peer's levels costs most, when it has several.
+fn of_level(model: &Model, peer: &PeerReport) -> Option<String> {
+    let levels = levels_of(model, peer);
+    let largest = levels.iter().max_by(|a, b| cost(a).total_cmp(&cost(b)))?;
+    let share = cost(largest) / peer.busy_us;
+    (cost(largest) > 0.0).then(|| {
+        format!(
+            "its level {} takes {} ({} of its work) for {} performers",
+            largest.name,
+            time(cost(largest)),
+            percent(share.min(1.0)),
+            largest.performers.len()
+        )
+    })
+}
+
+/// Returns the levels of a peer that are stepped.
+pub(super) fn levels_of<'a>(model: &'a Model, peer: &PeerReport) -> Vec<&'a LevelReport> {
+    let is_its = |level: &&LevelReport| level.owner.as_ref() == Some(&peer.name);
+    let all = model.levels.iter().filter(is_its);
+    all.filter(|level| level.active && !level.suspended)
+        .collect()
+}
+
+/// Returns what a level's cell takes per step \[us\].
+pub fn cost(level: &LevelReport) -> f64 {
+    level.physics_us + level.systems_us + level.sensors_us
+}
+
+fn of_part(model: &Model, part: usize, largest: f64, work: f64) -> Verdict {
+    let name = Split::NAMES[part];
+    let (took, all, share) = (time(largest), time(work), percent(largest / work));
+    let headline = match part {
+        NETWORK => format!("the network: {took} of {all} ({share}) on the way and in queues"),
+        PRIMARY => format!("the primary: {took} of {all} ({share}) are its own work"),
+        _ => format!("{name}: {took} of {all} ({share}) of an iteration's work"),
+    };
+    let mut verdict = Verdict::plain(Culprit::Part(part), headline);
+    match part {
+        NETWORK => {
+            let slowest = workers(model).max_by(|a, b| a.network_us.total_cmp(&b.network_us));
+            if let Some(peer) = slowest {
+                let way = time(peer.network_us);
+                let text = format!(
+                    "the slowest way is to {} on {}: {way}",
+                    peer.name, peer.host
+                );
+                verdict.details.push(text);
+                verdict.advice = advice::against_distance(model, peer);
+            }
+        }
+        PRIMARY => {
+            let counts = format!(
+                "it keeps {} performers in {} levels on {} secondaries",
+                model.performers.len(),
+                model.levels.len(),
+                workers(model).count()
+            );
+            verdict.details.push(counts);
+            verdict.advice = advice::for_primary(model);
+        }
+        _ => {
+            let levels = model.levels.iter();
+            let slowest = levels.max_by(|a, b| cost(a).total_cmp(&cost(b)));
+            if let Some(level) = slowest.filter(|level| cost(level) > 0.0) {
+                let (took, count) = (time(cost(level)), level.performers.len());
+                let text = format!(
+                    "level {} takes most: {took} for {count} performers",
+                    level.name
+                );
+                verdict.details.push(text);
+            }
+            verdict.advice = advice::for_work(model);
+        }
+    }
+    verdict
+}
+
+fn spread(parts: &[(usize, f64)], work: f64) -> Verdict {
+    let named = parts.iter().take(NAMED);
+    let named: Vec<String> = named
+        .map(|(part, took)| format!("{} {}", Split::NAMES[*part], percent(took / work)))
+        .collect();
+    let headline = format!("nothing stands out: {}", named.join(", "));
+    let mut verdict = Verdict::plain(Culprit::Spread, headline);
+    verdict
+        .details
+        .push(format!("an iteration works for {}", time(work)));
+    verdict
+}

@@ -1,0 +1,186 @@
+//! What is said of runs of which it is known what holds them back.
+
+use super::*;
+use crate::app::fixture;
+
+/// A run as fast as possible: the given times of physics, network and primary \[us\].
+fn run(physics_us: f64, network_us: f64, primary_us: f64) -> Model {
+    let mut model = fixture::model();
+    let stats = model.stats.as_mut().unwrap();
+    stats.real_time_factor_asked = 0.0;
+    stats.split = Split {
+        physics_us,
+        network_us,
+        primary_us,
+        ..Split::default()
+    };
+    for peer in &mut model.peers {
+        (peer.blocked_us, peer.last_share) = (1.0, 0.4);
+    }
+    model
+}
+
+fn check(model: &Model, culprit: &Culprit, headline: &str) -> Verdict {
+    let verdict = Verdict::of(model);
+    assert_eq!(
+        (&verdict.culprit, verdict.headline.as_str()),
+        (culprit, headline)
+    );
+    verdict
+}
+
+fn commands(verdict: &Verdict) -> Vec<&str> {
+    let commands = verdict.advice.iter();
+    commands.filter_map(|one| one.command.as_deref()).collect()
+}
+
+#[test]
+fn a_slow_peer_holds_the_others() {
+    let mut model = run(300.0, 60.0, 40.0);
+    model.peers[2].last_share = 0.62;
+    model.peers[2].blocked_us = 180.0;
+    let verdict = check(
+        &model,
+        &Culprit::Peer("s2".parse().unwrap()),
+        "s2 holds the step: last in 62% of steps, 180 us after s1, 45% of the work",
+    );
+    assert_eq!(verdict.details[0], "its physics is 306 us of 340 us");
+    assert!(verdict.details[1].contains("level east"), "{verdict:?}");
+    assert!(
+        verdict.advice[0].text.contains("smaller levels"),
+        "{verdict:?}"
+    );
+}
+
+#[test]
+fn a_cell_that_fits_elsewhere_is_advised_to_move() {
+    let mut model = run(300.0, 60.0, 40.0);
+    let peer = &mut model.peers[1];
+    (peer.last_share, peer.blocked_us, peer.busy_us) = (0.9, 200.0, 400.0);
+    (model.peers[2].busy_us, model.peers[2].wait_us) = (100.0, 200.0);
+    model.levels[0].physics_us = 220.0;
+    let dock = &mut model.levels[2];
+    (dock.active, dock.physics_us) = (true, 130.0);
+    dock.performers = vec!["crate".to_owned()];
+    let verdict = Verdict::of(&model);
+    assert_eq!(commands(&verdict), ["move-cell dock s2"]);
+    assert_eq!(verdict.advice[0].text, "saves about 130 us per step");
+}
+
+#[test]
+fn a_far_peer_is_not_advised_to_work_less() {
+    let mut model = run(100.0, 600.0, 40.0);
+    let peer = &mut model.peers[2];
+    (peer.last_share, peer.blocked_us) = (0.9, 500.0);
+    (peer.network_us, peer.busy_us) = (600.0, 90.0);
+    let verdict = Verdict::of(&model);
+    assert_eq!(
+        verdict.details[0],
+        "600 us of its answer is on the way, 90 us is work"
+    );
+    assert!(
+        verdict.advice[0].text.starts_with("s2 nearer"),
+        "{verdict:?}"
+    );
+}
+
+#[test]
+fn a_pace_that_is_kept_holds_back() {
+    let mut model = run(200.0, 50.0, 20.0);
+    let stats = model.stats.as_mut().unwrap();
+    (stats.real_time_factor, stats.real_time_factor_asked) = (1.0, 1.0);
+    stats.split.pace_us = 730.0;
+    let verdict = check(
+        &model,
+        &Culprit::Pace,
+        "the pace: 1.00 of 1.00 asked, 73% idle",
+    );
+    assert!(verdict.details[0].contains("about 3.7"), "{verdict:?}");
+    assert_eq!(commands(&verdict), ["set-real-time-factor 0"]);
+}
+
+#[test]
+fn a_pace_that_is_missed_is_not_what_holds_back() {
+    let mut model = run(900.0, 50.0, 20.0);
+    let stats = model.stats.as_mut().unwrap();
+    (stats.real_time_factor, stats.real_time_factor_asked) = (0.5, 1.0);
+    stats.split.pace_us = 30.0;
+    let verdict = check(
+        &model,
+        &Culprit::Part(0),
+        "physics: 900 us of 970 us (93%) of an iteration's work",
+    );
+    let last = verdict.details.last().unwrap();
+    assert_eq!(last, "0.50 of 1.00 asked: an iteration takes 1000 us");
+}
+
+#[test]
+fn network_and_primary_are_named() {
+    check(
+        &run(100.0, 300.0, 100.0),
+        &Culprit::Part(4),
+        "the network: 300 us of 500 us (60%) on the way and in queues",
+    );
+    check(
+        &run(100.0, 100.0, 300.0),
+        &Culprit::Part(5),
+        "the primary: 300 us of 500 us (60%) are its own work",
+    );
+}
+
+#[test]
+fn when_nothing_stands_out_it_says_so() {
+    let mut model = run(100.0, 90.0, 90.0);
+    model.stats.as_mut().unwrap().split.sensors_us = 80.0;
+    check(
+        &model,
+        &Culprit::Spread,
+        "nothing stands out: physics 28%, network 25%, primary 25%",
+    );
+}
+
+#[test]
+fn a_run_that_stands_still_is_not_held_back() {
+    let mut model = fixture::model();
+    model.stats.as_mut().unwrap().state = RunState::Paused;
+    check(&model, &Culprit::Nothing, "nothing: time stands still");
+    let waiting = "the start: waiting for s2 (1 of 2 secondaries are here)";
+    let mut model = fixture::waiting_model();
+    check(&model, &Culprit::Nothing, "nothing is known yet");
+    model.stats = Some(Stats {
+        state: RunState::Waiting,
+        ..fixture::stats()
+    });
+    check(&model, &Culprit::Nothing, waiting);
+}
+
+#[test]
+fn a_step_that_does_not_end_names_whom_it_waits_for() {
+    let mut model = run(0.0, 0.0, 0.0);
+    let verdict = check(
+        &model,
+        &Culprit::Peer("s2".parse().unwrap()),
+        "s2 holds the step, which goes on for over a second",
+    );
+    assert_eq!(verdict.details, ["it is alive: its step is long"]);
+    model.peers[2].blocking = false;
+    check(
+        &model,
+        &Culprit::Nothing,
+        "no step was done in the last second",
+    );
+}
+
+#[test]
+fn broken_figures_make_no_panic() {
+    let mut model = run(f64::NAN, f64::INFINITY, -1.0);
+    Verdict::of(&model);
+    for peer in &mut model.peers {
+        (peer.blocked_us, peer.busy_us, peer.wait_us) = (f64::INFINITY, f64::NAN, f64::NAN);
+    }
+    for level in &mut model.levels {
+        level.physics_us = f64::NAN;
+    }
+    model.stats.as_mut().unwrap().split.physics_us = 5.0;
+    Verdict::of(&model);
+}

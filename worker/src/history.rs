@@ -1,0 +1,138 @@
+//! [`RunHistory`]: what a run remembers of its past, for clients that come late; bounded.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use protocol::SessionTime;
+use protocol::primary_to_observers::Event;
+use protocol::report::{EVENTS_MAX, History, HistorySample, SAMPLES_MAX, Stats};
+
+/// Time between two samples.
+const SAMPLE_INTERVAL: Duration = Duration::from_secs(1);
+
+/// The past of a run.
+#[derive(Debug, Default)]
+pub struct RunHistory {
+    events: VecDeque<Event>,
+    samples: VecDeque<(SessionTime, HistorySample)>,
+    next_sample: SessionTime,
+}
+
+impl RunHistory {
+    /// Takes an event.
+    pub fn on_event(&mut self, event: &Event) {
+        if self.events.len() == EVENTS_MAX {
+            self.events.pop_front();
+        }
+        self.events.push_back(event.clone());
+    }
+
+    /// Tells whether a sample is due.
+    pub fn is_due(&self, now: SessionTime) -> bool {
+        now >= self.next_sample
+    }
+
+    /// Takes a sample, unless time stood still since the last one.
+    pub fn sample(&mut self, stats: &Stats, now: SessionTime) {
+        self.next_sample = now + SAMPLE_INTERVAL;
+        let last = self.samples.back().map_or(0, |(_, last)| last.iteration);
+        if stats.iteration == last {
+            return;
+        }
+        if self.samples.len() == SAMPLES_MAX {
+            self.samples.pop_front();
+        }
+        let sample = HistorySample {
+            age_s: 0.0,
+            iteration: stats.iteration,
+            real_time_factor: stats.real_time_factor,
+            step_us: stats.recent_step_us,
+            split: stats.split,
+        };
+        self.samples.push_back((now, sample));
+    }
+
+    /// Returns all of it, with the figures of now.
+    pub fn all(&self, stats: &Stats, now: SessionTime) -> History {
+        let aged = |(at, sample): &(SessionTime, HistorySample)| HistorySample {
+            age_s: now.since(*at).as_secs_f64(),
+            ..*sample
+        };
+        History {
+            events: self.events.iter().cloned().collect(),
+            samples: self.samples.iter().map(aged).collect(),
+            steps: stats.steps.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use protocol::Digest;
+    use protocol::Iteration;
+    use protocol::primary_to_observers::Severity;
+    use protocol::report::{
+        EventCounts, Percentiles, RefusedCounts, RunState, Split, StepHistogram,
+    };
+
+    fn stats(iteration: u64) -> Stats {
+        Stats {
+            world: String::new(),
+            state: RunState::Running,
+            iteration,
+            sim_time_s: 0.0,
+            paused: false,
+            real_time_factor: 1.0,
+            real_time_factor_asked: 0.0,
+            steps_per_s: 1.0,
+            step_us: Percentiles::default(),
+            recent_step_us: Percentiles::default(),
+            split: Split::default(),
+            steps: StepHistogram::default(),
+            physics_us: Percentiles::default(),
+            overhead_us: Percentiles::default(),
+            digest: Digest::default(),
+            refused: RefusedCounts::default(),
+            secondaries_missing: 0,
+            events: EventCounts::default(),
+        }
+    }
+
+    fn event(number: u64) -> Event {
+        Event {
+            iteration: Iteration(number),
+            severity: Severity::Info,
+            kind: "run".to_owned(),
+            text: String::new(),
+        }
+    }
+
+    #[test]
+    fn the_oldest_is_forgotten_when_there_is_too_much() {
+        let mut history = RunHistory::default();
+        for number in 1..=2_000 {
+            history.on_event(&event(number));
+            history.sample(&stats(number), SessionTime(number * 1_000_000_000));
+        }
+        let all = history.all(&stats(2_000), SessionTime(2_001_000_000_000));
+        assert_eq!(
+            (all.events.len(), all.samples.len()),
+            (EVENTS_MAX, SAMPLES_MAX)
+        );
+        assert_eq!(all.events[0].iteration, Iteration(1_001));
+        assert_eq!(all.samples.last().map(|sample| sample.age_s), Some(1.0));
+    }
+
+    #[test]
+    fn time_that_stands_still_makes_no_samples() {
+        let mut history = RunHistory::default();
+        for second in 1..=5 {
+            let now = SessionTime(second * 1_000_000_000);
+            assert!(history.is_due(now));
+            history.sample(&stats(7), now);
+            assert!(!history.is_due(now));
+        }
+        assert_eq!(history.all(&stats(7), SessionTime(0)).samples.len(), 1);
+    }
+}

@@ -1,0 +1,204 @@
+//! [`SplitMeter`]: where the time of recent iterations went.
+//!
+//! It knows four moments of a round: the last answer of the round before, the step on its way, and
+//! in between how long the driver had nothing to do; then the last answer.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use lockstep::PeerTiming;
+use protocol::SessionTime;
+use protocol::report::{Percentiles, Split};
+
+/// The window of recent figures.
+const WINDOW: Duration = Duration::from_secs(1);
+/// How many steps the window holds at most.
+const STEPS_MAX: usize = 1000;
+
+/// Measures where time goes.
+#[derive(Debug, Default)]
+pub(super) struct SplitMeter {
+    last_done: Option<SessionTime>,
+    published: Option<SessionTime>,
+    idle: Duration,
+    /// What rounds in which time stood still took, since the last iteration \[ns\].
+    carried: [u64; 7],
+    steps: VecDeque<RecentStep>,
+}
+
+/// A step of the window.
+#[derive(Debug)]
+struct RecentStep {
+    at: SessionTime,
+    step_ns: u64,
+    /// In the order of [`Split::parts`] \[ns\].
+    parts: [u64; 7],
+}
+
+impl SplitMeter {
+    /// Takes note that a step is handed to the link.
+    pub(super) fn on_published(&mut self, now: SessionTime) {
+        self.published.get_or_insert(now);
+    }
+
+    /// Takes note of time in which the driver had nothing to do.
+    pub(super) fn on_idle(&mut self, idle: Duration) {
+        if self.published.is_none() {
+            self.idle += idle;
+        }
+    }
+
+    /// Takes note that time stands still from now on, or goes on.
+    pub(super) fn interrupt(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Returns when the step under way was handed to the link.
+    pub(super) fn published(&self) -> Option<SessionTime> {
+        self.published
+    }
+
+    /// Takes a round whose last answer, that of `last`, came at `arrived`; `step` is its length,
+    /// if time advanced in it.
+    pub(super) fn on_round(
+        &mut self,
+        last: Option<&PeerTiming>,
+        step: Option<Duration>,
+        arrived: SessionTime,
+    ) {
+        let before = self.last_done.replace(arrived);
+        let idle = std::mem::take(&mut self.idle);
+        let Some(published) = self.published.take() else {
+            return;
+        };
+        let gap = published.since(before.unwrap_or(published));
+        let pace = idle.min(gap);
+        let mut left = arrived.since(published);
+        let mut part = |time: Duration| {
+            let taken = time.min(left);
+            left -= taken;
+            taken
+        };
+        let work = last.map_or([Duration::ZERO; 4], |peer| {
+            let inner = peer.physics + peer.systems + peer.sensors;
+            let cell = peer.busy.saturating_sub(inner);
+            [peer.physics, peer.systems, peer.sensors, cell].map(&mut part)
+        });
+        let [physics, systems, sensors, cell] = work;
+        let primary = gap.saturating_sub(pace);
+        let parts = [physics, systems, sensors, cell, left, primary, pace];
+        for (sum, part) in self.carried.iter_mut().zip(parts) {
+            *sum += part.as_nanos() as u64;
+        }
+        let Some(step) = step else { return };
+        if self.steps.len() == STEPS_MAX {
+            self.steps.pop_front();
+        }
+        self.steps.push_back(RecentStep {
+            at: arrived,
+            step_ns: step.as_nanos() as u64,
+            parts: std::mem::take(&mut self.carried),
+        });
+    }
+
+    /// Returns the split over the last second, and percentiles of its steps.
+    pub(super) fn recent(&mut self, now: SessionTime) -> (Split, Percentiles) {
+        let is_old = |step: &RecentStep| now.since(step.at) > WINDOW;
+        while self.steps.len() > 1 && self.steps.front().is_some_and(is_old) {
+            self.steps.pop_front();
+        }
+        let count = self.steps.len();
+        if count == 0 {
+            return (Split::default(), Percentiles::default());
+        }
+        let mut sums = [0.0; 7];
+        for step in &self.steps {
+            for (sum, part) in sums.iter_mut().zip(step.parts) {
+                *sum += part as f64;
+            }
+        }
+        let split = Split::of_parts(sums.map(|sum| sum / count as f64 / 1e3));
+        let mut times: Vec<u64> = self.steps.iter().map(|step| step.step_ns).collect();
+        times.sort_unstable();
+        let at = |quantile: f64| {
+            let rank = ((count as f64 * quantile).ceil() as usize).clamp(1, count);
+            times[rank - 1] as f64 / 1e3
+        };
+        let percentiles = Percentiles {
+            p50: at(0.5),
+            p90: at(0.9),
+            p99: at(0.99),
+            max: at(1.0),
+        };
+        (split, percentiles)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const US: u64 = 1_000;
+
+    fn timing(physics: u64, busy: u64) -> PeerTiming {
+        PeerTiming {
+            name: "s1".parse().unwrap(),
+            physics: Duration::from_micros(physics),
+            systems: Duration::from_micros(20),
+            sensors: Duration::from_micros(10),
+            busy: Duration::from_micros(busy),
+            published: 0,
+            answered_after: Duration::ZERO,
+        }
+    }
+
+    /// Runs rounds of 1 ms: 100 us primary, 400 us idle, 500 us until the answer.
+    fn measured(rounds: u64, peer: &PeerTiming) -> SplitMeter {
+        let mut meter = SplitMeter::default();
+        for round in 0..rounds {
+            let begin = round * 1_000 * US;
+            meter.on_idle(Duration::from_micros(400));
+            meter.on_published(SessionTime(begin + 500 * US));
+            let step = Some(Duration::from_micros(500 + round % 2 * 100));
+            meter.on_round(Some(peer), step, SessionTime(begin + 1_000 * US));
+        }
+        meter
+    }
+
+    #[test]
+    fn the_parts_add_up_to_the_period() {
+        let mut meter = measured(1_000, &timing(300, 380));
+        // The first round has none before it, from which its period could be told.
+        let (split, step) = meter.recent(SessionTime(1_000_000 * US));
+        let expected = [300.0, 20.0, 10.0, 50.0, 120.0, 100.0, 400.0];
+        for (part, expected) in split.parts().into_iter().zip(expected) {
+            assert!((part - expected).abs() < 1.0, "{split:?}");
+        }
+        assert!((split.period_us() - 1_000.0).abs() < 1.0);
+        assert_eq!((step.p50, step.max), (500.0, 600.0));
+    }
+
+    #[test]
+    fn a_peer_that_claims_more_than_passed_gets_what_passed() {
+        let mut meter = measured(500, &timing(9_000, 9_030));
+        let (split, _) = meter.recent(SessionTime(500_000 * US));
+        assert_eq!((split.physics_us, split.systems_us), (500.0, 0.0));
+        assert!((split.period_us() - 1_000.0).abs() < 3.0, "{split:?}");
+    }
+
+    #[test]
+    fn steps_of_more_than_a_second_ago_do_not_count() {
+        let mut meter = measured(10, &timing(300, 380));
+        let last = SessionTime(9_000_000 * US);
+        meter.on_published(SessionTime(8_999_000 * US));
+        meter.on_round(None, Some(Duration::from_micros(777)), last);
+        assert_eq!(meter.recent(last).1.p50, 777.0);
+    }
+
+    #[test]
+    fn without_steps_there_are_no_figures() {
+        let mut meter = SplitMeter::default();
+        let none = (Split::default(), Percentiles::default());
+        assert_eq!(meter.recent(SessionTime(0)), none);
+    }
+}
