@@ -1,8 +1,11 @@
 //! The command line of `phalanx`, as clap reads it. See [`crate::commands`] for what it does.
 
+mod config;
 mod control;
+mod environment;
 mod logs;
 mod topic;
+mod view;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,11 +13,14 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use lockstep::limits::{AUTO_LEVELS_MAX, INTERACTION_MARGIN_MAX, MINIMUM_STAY_MAX_S, THREADS_MAX};
 
+pub use config::{ConfigAction, ConfigArguments, ConfigFormat};
 pub use control::CtlArguments;
+pub use environment::{command, parse, variables};
 pub use logs::LogArguments;
 pub use topic::{
     Addressed, EchoFormat, ServiceAction, ServiceArguments, TopicAction, TopicArguments,
 };
+pub use view::ViewArguments;
 
 /// Simulates one robot world on many processes, in exact lockstep.
 #[derive(Debug, Parser)]
@@ -33,9 +39,10 @@ const AFTER_HELP: &str = "\
 Exit codes: 0 completed, 1 a command could not take effect, 2 usage, 3 world or configuration,
 4 a peer was lost, 5 digests disagreed, 6 time-out, 130 interrupted.
 
-Environment: PHALANX_RUNTIME_DIR is where runs keep their sockets and logs, PHALANX_WORKER is the
-worker program, PHALANX_RESOURCE_PATH and GZ_SIM_RESOURCE_PATH are folders of
-models, NO_COLOR is respected.";
+Environment: every option has a variable, which --help shows beside it. PHALANX_CONFIG is your own
+file of settings, PHALANX_RUNTIME_DIR where runs keep their sockets and logs, PHALANX_WORKER the
+worker program, PHALANX_RESOURCE_PATH and GZ_SIM_RESOURCE_PATH folders of models; NO_COLOR is
+respected. `phalanx config print` shows all settings in force and where they come from.";
 
 /// What `phalanx` can do.
 #[derive(Debug, Subcommand)]
@@ -63,6 +70,13 @@ pub enum CliCommand {
     Check(CheckArguments),
     /// Compare what two runs wrote with --digests, --states or --messages: where they first differ
     Diff(DiffArguments),
+    /// Print, check and find files of settings
+    Config(ConfigArguments),
+    /// Write the manual to stdout, or all of its pages to a folder
+    Man {
+        /// Where a page for each command is written
+        folder: Option<PathBuf>,
+    },
     /// Write the completions of a shell to stdout
     Completions {
         /// The shell
@@ -153,18 +167,24 @@ pub struct RunArguments {
     #[arg(long, value_name = "METRES", env = "PHALANX_INTERACTION_MARGIN")]
     #[arg(value_parser = parse_margin, allow_negative_numbers = true)]
     pub interaction_margin: Option<f64>,
+    /// What processes write to their logs: a level, also by part [default: info]
+    #[arg(long, value_name = "LEVEL", env = "PHALANX_LOG", value_parser = parse_log_level)]
+    pub log_level: Option<String>,
     /// Write what happens to this file as JSON lines; - is stdout, with --headless
-    #[arg(long, value_name = "FILE", env = "PHALANX_EVENTS")]
+    #[arg(long, value_name = "FILE")]
     pub events: Option<PathBuf>,
     /// No view: progress on stderr, summary on stdout; the run ends with this process
-    #[arg(long, group = "viewless")]
+    #[arg(long)]
     pub headless: bool,
     /// No view: print the run's name as soon as it is started, and leave it running
-    #[arg(long, group = "viewless")]
+    #[arg(long)]
     pub detach: bool,
-    /// Format of the summary, or of what --detach prints
-    #[arg(long, value_enum, default_value_t, requires = "viewless")]
+    /// Format of the summary, or of what --detach prints; json needs one of the two
+    #[arg(long, value_enum, default_value_t)]
     pub format: Format,
+    /// How it is shown.
+    #[command(flatten)]
+    pub view: ViewArguments,
 }
 
 /// What happens when a peer is lost.
@@ -202,9 +222,9 @@ pub struct AttachArguments {
     /// one run is living
     #[arg(value_name = "RUN | ENDPOINT")]
     pub run: Option<String>,
-    /// Only watch: nothing of the run can be changed from this view
-    #[arg(long)]
-    pub read_only: bool,
+    /// How it is shown.
+    #[command(flatten)]
+    pub view: ViewArguments,
 }
 
 /// The arguments of `phalanx ps`.
@@ -356,6 +376,10 @@ fn parse_switch(text: &str) -> Result<bool, String> {
         "off" => Ok(false),
         _ => Err("use on or off".to_owned()),
     }
+}
+
+fn parse_log_level(text: &str) -> Result<String, String> {
+    crate::config::check_log_filter(text).map(|()| text.to_owned())
 }
 
 fn parse_stay(text: &str) -> Result<Duration, String> {

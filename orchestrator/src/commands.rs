@@ -6,10 +6,12 @@
 mod attach;
 mod check;
 mod complete;
+mod config;
 mod ctl;
 mod diff;
 mod feeder;
 mod generate;
+mod man;
 mod output;
 mod ps;
 mod run;
@@ -86,6 +88,8 @@ pub fn dispatch(cli: Cli) -> CommandResult {
         Some(CliCommand::Diff(arguments)) => diff::diff(&arguments),
         Some(CliCommand::Topic(arguments)) => topic::topic(&arguments),
         Some(CliCommand::Service(arguments)) => service::service(&arguments),
+        Some(CliCommand::Config(arguments)) => config::config(&arguments),
+        Some(CliCommand::Man { folder }) => man::man(folder.as_deref()),
         Some(CliCommand::Completions { shell }) => complete::completions(shell),
         Some(CliCommand::Complete { words }) => complete::complete(&words),
     }

@@ -6,8 +6,10 @@
 pub mod process;
 pub mod programs;
 pub mod supervisor;
+mod surroundings;
 pub mod world_programs;
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -15,7 +17,7 @@ use protocol::Role;
 use transport::Endpoints;
 
 use crate::cli::LevelsLoad;
-use crate::config::{LevelsConfig, NetworkConfig};
+use crate::config::{LevelsConfig, LogsConfig, NetworkConfig, ProcessesConfig};
 
 /// The variable that names the worker program.
 pub const WORKER_VARIABLE: &str = "PHALANX_WORKER";
@@ -59,6 +61,10 @@ pub struct LaunchPlan {
     pub levels: LevelsConfig,
     /// How long peers are waited for.
     pub network: NetworkConfig,
+    /// What the processes write to their logs.
+    pub logs: LogsConfig,
+    /// What single processes are given.
+    pub processes: ProcessesConfig,
 }
 
 /// One process to be started.
@@ -70,6 +76,8 @@ pub struct WorkerCommand {
     pub role: Role,
     /// Its arguments.
     pub arguments: Vec<OsString>,
+    /// What its environment has besides that of this program.
+    pub environment: BTreeMap<String, String>,
 }
 
 /// No worker program was found.
@@ -92,6 +100,9 @@ impl LaunchPlan {
     pub fn commands(&self) -> Vec<WorkerCommand> {
         let mut commands = vec![self.first_command()];
         commands.extend((1..=self.secondaries).map(|number| self.secondary_command(number)));
+        for command in &mut commands {
+            surroundings::give(command, &self.logs, &self.processes);
+        }
         commands
     }
 
@@ -157,6 +168,7 @@ impl LaunchPlan {
             name: role.to_string(),
             role,
             arguments,
+            environment: BTreeMap::new(),
         }
     }
 
@@ -216,6 +228,7 @@ impl LaunchPlan {
             name,
             role: Role::Secondary,
             arguments,
+            environment: BTreeMap::new(),
         }
     }
 }
@@ -224,6 +237,7 @@ fn secondary_name(number: u32) -> String {
     format!("s{number}")
 }
 
+/// Adds `--name=value`.
 fn flag(arguments: &mut Vec<OsString>, name: &str, value: impl Into<OsString>) {
     let mut argument = OsString::from(name);
     argument.push("=");
@@ -291,6 +305,8 @@ mod tests {
                 ..LevelsConfig::default()
             },
             network: NetworkConfig::default(),
+            logs: LogsConfig::default(),
+            processes: ProcessesConfig::default(),
         }
     }
 

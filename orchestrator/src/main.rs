@@ -4,12 +4,12 @@
 use std::io::Write;
 use std::process::ExitCode;
 
-use clap::Parser;
-use orchestrator::cli::Cli;
-use orchestrator::{commands, control};
+use orchestrator::{cli, commands, control};
 
 fn main() -> ExitCode {
-    match commands::dispatch(Cli::parse_from(control::plain_numbers(std::env::args_os()))) {
+    let words = control::plain_numbers(std::env::args_os());
+    let cli = cli::parse(words.collect()).unwrap_or_else(|error| error.exit());
+    match commands::dispatch(cli) {
         Ok(code) => code.into(),
         Err(failed) => {
             let _ = writeln!(std::io::stderr(), "error: {:#}", failed.error);

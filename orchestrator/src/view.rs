@@ -20,8 +20,10 @@ pub use crate::app::event::{Feed, LogLine};
 use crate::app::command::Effect;
 use crate::app::drive::Twisting;
 use crate::app::event::Event;
+use crate::app::keymap::Keymap;
 use crate::app::model::Model;
 use crate::app::update::update;
+use crate::config::{Colors, Config, REFRESH_HZ_MAX, ViewConfig};
 use crate::terminal::{Input, Screen};
 use aside::Aside;
 
@@ -29,33 +31,42 @@ use aside::Aside;
 const TICK_TIME: Duration = Duration::from_secs(1);
 /// How often it is drawn anew while something on it changes with time.
 const QUICK_TICK_TIME: Duration = Duration::from_millis(250);
-/// The most frames per second that a user may ask for.
-const REFRESH_HZ_MAX: u32 = 60;
 
 /// How a view is shown.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ViewOptions {
     /// The run's name.
     pub run: String,
     /// Whether this view started the run, so that leaving it asks what becomes of the run.
     pub owns_run: bool,
-    /// Whether nothing of the run may be changed from here.
-    pub is_read_only: bool,
-    /// Whether colours may be used; not under `NO_COLOR`.
-    pub color: bool,
-    /// The most frames per second.
-    pub refresh_hz: u32,
+    /// How it is shown.
+    pub view: ViewConfig,
+    /// Its keys.
+    pub keymap: Keymap,
 }
 
-impl Default for ViewOptions {
-    fn default() -> Self {
+impl ViewOptions {
+    /// Makes the options of a run's view from settings.
+    pub fn new(run: String, owns_run: bool, config: &Config) -> Self {
         Self {
-            run: String::new(),
-            owns_run: false,
-            is_read_only: false,
-            color: true,
-            refresh_hz: 10,
+            run,
+            owns_run,
+            view: config.view.clone(),
+            keymap: config.keymap.clone(),
         }
+    }
+
+    /// Makes the model of a view in an environment of these variables.
+    fn model(self, variable: impl Fn(&str) -> Option<String>) -> Model {
+        let colors = self.view.theme.colors(&variable);
+        let mut model = Model::new(self.run, self.owns_run);
+        model.has_color = colors != Colors::Mono;
+        model.has_many_colors = colors == Colors::Many;
+        model.has_unicode = self.view.unicode.has_unicode(&variable);
+        model.has_mouse = self.view.has_mouse;
+        model.is_read_only = self.view.is_read_only;
+        model.keymap = self.keymap;
+        model
     }
 }
 
@@ -69,13 +80,12 @@ pub async fn run(
     mut feed: Receiver<Feed>,
     wishes: Sender<Wish>,
 ) -> io::Result<ViewEnd> {
-    let refresh_hz = options.refresh_hz.clamp(1, REFRESH_HZ_MAX);
+    let refresh_hz = options.view.refresh_hz.clamp(1, REFRESH_HZ_MAX);
     let frame_time = Duration::from_secs(1) / refresh_hz;
-    let mut model = model_of(options);
+    let mut model = options.model(|name| std::env::var(name).ok());
     let mut aside = Aside::open(&mut model);
     let mut signals = Signals::new()?;
     let mut screen = Screen::enter()?;
-    model.has_mouse = true;
     if model.has_mouse {
         screen.set_mouse(true)?;
     }
@@ -132,14 +142,6 @@ pub async fn run(
     }
 }
 
-fn model_of(options: ViewOptions) -> Model {
-    let mut model = Model::new(options.run, options.owns_run);
-    model.has_color = options.color;
-    model.is_read_only = options.is_read_only;
-    model.has_unicode = has_unicode(|name| std::env::var(name).ok());
-    model
-}
-
 fn tick_time(model: &Model) -> Duration {
     if model.recent.is_empty() {
         TICK_TIME
@@ -163,20 +165,6 @@ fn send(model: &mut Model, wishes: &Sender<Wish>, wish: Wish, now: SessionTime) 
     };
     let result = Err(reason.to_owned());
     update(model, Event::Feed(Feed::Reply { command, result }), now);
-}
-
-/// Tells from the environment whether the terminal shows more than ASCII.
-pub(crate) fn has_unicode(variable: impl Fn(&str) -> Option<String>) -> bool {
-    let set = |name: &str| variable(name).filter(|value| !value.is_empty());
-    // The console of Linux knows UTF-8, but its fonts have no Braille.
-    if set("TERM").is_some_and(|term| matches!(term.as_str(), "linux" | "dumb" | "vt100")) {
-        return false;
-    }
-    let locale = set("LC_ALL")
-        .or_else(|| set("LC_CTYPE"))
-        .or_else(|| set("LANG"));
-    let locale = locale.unwrap_or_default().to_lowercase();
-    locale.contains("utf-8") || locale.contains("utf8")
 }
 
 /// Signals that end the view.
@@ -206,24 +194,27 @@ impl Signals {
 
 #[cfg(test)]
 mod tests {
-    use super::has_unicode;
-
-    fn check(variables: &[(&str, &str)], expected: bool) {
-        let find = |name: &str| {
-            let found = variables.iter().find(|(known, _)| *known == name);
-            found.map(|(_, value)| (*value).to_owned())
-        };
-        assert_eq!(has_unicode(find), expected, "{variables:?}");
-    }
+    use super::*;
+    use crate::app::event::Key;
+    use crate::config::ThemeName;
 
     #[test]
-    fn the_locale_says_whether_there_is_more_than_ascii() {
-        check(&[], false);
-        check(&[("LANG", "C")], false);
-        check(&[("LANG", "C.UTF-8")], true);
-        check(&[("LANG", "de_DE.utf8"), ("TERM", "xterm")], true);
-        check(&[("LC_ALL", "POSIX"), ("LANG", "C.UTF-8")], false);
-        check(&[("LC_ALL", ""), ("LANG", "C.UTF-8")], true);
-        check(&[("LANG", "C.UTF-8"), ("TERM", "linux")], false);
+    fn settings_reach_the_model() {
+        let mut config = Config::default();
+        config.view.has_mouse = false;
+        config.view.is_read_only = true;
+        config
+            .keymap
+            .replace("step", &[Key::Char('.')])
+            .expect("step has keys");
+        let options = ViewOptions::new("a".to_owned(), false, &config);
+        let none = |_: &str| None;
+        let model = options.clone().model(none);
+        assert!(model.has_color && !model.has_many_colors && !model.has_unicode);
+        assert!(model.is_read_only && !model.has_mouse && !model.owns_run);
+        assert_eq!(model.keymap.keys_of("step"), [Key::Char('.')]);
+        config.view.theme = ThemeName::Many;
+        let model = ViewOptions::new("a".to_owned(), true, &config).model(none);
+        assert!(model.has_many_colors && model.owns_run);
     }
 }

@@ -41,6 +41,7 @@ impl Place {
             .args(arguments)
             .stdin(Stdio::null())
             .env("PHALANX_RUNTIME_DIR", self.folder.path().join("runs"))
+            .env("PHALANX_CONFIG", "/dev/null")
             .env("PHALANX_WORKER", "/nonexistent/worker");
         command
     }

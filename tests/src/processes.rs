@@ -68,6 +68,7 @@ impl Scratch {
         let mut command = Command::new(binary("phalanx"));
         command
             .env("PHALANX_RUNTIME_DIR", self.folder.path())
+            .env("PHALANX_CONFIG", "/dev/null")
             .current_dir(repository::root());
         command.env_remove("NO_COLOR").env("TERM", "xterm-256color");
         command

@@ -12,6 +12,7 @@ fn phalanx(scratch: &Scratch, arguments: &[&str]) -> CommandBuilder {
     let mut command = CommandBuilder::new(binary("phalanx"));
     command.args(arguments);
     command.env("PHALANX_RUNTIME_DIR", scratch.path(""));
+    command.env("PHALANX_CONFIG", "/dev/null");
     command.env("TERM", "xterm-256color");
     command.env_remove("NO_COLOR");
     command.cwd(repository::root());

@@ -9,6 +9,7 @@ use lockstep::LoadRule;
 use lockstep::limits::{AUTO_LEVELS_MAX, INTERACTION_MARGIN_MAX, MINIMUM_STAY_MAX_S, THREADS_MAX};
 use protocol::{PeerName, Role};
 use transport::Endpoints;
+use worker::cpus::Cpus;
 
 /// Where a primary is found when nothing is said.
 const DEFAULT_ENDPOINT: &str = "tcp://127.0.0.1:11345";
@@ -115,6 +116,9 @@ pub(crate) struct Cli {
     /// End the run when standard input ends
     #[arg(long)]
     lifeline: bool,
+    /// Run on these CPUs alone: numbers and ranges such as 0,2-3
+    #[arg(long, value_name = "LIST")]
+    cpus: Option<Cpus>,
     /// SDF files, whose worlds all run together; a secondary gets them from its primary
     #[arg(value_name = "WORLD.sdf")]
     worlds: Vec<PathBuf>,
@@ -210,6 +214,11 @@ impl Cli {
     /// Tells whether the end of standard input ends the run.
     pub(crate) fn has_lifeline(&self) -> bool {
         self.lifeline
+    }
+
+    /// Returns the CPUs that it may run on; `None` is all that it is given.
+    pub(crate) fn cpus(&self) -> Option<&Cpus> {
+        self.cpus.as_ref()
     }
 
     /// Checks the command line as a whole.

@@ -7,6 +7,7 @@
 pub mod cell_host;
 pub mod clock;
 pub mod commands_file;
+pub mod cpus;
 pub mod data;
 pub mod digests_file;
 pub mod heartbeat;

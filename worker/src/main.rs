@@ -17,6 +17,7 @@ use protocol::{ExitCode, PeerName, Role, RoutingId, StopReason};
 use transport::zeromq::{BindError, PeerLink, PrimaryLink, SocketOptions, StatusPublisher};
 use transport::{Endpoints, Link, Subscription};
 use worker::commands_file::{self, CommandsRecord};
+use worker::cpus::Cpus;
 use worker::digests_file::DigestsFile;
 use worker::heartbeat::{self, HeartbeatSettings, HeartbeatThread};
 use worker::messages_file::MessagesFile;
@@ -36,6 +37,11 @@ use cli::{Cli, Request, Run};
 fn main() -> ProcessExitCode {
     start_logging();
     let cli = Cli::parse();
+    // Threads have the CPUs of the thread that starts them, so this comes before any other.
+    if let Some(Err(error)) = cli.cpus().map(Cpus::pin) {
+        eprintln!("error: {error}");
+        return ExitCode::Configuration.into();
+    }
     let lifeline = match cli.has_lifeline().then(Lifeline::watch).transpose() {
         Ok(lifeline) => lifeline,
         Err(error) => {

@@ -1,6 +1,6 @@
 //! What help says: the keys of each place, the words, and how to do the usual.
 
-use super::keymap::{self, Action, BINDINGS, Context};
+use super::keymap::{self, Action, Context};
 use super::model::Model;
 use super::panel::Panel;
 
@@ -154,17 +154,18 @@ fn all(model: &Model) -> Vec<Section> {
 
 fn keys_of(model: &Model, context: Context) -> Vec<(String, String)> {
     let mut lines = Vec::new();
-    let of = |binding: &&keymap::Binding| binding.context == context;
-    for binding in BINDINGS.iter().filter(of) {
-        if !keymap::is_offered(model, binding.action) {
+    let has_numbers = model.keymap.has_panel_numbers();
+    let bindings = model.keymap.bindings();
+    for binding in bindings.filter(|binding| binding.context == context) {
+        if binding.keys.is_empty() || !keymap::is_offered(model, binding.action) {
             continue;
         }
         match binding.action {
-            Action::Focus(Panel::Overview) => {
+            Action::Focus(Panel::Overview) if has_numbers => {
                 lines.push(("1 to 9".to_owned(), "the panel with that number".to_owned()));
             }
-            Action::Focus(_) => {}
-            _ => lines.push((keymap::key_names(binding), binding.text.to_owned())),
+            Action::Focus(_) if has_numbers => {}
+            _ => lines.push((keymap::key_names(&binding), binding.text.to_owned())),
         }
     }
     lines
@@ -180,6 +181,7 @@ fn is_scattered(line: &str, word: &str) -> bool {
 mod tests {
     use super::*;
     use crate::app::fixture;
+    use crate::app::keymap::BINDINGS;
 
     #[test]
     fn keys_of_the_place_come_first() {

@@ -1,4 +1,13 @@
 //! Which key does what, and where: one table, from which help and footer are made too.
+//!
+//! [`BINDINGS`] has the keys that come with the program; a [`Keymap`] those in force, which a user
+//! may have changed by the names in [`names`].
+
+mod names;
+mod overrides;
+
+pub use names::{action_name, key_name, parse_key};
+pub use overrides::{Keymap, OverrideError};
 
 use super::event::Key;
 use super::model::{Mode, Model, Question};
@@ -105,11 +114,12 @@ pub enum Action {
 }
 
 /// A line of the keymap.
-pub struct Binding {
+#[derive(Clone, Copy, Debug)]
+pub struct Binding<'a> {
     /// Where.
     pub context: Context,
     /// The keys; any of them.
-    pub keys: &'static [Key],
+    pub keys: &'a [Key],
     /// What it does.
     pub action: Action,
     /// What it does in one or two words, for the footer; empty to leave it out there.
@@ -124,7 +134,7 @@ const fn bind(
     action: Action,
     short: &'static str,
     text: &'static str,
-) -> Binding {
+) -> Binding<'static> {
     Binding {
         context,
         keys,
@@ -143,7 +153,7 @@ const ALL_ROWS: isize = 1 << 40;
 
 /// The keymap. Within a context the footer shows bindings in this order.
 #[rustfmt::skip]
-pub const BINDINGS: &[Binding] = &[
+pub const BINDINGS: &[Binding<'static>] = &[
     bind(C::Run, &[K::Char(' ')], A::TogglePlay, "play/pause", "play or pause"),
     bind(C::Run, &[K::Char('n')], A::Step(1), "step", "one iteration while paused"),
     bind(C::Run, &[K::Char('N')], A::Step(10), "", "ten iterations while paused"),
@@ -316,14 +326,15 @@ pub fn contexts(model: &Model) -> &'static [Context] {
     }
 }
 
-/// Returns the bindings that hold now and do something, the most special first; of a key that
-/// has two, the more special one.
-pub fn active(model: &Model) -> impl Iterator<Item = &'static Binding> {
+/// Returns the bindings that hold now and do something, with the keys in force, the most special
+/// first; of a key that has two, the more special one.
+pub fn active(model: &Model) -> impl Iterator<Item = Binding<'_>> {
     bindings(model).filter(|binding| {
         let is_first = |key: &Key| {
-            let mut all = bindings(model);
-            all.find(|other| other.keys.contains(key))
-                .is_some_and(|first| std::ptr::eq(first, *binding))
+            let first = bindings(model).find(|other| other.keys.contains(key));
+            first.is_some_and(|first| {
+                first.context == binding.context && first.action == binding.action
+            })
         };
         is_offered(model, binding.action) && binding.keys.iter().any(is_first)
     })
@@ -337,14 +348,14 @@ pub fn action(model: &Model, key: Key) -> Option<Action> {
         .filter(|action| *action != Action::Detach || !model.is_over())
 }
 
-/// Returns the bindings of this key in other places.
-pub fn elsewhere(key: Key) -> impl Iterator<Item = &'static Binding> {
-    let is_its = move |binding: &&Binding| binding.keys.contains(&key);
-    BINDINGS.iter().filter(is_its)
+/// Returns the bindings of this key in all places.
+pub fn elsewhere(model: &Model, key: Key) -> impl Iterator<Item = Binding<'_>> {
+    let bindings = model.keymap.bindings();
+    bindings.filter(move |binding| binding.keys.contains(&key))
 }
 
 /// Returns what the panels of a place are called, where it is one of panels.
-pub fn place_name(context: Context) -> Option<&'static str> {
+pub fn panels_of(context: Context) -> Option<&'static str> {
     match context {
         C::Table => Some("tables (2 3 5 7)"),
         C::Levels => Some("Levels (3)"),
@@ -393,46 +404,23 @@ pub fn changes_run(action: Action) -> bool {
     )
 }
 
-fn bindings(model: &Model) -> impl Iterator<Item = &'static Binding> {
+fn bindings(model: &Model) -> impl Iterator<Item = Binding<'_>> {
     let over: &[Context] = match model.mode {
         Mode::Browse if model.is_over() => &[Context::Over],
         _ => &[],
     };
-    let of = |context: &'static Context| {
-        BINDINGS
-            .iter()
-            .filter(move |binding| binding.context == *context)
+    let of = |context: &Context| {
+        let context = *context;
+        let bindings = model.keymap.bindings();
+        bindings.filter(move |binding| binding.context == context)
     };
     over.iter().chain(contexts(model)).flat_map(of)
 }
 
 /// Returns the names of a binding's keys.
-pub fn key_names(binding: &Binding) -> String {
+pub fn key_names(binding: &Binding<'_>) -> String {
     let names: Vec<String> = binding.keys.iter().map(|key| key_name(*key)).collect();
     names.join(" ")
-}
-
-/// Returns what a key is called.
-pub fn key_name(key: Key) -> String {
-    let name = match key {
-        Key::Char(' ') => "Space",
-        Key::Char(c) => return c.to_string(),
-        Key::Ctrl(c) => return format!("Ctrl-{}", c.to_ascii_uppercase()),
-        Key::Enter => "Enter",
-        Key::Esc => "Esc",
-        Key::Tab => "Tab",
-        Key::BackTab => "Shift-Tab",
-        Key::Backspace => "Backspace",
-        Key::Up => "Up",
-        Key::Down => "Down",
-        Key::Left => "Left",
-        Key::Right => "Right",
-        Key::PageUp => "PgUp",
-        Key::PageDown => "PgDn",
-        Key::Home => "Home",
-        Key::End => "End",
-    };
-    name.to_owned()
 }
 
 #[cfg(test)]

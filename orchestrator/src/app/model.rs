@@ -14,6 +14,7 @@ use super::drive::Drive;
 use super::ended::RunEnded;
 use super::event::{FileList, LogLine};
 use super::hearing::Hearing;
+use super::keymap::Keymap;
 use super::latency::LatencyHistory;
 use super::level_loads::LevelLoads;
 use super::line_edit::LineEdit;
@@ -43,12 +44,16 @@ pub struct Model {
     pub owns_run: bool,
     /// Whether colours may be used.
     pub has_color: bool,
+    /// Whether there are the 256 colours of most terminals, besides the 16 of all.
+    pub has_many_colors: bool,
     /// Whether the terminal shows more than ASCII.
     pub has_unicode: bool,
     /// Whether the mouse is heard.
     pub has_mouse: bool,
     /// Whether nothing of the run may be changed from here.
     pub is_read_only: bool,
+    /// The keys in force.
+    pub keymap: Keymap,
     /// Time since the view began.
     pub now: SessionTime,
     /// Rows that the focused panel shows, for paging.
@@ -234,9 +239,11 @@ impl Model {
             run,
             owns_run,
             has_color: true,
+            has_many_colors: false,
             has_unicode: true,
             has_mouse: false,
             is_read_only: false,
+            keymap: Keymap::default(),
             now: SessionTime::default(),
             page_rows: 1,
             has_changed: true,

@@ -2,24 +2,21 @@
 
 use protocol::ExitCode;
 
+use super::config::settings;
 use super::terminal_check::require_terminal;
-use super::watch::{self, WatchOptions};
+use super::watch;
 use super::{CommandResult, output, runtime, target};
 use crate::cli::AttachArguments;
-use crate::config::ViewConfig;
 use crate::run_directory::FoundRun;
-use crate::view::ViewEnd;
+use crate::view::{ViewEnd, ViewOptions};
 
 /// Shows a run until the user leaves.
 pub(super) fn attach(arguments: &AttachArguments) -> CommandResult {
     let target = target::find(arguments.run.as_deref())?;
     require_terminal("`phalanx show` for its figures as text or JSON")?;
-    let view = ViewConfig::default();
-    let options = WatchOptions {
-        owns_run: false,
-        is_read_only: arguments.read_only,
-        view: &view,
-    };
+    let mut config = settings(None)?;
+    arguments.view.apply(&mut config.view);
+    let options = ViewOptions::new(target.name(), false, &config);
     let name = target.name();
     match runtime()?.block_on(watch::watch(&target, options))? {
         ViewEnd::Quit | ViewEnd::Detach | ViewEnd::HungUp => {

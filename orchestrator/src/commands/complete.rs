@@ -4,7 +4,6 @@
 use std::path::Path;
 use std::time::Duration;
 
-use clap::CommandFactory;
 use clap_complete::Shell;
 use lockstep::services;
 use protocol::primary_to_client::Reply;
@@ -13,7 +12,7 @@ use protocol::{Command, ExitCode, Role};
 
 use super::target::{self, Target};
 use super::{CommandResult, output, runtime, world_file};
-use crate::cli::Cli;
+use crate::cli;
 use crate::control::{Named, VERBS, is_verb};
 use crate::run_directory::Runs;
 
@@ -49,7 +48,7 @@ struct Next<'a> {
 /// Writes the script of a shell to stdout.
 pub(super) fn completions(shell: Shell) -> CommandResult {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), "phalanx", &mut script);
+    clap_complete::generate(shell, &mut cli::command(), "phalanx", &mut script);
     let names = match shell {
         Shell::Bash => include_str!("complete/names.bash"),
         Shell::Fish => include_str!("complete/names.fish"),

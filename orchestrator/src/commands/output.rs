@@ -51,8 +51,3 @@ pub(super) fn rewrite(line: &str) {
     // Carriage return, and clear to the end of the line.
     let _ = write!(stderr, "\r\x1b[K{shown}").and_then(|()| stderr.flush());
 }
-
-/// Tells whether colours are wanted: <https://no-color.org>.
-pub(super) fn has_color() -> bool {
-    std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
-}

@@ -11,7 +11,7 @@ mod headless;
 mod keeper;
 mod live;
 mod progress;
-mod settings;
+pub(super) mod settings;
 mod summary_text;
 mod viewed;
 
@@ -38,6 +38,16 @@ pub(super) use summary_text::describe;
 /// words.
 pub(super) fn run(arguments: RunArguments, words: &[OsString]) -> CommandResult {
     let format = arguments.format;
+    if arguments.headless && arguments.detach {
+        return Err(usage(
+            "--detach leaves the run alone, --headless stays with it: use one",
+        ));
+    }
+    if format == Format::Json && !(arguments.headless || arguments.detach) {
+        return Err(usage(
+            "--format json is for runs without a view: use --headless or --detach, too",
+        ));
+    }
     if arguments.headless {
         let settings = Settings::resolve(arguments)?;
         return run_here(&settings, format);
@@ -50,7 +60,11 @@ pub(super) fn run(arguments: RunArguments, words: &[OsString]) -> CommandResult 
     require_terminal(
         "--headless for progress on stderr and a summary on stdout, or --detach to start it alone",
     )?;
-    viewed::run(words, &settings.config.view)
+    viewed::run(words, &settings.config)
+}
+
+fn usage(text: &'static str) -> Failed {
+    Failed::message(ExitCode::Usage, text)
 }
 
 fn run_here(settings: &Settings, format: Format) -> CommandResult {

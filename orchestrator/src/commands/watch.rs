@@ -8,12 +8,10 @@ use tokio::sync::mpsc;
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
 use super::feeder::Feeder;
-use super::output;
 use super::target::Target;
 use crate::app::ended::RunEnded;
 use crate::app::start_up::{StartUp, StartedProcess};
 use crate::client::Observer;
-use crate::config::ViewConfig;
 use crate::run_directory::{FoundRun, LogFiles, now_unix_s};
 use crate::view::{self, Feed, ViewEnd, ViewOptions, Wish};
 
@@ -27,33 +25,15 @@ const LOG_PERIOD: Duration = Duration::from_millis(200);
 /// How many commands of the view may wait.
 const WISHES_MAX: usize = 64;
 
-/// How a run is watched.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct WatchOptions<'a> {
-    /// Whether this process started the run.
-    pub(super) owns_run: bool,
-    /// Whether nothing of the run may be changed.
-    pub(super) is_read_only: bool,
-    /// Settings of the view.
-    pub(super) view: &'a ViewConfig,
-}
-
 /// Shows a run until the user leaves or a signal comes.
 ///
 /// # Errors
 /// When there is no link to be had, or the terminal cannot be used.
-pub(super) async fn watch(target: &Target, options: WatchOptions<'_>) -> anyhow::Result<ViewEnd> {
-    let view_options = ViewOptions {
-        run: target.name(),
-        owns_run: options.owns_run,
-        is_read_only: options.is_read_only,
-        color: output::has_color(),
-        refresh_hz: options.view.refresh_hz,
-    };
+pub(super) async fn watch(target: &Target, options: ViewOptions) -> anyhow::Result<ViewEnd> {
     let (mut feeder, feeds) = Feeder::new();
     let (wish_sender, mut wishes) = mpsc::channel::<Wish>(WISHES_MAX);
     let mut watched = Watched::new(target)?;
-    let view = view::run(view_options, feeds, wish_sender);
+    let view = view::run(options, feeds, wish_sender);
     tokio::pin!(view);
     let (mut looks, mut log_looks) = (ticks(LIVENESS_PERIOD), ticks(LOG_PERIOD));
     loop {

@@ -3,140 +3,160 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use serde::Deserialize;
 use toml::Spanned;
+use toml::Value;
+use toml::de::{DeTable, DeValue};
 
-use super::raw::{Problem, Value, flag, problem, text};
+use super::document::{Place, Reader, shown};
+use super::suggestion::advice;
 use crate::launch::programs::{ProgramPlan, check_name, resolve_command};
 
 /// The most programs of one run.
 const PROGRAMS_MAX: usize = 100;
 
-/// A program as it is written.
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub(super) struct RawProgram {
-    name: Value,
-    command: Value,
-    args: Value,
-    env: Value,
-    working_directory: Value,
-    world: Value,
-    restart: Value,
-    critical: Value,
-}
+/// The keys of a program.
+pub(super) const KEYS: [&str; 8] = [
+    "name",
+    "command",
+    "args",
+    "env",
+    "working_directory",
+    "world",
+    "restart",
+    "critical",
+];
 
-/// Checks programs; paths become relative to `folder`.
-pub(super) fn resolve(
-    programs: Vec<Spanned<RawProgram>>,
+/// Reads programs; paths become relative to `folder`.
+pub(super) fn read(
+    reader: &mut Reader<'_>,
+    content: &Spanned<DeValue<'_>>,
     folder: &Path,
-) -> Result<Vec<ProgramPlan>, Problem> {
+) -> Vec<(ProgramPlan, Place)> {
+    let mut programs = Vec::new();
     let mut names = BTreeSet::new();
-    let mut plans = Vec::new();
-    for program in programs {
-        let offset = program.span().start;
-        let at = |message: String| Problem { offset, message };
-        if plans.len() >= PROGRAMS_MAX {
-            return Err(at(format!("there are more than {PROGRAMS_MAX} programs")));
-        }
-        let name = program.get_ref().name.clone();
-        let plan = program.into_inner().resolve(offset, folder)?;
-        if !names.insert(plan.name.clone()) {
-            return Err(problem("name", name.as_ref(), "is that of another program"));
-        }
-        plans.push(plan);
-    }
-    Ok(plans)
-}
-
-impl RawProgram {
-    fn resolve(self, offset: usize, folder: &Path) -> Result<ProgramPlan, Problem> {
-        let missing = |key: &str| Problem {
-            offset,
-            message: format!("a program needs `{key}`"),
-        };
-        let name = text("name", self.name.as_ref())?.ok_or_else(|| missing("name"))?;
-        check_name(&name).map_err(|error| problem("name", self.name.as_ref(), &error))?;
-        let command = text("command", self.command.as_ref())?.ok_or_else(|| missing("command"))?;
-        if text("restart", self.restart.as_ref())?.is_some_and(|policy| policy != "never") {
-            return Err(problem(
-                "restart",
-                self.restart.as_ref(),
-                "must be \"never\"",
-            ));
-        }
-        let working_directory = text("working_directory", self.working_directory.as_ref())?;
-        Ok(ProgramPlan {
-            name,
-            command: resolve_command(&command, folder),
-            arguments: arguments(self.args.as_ref())?,
-            environment: environment(self.env.as_ref())?,
-            folder: working_directory.map(|path| folder.join(path)),
-            world: text("world", self.world.as_ref())?,
-            is_critical: flag("critical", self.critical)?.unwrap_or(false),
-        })
-    }
-
-    /// Tells whether every key is given.
-    #[cfg(test)]
-    pub(super) fn is_complete(&self) -> bool {
-        let Self {
-            name,
-            command,
-            args,
-            env,
-            working_directory,
-            world,
-            restart,
-            critical,
-        } = self;
-        [
-            name,
-            command,
-            args,
-            env,
-            working_directory,
-            world,
-            restart,
-            critical,
-        ]
-        .into_iter()
-        .all(Option::is_some)
-    }
-}
-
-fn arguments(value: Option<&Spanned<toml::Value>>) -> Result<Vec<String>, Problem> {
-    let Some(given) = value else {
-        return Ok(Vec::new());
+    let Some(list) = content.get_ref().as_array() else {
+        reader.report(content.span().start, "a program is a section: [[program]]");
+        return programs;
     };
-    let list = given.get_ref().as_array().map(Vec::as_slice);
+    for one in list.iter() {
+        let at = one.span().start;
+        if programs.len() >= PROGRAMS_MAX {
+            reader.report(at, format!("there are more than {PROGRAMS_MAX} programs"));
+            return programs;
+        }
+        let Some(table) = one.get_ref().as_table() else {
+            reader.report(at, "a program is a section: [[program]]");
+            continue;
+        };
+        let before = reader.problems.len();
+        let plan = read_one(reader, at, table, folder);
+        let Some(plan) = plan.filter(|_| reader.problems.len() == before) else {
+            continue;
+        };
+        if names.insert(plan.name.clone()) {
+            programs.push((plan, reader.place(at)));
+        } else {
+            let name = table.get("name").map_or(at, |name| name.span().start);
+            reader.report(name, "`name` is that of another program");
+        }
+    }
+    programs
+}
+
+fn read_one(
+    reader: &mut Reader<'_>,
+    at: usize,
+    table: &DeTable<'_>,
+    folder: &Path,
+) -> Option<ProgramPlan> {
+    for key in table.keys() {
+        if !KEYS.contains(&&**key.get_ref()) {
+            let (name, hint) = (shown(key.get_ref()), advice(key.get_ref(), KEYS));
+            reader.report(
+                key.span().start,
+                format!("a program has no key `{name}`{hint}"),
+            );
+        }
+    }
+    let name = take(reader, table, "name", name);
+    let command = take(reader, table, "command", text);
+    for (key, value) in [("name", &name), ("command", &command)] {
+        if value.is_none() && !table.contains_key(key) {
+            reader.report(at, format!("a program needs `{key}`"));
+        }
+    }
+    take(reader, table, "restart", restart);
+    let working_directory = take(reader, table, "working_directory", text);
+    let plan = ProgramPlan {
+        name: name?,
+        command: resolve_command(&command?, folder),
+        arguments: take(reader, table, "args", arguments).unwrap_or_default(),
+        environment: take(reader, table, "env", environment).unwrap_or_default(),
+        folder: working_directory.map(|path| folder.join(path)),
+        world: take(reader, table, "world", text),
+        is_critical: take(reader, table, "critical", flag).unwrap_or(false),
+    };
+    Some(plan)
+}
+
+/// Returns the value of a key, unless it is missing or wrong.
+fn take<T>(
+    reader: &mut Reader<'_>,
+    table: &DeTable<'_>,
+    key: &str,
+    read: fn(&Value) -> Result<T, String>,
+) -> Option<T> {
+    let given = table.get(key)?;
+    let value = reader.value(given).and_then(|placed| read(&placed.value));
+    value
+        .map_err(|wanted| reader.report(given.span().start, format!("`{key}` {wanted}")))
+        .ok()
+}
+
+fn text(value: &Value) -> Result<String, String> {
+    let text = value.as_str().filter(|text| !text.is_empty());
+    let text = text.ok_or_else(|| "must be a text in quotes".to_owned())?;
+    Ok(text.to_owned())
+}
+
+fn name(value: &Value) -> Result<String, String> {
+    let name = text(value)?;
+    check_name(&name)?;
+    Ok(name)
+}
+
+fn restart(value: &Value) -> Result<(), String> {
+    match value.as_str() {
+        Some("never") => Ok(()),
+        _ => Err("must be \"never\"".to_owned()),
+    }
+}
+
+fn flag(value: &Value) -> Result<bool, String> {
+    let flag = value.as_bool();
+    flag.ok_or_else(|| "must be true or false".to_owned())
+}
+
+fn arguments(value: &Value) -> Result<Vec<String>, String> {
+    let list = value.as_array().map(Vec::as_slice);
     let texts = list.and_then(|list| {
         let texts = list.iter().map(|item| item.as_str().map(str::to_owned));
         texts.collect::<Option<Vec<String>>>()
     });
-    texts.ok_or_else(|| problem("args", value, "must be a list of texts in quotes"))
+    texts.ok_or_else(|| "must be a list of texts in quotes".to_owned())
 }
 
-fn environment(value: Option<&Spanned<toml::Value>>) -> Result<BTreeMap<String, String>, Problem> {
-    let Some(given) = value else {
-        return Ok(BTreeMap::new());
-    };
+/// Reads variables of an environment.
+pub(super) fn environment(value: &Value) -> Result<BTreeMap<String, String>, String> {
     let is_name = |name: &str| !name.is_empty() && !name.contains(['=', '\0']);
-    let table = given.get_ref().as_table();
-    let texts = table.and_then(|table| {
+    let texts = value.as_table().and_then(|table| {
         let pairs = table.iter().map(|(name, text)| {
             let text = text.as_str().filter(|text| !text.contains('\0'))?;
             is_name(name).then(|| (name.clone(), text.to_owned()))
         });
         pairs.collect::<Option<BTreeMap<String, String>>>()
     });
-    texts.ok_or_else(|| {
-        problem(
-            "env",
-            value,
-            "must be a table of texts: { NAME = \"text\" }",
-        )
-    })
+    texts.ok_or_else(|| "must be a table of texts: { NAME = \"text\" }".to_owned())
 }
 
 #[cfg(test)]

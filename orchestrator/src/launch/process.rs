@@ -80,7 +80,10 @@ impl Process {
         lines: &mpsc::Sender<LogLine>,
     ) -> Result<Self, SpawnError> {
         let mut child = Command::new(program);
-        child.args(&command.arguments).stdin(Stdio::piped());
+        child
+            .args(&command.arguments)
+            .envs(&command.environment)
+            .stdin(Stdio::piped());
         let mut process = Self::start(child, &command.name, logs, lines)?;
         process.role = Some(command.role);
         Ok(process)

@@ -1,19 +1,22 @@
 //! Colours and glyphs, by what they mean; nothing else in the view names a colour.
 //!
-//! Only the 16 colours that every terminal has are used, and none under `NO_COLOR`. Whatever a
-//! colour says is also said by a word, a glyph or a letter.
+//! [`colors`] has the colours that a meaning has in each theme. Whatever a colour says is also said
+//! by a word, a glyph or a letter.
+
+mod colors;
 
 use protocol::primary_to_observers::Severity;
 use protocol::report::{PeerState, RunState};
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::symbols::{Marker, border};
 
+use self::colors::{Meaning, Palette};
 use crate::app::model::Model;
 
 /// How things look.
 #[derive(Clone, Copy, Debug)]
 pub struct Theme {
-    has_color: bool,
+    palette: &'static Palette,
     has_unicode: bool,
 }
 
@@ -97,33 +100,17 @@ const ASCII: Glyphs = Glyphs {
     loads: [" ", "_", ".", ":", "-", "=", "+", "*", "#"],
 };
 
-const OWNER_COLORS: [Color; 8] = [
-    Color::Cyan,
-    Color::Magenta,
-    Color::Green,
-    Color::Yellow,
-    Color::LightBlue,
-    Color::LightRed,
-    Color::LightGreen,
-    Color::LightMagenta,
-];
-
-const PART_COLORS: [Color; 6] = [
-    Color::Green,
-    Color::Cyan,
-    Color::Blue,
-    Color::LightBlue,
-    Color::Yellow,
-    Color::Magenta,
-];
-
 const OWNER_MARKS: &[u8; 52] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 impl Theme {
     /// Returns the theme for a model's terminal.
     pub fn of(model: &Model) -> Self {
         Self {
-            has_color: model.has_color,
+            palette: match (model.has_color, model.has_many_colors) {
+                (false, _) => &colors::MONO,
+                (true, false) => &colors::SIXTEEN,
+                (true, true) => &colors::MANY,
+            },
             has_unicode: model.has_unicode,
         }
     }
@@ -145,7 +132,7 @@ impl Theme {
 
     /// The name of a figure.
     pub fn label(self) -> Style {
-        self.colored(Color::Gray, Modifier::DIM)
+        self.style(Meaning::Label)
     }
 
     /// A figure that matters.
@@ -160,22 +147,22 @@ impl Theme {
 
     /// Something that is there and does not matter now.
     pub fn muted(self) -> Style {
-        self.colored(Color::DarkGray, Modifier::DIM)
+        self.style(Meaning::Muted)
     }
 
     /// As it should be.
     pub fn healthy(self) -> Style {
-        self.colored(Color::Green, Modifier::empty())
+        self.style(Meaning::Healthy)
     }
 
     /// Not as it should be.
     pub fn warning(self) -> Style {
-        self.colored(Color::Yellow, Modifier::BOLD)
+        self.style(Meaning::Warning)
     }
 
     /// Wrong.
     pub fn error(self) -> Style {
-        self.colored(Color::Red, Modifier::BOLD)
+        self.style(Meaning::Error)
     }
 
     /// A message that must be seen.
@@ -185,8 +172,9 @@ impl Theme {
 
     /// Figures of a time that is over.
     pub fn stale(self) -> Style {
-        self.colored(Color::DarkGray, Modifier::DIM)
-            .remove_modifier(Modifier::BOLD)
+        // Colours of a time that is over would still say something of now.
+        let style = self.muted().remove_modifier(Modifier::BOLD);
+        style.fg(style.fg.unwrap_or(Color::Reset)).bg(Color::Reset)
     }
 
     /// The selected row.
@@ -196,7 +184,8 @@ impl Theme {
 
     /// A part of a text that was looked for.
     pub fn found(self) -> Style {
-        self.colored(Color::Yellow, Modifier::BOLD | Modifier::UNDERLINED)
+        self.warning()
+            .add_modifier(Modifier::BOLD | Modifier::UNDERLINED)
     }
 
     /// What changed a moment ago, in one of its two looks.
@@ -211,13 +200,13 @@ impl Theme {
 
     /// The name of a key.
     pub fn key(self) -> Style {
-        self.colored(Color::Cyan, Modifier::BOLD)
+        self.style(Meaning::Key)
     }
 
     /// The frame of a panel.
     pub fn border(self, is_focused: bool) -> Style {
         if is_focused {
-            self.colored(Color::Cyan, Modifier::empty())
+            self.style(Meaning::Focus)
         } else {
             self.muted()
         }
@@ -241,14 +230,14 @@ impl Theme {
     /// Something of the secondary at this place.
     pub fn owner(self, index: Option<usize>) -> Style {
         match index {
-            Some(index) => self.colored(OWNER_COLORS[index % OWNER_COLORS.len()], Modifier::BOLD),
+            Some(index) => self.palette.owner(index),
             None => self.text(),
         }
     }
 
     /// One of the parts that time goes to.
     pub fn part(self, index: usize) -> Style {
-        self.colored(PART_COLORS[index % PART_COLORS.len()], Modifier::empty())
+        self.palette.part(index)
     }
 
     /// The letter of the secondary at this place.
@@ -308,13 +297,8 @@ impl Theme {
         }
     }
 
-    fn colored(self, color: Color, modifier: Modifier) -> Style {
-        let style = Style::new().add_modifier(modifier);
-        if self.has_color {
-            style.fg(color).remove_modifier(Modifier::DIM)
-        } else {
-            style
-        }
+    fn style(self, meaning: Meaning) -> Style {
+        self.palette.style(meaning)
     }
 }
 

@@ -215,11 +215,11 @@ fn take_filter(model: &mut Model) {
 /// Says where a key works that does nothing here.
 fn on_unknown(model: &mut Model, key: Key) {
     let name = keymap::key_name(key);
-    let of_panel = |binding: &keymap::Binding| {
-        let place = keymap::place_name(binding.context)?;
+    let of_panel = |binding: keymap::Binding<'_>| {
+        let place = keymap::panels_of(binding.context)?;
         Some((place, binding.text))
     };
-    let text = match keymap::elsewhere(key).find_map(of_panel) {
+    let text = match keymap::elsewhere(model, key).find_map(of_panel) {
         Some((place, text)) => format!("{name} works in {place}: {text}; ? shows all keys"),
         None => format!("{name} does nothing here; ? shows all keys"),
     };

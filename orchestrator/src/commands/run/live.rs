@@ -92,6 +92,8 @@ impl LiveRun {
             balance: run.balance,
             levels: settings.config.levels.clone(),
             network: settings.config.network.clone(),
+            logs: settings.config.logs.clone(),
+            processes: settings.config.processes.clone(),
         };
         let observer = Observer::open(&plan.endpoint).map_err(anyhow::Error::new)?;
         let (sender, lines) = mpsc::channel(LINES_MAX);

@@ -8,9 +8,10 @@ use anyhow::Context;
 use protocol::ExitCode;
 use sdf::World;
 
+use super::super::config::settings;
 use super::super::{Failed, output, world_file};
 use crate::cli::RunArguments;
-use crate::config::{Config, ConfigError, SECONDARIES_MAX};
+use crate::config::{Config, SECONDARIES_MAX};
 use crate::launch::programs::ProgramPlan;
 use crate::launch::world_programs;
 use crate::run_directory::{RunDirectory, check_run_name};
@@ -101,8 +102,7 @@ fn load(files: &[PathBuf]) -> Result<Config, Failed> {
         return Err(Failed::message(ExitCode::Configuration, message));
     }
     match files {
-        [file] if is_run_file(file) => Config::load(file)
-            .map_err(|error: ConfigError| Failed::new(ExitCode::Configuration, error)),
+        [file] if is_run_file(file) => settings(Some(file)),
         _ => {
             if let Some(file) = files.iter().find(|file| is_run_file(file)) {
                 let message = format!(
@@ -111,7 +111,7 @@ fn load(files: &[PathBuf]) -> Result<Config, Failed> {
                 );
                 return Err(Failed::message(ExitCode::Usage, message));
             }
-            let mut config = Config::default();
+            let mut config = settings(None)?;
             config.run.worlds = files.to_vec();
             Ok(config)
         }
@@ -123,7 +123,11 @@ fn is_run_file(file: &Path) -> bool {
         .is_some_and(|extension| extension.eq_ignore_ascii_case("toml"))
 }
 
-fn with_flags(mut config: Config, arguments: &RunArguments) -> Result<Config, Failed> {
+/// Returns settings with the flags and variables of a run applied.
+pub(in crate::commands) fn with_flags(
+    mut config: Config,
+    arguments: &RunArguments,
+) -> Result<Config, Failed> {
     let usage = |message: String| Failed::message(ExitCode::Usage, message);
     let run = &mut config.run;
     if let Some(name) = &arguments.name {
@@ -150,6 +154,10 @@ fn with_flags(mut config: Config, arguments: &RunArguments) -> Result<Config, Fa
     levels.minimum_stay = arguments.minimum_stay.unwrap_or(levels.minimum_stay);
     let margin = arguments.interaction_margin;
     levels.interaction_margin_m = margin.unwrap_or(levels.interaction_margin_m);
+    arguments.view.apply(&mut config.view);
+    if let Some(level) = &arguments.log_level {
+        config.logs.level.clone_from(level);
+    }
     let files = [
         ("--digests", &arguments.digests),
         ("--states", &arguments.states),

@@ -9,15 +9,15 @@ use serde_json::json;
 use tokio::time::sleep;
 
 use super::super::target::Target;
-use super::super::watch::{self, WatchOptions};
+use super::super::watch;
 use super::super::{CommandResult, Failed, output, runtime};
 use super::conclusion::exit_code;
 use super::describe;
 use super::keeper::Keeper;
 use super::live::Signals;
 use crate::cli::Format;
-use crate::config::ViewConfig;
-use crate::view::ViewEnd;
+use crate::config::Config;
+use crate::view::{ViewEnd, ViewOptions};
 
 /// How long a run may take to end when the user asked for its end in the view.
 const STOP_GRACE: Duration = Duration::from_secs(5);
@@ -41,16 +41,12 @@ pub(super) fn start_detached(words: &[OsString], format: Format) -> CommandResul
 }
 
 /// Starts a run and shows it until it ends or the user leaves.
-pub(super) fn run(words: &[OsString], view: &ViewConfig) -> CommandResult {
+pub(super) fn run(words: &[OsString], config: &Config) -> CommandResult {
     runtime()?.block_on(async {
         let mut signals = Signals::new(false)?;
         let mut keeper = Keeper::start(words, &mut signals).await?;
         let target = Target::of(keeper.run.clone())?;
-        let options = WatchOptions {
-            owns_run: true,
-            is_read_only: false,
-            view,
-        };
+        let options = ViewOptions::new(target.name(), true, config);
         match watch::watch(&target, options).await {
             Ok(ViewEnd::Detach | ViewEnd::HungUp) => {
                 output::note(&goes_on(&target.name()));

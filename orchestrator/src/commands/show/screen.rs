@@ -8,13 +8,14 @@ use crate::app::model::Model;
 use crate::app::panel::Panel;
 use crate::app::update::update;
 use crate::commands::target::Target;
+use crate::config::UnicodeChoice;
 use crate::ui::painting;
 
 /// Makes a model of a run as it is now.
 pub(super) fn model(target: &Target, snapshot: Snapshot, history: History) -> Model {
     let mut model = Model::new(target.name(), false);
     model.has_color = false;
-    model.has_unicode = crate::view::has_unicode(|name| std::env::var(name).ok());
+    model.has_unicode = UnicodeChoice::Auto.has_unicode(|name| std::env::var(name).ok());
     feed(&mut model, Feed::Connected);
     feed(&mut model, Feed::History(Box::new(history)));
     feed(&mut model, Feed::Snapshot(Box::new(snapshot)));

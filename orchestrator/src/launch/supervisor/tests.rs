@@ -32,6 +32,7 @@ impl Fixture {
             name: format!("p{number}"),
             role: Role::Secondary,
             arguments: vec!["-c".into(), (*script).into()],
+            environment: std::collections::BTreeMap::new(),
         };
         let commands: Vec<_> = scripts.iter().enumerate().map(command).collect();
         Supervisor::spawn(Path::new("/bin/sh"), &commands, &self.logs, &self.sender).unwrap()
@@ -223,6 +224,7 @@ async fn a_program_that_does_not_exist_is_named() {
         name: "s1".into(),
         role: Role::Secondary,
         arguments: Vec::new(),
+        environment: std::collections::BTreeMap::new(),
     };
     let program = Path::new("/nonexistent/worker");
     let error = Supervisor::spawn(program, &[command], &fixture.logs, &fixture.sender).unwrap_err();

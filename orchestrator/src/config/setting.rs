@@ -1,0 +1,217 @@
+//! The table of all settings: what each takes, where it may stand, and its place in [`Config`].
+
+use std::path::Path;
+use std::time::Duration;
+
+use lockstep::limits::{AUTO_LEVELS_MAX, INTERACTION_MARGIN_MAX, MINIMUM_STAY_MAX_S, THREADS_MAX};
+use toml::Value;
+
+use super::kind::{self, Kind};
+use super::view::{REFRESH_HZ_MAX, ThemeName, UnicodeChoice};
+use super::{Config, SECONDARIES_MAX};
+use crate::cli::{LevelsLoad, PeerLossPolicy};
+
+/// A setting of a file.
+pub(crate) struct Setting {
+    /// The section that it stands in.
+    pub(crate) section: &'static str,
+    /// Its name there.
+    pub(crate) key: &'static str,
+    /// What it takes.
+    pub(super) kind: Kind,
+    /// The variable of the environment that sets it, too.
+    pub(crate) variable: Option<&'static str>,
+    /// Whether a user's own file may have it: it must not change what a simulation computes.
+    pub(super) is_personal: bool,
+    /// Returns its value; `None` is unset.
+    pub(crate) get: fn(&Config) -> Option<Value>,
+    /// Takes a checked value over; paths are relative to the folder.
+    pub(super) set: fn(&mut Config, &Value, &Path),
+}
+
+/// The longest wait \[s\].
+const WAIT_MAX_S: f64 = 1e9;
+
+/// Settings that both kinds of files may have.
+const fn personal(
+    (section, key, variable): (&'static str, &'static str, &'static str),
+    kind: Kind,
+    get: fn(&Config) -> Option<Value>,
+    set: fn(&mut Config, &Value, &Path),
+) -> Setting {
+    Setting {
+        section,
+        key,
+        kind,
+        variable: if variable.is_empty() {
+            None
+        } else {
+            Some(variable)
+        },
+        is_personal: true,
+        get,
+        set,
+    }
+}
+
+/// Settings that only a run file may have.
+const fn of_run(
+    place: (&'static str, &'static str, &'static str),
+    kind: Kind,
+    get: fn(&Config) -> Option<Value>,
+    set: fn(&mut Config, &Value, &Path),
+) -> Setting {
+    Setting {
+        is_personal: false,
+        ..personal(place, kind, get, set)
+    }
+}
+
+use Kind as K;
+
+/// All settings, in the order of `configs/default.toml`.
+#[rustfmt::skip]
+pub(crate) const SETTINGS: &[Setting] = &[
+    of_run(("run", "world", ""), K::Paths,
+        |c| worlds(c), |c, v, folder| c.run.worlds = joined(v, folder)),
+    of_run(("run", "name", "PHALANX_NAME"), K::RunName,
+        |c| c.run.name.clone().map(Value::String), |c, v, _| c.run.name = v.as_str().map(str::to_owned)),
+    personal(("run", "secondaries", "PHALANX_SECONDARIES"), K::Whole(0, SECONDARIES_MAX as i64),
+        |c| whole(c.run.secondaries), |c, v, _| c.run.secondaries = count(v)),
+    of_run(("run", "iterations", "PHALANX_ITERATIONS"), K::Whole(1, i64::MAX),
+        |c| c.run.iterations.and_then(long), |c, v, _| c.run.iterations = Some(unsigned(v))),
+    personal(("run", "real_time_factor", "PHALANX_REAL_TIME_FACTOR"), K::Number(0.0, f64::MAX),
+        |c| c.run.real_time_factor.map(Value::Float),
+        |c, v, _| c.run.real_time_factor = Some(float(v))),
+    personal(("run", "paused", "PHALANX_PAUSED"), K::Flag,
+        |c| flag(c.run.paused), |c, v, _| c.run.paused = is_true(v)),
+    of_run(("run", "seed", "PHALANX_SEED"), K::Whole(0, i64::MAX),
+        |c| long(c.run.seed), |c, v, _| c.run.seed = unsigned(v)),
+    personal(("run", "on_peer_loss", "PHALANX_ON_PEER_LOSS"), K::Word(&["stop"]),
+        |c| match c.run.on_peer_loss { PeerLossPolicy::Stop => text("stop") },
+        |c, _, _| c.run.on_peer_loss = PeerLossPolicy::Stop),
+    personal(("run", "threads", "PHALANX_THREADS"), K::Whole(1, THREADS_MAX as i64),
+        |c| whole(c.run.threads), |c, v, _| c.run.threads = count(v)),
+    personal(("run", "verify", "PHALANX_VERIFY"), K::Flag,
+        |c| flag(c.run.verify), |c, v, _| c.run.verify = is_true(v)),
+    personal(("run", "balance", "PHALANX_BALANCE"), K::Flag,
+        |c| flag(c.run.balance), |c, v, _| c.run.balance = is_true(v)),
+    of_run(("levels", "auto_levels", "PHALANX_AUTO_LEVELS"), K::Whole(1, AUTO_LEVELS_MAX as i64),
+        |c| c.levels.auto_levels.and_then(whole),
+        |c, v, _| c.levels.auto_levels = Some(count(v))),
+    of_run(("levels", "load", "PHALANX_LEVELS_LOAD"), K::Word(&["buffer", "volume"]),
+        |c| text(match c.levels.load {
+            LevelsLoad::Buffer => "buffer",
+            LevelsLoad::Volume => "volume",
+        }),
+        |c, v, _| c.levels.load = match v.as_str() {
+            Some("volume") => LevelsLoad::Volume,
+            _ => LevelsLoad::Buffer,
+        }),
+    of_run(("levels", "minimum_stay_s", "PHALANX_MINIMUM_STAY"),
+        K::Number(0.0, MINIMUM_STAY_MAX_S),
+        |c| seconds(c.levels.minimum_stay), |c, v, _| c.levels.minimum_stay = duration(v)),
+    of_run(("levels", "interaction_margin_m", "PHALANX_INTERACTION_MARGIN"),
+        K::Number(0.0, INTERACTION_MARGIN_MAX),
+        |c| Some(Value::Float(c.levels.interaction_margin_m)),
+        |c, v, _| c.levels.interaction_margin_m = float(v)),
+    personal(("network", "heartbeat_interval_ms", ""), K::Whole(1, 60_000),
+        |c| milliseconds(c.network.heartbeat_interval),
+        |c, v, _| c.network.heartbeat_interval = Duration::from_millis(unsigned(v))),
+    personal(("network", "heartbeat_timeout_ms", ""), K::Whole(1, 60_000),
+        |c| milliseconds(c.network.heartbeat_timeout),
+        |c, v, _| c.network.heartbeat_timeout = Duration::from_millis(unsigned(v))),
+    personal(("network", "peer_timeout_s", ""), K::Number(0.001, WAIT_MAX_S),
+        |c| seconds(c.network.peer_timeout), |c, v, _| c.network.peer_timeout = duration(v)),
+    personal(("network", "step_timeout_s", ""), K::Number(0.001, WAIT_MAX_S),
+        |c| seconds(c.network.step_timeout), |c, v, _| c.network.step_timeout = duration(v)),
+    personal(("logs", "level", "PHALANX_LOG"), K::LogFilter,
+        |c| text(&c.logs.level),
+        |c, v, _| c.logs.level = v.as_str().unwrap_or_default().to_owned()),
+    personal(("view", "theme", "PHALANX_THEME"), K::Word(&ThemeName::WORDS),
+        |c| text(c.view.theme.word()),
+        |c, v, _| c.view.theme = v.as_str().and_then(ThemeName::find).unwrap_or_default()),
+    personal(("view", "refresh_hz", "PHALANX_REFRESH"), K::Whole(1, REFRESH_HZ_MAX as i64),
+        |c| whole(c.view.refresh_hz), |c, v, _| c.view.refresh_hz = count(v)),
+    personal(("view", "mouse", "PHALANX_MOUSE"), K::Flag,
+        |c| flag(c.view.has_mouse), |c, v, _| c.view.has_mouse = is_true(v)),
+    personal(("view", "unicode", "PHALANX_UNICODE"), K::Word(&UnicodeChoice::WORDS),
+        |c| text(c.view.unicode.word()),
+        |c, v, _| c.view.unicode = v.as_str().and_then(UnicodeChoice::find).unwrap_or_default()),
+    personal(("view", "read_only", "PHALANX_READ_ONLY"), K::Flag,
+        |c| flag(c.view.is_read_only), |c, v, _| c.view.is_read_only = is_true(v)),
+];
+
+impl Setting {
+    /// Finds a setting.
+    pub(crate) fn find(section: &str, key: &str) -> Option<&'static Self> {
+        let mut settings = SETTINGS.iter();
+        settings.find(|setting| (setting.section, setting.key) == (section, key))
+    }
+
+    /// Returns its place as users say it, such as `run.seed`.
+    #[cfg(test)]
+    pub(crate) fn path(&self) -> String {
+        format!("{}.{}", self.section, self.key)
+    }
+}
+
+fn text(text: &str) -> Option<Value> {
+    Some(Value::String(text.to_owned()))
+}
+
+fn flag(is: bool) -> Option<Value> {
+    Some(Value::Boolean(is))
+}
+
+fn whole(count: u32) -> Option<Value> {
+    Some(Value::Integer(count.into()))
+}
+
+/// Numbers beyond those of TOML are told as text.
+fn long(number: u64) -> Option<Value> {
+    let short = i64::try_from(number).map(Value::Integer);
+    Some(short.unwrap_or_else(|_| Value::String(number.to_string())))
+}
+
+fn milliseconds(duration: Duration) -> Option<Value> {
+    long(duration.as_millis() as u64)
+}
+
+fn seconds(duration: Duration) -> Option<Value> {
+    Some(Value::Float(duration.as_secs_f64()))
+}
+
+fn worlds(config: &Config) -> Option<Value> {
+    let path = |path: &std::path::PathBuf| Value::String(path.display().to_string());
+    match config.run.worlds.as_slice() {
+        [] => None,
+        [one] => Some(path(one)),
+        several => Some(Value::Array(several.iter().map(path).collect())),
+    }
+}
+
+fn joined(value: &Value, folder: &Path) -> Vec<std::path::PathBuf> {
+    let paths = kind::paths(value).unwrap_or_default();
+    paths.into_iter().map(|path| folder.join(path)).collect()
+}
+
+fn unsigned(value: &Value) -> u64 {
+    value.as_integer().map_or(0, i64::cast_unsigned)
+}
+
+fn count(value: &Value) -> u32 {
+    unsigned(value) as u32
+}
+
+fn is_true(value: &Value) -> bool {
+    value.as_bool().unwrap_or(false)
+}
+
+fn float(value: &Value) -> f64 {
+    kind::number(value).unwrap_or_default()
+}
+
+fn duration(value: &Value) -> Duration {
+    Duration::try_from_secs_f64(float(value)).unwrap_or(Duration::MAX)
+}

@@ -1,0 +1,68 @@
+//! What single workers are given besides their part of the run: environment, logs and CPUs.
+
+use super::{WorkerCommand, flag};
+use crate::config::{LogsConfig, ProcessesConfig};
+
+/// The variable that says what a worker writes to its log.
+pub(super) const LOG_VARIABLE: &str = "PHALANX_LOG";
+
+/// Gives a worker what settings say of all, and of it alone.
+pub(super) fn give(command: &mut WorkerCommand, logs: &LogsConfig, processes: &ProcessesConfig) {
+    let given = processes.of(&command.name);
+    let level = (LOG_VARIABLE.to_owned(), logs.level.clone());
+    command.environment = [level].into_iter().chain(given.environment).collect();
+    if let Some(cpus) = given.cpus {
+        let cpus: Vec<String> = cpus.iter().map(u32::to_string).collect();
+        let mut arguments = Vec::new();
+        flag(&mut arguments, "--cpus", cpus.join(","));
+        command.arguments.splice(0..0, arguments);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::path::Path;
+
+    use protocol::Role;
+
+    use super::*;
+    use crate::config::Config;
+
+    fn given(name: &str) -> WorkerCommand {
+        let text = "[logs]\nlevel = 'warn'\n[process.default]\nenv = { A = '1' }\n\
+                    [process.s1]\ncpus = [2, 0]\nenv = { PHALANX_LOG = 'trace' }\n";
+        let config = Config::parse(text, Path::new("run.toml")).unwrap();
+        let mut command = WorkerCommand {
+            name: name.to_owned(),
+            role: Role::Secondary,
+            arguments: vec!["--lifeline".into()],
+            environment: BTreeMap::new(),
+        };
+        give(&mut command, &config.logs, &config.processes);
+        command
+    }
+
+    fn environment(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+        let pairs = pairs
+            .iter()
+            .map(|(name, text)| ((*name).to_owned(), (*text).to_owned()));
+        pairs.collect()
+    }
+
+    #[test]
+    fn every_worker_is_told_what_to_log_and_some_their_cpus() {
+        let command = given("s2");
+        assert_eq!(command.arguments, ["--lifeline"]);
+        assert_eq!(
+            command.environment,
+            environment(&[("A", "1"), ("PHALANX_LOG", "warn")])
+        );
+        let command = given("s1");
+        assert_eq!(command.arguments, ["--cpus=2,0", "--lifeline"]);
+        assert_eq!(
+            command.environment,
+            environment(&[("A", "1"), ("PHALANX_LOG", "trace")])
+        );
+    }
+}
