@@ -8,8 +8,9 @@ mod aside;
 use std::io;
 use std::time::Duration;
 
-use protocol::{Command, SessionTime};
+use protocol::SessionTime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::mpsc::{Receiver, Sender};
 use tokio::time::{Instant, sleep_until};
 
@@ -17,6 +18,7 @@ pub use crate::app::command::{ViewEnd, Wish};
 pub use crate::app::event::{Feed, LogLine};
 
 use crate::app::command::Effect;
+use crate::app::drive::Twisting;
 use crate::app::event::Event;
 use crate::app::keymap::Keymap;
 use crate::app::model::Model;
@@ -122,17 +124,10 @@ pub async fn run(
         match effect {
             None => {}
             Some(Effect::Send(command)) => {
-                send(
-                    &mut model,
-                    &wishes,
-                    Wish::Send(command.clone()),
-                    command,
-                    now,
-                );
+                send(&mut model, &wishes, Wish::Send(command), now);
             }
             Some(Effect::Drive(twisting)) => {
-                let command = twisting.command.clone();
-                send(&mut model, &wishes, Wish::Drive(twisting), command, now);
+                send(&mut model, &wishes, Wish::Drive(twisting), now);
             }
             Some(Effect::ListFiles(folder)) => aside.list(folder),
             Some(Effect::Listen(topic)) => {
@@ -156,15 +151,19 @@ fn tick_time(model: &Model) -> Duration {
 }
 
 /// Hands a command on without waiting; what cannot be handed on is answered here.
-fn send(model: &mut Model, wishes: &Sender<Wish>, wish: Wish, command: Command, now: SessionTime) {
+fn send(model: &mut Model, wishes: &Sender<Wish>, wish: Wish, now: SessionTime) {
     let Err(error) = wishes.try_send(wish) else {
         return;
     };
-    let result = Err(match error {
-        tokio::sync::mpsc::error::TrySendError::Full(_) => "earlier commands are not answered yet",
-        tokio::sync::mpsc::error::TrySendError::Closed(_) => "the link to the primary has ended",
-    }
-    .to_owned());
+    let (wish, reason) = match error {
+        TrySendError::Full(wish) => (wish, "earlier commands are not answered yet"),
+        TrySendError::Closed(wish) => (wish, "the link to the primary has ended"),
+    };
+    let command = match wish {
+        Wish::Send(command) | Wish::Drive(Twisting { command, .. }) => command,
+        Wish::Listen(_) => return,
+    };
+    let result = Err(reason.to_owned());
     update(model, Event::Feed(Feed::Reply { command, result }), now);
 }
 

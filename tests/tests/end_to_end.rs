@@ -152,7 +152,7 @@ fn digests_are_equal_for_standalone_and_any_number_of_secondaries() {
             .iter()
             .map(|peer| peer["performers"].as_array().map_or(0, Vec::len))
             .sum();
-        assert_eq!(owned, 2, "each performer is owned exactly once: {summary}");
+        assert_eq!(owned, 3, "each performer is owned exactly once: {summary}");
     }
 }
 

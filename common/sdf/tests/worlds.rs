@@ -60,11 +60,12 @@ fn check_starts_inside(world: &World, model_name: &str, level_name: &str) {
 }
 
 #[test]
-fn the_ramp_has_a_level_per_block_and_two_that_roll() {
+fn the_ramp_has_a_level_per_block_two_that_roll_and_one_that_is_driven() {
     let world = own("ramp.sdf");
-    assert_eq!((world.levels.len(), world.performers.len()), (16, 2));
+    assert_eq!((world.levels.len(), world.performers.len()), (16, 3));
     check_starts_inside(&world, "ball", "level_0_A");
     check_starts_inside(&world, "barrel", "level_0_B");
+    check_starts_inside(&world, "rover", "level_basin");
     for level in &world.levels {
         let [reference] = level.models.as_slice() else {
             panic!("{level:?}")

@@ -155,9 +155,9 @@ fn all(model: &Model) -> Vec<Section> {
 fn keys_of(model: &Model, context: Context) -> Vec<(String, String)> {
     let mut lines = Vec::new();
     let has_numbers = model.keymap.has_panel_numbers();
-    let of = |binding: &keymap::Binding<'_>| binding.context == context;
-    for binding in model.keymap.bindings().filter(of) {
-        if !keymap::is_offered(model, binding.action) {
+    let bindings = model.keymap.bindings();
+    for binding in bindings.filter(|binding| binding.context == context) {
+        if binding.keys.is_empty() || !keymap::is_offered(model, binding.action) {
             continue;
         }
         match binding.action {
@@ -225,6 +225,42 @@ mod tests {
             "{text}"
         );
         assert!(!text.contains("stop the run on"), "{text}");
+    }
+
+    /// Returns all keys as the document of the view has them.
+    fn documented() -> String {
+        let mut model = fixture::model();
+        model.owns_run = false;
+        let place = |(context, title): &(Context, &str)| {
+            let rows = keys_of(&model, *context).into_iter();
+            let row = |(keys, text): (String, String)| {
+                let keys: Vec<String> = keys.split(' ').map(|key| format!("`{key}`")).collect();
+                let keys = keys.join(" ").replace("`1` `to` `9`", "`1` to `9`");
+                format!("| {keys} | {text} |\n")
+            };
+            let rows: Vec<String> = rows.map(row).collect();
+            let heading = "| key | what it does |\n|---|---|\n";
+            format!("### {title}\n\n{heading}{}\n", rows.concat())
+        };
+        let places: Vec<String> = PLACES.iter().map(place).collect();
+        places.concat()
+    }
+
+    #[test]
+    fn the_document_of_the_view_has_all_keys() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/view.md");
+        let text = std::fs::read_to_string(path).unwrap();
+        let (begin, end) = (
+            "<!-- keys: made from the table -->\n\n",
+            "<!-- end of keys -->",
+        );
+        let (before, rest) = text.split_once(begin).unwrap();
+        let (keys, after) = rest.split_once(end).unwrap();
+        if keys != documented() && std::env::var_os("UPDATE_EXPECT").is_some() {
+            let text = format!("{before}{begin}{}{end}{after}", documented());
+            return std::fs::write(path, text).unwrap();
+        }
+        assert_eq!(keys, documented(), "UPDATE_EXPECT=1 writes them anew");
     }
 
     #[test]

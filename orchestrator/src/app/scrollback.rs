@@ -90,19 +90,6 @@ impl<L: Line> Scrollback<L> {
         self.lines.push_back(line);
     }
 
-    /// Puts other lines in the place of all, as if they had come one by one; the filter stays.
-    pub fn replace(&mut self, lines: impl IntoIterator<Item = L>) {
-        let (source, filter) = (self.source.take(), std::mem::take(&mut self.filter));
-        *self = Self {
-            source,
-            filter,
-            ..Self::default()
-        };
-        for line in lines {
-            self.push(line);
-        }
-    }
-
     /// Sifts on under a new filter; called before each frame.
     pub fn settle(&mut self) {
         let (mut lines, mut bytes) = (0, 0);
@@ -121,6 +108,17 @@ impl<L: Line> Scrollback<L> {
     /// Tells whether old lines are not sifted yet.
     pub fn is_sifting(&self) -> bool {
         self.sifted_from > self.dropped
+    }
+
+    /// Puts other lines in the place of all, as if they had come one by one; the filter stays.
+    pub fn replace(&mut self, lines: impl IntoIterator<Item = L>) {
+        (self.dropped, self.bytes, self.sifted_from) = (0, 0, 0);
+        (self.bottom, self.cursor) = (None, None);
+        self.lines.clear();
+        self.passing.clear();
+        for line in lines {
+            self.push(line);
+        }
     }
 
     /// Returns how many lines pass the filter.

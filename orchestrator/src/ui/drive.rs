@@ -44,7 +44,7 @@ pub fn draw(model: &Model, frame: &mut Frame, area: Rect, drive: &Drive) {
 fn told(theme: Theme, drive: &Drive) -> Line<'static> {
     let (forward, turn) = drive.speeds();
     let (forward_step, turn_step) = drive.steps();
-    let steps = format!("   a key press: {forward_step:.2} m/s, {turn_step:.2} rad/s");
+    let steps = format!("   steps {forward_step:.2} and {turn_step:.2}");
     Line::from(vec![
         Span::styled(" told      ", theme.label()),
         Span::styled(format!("{forward:+.2} m/s ahead  "), theme.value()),

@@ -15,7 +15,7 @@ pub fn draw(model: &Model, frame: &mut Frame, area: Rect) {
     let (always, others): (Vec<Binding<'_>>, Vec<Binding<'_>>) = keymap::active(model)
         .filter(|binding| !binding.short.is_empty() && !binding.keys.is_empty())
         .partition(|binding| matches!(binding.action, Action::Help | Action::Quit));
-    let reserved: usize = always.iter().map(|binding| width(binding)).sum();
+    let reserved: usize = always.iter().map(width).sum();
     let room = usize::from(area.width).saturating_sub(reserved + 1);
     let mut used = 0;
     let fits = |binding: &&Binding<'_>| {

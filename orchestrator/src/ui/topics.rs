@@ -10,14 +10,20 @@ use super::{frame as panel_frame, text};
 use crate::app::model::Model;
 use crate::app::panel::Panel;
 
+/// The least width of kinds with what they all begin with.
+const WHOLE_KIND_MIN: u16 = 24;
+
 const COLUMNS: &[Column<TopicReport>] = &[
     column("topic", (20, 48), 0, Side::Left, |model, topic, width| {
         let theme = Theme::of(model);
         Cell::new(text::fit(theme, &topic.topic, width), theme.value())
     }),
-    column("kind", (16, 32), 0, Side::Left, |model, topic, width| {
+    column("kind", (14, 28), 0, Side::Left, |model, topic, width| {
         let theme = Theme::of(model);
-        Cell::new(text::fit(theme, &topic.kind, width), theme.text())
+        let is_whole = width >= WHOLE_KIND_MIN;
+        let short = topic.kind.strip_prefix("gz.msgs.").unwrap_or(&topic.kind);
+        let kind = if is_whole { &topic.kind } else { short };
+        Cell::new(text::fit(theme, kind, width), theme.text())
     }),
     column(
         "publishers",

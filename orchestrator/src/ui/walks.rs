@@ -2,6 +2,7 @@
 //!
 //! [`Walk`] is the user at the terminal; the walks below read as what one does and sees.
 
+mod keys;
 mod map;
 
 use std::time::Duration;

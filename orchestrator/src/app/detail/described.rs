@@ -90,11 +90,19 @@ fn add_peer(model: &Model, detail: &mut Detail, peer: &PeerReport) {
     let mebibytes = peer.memory_bytes as f64 / f64::from(1 << 20);
     detail.add("memory", format!("{mebibytes:.0} MiB"));
     detail.add_blank();
-    detail.add("physics", format!("{:.0} us per step", peer.physics_us));
-    detail.add(
-        "waits",
-        format!("{:.0} us per step for the others", peer.wait_us),
-    );
+    for (name, time_us) in [
+        ("physics", peer.physics_us),
+        ("systems", peer.systems_us),
+        ("sensors", peer.sensors_us),
+        ("busy in all", peer.busy_us),
+        ("network", peer.network_us),
+    ] {
+        detail.add(name, format!("{time_us:.0} us per step"));
+    }
+    let waits = format!("{:.0} us per step for the others", peer.wait_us);
+    detail.add("waits", waits);
+    let price = format!("{:.0} us per step", peer.blocked_us);
+    detail.add("costs the others", price);
     detail.add(
         "answers last",
         format!("in {:.0} % of the steps", peer.last_share * 100.0),
@@ -136,6 +144,13 @@ fn add_level(model: &Model, detail: &mut Detail, level: &LevelReport) {
     );
     if let Some(digest) = &level.digest {
         detail.add("digest", digest.to_string());
+    }
+    for (name, time_us) in [
+        ("physics", level.physics_us),
+        ("systems", level.systems_us),
+        ("sensors", level.sensors_us),
+    ] {
+        detail.add(name, format!("{time_us:.0} us per step"));
     }
     let is_its = |outline: &&protocol::report::LevelOutline| {
         outline.name == level.name && outline.world == level.world

@@ -217,19 +217,16 @@ fn on_disconnected(model: &mut Model) {
 }
 
 fn on_reply(model: &mut Model, command: &Command, result: Result<Iteration, String>) {
-    if let Some(index) = model.pending.iter().position(|pending| pending == command) {
+    let pending = model.pending.iter().position(|pending| pending == command);
+    if let Some(index) = pending {
         model.pending.remove(index);
     }
     let Some(name) = command.text() else {
         return;
     };
     match result {
-        // A robot that is driven shows that it hears.
-        Ok(_)
-            if matches!(
-                (command, &model.mode),
-                (Command::Publish { .. }, Mode::Drive(_))
-            ) => {}
+        // A robot that is driven shows that it hears; nobody waits for such an answer.
+        Ok(_) if pending.is_none() && matches!(command, Command::Publish { .. }) => {}
         Ok(iteration) => model.notify(format!("{name}: done at iteration {iteration}"), false),
         Err(reason) => model.notify(format!("{name} failed: {reason}"), true),
     }

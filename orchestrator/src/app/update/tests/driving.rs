@@ -100,6 +100,13 @@ fn twists_that_are_heard_are_not_announced_and_others_are() {
     feed(&mut model, reply(Err("no".to_owned())));
     assert!(model.notice.as_ref().unwrap().is_error);
     press(&mut model, Key::Esc);
-    feed(&mut model, reply(Ok(Iteration(7))));
+    press(&mut model, Key::Char(':'));
+    type_text(&mut model, "pub /t gz.msgs.Twist x");
+    press(&mut model, Key::Backspace);
+    let Some(Effect::Send(command)) = press(&mut model, Key::Enter) else {
+        panic!("{:?}", model.mode)
+    };
+    let result = Ok(Iteration(7));
+    feed(&mut model, Feed::Reply { command, result });
     assert!(model.notice.unwrap().text.contains("done at iteration 7"));
 }
