@@ -126,7 +126,7 @@ impl MapView {
         self.zoom = (self.zoom * ZOOM_STEP.powi(steps)).clamp(ZOOM_MIN, ZOOM_MAX);
     }
 
-    /// Magnifies by so many steps, where `middle` is the map's middle and `fixed` stays where it is.
+    /// Magnifies by so many steps; `middle` is the map's middle, and `fixed` stays where it is.
     pub fn magnify_about(&mut self, middle: [f64; 2], fixed: [f64; 2], steps: i32) {
         let before = self.zoom;
         self.magnify(steps);

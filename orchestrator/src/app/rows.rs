@@ -56,7 +56,7 @@ impl TableRows {
         self.is_stale = true;
     }
 
-    /// Returns the heading of the column that gives the order, and whether the greatest comes first.
+    /// Returns the heading of the column that orders, and whether the greatest comes first.
     pub fn sorted<R: Row>(&self, _: &[R]) -> (&'static str, bool) {
         (R::ORDERS[self.order].title, self.is_descending)
     }
