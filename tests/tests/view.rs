@@ -110,3 +110,49 @@ fn a_view_that_is_attached_leaves_the_run_running() {
     assert_eq!(run.wait(), 130);
     wait_until_gone(&pids);
 }
+
+#[test]
+fn a_run_is_started_watched_driven_left_found_again_and_stopped() {
+    let scratch = Scratch::new();
+    let mut screen = Screen::start(phalanx(&scratch, &["run", "--name", "r"]), 40, 120);
+    screen.wait_for("RUNNING");
+    screen.press("1");
+    screen.wait_for("what holds the simulation back");
+    screen.press("2");
+    screen.wait_for("answers last");
+    screen.press(" ");
+    screen.wait_for("PAUSED");
+    screen.press("n");
+    screen.wait_for("step 1: done");
+    screen.press(" ");
+    screen.wait_for("RUNNING");
+    screen.press("5/^rov");
+    screen.wait_for("/^rov");
+    screen.press("\r");
+    screen.wait_for("1 of 3");
+    screen.press("\r");
+    screen.wait_for("performer rover");
+    screen.press("\u{1b}");
+    screen.wait_for("follow");
+    screen.press("D");
+    screen.wait_for("Drive rover");
+    screen.press("www");
+    screen.wait_for("+0.30 m/s ahead");
+    screen.wait_for("measured  +0.30 m/s");
+    screen.press(" ");
+    screen.wait_for("measured   0.00 m/s");
+    screen.press("\u{1b}");
+    screen.press("d");
+    assert_eq!(screen.wait(), (0, true), "{}", screen.contents());
+    let pids = workers(&scratch);
+    assert!(pids.iter().all(|pid| is_running(*pid)), "the run goes on");
+    let mut again = Screen::start(phalanx(&scratch, &["attach"]), 24, 80);
+    again.wait_for("RUNNING");
+    again.press("S");
+    again.wait_for("Stop the run");
+    again.press("y");
+    again.wait_for("COMPLETED");
+    again.press("q");
+    assert_eq!(again.wait(), (0, true), "{}", again.contents());
+    wait_until_gone(&pids);
+}

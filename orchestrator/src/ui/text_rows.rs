@@ -136,8 +136,8 @@ pub(super) fn draw<'a, L: scrollback::Line>(
     }
 }
 
-/// Returns the first of the lines that are drawn: of lines that do not all fit the last ones, unless
-/// the cursor is above them.
+/// Returns the first of the lines that are drawn: of lines that do not all fit the last ones,
+/// unless the cursor is above them.
 fn first_line(sizes: &[usize], cursor: Option<usize>, height: usize) -> usize {
     let mut used = 0;
     let fits = |size: &&usize| {
