@@ -196,6 +196,7 @@ fn attach(scratch: &Scratch) -> Screen {
     let mut command = CommandBuilder::new(binary("phalanx"));
     command.args(["attach", "r"]);
     command.env("PHALANX_RUNTIME_DIR", scratch.path(""));
+    command.env("PHALANX_CONFIG", "/dev/null");
     command.env("TERM", "xterm-256color");
     command.env("LANG", "C.UTF-8");
     Screen::start(command, SIZE.1, SIZE.0)

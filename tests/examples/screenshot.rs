@@ -79,6 +79,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     command.env("TERM", "xterm-256color");
     command.env("LANG", "C.UTF-8");
     command.env("PHALANX_RUNTIME_DIR", folder.path());
+    command.env("PHALANX_CONFIG", "/dev/null");
     let mut screen = Screen::start(command, SIZE.0, SIZE.1);
     screen.wait_for("RUNNING");
     for keys in words {

@@ -138,7 +138,7 @@ fn a_run_is_started_watched_driven_left_found_again_and_stopped() {
     screen.wait_for("Drive rover");
     screen.press("www");
     screen.wait_for("+0.30 m/s ahead");
-    screen.wait_for("measured  +0.30 m/s");
+    screen.wait_for("measured   0.30 m/s");
     screen.press(" ");
     screen.wait_for("measured   0.00 m/s");
     screen.press("\u{1b}");
