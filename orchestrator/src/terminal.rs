@@ -3,7 +3,8 @@
 //! [`Screen`] restores the terminal when it is dropped, and a panic of any thread restores it
 //! before the message is printed.
 
-use std::io::{self, BufWriter, IsTerminal, Stdout};
+use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Once};
 use std::thread::JoinHandle;
@@ -103,11 +104,15 @@ impl Screen {
         Ok(())
     }
 
-    /// Puts a text on the user's clipboard, by the terminal's own means (OSC 52).
+    /// Puts a text on the user's clipboard, by the terminal's own means (OSC 52). Within tmux it is
+    /// put into a buffer of tmux, too, which by default takes nothing from programs.
     ///
     /// # Errors
     /// When the terminal cannot be written to.
     pub fn copy(&mut self, text: &str) -> io::Result<()> {
+        if std::env::var_os("TMUX").is_some() {
+            copy_to_tmux(text.to_owned());
+        }
         execute!(
             io::stdout(),
             crossterm::clipboard::CopyToClipboard::to_clipboard_from(text)
@@ -183,6 +188,26 @@ impl Drop for Input {
             std::thread::sleep(Duration::from_millis(2));
         }
     }
+}
+
+/// Hands a text to tmux, in a thread that may wait for it; where there is no tmux the terminal has
+/// the text already.
+fn copy_to_tmux(text: String) {
+    let copy = move || -> io::Result<()> {
+        let mut tmux = Command::new("tmux")
+            .args(["load-buffer", "-w", "-"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()?;
+        if let Some(mut stdin) = tmux.stdin.take() {
+            stdin.write_all(text.as_bytes())?;
+        }
+        tmux.wait().map(|_| ())
+    };
+    let _ = std::thread::Builder::new()
+        .name("copy".to_owned())
+        .spawn(copy);
 }
 
 /// Gives the terminal back, once.

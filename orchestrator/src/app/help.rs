@@ -74,7 +74,7 @@ const WORDS: [(&str, &str); 12] = [
 const RECIPES: [(&str, &str); 7] = [
     (
         "slowest peer",
-        "2, then s to `answers last`, r: the first one holds the step; Enter says more",
+        "1 says who holds the step back, and by what; 2 and Enter say more of each",
     ),
     (
         "follow a robot",

@@ -92,24 +92,23 @@ impl Bounds {
 }
 
 impl MapView {
-    /// Takes the bounds of the world: of its levels and first performers; of everything finite
-    /// when it has none of these.
+    /// Takes the bounds of the world: of its levels and first performers; without levels, of all
+    /// that is finite.
     pub fn measure(&mut self, layout: &Layout, performers: &[PerformerReport]) {
         let levels = layout.levels.iter().map(Bounds::of_level_and_buffer);
         let first = layout
             .performers
             .iter()
             .map(|model| Bounds::of_box(&model.min, &model.max));
-        self.bounds = join(levels.chain(first)).or_else(|| {
-            let statics = layout
-                .statics
-                .iter()
-                .map(|model| Bounds::of_box(&model.min, &model.max));
-            let now = performers
-                .iter()
-                .map(|one| Bounds::of_box(&one.position, &one.position));
-            join(statics.chain(now))
-        });
+        let statics = layout
+            .statics
+            .iter()
+            .filter(|_| layout.levels.is_empty())
+            .map(|model| Bounds::of_box(&model.min, &model.max));
+        let now = performers
+            .iter()
+            .map(|one| Bounds::of_box(&one.position, &one.position));
+        self.bounds = join(levels.chain(first).chain(statics)).or_else(|| join(now));
     }
 
     /// Shows the whole world.

@@ -66,6 +66,8 @@ pub struct Model {
     pub starting: Option<Starting>,
     /// How the run ended, once it has.
     pub ended: Option<Box<RunEnded>>,
+    /// When the view learnt of that.
+    pub over_since: Option<SessionTime>,
     /// Figures of the run, once known.
     pub stats: Option<Stats>,
     /// Its processes.
@@ -248,6 +250,7 @@ impl Model {
             connection: Connection::Connecting,
             starting: None,
             ended: None,
+            over_since: None,
             stats: None,
             peers: Vec::new(),
             heartbeats: BTreeMap::new(),
@@ -322,9 +325,9 @@ impl Model {
 
     /// Returns the time since a process was last heard, if it ever was.
     pub fn heartbeat_age(&self, name: &PeerName) -> Option<Duration> {
-        self.heartbeats
-            .get(name)
-            .map(|heard| self.now.since(*heard))
+        // After the end nobody is heard any more, and ages stay what they were.
+        let now = self.over_since.unwrap_or(self.now);
+        self.heartbeats.get(name).map(|heard| now.since(*heard))
     }
 
     /// Returns the place of a secondary among the owners, from which its mark is made.
@@ -365,13 +368,19 @@ impl Model {
 
     /// Gives every host of cells its place; places change only while the run gathers.
     pub fn note_owners(&mut self) {
-        if self.run_state() == RunState::Waiting {
+        let is_gathering = self.run_state() == RunState::Waiting || self.owners.is_empty();
+        if is_gathering {
             self.owners.clear();
         }
         for peer in self.peers.iter().filter(|peer| peer.role != Role::Primary) {
             if !self.owners.contains(&peer.name) {
                 self.owners.push(peer.name.clone());
             }
+        }
+        if is_gathering {
+            // Who came first differs from view to view.
+            self.owners
+                .sort_by_key(|name| (name.as_str().len(), name.clone()));
         }
     }
 
@@ -384,6 +393,7 @@ impl Model {
     pub fn forget_run(&mut self) {
         self.starting = None;
         self.ended = None;
+        self.over_since = None;
         self.stats = None;
         self.peers.clear();
         self.heartbeats.clear();

@@ -27,14 +27,7 @@ pub fn draw(model: &Model, frame: &mut Frame, area: Rect, question: &Question) {
         Line::styled(text, theme.value()).centered(),
         Line::default(),
     ];
-    let answers = keymap::active(model).filter_map(|binding| {
-        let key = keymap::key_name(*binding.keys.first()?);
-        Some([
-            Span::styled(key, theme.key()),
-            Span::raw(format!(" {}    ", binding.short)),
-        ])
-    });
-    lines.push(Line::from(answers.flatten().collect::<Vec<_>>()).centered());
+    lines.push(answers(model).centered());
     if !remark.is_empty() {
         lines.push(Line::default());
         lines.push(Line::styled(remark, theme.label()).centered());
@@ -42,4 +35,17 @@ pub fn draw(model: &Model, frame: &mut Frame, area: Rect, question: &Question) {
     let place = panel_frame::middle(area, 68, lines.len() as u16 + 3);
     let inside = panel_frame::dialog(model, frame, place, title);
     Text::from(lines).render(inside, frame.buffer_mut());
+}
+
+/// Returns the keys that answer the question that is asked.
+pub fn answers(model: &Model) -> Line<'static> {
+    let theme = Theme::of(model);
+    let answers = keymap::active(model).filter_map(|binding| {
+        let key = keymap::key_name(*binding.keys.first()?);
+        Some([
+            Span::styled(key, theme.key()),
+            Span::raw(format!(" {}    ", binding.short)),
+        ])
+    });
+    Line::from(answers.flatten().collect::<Vec<_>>())
 }

@@ -202,7 +202,11 @@ fn connection(model: &Model, theme: Theme) -> Vec<Span<'static>> {
         Connection::Connected => (format!("{} connected ", glyphs.good), theme.healthy()),
         Connection::Lost { .. } => (format!("{} disconnected ", glyphs.bad), theme.error()),
     };
-    vec![Span::styled(text, style)]
+    let mut spans = vec![Span::styled(text, style)];
+    if model.is_read_only {
+        spans.insert(0, Span::styled("read-only  ", theme.warning()));
+    }
+    spans
 }
 
 fn message(model: &Model, theme: Theme) -> (String, Style) {

@@ -155,21 +155,30 @@ fn level_looks(model: &Model) -> Vec<LevelLook<'_>> {
     looks.collect()
 }
 
+/// Returns from which area on a static model is ground to move on, and not in the way \[m^2\]: a
+/// quarter of the smallest level.
+fn ground_area(model: &Model) -> f64 {
+    let levels = model.layout.levels.iter();
+    let areas = levels.map(|level| (level.max[0] - level.min[0]) * (level.max[1] - level.min[1]));
+    areas.fold(f64::INFINITY, f64::min) / 4.0
+}
+
 fn draw_lines(model: &Model, frame: &mut Frame, projection: &Projection, looks: &[LevelLook<'_>]) {
     let theme = Theme::of(model);
     let mut dots = Dots::new(projection);
+    let ground = ground_area(model);
     for fixed in &model.layout.statics {
         let bounds = Bounds {
             min: [fixed.min[0], fixed.min[1]],
             max: [fixed.max[0], fixed.max[1]],
         };
-        outline::draw(
-            &mut dots,
-            projection,
-            &bounds,
-            Stroke::Hatched,
-            theme.muted(),
-        );
+        let [x, y] = bounds.size();
+        let stroke = if x * y < ground {
+            Stroke::Hatched
+        } else {
+            Stroke::Dotted
+        };
+        outline::draw(&mut dots, projection, &bounds, stroke, theme.muted());
     }
     for level in &model.layout.levels {
         let buffer = Bounds::of_level_and_buffer(level);

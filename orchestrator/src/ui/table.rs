@@ -145,7 +145,12 @@ fn draw_headings<R>(
             (true, false) => glyphs.ascending,
             (false, _) => "",
         };
-        let title = format!("{}{mark}", heading(column.title, *width));
+        let room = width.saturating_sub(text::columns(mark) as u16);
+        let title: String = heading(column.title, room)
+            .chars()
+            .take(usize::from(room))
+            .collect();
+        let title = format!("{title}{mark}");
         let place = Rect {
             x: area.x + x,
             width: *width,
@@ -208,16 +213,20 @@ fn places<R>(columns: &[Column<R>], width: u16) -> Vec<(&Column<R>, u16, u16)> {
     }
     let mut room = width.saturating_sub(needed(&shown, gap));
     let mut widths: Vec<u16> = shown.iter().map(|column| column.width).collect();
-    while room > 0 {
-        let before = room;
-        for (column, width) in shown.iter().zip(&mut widths) {
-            if room > 0 && *width < column.width_max {
-                *width += 1;
-                room -= 1;
+    // What is left out last grows first: names say most.
+    for is_first in [true, false] {
+        loop {
+            let before = room;
+            let grown = shown.iter().zip(&mut widths);
+            for (column, width) in grown.filter(|(column, _)| (column.rank < 2) == is_first) {
+                if room > 0 && *width < column.width_max {
+                    *width += 1;
+                    room -= 1;
+                }
             }
-        }
-        if room == before {
-            break;
+            if room == before {
+                break;
+            }
         }
     }
     let mut x = 0;

@@ -43,6 +43,7 @@ pub(super) fn on_feed(model: &mut Model, feed: Feed) {
         Feed::Ended(ended) => {
             model.mode = Mode::Ended { scroll: 0 };
             model.ended = Some(ended);
+            model.over_since.get_or_insert(model.now);
         }
     }
 }

@@ -34,9 +34,8 @@ pub(super) fn open_filter(model: &mut Model) {
         model.help.is_typed = true;
         return;
     }
-    let filter = model.focus.filter(model);
-    let text = filter.map_or("", |filter| filter.text()).to_owned();
-    model.filter_line = LineEdit::new(text);
+    model.filter_line = LineEdit::default();
+    take_filter(model);
     model.mode = Mode::Filter;
 }
 

@@ -19,6 +19,8 @@ pub(super) enum Stroke {
     Dashed,
     /// Its edges, and diagonals inside unless it covers much of the map.
     Hatched,
+    /// A rim of single dots.
+    Dotted,
 }
 
 /// Draws a box, as far as it is on the map.
@@ -102,6 +104,9 @@ impl Outline {
         let has_dot = match self.stroke {
             Stroke::Solid | Stroke::Thick => is_edge,
             Stroke::Dashed => is_edge && (!self.is_braille || (x + y).rem_euclid(4) < 2),
+            Stroke::Dotted => {
+                is_edge && (x + y).rem_euclid(if self.is_braille { 4 } else { 2 }) == 0
+            }
             Stroke::Hatched => is_edge || (x + y).rem_euclid(self.hatching()) == 0,
         };
         if has_dot {
@@ -120,7 +125,7 @@ impl Outline {
             (Stroke::Solid, false, _) => b'-',
             (Stroke::Thick, true, _) => b'#',
             (Stroke::Thick, false, _) => b'=',
-            (Stroke::Dashed, _, _) => b'.',
+            (Stroke::Dashed | Stroke::Dotted, _, _) => b'.',
             (Stroke::Hatched, _, _) => b'%',
         }
     }
