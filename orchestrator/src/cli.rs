@@ -318,8 +318,8 @@ pub struct GenerateArguments {
 /// The worlds that can be generated.
 #[derive(Debug, Subcommand)]
 pub enum GeneratedWorld {
-    /// Wheeled robots on a plane that is divided into levels; they wait to be driven: `D` in the
-    /// view, or a gz.msgs.Twist on /model/NAME/cmd_vel
+    /// Wheeled robots on a plane that is divided into levels; they wait to be driven, by `D` in the
+    /// view or with `phalanx topic pub`
     Fleet {
         /// How many robots
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
