@@ -316,6 +316,24 @@ mod tests {
     }
 
     #[test]
+    fn a_step_that_hangs_leaves_no_figures_of_the_steps_before() {
+        let mut meter = Meter::new(Duration::from_millis(1));
+        meter.note_running(true, SessionTime(0));
+        for iteration in 1..=10 {
+            let now = SessionTime(iteration * MS);
+            meter.on_published(SessionTime(now.0 - MS / 2));
+            meter.on_step(&report(iteration, [100, 400]), now, now);
+        }
+        meter.on_published(SessionTime(11 * MS));
+        assert!(meter.recent(SessionTime(900 * MS)).0.period_us() > 0.0);
+        let (split, steps) = meter.recent(SessionTime(1_100 * MS));
+        assert_eq!((split.period_us(), steps), (0.0, Percentiles::default()));
+        let now = SessionTime(1_200 * MS);
+        meter.on_step(&report(11, [100, 400]), now, now);
+        assert!(meter.recent(now).0.period_us() > 0.0);
+    }
+
+    #[test]
     fn time_that_stands_still_does_not_count() {
         let mut meter = Meter::new(Duration::from_millis(1));
         meter.note_running(true, SessionTime(0));
