@@ -36,6 +36,12 @@ impl Split {
     pub const NAMES: [&'static str; 7] = [
         "physics", "systems", "sensors", "cell", "network", "primary", "pace",
     ];
+    /// The place of the network among the parts.
+    pub const NETWORK: usize = 4;
+    /// The place of the primary among the parts.
+    pub const PRIMARY: usize = 5;
+    /// The place of the pace among the parts: time in which nothing is done.
+    pub const PACE: usize = 6;
 
     /// Returns the parts in order \[us\].
     pub fn parts(&self) -> [f64; 7] {

@@ -9,10 +9,6 @@ use crate::app::model::Model;
 
 /// How many parts are named when none stands out.
 const NAMED: usize = 3;
-/// The places of parts in [`Split::NAMES`].
-const NETWORK: usize = 4;
-const PRIMARY: usize = 5;
-const PACE: usize = 6;
 
 /// Judges a run that works for so long per iteration \[us\].
 pub(super) fn of_work(model: &Model, split: &Split, work: f64) -> Verdict {
@@ -20,7 +16,7 @@ pub(super) fn of_work(model: &Model, split: &Split, work: f64) -> Verdict {
         return of_peer(model, peer, work);
     }
     let mut parts = ranked(split);
-    parts.retain(|(part, _)| *part != PACE);
+    parts.retain(|(part, _)| *part != Split::PACE);
     match parts.first() {
         Some((part, largest)) if *largest >= work * PART_SHARE => {
             of_part(model, *part, *largest, work)
@@ -136,13 +132,13 @@ fn of_part(model: &Model, part: usize, largest: f64, work: f64) -> Verdict {
     let name = Split::NAMES[part];
     let (took, all, share) = (time(largest), time(work), percent(largest / work));
     let headline = match part {
-        NETWORK => format!("the network: {took} of {all} ({share}) on the way or in queues"),
-        PRIMARY => format!("the primary: {took} of {all} ({share}) are its own work"),
+        Split::NETWORK => format!("the network: {took} of {all} ({share}) on the way or in queues"),
+        Split::PRIMARY => format!("the primary: {took} of {all} ({share}) are its own work"),
         _ => format!("{name}: {took} of {all} ({share}) of an iteration's work"),
     };
     let mut verdict = Verdict::plain(Culprit::Part(part), headline);
     match part {
-        NETWORK => {
+        Split::NETWORK => {
             let slowest = workers(model).max_by(|a, b| a.network_us.total_cmp(&b.network_us));
             if let Some(peer) = slowest {
                 let way = time(peer.network_us);
@@ -155,7 +151,7 @@ fn of_part(model: &Model, part: usize, largest: f64, work: f64) -> Verdict {
                 verdict.advice = advice::against_distance(model, peer);
             }
         }
-        PRIMARY => {
+        Split::PRIMARY => {
             let counts = format!(
                 "it keeps {} performers in {} levels on {} secondaries",
                 model.performers.len(),
