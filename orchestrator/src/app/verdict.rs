@@ -12,7 +12,6 @@ use super::model::Model;
 use super::start_up::waits_for;
 
 pub use advice::Advice;
-pub use blame::cost;
 
 /// The part of a period that must be idle until the pace is what holds a run back.
 const IDLE_SHARE: f64 = 0.05;

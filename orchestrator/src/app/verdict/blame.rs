@@ -6,6 +6,7 @@ use super::{
     BLOCKED_SHARE, Culprit, LAST_SHARE, PART_SHARE, Verdict, advice, percent, ranked, time, workers,
 };
 use crate::app::model::Model;
+use crate::app::rows::cell_us;
 
 /// How many parts are named when none stands out.
 const NAMED: usize = 3;
@@ -102,13 +103,15 @@ fn largest_of_peer(peer: &PeerReport) -> (&'static str, f64) {
 /// Says which of a peer's levels costs most, when it has several.
 fn of_level(model: &Model, peer: &PeerReport) -> Option<String> {
     let levels = levels_of(model, peer);
-    let largest = levels.iter().max_by(|a, b| cost(a).total_cmp(&cost(b)))?;
-    let share = cost(largest) / peer.busy_us;
-    (cost(largest) > 0.0).then(|| {
+    let largest = levels
+        .iter()
+        .max_by(|a, b| cell_us(a).total_cmp(&cell_us(b)))?;
+    let share = cell_us(largest) / peer.busy_us;
+    (cell_us(largest) > 0.0).then(|| {
         format!(
             "its level {} takes {} ({} of its work) for {} performers",
             largest.name,
-            time(cost(largest)),
+            time(cell_us(largest)),
             percent(share.min(1.0)),
             largest.performers.len()
         )
@@ -121,11 +124,6 @@ pub(super) fn levels_of<'a>(model: &'a Model, peer: &PeerReport) -> Vec<&'a Leve
     let all = model.levels.iter().filter(is_its);
     all.filter(|level| level.active && !level.suspended)
         .collect()
-}
-
-/// Returns what a level's cell takes per step \[us\].
-pub fn cost(level: &LevelReport) -> f64 {
-    level.physics_us + level.systems_us + level.sensors_us
 }
 
 fn of_part(model: &Model, part: usize, largest: f64, work: f64) -> Verdict {
@@ -163,9 +161,9 @@ fn of_part(model: &Model, part: usize, largest: f64, work: f64) -> Verdict {
         }
         _ => {
             let levels = model.levels.iter();
-            let slowest = levels.max_by(|a, b| cost(a).total_cmp(&cost(b)));
-            if let Some(level) = slowest.filter(|level| cost(level) > 0.0) {
-                let (took, count) = (time(cost(level)), level.performers.len());
+            let slowest = levels.max_by(|a, b| cell_us(a).total_cmp(&cell_us(b)));
+            if let Some(level) = slowest.filter(|level| cell_us(level) > 0.0) {
+                let (took, count) = (time(cell_us(level)), level.performers.len());
                 let text = format!(
                     "level {} takes most: {took} for {count} performers",
                     level.name
