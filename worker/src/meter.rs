@@ -168,7 +168,7 @@ impl Meter {
     }
 
     /// Returns where the time of iterations went over the last second, and percentiles of the
-    /// steps of that time.
+    /// steps of that time: of at most the last 1,000.
     pub fn recent(&mut self, now: SessionTime) -> (Split, Percentiles) {
         self.split.recent(now)
     }

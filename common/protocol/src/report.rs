@@ -47,7 +47,7 @@ pub struct Stats {
     pub step_us: Percentiles,
     /// The same over the last second, of at most the last 1,000 steps \[us\].
     pub recent_step_us: Percentiles,
-    /// Where the time of an iteration went, over the last second.
+    /// Where the time of an iteration went, over the last second, of at most 1,000 steps.
     pub split: Split,
     /// How long the steps of the whole run took.
     pub steps: StepHistogram,

@@ -12,7 +12,7 @@ use protocol::report::{Percentiles, Split};
 
 /// The window of recent figures.
 const WINDOW: Duration = Duration::from_secs(1);
-/// How many steps the window holds at most.
+/// How many steps the window holds at most; in a faster run it is shorter than a second.
 const STEPS_MAX: usize = 1000;
 
 /// Measures where time goes.
