@@ -381,7 +381,7 @@ impl<L: Link> PrimaryDriver<L> {
         if !is_watched {
             return;
         }
-        let peers = self.reporter.peers(&self.primary, &self.meter, now);
+        let peers = self.reporter.peers(&self.primary, &self.meter, &stats, now);
         self.status.observe(PrimaryToObservers::Clock(Clock {
             iteration: self.primary.iteration(),
             sim_time: self.primary.sim_time(),

@@ -82,6 +82,11 @@ impl Split {
     pub fn period_us(&self) -> f64 {
         self.parts().iter().sum()
     }
+
+    /// Returns the time per iteration in which something is done or waited for \[us\].
+    pub fn work_us(&self) -> f64 {
+        self.period_us() - self.pace_us
+    }
 }
 
 /// How many steps of the run took how long, in bars whose bounds grow by the fourth root of two.

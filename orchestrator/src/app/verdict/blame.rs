@@ -1,10 +1,8 @@
 //! Who or what takes the time in which a run works.
 
-use protocol::report::{LevelReport, PeerReport, PeerState, Split};
+use protocol::report::{LevelReport, PeerReport, PeerState, Split, holder};
 
-use super::{
-    BLOCKED_SHARE, Culprit, LAST_SHARE, PART_SHARE, Verdict, advice, percent, ranked, time, workers,
-};
+use super::{Culprit, PART_SHARE, Verdict, advice, percent, ranked, time, workers};
 use crate::app::model::Model;
 use crate::app::rows::cell_us;
 
@@ -13,7 +11,7 @@ const NAMED: usize = 3;
 
 /// Judges a run that works for so long per iteration \[us\].
 pub(super) fn of_work(model: &Model, split: &Split, work: f64) -> Verdict {
-    if let Some(peer) = holder(model, work) {
+    if let Some(peer) = holder(&model.peers, work) {
         return of_peer(model, peer, work);
     }
     let mut parts = ranked(split);
@@ -24,20 +22,6 @@ pub(super) fn of_work(model: &Model, split: &Split, work: f64) -> Verdict {
         }
         _ => spread(&parts, work),
     }
-}
-
-/// Returns the peer that the others wait for, if one costs enough.
-fn holder(model: &Model, work: f64) -> Option<&PeerReport> {
-    let worst = workers(model).max_by(|a, b| a.blocked_us.total_cmp(&b.blocked_us))?;
-    let has_others = workers(model).nth(1).is_some();
-    // Where the way to all is long, answers come last by turns.
-    let is_far = |peer: &PeerReport| peer.network_us > peer.busy_us;
-    let mut others = workers(model).filter(|other| other.name != worst.name);
-    if is_far(worst) && others.all(|other| other.network_us * 2.0 > worst.network_us) {
-        return None;
-    }
-    let is_holder = worst.blocked_us >= work * BLOCKED_SHARE && worst.last_share >= LAST_SHARE;
-    (has_others && is_holder).then_some(worst)
 }
 
 fn of_peer(model: &Model, peer: &PeerReport, work: f64) -> Verdict {
