@@ -2,11 +2,11 @@
 
 mod peer_meter;
 mod split;
+mod whole_run;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-use hdrhistogram::Histogram;
 use lockstep::StepReport;
 use protocol::report::{Percentiles, Split, StepHistogram};
 use protocol::secondary_to_primary::Heartbeat;
@@ -14,11 +14,10 @@ use protocol::{CellId, Iteration, PeerName, SessionTime};
 
 use peer_meter::Race;
 use split::SplitMeter;
+use whole_run::WholeRun;
 
 pub use peer_meter::PeerMeter;
 
-/// The longest time that is told apart \[ns\]: an hour.
-const LONGEST_NS: u64 = 3_600_000_000_000;
 /// The window of the current real-time factor.
 const WINDOW: Duration = Duration::from_secs(1);
 /// The least distance between samples of that window.
@@ -28,14 +27,10 @@ const SMOOTHING: f64 = 0.05;
 
 /// Measures a run.
 pub struct Meter {
-    step: Histogram<u64>,
-    physics: Histogram<u64>,
-    overhead: Histogram<u64>,
+    whole_run: WholeRun,
     peers: BTreeMap<PeerName, PeerMeter>,
     cells: BTreeMap<CellId, CellMeter>,
     split: SplitMeter,
-    /// How many steps took how long, in the bars of [`StepHistogram`].
-    bars: [u64; StepHistogram::BARS],
     window: VecDeque<(SessionTime, Iteration)>,
     running_since: Option<SessionTime>,
     ran: Duration,
@@ -64,21 +59,12 @@ pub struct Speed {
 
 impl Meter {
     /// Starts to measure.
-    ///
-    /// # Panics
-    /// Never: the bounds of the histograms are valid.
     pub fn new(step_size: Duration) -> Self {
-        let histogram = || {
-            Histogram::new_with_bounds(1, LONGEST_NS, 3).expect("1 ns to an hour is a valid range")
-        };
         Self {
-            step: histogram(),
-            physics: histogram(),
-            overhead: histogram(),
+            whole_run: WholeRun::new(),
             peers: BTreeMap::new(),
             cells: BTreeMap::new(),
             split: SplitMeter::default(),
-            bars: [0; StepHistogram::BARS],
             window: VecDeque::new(),
             running_since: None,
             ran: Duration::ZERO,
@@ -119,12 +105,7 @@ impl Meter {
             .map(|peer| peer.physics)
             .max()
             .unwrap_or_default();
-        let step_ns = report.duration.as_nanos() as u64;
-        self.step.saturating_record(step_ns);
-        self.bars[StepHistogram::bar_of(step_ns)] += 1;
-        self.physics.saturating_record(physics.as_nanos() as u64);
-        let overhead = report.duration.saturating_sub(physics);
-        self.overhead.saturating_record(overhead.as_nanos() as u64);
+        self.whole_run.on_step(report.duration, physics);
         let is_new = self
             .window
             .back()
@@ -175,7 +156,7 @@ impl Meter {
 
     /// Returns how long the steps of the run took.
     pub fn steps(&self) -> StepHistogram {
-        StepHistogram::of_bars(&self.bars)
+        self.whole_run.steps()
     }
 
     /// Returns what was measured of a cell.
@@ -214,16 +195,13 @@ impl Meter {
 
     /// Returns percentiles of steps, physics and overhead, in this order.
     pub fn percentiles(&self) -> [Percentiles; 3] {
-        [&self.step, &self.physics, &self.overhead].map(|histogram| {
-            let at = |quantile| histogram.value_at_quantile(quantile) as f64 / 1e3;
-            let max = histogram.max() as f64 / 1e3;
-            Percentiles {
-                p50: at(0.5),
-                p90: at(0.9),
-                p99: at(0.99),
-                max,
-            }
-        })
+        self.whole_run.percentiles()
+    }
+
+    /// Returns the same for those who look often: while simulated time runs, of a second ago at
+    /// the earliest.
+    pub fn recent_percentiles(&mut self, now: SessionTime) -> [Percentiles; 3] {
+        self.whole_run.told(self.running_since.is_some(), now)
     }
 
     fn speed(&self, iterations: u64, elapsed: Duration) -> Speed {

@@ -95,7 +95,7 @@ impl Reporter {
         } else {
             crate::meter::Speed::default()
         };
-        let [step_us, physics_us, overhead_us] = meter.percentiles();
+        let [step_us, physics_us, overhead_us] = meter.recent_percentiles(now);
         let (split, recent_step_us) = if state == RunState::Running {
             meter.recent(now)
         } else {
