@@ -29,7 +29,8 @@ const SMOOTHING: f64 = 0.05;
 pub struct Meter {
     whole_run: WholeRun,
     peers: BTreeMap<PeerName, PeerMeter>,
-    cells: BTreeMap<CellId, CellMeter>,
+    /// By the numbers of cells.
+    cells: Vec<CellMeter>,
     split: SplitMeter,
     window: VecDeque<(SessionTime, Iteration)>,
     running_since: Option<SessionTime>,
@@ -63,7 +64,7 @@ impl Meter {
         Self {
             whole_run: WholeRun::new(),
             peers: BTreeMap::new(),
-            cells: BTreeMap::new(),
+            cells: Vec::new(),
             split: SplitMeter::default(),
             window: VecDeque::new(),
             running_since: None,
@@ -83,8 +84,13 @@ impl Meter {
         let lag = self.split.published().unwrap_or(begin).since(begin);
         let race = Race::of(&report.peers, lag);
         for peer in &report.peers {
-            let meter = self.peers.entry(peer.name.clone()).or_default();
-            meter.on_step(peer, race);
+            match self.peers.get_mut(&peer.name) {
+                Some(meter) => meter.on_step(peer, race),
+                None => {
+                    let meter = self.peers.entry(peer.name.clone()).or_default();
+                    meter.on_step(peer, race);
+                }
+            }
         }
         let last = report.peers.iter().max_by_key(|peer| peer.answered_after);
         let step = (!report.paused).then_some(report.duration);
@@ -93,7 +99,11 @@ impl Meter {
             return;
         }
         for timing in &report.cells {
-            let meter = self.cells.entry(timing.cell).or_default();
+            let cell = timing.cell.0 as usize;
+            if cell >= self.cells.len() {
+                self.cells.resize(cell + 1, CellMeter::default());
+            }
+            let meter = &mut self.cells[cell];
             let of = |time_ns: u64| time_ns as f64 / 1e3;
             smooth(&mut meter.physics_us, of(timing.physics_ns));
             smooth(&mut meter.systems_us, of(timing.systems_ns));
@@ -161,7 +171,7 @@ impl Meter {
 
     /// Returns what was measured of a cell.
     pub fn cell(&self, cell: CellId) -> CellMeter {
-        self.cells.get(&cell).copied().unwrap_or_default()
+        self.cells.get(cell.0 as usize).copied().unwrap_or_default()
     }
 
     /// Returns what was measured of a secondary.
