@@ -84,12 +84,11 @@ impl Meter {
         let lag = self.split.published().unwrap_or(begin).since(begin);
         let race = Race::of(&report.peers, lag);
         for peer in &report.peers {
-            match self.peers.get_mut(&peer.name) {
-                Some(meter) => meter.on_step(peer, race),
-                None => {
-                    let meter = self.peers.entry(peer.name.clone()).or_default();
-                    meter.on_step(peer, race);
-                }
+            if let Some(meter) = self.peers.get_mut(&peer.name) {
+                meter.on_step(peer, race);
+            } else {
+                let meter = self.peers.entry(peer.name.clone()).or_default();
+                meter.on_step(peer, race);
             }
         }
         let last = report.peers.iter().max_by_key(|peer| peer.answered_after);
