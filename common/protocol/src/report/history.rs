@@ -12,7 +12,8 @@ pub const EVENTS_MAX: usize = 1000;
 pub const SAMPLES_MAX: usize = 600;
 
 /// Mean time per iteration over the last second, by where it went; the parts add up to the period.
-/// Of more than 1,000 steps in that second, it is over the last 1,000. The work is that of the secondary that answered last \[us\].
+/// Of more than 1,000 steps in that second, it is over the last 1,000. The work is that of the
+/// secondary that answered last \[us\].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Split {
     /// Its physics.
