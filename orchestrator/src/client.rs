@@ -34,6 +34,9 @@ const PING: RequestId = RequestId(0);
 /// All topics of the status socket begin so.
 const ALL_STATUS: &[&str] = &["/"];
 
+/// What tells how a run goes, without what is in its world.
+const COURSE: &[&str] = &[topic::STATS, topic::ANNOUNCE, topic::EVENTS];
+
 /// What a connection tells.
 #[derive(Clone, Debug, PartialEq)]
 pub enum News {
@@ -118,6 +121,17 @@ impl Connection {
     pub fn glance(endpoints: &Endpoints) -> Result<Self, ConnectError> {
         let options = SocketOptions::default();
         let subscription = Subscription::Status(&[topic::STATS]);
+        let link = PeerLink::connect(endpoints, None, subscription, &options)?;
+        Ok(Self::over(link))
+    }
+
+    /// Begins to connect to a primary, and to listen to how the run goes.
+    ///
+    /// # Errors
+    /// When the link cannot be set up; not when the primary is not there.
+    pub fn follow(endpoints: &Endpoints) -> Result<Self, ConnectError> {
+        let options = SocketOptions::default();
+        let subscription = Subscription::Status(COURSE);
         let link = PeerLink::connect(endpoints, None, subscription, &options)?;
         Ok(Self::over(link))
     }

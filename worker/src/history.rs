@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use protocol::SessionTime;
 use protocol::primary_to_observers::Event;
-use protocol::report::{EVENTS_MAX, History, HistorySample, SAMPLES_MAX, Stats};
+use protocol::report::{EVENTS_MAX, History, HistorySample, RunState, SAMPLES_MAX, Stats};
 
 /// Time between two samples.
 const SAMPLE_INTERVAL: Duration = Duration::from_secs(1);
@@ -32,11 +32,12 @@ impl RunHistory {
         now >= self.next_sample
     }
 
-    /// Takes a sample, unless time stood still since the last one.
+    /// Takes a sample, unless time stands still or no step was done of late: that makes no figures.
     pub fn sample(&mut self, stats: &Stats, now: SessionTime) {
         self.next_sample = now + SAMPLE_INTERVAL;
         let last = self.samples.back().map_or(0, |(_, last)| last.iteration);
-        if stats.iteration == last {
+        let is_running = stats.state == RunState::Running && stats.split.period_us() > 0.0;
+        if !is_running || stats.iteration == last {
             return;
         }
         if self.samples.len() == SAMPLES_MAX {
@@ -72,9 +73,7 @@ mod tests {
     use protocol::Digest;
     use protocol::Iteration;
     use protocol::primary_to_observers::Severity;
-    use protocol::report::{
-        EventCounts, Percentiles, RefusedCounts, RunState, Split, StepHistogram,
-    };
+    use protocol::report::{EventCounts, Percentiles, RefusedCounts, Split, StepHistogram};
 
     fn stats(iteration: u64) -> Stats {
         Stats {
@@ -88,7 +87,10 @@ mod tests {
             steps_per_s: 1.0,
             step_us: Percentiles::default(),
             recent_step_us: Percentiles::default(),
-            split: Split::default(),
+            split: Split {
+                physics_us: 50.0,
+                ..Split::default()
+            },
             steps: StepHistogram::default(),
             physics_us: Percentiles::default(),
             overhead_us: Percentiles::default(),
@@ -134,5 +136,29 @@ mod tests {
             assert!(!history.is_due(now));
         }
         assert_eq!(history.all(&stats(7), SessionTime(0)).samples.len(), 1);
+    }
+
+    #[test]
+    fn pauses_single_steps_and_seconds_without_a_step_make_no_samples() {
+        let mut history = RunHistory::default();
+        let mut check = |stats: &Stats, samples: usize| {
+            let now = SessionTime(stats.iteration * 1_000_000_000);
+            history.sample(stats, now);
+            assert_eq!(history.all(stats, now).samples.len(), samples, "{stats:?}");
+        };
+        check(&stats(1), 1);
+        for (iteration, state) in [(2, RunState::Paused), (3, RunState::Stopping)] {
+            let stats = Stats {
+                state,
+                ..stats(iteration)
+            };
+            check(&stats, 1);
+        }
+        let stuck = Stats {
+            split: Split::default(),
+            ..stats(4)
+        };
+        check(&stuck, 1);
+        check(&stats(5), 2);
     }
 }

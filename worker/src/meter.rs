@@ -2,11 +2,11 @@
 
 mod peer_meter;
 mod split;
+mod whole_run;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-use hdrhistogram::Histogram;
 use lockstep::StepReport;
 use protocol::report::{Percentiles, Split, StepHistogram};
 use protocol::secondary_to_primary::Heartbeat;
@@ -14,11 +14,10 @@ use protocol::{CellId, Iteration, PeerName, SessionTime};
 
 use peer_meter::Race;
 use split::SplitMeter;
+use whole_run::WholeRun;
 
 pub use peer_meter::PeerMeter;
 
-/// The longest time that is told apart \[ns\]: an hour.
-const LONGEST_NS: u64 = 3_600_000_000_000;
 /// The window of the current real-time factor.
 const WINDOW: Duration = Duration::from_secs(1);
 /// The least distance between samples of that window.
@@ -28,14 +27,11 @@ const SMOOTHING: f64 = 0.05;
 
 /// Measures a run.
 pub struct Meter {
-    step: Histogram<u64>,
-    physics: Histogram<u64>,
-    overhead: Histogram<u64>,
+    whole_run: WholeRun,
     peers: BTreeMap<PeerName, PeerMeter>,
-    cells: BTreeMap<CellId, CellMeter>,
+    /// By the numbers of cells.
+    cells: Vec<CellMeter>,
     split: SplitMeter,
-    /// How many steps took how long, in the bars of [`StepHistogram`].
-    bars: [u64; StepHistogram::BARS],
     window: VecDeque<(SessionTime, Iteration)>,
     running_since: Option<SessionTime>,
     ran: Duration,
@@ -64,21 +60,12 @@ pub struct Speed {
 
 impl Meter {
     /// Starts to measure.
-    ///
-    /// # Panics
-    /// Never: the bounds of the histograms are valid.
     pub fn new(step_size: Duration) -> Self {
-        let histogram = || {
-            Histogram::new_with_bounds(1, LONGEST_NS, 3).expect("1 ns to an hour is a valid range")
-        };
         Self {
-            step: histogram(),
-            physics: histogram(),
-            overhead: histogram(),
+            whole_run: WholeRun::new(),
             peers: BTreeMap::new(),
-            cells: BTreeMap::new(),
+            cells: Vec::new(),
             split: SplitMeter::default(),
-            bars: [0; StepHistogram::BARS],
             window: VecDeque::new(),
             running_since: None,
             ran: Duration::ZERO,
@@ -97,8 +84,12 @@ impl Meter {
         let lag = self.split.published().unwrap_or(begin).since(begin);
         let race = Race::of(&report.peers, lag);
         for peer in &report.peers {
-            let meter = self.peers.entry(peer.name.clone()).or_default();
-            meter.on_step(peer, race);
+            if let Some(meter) = self.peers.get_mut(&peer.name) {
+                meter.on_step(peer, race);
+            } else {
+                let meter = self.peers.entry(peer.name.clone()).or_default();
+                meter.on_step(peer, race);
+            }
         }
         let last = report.peers.iter().max_by_key(|peer| peer.answered_after);
         let step = (!report.paused).then_some(report.duration);
@@ -107,7 +98,11 @@ impl Meter {
             return;
         }
         for timing in &report.cells {
-            let meter = self.cells.entry(timing.cell).or_default();
+            let cell = timing.cell.0 as usize;
+            if cell >= self.cells.len() {
+                self.cells.resize(cell + 1, CellMeter::default());
+            }
+            let meter = &mut self.cells[cell];
             let of = |time_ns: u64| time_ns as f64 / 1e3;
             smooth(&mut meter.physics_us, of(timing.physics_ns));
             smooth(&mut meter.systems_us, of(timing.systems_ns));
@@ -119,12 +114,7 @@ impl Meter {
             .map(|peer| peer.physics)
             .max()
             .unwrap_or_default();
-        let step_ns = report.duration.as_nanos() as u64;
-        self.step.saturating_record(step_ns);
-        self.bars[StepHistogram::bar_of(step_ns)] += 1;
-        self.physics.saturating_record(physics.as_nanos() as u64);
-        let overhead = report.duration.saturating_sub(physics);
-        self.overhead.saturating_record(overhead.as_nanos() as u64);
+        self.whole_run.on_step(report.duration, physics);
         let is_new = self
             .window
             .back()
@@ -168,19 +158,19 @@ impl Meter {
     }
 
     /// Returns where the time of iterations went over the last second, and percentiles of the
-    /// steps of that time.
+    /// steps of that time: of at most the last 1,000.
     pub fn recent(&mut self, now: SessionTime) -> (Split, Percentiles) {
         self.split.recent(now)
     }
 
     /// Returns how long the steps of the run took.
     pub fn steps(&self) -> StepHistogram {
-        StepHistogram::of_bars(&self.bars)
+        self.whole_run.steps()
     }
 
     /// Returns what was measured of a cell.
     pub fn cell(&self, cell: CellId) -> CellMeter {
-        self.cells.get(&cell).copied().unwrap_or_default()
+        self.cells.get(cell.0 as usize).copied().unwrap_or_default()
     }
 
     /// Returns what was measured of a secondary.
@@ -214,16 +204,13 @@ impl Meter {
 
     /// Returns percentiles of steps, physics and overhead, in this order.
     pub fn percentiles(&self) -> [Percentiles; 3] {
-        [&self.step, &self.physics, &self.overhead].map(|histogram| {
-            let at = |quantile| histogram.value_at_quantile(quantile) as f64 / 1e3;
-            let max = histogram.max() as f64 / 1e3;
-            Percentiles {
-                p50: at(0.5),
-                p90: at(0.9),
-                p99: at(0.99),
-                max,
-            }
-        })
+        self.whole_run.percentiles()
+    }
+
+    /// Returns the same for those who look often: while simulated time runs, of a second ago at
+    /// the earliest.
+    pub fn recent_percentiles(&mut self, now: SessionTime) -> [Percentiles; 3] {
+        self.whole_run.told(self.running_since.is_some(), now)
     }
 
     fn speed(&self, iterations: u64, elapsed: Duration) -> Speed {
@@ -313,6 +300,24 @@ mod tests {
         assert!((step.p50 - 400.0).abs() < 1.0, "{step:?}");
         assert!((physics.p50 - 200.0).abs() < 1.0, "{physics:?}");
         assert!((overhead.p99 - 200.0).abs() < 1.0, "{overhead:?}");
+    }
+
+    #[test]
+    fn a_step_that_hangs_leaves_no_figures_of_the_steps_before() {
+        let mut meter = Meter::new(Duration::from_millis(1));
+        meter.note_running(true, SessionTime(0));
+        for iteration in 1..=10 {
+            let now = SessionTime(iteration * MS);
+            meter.on_published(SessionTime(now.0 - MS / 2));
+            meter.on_step(&report(iteration, [100, 400]), now, now);
+        }
+        meter.on_published(SessionTime(11 * MS));
+        assert!(meter.recent(SessionTime(900 * MS)).0.period_us() > 0.0);
+        let (split, steps) = meter.recent(SessionTime(1_100 * MS));
+        assert_eq!((split.period_us(), steps), (0.0, Percentiles::default()));
+        let now = SessionTime(1_200 * MS);
+        meter.on_step(&report(11, [100, 400]), now, now);
+        assert!(meter.recent(now).0.period_us() > 0.0);
     }
 
     #[test]

@@ -22,7 +22,7 @@ use crate::meter::Meter;
 use crate::proof_files::ProofFiles;
 use crate::report::{self, Reporter};
 use crate::secondary::{Chain, InputSender};
-use crate::status::StatusThread;
+use crate::status::{Figures, StatusThread};
 
 /// Time between reports to observers.
 const REPORT_INTERVAL: Duration = Duration::from_millis(100);
@@ -370,30 +370,33 @@ impl<L: Link> PrimaryDriver<L> {
     fn publish_reports(&mut self) {
         let now = self.clock.now();
         self.next_report = now + REPORT_INTERVAL;
-        let is_watched = self.status.is_watched();
-        if !is_watched && !self.history.is_due(now) {
-            return;
+        let watched = self.status.watched();
+        let is_sampled = self.history.is_due(now);
+        if is_sampled || watched.has(Figures::Stats) {
+            let stats = self.reporter.stats(&self.primary, &mut self.meter, now);
+            if is_sampled {
+                self.history.sample(&stats, now);
+            }
+            if watched.has(Figures::Stats) {
+                let peers = self.reporter.peers(&self.primary, &self.meter, &stats, now);
+                self.status.observe(PrimaryToObservers::Stats {
+                    stats: Box::new(stats),
+                    peers,
+                });
+            }
         }
-        let stats = self.reporter.stats(&self.primary, &mut self.meter, now);
-        if self.history.is_due(now) {
-            self.history.sample(&stats, now);
+        if watched.has(Figures::Clock) {
+            self.status.observe(PrimaryToObservers::Clock(Clock {
+                iteration: self.primary.iteration(),
+                sim_time: self.primary.sim_time(),
+                paused: self.primary.run_state() == RunState::Paused,
+            }));
         }
-        if !is_watched {
-            return;
+        if watched.has(Figures::Poses) {
+            self.status
+                .observe(PrimaryToObservers::Poses(report::performers(&self.primary)));
         }
-        let peers = self.reporter.peers(&self.primary, &self.meter, now);
-        self.status.observe(PrimaryToObservers::Clock(Clock {
-            iteration: self.primary.iteration(),
-            sim_time: self.primary.sim_time(),
-            paused: stats.paused,
-        }));
-        self.status.observe(PrimaryToObservers::Stats {
-            stats: Box::new(stats),
-            peers,
-        });
-        self.status
-            .observe(PrimaryToObservers::Poses(report::performers(&self.primary)));
-        if now >= self.next_affinity {
+        if now >= self.next_affinity && watched.has(Figures::Affinity) {
             self.next_affinity = now + AFFINITY_INTERVAL;
             self.status.observe(PrimaryToObservers::Affinity(
                 self.reporter.levels(&self.primary, &self.meter),

@@ -8,7 +8,7 @@ use lockstep::{Bounds, Plan, Primary};
 use protocol::action::Spawn;
 use protocol::report::{
     Layout, LevelOutline, LevelReport, ModelOutline, PeerReport, PeerState, PerformerReport,
-    RunState, SecondarySummary, Snapshot, Stats, Summary, TopicReport,
+    RunState, SecondarySummary, Snapshot, Stats, Summary, TopicReport, holder,
 };
 use protocol::{
     CellId, LevelId, ModelId, PeerInfo, PeerName, PerformerId, Role, SessionTime, StopReason,
@@ -78,9 +78,10 @@ impl Reporter {
 
     /// Returns all figures of this moment.
     pub fn snapshot(&mut self, primary: &Primary, meter: &mut Meter, now: SessionTime) -> Snapshot {
+        let stats = self.stats(primary, meter, now);
         Snapshot {
-            stats: self.stats(primary, meter, now),
-            peers: self.peers(primary, meter, now),
+            peers: self.peers(primary, meter, &stats, now),
+            stats,
             levels: self.levels(primary, meter),
             performers: performers(primary),
         }
@@ -94,7 +95,7 @@ impl Reporter {
         } else {
             crate::meter::Speed::default()
         };
-        let [step_us, physics_us, overhead_us] = meter.percentiles();
+        let [step_us, physics_us, overhead_us] = meter.recent_percentiles(now);
         let (split, recent_step_us) = if state == RunState::Running {
             meter.recent(now)
         } else {
@@ -124,16 +125,20 @@ impl Reporter {
         }
     }
 
-    /// Returns the processes of the run, the primary first.
-    pub fn peers(&mut self, primary: &Primary, meter: &Meter, now: SessionTime) -> Vec<PeerReport> {
+    /// Returns the processes of the run, the primary first; `stats` are those of this moment.
+    pub fn peers(
+        &mut self,
+        primary: &Primary,
+        meter: &Meter,
+        stats: &Stats,
+        now: SessionTime,
+    ) -> Vec<PeerReport> {
         let mut peers = Vec::new();
         if self.own.role == Role::Primary {
             peers.push(self.own_report(now));
         }
-        let blocking = blocking_peer(primary, meter, now);
         for (name, member) in primary.roster().members() {
             let mut report = peer_report(primary, meter, name, member, now);
-            report.blocking = blocking.as_ref() == Some(name);
             if self.own.role == Role::Standalone {
                 let own = self.own_report(now);
                 report = PeerReport {
@@ -143,6 +148,10 @@ impl Reporter {
                 };
             }
             peers.push(report);
+        }
+        let blocking = blocking_peer(primary, &peers, stats.split.work_us(), now);
+        for peer in &mut peers {
+            peer.blocking = blocking.as_ref() == Some(&peer.name);
         }
         peers
     }
@@ -355,8 +364,13 @@ pub fn performers(primary: &Primary) -> Vec<PerformerReport> {
 }
 
 /// Returns the secondary that holds the run back: the one that a long step waits for, else the one
-/// with performers that most often answered last. Alone, none blocks another.
-fn blocking_peer(primary: &Primary, meter: &Meter, now: SessionTime) -> Option<PeerName> {
+/// that steps were held by of late.
+fn blocking_peer(
+    primary: &Primary,
+    peers: &[PeerReport],
+    work_us: f64,
+    now: SessionTime,
+) -> Option<PeerName> {
     let is_long = primary
         .waiting_since()
         .is_some_and(|since| now.since(since) >= LONG_WAIT);
@@ -364,13 +378,7 @@ fn blocking_peer(primary: &Primary, meter: &Meter, now: SessionTime) -> Option<P
         let mut missing = primary.blocking();
         return missing.next().filter(|_| missing.next().is_none()).cloned();
     }
-    let names = primary.roster().members().map(|(name, _)| name);
-    let busy = names.filter(|name| !hosted_performers(primary, name).is_empty());
-    let shares: Vec<_> = busy
-        .map(|name| (meter.peer(name).last_share, name))
-        .collect();
-    let (share, name) = shares.iter().max_by(|a, b| a.0.total_cmp(&b.0))?;
-    (shares.len() > 1 && *share > 0.0).then(|| (*name).clone())
+    holder(peers, work_us).map(|peer| peer.name.clone())
 }
 
 fn peer_report(

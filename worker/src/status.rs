@@ -23,6 +23,8 @@ use crate::secondary::InputSender;
 use backlog::Backlog;
 use publishing::{Order, Publishing};
 
+pub use watchers::{Figures, Watched};
+
 /// Publishes to observers; everything handed over is published before it is dropped.
 pub struct StatusThread {
     orders: Orders,
@@ -82,9 +84,9 @@ impl StatusThread {
         DataFeed(self.orders.clone())
     }
 
-    /// Tells whether anyone listens to figures.
-    pub fn is_watched(&self) -> bool {
-        self.backlog.is_watched()
+    /// Returns to which figures anyone listens.
+    pub fn watched(&self) -> Watched {
+        self.backlog.watched()
     }
 
     /// Hands a message over to be published; never waits.

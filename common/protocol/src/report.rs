@@ -1,6 +1,7 @@
 //! The figures that people and scripts read; field names are those of the JSON output.
 
 mod history;
+mod holder;
 
 use serde::{Deserialize, Serialize};
 
@@ -10,6 +11,7 @@ use crate::id::PeerName;
 use crate::peer::Role;
 
 pub use history::{EVENTS_MAX, History, HistorySample, SAMPLES_MAX, Split, StepHistogram};
+pub use holder::holder;
 
 /// Percentiles of a time \[us\].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -47,7 +49,7 @@ pub struct Stats {
     pub step_us: Percentiles,
     /// The same over the last second, of at most the last 1,000 steps \[us\].
     pub recent_step_us: Percentiles,
-    /// Where the time of an iteration went, over the last second.
+    /// Where the time of an iteration went, over the last second, of at most 1,000 steps.
     pub split: Split,
     /// How long the steps of the whole run took.
     pub steps: StepHistogram,
@@ -155,7 +157,7 @@ pub struct PeerReport {
     pub wait_us: f64,
     /// The part of recent steps in which it answered last, 0 to 1.
     pub last_share: f64,
-    /// Whether the current step waits for it, or the last one waited for it longest.
+    /// Whether a long step waits for it alone, or it is the [`holder`] of the steps.
     pub blocking: bool,
     /// Processor use, 1.0 is one core.
     pub cpu: f64,

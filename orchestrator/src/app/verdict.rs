@@ -5,23 +5,18 @@
 mod advice;
 mod blame;
 
-use protocol::report::{PeerReport, PeerState, RunState, Split, Stats};
-use protocol::{PeerName, Role};
+use protocol::PeerName;
+use protocol::report::{PeerReport, RunState, Split, Stats};
 
 use super::model::Model;
 use super::start_up::waits_for;
 
 pub use advice::Advice;
-pub use blame::cost;
 
 /// The part of a period that must be idle until the pace is what holds a run back.
 const IDLE_SHARE: f64 = 0.05;
 /// How near to the pace that was asked for counts as kept.
 const KEPT: f64 = 0.97;
-/// The part of the working time that a peer must cost until it holds the others.
-const BLOCKED_SHARE: f64 = 0.15;
-/// In how many of the steps it must answer last for that.
-const LAST_SHARE: f64 = 0.5;
 /// The part of the working time from which a part of it stands out.
 const PART_SHARE: f64 = 0.4;
 
@@ -101,7 +96,7 @@ impl Verdict {
         if is_kept && pace / period >= IDLE_SHARE {
             return Self::pace(stats, period);
         }
-        let mut verdict = blame::of_work(model, &stats.split, period - pace);
+        let mut verdict = blame::of_work(model, &stats.split, stats.split.work_us());
         if asked > 0.0 && !is_kept {
             verdict.details.push(format!(
                 "{:.2} of {asked:.2} asked: an iteration takes {}",
@@ -166,10 +161,7 @@ pub fn ranked(split: &Split) -> Vec<(usize, f64)> {
 
 /// Returns the secondaries that take part now.
 fn workers(model: &Model) -> impl Iterator<Item = &PeerReport> {
-    let takes_part =
-        |peer: &&PeerReport| matches!(peer.state, PeerState::Active | PeerState::Standby);
-    let peers = model.peers.iter().filter(|peer| peer.role != Role::Primary);
-    peers.filter(takes_part)
+    model.peers.iter().filter(|peer| peer.is_worker())
 }
 
 /// Returns a time with its unit.

@@ -1,7 +1,8 @@
 //! [`Observer`]: what the view is fed, made of a connection's news.
 //!
-//! Asks for the full state whenever the primary is reached, matches replies with the commands
-//! they answer, and gives up on commands whose answer can no longer come.
+//! Asks for the full state whenever the primary is reached, unless it only follows how the run
+//! goes. Matches replies with the commands they answer, and gives up on commands whose answer can
+//! no longer come.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -25,6 +26,7 @@ const REOPEN_TIME: Duration = Duration::from_secs(1);
 /// A client that watches a run and sends commands to it.
 pub struct Observer {
     endpoints: Endpoints,
+    interest: Interest,
     connection: Connection,
     listener: Option<Listener>,
     /// What stops the robot that is driven; said when the link or this ends.
@@ -32,6 +34,15 @@ pub struct Observer {
     pending: Pending,
     unreadable: Option<String>,
     stopping: Option<StopReason>,
+}
+
+/// What an observer wants to know of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Interest {
+    /// All of it, from the beginning.
+    All,
+    /// How it goes, from now on.
+    Course,
 }
 
 /// Commands that were sent and not answered.
@@ -44,9 +55,23 @@ impl Observer {
     /// # Errors
     /// When the link cannot be set up; not when the primary is not there.
     pub fn open(endpoints: &Endpoints) -> Result<Self, ConnectError> {
+        Self::with(endpoints, Interest::All)
+    }
+
+    /// Begins to connect to a primary, to be told of its run and not of what is in the world: that
+    /// would have to be made for this observer alone.
+    ///
+    /// # Errors
+    /// When the link cannot be set up; not when the primary is not there.
+    pub fn follow(endpoints: &Endpoints) -> Result<Self, ConnectError> {
+        Self::with(endpoints, Interest::Course)
+    }
+
+    fn with(endpoints: &Endpoints, interest: Interest) -> Result<Self, ConnectError> {
         Ok(Self {
             endpoints: endpoints.clone(),
-            connection: Connection::open(endpoints, true)?,
+            interest,
+            connection: interest.connect(endpoints)?,
             listener: None,
             halt: None,
             pending: Pending::default(),
@@ -98,7 +123,7 @@ impl Observer {
             let Some(news) = news else {
                 // The link has failed, and said so; another one may do better.
                 sleep(REOPEN_TIME).await;
-                if let Ok(connection) = Connection::open(&self.endpoints, true) {
+                if let Ok(connection) = self.interest.connect(&self.endpoints) {
                     self.connection = connection;
                 }
                 continue;
@@ -113,10 +138,9 @@ impl Observer {
     fn on_news(&mut self, news: News) -> Vec<Feed> {
         match news {
             News::Connected => {
-                self.send(Command::Layout);
-                self.send(Command::Snapshot);
-                self.send(Command::History);
-                self.send(Command::Topics);
+                for question in self.interest.questions() {
+                    self.send(question.clone());
+                }
                 if let Some(halt) = self.halt.take() {
                     self.send(halt);
                 }
@@ -139,7 +163,7 @@ impl Observer {
             }
             News::Reply { request, reply } => {
                 let feed = self.pending.on_reply(request, reply);
-                if feed.as_ref().is_some_and(changes_models) {
+                if self.interest == Interest::All && feed.as_ref().is_some_and(changes_models) {
                     self.send(Command::Topics);
                 }
                 feed.into_iter().collect()
@@ -169,6 +193,28 @@ impl Drop for Observer {
     fn drop(&mut self) {
         if let Some(halt) = self.halt.take() {
             self.connection.request(halt);
+        }
+    }
+}
+
+impl Interest {
+    fn connect(self, endpoints: &Endpoints) -> Result<Connection, ConnectError> {
+        match self {
+            Self::All => Connection::open(endpoints, true),
+            Self::Course => Connection::follow(endpoints),
+        }
+    }
+
+    /// Returns what a primary is asked when it is reached.
+    fn questions(self) -> &'static [Command] {
+        match self {
+            Self::All => &[
+                Command::Layout,
+                Command::Snapshot,
+                Command::History,
+                Command::Topics,
+            ],
+            Self::Course => &[],
         }
     }
 }
@@ -227,6 +273,20 @@ fn own_line(text: String) -> Feed {
 mod tests {
     use super::*;
     use protocol::Iteration;
+
+    #[tokio::test]
+    async fn who_follows_a_run_asks_for_nothing_that_it_throws_away() {
+        let folder = tempfile::tempdir().unwrap();
+        let endpoints = format!("ipc://{}", folder.path().display());
+        let endpoints: Endpoints = endpoints.parse().unwrap();
+        let asked = |observer: Result<Observer, ConnectError>| {
+            let mut observer = observer.unwrap();
+            assert_eq!(observer.on_news(News::Connected), [Feed::Connected]);
+            observer.pending.0.len()
+        };
+        assert_eq!(asked(Observer::open(&endpoints)), 4);
+        assert_eq!(asked(Observer::follow(&endpoints)), 0);
+    }
 
     fn pending(commands: &[Command]) -> Pending {
         Pending(

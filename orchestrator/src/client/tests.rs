@@ -149,6 +149,33 @@ async fn what_is_said_on_a_topic_is_told_and_nothing_else() {
 }
 
 #[tokio::test]
+async fn who_follows_a_run_hears_events_and_not_the_clock() {
+    let network = Network::new();
+    let _primary = network.primary();
+    let subscription = Subscription::Status(COURSE);
+    let mut connection = Connection::over(network.peer(&"owner".into(), subscription));
+    assert_eq!(news(&mut connection).await, News::Connected);
+    let clock = PrimaryToObservers::Clock(protocol::primary_to_observers::Clock {
+        iteration: Iteration(1),
+        sim_time: protocol::SimTime(0),
+        paused: false,
+    });
+    let event = PrimaryToObservers::Event(protocol::primary_to_observers::Event {
+        iteration: Iteration(1),
+        severity: protocol::primary_to_observers::Severity::Info,
+        kind: "run".to_owned(),
+        text: "it began".to_owned(),
+    });
+    let mut publisher = network.publisher();
+    for message in [&clock, &event] {
+        let bytes = protocol::encode(&envelope(message.clone()));
+        publisher.publish(message.topic(), &bytes).unwrap();
+    }
+    let told = news(&mut connection).await;
+    assert_eq!(told, News::Status(Box::new(event)));
+}
+
+#[tokio::test]
 async fn who_asks_learns_that_the_run_ended() {
     let network = Network::new();
     let mut primary = network.primary();

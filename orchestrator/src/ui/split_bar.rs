@@ -7,9 +7,6 @@ use ratatui::text::{Line, Span};
 use super::text;
 use super::theme::Theme;
 
-/// The place of the pace in [`Split::NAMES`]: time in which nothing is done.
-const PACE: usize = 6;
-
 /// What the parts look like where there is more than ASCII, in the order of [`Split::NAMES`].
 const UNICODE: [&str; 7] = ["█", "▓", "▒", "▚", "░", "▞", "·"];
 /// What they look like in ASCII.
@@ -18,7 +15,7 @@ const ASCII: [&str; 7] = ["#", "%", "=", "+", "-", "*", "."];
 /// Returns the glyph and the style of a part.
 pub fn part(theme: Theme, index: usize) -> (&'static str, Style) {
     let glyphs = if theme.has_unicode() { UNICODE } else { ASCII };
-    let style = if index == PACE {
+    let style = if index == Split::PACE {
         theme.muted()
     } else {
         theme.part(index)

@@ -26,8 +26,6 @@ pub struct PeerMeter {
     pub wait_us: f64,
     /// The part of recent steps in which it answered last, 0 to 1.
     pub last_share: f64,
-    /// Whether it answered last in the last step.
-    pub was_last: bool,
     /// Its processor use, 1.0 is one core.
     pub cpu: f64,
     /// The heartbeat that `cpu` was computed from.
@@ -70,7 +68,6 @@ impl Race {
 impl PeerMeter {
     /// Takes its part in a step.
     pub(super) fn on_step(&mut self, timing: &PeerTiming, race: Race) {
-        self.was_last = timing.answered_after == race.last;
         smooth(&mut self.physics_us, micros(timing.physics));
         smooth(&mut self.systems_us, micros(timing.systems));
         smooth(&mut self.sensors_us, micros(timing.sensors));
@@ -80,7 +77,8 @@ impl PeerMeter {
         smooth(&mut self.network_us, micros(network));
         let waited = race.last.saturating_sub(timing.answered_after);
         smooth(&mut self.wait_us, micros(waited));
-        smooth(&mut self.last_share, f64::from(u8::from(self.was_last)));
+        let is_last = timing.answered_after == race.last;
+        smooth(&mut self.last_share, f64::from(u8::from(is_last)));
         let blocked = timing.answered_after.saturating_sub(race.second_last);
         smooth(&mut self.blocked_us, micros(blocked));
     }

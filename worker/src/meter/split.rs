@@ -12,7 +12,7 @@ use protocol::report::{Percentiles, Split};
 
 /// The window of recent figures.
 const WINDOW: Duration = Duration::from_secs(1);
-/// How many steps the window holds at most.
+/// How many steps the window holds at most; in a faster run it is shorter than a second.
 const STEPS_MAX: usize = 1000;
 
 /// Measures where time goes.
@@ -104,7 +104,7 @@ impl SplitMeter {
     /// Returns the split over the last second, and percentiles of its steps.
     pub(super) fn recent(&mut self, now: SessionTime) -> (Split, Percentiles) {
         let is_old = |step: &RecentStep| now.since(step.at) > WINDOW;
-        while self.steps.len() > 1 && self.steps.front().is_some_and(is_old) {
+        while self.steps.front().is_some_and(is_old) {
             self.steps.pop_front();
         }
         let count = self.steps.len();
@@ -193,6 +193,16 @@ mod tests {
         meter.on_published(SessionTime(8_999_000 * US));
         meter.on_round(None, Some(Duration::from_micros(777)), last);
         assert_eq!(meter.recent(last).1.p50, 777.0);
+    }
+
+    #[test]
+    fn a_second_without_a_step_leaves_no_figures() {
+        let mut meter = measured(10, &timing(300, 380));
+        let last = SessionTime(10_000 * US);
+        assert!(meter.recent(last + WINDOW).0.period_us() > 0.0);
+        let later = last + WINDOW + Duration::from_nanos(1);
+        let none = (Split::default(), Percentiles::default());
+        assert_eq!(meter.recent(later), none);
     }
 
     #[test]

@@ -1,9 +1,11 @@
 //! [`Backlog`]: how far the status thread is behind the stepper, which is told so by it.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard};
 
 use protocol::Sequence;
+
+use super::watchers::Watched;
 
 /// How many messages of status may wait to be published; more are lost, as for any slow observer.
 const STATUS_MAX: usize = 4096;
@@ -21,7 +23,7 @@ pub(super) struct Backlog {
     waiting: Mutex<Waiting>,
     changed: Condvar,
     has_warned: AtomicBool,
-    is_watched: AtomicBool,
+    watched: AtomicU8,
 }
 
 #[derive(Default)]
@@ -37,13 +39,13 @@ impl Backlog {
         self.published.store(sequence.0, Ordering::Release);
     }
 
-    /// Takes note of whether anyone listens to figures.
-    pub(super) fn note_watched(&self, is_watched: bool) {
-        self.is_watched.store(is_watched, Ordering::Relaxed);
+    /// Takes note of the figures to which anyone listens.
+    pub(super) fn note_watched(&self, watched: Watched) {
+        self.watched.store(watched.bits(), Ordering::Relaxed);
     }
 
-    pub(super) fn is_watched(&self) -> bool {
-        self.is_watched.load(Ordering::Relaxed)
+    pub(super) fn watched(&self) -> Watched {
+        Watched::of_bits(self.watched.load(Ordering::Relaxed))
     }
 
     pub(super) fn published(&self) -> Sequence {

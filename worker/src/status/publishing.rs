@@ -176,7 +176,7 @@ impl<P: Publisher> Publishing<P> {
 
     fn on_subscription(&mut self, frame: &[u8], listens: bool) {
         self.watchers.note(frame, listens);
-        self.backlog.note_watched(self.watchers.has_any());
+        self.backlog.note_watched(self.watchers.watched());
         if let Err(error) = self.observed.note(frame, listens) {
             tracing::warn!("a subscription is not heeded: {error}");
         }

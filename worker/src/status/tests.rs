@@ -188,6 +188,21 @@ fn the_stepper_is_told_who_begins_and_ceases_to_listen() {
 }
 
 #[test]
+fn figures_are_wanted_only_of_the_kind_that_is_listened_to() {
+    let stage = Stage::new(None);
+    assert!(stage.status.watched().is_empty());
+    let said = topic::of_message("/a");
+    let frames = [topic::STATS, topic::EVENTS, &said];
+    let owner = RoutingId::from("owner");
+    let _owner = stage.network.peer(&owner, Subscription::Status(&frames));
+    // Subscriptions are heeded in order, so that those before this one are known by now.
+    assert_eq!(stage.told(), ("/a".to_owned(), true));
+    let watched = stage.status.watched();
+    assert!(watched.has(Figures::Stats) && !watched.has(Figures::Poses));
+    assert!(!watched.has(Figures::Affinity) && !watched.has(Figures::Clock));
+}
+
+#[test]
 fn the_file_has_every_message_before_the_thread_ends() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("messages");

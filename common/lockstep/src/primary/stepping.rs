@@ -189,7 +189,7 @@ impl Primary {
             snapshots,
             published_at: now,
             acks: members.map(|(name, _)| (name.clone(), None)).collect(),
-            cells: Vec::new(),
+            cells: Vec::with_capacity(self.distribution.affinity().len()),
             granted,
             failures: BTreeMap::new(),
             requests: Vec::new(),

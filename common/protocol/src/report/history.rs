@@ -12,7 +12,8 @@ pub const EVENTS_MAX: usize = 1000;
 pub const SAMPLES_MAX: usize = 600;
 
 /// Mean time per iteration over the last second, by where it went; the parts add up to the period.
-/// The work is that of the secondary that answered last \[us\].
+/// Of more than 1,000 steps in that second, it is over the last 1,000. The work is that of the
+/// secondary that answered last \[us\].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Split {
     /// Its physics.
@@ -36,6 +37,12 @@ impl Split {
     pub const NAMES: [&'static str; 7] = [
         "physics", "systems", "sensors", "cell", "network", "primary", "pace",
     ];
+    /// The place of the network among the parts.
+    pub const NETWORK: usize = 4;
+    /// The place of the primary among the parts.
+    pub const PRIMARY: usize = 5;
+    /// The place of the pace among the parts: time in which nothing is done.
+    pub const PACE: usize = 6;
 
     /// Returns the parts in order \[us\].
     pub fn parts(&self) -> [f64; 7] {
@@ -75,6 +82,11 @@ impl Split {
     /// Returns the time per iteration \[us\].
     pub fn period_us(&self) -> f64 {
         self.parts().iter().sum()
+    }
+
+    /// Returns the time per iteration in which something is done or waited for \[us\].
+    pub fn work_us(&self) -> f64 {
+        self.period_us() - self.pace_us
     }
 }
 

@@ -3,9 +3,10 @@
 use protocol::Role;
 use protocol::report::{LevelReport, PeerReport};
 
-use super::blame::{cost, levels_of};
+use super::blame::levels_of;
 use super::{time, workers};
 use crate::app::model::Model;
+use crate::app::rows::cell_us;
 
 /// The part of a peer's work that a move must save until it is advised.
 const GAIN_SHARE: f64 = 0.05;
@@ -59,7 +60,7 @@ fn best_move(model: &Model, peer: &PeerReport, levels: &[&LevelReport]) -> Optio
     let others = workers(model).filter(|other| other.name != peer.name);
     let target = others.min_by(|a, b| a.busy_us.total_cmp(&b.busy_us))?;
     let longer = |level: &LevelReport| {
-        let moved = cost(level);
+        let moved = cell_us(level);
         (peer.busy_us - moved).max(target.busy_us + moved)
     };
     let level = levels
@@ -124,7 +125,7 @@ pub(super) fn for_work(model: &Model) -> Vec<Advice> {
     let active = model
         .levels
         .iter()
-        .filter(|level| cost(level) > 0.0)
+        .filter(|level| cell_us(level) > 0.0)
         .count();
     let peers = workers(model).count();
     if active > peers {

@@ -1,46 +1,27 @@
 //! Who or what takes the time in which a run works.
 
-use protocol::report::{LevelReport, PeerReport, PeerState, Split};
+use protocol::report::{LevelReport, PeerReport, PeerState, Split, holder};
 
-use super::{
-    BLOCKED_SHARE, Culprit, LAST_SHARE, PART_SHARE, Verdict, advice, percent, ranked, time, workers,
-};
+use super::{Culprit, PART_SHARE, Verdict, advice, percent, ranked, time, workers};
 use crate::app::model::Model;
+use crate::app::rows::cell_us;
 
 /// How many parts are named when none stands out.
 const NAMED: usize = 3;
-/// The places of parts in [`Split::NAMES`].
-const NETWORK: usize = 4;
-const PRIMARY: usize = 5;
-const PACE: usize = 6;
 
 /// Judges a run that works for so long per iteration \[us\].
 pub(super) fn of_work(model: &Model, split: &Split, work: f64) -> Verdict {
-    if let Some(peer) = holder(model, work) {
+    if let Some(peer) = holder(&model.peers, work) {
         return of_peer(model, peer, work);
     }
     let mut parts = ranked(split);
-    parts.retain(|(part, _)| *part != PACE);
+    parts.retain(|(part, _)| *part != Split::PACE);
     match parts.first() {
         Some((part, largest)) if *largest >= work * PART_SHARE => {
             of_part(model, *part, *largest, work)
         }
         _ => spread(&parts, work),
     }
-}
-
-/// Returns the peer that the others wait for, if one costs enough.
-fn holder(model: &Model, work: f64) -> Option<&PeerReport> {
-    let worst = workers(model).max_by(|a, b| a.blocked_us.total_cmp(&b.blocked_us))?;
-    let has_others = workers(model).nth(1).is_some();
-    // Where the way to all is long, answers come last by turns.
-    let is_far = |peer: &PeerReport| peer.network_us > peer.busy_us;
-    let mut others = workers(model).filter(|other| other.name != worst.name);
-    if is_far(worst) && others.all(|other| other.network_us * 2.0 > worst.network_us) {
-        return None;
-    }
-    let is_holder = worst.blocked_us >= work * BLOCKED_SHARE && worst.last_share >= LAST_SHARE;
-    (has_others && is_holder).then_some(worst)
 }
 
 fn of_peer(model: &Model, peer: &PeerReport, work: f64) -> Verdict {
@@ -106,13 +87,15 @@ fn largest_of_peer(peer: &PeerReport) -> (&'static str, f64) {
 /// Says which of a peer's levels costs most, when it has several.
 fn of_level(model: &Model, peer: &PeerReport) -> Option<String> {
     let levels = levels_of(model, peer);
-    let largest = levels.iter().max_by(|a, b| cost(a).total_cmp(&cost(b)))?;
-    let share = cost(largest) / peer.busy_us;
-    (cost(largest) > 0.0).then(|| {
+    let largest = levels
+        .iter()
+        .max_by(|a, b| cell_us(a).total_cmp(&cell_us(b)))?;
+    let share = cell_us(largest) / peer.busy_us;
+    (cell_us(largest) > 0.0).then(|| {
         format!(
             "its level {} takes {} ({} of its work) for {} performers",
             largest.name,
-            time(cost(largest)),
+            time(cell_us(largest)),
             percent(share.min(1.0)),
             largest.performers.len()
         )
@@ -127,22 +110,17 @@ pub(super) fn levels_of<'a>(model: &'a Model, peer: &PeerReport) -> Vec<&'a Leve
         .collect()
 }
 
-/// Returns what a level's cell takes per step \[us\].
-pub fn cost(level: &LevelReport) -> f64 {
-    level.physics_us + level.systems_us + level.sensors_us
-}
-
 fn of_part(model: &Model, part: usize, largest: f64, work: f64) -> Verdict {
     let name = Split::NAMES[part];
     let (took, all, share) = (time(largest), time(work), percent(largest / work));
     let headline = match part {
-        NETWORK => format!("the network: {took} of {all} ({share}) on the way or in queues"),
-        PRIMARY => format!("the primary: {took} of {all} ({share}) are its own work"),
+        Split::NETWORK => format!("the network: {took} of {all} ({share}) on the way or in queues"),
+        Split::PRIMARY => format!("the primary: {took} of {all} ({share}) are its own work"),
         _ => format!("{name}: {took} of {all} ({share}) of an iteration's work"),
     };
     let mut verdict = Verdict::plain(Culprit::Part(part), headline);
     match part {
-        NETWORK => {
+        Split::NETWORK => {
             let slowest = workers(model).max_by(|a, b| a.network_us.total_cmp(&b.network_us));
             if let Some(peer) = slowest {
                 let way = time(peer.network_us);
@@ -155,7 +133,7 @@ fn of_part(model: &Model, part: usize, largest: f64, work: f64) -> Verdict {
                 verdict.advice = advice::against_distance(model, peer);
             }
         }
-        PRIMARY => {
+        Split::PRIMARY => {
             let counts = format!(
                 "it keeps {} performers in {} levels on {} secondaries",
                 model.performers.len(),
@@ -167,9 +145,9 @@ fn of_part(model: &Model, part: usize, largest: f64, work: f64) -> Verdict {
         }
         _ => {
             let levels = model.levels.iter();
-            let slowest = levels.max_by(|a, b| cost(a).total_cmp(&cost(b)));
-            if let Some(level) = slowest.filter(|level| cost(level) > 0.0) {
-                let (took, count) = (time(cost(level)), level.performers.len());
+            let slowest = levels.max_by(|a, b| cell_us(a).total_cmp(&cell_us(b)));
+            if let Some(level) = slowest.filter(|level| cell_us(level) > 0.0) {
+                let (took, count) = (time(cell_us(level)), level.performers.len());
                 let text = format!(
                     "level {} takes most: {took} for {count} performers",
                     level.name

@@ -93,7 +93,7 @@ fn when_the_way_to_all_is_long_no_peer_is_blamed() {
     model.peers[1].network_us = 900.0;
     (model.peers[2].last_share, model.peers[2].blocked_us) = (0.6, 400.0);
     let verdict = Verdict::of(&model);
-    assert_eq!(verdict.culprit, Culprit::Part(4));
+    assert_eq!(verdict.culprit, Culprit::Part(Split::NETWORK));
     assert_eq!(
         verdict.details[1],
         "2 processes of the run share lab: each needs a free core"
@@ -134,12 +134,12 @@ fn a_pace_that_is_missed_is_not_what_holds_back() {
 fn network_and_primary_are_named() {
     check(
         &run(100.0, 300.0, 100.0),
-        &Culprit::Part(4),
+        &Culprit::Part(Split::NETWORK),
         "the network: 300 us of 500 us (60%) on the way or in queues",
     );
     check(
         &run(100.0, 100.0, 300.0),
-        &Culprit::Part(5),
+        &Culprit::Part(Split::PRIMARY),
         "the primary: 300 us of 500 us (60%) are its own work",
     );
 }
@@ -173,6 +173,8 @@ fn a_run_that_stands_still_is_not_held_back() {
 #[test]
 fn a_step_that_does_not_end_names_whom_it_waits_for() {
     let mut model = run(0.0, 0.0, 0.0);
+    // The figures of peers are smoothed, and still those of the steps before.
+    (model.peers[1].last_share, model.peers[1].blocked_us) = (0.9, 500.0);
     let verdict = check(
         &model,
         &Culprit::Peer("s2".parse().unwrap()),

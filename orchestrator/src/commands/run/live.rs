@@ -95,7 +95,7 @@ impl LiveRun {
             logs: settings.config.logs.clone(),
             processes: settings.config.processes.clone(),
         };
-        let observer = Observer::open(&plan.endpoint).map_err(anyhow::Error::new)?;
+        let observer = Observer::follow(&plan.endpoint).map_err(anyhow::Error::new)?;
         let (sender, lines) = mpsc::channel(LINES_MAX);
         let supervisor = Supervisor::spawn(&worker, &plan.commands(), &directory.logs(), &sender)
             .map_err(anyhow::Error::new)?;

@@ -1,7 +1,7 @@
 //! [`Known`]: what is known of a living run, and the line that says how far it is.
 
 use protocol::primary_to_observers::{Event, Severity};
-use protocol::report::{PeerReport, PeerState, PerformerReport, RunState, Stats};
+use protocol::report::{PeerReport, PeerState, RunState, Stats};
 use protocol::{Iteration, PrimaryToObservers};
 
 use crate::app::event::{Feed, LogLine};
@@ -16,8 +16,6 @@ pub(super) struct Known {
     pub(super) stats: Option<Stats>,
     /// The last figures of its peers.
     pub(super) peers: Vec<PeerReport>,
-    /// Where the performers were last.
-    pub(super) performers: Vec<PerformerReport>,
     /// The last error that a process printed, with the process's name.
     pub(super) last_error: Option<LogLine>,
     secondaries: Vec<String>,
@@ -51,7 +49,6 @@ impl Known {
             world: world.to_owned(),
             stats: None,
             peers: Vec::new(),
-            performers: Vec::new(),
             last_error: None,
             secondaries,
         }
@@ -90,14 +87,6 @@ impl Known {
                 self.stats = Some((**stats).clone());
                 self.peers.clone_from(peers);
             }
-            Feed::Status(PrimaryToObservers::Poses(performers)) => {
-                self.performers.clone_from(performers);
-            }
-            Feed::Snapshot(snapshot) => {
-                self.stats = Some(snapshot.stats.clone());
-                self.peers.clone_from(&snapshot.peers);
-                self.performers.clone_from(&snapshot.performers);
-            }
             Feed::Log(line) => self.on_line(line),
             Feed::Logs(lines) => lines.iter().for_each(|line| self.on_line(line)),
             Feed::Status(
@@ -105,8 +94,10 @@ impl Known {
                 | PrimaryToObservers::Heartbeat(_)
                 | PrimaryToObservers::Clock(_)
                 | PrimaryToObservers::Affinity(_)
+                | PrimaryToObservers::Poses(_)
                 | PrimaryToObservers::Event(_),
             )
+            | Feed::Snapshot(_)
             | Feed::History(_)
             | Feed::Layout(_)
             | Feed::Topics(_)

@@ -6,7 +6,8 @@ use protocol::report::{
 use serde_json::{Value, json};
 
 use crate::app::model::Model;
-use crate::app::verdict::{Culprit, Verdict, cost};
+use crate::app::rows::cell_us;
+use crate::app::verdict::{Culprit, Verdict};
 use crate::commands::table::Table;
 
 /// Returns the verdict with all that it was made from.
@@ -18,7 +19,7 @@ pub(super) fn overview(model: &Model, snapshot: &Snapshot) -> Value {
         .map(|one| json!({ "text": one.text, "command": one.command }))
         .collect();
     let levels = snapshot.levels.iter().map(|level| {
-        json!({ "name": level.name, "owner": level.owner, "cost_us": cost(level),
+        json!({ "name": level.name, "owner": level.owner, "cost_us": cell_us(level),
             "performers": level.performers.len() })
     });
     let mut levels: Vec<Value> = levels.collect();

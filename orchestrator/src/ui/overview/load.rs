@@ -8,7 +8,7 @@ use ratatui::text::{Line, Span, Text};
 use ratatui::widgets::Widget;
 
 use crate::app::model::Model;
-use crate::app::verdict::cost;
+use crate::app::rows::cell_us;
 use crate::ui::text;
 use crate::ui::theme::Theme;
 
@@ -107,7 +107,7 @@ pub(super) fn draw_levels(model: &Model, frame: &mut Frame, area: Rect) {
         return;
     }
     let levels = slowest(model);
-    let longest = levels.first().map_or(1.0, |level| cost(level)).max(1.0);
+    let longest = levels.first().map_or(1.0, |level| cell_us(level)).max(1.0);
     let title = format!(" {:<14} {}", "slowest levels", "us per step, performers");
     let mut lines = vec![Line::styled(title, theme.label())];
     for level in levels.iter().take(rows) {
@@ -118,13 +118,13 @@ pub(super) fn draw_levels(model: &Model, frame: &mut Frame, area: Rect) {
         let name = text::fit(theme, &level.name, NAME - 3);
         let figures = format!(
             "{:>7} {:>6}",
-            text::micros(cost(level)),
+            text::micros(cell_us(level)),
             text::count(level.performers.len() as u64)
         );
         let width = usize::from(area.width)
             .saturating_sub(usize::from(NAME) + 16)
             .min(40);
-        let columns = scaled(cost(level) / longest, width);
+        let columns = scaled(cell_us(level) / longest, width);
         lines.push(Line::from(vec![
             Span::styled(
                 format!(" {} {name:<11}", theme.owner_mark(index)),
@@ -139,9 +139,9 @@ pub(super) fn draw_levels(model: &Model, frame: &mut Frame, area: Rect) {
 
 /// Returns the levels that take time, the slowest first.
 fn slowest(model: &Model) -> Vec<&LevelReport> {
-    let is_stepped = |one: &&LevelReport| one.active && !one.suspended && cost(one) > 0.0;
+    let is_stepped = |one: &&LevelReport| one.active && !one.suspended && cell_us(one) > 0.0;
     let mut levels: Vec<&LevelReport> = model.levels.iter().filter(is_stepped).collect();
-    levels.sort_by(|a, b| cost(b).total_cmp(&cost(a)));
+    levels.sort_by(|a, b| cell_us(b).total_cmp(&cell_us(a)));
     levels
 }
 
