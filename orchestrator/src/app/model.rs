@@ -27,6 +27,7 @@ use super::rows::TableRows;
 use super::scrollback::{Line, Scrollback};
 use super::start_up::Starting;
 use super::trails::Trails;
+use super::verdict::SteadyVerdict;
 
 /// How long a message in the footer stays.
 const NOTICE_TIME: Duration = Duration::from_secs(8);
@@ -68,6 +69,8 @@ pub struct Model {
     pub ended: Option<Box<RunEnded>>,
     /// When the view learnt of that.
     pub over_since: Option<SessionTime>,
+    /// What is said to hold the run back.
+    pub verdict: SteadyVerdict,
     /// Figures of the run, once known.
     pub stats: Option<Stats>,
     /// Its processes.
@@ -251,6 +254,7 @@ impl Model {
             starting: None,
             ended: None,
             over_since: None,
+            verdict: SteadyVerdict::default(),
             stats: None,
             peers: Vec::new(),
             heartbeats: BTreeMap::new(),
@@ -394,6 +398,7 @@ impl Model {
         self.starting = None;
         self.ended = None;
         self.over_since = None;
+        self.verdict = SteadyVerdict::default();
         self.stats = None;
         self.peers.clear();
         self.heartbeats.clear();

@@ -4,6 +4,7 @@
 
 mod advice;
 mod blame;
+mod steady;
 
 use protocol::PeerName;
 use protocol::report::{PeerReport, RunState, Split, Stats};
@@ -12,6 +13,7 @@ use super::model::Model;
 use super::start_up::waits_for;
 
 pub use advice::Advice;
+pub use steady::SteadyVerdict;
 
 /// The part of a period that must be idle until the pace is what holds a run back.
 const IDLE_SHARE: f64 = 0.05;
@@ -49,8 +51,14 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// Judges the run as the view knows it.
+    /// Returns what is told of the run: the judgement of now, once it has held for a while.
     pub fn of(model: &Model) -> Self {
+        let told = model.verdict.told().cloned();
+        told.unwrap_or_else(|| Self::judge(model))
+    }
+
+    /// Judges the run as the view knows it now.
+    pub fn judge(model: &Model) -> Self {
         let Some(stats) = &model.stats else {
             return Self::nothing("nothing is known yet");
         };

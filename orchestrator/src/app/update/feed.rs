@@ -13,6 +13,7 @@ use crate::app::event::{Feed, LogLine};
 use crate::app::model::{Connection, Mode, Model};
 use crate::app::plain_text::plain;
 use crate::app::start_up::{StartUp, Starting};
+use crate::app::verdict::Verdict;
 
 /// The most bytes of a line that are kept.
 const LINE_BYTES_MAX: usize = 4096;
@@ -133,6 +134,8 @@ fn on_stats(model: &mut Model, stats: Stats, peers: Vec<PeerReport>) {
     model.peers = peers;
     model.peer_rows.mark_stale();
     model.note_owners();
+    let verdict = Verdict::judge(model);
+    model.verdict.note(verdict, model.now);
 }
 
 /// Takes the age from a report, unless a relayed heartbeat was younger.

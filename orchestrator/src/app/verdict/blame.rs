@@ -33,7 +33,7 @@ fn of_peer(model: &Model, peer: &PeerReport, work: f64) -> Verdict {
         peer.name,
         percent(peer.last_share),
         time(peer.blocked_us),
-        percent(peer.blocked_us / work)
+        percent((peer.blocked_us / work).min(1.0))
     );
     let mut verdict = Verdict::plain(Culprit::Peer(peer.name.clone()), headline);
     let details = &mut verdict.details;

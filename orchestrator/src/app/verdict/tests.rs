@@ -21,7 +21,7 @@ fn run(physics_us: f64, network_us: f64, primary_us: f64) -> Model {
 }
 
 fn check(model: &Model, culprit: &Culprit, headline: &str) -> Verdict {
-    let verdict = Verdict::of(model);
+    let verdict = Verdict::judge(model);
     assert_eq!(
         (&verdict.culprit, verdict.headline.as_str()),
         (culprit, headline)
@@ -62,7 +62,7 @@ fn a_cell_that_fits_elsewhere_is_advised_to_move() {
     let dock = &mut model.levels[2];
     (dock.active, dock.physics_us) = (true, 130.0);
     dock.performers = vec!["crate".to_owned()];
-    let verdict = Verdict::of(&model);
+    let verdict = Verdict::judge(&model);
     assert_eq!(commands(&verdict), ["move-cell dock s2"]);
     assert_eq!(verdict.advice[0].text, "saves about 130 us per step");
 }
@@ -73,7 +73,7 @@ fn a_far_peer_is_not_advised_to_work_less() {
     let peer = &mut model.peers[2];
     (peer.last_share, peer.blocked_us) = (0.9, 500.0);
     (peer.network_us, peer.busy_us) = (600.0, 90.0);
-    let verdict = Verdict::of(&model);
+    let verdict = Verdict::judge(&model);
     assert_eq!(
         verdict.details[0],
         "600 us of its answer is on the way, 90 us is work"
@@ -92,7 +92,7 @@ fn when_the_way_to_all_is_long_no_peer_is_blamed() {
     }
     model.peers[1].network_us = 900.0;
     (model.peers[2].last_share, model.peers[2].blocked_us) = (0.6, 400.0);
-    let verdict = Verdict::of(&model);
+    let verdict = Verdict::judge(&model);
     assert_eq!(verdict.culprit, Culprit::Part(Split::NETWORK));
     assert_eq!(
         verdict.details[1],
@@ -192,7 +192,7 @@ fn a_step_that_does_not_end_names_whom_it_waits_for() {
 #[test]
 fn broken_figures_make_no_panic() {
     let mut model = run(f64::NAN, f64::INFINITY, -1.0);
-    Verdict::of(&model);
+    Verdict::judge(&model);
     for peer in &mut model.peers {
         (peer.blocked_us, peer.busy_us, peer.wait_us) = (f64::INFINITY, f64::NAN, f64::NAN);
     }
@@ -200,5 +200,5 @@ fn broken_figures_make_no_panic() {
         level.physics_us = f64::NAN;
     }
     model.stats.as_mut().unwrap().split.physics_us = 5.0;
-    Verdict::of(&model);
+    Verdict::judge(&model);
 }
