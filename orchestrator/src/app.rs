@@ -22,6 +22,7 @@ pub mod map_view;
 pub mod model;
 pub mod palette;
 pub mod panel;
+pub mod past_events;
 pub mod places;
 pub mod plain_text;
 pub mod projection;

@@ -90,7 +90,8 @@ pub struct Connection {
     requests: Option<threads::Sender<ClientToPrimary>>,
     news: mpsc::Receiver<News>,
     waker: Arc<dyn Waker>,
-    thread: Option<JoinHandle<()>>,
+    /// Returns the run that was heard last.
+    thread: Option<JoinHandle<SessionId>>,
     next_request: RequestId,
 }
 
@@ -153,8 +154,27 @@ impl Connection {
         )?))
     }
 
+    /// Begins to connect anew after the link has failed; what the new one tells says whether the
+    /// same run is there.
+    ///
+    /// # Errors
+    /// When the link cannot be set up.
+    pub fn reopen(&mut self, endpoints: &Endpoints, topics: &[&str]) -> Result<(), ConnectError> {
+        let options = SocketOptions::default();
+        let status = Subscription::Status(topics);
+        let link = PeerLink::connect(endpoints, None, status, &options)?;
+        let last_session = self.close();
+        *self = Self::after(link, last_session);
+        Ok(())
+    }
+
     /// Gives a link its thread.
     fn over(link: impl Link + Send + 'static) -> Self {
+        Self::after(link, SessionId::UNKNOWN)
+    }
+
+    /// Gives a link its thread that knows which run was heard before.
+    fn after(link: impl Link + Send + 'static, last_session: SessionId) -> Self {
         let waker = link.waker();
         let (requests, to_send) = threads::channel();
         let (teller, news) = mpsc::channel(NEWS_MAX);
@@ -163,7 +183,7 @@ impl Connection {
             to_send,
             unsent: VecDeque::new(),
             session: SessionId::UNKNOWN,
-            last_session: SessionId::UNKNOWN,
+            last_session,
             has_asked: false,
             teller,
         };
@@ -193,17 +213,21 @@ impl Connection {
     pub async fn news(&mut self) -> Option<News> {
         self.news.recv().await
     }
-}
 
-impl Drop for Connection {
-    fn drop(&mut self) {
+    /// Ends the thread, and returns the run that was heard last.
+    fn close(&mut self) -> SessionId {
         self.requests = None;
         // The thread may wait for room among the news.
         self.news.close();
         self.waker.wake();
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
+        let ended = self.thread.take().map(JoinHandle::join);
+        ended.and_then(Result::ok).unwrap_or(SessionId::UNKNOWN)
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.close();
     }
 }
 
@@ -280,15 +304,17 @@ enum LinkEnd {
 }
 
 impl<L: Link> LinkThread<L> {
-    fn run(mut self) {
+    /// Serves the link until it ends, and returns the run that was heard last.
+    fn run(mut self) -> SessionId {
         let error = loop {
             match self.turn() {
                 Ok(()) => {}
-                Err(LinkEnd::Closed) => return,
+                Err(LinkEnd::Closed) => return self.last_session,
                 Err(LinkEnd::Failed(error)) => break error,
             }
         };
         let _ = self.teller.blocking_send(News::Failed(with_cause(&error)));
+        self.last_session
     }
 
     /// Sends what is to be sent and waits for one arrival.

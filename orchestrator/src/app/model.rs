@@ -408,6 +408,8 @@ impl Model {
         self.topics.clear();
         self.layout = Layout::default();
         self.latency = LatencyHistory::default();
+        self.logs.clear();
+        self.events.clear();
         self.map.bounds = None;
         self.trails = Trails::default();
         self.recent = Recent::default();

@@ -110,15 +110,30 @@ impl<L: Line> Scrollback<L> {
         self.sifted_from > self.dropped
     }
 
-    /// Puts other lines in the place of all, as if they had come one by one; the filter stays.
-    pub fn replace(&mut self, lines: impl IntoIterator<Item = L>) {
-        (self.dropped, self.bytes, self.sifted_from) = (0, 0, 0);
-        (self.bottom, self.cursor) = (None, None);
-        self.lines.clear();
-        self.passing.clear();
+    /// Puts other lines in the place of all but the oldest, as if they had come one by one; the
+    /// filter stays, and so does a place among the lines that are kept.
+    pub fn replace_after(&mut self, kept: usize, lines: impl IntoIterator<Item = L>) {
+        while self.lines.len() > kept {
+            self.drop_newest();
+        }
+        let end = self.end_number();
+        self.sifted_from = self.sifted_from.min(end);
+        if self
+            .bottom
+            .max(self.cursor)
+            .is_some_and(|place| place >= end)
+        {
+            (self.bottom, self.cursor) = (None, None);
+        }
         for line in lines {
             self.push(line);
         }
+    }
+
+    /// Forgets all lines and sources; the filter stays.
+    pub fn clear(&mut self) {
+        self.replace_after(0, []);
+        self.sources.clear();
     }
 
     /// Returns how many lines pass the filter.
@@ -264,6 +279,16 @@ impl<L: Line> Scrollback<L> {
         self.sifted_from = self.sifted_from.max(self.dropped);
     }
 
+    fn drop_newest(&mut self) {
+        let Some(line) = self.lines.pop_back() else {
+            return;
+        };
+        self.bytes -= line.bytes();
+        if self.passing.back() == Some(&self.end_number()) {
+            self.passing.pop_back();
+        }
+    }
+
     fn passes(&self, line: &L) -> bool {
         self.source
             .as_deref()
@@ -297,13 +322,6 @@ impl<L: Line> Scrollback<L> {
         });
         end.max(rows.min(self.passing.len()))
     }
-}
-
-/// Returns how many of the first lines seen are the last ones of a past that was told later.
-pub fn overlap<L: PartialEq>(past: &[L], seen: &[L]) -> usize {
-    let most = seen.len().min(past.len());
-    let is_end = |count: &usize| past.ends_with(&seen[..*count]);
-    (0..=most).rev().find(is_end).unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -8,14 +8,14 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use protocol::primary_to_client::Reply;
-use protocol::primary_to_observers::Announce;
+use protocol::primary_to_observers::{Announce, Event};
 use protocol::{Command, PrimaryToObservers, RequestId, StopReason};
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep_until};
 use transport::Endpoints;
 use transport::zeromq::ConnectError;
 
 use super::listener::Listener;
-use super::{Connection, News};
+use super::{ALL_STATUS, COURSE, Connection, News};
 use crate::app::command::Wish;
 use crate::app::drive::Twisting;
 use crate::app::event::{Feed, LogLine};
@@ -23,15 +23,31 @@ use crate::app::event::{Feed, LogLine};
 /// Time before a link that has failed is set up again.
 const REOPEN_TIME: Duration = Duration::from_secs(1);
 
+/// The least time between two questions about which models there are, and the time that is given
+/// to a change of them of which an event tells.
+const MODELS_TIME: Duration = Duration::from_secs(1);
+
+/// Why a command is refused while the link has failed.
+const NO_LINK: &str = "there is no link to the primary";
+
 /// A client that watches a run and sends commands to it.
 pub struct Observer {
     endpoints: Endpoints,
     interest: Interest,
     connection: Connection,
     listener: Option<Listener>,
+    /// When the link that has failed is set up again; while this is set there is none.
+    reopen_at: Option<Instant>,
     /// What stops the robot that is driven; said when the link or this ends.
     halt: Option<Command>,
+    /// Whether the link was lost since, so that it is said as soon as the same run answers.
+    is_halt_due: bool,
     pending: Pending,
+    /// Commands that were refused here.
+    refused: Vec<Feed>,
+    /// When it is asked which models there are, after they have changed.
+    ask_models_at: Option<Instant>,
+    models_asked: Option<Instant>,
     unreadable: Option<String>,
     stopping: Option<StopReason>,
 }
@@ -73,15 +89,27 @@ impl Observer {
             interest,
             connection: interest.connect(endpoints)?,
             listener: None,
+            reopen_at: None,
             halt: None,
+            is_halt_due: false,
             pending: Pending::default(),
+            refused: Vec::new(),
+            ask_models_at: None,
+            models_asked: None,
             unreadable: None,
             stopping: None,
         })
     }
 
-    /// Sends a command; its answer comes as [`Feed::Reply`].
+    /// Sends a command; its answer comes as [`Feed::Reply`], at once when there is no link.
     pub fn send(&mut self, command: Command) {
+        if self.reopen_at.is_some() {
+            if !command.only_asks() {
+                let result = Err(NO_LINK.to_owned());
+                self.refused.push(Feed::Reply { command, result });
+            }
+            return;
+        }
         let request = self.connection.request(command.clone());
         self.pending.0.insert(request, command);
     }
@@ -113,19 +141,28 @@ impl Observer {
     /// Waits for what the view is to be told next. May be dropped and called again.
     pub async fn feed(&mut self) -> Vec<Feed> {
         loop {
+            if !self.refused.is_empty() {
+                return std::mem::take(&mut self.refused);
+            }
+            let (reopen_at, ask_at) = (self.reopen_at, self.ask_models_at);
             let news = tokio::select! {
                 biased;
-                news = self.connection.news() => news,
+                news = self.connection.news(), if reopen_at.is_none() => news,
                 heard = Listener::heard(&mut self.listener) => {
                     return vec![Feed::Message(Box::new(heard))];
                 }
-            };
-            let Some(news) = news else {
-                // The link has failed, and said so; another one may do better.
-                sleep(REOPEN_TIME).await;
-                if let Ok(connection) = self.interest.connect(&self.endpoints) {
-                    self.connection = connection;
+                () = until(reopen_at) => {
+                    self.reopen();
+                    continue;
                 }
+                () = until(ask_at), if reopen_at.is_none() => {
+                    self.ask_for_models();
+                    continue;
+                }
+            };
+            // A link that has failed has said so; another one may do better.
+            let Some(news) = news else {
+                self.reopen_at = Some(Instant::now() + REOPEN_TIME);
                 continue;
             };
             let feeds = self.on_news(news);
@@ -135,47 +172,98 @@ impl Observer {
         }
     }
 
+    fn reopen(&mut self) {
+        self.reopen_at = match self
+            .connection
+            .reopen(&self.endpoints, self.interest.topics())
+        {
+            Ok(()) => None,
+            Err(_) => Some(Instant::now() + REOPEN_TIME),
+        };
+    }
+
+    fn ask_for_models(&mut self) {
+        self.ask_models_at = None;
+        self.models_asked = Some(Instant::now());
+        self.send(Command::Layout);
+        self.send(Command::Topics);
+    }
+
+    /// Has it asked which models there are after some time, and not too often.
+    fn ask_for_models_after(&mut self, time: Duration) {
+        if self.interest != Interest::All {
+            return;
+        }
+        let now = Instant::now();
+        let soonest = self.models_asked.map_or(now, |asked| asked + MODELS_TIME);
+        let at = soonest.max(now + time);
+        self.ask_models_at = Some(self.ask_models_at.map_or(at, |due| due.min(at)));
+    }
+
     fn on_news(&mut self, news: News) -> Vec<Feed> {
         match news {
             News::Connected => {
-                for question in self.interest.questions() {
-                    self.send(question.clone());
-                }
-                if let Some(halt) = self.halt.take() {
-                    self.send(halt);
+                if self.interest == Interest::All {
+                    self.send(Command::Snapshot);
+                    self.send(Command::History);
+                    self.ask_for_models();
                 }
                 vec![Feed::Connected]
             }
-            News::Disconnected => {
-                let mut feeds = self.pending.give_up("the connection was lost");
-                feeds.push(Feed::Disconnected);
-                feeds
-            }
-            News::Status(status) => {
-                if let PrimaryToObservers::Announce(Announce::Stopping(reason)) = &*status {
-                    self.stopping = Some(reason.clone());
-                }
-                vec![Feed::Status(*status)]
-            }
+            News::Disconnected => self.on_lost("the connection was lost"),
+            News::Status(status) => self.on_status(*status),
             News::StartedAnew => {
                 self.stopping = None;
+                // What is driven is of the run that is gone.
+                self.halt = None;
                 vec![Feed::StartedAnew]
             }
             News::Reply { request, reply } => {
+                self.halt_if_due();
                 let feed = self.pending.on_reply(request, reply);
-                if self.interest == Interest::All && feed.as_ref().is_some_and(changes_models) {
-                    self.send(Command::Topics);
+                if feed.as_ref().is_some_and(changes_models) {
+                    self.ask_for_models_after(Duration::ZERO);
                 }
                 feed.into_iter().collect()
             }
             News::Message(_) => Vec::new(),
             News::Unreadable(text) => self.on_unreadable(text),
             News::Failed(text) => {
-                let mut feeds = self.pending.give_up(&text);
+                self.reopen_at = Some(Instant::now() + REOPEN_TIME);
+                let mut feeds = self.on_lost(&text);
                 feeds.push(own_line(text));
-                feeds.push(Feed::Disconnected);
                 feeds
             }
+        }
+    }
+
+    fn on_lost(&mut self, reason: &str) -> Vec<Feed> {
+        self.is_halt_due = self.halt.is_some();
+        let mut feeds = self.pending.give_up(reason);
+        feeds.push(Feed::Disconnected);
+        feeds
+    }
+
+    fn on_status(&mut self, status: PrimaryToObservers) -> Vec<Feed> {
+        self.halt_if_due();
+        match &status {
+            PrimaryToObservers::Announce(Announce::Stopping(reason)) => {
+                self.stopping = Some(reason.clone());
+            }
+            PrimaryToObservers::Event(event) if tells_of_models(event) => {
+                self.ask_for_models_after(MODELS_TIME);
+            }
+            _ => {}
+        }
+        vec![Feed::Status(status)]
+    }
+
+    /// Stops what was driven before the link was lost: another run would have said so before.
+    fn halt_if_due(&mut self) {
+        if std::mem::take(&mut self.is_halt_due)
+            && let Some(halt) = self.halt.take()
+        {
+            self.send(halt);
         }
     }
 
@@ -205,16 +293,11 @@ impl Interest {
         }
     }
 
-    /// Returns what a primary is asked when it is reached.
-    fn questions(self) -> &'static [Command] {
+    /// Returns the topics that are listened to.
+    fn topics(self) -> &'static [&'static str] {
         match self {
-            Self::All => &[
-                Command::Layout,
-                Command::Snapshot,
-                Command::History,
-                Command::Topics,
-            ],
-            Self::Course => &[],
+            Self::All => ALL_STATUS,
+            Self::Course => COURSE,
         }
     }
 }
@@ -229,6 +312,20 @@ fn changes_models(feed: &Feed) -> bool {
         Command::Spawn(_) | Command::Remove { .. } | Command::Reset { .. }
     );
     is_such && result.is_ok()
+}
+
+/// Tells whether an event says that models came or went, whoever wished for it.
+fn tells_of_models(event: &Event) -> bool {
+    let verb = event.text.split_whitespace().next();
+    event.kind == "command" && matches!(verb, Some("spawn" | "remove" | "reset"))
+}
+
+/// Waits for a moment; forever for none.
+async fn until(moment: Option<Instant>) {
+    match moment {
+        Some(moment) => sleep_until(moment).await,
+        None => std::future::pending().await,
+    }
 }
 
 impl Pending {
@@ -270,70 +367,4 @@ fn own_line(text: String) -> Feed {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use protocol::Iteration;
-
-    #[tokio::test]
-    async fn who_follows_a_run_asks_for_nothing_that_it_throws_away() {
-        let folder = tempfile::tempdir().unwrap();
-        let endpoints = format!("ipc://{}", folder.path().display());
-        let endpoints: Endpoints = endpoints.parse().unwrap();
-        let asked = |observer: Result<Observer, ConnectError>| {
-            let mut observer = observer.unwrap();
-            assert_eq!(observer.on_news(News::Connected), [Feed::Connected]);
-            observer.pending.0.len()
-        };
-        assert_eq!(asked(Observer::open(&endpoints)), 4);
-        assert_eq!(asked(Observer::follow(&endpoints)), 0);
-    }
-
-    fn pending(commands: &[Command]) -> Pending {
-        Pending(
-            commands
-                .iter()
-                .zip(1..)
-                .map(|(command, id)| (RequestId(id), command.clone()))
-                .collect(),
-        )
-    }
-
-    #[test]
-    fn replies_are_matched_with_their_commands() {
-        let mut pending = pending(&[Command::Play, Command::Pause]);
-        let done = Reply::Done {
-            name: None,
-            iteration: Iteration(7),
-        };
-        assert_eq!(
-            pending.on_reply(RequestId(2), done.clone()),
-            Some(Feed::Reply {
-                command: Command::Pause,
-                result: Ok(Iteration(7))
-            })
-        );
-        assert_eq!(pending.on_reply(RequestId(2), done), None);
-        let failed = Reply::Failed {
-            reason: "no".to_owned(),
-        };
-        assert_eq!(
-            pending.on_reply(RequestId(1), failed),
-            Some(Feed::Reply {
-                command: Command::Play,
-                result: Err("no".to_owned())
-            })
-        );
-    }
-
-    #[test]
-    fn commands_without_an_answer_fail_when_the_connection_is_lost() {
-        let mut pending = pending(&[Command::Snapshot, Command::Play]);
-        let lost = || "lost".to_owned();
-        let expected = vec![Feed::Reply {
-            command: Command::Play,
-            result: Err(lost()),
-        }];
-        assert_eq!(pending.give_up(&lost()), expected);
-        assert_eq!(pending.give_up(&lost()), Vec::new());
-    }
-}
+mod tests;

@@ -363,6 +363,7 @@ fn another_run_in_the_same_place_starts_afresh() {
         (model.peers.len(), model.levels.len(), &model.stats),
         (0, 0, &None)
     );
+    assert_eq!((model.logs.total(), model.events.total()), (0, 0));
     assert_eq!(model.run_state(), RunState::Waiting);
 }
 

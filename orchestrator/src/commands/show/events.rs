@@ -1,11 +1,11 @@
 //! `phalanx show RUN events --follow`: what happened, and what happens from now on.
 
-use protocol::PrimaryToObservers;
 use protocol::primary_to_observers::Event;
 
 use crate::app::event::Feed;
 use crate::app::model::severity_word;
-use crate::app::scrollback::overlap;
+use crate::app::past_events::EventsInOrder;
+use crate::app::plain_text::plain;
 use crate::cli::TableFormat;
 use crate::client::Observer;
 use crate::commands::target::Target;
@@ -24,50 +24,18 @@ pub(super) fn follow(target: &Target, format: TableFormat) -> CommandResult {
 }
 
 async fn print_all(mut observer: Observer, format: TableFormat) -> CommandResult {
-    let mut past = Past::default();
+    let mut events = EventsInOrder::default();
     loop {
         for feed in observer.feed().await {
-            let events = match feed {
-                Feed::History(history) => past.on_history(&history.events),
-                Feed::Status(PrimaryToObservers::Event(event)) => past.on_event(event),
-                Feed::Disconnected => return Ok(protocol::ExitCode::Success),
-                _ => Vec::new(),
-            };
-            for event in events {
+            if feed == Feed::Disconnected {
+                return Ok(protocol::ExitCode::Success);
+            }
+            for event in events.on_feed(&feed) {
                 if !output::print_on(&line(&event, format)?)? {
                     return Ok(protocol::ExitCode::Success);
                 }
             }
         }
-    }
-}
-
-/// What came before the answer about the past, and is printed after it.
-#[derive(Default)]
-struct Past {
-    early: Vec<Event>,
-    is_known: bool,
-}
-
-impl Past {
-    /// Takes the past, once, and returns what is to be printed.
-    fn on_history(&mut self, past: &[Event]) -> Vec<Event> {
-        if std::mem::replace(&mut self.is_known, true) {
-            return Vec::new();
-        }
-        let early = std::mem::take(&mut self.early);
-        let known = overlap(past, &early);
-        let mut events = past.to_vec();
-        events.extend(early.into_iter().skip(known));
-        events
-    }
-
-    fn on_event(&mut self, event: Event) -> Vec<Event> {
-        if self.is_known {
-            return vec![event];
-        }
-        self.early.push(event);
-        Vec::new()
     }
 }
 
@@ -84,8 +52,8 @@ fn line(event: &Event, format: TableFormat) -> Result<String, Failed> {
             "{:>12}  {:<7}  {:<8}  {}",
             event.iteration.to_string(),
             severity_word(event.severity),
-            event.kind,
-            event.text
+            plain(&event.kind),
+            plain(&event.text)
         ),
     };
     Ok(line + "\n")
@@ -107,17 +75,6 @@ mod tests {
     }
 
     #[test]
-    fn the_past_comes_first_and_each_event_once() {
-        let mut past = Past::default();
-        assert_eq!(past.on_event(event(2)), []);
-        assert_eq!(past.on_event(event(3)), []);
-        let all = past.on_history(&[event(1), event(2)]);
-        assert_eq!(all, [event(1), event(2), event(3)]);
-        assert_eq!(past.on_event(event(4)), [event(4)]);
-        assert_eq!(past.on_history(&[event(1)]), []);
-    }
-
-    #[test]
     fn every_format_is_one_line_per_event() {
         let check = |format, expected: &str| {
             assert_eq!(line(&event(7), format).unwrap(), format!("{expected}\n"));
@@ -129,5 +86,17 @@ mod tests {
             TableFormat::Text,
             "           7  warning  step      it takes long",
         );
+    }
+
+    #[test]
+    fn nothing_in_an_event_acts_on_the_terminal() {
+        let mut hostile = event(7);
+        hostile.text = "a\u{1b}]0;title\u{7}b\n".to_owned();
+        let text = line(&hostile, TableFormat::Text).unwrap();
+        assert!(text.ends_with("  ab·\n"), "{text:?}");
+        let csv = line(&hostile, TableFormat::Csv).unwrap();
+        assert_eq!(csv, "7,warning,step,ab·\n");
+        let table = super::super::tables::events(&[hostile]).render();
+        assert!(!table.contains('\u{1b}'), "{table:?}");
     }
 }

@@ -78,7 +78,7 @@ fn object(line: &LogLine) -> Value {
 /// Returns a line of a table without its heading.
 fn csv(line: &LogLine) -> String {
     let mut table = Table::new(&["PROCESS", "LINE"]);
-    table.row([line.process.clone(), line.text.clone()]);
+    table.row([plain(&line.process), plain(&line.text)]);
     let text = table.csv();
     let rest = text.split_once("\r\n").map_or("", |(_, rest)| rest);
     rest.to_owned()

@@ -5,6 +5,7 @@ use protocol::primary_to_observers::Event;
 use protocol::report::{LevelReport, PeerReport, Percentiles, PerformerReport, Stats, TopicReport};
 
 use crate::app::model::severity_word;
+use crate::app::plain_text::plain;
 use crate::app::rows::state_of;
 use crate::commands::table::{Table, names};
 
@@ -173,8 +174,8 @@ pub(super) fn events(events: &[Event]) -> Table {
         table.row([
             event.iteration.to_string(),
             severity_word(event.severity).to_owned(),
-            event.kind.clone(),
-            event.text.clone(),
+            plain(&event.kind),
+            plain(&event.text),
         ]);
     }
     table
