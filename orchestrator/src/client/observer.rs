@@ -40,6 +40,8 @@ pub struct Observer {
     halt: Option<Command>,
     /// Whether the link was lost since, so that it is said as soon as the same run answers.
     is_halt_due: bool,
+    /// Whether the past is asked for as soon as something is heard.
+    is_past_due: bool,
     pending: Pending,
     /// Commands that were refused here.
     refused: Vec<Feed>,
@@ -67,6 +69,7 @@ impl Observer {
             reopen_at: None,
             halt: None,
             is_halt_due: false,
+            is_past_due: false,
             pending: Pending::default(),
             refused: Vec::new(),
             ask_models_at: None,
@@ -173,7 +176,7 @@ impl Observer {
         match news {
             News::Connected => {
                 self.send(Command::Snapshot);
-                self.send(Command::History);
+                self.is_past_due = true;
                 self.ask_for_models();
                 vec![Feed::Connected]
             }
@@ -212,6 +215,10 @@ impl Observer {
     }
 
     fn on_status(&mut self, status: PrimaryToObservers) -> Vec<Feed> {
+        // Only now is heard all that comes, so that nothing lies between the past and it.
+        if std::mem::take(&mut self.is_past_due) {
+            self.send(Command::History);
+        }
         self.halt_if_due();
         match &status {
             PrimaryToObservers::Announce(Announce::Stopping(reason)) => {

@@ -157,6 +157,16 @@ async fn a_command_is_answered_at_once_while_there_is_no_link() {
 }
 
 #[test]
+fn the_past_is_asked_for_when_the_present_is_heard() {
+    let mut observer = observer_in(&Network::new());
+    observer.on_news(News::Connected);
+    assert_eq!(waits_for(&observer, &Command::History), 0);
+    observer.on_news(event("play"));
+    observer.on_news(event("pause"));
+    assert_eq!(waits_for(&observer, &Command::History), 1);
+}
+
+#[test]
 fn a_robot_is_halted_when_its_run_is_reached_again() {
     let mut observer = observer_in(&Network::new());
     observer.halt = Some(Command::Pause);
