@@ -157,6 +157,12 @@ impl Observer {
         };
     }
 
+    fn ask_for_all(&mut self) {
+        self.send(Command::Snapshot);
+        self.is_past_due = true;
+        self.ask_for_models();
+    }
+
     fn ask_for_models(&mut self) {
         self.ask_models_at = None;
         self.models_asked = Some(Instant::now());
@@ -175,9 +181,7 @@ impl Observer {
     fn on_news(&mut self, news: News) -> Vec<Feed> {
         match news {
             News::Connected => {
-                self.send(Command::Snapshot);
-                self.is_past_due = true;
-                self.ask_for_models();
+                self.ask_for_all();
                 vec![Feed::Connected]
             }
             News::Disconnected => self.on_lost("the connection was lost"),
@@ -186,6 +190,8 @@ impl Observer {
                 self.stopping = None;
                 // What is driven is of the run that is gone.
                 self.halt = None;
+                // What was asked before may have named the run that is gone, and was refused.
+                self.ask_for_all();
                 vec![Feed::StartedAnew]
             }
             News::Reply { request, reply } => {

@@ -167,6 +167,23 @@ fn the_past_is_asked_for_when_the_present_is_heard() {
 }
 
 #[test]
+fn another_run_is_asked_for_all_that_the_first_one_was() {
+    let mut observer = observer_in(&Network::new());
+    observer.on_news(News::Connected);
+    observer.pending = Pending::default();
+    observer.on_news(News::StartedAnew);
+    observer.on_news(event("play"));
+    for command in [
+        Command::Snapshot,
+        Command::Layout,
+        Command::Topics,
+        Command::History,
+    ] {
+        assert_eq!(waits_for(&observer, &command), 1, "{command:?}");
+    }
+}
+
+#[test]
 fn a_robot_is_halted_when_its_run_is_reached_again() {
     let mut observer = observer_in(&Network::new());
     observer.halt = Some(Command::Pause);
