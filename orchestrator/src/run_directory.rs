@@ -151,8 +151,17 @@ impl FoundRun {
 
     /// Reads again what is known of it; `None` when its folder is gone, or another run has it.
     pub fn again(&self) -> Option<Self> {
+        Self::read(self.path.clone()).filter(|now| now.is_same(self))
+    }
+
+    /// Returns the run that has its folder now, if it is another.
+    pub fn successor(&self) -> Option<Self> {
+        Self::read(self.path.clone()).filter(|now| !now.is_same(self))
+    }
+
+    fn is_same(&self, other: &Self) -> bool {
         let of = |run: &Self| (run.record.pid, run.record.started_unix_s);
-        Self::read(self.path.clone()).filter(|now| of(now) == of(self))
+        of(self) == of(other)
     }
 
     /// Returns how it ended, from what its owner and its primary wrote; `None` while it lives.
@@ -170,7 +179,10 @@ impl FoundRun {
             },
             None => RunEnded::new(StopReason::new(
                 Outcome::PeerLost,
-                "the process that kept the run was killed",
+                match self.successor() {
+                    Some(_) => "another run of its name has begun since",
+                    None => "the process that kept the run was killed",
+                },
             )),
         };
         let command = now.as_ref().map(|run| run.record.command.clone());

@@ -4,13 +4,13 @@
 //! [`crate::ui`]; here is only what waits and what talks to the terminal.
 
 mod aside;
+mod outbox;
 
 use std::io;
 use std::time::Duration;
 
 use protocol::SessionTime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::mpsc::{Receiver, Sender};
 use tokio::time::{Instant, sleep_until};
 
@@ -18,7 +18,6 @@ pub use crate::app::command::{ViewEnd, Wish};
 pub use crate::app::event::{Feed, LogLine};
 
 use crate::app::command::Effect;
-use crate::app::drive::Twisting;
 use crate::app::event::Event;
 use crate::app::keymap::Keymap;
 use crate::app::model::Model;
@@ -26,6 +25,7 @@ use crate::app::update::update;
 use crate::config::{Colors, Config, REFRESH_HZ_MAX, ViewConfig};
 use crate::terminal::{Input, Screen};
 use aside::Aside;
+use outbox::Outbox;
 
 /// How often ages on the screen grow when nothing else happens.
 const TICK_TIME: Duration = Duration::from_secs(1);
@@ -91,6 +91,7 @@ pub async fn run(
     }
     let mut input = Input::start()?;
     let start = Instant::now();
+    let mut outbox = Outbox::new(wishes);
     let mut last_tick = start;
     let mut next_frame = start;
     let mut is_feed_open = true;
@@ -109,6 +110,7 @@ pub async fn run(
                 continue;
             }
             files = aside.next() => files,
+            never = outbox.deliver() => match never {},
             news = feed.recv(), if is_feed_open => {
                 is_feed_open = news.is_some();
                 news.map_or(Event::FeedClosed, Event::Feed)
@@ -123,17 +125,10 @@ pub async fn run(
         aside.remember(&mut model);
         match effect {
             None => {}
-            Some(Effect::Send(command)) => {
-                send(&mut model, &wishes, Wish::Send(command), now);
-            }
-            Some(Effect::Drive(twisting)) => {
-                send(&mut model, &wishes, Wish::Drive(twisting), now);
-            }
+            Some(Effect::Send(command)) => send(&mut model, &mut outbox, Wish::Send(command), now),
+            Some(Effect::Drive(twist)) => send(&mut model, &mut outbox, Wish::Drive(twist), now),
+            Some(Effect::Listen(topic)) => send(&mut model, &mut outbox, Wish::Listen(topic), now),
             Some(Effect::ListFiles(folder)) => aside.list(folder),
-            Some(Effect::Listen(topic)) => {
-                // A link that has ended, or has no room for more, says so when commands are sent.
-                let _ = wishes.try_send(Wish::Listen(topic));
-            }
             Some(Effect::Repaint) => screen.clear()?,
             Some(Effect::Mouse(is_heard)) => screen.set_mouse(is_heard)?,
             Some(Effect::Copy(text)) => screen.copy(&text)?,
@@ -150,21 +145,12 @@ fn tick_time(model: &Model) -> Duration {
     }
 }
 
-/// Hands a command on without waiting; what cannot be handed on is answered here.
-fn send(model: &mut Model, wishes: &Sender<Wish>, wish: Wish, now: SessionTime) {
-    let Err(error) = wishes.try_send(wish) else {
-        return;
-    };
-    let (wish, reason) = match error {
-        TrySendError::Full(wish) => (wish, "earlier commands are not answered yet"),
-        TrySendError::Closed(wish) => (wish, "the link to the primary has ended"),
-    };
-    let command = match wish {
-        Wish::Send(command) | Wish::Drive(Twisting { command, .. }) => command,
-        Wish::Listen(_) => return,
-    };
-    let result = Err(reason.to_owned());
-    update(model, Event::Feed(Feed::Reply { command, result }), now);
+/// Hands a wish on without waiting; a command that cannot be handed on is answered here.
+fn send(model: &mut Model, outbox: &mut Outbox, wish: Wish, now: SessionTime) {
+    if let Err((command, reason)) = outbox.send(wish) {
+        let result = Err(reason.to_owned());
+        update(model, Event::Feed(Feed::Reply { command, result }), now);
+    }
 }
 
 /// Signals that end the view.

@@ -281,7 +281,7 @@ fn events_are_written_as_json_lines() {
         .take_while(|line| line.starts_with('{'))
         .map(|line| serde_json::from_str(line).expect("each line is JSON"))
         .collect();
-    assert!(!events.is_empty(), "{stdout}");
+    assert_is_told_from_first_to_last(&events);
     for event in &events {
         let kinds = (
             &event["iteration"],
@@ -293,6 +293,43 @@ fn events_are_written_as_json_lines() {
         for text in [kinds.1, kinds.2, kinds.3] {
             assert!(text.is_string(), "{event}");
         }
+    }
+}
+
+#[test]
+fn events_are_written_to_the_end_of_an_interrupted_run() {
+    let scratch = Scratch::new();
+    let file = scratch.path("events.jsonl");
+    let path = file.to_str().expect("a plain path");
+    let mut run = start(
+        &scratch,
+        "run",
+        &["run", "--headless", "--name", "r", "--events", path],
+    );
+    wait_for("the run runs", || listed(&scratch)["state"] == "running");
+    run.signal("INT");
+    assert_eq!(run.wait(), 130, "{}", run.stderr());
+    let text = std::fs::read_to_string(&file).expect("events were written");
+    let read = |line| serde_json::from_str(line).expect("each line is JSON");
+    let events: Vec<Value> = text.lines().map(read).collect();
+    assert_is_told_from_first_to_last(&events);
+}
+
+/// Looks that events begin with the first that a run tells and end with why it ends, and that none
+/// is told twice.
+fn assert_is_told_from_first_to_last(events: &[Value]) {
+    let (first, last) = (events.first(), events.last());
+    assert_eq!(
+        first.expect("there are events")["kind"],
+        "peer",
+        "{events:?}"
+    );
+    let last = last.expect("there are events");
+    assert_eq!(last["kind"], "run", "{events:?}");
+    let text = last["text"].as_str().expect("it has a text");
+    assert!(!text.contains("are ready"), "{events:?}");
+    for (index, event) in events.iter().enumerate() {
+        assert!(!events[..index].contains(event), "{event} is told twice");
     }
 }
 

@@ -42,6 +42,8 @@ pub struct Observer {
     halt: Option<Command>,
     /// Whether the link was lost since, so that it is said as soon as the same run answers.
     is_halt_due: bool,
+    /// Whether the past is asked for as soon as something is heard.
+    is_past_due: bool,
     pending: Pending,
     /// Commands that were refused here.
     refused: Vec<Feed>,
@@ -92,6 +94,7 @@ impl Observer {
             reopen_at: None,
             halt: None,
             is_halt_due: false,
+            is_past_due: false,
             pending: Pending::default(),
             refused: Vec::new(),
             ask_models_at: None,
@@ -182,6 +185,14 @@ impl Observer {
         };
     }
 
+    fn ask_for_all(&mut self) {
+        self.is_past_due = true;
+        if self.interest == Interest::All {
+            self.send(Command::Snapshot);
+            self.ask_for_models();
+        }
+    }
+
     fn ask_for_models(&mut self) {
         self.ask_models_at = None;
         self.models_asked = Some(Instant::now());
@@ -203,11 +214,7 @@ impl Observer {
     fn on_news(&mut self, news: News) -> Vec<Feed> {
         match news {
             News::Connected => {
-                if self.interest == Interest::All {
-                    self.send(Command::Snapshot);
-                    self.send(Command::History);
-                    self.ask_for_models();
-                }
+                self.ask_for_all();
                 vec![Feed::Connected]
             }
             News::Disconnected => self.on_lost("the connection was lost"),
@@ -216,6 +223,8 @@ impl Observer {
                 self.stopping = None;
                 // What is driven is of the run that is gone.
                 self.halt = None;
+                // What was asked before may have named the run that is gone, and was refused.
+                self.ask_for_all();
                 vec![Feed::StartedAnew]
             }
             News::Reply { request, reply } => {
@@ -245,6 +254,10 @@ impl Observer {
     }
 
     fn on_status(&mut self, status: PrimaryToObservers) -> Vec<Feed> {
+        // Only now is heard all that comes, so that nothing lies between the past and it.
+        if std::mem::take(&mut self.is_past_due) {
+            self.send(Command::History);
+        }
         self.halt_if_due();
         match &status {
             PrimaryToObservers::Announce(Announce::Stopping(reason)) => {

@@ -7,7 +7,6 @@ use super::terminal_check::require_terminal;
 use super::watch;
 use super::{CommandResult, output, runtime, target};
 use crate::cli::AttachArguments;
-use crate::run_directory::FoundRun;
 use crate::view::{ViewEnd, ViewOptions};
 
 /// Shows a run until the user leaves.
@@ -18,13 +17,14 @@ pub(super) fn attach(arguments: &AttachArguments) -> CommandResult {
     arguments.view.apply(&mut config.view);
     let options = ViewOptions::new(target.name(), false, &config);
     let name = target.name();
-    match runtime()?.block_on(watch::watch(&target, options))? {
+    let left = runtime()?.block_on(watch::watch(&target, options))?;
+    match left.end {
         ViewEnd::Quit | ViewEnd::Detach | ViewEnd::HungUp => {
             output::note(&format!("left {name}, which goes on"));
             Ok(ExitCode::Success)
         }
         ViewEnd::Ended => {
-            if let Some(ended) = target.found.as_ref().and_then(FoundRun::end) {
+            if let Some(ended) = left.last_ended.filter(|_| target.found.is_some()) {
                 output::print(&super::run::describe(&name, &ended))?;
             }
             Ok(ExitCode::Success)

@@ -74,7 +74,7 @@ fn run_here(settings: &Settings, format: Format) -> CommandResult {
         let signals = Signals::new(true)?;
         let mut live = LiveRun::start(settings, own, signals)?;
         let ending = headless::follow(&mut live, &mut console).await;
-        live.finish(ending).await
+        live.finish(ending, &mut console).await
     })?;
     console.end();
     match format {

@@ -25,11 +25,21 @@ const LOG_PERIOD: Duration = Duration::from_millis(200);
 /// How many commands of the view may wait.
 const WISHES_MAX: usize = 64;
 
+/// What is known when a view is left.
+pub(super) struct Left {
+    /// Why it was left.
+    pub(super) end: ViewEnd,
+    /// How the run ended that was shown first, if that was seen.
+    pub(super) first_ended: Option<RunEnded>,
+    /// How the run ended that was shown last, if it has.
+    pub(super) last_ended: Option<RunEnded>,
+}
+
 /// Shows a run until the user leaves or a signal comes.
 ///
 /// # Errors
 /// When there is no link to be had, or the terminal cannot be used.
-pub(super) async fn watch(target: &Target, options: ViewOptions) -> anyhow::Result<ViewEnd> {
+pub(super) async fn watch(target: &Target, options: ViewOptions) -> anyhow::Result<Left> {
     let (mut feeder, feeds) = Feeder::new();
     let (wish_sender, mut wishes) = mpsc::channel::<Wish>(WISHES_MAX);
     let mut watched = Watched::new(target)?;
@@ -38,7 +48,11 @@ pub(super) async fn watch(target: &Target, options: ViewOptions) -> anyhow::Resu
     let (mut looks, mut log_looks) = (ticks(LIVENESS_PERIOD), ticks(LOG_PERIOD));
     loop {
         tokio::select! {
-            end = &mut view => return end.context("the terminal cannot be used"),
+            end = &mut view => return Ok(Left {
+                end: end.context("the terminal cannot be used")?,
+                first_ended: watched.first_ended,
+                last_ended: watched.last_ended,
+            }),
             news = watched.observer.feed() => {
                 for feed in news {
                     watched.note(&feed);
@@ -69,26 +83,41 @@ fn ticks(period: Duration) -> Interval {
 }
 
 /// A run that is watched.
-struct Watched<'a> {
-    target: &'a Target,
+struct Watched {
+    found: Option<FoundRun>,
     observer: Observer,
     logs: Option<LogFiles>,
     is_connected: bool,
     has_begun: bool,
-    has_ended: bool,
+    first_ended: Option<RunEnded>,
+    last_ended: Option<RunEnded>,
+    which: Which,
     shown: Option<Vec<StartedProcess>>,
 }
 
-impl<'a> Watched<'a> {
-    fn new(target: &'a Target) -> anyhow::Result<Self> {
-        let found = target.found.as_ref();
+/// Which run is watched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Which {
+    /// The one that was asked for.
+    First,
+    /// Another that has begun where it was; what this machine knows of it is still to be read.
+    Unread,
+    /// Another, of which that is read.
+    Successor,
+}
+
+impl Watched {
+    fn new(target: &Target) -> anyhow::Result<Self> {
+        let found = target.found.clone();
         Ok(Self {
-            target,
             observer: Observer::open(&target.endpoints)?,
-            logs: found.map(|found| LogFiles::new(found.logs(), None)),
+            logs: found.as_ref().map(logs_of),
+            found,
             is_connected: false,
             has_begun: false,
-            has_ended: false,
+            first_ended: None,
+            last_ended: None,
+            which: Which::First,
             shown: None,
         })
     }
@@ -98,8 +127,7 @@ impl<'a> Watched<'a> {
         match feed {
             Feed::Connected => self.is_connected = true,
             Feed::Disconnected => self.is_connected = false,
-            // By hand, another run may begin where one has ended.
-            Feed::StartedAnew => self.has_ended = false,
+            Feed::StartedAnew => self.on_started_anew(),
             Feed::Status(_) | Feed::Snapshot(_) => {
                 self.has_begun |= super::run::has_begun(feed);
             }
@@ -107,17 +135,39 @@ impl<'a> Watched<'a> {
         }
     }
 
+    /// Another run may begin where one has ended.
+    fn on_started_anew(&mut self) {
+        self.has_begun = false;
+        self.last_ended = None;
+        self.shown = None;
+        self.which = Which::Unread;
+        self.find_successor();
+    }
+
+    fn find_successor(&mut self) {
+        let successor = self.found.as_ref().and_then(FoundRun::successor);
+        if let Some(successor) = successor {
+            // What it printed until now went with what was known of the other.
+            self.logs = Some(logs_of(&successor));
+            self.found = Some(successor);
+            self.which = Which::Successor;
+        }
+    }
+
     /// Looks how the run is by what this machine knows of it.
     fn look(&mut self) -> Vec<Feed> {
         let mut feeds = Vec::new();
-        if !self.has_begun && !self.has_ended {
+        if self.which == Which::Unread {
+            self.find_successor();
+        }
+        if !self.has_begun && self.last_ended.is_none() && self.which != Which::Unread {
             feeds.extend(self.start_up());
         }
         if !self.is_connected
-            && !self.has_ended
+            && self.last_ended.is_none()
             && let Some(ended) = self.end()
         {
-            self.has_ended = true;
+            self.note_end(&ended);
             // What was printed last is seen beside how the run ended.
             let lines = self.logs.as_mut().map(LogFiles::read).unwrap_or_default();
             feeds.push(Feed::Logs(lines));
@@ -126,8 +176,15 @@ impl<'a> Watched<'a> {
         feeds
     }
 
+    fn note_end(&mut self, ended: &RunEnded) {
+        if self.which == Which::First {
+            self.first_ended = Some(ended.clone());
+        }
+        self.last_ended = Some(ended.clone());
+    }
+
     fn start_up(&mut self) -> Option<Feed> {
-        let record = &self.target.found.as_ref()?.record;
+        let record = &self.found.as_ref()?.record;
         let processes: Vec<StartedProcess> = record
             .workers
             .iter()
@@ -151,9 +208,13 @@ impl<'a> Watched<'a> {
 
     /// Returns how a run that is not reached ended, if it has.
     fn end(&self) -> Option<RunEnded> {
-        match &self.target.found {
+        match &self.found {
             Some(found) => found.end(),
             None => self.observer.stopping().cloned().map(RunEnded::new),
         }
     }
+}
+
+fn logs_of(found: &FoundRun) -> LogFiles {
+    LogFiles::new(found.logs(), None)
 }

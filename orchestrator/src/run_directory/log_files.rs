@@ -43,6 +43,14 @@ struct LogFile {
     time: String,
 }
 
+/// What was written and is not told.
+#[derive(Clone, Copy, Debug, Default)]
+struct LeftOut {
+    lines: usize,
+    /// Of lines that were not even read \[bytes\].
+    bytes: u64,
+}
+
 /// A line with the time that stands in it, or in the last one before it that has one.
 type Timed = (String, LogLine);
 
@@ -57,26 +65,30 @@ impl LogFiles {
     }
 
     /// Returns what was written since the last look, in the order of the times in the lines; at
-    /// the first look the newest lines of each file.
+    /// the first look the newest lines of each file. Where that is not all, the first line says
+    /// so.
     pub fn read(&mut self) -> Vec<LogLine> {
         let mut found: Vec<Timed> = Vec::new();
+        let mut left_out = LeftOut::default();
         for name in self.names() {
             let path = self.folder.join(format!("{name}.log"));
             let is_new = !self.files.contains_key(&name);
             let file = self.files.entry(name.clone()).or_default();
             // A file that cannot be read now may be there at the next look.
-            if let Ok(mut lines) = file.read(&name, &path, is_new) {
-                let surplus = lines.len().saturating_sub(LINES_MAX);
-                found.extend(lines.drain(surplus..));
+            if let Ok(lines) = file.read(&name, &path, is_new, &mut left_out) {
+                found.extend(lines);
             }
         }
         found.sort_by(|(a, _), (b, _)| a.cmp(b));
         let surplus = found.len().saturating_sub(LINES_MAX);
-        found
-            .into_iter()
-            .skip(surplus)
-            .map(|(_, line)| line)
-            .collect()
+        left_out.lines += surplus;
+        let told = found.into_iter().skip(surplus).map(|(_, line)| line);
+        let only = self.only.as_deref();
+        let gap = left_out.text().map(|text| LogLine {
+            process: only.unwrap_or("phalanx").to_owned(),
+            text,
+        });
+        gap.into_iter().chain(told).collect()
     }
 
     /// Returns the processes that have logs, by name.
@@ -96,7 +108,13 @@ impl LogFiles {
 }
 
 impl LogFile {
-    fn read(&mut self, name: &str, path: &Path, is_new: bool) -> io::Result<Vec<Timed>> {
+    fn read(
+        &mut self,
+        name: &str,
+        path: &Path,
+        is_new: bool,
+        left_out: &mut LeftOut,
+    ) -> io::Result<Vec<Timed>> {
         let mut file = File::open(path)?;
         let metadata = file.metadata()?;
         let identity = (metadata.dev(), metadata.ino());
@@ -108,6 +126,7 @@ impl LogFile {
         let fresh = metadata.len().saturating_sub(self.offset);
         if fresh > READ_BYTES_MAX {
             self.offset = metadata.len() - READ_BYTES_MAX;
+            left_out.bytes += fresh - READ_BYTES_MAX + self.rest.len() as u64;
             self.rest.clear();
             is_cut = true;
         }
@@ -118,7 +137,9 @@ impl LogFile {
         if is_cut {
             // It begins within a line.
             let begin = bytes.iter().position(|byte| *byte == b'\n');
-            bytes.drain(..begin.map_or(0, |at| at + 1));
+            let begin = begin.map_or(0, |at| at + 1);
+            left_out.bytes += begin as u64;
+            bytes.drain(..begin);
         }
         let whole = bytes.iter().rposition(|byte| *byte == b'\n');
         let end = match whole.map_or(0, |at| at + 1) {
@@ -129,6 +150,7 @@ impl LogFile {
         let text = String::from_utf8_lossy(&bytes);
         let mut lines: Vec<&str> = text.lines().collect();
         let surplus = lines.len().saturating_sub(LINES_MAX);
+        left_out.lines += surplus;
         Ok(lines
             .drain(surplus..)
             .map(|line| self.timed(name, line))
@@ -141,6 +163,20 @@ impl LogFile {
         }
         let (process, text) = (name.to_owned(), line.trim_end().to_owned());
         (self.time.clone(), LogLine { process, text })
+    }
+}
+
+impl LeftOut {
+    /// Returns what to say of it; nothing when all was told.
+    fn text(self) -> Option<String> {
+        let (lines, kib) = (self.lines, self.bytes.div_ceil(1 << 10));
+        let what = match (lines, kib) {
+            (0, 0) => return None,
+            (_, 0) => format!("{lines} lines"),
+            (0, _) => format!("{kib} KiB of lines"),
+            _ => format!("{lines} lines and {kib} KiB before them"),
+        };
+        Some(format!("{what} left out: they are in the log files alone"))
     }
 }
 
@@ -225,8 +261,34 @@ mod tests {
         append(folder.path(), "s1.log", &text);
         let mut files = LogFiles::new(folder.path().to_owned(), None);
         let lines = texts(&mut files);
-        assert_eq!(lines.len(), LINES_MAX);
+        assert_eq!(lines.len(), 1 + LINES_MAX);
+        assert!(
+            lines[0].contains(" KiB before them left out"),
+            "{}",
+            lines[0]
+        );
         assert_eq!(lines.last().unwrap(), "s1 line 299999 of many");
+    }
+
+    #[test]
+    fn how_many_lines_are_left_out_is_told_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut files = LogFiles::new(folder.path().to_owned(), None);
+        append(folder.path(), "s1.log", &"a\n".repeat(LINES_MAX));
+        append(folder.path(), "s2.log", &"b\n".repeat(7));
+        let told = "phalanx 7 lines left out: they are in the log files alone";
+        assert_eq!(texts(&mut files)[0], told);
+        assert_eq!(texts(&mut files), [""; 0]);
+        append(folder.path(), "s2.log", "c\n");
+        assert_eq!(texts(&mut files), ["s2 c"]);
+        append(folder.path(), "s1.log", &"a\n".repeat(LINES_MAX + 3));
+        let lines = texts(&mut files);
+        assert!(
+            lines[0].starts_with("phalanx 3 lines left out"),
+            "{}",
+            lines[0]
+        );
+        assert_eq!(lines.len(), 1 + LINES_MAX);
     }
 
     #[test]

@@ -89,6 +89,24 @@ fn runs_are_listed_with_the_newest_first_and_whether_they_live() {
     assert_eq!(found[0].record, record(&new, 2));
 }
 
+#[test]
+fn a_run_whose_folder_another_has_is_not_said_to_be_killed() {
+    let (_folder, runs) = runs();
+    let first = runs.create(Some("a"), "x").unwrap();
+    first.write_record(&record(&first, 1)).unwrap();
+    let found = runs.list().unwrap().remove(0);
+    assert_eq!((found.end(), found.successor()), (None, None));
+    drop(first);
+    let cause = |found: &FoundRun| found.end().map(|ended| ended.reason.cause);
+    assert!(cause(&found).unwrap().contains("was killed"));
+    let second = runs.create(Some("a"), "x").unwrap();
+    second.write_record(&record(&second, 2)).unwrap();
+    assert!(cause(&found).unwrap().contains("another run"));
+    let successor = found.successor().expect("another run has its folder");
+    assert_eq!(successor.record.started_unix_s, 2);
+    assert_eq!(cause(&successor), None);
+}
+
 fn set_age(runs: &Runs, name: &str, time: SystemTime) {
     let path = runs.root.join(name).join(LOCK_FILE);
     File::options()

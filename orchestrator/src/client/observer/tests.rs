@@ -157,6 +157,33 @@ async fn a_command_is_answered_at_once_while_there_is_no_link() {
 }
 
 #[test]
+fn the_past_is_asked_for_when_the_present_is_heard() {
+    let mut observer = observer_in(&Network::new());
+    observer.on_news(News::Connected);
+    assert_eq!(waits_for(&observer, &Command::History), 0);
+    observer.on_news(event("play"));
+    observer.on_news(event("pause"));
+    assert_eq!(waits_for(&observer, &Command::History), 1);
+}
+
+#[test]
+fn another_run_is_asked_for_all_that_the_first_one_was() {
+    let mut observer = observer_in(&Network::new());
+    observer.on_news(News::Connected);
+    observer.pending = Pending::default();
+    observer.on_news(News::StartedAnew);
+    observer.on_news(event("play"));
+    for command in [
+        Command::Snapshot,
+        Command::Layout,
+        Command::Topics,
+        Command::History,
+    ] {
+        assert_eq!(waits_for(&observer, &command), 1, "{command:?}");
+    }
+}
+
+#[test]
 fn a_robot_is_halted_when_its_run_is_reached_again() {
     let mut observer = observer_in(&Network::new());
     observer.halt = Some(Command::Pause);
@@ -212,6 +239,6 @@ async fn who_follows_a_run_asks_for_nothing_that_it_throws_away() {
         assert_eq!(observer.on_news(News::Connected), [Feed::Connected]);
         observer.pending.0.len()
     };
-    assert_eq!(asked(Observer::open(&endpoints)), 4);
+    assert_eq!(asked(Observer::open(&endpoints)), 3);
     assert_eq!(asked(Observer::follow(&endpoints)), 0);
 }

@@ -9,6 +9,8 @@ use protocol::ExitCode;
 use protocol::primary_to_observers::Event;
 
 use super::super::{Failed, output};
+use crate::app::event::Feed;
+use crate::app::past_events::EventsInOrder;
 
 /// The name that stands for standard output.
 const STDOUT: &str = "-";
@@ -17,6 +19,7 @@ const STDOUT: &str = "-";
 #[derive(Debug)]
 pub(super) struct EventFile {
     place: Place,
+    events: EventsInOrder,
 }
 
 #[derive(Debug)]
@@ -33,23 +36,47 @@ impl EventFile {
     /// When it cannot be made.
     pub(super) fn create(path: &Path) -> Result<Self, Failed> {
         if path.as_os_str() == STDOUT {
-            return Ok(Self {
-                place: Place::Stdout,
-            });
+            return Ok(Self::over(Place::Stdout));
         }
         let file = File::create(path)
             .with_context(|| format!("cannot write events to {}", path.display()))
             .map_err(|error| Failed::new(ExitCode::Configuration, error))?;
-        Ok(Self {
-            place: Place::File(file),
-        })
+        Ok(Self::over(Place::File(file)))
+    }
+
+    fn over(place: Place) -> Self {
+        Self {
+            place,
+            events: EventsInOrder::default(),
+        }
+    }
+
+    /// Writes the events among the news, from the run's first one on, each once.
+    ///
+    /// # Errors
+    /// When they cannot be written; further events are not tried.
+    pub(super) fn on_feeds(&mut self, feeds: &[Feed]) -> anyhow::Result<()> {
+        for feed in feeds {
+            for event in self.events.on_feed(feed) {
+                self.write(&event)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes what has waited for the run's past, of which nothing more is heard.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub(super) fn end(&mut self) -> anyhow::Result<()> {
+        for event in self.events.give_up_past() {
+            self.write(&event)?;
+        }
+        Ok(())
     }
 
     /// Writes one event at once, so that who reads along sees it.
-    ///
-    /// # Errors
-    /// When it cannot be written; further events are not tried.
-    pub(super) fn write(&mut self, event: &Event) -> anyhow::Result<()> {
+    fn write(&mut self, event: &Event) -> anyhow::Result<()> {
         let line = serde_json::to_string(event).context("cannot write an event as JSON")? + "\n";
         let is_written = match &mut self.place {
             Place::File(file) => file.write_all(line.as_bytes()).map(|()| true),

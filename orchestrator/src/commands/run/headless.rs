@@ -2,13 +2,12 @@
 
 use std::time::Duration;
 
-use protocol::PrimaryToObservers;
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::console::Console;
 use super::event_file::EventFile;
 use super::live::{Ending, LiveRun};
-use super::progress::is_worth_showing;
+use super::progress::{Known, is_worth_showing};
 use crate::app::event::Feed;
 use crate::launch::supervisor::NOTICE_GRACE;
 use crate::run_directory::WorkerRecord;
@@ -33,8 +32,7 @@ pub(super) async fn follow(run: &mut LiveRun, console: &mut Console) -> Ending {
             exit = &mut exit => return Ending::Exit(exit),
             () = run.signals.ends() => return Ending::Interrupted,
             feeds = run.observer.feed() => {
-                run.known.on_feeds(&feeds);
-                write_events(&mut run.events, &feeds, console);
+                note(&mut run.known, &mut run.events, &feeds, console);
                 if run.known.has_begun() {
                     run.programs.start();
                 }
@@ -42,7 +40,7 @@ pub(super) async fn follow(run: &mut LiveRun, console: &mut Console) -> Ending {
             end = run.programs.end() => {
                 console.warn(&end.describe());
                 let event = Feed::Status(run.known.event_of(&end));
-                write_events(&mut run.events, &[event], console);
+                note(&mut run.known, &mut run.events, &[event], console);
                 if end.ends_run() {
                     return Ending::Program(end);
                 }
@@ -58,14 +56,17 @@ pub(super) async fn follow(run: &mut LiveRun, console: &mut Console) -> Ending {
     }
 }
 
-/// Writes the events among the news where they are wanted.
-fn write_events(file: &mut Option<EventFile>, feeds: &[Feed], console: &mut Console) {
-    let Some(file) = file else { return };
-    for feed in feeds {
-        if let Feed::Status(PrimaryToObservers::Event(event)) = feed
-            && let Err(error) = file.write(event)
-        {
-            console.warn(&format!("{error:#}"));
-        }
+/// Takes in what was heard, and writes the events among it where they are wanted.
+pub(super) fn note(
+    known: &mut Known,
+    file: &mut Option<EventFile>,
+    feeds: &[Feed],
+    console: &mut Console,
+) {
+    known.on_feeds(feeds);
+    if let Some(file) = file
+        && let Err(error) = file.on_feeds(feeds)
+    {
+        console.warn(&format!("{error:#}"));
     }
 }

@@ -62,7 +62,7 @@ pub(in super::super) fn keep(arguments: RunArguments) -> CommandResult {
         write_to(&live.directory.logs().join(LOG_FILE))?;
         let mut console = Console::log();
         let ending = headless::follow(&mut live, &mut console).await;
-        let conclusion = live.finish(ending).await?;
+        let conclusion = live.finish(ending, &mut console).await?;
         console.note(&conclusion.ended().reason.to_string());
         Ok(conclusion.exit_code)
     })

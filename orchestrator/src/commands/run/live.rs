@@ -10,10 +10,12 @@ use tokio::sync::mpsc;
 use super::super::Failed;
 use super::Owned;
 use super::conclusion::{Conclusion, conclude};
+use super::console::Console;
 use super::event_file::EventFile;
+use super::headless;
 use super::progress::Known;
 use super::settings::Settings;
-use crate::app::event::LogLine;
+use crate::app::event::{Feed, LogLine};
 use crate::client::Observer;
 use crate::launch::LaunchPlan;
 use crate::launch::programs::{ProgramEnd, Programs, Surroundings};
@@ -25,6 +27,9 @@ const INTERRUPT_GRACE: Duration = Duration::from_millis(1500);
 
 /// How long the primary may take to end the run when a program of it has failed.
 const STOP_GRACE: Duration = Duration::from_secs(5);
+
+/// How long what the primary said last may be on its way when its process has ended.
+const LAST_NEWS_GRACE: Duration = Duration::from_millis(300);
 
 /// How many lines of logs wait to be shown; more than that are in the log files alone.
 const LINES_MAX: usize = 4096;
@@ -51,6 +56,8 @@ pub(super) struct LiveRun {
     pub(super) iterations: Option<u64>,
     /// Signals to this program.
     pub(super) signals: Signals,
+    /// Whether the primary has gone, so that nothing more is heard of it.
+    is_left: bool,
 }
 
 /// Why the run is not followed any more.
@@ -131,18 +138,27 @@ impl LiveRun {
             events,
             iterations: run.iterations,
             signals,
+            is_left: false,
         })
     }
 
     /// Ends what is left of the run, writes down how it ended, and returns that.
-    pub(super) async fn finish(&mut self, ending: Ending) -> Result<Conclusion, Failed> {
+    pub(super) async fn finish(
+        &mut self,
+        ending: Ending,
+        console: &mut Console,
+    ) -> Result<Conclusion, Failed> {
         self.programs.stop().await;
+        let interrupt = (Command::Interrupt, INTERRUPT_GRACE);
         match &ending {
             Ending::Exit(RunExit::First(_)) => self.supervisor.end(REST_GRACE).await,
             Ending::Exit(RunExit::Unnoticed { .. }) => self.supervisor.terminate().await,
-            Ending::Interrupted => self.ask_to_end(Command::Interrupt, INTERRUPT_GRACE).await,
-            Ending::Program(_) => self.ask_to_end(Command::Stop, STOP_GRACE).await,
+            Ending::Interrupted => self.ask_to_end(interrupt, console).await,
+            Ending::Program(_) => {
+                self.ask_to_end((Command::Stop, STOP_GRACE), console).await;
+            }
         }
+        self.hear_last(console).await;
         while let Ok(line) = self.lines.try_recv() {
             self.known.on_line(&line);
         }
@@ -175,16 +191,42 @@ impl LiveRun {
 
     /// Asks the primary to end the run, and sees to it when it does not, or when a further signal
     /// shows that nobody wants to wait.
-    async fn ask_to_end(&mut self, command: Command, grace: Duration) {
+    async fn ask_to_end(&mut self, (command, grace): (Command, Duration), console: &mut Console) {
         self.observer.send(command);
-        let has_ended = tokio::select! {
-            has_ended = self.supervisor.first_ends_within(grace) => has_ended,
-            () = self.signals.ends() => false,
+        let has_ended = {
+            let ends = self.supervisor.first_ends_within(grace);
+            tokio::pin!(ends);
+            loop {
+                tokio::select! {
+                    has_ended = &mut ends => break has_ended,
+                    () = self.signals.ends() => break false,
+                    feeds = self.observer.feed() => {
+                        headless::note(&mut self.known, &mut self.events, &feeds, console);
+                        self.is_left = feeds.contains(&Feed::Disconnected);
+                    }
+                }
+            }
         };
         if has_ended {
             self.supervisor.end(REST_GRACE).await;
         } else {
             self.supervisor.terminate().await;
+        }
+    }
+
+    /// Hears what the primary said before its process ended, such as why.
+    async fn hear_last(&mut self, console: &mut Console) {
+        let rest = async {
+            while !self.is_left {
+                let feeds = self.observer.feed().await;
+                headless::note(&mut self.known, &mut self.events, &feeds, console);
+                self.is_left = feeds.contains(&Feed::Disconnected);
+            }
+        };
+        // A link that says nothing more has nothing to say.
+        let _ = tokio::time::timeout(LAST_NEWS_GRACE, rest).await;
+        if let Some(Err(error)) = self.events.as_mut().map(EventFile::end) {
+            console.warn(&format!("{error:#}"));
         }
     }
 }

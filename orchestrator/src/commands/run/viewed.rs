@@ -57,24 +57,23 @@ pub(super) fn run(words: &[OsString], config: &Config) -> CommandResult {
         let mut keeper = Keeper::start(words, &mut signals).await?;
         let target = Target::of(keeper.run.clone())?;
         let options = ViewOptions::new(target.name(), true, config);
-        match watch::watch(&target, options).await {
-            Ok(ViewEnd::Detach | ViewEnd::HungUp) => {
+        let left = watch::watch(&target, options).await.map_err(|error| {
+            let context = format!("the view failed; {}", goes_on(&target.name()));
+            Failed::from(error.context(context))
+        })?;
+        match left.end {
+            ViewEnd::Detach | ViewEnd::HungUp => {
                 output::note(&goes_on(&target.name()));
                 return Ok(ExitCode::Success);
             }
-            Ok(ViewEnd::Ended) => {}
-            Ok(ViewEnd::Quit) => stop(&mut keeper, &target, &mut signals).await,
-            Ok(ViewEnd::Interrupted) => interrupt(&mut keeper, &mut signals).await,
-            Err(error) => {
-                let context = format!("the view failed; {}", goes_on(&target.name()));
-                return Err(Failed::from(error.context(context)));
-            }
+            ViewEnd::Ended => {}
+            ViewEnd::Quit => stop(&mut keeper, &target, &mut signals).await,
+            ViewEnd::Interrupted => interrupt(&mut keeper, &mut signals).await,
         }
         let status = keeper.end().await.context("cannot wait for the run")?;
-        let ended = keeper
-            .run
-            .end()
-            .context("the run goes on without its keeper")?;
+        // Another run may have its folder by now.
+        let ended = left.first_ended.or_else(|| keeper.run.end());
+        let ended = ended.context("the run goes on without its keeper")?;
         output::print(&describe(&target.name(), &ended))?;
         Ok(status.code().map_or(ExitCode::PeerLost, exit_code))
     })
@@ -96,6 +95,8 @@ async fn stop(keeper: &mut Keeper, target: &Target, signals: &mut Signals) {
         std::future::pending::<()>().await;
     };
     let has_ended = tokio::select! {
+        // When it has ended, another run may answer where it did.
+        biased;
         _ = keeper.end() => true,
         () = asked => false,
         () = sleep(STOP_GRACE) => false,
