@@ -20,6 +20,7 @@ pub mod line_edit;
 pub mod map_cursor;
 pub mod map_view;
 pub mod model;
+pub mod orientation;
 pub mod palette;
 pub mod panel;
 pub mod places;
