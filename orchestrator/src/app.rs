@@ -31,6 +31,7 @@ pub mod rows;
 pub mod scrollback;
 pub mod start_up;
 pub mod trails;
+pub mod units;
 pub mod update;
 pub mod verdict;
 

@@ -10,6 +10,7 @@ use protocol::{PeerName, Role};
 
 use super::model::Model;
 use super::start_up::waits_for;
+use super::units::{percent, time};
 
 pub use advice::Advice;
 pub use blame::cost;
@@ -170,20 +171,6 @@ fn workers(model: &Model) -> impl Iterator<Item = &PeerReport> {
         |peer: &&PeerReport| matches!(peer.state, PeerState::Active | PeerState::Standby);
     let peers = model.peers.iter().filter(|peer| peer.role != Role::Primary);
     peers.filter(takes_part)
-}
-
-/// Returns a time with its unit.
-fn time(micros: f64) -> String {
-    if micros < 999.5 {
-        format!("{micros:.0} us")
-    } else {
-        format!("{:.1} ms", micros / 1e3)
-    }
-}
-
-/// Returns a part of one in per cent.
-fn percent(part: f64) -> String {
-    format!("{:.0}%", part * 100.0)
 }
 
 #[cfg(test)]

@@ -4,8 +4,9 @@ use protocol::Role;
 use protocol::report::{LevelReport, PeerReport};
 
 use super::blame::{cost, levels_of};
-use super::{time, workers};
+use super::workers;
 use crate::app::model::Model;
+use crate::app::units::time;
 
 /// The part of a peer's work that a move must save until it is advised.
 const GAIN_SHARE: f64 = 0.05;

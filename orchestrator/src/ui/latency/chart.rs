@@ -6,6 +6,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Axis, Chart, Dataset, GraphType, Widget};
 
 use crate::app::model::Model;
+use crate::app::units;
 use crate::ui::text;
 use crate::ui::theme::Theme;
 
@@ -126,8 +127,7 @@ fn draw_legend(theme: Theme, frame: &mut Frame, area: Rect) {
 fn age(seconds: f64) -> String {
     match seconds {
         0.0 => "now".to_owned(),
-        seconds if seconds >= 120.0 => format!("-{:.0} min", seconds / 60.0),
-        seconds => format!("-{seconds:.0} s"),
+        seconds => format!("-{}", units::age(seconds as u64)),
     }
 }
 
