@@ -17,6 +17,7 @@ pub mod keymap;
 pub mod latency;
 pub mod level_loads;
 pub mod line_edit;
+pub mod log_level;
 pub mod map_cursor;
 pub mod map_view;
 pub mod model;
