@@ -24,7 +24,7 @@ pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
     let now_s = model.now.0 as f64 / 1e9;
     let points = Points::of(model, now_s);
     if points.p50.len() < 2 {
-        let text = " the history begins after two seconds";
+        let text = " two seconds of running begin the history";
         return Line::styled(text, theme.muted()).render(area, frame.buffer_mut());
     }
     let [title, place] = Layout::vertical([Constraint::Length(1), Constraint::Fill(1)]).areas(area);

@@ -34,7 +34,7 @@ pub(super) fn draw_history(model: &Model, frame: &mut Frame, area: Rect) {
         .as_ref()
         .map_or(0.0, |stats| stats.real_time_factor_asked);
     let top = factors.iter().copied().fold(asked, f64::max).max(0.01);
-    let title = format!(" real-time factor, last {} s", factors.len());
+    let title = format!(" real-time factor, last {} s of running", factors.len());
     let mut lines = vec![Line::styled(title, theme.label())];
     for row in 0..rows {
         let below = f64::from(rows - 1 - row);
