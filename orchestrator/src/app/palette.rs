@@ -148,38 +148,69 @@ fn split(line: &str) -> Result<Vec<String>, String> {
     }
 }
 
+/// Returns a name as it is typed where several words are not one: in quotes if it has blanks.
+pub fn quoted(name: &str) -> String {
+    let quote = if name.contains('"') { '\'' } else { '"' };
+    if name.contains(char::is_whitespace) {
+        format!("{quote}{name}{quote}")
+    } else {
+        name.to_owned()
+    }
+}
+
+/// Splits a name in quotes from what follows it; `None` where the line begins without a quote.
+fn unquote(line: &str) -> Result<Option<(String, Vec<String>)>, String> {
+    if !line.starts_with(['"', '\'']) {
+        return Ok(None);
+    }
+    let mut words = split(line)?.into_iter();
+    Ok(words.next().map(|name| (name, words.collect())))
+}
+
 /// Reads a level, which may be of several words, and a peer.
 fn parse_move(rest: &str) -> Result<Command, String> {
-    let Some((level, peer)) = rest.rsplit_once(char::is_whitespace) else {
-        return Err("move-cell takes a level and the peer that is to host its cell".to_owned());
+    let usage = || "move-cell takes a level and the peer that is to host its cell".to_owned();
+    let (level, peer) = if let Some((level, words)) = unquote(rest)? {
+        let [peer] = <[String; 1]>::try_from(words).map_err(|_| usage())?;
+        (level, peer)
+    } else {
+        let (level, peer) = rest.rsplit_once(char::is_whitespace).ok_or_else(usage)?;
+        (level.trim_end().to_owned(), peer.to_owned())
     };
     let peer: PeerName = peer.parse().map_err(|_| format!("{peer:?} is no peer"))?;
-    Ok(Command::MoveCell {
-        level: level.trim_end().to_owned(),
-        peer,
-    })
+    Ok(Command::MoveCell { level, peer })
 }
 
 /// Reads a model, which may be of several words, and three edge lengths if they follow.
 fn parse_performer(rest: &str) -> Result<Command, String> {
+    let usage = || "set-performer takes a model, and the size of its box if you like".to_owned();
     if rest.is_empty() {
-        return Err("set-performer takes a model, and the size of its box if you like".to_owned());
+        return Err(usage());
     }
-    let mut words = rest.rsplitn(4, char::is_whitespace);
-    let mut edge = || words.next().and_then(|word| word.parse::<f64>().ok());
-    let (z, y, x) = (edge(), edge(), edge());
-    let (model, size) = match (x, y, z, words.next()) {
-        (Some(x), Some(y), Some(z), Some(model)) => (model.trim_end(), Some([x, y, z])),
-        _ => (rest, None),
+    let edges = |words: &[&str]| -> Option<[f64; 3]> {
+        let edges: Option<Vec<f64>> = words.iter().map(|word| word.parse().ok()).collect();
+        edges?.try_into().ok()
+    };
+    let (model, size) = if let Some((model, words)) = unquote(rest)? {
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let size = edges(&words);
+        if size.is_none() && !words.is_empty() {
+            return Err(usage());
+        }
+        (model, size)
+    } else {
+        let mut words: Vec<&str> = rest.rsplitn(4, char::is_whitespace).collect();
+        words.reverse();
+        match (words.as_slice(), edges(words.get(1..).unwrap_or_default())) {
+            ([model, ..], Some(size)) => (model.trim_end().to_owned(), Some(size)),
+            _ => (rest.to_owned(), None),
+        }
     };
     let is_edge = |edge: &f64| edge.is_finite() && *edge > 0.0;
     if size.is_some_and(|size| !size.iter().all(is_edge)) {
         return Err("the edges of a performer's box are finite and above 0 m".to_owned());
     }
-    Ok(Command::SetPerformer {
-        model: model.to_owned(),
-        size,
-    })
+    Ok(Command::SetPerformer { model, size })
 }
 
 #[cfg(test)]
@@ -226,6 +257,14 @@ mod tests {
         };
         check("move-cell west s2", cell("west"));
         check("move-cell  the west wing  s2 ", cell("the west wing"));
+        check("move-cell \"the west wing\" s2", cell("the west wing"));
+        check(
+            "move-cell 'the  \"west\" wing' s2",
+            cell("the  \"west\" wing"),
+        );
+        check("move-cell bob's s2", cell("bob's"));
+        check("move-cell 'west wing' s1 s2", Err("a level and the peer"));
+        check("move-cell 'west s2", Err("a ' is not closed"));
         check("move-cell west", Err("a level and the peer"));
         check("move-cell west s/2", Err("\"s/2\" is no peer"));
         let performer = |model: &str, size| {
@@ -236,6 +275,9 @@ mod tests {
         check("set-performer a box", performer("a box", None));
         let size = Some([1.0, 2.0, 0.5]);
         check("set-performer a box 1 2 .5", performer("a box", size));
+        check("set-performer 'a box'", performer("a box", None));
+        check("set-performer \"a box\" 1 2 .5", performer("a box", size));
+        check("set-performer 'a box' 1 2", Err("takes a model"));
         check("set-performer box 1 0 1", Err("above 0 m"));
         check("set-performer", Err("takes a model"));
     }

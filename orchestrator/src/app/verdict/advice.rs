@@ -6,6 +6,7 @@ use protocol::report::{LevelReport, PeerReport};
 use super::blame::{cost, levels_of};
 use super::workers;
 use crate::app::model::Model;
+use crate::app::palette;
 use crate::app::units::time;
 
 /// The part of a peer's work that a move must save until it is advised.
@@ -68,12 +69,7 @@ fn best_move(model: &Model, peer: &PeerReport, levels: &[&LevelReport]) -> Optio
         .min_by(|a, b| longer(a).total_cmp(&longer(b)))?;
     let gain = peer.busy_us - longer(level);
     let is_worth = gain >= peer.busy_us * GAIN_SHARE;
-    // A name with blanks is typed in quotes.
-    let name = if level.name.contains(' ') {
-        format!("\"{}\"", level.name)
-    } else {
-        level.name.clone()
-    };
+    let name = palette::quoted(&level.name);
     is_worth.then(|| Advice {
         text: format!("saves about {} per step", time(gain)),
         command: Some(format!("move-cell {name} {}", target.name)),
