@@ -32,6 +32,8 @@ pub enum Effect {
     Mouse(bool),
     /// Put this on the user's clipboard.
     Copy(String),
+    /// Give the terminal back and stop the process until it is told to go on.
+    Suspend,
     /// Leave the view.
     End(ViewEnd),
 }

@@ -142,3 +142,11 @@ fn a_key_that_does_nothing_says_where_it_works() {
     press(&mut model, Key::Char('x'));
     assert_eq!(notice(&model), "y for yes, n for no");
 }
+
+#[test]
+fn ctrl_z_stops_the_view_unless_it_means_something_else() {
+    let mut model = in_state(RunState::Running);
+    assert_eq!(press(&mut model, Key::Ctrl('z')), Some(Effect::Suspend));
+    model.keymap.replace("step", &[Key::Ctrl('z')]).unwrap();
+    assert_ne!(press(&mut model, Key::Ctrl('z')), Some(Effect::Suspend));
+}
