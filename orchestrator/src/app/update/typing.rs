@@ -9,7 +9,7 @@ use crate::app::event::{FileList, Key};
 use crate::app::filter::Filter;
 use crate::app::keymap;
 use crate::app::line_edit::LineEdit;
-use crate::app::model::{HelpSearch, Mode, Model};
+use crate::app::model::{HelpSearch, Mode, Model, Question};
 use crate::app::palette::{self, Request, completion};
 
 /// Begins to type a command.
@@ -84,7 +84,14 @@ pub(super) fn on_typed(model: &mut Model, key: Key) -> Option<Effect> {
             *scroll = 0;
         }
         Mode::Browse => on_unknown(model, key),
-        Mode::Confirm(_) => model.notify("y for yes, n for no", false),
+        Mode::Confirm(Question::Command { .. }) => model.notify("y for yes, n for no", false),
+        Mode::Confirm(Question::Quit) if model.is_read_only => {
+            let text = "this view only watches: d leaves the run running, n stays";
+            model.notify(text, true);
+        }
+        Mode::Confirm(Question::Quit) => {
+            model.notify("s stops the run, d leaves it running, n stays", false);
+        }
         Mode::Drive(_) => model.notify("arrows drive, Space stops, Esc leaves", false),
         Mode::Help { .. } | Mode::Detail { .. } | Mode::Ended { .. } => {}
     }
