@@ -169,6 +169,19 @@ fn a_view_that_only_watches_is_left_and_does_not_stop_the_run() {
 }
 
 #[test]
+fn ctrl_c_at_a_question_is_no() {
+    for keys in ["R", "S", "5x"] {
+        let mut model = in_state(RunState::Running);
+        for key in keys.chars() {
+            press(&mut model, Key::Char(key));
+        }
+        assert!(matches!(model.mode, Mode::Confirm(_)), "{keys}");
+        assert_eq!(press(&mut model, Key::Ctrl('c')), None, "{keys}");
+        assert_eq!(model.mode, Mode::Browse, "{keys}");
+    }
+}
+
+#[test]
 fn ctrl_z_stops_the_view_unless_it_means_something_else() {
     let mut model = in_state(RunState::Running);
     assert_eq!(press(&mut model, Key::Ctrl('z')), Some(Effect::Suspend));
