@@ -165,6 +165,11 @@ impl Outside {
             Effect::Send(command) => send(model, &self.wishes, Wish::Send(command), now),
             Effect::Drive(twisting) => send(model, &self.wishes, Wish::Drive(twisting), now),
             Effect::ListFiles(folder) => self.aside.list(folder),
+            Effect::Load(asked) => {
+                if let Err(error) = self.aside.load(asked) {
+                    model.notify(format!("no file can be read: {error}"), true);
+                }
+            }
             Effect::Listen(topic) => {
                 // A link that has ended, or has no room for more, says so when commands are sent.
                 let _ = self.wishes.try_send(Wish::Listen(topic));

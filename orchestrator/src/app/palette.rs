@@ -9,7 +9,7 @@ use clap::Parser;
 use protocol::{Command, PeerName};
 
 use super::model::Model;
-use crate::control::{self, ControlOptions, ParseControlError, VERBS, Verb, verb};
+use crate::control::{self, Asked, ControlOptions, ParseControlError, VERBS, Verb, verb};
 
 /// A command of the palette.
 pub type Word = Verb;
@@ -19,6 +19,8 @@ pub type Word = Verb;
 pub enum Request {
     /// A command to the primary.
     Command(Command),
+    /// A command to the primary with a file that is still to be read.
+    Load(Asked),
     /// Drive this robot.
     Drive(String),
     /// Leave the view.
@@ -95,7 +97,7 @@ pub fn parse(model: &Model, line: &str) -> Result<Request, String> {
         "detach" if rest.is_empty() => Ok(Request::Detach),
         "help" | "?" => Ok(Request::Help(rest.to_owned())),
         "" => Err("type a command, such as step 100".to_owned()),
-        _ if control::is_verb(&name) => parse_control(&name, rest).map(Request::Command),
+        _ if control::is_verb(&name) => parse_control(&name, rest),
         _ => {
             let names: Vec<_> = words(model).map(|word| word.name).collect();
             Err(format!(
@@ -107,7 +109,7 @@ pub fn parse(model: &Model, line: &str) -> Result<Request, String> {
 }
 
 /// Reads a line as `phalanx ctl` does; a name of several words stands in quotes.
-fn parse_control(name: &str, rest: &str) -> Result<Command, String> {
+fn parse_control(name: &str, rest: &str) -> Result<Request, String> {
     let line = Line::try_parse_from(control::plain_numbers(
         split(rest)?.into_iter().map(Into::into),
     ))
@@ -119,10 +121,7 @@ fn parse_control(name: &str, rest: &str) -> Result<Command, String> {
     let words: Vec<&str> = line.words.iter().map(String::as_str).collect();
     let asked = control::parse(name, &words, &line.options)
         .map_err(|error: ParseControlError| error.to_string())?;
-    asked.load(false).map_err(|error| {
-        let cause = std::error::Error::source(&error).map(ToString::to_string);
-        cause.map_or_else(|| error.to_string(), |cause| format!("{error}: {cause}"))
-    })
+    Ok(asked.command().map_or_else(Request::Load, Request::Command))
 }
 
 /// Splits a line at blanks that are not within quotes.
@@ -302,8 +301,14 @@ mod tests {
         check("set-joint 'arm", Err("a ' is not closed"));
         check("remove box --warp 9", Err("--warp"));
         check("remove box --axis 1", Err("--axis goes with set-joint"));
-        check("spawn /no/such.sdf", Err("cannot read /no/such.sdf: "));
-        check("spawn -", Err("there is none here"));
-        check("spawn /dev/zero", Err("/dev/zero is no file"));
+    }
+
+    #[test]
+    fn a_file_is_named_and_not_read() {
+        let request = parse(&crate::app::fixture::model(), "spawn /no/such.sdf");
+        let Ok(Request::Load(asked)) = request else {
+            panic!("{request:?}");
+        };
+        assert_eq!(asked.file(), Some("/no/such.sdf".as_ref()));
     }
 }

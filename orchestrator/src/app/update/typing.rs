@@ -2,7 +2,7 @@
 
 use protocol::Command;
 
-use super::control::{ask_to_stop, on_step, send};
+use super::control::{ask_to_stop, load, on_step, send};
 use super::{driving, keys, looking};
 use crate::app::command::{Effect, ViewEnd};
 use crate::app::event::{FileList, Key};
@@ -154,6 +154,7 @@ pub(super) fn on_palette(model: &mut Model, line: LineEdit) -> Option<Effect> {
         Request::Command(Command::Stop) if !model.is_read_only => ask_to_stop(model),
         Request::Command(Command::Step { count }) => return on_step(model, count),
         Request::Command(command) => return send(model, command),
+        Request::Load(asked) => return load(model, asked),
         Request::Drive(name) => return driving::begin(model, &name),
         Request::Quit => return keys::on_quit(model),
         Request::Detach => return Some(Effect::End(ViewEnd::Detach)),
