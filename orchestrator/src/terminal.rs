@@ -69,15 +69,12 @@ impl Screen {
             return Err(io::Error::new(io::ErrorKind::Unsupported, text));
         }
         restore_on_panic();
-        enable_raw_mode()?;
-        IS_HELD.store(true, Ordering::SeqCst);
-        let entered =
-            execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste).and_then(|()| {
-                let writer = BufWriter::with_capacity(1 << 16, io::stdout());
-                let mut terminal = Terminal::new(CrosstermBackend::new(writer))?;
-                repaint(&mut terminal)?;
-                Ok(terminal)
-            });
+        let entered = take().and_then(|()| {
+            let writer = BufWriter::with_capacity(1 << 16, io::stdout());
+            let mut terminal = Terminal::new(CrosstermBackend::new(writer))?;
+            repaint(&mut terminal)?;
+            Ok(terminal)
+        });
         match entered {
             Ok(terminal) => Ok(Self { terminal }),
             Err(error) => {
@@ -85,6 +82,22 @@ impl Screen {
                 Err(error)
             }
         }
+    }
+
+    /// Gives the terminal back until it is taken again.
+    pub fn leave(&mut self) {
+        restore();
+    }
+
+    /// Takes the terminal again, whether it was given back or something else had it unasked.
+    ///
+    /// # Errors
+    /// When it cannot be put into raw mode or written to.
+    pub fn retake(&mut self) -> io::Result<()> {
+        // What is held as raw need not be so any more.
+        disable_raw_mode()?;
+        take()?;
+        repaint(&mut self.terminal)
     }
 
     /// Draws the model.
@@ -208,6 +221,13 @@ fn copy_to_tmux(text: String) {
     let _ = std::thread::Builder::new()
         .name("copy".to_owned())
         .spawn(copy);
+}
+
+/// Takes the terminal.
+fn take() -> io::Result<()> {
+    enable_raw_mode()?;
+    IS_HELD.store(true, Ordering::SeqCst);
+    execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste)
 }
 
 /// Gives the terminal back, once.

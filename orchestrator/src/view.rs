@@ -10,6 +10,7 @@ use std::io;
 use std::time::Duration;
 
 use protocol::SessionTime;
+use rustix::process::{self, getpid, getppid, getsid, kill_current_process_group, kill_process};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc::{Receiver, Sender};
 use tokio::time::{Instant, sleep_until};
@@ -83,15 +84,20 @@ pub async fn run(
     let refresh_hz = options.view.refresh_hz.clamp(1, REFRESH_HZ_MAX);
     let frame_time = Duration::from_secs(1) / refresh_hz;
     let mut model = options.model(|name| std::env::var(name).ok());
-    let mut aside = Aside::open(&mut model);
-    let mut signals = Signals::new()?;
+    let aside = Aside::open(&mut model);
+    let signals = Signals::new()?;
     let mut screen = Screen::enter()?;
     if model.has_mouse {
         screen.set_mouse(true)?;
     }
+    let mut outside = Outside {
+        screen,
+        aside,
+        signals,
+        outbox: Outbox::new(wishes),
+    };
     let mut input = Input::start()?;
     let start = Instant::now();
-    let mut outbox = Outbox::new(wishes);
     let mut last_tick = start;
     let mut next_frame = start;
     let mut is_feed_open = true;
@@ -99,18 +105,28 @@ pub async fn run(
         // The order matters: neither a flood of news nor a slow screen keeps keys from acting.
         let event = tokio::select! {
             biased;
-            end = signals.next() => return Ok(end),
+            told = outside.signals.next() => match told {
+                Told::End(end) => return Ok(end),
+                Told::Suspend => {
+                    outside.suspend(&mut model, |stop| kill_process(getpid(), stop)).await?;
+                    continue;
+                }
+                Told::Resume => {
+                    outside.retake(&mut model)?;
+                    continue;
+                }
+            },
             event = input.next() => match event {
                 Some(event) => event,
                 None => return Ok(ViewEnd::HungUp),
             },
             () = sleep_until(next_frame), if model.has_changed => {
-                screen.draw(&mut model)?;
+                outside.screen.draw(&mut model)?;
                 next_frame = Instant::now() + frame_time;
                 continue;
             }
-            files = aside.next() => files,
-            never = outbox.deliver() => match never {},
+            files = outside.aside.next() => files,
+            never = outside.outbox.deliver() => match never {},
             news = feed.recv(), if is_feed_open => {
                 is_feed_open = news.is_some();
                 news.map_or(Event::FeedClosed, Event::Feed)
@@ -122,19 +138,82 @@ pub async fn run(
         };
         let now = SessionTime(start.elapsed().as_nanos() as u64);
         let effect = update(&mut model, event, now);
-        aside.remember(&mut model);
-        match effect {
-            None => {}
-            Some(Effect::Send(command)) => send(&mut model, &mut outbox, Wish::Send(command), now),
-            Some(Effect::Drive(twist)) => send(&mut model, &mut outbox, Wish::Drive(twist), now),
-            Some(Effect::Listen(topic)) => send(&mut model, &mut outbox, Wish::Listen(topic), now),
-            Some(Effect::ListFiles(folder)) => aside.list(folder),
-            Some(Effect::Repaint) => screen.clear()?,
-            Some(Effect::Mouse(is_heard)) => screen.set_mouse(is_heard)?,
-            Some(Effect::Copy(text)) => screen.copy(&text)?,
-            Some(Effect::End(end)) => return Ok(end),
+        outside.aside.remember(&mut model);
+        let Some(effect) = effect else { continue };
+        if let Some(end) = outside.perform(&mut model, effect, now).await? {
+            return Ok(end);
         }
     }
+}
+
+/// What the view acts on.
+struct Outside {
+    screen: Screen,
+    aside: Aside,
+    signals: Signals,
+    outbox: Outbox,
+}
+
+impl Outside {
+    /// Does what the model asks for; returns why the view ends, if it does.
+    async fn perform(
+        &mut self,
+        model: &mut Model,
+        effect: Effect,
+        now: SessionTime,
+    ) -> io::Result<Option<ViewEnd>> {
+        match effect {
+            Effect::Send(command) => send(model, &mut self.outbox, Wish::Send(command), now),
+            Effect::Drive(twisting) => send(model, &mut self.outbox, Wish::Drive(twisting), now),
+            Effect::Listen(topic) => send(model, &mut self.outbox, Wish::Listen(topic), now),
+            Effect::ListFiles(folder) => self.aside.list(folder),
+            Effect::Load(asked) => {
+                if let Err(error) = self.aside.load(asked) {
+                    model.notify(format!("no file can be read: {error}"), true);
+                }
+            }
+            Effect::Repaint => self.screen.clear()?,
+            Effect::Mouse(is_heard) => self.screen.set_mouse(is_heard)?,
+            Effect::Copy(text) => self.screen.copy(&text)?,
+            Effect::Suspend if has_shell() => {
+                // As the terminal's own Ctrl-Z does: a script around the view stops with it.
+                self.suspend(model, kill_current_process_group).await?;
+            }
+            Effect::Suspend => {
+                model.notify("no shell would wake this view; d leaves it", true);
+            }
+            Effect::End(end) => return Ok(Some(end)),
+        }
+        Ok(None)
+    }
+
+    /// Gives the terminal back and stops the process; takes it again when told to go on.
+    async fn suspend(
+        &mut self,
+        model: &mut Model,
+        send: impl FnOnce(process::Signal) -> rustix::io::Result<()>,
+    ) -> io::Result<()> {
+        self.screen.leave();
+        send(process::Signal::STOP)?;
+        self.signals.resume.recv().await;
+        self.retake(model)
+    }
+
+    /// Takes the terminal after the process was stopped, whatever it was used for meanwhile.
+    fn retake(&mut self, model: &mut Model) -> io::Result<()> {
+        self.screen.retake()?;
+        if model.has_mouse {
+            self.screen.set_mouse(true)?;
+        }
+        model.has_changed = true;
+        Ok(())
+    }
+}
+
+/// Tells whether there is a shell that sees this process stop: its parent, in the same session.
+fn has_shell() -> bool {
+    let session = |pid| getsid(pid).ok();
+    getppid().is_some_and(|parent| session(Some(parent)) == session(None))
 }
 
 fn tick_time(model: &Model) -> Duration {
@@ -153,11 +232,23 @@ fn send(model: &mut Model, outbox: &mut Outbox, wish: Wish, now: SessionTime) {
     }
 }
 
-/// Signals that end the view.
+/// What a signal asks for.
+enum Told {
+    End(ViewEnd),
+    Suspend,
+    Resume,
+}
+
+/// Signals that would end or stop the process and leave the terminal as the view has it.
 struct Signals {
     terminate: Signal,
     interrupt: Signal,
+    quit: Signal,
+    user: [Signal; 2],
+    alarm: Signal,
     hang_up: Signal,
+    stop: Signal,
+    resume: Signal,
 }
 
 impl Signals {
@@ -165,17 +256,36 @@ impl Signals {
         Ok(Self {
             terminate: signal(SignalKind::terminate())?,
             interrupt: signal(SignalKind::interrupt())?,
+            quit: signal(SignalKind::quit())?,
+            user: [
+                signal(SignalKind::user_defined1())?,
+                signal(SignalKind::user_defined2())?,
+            ],
+            alarm: signal(SignalKind::alarm())?,
             hang_up: signal(SignalKind::hangup())?,
+            stop: signal(kind(process::Signal::TSTP))?,
+            resume: signal(kind(process::Signal::CONT))?,
         })
     }
 
-    async fn next(&mut self) -> ViewEnd {
+    async fn next(&mut self) -> Told {
+        let [user_1, user_2] = &mut self.user;
         tokio::select! {
-            _ = self.terminate.recv() => ViewEnd::Interrupted,
-            _ = self.interrupt.recv() => ViewEnd::Interrupted,
-            _ = self.hang_up.recv() => ViewEnd::HungUp,
+            _ = self.terminate.recv() => Told::End(ViewEnd::Interrupted),
+            _ = self.interrupt.recv() => Told::End(ViewEnd::Interrupted),
+            _ = self.quit.recv() => Told::End(ViewEnd::Interrupted),
+            _ = user_1.recv() => Told::End(ViewEnd::Interrupted),
+            _ = user_2.recv() => Told::End(ViewEnd::Interrupted),
+            _ = self.alarm.recv() => Told::End(ViewEnd::Interrupted),
+            _ = self.hang_up.recv() => Told::End(ViewEnd::HungUp),
+            _ = self.stop.recv() => Told::Suspend,
+            _ = self.resume.recv() => Told::Resume,
         }
     }
+}
+
+fn kind(signal: process::Signal) -> SignalKind {
+    SignalKind::from_raw(signal.as_raw())
 }
 
 #[cfg(test)]

@@ -264,6 +264,14 @@ pub fn is_running(pid: u32) -> bool {
         .any(|line| line.starts_with("State:") && line.contains('Z'))
 }
 
+/// Tells whether a process is stopped, as by Ctrl-Z in a shell.
+pub fn is_stopped(pid: u32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    status
+        .lines()
+        .any(|line| line.starts_with("State:") && line.contains('T'))
+}
+
 /// Waits until a condition holds.
 ///
 /// # Panics

@@ -107,6 +107,17 @@ impl Screen {
         }
     }
 
+    /// Waits until the terminal is as a condition wants it.
+    ///
+    /// # Panics
+    /// When that does not happen in time.
+    pub fn wait_until(&mut self, what: &str, mut holds: impl FnMut(&vt100::Screen) -> bool) {
+        wait_for(what, || {
+            self.read();
+            holds(self.terminal.screen())
+        });
+    }
+
     /// Waits for the program's end and returns its exit code and whether the terminal is as it was:
     /// the main screen, with a cursor.
     ///

@@ -4,7 +4,7 @@
 use std::process::Command;
 
 use portable_pty::CommandBuilder;
-use tests::processes::{Scratch, binary, is_running, send_signal, wait_for};
+use tests::processes::{Scratch, binary, is_running, is_stopped, send_signal, wait_for};
 use tests::repository;
 use tests::screen::Screen;
 
@@ -79,7 +79,7 @@ fn the_demo_is_shown_paused_stepped_resized_and_ended() {
 
 #[test]
 fn a_signal_gives_the_terminal_back_and_leaves_no_process() {
-    for signal in ["TERM", "INT"] {
+    for signal in ["TERM", "INT", "QUIT"] {
         let scratch = Scratch::new();
         let mut screen = Screen::start(phalanx(&scratch, &["run", "--name", "r"]), 30, 100);
         screen.wait_for("RUNNING");
@@ -90,6 +90,30 @@ fn a_signal_gives_the_terminal_back_and_leaves_no_process() {
         assert!(restored, "{signal}: the terminal is given back");
         wait_until_gone(&pids);
     }
+}
+
+#[test]
+fn a_view_that_is_stopped_gives_the_terminal_back_until_it_goes_on() {
+    let scratch = Scratch::new();
+    let mut screen = Screen::start(phalanx(&scratch, &["run", "--name", "r"]), 30, 100);
+    screen.wait_for("RUNNING");
+    let pids = workers(&scratch);
+    send_signal(screen.pid(), "TSTP");
+    wait_for("the view is stopped", || is_stopped(screen.pid()));
+    screen.wait_until("the terminal is given back", |terminal| {
+        !terminal.alternate_screen() && !terminal.hide_cursor()
+    });
+    send_signal(screen.pid(), "CONT");
+    screen.wait_until(
+        "the terminal is taken again",
+        vt100::Screen::alternate_screen,
+    );
+    screen.wait_for("RUNNING");
+    screen.press("q");
+    screen.wait_for("What becomes of it?");
+    screen.press("s");
+    assert_eq!(screen.wait(), (0, true), "{}", screen.contents());
+    wait_until_gone(&pids);
 }
 
 #[test]

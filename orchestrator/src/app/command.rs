@@ -3,6 +3,7 @@
 use protocol::Command;
 
 use super::drive::Twisting;
+use crate::control::Asked;
 
 /// What the view asks of its link to the run.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,10 +29,14 @@ pub enum Effect {
     Drive(Twisting),
     /// Look which files there are in a folder, as it was typed.
     ListFiles(String),
+    /// Read the file that a command names.
+    Load(Asked),
     /// Hear the mouse, or leave it to the terminal.
     Mouse(bool),
     /// Put this on the user's clipboard.
     Copy(String),
+    /// Give the terminal back and stop the process until it is told to go on.
+    Suspend,
     /// Leave the view.
     End(ViewEnd),
 }

@@ -7,6 +7,8 @@ use messages::motion::Twist;
 use protocol::Command;
 use protocol::report::{PerformerReport, TopicReport};
 
+use super::orientation;
+
 /// The kind of message that steers.
 pub const TWIST: &str = "gz.msgs.Twist";
 /// How much faster one key press makes it [cm/s]; it turns by twice as many 1/100 rad/s.
@@ -157,21 +159,9 @@ pub fn drivable(topics: &[TopicReport]) -> Vec<&str> {
 
 /// Returns how fast a performer goes in the direction that it looks in \[m/s\].
 pub fn speed_ahead(performer: &PerformerReport) -> f64 {
-    let [x, y, z, w] = performer.orientation_xyzw;
-    let ahead = [
-        1.0 - 2.0 * (y * y + z * z),
-        2.0 * (x * y + w * z),
-        2.0 * (x * z - w * y),
-    ];
+    let ahead = orientation::ahead(performer);
     let parts = ahead.iter().zip(&performer.linear_velocity);
     parts.map(|(ahead, velocity)| ahead * velocity).sum()
-}
-
-/// Returns the direction that a performer looks in, counter-clockwise from the x axis \[deg\].
-pub fn heading_degrees(performer: &PerformerReport) -> f64 {
-    let [x, y, z, w] = performer.orientation_xyzw;
-    let (sine, cosine) = (2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z));
-    sine.atan2(cosine).to_degrees()
 }
 
 fn topics_of<'a>(model: &str, topics: &'a [TopicReport]) -> Vec<&'a str> {
@@ -263,6 +253,5 @@ mod tests {
         let half = std::f64::consts::FRAC_1_SQRT_2;
         robot.orientation_xyzw = [0.0, 0.0, half, half];
         assert!(speed_ahead(&robot).abs() < 1e-12);
-        assert!((heading_degrees(&robot) - 90.0).abs() < 1e-9);
     }
 }

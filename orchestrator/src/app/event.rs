@@ -19,6 +19,8 @@ pub enum Event {
     Paste(String),
     /// The files of a folder that the palette offers.
     Files(FileList),
+    /// A command has the file that it names, or why it cannot.
+    Loaded(Result<Command, String>),
     /// The mouse was used.
     Mouse(Mouse),
     /// The terminal has this size now.

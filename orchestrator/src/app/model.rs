@@ -9,7 +9,7 @@ use protocol::report::{
 };
 use protocol::{Command, PeerName, Role, SessionTime};
 
-use super::detail::Subject;
+use super::detail::{self, Detail, Subject};
 use super::drive::Drive;
 use super::ended::RunEnded;
 use super::event::{FileList, LogLine};
@@ -121,6 +121,8 @@ pub struct Model {
     pub mode: Mode,
     /// What a detail is of, while one is shown.
     pub subject: Option<Subject>,
+    /// What is known of it, while a detail is shown.
+    pub detail: Option<Detail>,
     /// The topic that is listened to.
     pub hearing: Option<Hearing>,
     /// When topics were asked for last.
@@ -284,6 +286,7 @@ impl Model {
             places: Places::default(),
             mode: Mode::Browse,
             subject: None,
+            detail: None,
             hearing: None,
             topics_asked: None,
             filter_line: LineEdit::default(),
@@ -295,7 +298,7 @@ impl Model {
         }
     }
 
-    /// Brings derived rows up to date; called before each frame.
+    /// Brings derived rows and the detail up to date; called before each frame.
     pub fn settle(&mut self) {
         self.peer_rows.settle(&self.peers);
         self.level_rows.settle(&self.levels);
@@ -303,6 +306,8 @@ impl Model {
         self.topic_rows.settle(&self.topics);
         self.logs.settle();
         self.events.settle();
+        let is_shown = matches!(self.mode, Mode::Detail { .. });
+        self.detail = is_shown.then(|| detail::detail(self)).flatten();
     }
 
     /// Tells whether a long text is not sifted to its end.

@@ -9,7 +9,7 @@ use clap::Parser;
 use protocol::{Command, PeerName};
 
 use super::model::Model;
-use crate::control::{self, ControlOptions, ParseControlError, VERBS, Verb, verb};
+use crate::control::{self, Asked, ControlOptions, ParseControlError, VERBS, Verb, verb};
 
 /// A command of the palette.
 pub type Word = Verb;
@@ -19,6 +19,8 @@ pub type Word = Verb;
 pub enum Request {
     /// A command to the primary.
     Command(Command),
+    /// A command to the primary with a file that is still to be read.
+    Load(Asked),
     /// Drive this robot.
     Drive(String),
     /// Leave the view.
@@ -95,7 +97,7 @@ pub fn parse(model: &Model, line: &str) -> Result<Request, String> {
         "detach" if rest.is_empty() => Ok(Request::Detach),
         "help" | "?" => Ok(Request::Help(rest.to_owned())),
         "" => Err("type a command, such as step 100".to_owned()),
-        _ if control::is_verb(&name) => parse_control(&name, rest).map(Request::Command),
+        _ if control::is_verb(&name) => parse_control(&name, rest),
         _ => {
             let names: Vec<_> = words(model).map(|word| word.name).collect();
             Err(format!(
@@ -107,7 +109,7 @@ pub fn parse(model: &Model, line: &str) -> Result<Request, String> {
 }
 
 /// Reads a line as `phalanx ctl` does; a name of several words stands in quotes.
-fn parse_control(name: &str, rest: &str) -> Result<Command, String> {
+fn parse_control(name: &str, rest: &str) -> Result<Request, String> {
     let line = Line::try_parse_from(control::plain_numbers(
         split(rest)?.into_iter().map(Into::into),
     ))
@@ -119,10 +121,7 @@ fn parse_control(name: &str, rest: &str) -> Result<Command, String> {
     let words: Vec<&str> = line.words.iter().map(String::as_str).collect();
     let asked = control::parse(name, &words, &line.options)
         .map_err(|error: ParseControlError| error.to_string())?;
-    asked.load(false).map_err(|error| {
-        let cause = std::error::Error::source(&error).map(ToString::to_string);
-        cause.map_or_else(|| error.to_string(), |cause| format!("{error}: {cause}"))
-    })
+    Ok(asked.command().map_or_else(Request::Load, Request::Command))
 }
 
 /// Splits a line at blanks that are not within quotes.
@@ -148,38 +147,69 @@ fn split(line: &str) -> Result<Vec<String>, String> {
     }
 }
 
+/// Returns a name as it is typed where several words are not one: in quotes if it has blanks.
+pub fn quoted(name: &str) -> String {
+    let quote = if name.contains('"') { '\'' } else { '"' };
+    if name.contains(char::is_whitespace) {
+        format!("{quote}{name}{quote}")
+    } else {
+        name.to_owned()
+    }
+}
+
+/// Splits a name in quotes from what follows it; `None` where the line begins without a quote.
+fn unquote(line: &str) -> Result<Option<(String, Vec<String>)>, String> {
+    if !line.starts_with(['"', '\'']) {
+        return Ok(None);
+    }
+    let mut words = split(line)?.into_iter();
+    Ok(words.next().map(|name| (name, words.collect())))
+}
+
 /// Reads a level, which may be of several words, and a peer.
 fn parse_move(rest: &str) -> Result<Command, String> {
-    let Some((level, peer)) = rest.rsplit_once(char::is_whitespace) else {
-        return Err("move-cell takes a level and the peer that is to host its cell".to_owned());
+    let usage = || "move-cell takes a level and the peer that is to host its cell".to_owned();
+    let (level, peer) = if let Some((level, words)) = unquote(rest)? {
+        let [peer] = <[String; 1]>::try_from(words).map_err(|_| usage())?;
+        (level, peer)
+    } else {
+        let (level, peer) = rest.rsplit_once(char::is_whitespace).ok_or_else(usage)?;
+        (level.trim_end().to_owned(), peer.to_owned())
     };
     let peer: PeerName = peer.parse().map_err(|_| format!("{peer:?} is no peer"))?;
-    Ok(Command::MoveCell {
-        level: level.trim_end().to_owned(),
-        peer,
-    })
+    Ok(Command::MoveCell { level, peer })
 }
 
 /// Reads a model, which may be of several words, and three edge lengths if they follow.
 fn parse_performer(rest: &str) -> Result<Command, String> {
+    let usage = || "set-performer takes a model, and the size of its box if you like".to_owned();
     if rest.is_empty() {
-        return Err("set-performer takes a model, and the size of its box if you like".to_owned());
+        return Err(usage());
     }
-    let mut words = rest.rsplitn(4, char::is_whitespace);
-    let mut edge = || words.next().and_then(|word| word.parse::<f64>().ok());
-    let (z, y, x) = (edge(), edge(), edge());
-    let (model, size) = match (x, y, z, words.next()) {
-        (Some(x), Some(y), Some(z), Some(model)) => (model.trim_end(), Some([x, y, z])),
-        _ => (rest, None),
+    let edges = |words: &[&str]| -> Option<[f64; 3]> {
+        let edges: Option<Vec<f64>> = words.iter().map(|word| word.parse().ok()).collect();
+        edges?.try_into().ok()
+    };
+    let (model, size) = if let Some((model, words)) = unquote(rest)? {
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let size = edges(&words);
+        if size.is_none() && !words.is_empty() {
+            return Err(usage());
+        }
+        (model, size)
+    } else {
+        let mut words: Vec<&str> = rest.rsplitn(4, char::is_whitespace).collect();
+        words.reverse();
+        match (words.as_slice(), edges(words.get(1..).unwrap_or_default())) {
+            ([model, ..], Some(size)) => (model.trim_end().to_owned(), Some(size)),
+            _ => (rest.to_owned(), None),
+        }
     };
     let is_edge = |edge: &f64| edge.is_finite() && *edge > 0.0;
     if size.is_some_and(|size| !size.iter().all(is_edge)) {
         return Err("the edges of a performer's box are finite and above 0 m".to_owned());
     }
-    Ok(Command::SetPerformer {
-        model: model.to_owned(),
-        size,
-    })
+    Ok(Command::SetPerformer { model, size })
 }
 
 #[cfg(test)]
@@ -226,6 +256,14 @@ mod tests {
         };
         check("move-cell west s2", cell("west"));
         check("move-cell  the west wing  s2 ", cell("the west wing"));
+        check("move-cell \"the west wing\" s2", cell("the west wing"));
+        check(
+            "move-cell 'the  \"west\" wing' s2",
+            cell("the  \"west\" wing"),
+        );
+        check("move-cell bob's s2", cell("bob's"));
+        check("move-cell 'west wing' s1 s2", Err("a level and the peer"));
+        check("move-cell 'west s2", Err("a ' is not closed"));
         check("move-cell west", Err("a level and the peer"));
         check("move-cell west s/2", Err("\"s/2\" is no peer"));
         let performer = |model: &str, size| {
@@ -236,6 +274,9 @@ mod tests {
         check("set-performer a box", performer("a box", None));
         let size = Some([1.0, 2.0, 0.5]);
         check("set-performer a box 1 2 .5", performer("a box", size));
+        check("set-performer 'a box'", performer("a box", None));
+        check("set-performer \"a box\" 1 2 .5", performer("a box", size));
+        check("set-performer 'a box' 1 2", Err("takes a model"));
         check("set-performer box 1 0 1", Err("above 0 m"));
         check("set-performer", Err("takes a model"));
     }
@@ -260,8 +301,14 @@ mod tests {
         check("set-joint 'arm", Err("a ' is not closed"));
         check("remove box --warp 9", Err("--warp"));
         check("remove box --axis 1", Err("--axis goes with set-joint"));
-        check("spawn /no/such.sdf", Err("cannot read /no/such.sdf: "));
-        check("spawn -", Err("there is none here"));
-        check("spawn /dev/zero", Err("/dev/zero is no file"));
+    }
+
+    #[test]
+    fn a_file_is_named_and_not_read() {
+        let request = parse(&crate::app::fixture::model(), "spawn /no/such.sdf");
+        let Ok(Request::Load(asked)) = request else {
+            panic!("{request:?}");
+        };
+        assert_eq!(asked.file(), Some("/no/such.sdf".as_ref()));
     }
 }

@@ -37,6 +37,7 @@ pub fn update(model: &mut Model, event: Event, now: SessionTime) -> Option<Effec
             typing::on_files(model, files);
             None
         }
+        Event::Loaded(loaded) => control::on_loaded(model, loaded),
         Event::Mouse(mouse) => mouse::on_mouse(model, mouse),
         Event::Resized { .. } | Event::Tick => None,
     };

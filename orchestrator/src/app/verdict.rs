@@ -11,6 +11,7 @@ use protocol::report::{PeerReport, RunState, Split, Stats};
 
 use super::model::Model;
 use super::start_up::waits_for;
+use super::units::{percent, time};
 
 pub use advice::Advice;
 pub use steady::SteadyVerdict;
@@ -170,20 +171,6 @@ pub fn ranked(split: &Split) -> Vec<(usize, f64)> {
 /// Returns the secondaries that take part now.
 fn workers(model: &Model) -> impl Iterator<Item = &PeerReport> {
     model.peers.iter().filter(|peer| peer.is_worker())
-}
-
-/// Returns a time with its unit.
-fn time(micros: f64) -> String {
-    if micros < 999.5 {
-        format!("{micros:.0} us")
-    } else {
-        format!("{:.1} ms", micros / 1e3)
-    }
-}
-
-/// Returns a part of one in per cent.
-fn percent(part: f64) -> String {
-    format!("{:.0}%", part * 100.0)
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use transport::Endpoints;
 
 use super::table::Table;
 use super::{CommandResult, Failed, output, runtime};
+use crate::app::units::age;
 use crate::cli::{Format, PsArguments};
 use crate::client::{Connection, News};
 use crate::run_directory::{FoundRun, RunRecord, Runs, now_unix_s};
@@ -151,16 +152,6 @@ fn state(run: &FoundRun, stats: Option<&Stats>) -> String {
         (Some(end), None) if end.outcome == Outcome::Completed => "completed".to_owned(),
         (Some(end), None) => format!("{} ({})", end.outcome, end.exit_code),
         (None, None) => "killed".to_owned(),
-    }
-}
-
-/// Returns a time in the unit that matters.
-pub(super) fn age(seconds: u64) -> String {
-    match seconds {
-        0..120 => format!("{seconds} s"),
-        120..7_200 => format!("{} min", seconds / 60),
-        7_200..172_800 => format!("{} h", seconds / 3_600),
-        _ => format!("{} d", seconds / 86_400),
     }
 }
 

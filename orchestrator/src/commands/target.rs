@@ -7,7 +7,7 @@ use protocol::{Command, ExitCode};
 use transport::Endpoints;
 
 use super::Failed;
-use super::ps::age;
+use crate::app::units::age;
 use crate::client::{self, AskError};
 use crate::run_directory::{FoundRun, Runs, now_unix_s};
 

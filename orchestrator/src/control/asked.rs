@@ -82,6 +82,22 @@ impl Asked {
         }
     }
 
+    /// Returns the file that is still to be read, if any.
+    pub fn file(&self) -> Option<&Path> {
+        self.file.as_deref()
+    }
+
+    /// Returns the command.
+    ///
+    /// # Errors
+    /// What is asked, as it is, when a file is still to be read.
+    pub fn command(self) -> Result<Command, Self> {
+        match self.file {
+            None => Ok(self.command),
+            Some(_) => Err(self),
+        }
+    }
+
     /// Returns the command, with what is in the file that it names.
     ///
     /// # Errors

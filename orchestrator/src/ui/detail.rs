@@ -7,7 +7,6 @@ use ratatui::widgets::Widget;
 
 use super::theme::Theme;
 use super::{frame as panel_frame, text};
-use crate::app::detail::detail;
 use crate::app::model::Model;
 
 /// The width of the names.
@@ -16,9 +15,12 @@ const NAME_WIDTH: usize = 16;
 /// Draws what is known over the whole area, scrolled by so many lines.
 pub fn draw(model: &Model, frame: &mut Frame, area: Rect, scroll: usize) {
     let theme = Theme::of(model);
-    let title = detail(model).map_or_else(String::new, |detail| detail.title);
+    let title = model
+        .detail
+        .as_ref()
+        .map_or("", |detail| detail.title.as_str());
     let room = area.width.saturating_sub(30);
-    let title = format!("{} (Esc goes back)", text::fit(theme, &title, room));
+    let title = format!("{} (Esc goes back)", text::fit(theme, title, room));
     let inside = panel_frame::dialog(model, frame, area, &title);
     let lines = lines(model, inside.width);
     let all = lines.len();
@@ -52,7 +54,7 @@ pub fn rows(area: Rect) -> usize {
 
 fn lines(model: &Model, width: u16) -> Vec<Line<'static>> {
     let theme = Theme::of(model);
-    let Some(detail) = detail(model) else {
+    let Some(detail) = &model.detail else {
         return Vec::new();
     };
     let room = usize::from(width).saturating_sub(NAME_WIDTH + 3).max(8);

@@ -8,8 +8,9 @@ use ratatui::widgets::Widget;
 
 use super::theme::Theme;
 use super::{frame as panel_frame, text};
-use crate::app::drive::{Drive, heading_degrees, speed_ahead};
+use crate::app::drive::{Drive, speed_ahead};
 use crate::app::model::Model;
+use crate::app::orientation;
 
 /// Draws the driven robot at the bottom of an area.
 pub fn draw(model: &Model, frame: &mut Frame, area: Rect, drive: &Drive) {
@@ -58,12 +59,13 @@ fn measured(model: &Model, theme: Theme, drive: &Drive) -> Line<'static> {
     let mut performers = model.performers.iter();
     if let Some(robot) = performers.find(|one| one.name == drive.model) {
         let ahead = text::decimal(speed_ahead(robot), 2);
-        let heading = text::decimal(heading_degrees(robot), 0);
+        let heading = orientation::heading(robot);
+        let heading = heading.map_or_else(|| "-".to_owned(), |angle| text::degrees(theme, angle));
         spans.push(Span::styled(
             format!("{ahead:>5} m/s ahead  "),
             theme.value(),
         ));
-        spans.push(Span::raw(format!("heading {heading} deg")));
+        spans.push(Span::raw(format!("heading {heading}")));
     } else {
         spans.push(Span::styled("nothing", theme.warning()));
     }

@@ -72,19 +72,19 @@ pub fn row_remark(cursor: usize, shown: usize, all: usize, height: usize) -> Str
     let filtered = if shown == all {
         String::new()
     } else {
-        format!(" of {}", count(all))
+        format!(" of {}", text::count_of(all))
     };
     if shown > height.saturating_sub(1) {
-        format!("row {} of {}{filtered}", count(cursor + 1), count(shown))
+        format!(
+            "row {} of {}{filtered}",
+            text::count_of(cursor + 1),
+            text::count_of(shown)
+        )
     } else if shown == all {
         String::new()
     } else {
-        format!("{}{filtered} shown", count(shown))
+        format!("{}{filtered} shown", text::count_of(shown))
     }
-}
-
-fn count(number: usize) -> String {
-    text::count(number as u64)
 }
 
 fn filter(model: &Model, theme: Theme, panel: Panel) -> Option<String> {

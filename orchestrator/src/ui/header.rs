@@ -229,11 +229,11 @@ fn message(model: &Model, theme: Theme) -> (String, Style) {
             (notice.text.clone(), theme.value())
         };
     }
-    if let Some(command) = model.pending.first() {
-        let name = match command {
-            Command::Step { count } => format!("step {}", text::count(*count)),
-            other => format!("{other:?}").to_lowercase(),
-        };
+    let name = |command: &Command| match command {
+        Command::Step { count } => Some(format!("step {}", text::count(*count))),
+        other => other.text(),
+    };
+    if let Some(name) = model.pending.iter().find_map(name) {
         return (
             format!("{} {name} is under way", glyphs.waiting),
             theme.label(),
@@ -268,4 +268,26 @@ fn holder(model: &Model, theme: Theme) -> (String, Style) {
         Culprit::Peer(_) | Culprit::Part(_) => (glyphs.blocking, theme.warning()),
     };
     (format!("{glyph} {}", verdict.headline), style)
+}
+
+#[cfg(test)]
+mod tests {
+    use protocol::client_to_primary::SpawnRequest;
+
+    use super::*;
+    use crate::app::fixture;
+
+    #[test]
+    fn a_pending_command_is_shown_without_what_it_carries() {
+        let mut model = fixture::model();
+        model.notice = None;
+        let request = SpawnRequest {
+            sdf: "x".repeat(1_000),
+            name: Some("crate".to_owned()),
+            ..SpawnRequest::default()
+        };
+        model.pending = vec![Command::Spawn(Box::new(request))];
+        let (text, _) = message(&model, Theme::of(&model));
+        assert!(text.ends_with(" spawn crate is under way"), "{text}");
+    }
 }

@@ -10,6 +10,7 @@ use super::text_rows::{self, Shown};
 use super::theme::Theme;
 use super::{frame as panel_frame, text};
 use crate::app::event::LogLine;
+use crate::app::log_level::LogLevel;
 use crate::app::model::Model;
 use crate::app::panel::Panel;
 
@@ -67,19 +68,13 @@ fn shown<'a>(model: &Model, line: &'a LogLine) -> Shown<'a> {
     }
 }
 
-/// Returns mark and style of a line by its level, which tracing writes near its beginning.
+/// Returns mark and style of a line by its level.
 fn look(theme: Theme, line: &str) -> (&'static str, Style) {
-    let level = line.split_whitespace().take(3).find(|word| {
-        matches!(
-            *word,
-            "ERROR" | "WARN" | "DEBUG" | "TRACE" | "error:" | "warning:"
-        )
-    });
     let glyphs = theme.glyphs();
-    match level {
-        Some("ERROR" | "error:") => (glyphs.bad, theme.error()),
-        Some("WARN" | "warning:") => (glyphs.warning, theme.warning()),
-        Some(_) => (" ", theme.label()),
-        None => (" ", theme.text()),
+    match LogLevel::of(line) {
+        LogLevel::Error => (glyphs.bad, theme.error()),
+        LogLevel::Warning => (glyphs.warning, theme.warning()),
+        LogLevel::Debug => (" ", theme.label()),
+        LogLevel::Info | LogLevel::Unknown => (" ", theme.text()),
     }
 }

@@ -14,8 +14,6 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-pub use self::heading::yaw;
-
 use self::dots::Dots;
 use self::outline::Stroke;
 use super::theme::Theme;

@@ -6,8 +6,9 @@ use ratatui::layout::Rect;
 
 use super::table::{self, Cell, Column, Side, column};
 use super::theme::Theme;
-use super::{frame as panel_frame, map, text};
+use super::{frame as panel_frame, text};
 use crate::app::model::Model;
+use crate::app::orientation;
 use crate::app::panel::Panel;
 use crate::app::recent;
 use crate::app::rows::speed;
@@ -123,8 +124,8 @@ fn level(model: &Model, performer: &PerformerReport, width: u16) -> Cell {
 
 fn heading(model: &Model, performer: &PerformerReport, _: u16) -> Cell {
     let theme = Theme::of(model);
-    match map::yaw(performer) {
-        Some(yaw) => plain(model, text::degrees(theme, yaw)),
+    match orientation::heading(performer) {
+        Some(angle) => plain(model, text::degrees(theme, angle)),
         None => Cell::new("-", theme.muted()),
     }
 }

@@ -7,6 +7,9 @@ use unicode_width::UnicodeWidthChar;
 
 use super::theme::Theme;
 use crate::app::plain_text::plain;
+use crate::app::units;
+
+pub use crate::app::units::percent;
 
 /// The longest name in a list of names, in columns.
 const NAME_WIDTH_MAX: u16 = 32;
@@ -135,6 +138,11 @@ pub fn count(number: u64) -> String {
     text
 }
 
+/// Returns how many of something there are, with commas between thousands.
+pub fn count_of(number: usize) -> String {
+    count(number as u64)
+}
+
 /// Returns a time in whole microseconds without its unit.
 pub fn micros(time_us: f64) -> String {
     if !time_us.is_finite() || time_us < 0.0 {
@@ -160,15 +168,6 @@ pub fn decimal(number: f64, decimals: usize) -> String {
     }
 }
 
-/// Returns a part of one in per cent.
-pub fn percent(part: f64) -> String {
-    if part.is_finite() {
-        format!("{:.0}%", part.max(0.0) * 100.0)
-    } else {
-        "-".to_owned()
-    }
-}
-
 /// Returns an angle \[rad\] in whole degrees from 0 to 359.
 pub fn degrees(theme: Theme, angle: f64) -> String {
     let unit = if theme.has_unicode() { "°" } else { "" };
@@ -186,12 +185,11 @@ pub fn bytes(count: u64) -> String {
     }
 }
 
-/// Returns an age in ms, s or minutes.
+/// Returns an age, a short one in ms.
 pub fn age(age: Duration) -> String {
     match age.as_millis() {
         ms @ 0..10_000 => format!("{ms} ms"),
-        ms @ 10_000..600_000 => format!("{} s", ms / 1000),
-        ms => format!("{} min", count((ms / 60_000) as u64)),
+        _ => units::age(age.as_secs()),
     }
 }
 
@@ -265,7 +263,7 @@ mod tests {
         assert_eq!(degrees(theme(), std::f64::consts::TAU), "0°");
         assert_eq!(bytes(1_300 << 20), "1.3 GiB");
         assert_eq!(age(Duration::from_millis(85)), "85 ms");
-        assert_eq!(age(Duration::from_hours(2)), "120 min");
+        assert_eq!(age(Duration::from_hours(2)), "2 h");
         assert_eq!(skip_columns("abc", 2), "c");
         assert_eq!(skip_columns("abc", 9), "");
     }

@@ -1,16 +1,19 @@
 //! [`Aside`]: files of this machine that the view looks at beside the run: the history of commands,
-//! and folders whose files it offers. Neither keeps a key waiting, and neither failing matters.
+//! folders whose files it offers, and files that commands name. None of them keeps a key waiting.
 
+use std::error::Error;
 use std::fs::{self, OpenOptions};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use protocol::Command;
 use tokio::sync::mpsc;
 
 use crate::app::event::{Event, FileList};
 use crate::app::model::Model;
 use crate::app::palette::history::{History, LINES_MAX};
+use crate::control::Asked;
 
 /// The most of the history that is read, and its size above which it is written anew \[bytes\].
 const HISTORY_BYTES_MAX: u64 = 64 << 10;
@@ -44,16 +47,29 @@ impl Aside {
 
     /// Looks which files there are in a folder, in a thread that may hang as the folder may.
     pub(super) fn list(&self, folder: String) {
-        let sender = self.sender.clone();
-        let look = move || {
-            let names = files(&folder);
-            // A view that has ended needs no files.
-            let _ = sender.blocking_send(Event::Files(FileList { folder, names }));
-        };
         // Without a thread nothing is offered.
-        let _ = std::thread::Builder::new()
-            .name("files".to_owned())
-            .spawn(look);
+        let _ = self.look(move || {
+            let names = files(&folder);
+            Event::Files(FileList { folder, names })
+        });
+    }
+
+    /// Reads the file that a command names, in a thread that may hang as the file may.
+    ///
+    /// # Errors
+    /// When no thread can be started.
+    pub(super) fn load(&self, asked: Asked) -> io::Result<()> {
+        self.look(move || Event::Loaded(load(asked)))
+    }
+
+    fn look(&self, look: impl FnOnce() -> Event + Send + 'static) -> io::Result<()> {
+        let sender = self.sender.clone();
+        let thread = std::thread::Builder::new().name("files".to_owned());
+        thread.spawn(move || {
+            // A view that has ended needs no files.
+            let _ = sender.blocking_send(look());
+        })?;
+        Ok(())
     }
 
     /// Waits for what was looked for. May be dropped and called again.
@@ -74,6 +90,14 @@ impl Aside {
             let _ = write_history(path, &line, &model.history);
         }
     }
+}
+
+/// Returns a command with what is in its file, or says why it cannot.
+fn load(asked: Asked) -> Result<Command, String> {
+    asked.load(false).map_err(|error| match error.source() {
+        Some(cause) => format!("{error}: {cause}"),
+        None => error.to_string(),
+    })
 }
 
 fn history_path() -> Option<PathBuf> {
@@ -99,7 +123,7 @@ fn read_history(path: &Path) -> History {
 }
 
 /// Adds a line; a file that has become long is written anew with the newest lines alone.
-fn write_history(path: &Path, line: &str, history: &History) -> std::io::Result<()> {
+fn write_history(path: &Path, line: &str, history: &History) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::DirBuilder::new()
             .recursive(true)
@@ -160,6 +184,8 @@ fn files(folder: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::fixture;
+    use crate::app::palette::{Request, parse};
 
     #[test]
     fn folders_and_models_are_offered_by_name() {
@@ -182,6 +208,32 @@ mod tests {
             .collect();
         assert_eq!(short, ["a.urdf", "b.sdf", "meshes/"]);
         assert_eq!(files("/no/such/folder/"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_command_gets_its_file_or_says_why_it_cannot() {
+        let scratch = tempfile::tempdir().unwrap();
+        let path = scratch.path().join("box.sdf");
+        fs::write(&path, "<sdf/>").unwrap();
+        let loaded = |file: &str| {
+            let request = parse(&fixture::model(), &format!("spawn {file}"));
+            let Ok(Request::Load(asked)) = request else {
+                panic!("{request:?}");
+            };
+            load(asked)
+        };
+        let Ok(Command::Spawn(request)) = loaded(path.to_str().unwrap()) else {
+            panic!("a file that is there is read");
+        };
+        assert_eq!(request.sdf, "<sdf/>");
+        for (file, part) in [
+            ("/no/such.sdf", "cannot read /no/such.sdf: "),
+            ("-", "there is none here"),
+            ("/dev/zero", "/dev/zero is no file"),
+        ] {
+            let error = loaded(file).unwrap_err();
+            assert!(error.contains(part), "{file}: {error}");
+        }
     }
 
     #[test]

@@ -4,9 +4,9 @@ use protocol::primary_to_observers::Event;
 use protocol::report::{LevelReport, PeerReport, PerformerReport, TopicReport};
 
 use super::{Detail, Subject};
-use crate::app::drive;
 use crate::app::model::{Model, severity_word};
 use crate::app::rows::{speed, state_of};
+use crate::app::{drive, orientation};
 
 /// The most names that are listed.
 pub(super) const NAMES_MAX: usize = 200;
@@ -176,7 +176,7 @@ fn add_performer(model: &Model, detail: &mut Detail, performer: &PerformerReport
     detail.add("level", performer.level.as_str());
     detail.add("position", vector(performer.position, "m"));
     let [x, y, z, w] = performer.orientation_xyzw;
-    let angles = roll_pitch_yaw([x, y, z, w]).map(f64::to_degrees);
+    let angles = orientation::roll_pitch_yaw(performer).map(f64::to_degrees);
     let [roll, pitch, yaw] = angles;
     detail.add(
         "attitude",
@@ -293,15 +293,6 @@ fn names(text: &str, name: &str) -> bool {
 
 fn vector([x, y, z]: [f64; 3], unit: &str) -> String {
     format!("x {x:.3} y {y:.3} z {z:.3} {unit}")
-}
-
-/// Returns the angles of an orientation \[rad\].
-fn roll_pitch_yaw([x, y, z, w]: [f64; 4]) -> [f64; 3] {
-    [
-        (2.0 * (w * x + y * z)).atan2(1.0 - 2.0 * (x * x + y * y)),
-        (2.0 * (w * y - z * x)).clamp(-1.0, 1.0).asin(),
-        (2.0 * (w * z + x * y)).atan2(1.0 - 2.0 * (y * y + z * z)),
-    ]
 }
 
 #[cfg(test)]

@@ -130,5 +130,11 @@ fn bindings(model: &Model) -> impl Iterator<Item = Binding<'_>> {
         let bindings = model.keymap.bindings();
         bindings.filter(move |binding| binding.context == *context)
     };
-    over.iter().chain(contexts(model)).flat_map(of)
+    // To stop the run is no answer of a view that only watches.
+    let may_stop = |binding: &Binding<'_>| {
+        let stops = binding.context == C::Quit && binding.action == Action::Accept;
+        !(stops && model.is_read_only)
+    };
+    let contexts = over.iter().chain(contexts(model));
+    contexts.flat_map(of).filter(may_stop)
 }

@@ -7,6 +7,7 @@ use protocol::report::RunState;
 use super::typing::open_palette;
 use crate::app::command::Effect;
 use crate::app::model::{Mode, Model, Question};
+use crate::control::Asked;
 
 /// Why a view that only watches changes nothing.
 pub(super) const READ_ONLY: &str =
@@ -118,18 +119,44 @@ pub(super) fn on_publish(model: &mut Model) {
 
 /// Sends a command, unless it could not be.
 pub(super) fn send(model: &mut Model, command: Command) -> Option<Effect> {
-    if model.is_read_only {
-        return refuse(model, READ_ONLY);
-    }
-    if model.is_over() {
-        return refuse(model, "the run is over");
-    }
-    if model.is_stale() {
-        return refuse(model, "the primary cannot be reached");
+    if let Some(reason) = refusal(model) {
+        return refuse(model, reason);
     }
     model.pending.push(command.clone());
     model.notice = None;
     Some(Effect::Send(command))
+}
+
+/// Has the file of a command read, unless the command could not be sent.
+pub(super) fn load(model: &mut Model, asked: Asked) -> Option<Effect> {
+    if let Some(reason) = refusal(model) {
+        return refuse(model, reason);
+    }
+    if let Some(file) = asked.file() {
+        model.notify(format!("reading {}", file.display()), false);
+    }
+    Some(Effect::Load(asked))
+}
+
+/// Sends a command whose file was read.
+pub(super) fn on_loaded(model: &mut Model, loaded: Result<Command, String>) -> Option<Effect> {
+    match loaded {
+        Ok(command) => send(model, command),
+        Err(reason) => refuse(model, &reason),
+    }
+}
+
+/// Returns why no command can be sent now, if none can.
+fn refusal(model: &Model) -> Option<&'static str> {
+    if model.is_read_only {
+        Some(READ_ONLY)
+    } else if model.is_over() {
+        Some("the run is over")
+    } else if model.is_stale() {
+        Some("the primary cannot be reached")
+    } else {
+        None
+    }
 }
 
 /// Says why nothing is done.

@@ -9,10 +9,15 @@ use crate::app::map_cursor;
 use crate::app::model::{Mode, Model, Question};
 use crate::app::panel::Panel;
 
+/// What stops a process at a terminal, unless it was given another meaning.
+const SUSPEND: Key = Key::Ctrl('z');
+
 /// Acts on a key.
 pub(super) fn on_key(model: &mut Model, key: Key) -> Option<Effect> {
     match keymap::action(model, key) {
         Some(action) => act(model, action),
+        // A robot that is driven would go on and nobody could stop it.
+        None if key == SUSPEND && !matches!(model.mode, Mode::Drive(_)) => Some(Effect::Suspend),
         None => typing::on_typed(model, key),
     }
 }

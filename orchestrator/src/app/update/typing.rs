@@ -2,14 +2,14 @@
 
 use protocol::Command;
 
-use super::control::{ask_to_stop, on_step, send};
+use super::control::{ask_to_stop, load, on_step, send};
 use super::{driving, keys, looking};
 use crate::app::command::{Effect, ViewEnd};
 use crate::app::event::{FileList, Key};
 use crate::app::filter::Filter;
 use crate::app::keymap;
 use crate::app::line_edit::LineEdit;
-use crate::app::model::{HelpSearch, Mode, Model};
+use crate::app::model::{HelpSearch, Mode, Model, Question};
 use crate::app::palette::{self, Request, completion};
 
 /// Begins to type a command.
@@ -83,7 +83,14 @@ pub(super) fn on_typed(model: &mut Model, key: Key) -> Option<Effect> {
             *scroll = 0;
         }
         Mode::Browse => on_unknown(model, key),
-        Mode::Confirm(_) => model.notify("y for yes, n for no", false),
+        Mode::Confirm(Question::Command { .. }) => model.notify("y for yes, n for no", false),
+        Mode::Confirm(Question::Quit) if model.is_read_only => {
+            let text = "this view only watches: d leaves the run running, n stays";
+            model.notify(text, true);
+        }
+        Mode::Confirm(Question::Quit) => {
+            model.notify("s stops the run, d leaves it running, n stays", false);
+        }
         Mode::Drive(_) => model.notify("arrows drive, Space stops, Esc leaves", false),
         Mode::Help { .. } | Mode::Detail { .. } | Mode::Ended { .. } => {}
     }
@@ -146,6 +153,7 @@ pub(super) fn on_palette(model: &mut Model, line: LineEdit) -> Option<Effect> {
         Request::Command(Command::Stop) if !model.is_read_only => ask_to_stop(model),
         Request::Command(Command::Step { count }) => return on_step(model, count),
         Request::Command(command) => return send(model, command),
+        Request::Load(asked) => return load(model, asked),
         Request::Drive(name) => return driving::begin(model, &name),
         Request::Quit => return keys::on_quit(model),
         Request::Detach => return Some(Effect::End(ViewEnd::Detach)),

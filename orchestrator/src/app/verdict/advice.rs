@@ -4,9 +4,11 @@ use protocol::Role;
 use protocol::report::{LevelReport, PeerReport};
 
 use super::blame::levels_of;
-use super::{time, workers};
+use super::workers;
 use crate::app::model::Model;
+use crate::app::palette;
 use crate::app::rows::cell_us;
+use crate::app::units::time;
 
 /// The part of a peer's work that a move must save until it is advised.
 const GAIN_SHARE: f64 = 0.05;
@@ -68,12 +70,7 @@ fn best_move(model: &Model, peer: &PeerReport, levels: &[&LevelReport]) -> Optio
         .min_by(|a, b| longer(a).total_cmp(&longer(b)))?;
     let gain = peer.busy_us - longer(level);
     let is_worth = gain >= peer.busy_us * GAIN_SHARE;
-    // A name with blanks is typed in quotes.
-    let name = if level.name.contains(' ') {
-        format!("\"{}\"", level.name)
-    } else {
-        level.name.clone()
-    };
+    let name = palette::quoted(&level.name);
     is_worth.then(|| Advice {
         text: format!("saves about {} per step", time(gain)),
         command: Some(format!("move-cell {name} {}", target.name)),

@@ -1,7 +1,10 @@
 //! What is said of runs of which it is known what holds them back.
 
+use protocol::Command;
+
 use super::*;
 use crate::app::fixture;
+use crate::app::palette::{Request, parse};
 
 /// A run as fast as possible: the given times of physics, network and primary \[us\].
 fn run(physics_us: f64, network_us: f64, primary_us: f64) -> Model {
@@ -65,6 +68,15 @@ fn a_cell_that_fits_elsewhere_is_advised_to_move() {
     let verdict = Verdict::judge(&model);
     assert_eq!(commands(&verdict), ["move-cell dock s2"]);
     assert_eq!(verdict.advice[0].text, "saves about 130 us per step");
+    for name in ["west wing", "the \"west\" wing", "bob's"] {
+        model.levels[2].name = name.to_owned();
+        let verdict = Verdict::of(&model);
+        let advised = Request::Command(Command::MoveCell {
+            level: name.to_owned(),
+            peer: "s2".parse().unwrap(),
+        });
+        assert_eq!(parse(&model, commands(&verdict)[0]), Ok(advised));
+    }
 }
 
 #[test]

@@ -5,6 +5,7 @@ use protocol::report::{PeerReport, PeerState, RunState, Stats};
 use protocol::{Iteration, PrimaryToObservers};
 
 use crate::app::event::{Feed, LogLine};
+use crate::app::log_level::LogLevel;
 use crate::launch::programs::ProgramEnd;
 
 /// What is known of a run from its messages and its processes' lines.
@@ -29,17 +30,6 @@ pub(in super::super) fn has_begun(feed: &Feed) -> bool {
         _ => return false,
     };
     stats.state != RunState::Waiting
-}
-
-/// What a line of a log says of its weight.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum LineWeight {
-    /// Chatter.
-    Quiet,
-    /// A warning, or nothing is known of it.
-    Notable,
-    /// An error.
-    Error,
 }
 
 impl Known {
@@ -113,7 +103,7 @@ impl Known {
 
     /// Takes in what a process printed.
     pub(super) fn on_line(&mut self, line: &LogLine) {
-        if weigh(&line.text) == LineWeight::Error {
+        if LogLevel::of(&line.text) == LogLevel::Error {
             self.last_error = Some(line.clone());
         }
     }
@@ -196,25 +186,7 @@ fn duration(seconds: f64) -> String {
 
 /// Tells whether a line of a log is more than chatter.
 pub(super) fn is_worth_showing(line: &str) -> bool {
-    !line.is_empty() && weigh(line) != LineWeight::Quiet
-}
-
-/// Weighs a line by the level that stands behind its time; a line without one, such as the message
-/// of a panic, is notable.
-fn weigh(line: &str) -> LineWeight {
-    for word in line.split_whitespace().take(3) {
-        match word {
-            "ERROR" | "error:" => return LineWeight::Error,
-            "WARN" => return LineWeight::Notable,
-            "INFO" | "DEBUG" | "TRACE" => return LineWeight::Quiet,
-            _ => {}
-        }
-    }
-    if line.contains("panicked at") {
-        LineWeight::Error
-    } else {
-        LineWeight::Notable
-    }
+    !line.is_empty() && !matches!(LogLevel::of(line), LogLevel::Info | LogLevel::Debug)
 }
 
 #[cfg(test)]

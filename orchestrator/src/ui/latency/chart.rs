@@ -6,6 +6,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Axis, Chart, Dataset, GraphType, Widget};
 
 use crate::app::model::Model;
+use crate::app::units;
 use crate::ui::text;
 use crate::ui::theme::Theme;
 
@@ -23,7 +24,7 @@ pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
     let now_s = model.now.0 as f64 / 1e9;
     let points = Points::of(model, now_s);
     if points.p50.len() < 2 {
-        let text = " the history begins after two seconds";
+        let text = " two seconds of running begin the history";
         return Line::styled(text, theme.muted()).render(area, frame.buffer_mut());
     }
     let [title, place] = Layout::vertical([Constraint::Length(1), Constraint::Fill(1)]).areas(area);
@@ -126,8 +127,7 @@ fn draw_legend(theme: Theme, frame: &mut Frame, area: Rect) {
 fn age(seconds: f64) -> String {
     match seconds {
         0.0 => "now".to_owned(),
-        seconds if seconds >= 120.0 => format!("-{:.0} min", seconds / 60.0),
-        seconds => format!("-{seconds:.0} s"),
+        seconds => format!("-{}", units::age(seconds as u64)),
     }
 }
 

@@ -7,6 +7,7 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
+use crate::app::units::time;
 use crate::ui::text;
 use crate::ui::theme::Theme;
 
@@ -137,7 +138,7 @@ impl Scale {
         let mut line = String::new();
         let ticks = bars.iter().map(|(from, _)| *from);
         for from in ticks.step_by(4) {
-            let label = time(from);
+            let label = time(from).replace(' ', "");
             let Some(place) = self.place(from * 1.001) else {
                 continue;
             };
@@ -147,14 +148,5 @@ impl Scale {
             }
         }
         line
-    }
-}
-
-/// Returns a time in the unit that is shortest.
-fn time(micros: f64) -> String {
-    match micros {
-        us if us < 999.5 => format!("{us:.0}us"),
-        us if us < 999_500.0 => format!("{:.1}ms", us / 1e3),
-        us => format!("{:.1}s", us / 1e6),
     }
 }

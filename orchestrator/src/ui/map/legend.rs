@@ -6,9 +6,10 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
-use super::{heading, marks};
+use super::marks;
 use crate::app::map_cursor::{self, Part};
 use crate::app::model::Model;
+use crate::app::orientation;
 use crate::app::projection::Projection;
 use crate::app::recent;
 use crate::app::rows::speed;
@@ -71,8 +72,8 @@ fn performer_line(model: &Model, performer: &PerformerReport) -> String {
         let from = text::fit(theme, &hand_off.from, NAME_WIDTH);
         parts.push(format!("{} from {from}", theme.glyphs().fresh));
     }
-    if let Some(yaw) = heading::yaw(performer) {
-        parts.push(format!("heading {}", text::degrees(theme, yaw)));
+    if let Some(angle) = orientation::heading(performer) {
+        parts.push(format!("heading {}", text::degrees(theme, angle)));
     }
     let [x, y, z] = performer.position.map(|part| text::decimal(part, 2));
     parts.push(format!("x {x} y {y} z {z} m"));

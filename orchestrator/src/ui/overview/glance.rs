@@ -34,7 +34,7 @@ pub(super) fn draw_history(model: &Model, frame: &mut Frame, area: Rect) {
         .as_ref()
         .map_or(0.0, |stats| stats.real_time_factor_asked);
     let top = factors.iter().copied().fold(asked, f64::max).max(0.01);
-    let title = format!(" real-time factor, last {} s", factors.len());
+    let title = format!(" real-time factor, last {} s of running", factors.len());
     let mut lines = vec![Line::styled(title, theme.label())];
     for row in 0..rows {
         let below = f64::from(rows - 1 - row);
@@ -72,12 +72,16 @@ pub(super) fn draw_counts(model: &Model, frame: &mut Frame, area: Rect) {
     let active = model.levels.iter().filter(|level| level.active).count();
     let ghosts: usize = model.levels.iter().map(|level| level.ghosts.len()).sum();
     let mut counts = vec![
-        ("performers", count(model.performers.len())),
+        ("performers", text::count_of(model.performers.len())),
         (
             "levels",
-            format!("{} of {} active", count(active), count(model.levels.len())),
+            format!(
+                "{} of {} active",
+                text::count_of(active),
+                text::count_of(model.levels.len())
+            ),
         ),
-        ("ghosts", count(ghosts)),
+        ("ghosts", text::count_of(ghosts)),
     ];
     if let Some(stats) = &model.stats {
         let events = stats.events;
@@ -101,10 +105,6 @@ pub(super) fn draw_counts(model: &Model, frame: &mut Frame, area: Rect) {
     }
     lines.push(Line::from(line));
     Text::from(lines).render(area, frame.buffer_mut());
-}
-
-fn count(number: usize) -> String {
-    text::count(number as u64)
 }
 
 /// Draws the last warnings and errors, newest first.

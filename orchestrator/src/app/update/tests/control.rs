@@ -3,6 +3,7 @@
 use protocol::client_to_primary::ResetKind;
 
 use super::*;
+use crate::app::keymap;
 
 /// Returns the question that is asked.
 pub(super) fn asked(model: &Model) -> &str {
@@ -141,4 +142,49 @@ fn a_key_that_does_nothing_says_where_it_works() {
     press(&mut model, Key::Char('S'));
     press(&mut model, Key::Char('x'));
     assert_eq!(notice(&model), "y for yes, n for no");
+}
+
+#[test]
+fn a_view_that_only_watches_is_left_and_does_not_stop_the_run() {
+    let at_the_question = || {
+        let mut model = in_state(RunState::Running);
+        model.is_read_only = true;
+        press(&mut model, Key::Char('q'));
+        assert_eq!(model.mode, Mode::Confirm(Question::Quit));
+        model
+    };
+    for key in [Key::Char('s'), Key::Char('y'), Key::Ctrl('c'), Key::Enter] {
+        let mut model = at_the_question();
+        assert_eq!(press(&mut model, key), None, "{key:?}");
+        assert_eq!(model.mode, Mode::Confirm(Question::Quit), "{key:?}");
+        assert!(notice(&model).contains("only watches"), "{key:?}");
+    }
+    let mut model = at_the_question();
+    let answers: Vec<_> = keymap::active(&model).map(|one| one.short).collect();
+    assert_eq!(answers, ["leave it running", "stay"]);
+    let detach = Some(Effect::End(ViewEnd::Detach));
+    assert_eq!(press(&mut model, Key::Char('d')), detach);
+    press(&mut model, Key::Char('n'));
+    assert_eq!(model.mode, Mode::Browse);
+}
+
+#[test]
+fn ctrl_c_at_a_question_is_no() {
+    for keys in ["R", "S", "5x"] {
+        let mut model = in_state(RunState::Running);
+        for key in keys.chars() {
+            press(&mut model, Key::Char(key));
+        }
+        assert!(matches!(model.mode, Mode::Confirm(_)), "{keys}");
+        assert_eq!(press(&mut model, Key::Ctrl('c')), None, "{keys}");
+        assert_eq!(model.mode, Mode::Browse, "{keys}");
+    }
+}
+
+#[test]
+fn ctrl_z_stops_the_view_unless_it_means_something_else() {
+    let mut model = in_state(RunState::Running);
+    assert_eq!(press(&mut model, Key::Ctrl('z')), Some(Effect::Suspend));
+    model.keymap.replace("step", &[Key::Ctrl('z')]).unwrap();
+    assert_ne!(press(&mut model, Key::Ctrl('z')), Some(Effect::Suspend));
 }

@@ -131,3 +131,35 @@ fn help_is_searched_and_left_step_by_step() {
     press(&mut model, Key::Char('?'));
     assert_eq!(model.help.line.text(), "");
 }
+
+#[test]
+fn a_file_is_read_outside_before_its_command_is_sent() {
+    let spawn = |model: &mut Model| {
+        open_and_type(model, "spawn /no/such.sdf");
+        press(model, Key::Enter)
+    };
+    let mut model = in_state(RunState::Paused);
+    let Some(Effect::Load(asked)) = spawn(&mut model) else {
+        panic!("the file is to be read");
+    };
+    assert_eq!(asked.file(), Some("/no/such.sdf".as_ref()));
+    assert!(model.pending.is_empty());
+    let failed = Event::Loaded(Err("cannot read it".to_owned()));
+    assert_eq!(update(&mut model, failed, NOW), None);
+    assert_eq!(model.notice.as_ref().unwrap().text, "cannot read it");
+    let loaded = Event::Loaded(Ok(Command::Pause));
+    let sent = update(&mut model, loaded, NOW);
+    assert_eq!(sent, Some(Effect::Send(Command::Pause)));
+    let mut watching = in_state(RunState::Paused);
+    watching.is_read_only = true;
+    assert_eq!(spawn(&mut watching), None);
+    let notice = watching.notice.expect("it is refused");
+    assert!(notice.text.contains("only watches"), "{}", notice.text);
+}
+
+fn open_and_type(model: &mut Model, line: &str) {
+    press(model, Key::Char(':'));
+    for c in line.chars() {
+        press(model, Key::Char(c));
+    }
+}
