@@ -6,17 +6,21 @@ use protocol::report::PerformerReport;
 
 /// The least horizontal part of a front that points somewhere on the map.
 const HORIZONTAL_MIN: f64 = 0.5;
+/// The least upward part of the z axis of what stands and does not roll.
+const UPRIGHT_MIN: f64 = 0.5;
 /// How far from a unit a quaternion may be.
 const UNIT_TOLERANCE: f64 = 0.1;
 
 /// Returns the direction of the model's x axis in the x-y plane of the world, from 0 to 2 pi
-/// \[rad\], against the clock from the x axis; `None` when it points up or down or is unknown.
+/// \[rad\], against the clock from the x axis; `None` when it points up or down or is unknown, and
+/// for what lies or rolls, whose x axis says nothing of where it goes.
 pub fn heading(performer: &PerformerReport) -> Option<f64> {
     let [x, y, z, w] = performer.orientation_xyzw;
     let norm = (x * x + y * y + z * z + w * w).sqrt();
     let ahead = ahead(performer);
     let is_known = (norm - 1.0).abs() < UNIT_TOLERANCE && ahead[0].hypot(ahead[1]) > HORIZONTAL_MIN;
-    is_known.then(|| roll_pitch_yaw(performer)[2].rem_euclid(TAU))
+    let is_upright = 1.0 - 2.0 * (x * x + y * y) > UPRIGHT_MIN;
+    (is_known && is_upright).then(|| roll_pitch_yaw(performer)[2].rem_euclid(TAU))
 }
 
 /// Returns the direction of the model's x axis, world frame.
@@ -67,6 +71,8 @@ mod tests {
     fn what_points_up_or_nowhere_has_no_heading() {
         let upward = turned([0.0, -0.5_f64.sqrt(), 0.0, 0.5_f64.sqrt()]);
         assert_eq!(heading(&upward), None);
+        let rolled = turned([0.8_f64.sqrt(), 0.0, 0.0, 0.2_f64.sqrt()]);
+        assert_eq!(heading(&rolled), None);
         assert_eq!(heading(&turned([0.0; 4])), None);
         assert_eq!(heading(&turned([f64::NAN; 4])), None);
     }

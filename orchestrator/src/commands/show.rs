@@ -6,6 +6,7 @@ mod logs;
 mod screen;
 mod tables;
 
+use anyhow::Context;
 use protocol::primary_to_client::Reply;
 use protocol::report::{History, Layout, Snapshot, TopicReport};
 use protocol::{Command, ExitCode};
@@ -37,6 +38,10 @@ pub(super) fn show(arguments: &ShowArguments) -> CommandResult {
         arguments,
     };
     match arguments.panel {
+        ShownPanel::Stats if arguments.format == TableFormat::Csv => {
+            let figures = serde_json::to_value(ask.snapshot()?.stats).context("no figures")?;
+            output::print(&tables::one_row(&figures).csv())
+        }
         ShownPanel::Stats => ask.rows(&ask.snapshot()?.stats, tables::stats),
         ShownPanel::Peers => ask.rows(&ask.snapshot()?.peers, |peers| tables::peers(peers)),
         ShownPanel::Levels => ask.rows(&ask.snapshot()?.levels, |levels| tables::levels(levels)),

@@ -63,8 +63,28 @@ fn shown<'a>(model: &Model, line: &'a LogLine) -> Shown<'a> {
             Span::styled(theme.glyphs().separator, theme.muted()),
             Span::styled(format!("{mark} "), style),
         ],
-        text: &line.text,
+        text: without_date(&line.text),
         style,
+    }
+}
+
+/// Leaves out the day of a line that begins with a time such as `2026-01-31T12:00:00.5Z`; details
+/// show it.
+fn without_date(line: &str) -> &str {
+    let is_date = |date: &str| {
+        let is_dash = |place: usize| place == 4 || place == 7;
+        let mut bytes = date.bytes().enumerate();
+        bytes.all(|(place, byte)| {
+            if is_dash(place) {
+                byte == b'-'
+            } else {
+                byte.is_ascii_digit()
+            }
+        })
+    };
+    match line.split_once('T') {
+        Some((date, time)) if date.len() == 10 && is_date(date) => time,
+        _ => line,
     }
 }
 
@@ -76,5 +96,22 @@ fn look(theme: Theme, line: &str) -> (&'static str, Style) {
         LogLevel::Warning => (glyphs.warning, theme.warning()),
         LogLevel::Debug => (" ", theme.label()),
         LogLevel::Info | LogLevel::Unknown => (" ", theme.text()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_day_of_a_line_is_left_out() {
+        let check = |line: &str, expected: &str| assert_eq!(without_date(line), expected);
+        check(
+            "2026-01-31T12:00:00.5Z  INFO ready",
+            "12:00:00.5Z  INFO ready",
+        );
+        check("2026-01-31 T", "2026-01-31 T");
+        check("not-a-dateTime", "not-a-dateTime");
+        check("", "");
     }
 }

@@ -296,7 +296,11 @@ impl Primary {
         let actions = grant.actions.into_iter();
         let stamped = actions.map(|action| StampedAction { number, action });
         batch.actions.extend(stamped);
-        if let (Asker::Client { .. }, Some(text)) = (&wish.asker, wish.command.text()) {
+        // Which models there are concerns all who look, whoever wished for them.
+        let is_told = matches!(wish.asker, Asker::Client { .. })
+            || matches!(wish.command, Command::Spawn(_) | Command::Remove { .. });
+        let spawned = grant.name.as_ref().map(|name| format!("spawn {name}"));
+        if is_told && let Some(text) = spawned.or_else(|| wish.command.text()) {
             self.event(Severity::Info, "command", text, out);
         }
         self.record(&wish.asker, round, wish.command, out);

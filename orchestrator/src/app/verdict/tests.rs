@@ -70,7 +70,7 @@ fn a_cell_that_fits_elsewhere_is_advised_to_move() {
     assert_eq!(verdict.advice[0].text, "saves about 130 us per step");
     for name in ["west wing", "the \"west\" wing", "bob's"] {
         model.levels[2].name = name.to_owned();
-        let verdict = Verdict::of(&model);
+        let verdict = Verdict::judge(&model);
         let advised = Request::Command(Command::MoveCell {
             level: name.to_owned(),
             peer: "s2".parse().unwrap(),

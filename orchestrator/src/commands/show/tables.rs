@@ -3,6 +3,7 @@
 use protocol::PeerName;
 use protocol::primary_to_observers::Event;
 use protocol::report::{LevelReport, PeerReport, Percentiles, PerformerReport, Stats, TopicReport};
+use serde_json::Value;
 
 use crate::app::model::severity_word;
 use crate::app::plain_text::plain;
@@ -38,6 +39,34 @@ pub(super) fn stats(stats: &Stats) -> Table {
     row("DIGEST", stats.digest.to_string());
     row("REFUSED", format!("{} messages", stats.refused.total()));
     table
+}
+
+/// One row of the figures of an object, under their names as JSON has them; of an object within it,
+/// as `step_us.p50`.
+pub(super) fn one_row(figures: &Value) -> Table {
+    let mut cells = Vec::new();
+    flatten(String::new(), figures, &mut cells);
+    let names: Vec<&str> = cells.iter().map(|(name, _)| name.as_str()).collect();
+    let mut table = Table::new(&names);
+    table.row(cells.iter().map(|(_, value)| value.clone()));
+    table
+}
+
+fn flatten(name: String, value: &Value, cells: &mut Vec<(String, String)>) {
+    match value {
+        Value::Object(fields) => {
+            for (field, value) in fields {
+                let dot = if name.is_empty() { "" } else { "." };
+                flatten(format!("{name}{dot}{field}"), value, cells);
+            }
+        }
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(Value::to_string).collect();
+            cells.push((name, items.join(" ")));
+        }
+        Value::String(text) => cells.push((name, text.clone())),
+        other => cells.push((name, other.to_string())),
+    }
 }
 
 /// The processes.
@@ -217,5 +246,19 @@ yard   warehouse  suspended  s1     crate            -        0          -      
             csv.contains("rover_1,s2,east,\"east,west\",1.250,-2.000,0.150,1\r\n"),
             "{csv}"
         );
+    }
+
+    #[test]
+    fn figures_in_one_row_have_the_names_of_json() {
+        let csv = one_row(&serde_json::to_value(fixture::stats()).unwrap()).csv();
+        let (names, values) = csv.trim_end().split_once("\r\n").unwrap();
+        let names: Vec<&str> = names.split(',').collect();
+        let values: Vec<&str> = values.split(',').collect();
+        let value = |name: &str| values[names.iter().position(|one| *one == name).unwrap()];
+        assert_eq!(
+            (value("world"), value("step_us.p50")),
+            ("warehouse", "412.0")
+        );
+        assert_eq!((value("paused"), names.len()), ("false", values.len()));
     }
 }
