@@ -166,6 +166,8 @@ fn a_run_is_started_watched_driven_left_found_again_and_stopped() {
     screen.press(" ");
     screen.wait_for("measured   0.00 m/s");
     screen.press("\u{1b}");
+    // Right behind Escape a letter would be one with Alt.
+    screen.wait_for("f follow");
     screen.press("d");
     assert_eq!(screen.wait(), (0, true), "{}", screen.contents());
     let pids = workers(&scratch);
