@@ -157,7 +157,7 @@ pub struct PeerReport {
     pub wait_us: f64,
     /// The part of recent steps in which it answered last, 0 to 1.
     pub last_share: f64,
-    /// Whether a long step waits for it alone, or it is the [`holder`] of the steps.
+    /// Whether a long step waits for it alone, or it is the [`holder()`] of the steps.
     pub blocking: bool,
     /// Processor use, 1.0 is one core.
     pub cpu: f64,

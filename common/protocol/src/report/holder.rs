@@ -1,4 +1,4 @@
-//! [`holder`]: which peer holds the others back, judged in one way for all who tell it.
+//! [`holder()`]: which peer holds the others back, judged in one way for all who tell it.
 
 use super::{PeerReport, PeerState};
 use crate::peer::Role;

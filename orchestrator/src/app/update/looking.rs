@@ -8,7 +8,7 @@ use crate::app::model::{Mode, Model};
 use crate::app::panel::Panel;
 use crate::app::scrollback::{Line, Scrollback};
 
-/// The most that is copied [bytes]; terminals and tmux refuse much more.
+/// The most that is copied \[bytes\]; terminals and tmux refuse much more.
 const COPY_BYTES_MAX: usize = 56_000;
 /// The farthest that a detail or help scrolls before it is known how long it is.
 const SCROLL_MAX: usize = 1 << 20;
