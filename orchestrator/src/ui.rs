@@ -99,9 +99,9 @@ pub fn measure(model: &mut Model, area: Rect) {
         ..area
     };
     let (scroll_max, rows) = match model.mode {
-        Mode::Help { .. } => (help::scroll_max(model, body), help::rows(body)),
-        Mode::Detail { .. } => (detail::scroll_max(model, body), detail::rows(body)),
-        Mode::Ended { .. } => (ended::scroll_max(model, body), help::rows(body)),
+        Mode::Help { .. } => (help::scroll_max(model, body), frame::rows(body)),
+        Mode::Detail { .. } => (detail::scroll_max(model, body), frame::rows(body)),
+        Mode::Ended { .. } => (ended::scroll_max(model, body), frame::rows(body)),
         Mode::Browse | Mode::Filter | Mode::Palette { .. } | Mode::Confirm(_) | Mode::Drive(_) => {
             return;
         }

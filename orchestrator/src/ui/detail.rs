@@ -27,29 +27,15 @@ pub fn draw(model: &Model, frame: &mut Frame, area: Rect, scroll: usize) {
     let height = usize::from(inside.height);
     let shown = lines.into_iter().skip(scroll).take(height);
     shown.collect::<Text>().render(inside, frame.buffer_mut());
-    if all > height {
-        let last = (scroll + height).min(all);
-        let remark = format!(" lines {} to {last} of {all} ", scroll + 1);
-        let place = Rect {
-            y: area.bottom().saturating_sub(1),
-            height: 1.min(area.height),
-            width: area.width.saturating_sub(2),
-            ..area
-        };
-        let line = Line::styled(remark, theme.label()).right_aligned();
-        line.render(place, frame.buffer_mut());
-    }
+    panel_frame::draw_scroll(model, frame, area, (scroll, all));
 }
 
 /// Returns how many lines can be scrolled out when the detail has this area.
 pub fn scroll_max(model: &Model, area: Rect) -> usize {
     let width = area.width.saturating_sub(2);
-    lines(model, width).len().saturating_sub(rows(area))
-}
-
-/// Returns how many lines are seen in this area.
-pub fn rows(area: Rect) -> usize {
-    usize::from(area.height.saturating_sub(2))
+    lines(model, width)
+        .len()
+        .saturating_sub(panel_frame::rows(area))
 }
 
 fn lines(model: &Model, width: u16) -> Vec<Line<'static>> {

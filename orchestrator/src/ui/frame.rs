@@ -56,6 +56,30 @@ pub fn dialog(model: &Model, frame: &mut Frame, area: Rect, title: &str) -> Rect
     inside
 }
 
+/// Returns how many lines are seen in a box of this area.
+pub fn rows(area: Rect) -> usize {
+    usize::from(area.height.saturating_sub(2))
+}
+
+/// Says at the bottom of a box which of its lines are seen, unless all are.
+pub fn draw_scroll(model: &Model, frame: &mut Frame, area: Rect, (scrolled, all): (usize, usize)) {
+    let rows = rows(area);
+    if all <= rows {
+        return;
+    }
+    let last = (scrolled + rows).min(all);
+    let remark = format!(" lines {} to {last} of {all} ", scrolled + 1);
+    let place = Rect {
+        y: area.bottom().saturating_sub(1),
+        height: 1.min(area.height),
+        width: area.width.saturating_sub(2),
+        ..area
+    };
+    Line::styled(remark, Theme::of(model).label())
+        .right_aligned()
+        .render(place, frame.buffer_mut());
+}
+
 /// Returns a rectangle of at most this size in the middle of an area.
 pub fn middle(area: Rect, width: u16, height: u16) -> Rect {
     let (width, height) = (width.min(area.width), height.min(area.height));

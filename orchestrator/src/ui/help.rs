@@ -31,30 +31,14 @@ pub fn draw(model: &Model, frame: &mut Frame, area: Rect, scroll: usize) {
         let shown = lines.into_iter().skip(scroll).take(height);
         shown.collect::<Text>().render(*place, frame.buffer_mut());
     }
-    if longest > height {
-        let last = (scroll + height).min(longest);
-        let remark = format!(" lines {} to {last} of {longest} ", scroll + 1);
-        let place = Rect {
-            y: area.bottom().saturating_sub(1),
-            height: 1.min(area.height),
-            width: area.width.saturating_sub(2),
-            ..area
-        };
-        let line = Line::styled(remark, theme.label()).right_aligned();
-        line.render(place, frame.buffer_mut());
-    }
+    panel_frame::draw_scroll(model, frame, area, (scroll, longest));
 }
 
 /// Returns how many lines can be scrolled out when help has this area.
 pub fn scroll_max(model: &Model, area: Rect) -> usize {
     let columns = columns(model, area.width.saturating_sub(2));
     let longest = columns.iter().map(Vec::len).max().unwrap_or(0);
-    longest.saturating_sub(rows(area))
-}
-
-/// Returns how many lines are seen in this area.
-pub fn rows(area: Rect) -> usize {
-    usize::from(area.height.saturating_sub(2))
+    longest.saturating_sub(panel_frame::rows(area))
 }
 
 fn title(model: &Model, theme: Theme) -> String {
