@@ -11,8 +11,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
 use lockstep::{
-    LoadRule, Primary, PrimaryInput, PrimaryOutput, Rules, SecondaryInput, SecondarySettings,
-    Settings, StepReport,
+    LoadRule, PeerLossPolicy, Primary, PrimaryInput, PrimaryOutput, Rules, SecondaryInput,
+    SecondarySettings, Settings, StepReport,
 };
 use protocol::report::RunState;
 use protocol::{
@@ -263,6 +263,7 @@ impl Cluster {
                 PrimaryOutput::StepDone(report) => self.on_done(&report),
                 PrimaryOutput::Finished(reason) => self.finished = Some(reason),
                 PrimaryOutput::Observe(_)
+                | PrimaryOutput::Checkpointed(_)
                 | PrimaryOutput::Report { .. }
                 | PrimaryOutput::Stamped(_) => {}
             }
@@ -415,6 +416,9 @@ pub fn settings(secondaries: u32, iterations: u64) -> Settings {
         balance: true,
         threads: 1,
         verify: false,
+        on_peer_loss: PeerLossPolicy::Stop,
+        checkpoint_every: lockstep::CHECKPOINT_EVERY,
+        stand_bys: 0,
         build: identity::build(),
     }
 }

@@ -337,6 +337,9 @@ impl PrimaryNode {
                     "client <- figures".to_owned()
                 }
             },
+            PrimaryOutput::Checkpointed(checkpoint) => {
+                format!("checkpoint after step {}", checkpoint.sequence)
+            }
             PrimaryOutput::Stamped(_) => return,
             PrimaryOutput::Report { request, .. } => format!("report for {request}"),
             PrimaryOutput::Observe(message) => match observed(&message) {

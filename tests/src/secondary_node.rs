@@ -135,6 +135,12 @@ fn primary_message(message: &SecondaryToPrimary) -> String {
         SecondaryToPrimary::Synced => "synced".to_owned(),
         SecondaryToPrimary::Heartbeat(beat) => format!("heartbeat {}", beat.count),
         SecondaryToPrimary::StepAck(ack) => format!("ack {}", ack.sequence),
+        SecondaryToPrimary::CellCheckpoint(cell) => format!("checkpoint of cell {}", cell.cell),
+        SecondaryToPrimary::SceneCheckpoint(_) => "checkpoint of the scene".to_owned(),
+        SecondaryToPrimary::CaughtUp(done) => match &done.result {
+            Ok(_) => format!("caught up with job {}", done.job),
+            Err(why) => format!("job {} failed: {why}", done.job),
+        },
         SecondaryToPrimary::Leave(reason) => format!("leave {reason}"),
     }
 }

@@ -53,7 +53,8 @@ pub fn run(worlds: &[World], settings: Settings, witness: &mut Witness) -> StopR
                     witness.on_done(&primary, &report, std::iter::empty());
                 }
                 PrimaryOutput::Finished(reason) => return reason,
-                PrimaryOutput::Observe(_)
+                PrimaryOutput::Checkpointed(_)
+                | PrimaryOutput::Observe(_)
                 | PrimaryOutput::Reply { .. }
                 | PrimaryOutput::Stamped(_)
                 | PrimaryOutput::Report { .. } => {}

@@ -1,15 +1,22 @@
 //! The command line of `worker`, and what it asks for once it is checked.
 
+mod values;
+
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Parser;
-use lockstep::LoadRule;
-use lockstep::limits::{AUTO_LEVELS_MAX, INTERACTION_MARGIN_MAX, MINIMUM_STAY_MAX_S, THREADS_MAX};
+use lockstep::limits::{STAND_BYS_MAX, THREADS_MAX};
+use lockstep::{LoadRule, PeerLossPolicy};
 use protocol::{PeerName, Role};
 use transport::Endpoints;
 use worker::cpus::Cpus;
+
+use values::{
+    level_count, load_rule, loss_policy, margin, milliseconds, on_or_off, real_time_factor,
+    seconds, stay,
+};
 
 /// Where a primary is found when nothing is said.
 const DEFAULT_ENDPOINT: &str = "tcp://127.0.0.1:11345";
@@ -110,6 +117,17 @@ pub(crate) struct Cli {
     /// How long a step may go unacknowledged
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = seconds)]
     step_timeout: Duration,
+    /// What happens when a secondary is lost: `stop` ends the run, `recover` restores its cells on
+    /// the others
+    #[arg(long, value_name = "stop|recover", default_value = "stop", value_parser = loss_policy)]
+    on_peer_loss: PeerLossPolicy,
+    /// Iterations from one checkpoint of all cells to the next; 0 makes none but those asked for
+    #[arg(long, value_name = "N", default_value_t = lockstep::CHECKPOINT_EVERY)]
+    checkpoint_every: u64,
+    /// How many secondaries may join beyond those that the run needs
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(value_parser = clap::value_parser!(u32).range(0..=i64::from(STAND_BYS_MAX)))]
+    stand_bys: u32,
     /// Allow a non-loopback address without encryption
     #[arg(long)]
     insecure: bool,
@@ -206,6 +224,12 @@ pub(crate) struct Run {
     pub heartbeat_timeout: Duration,
     /// How long a step may go unacknowledged.
     pub step_timeout: Duration,
+    /// What happens when a secondary is lost.
+    pub on_peer_loss: PeerLossPolicy,
+    /// Iterations from one checkpoint to the next.
+    pub checkpoint_every: u64,
+    /// How many secondaries may join beyond those that the run needs.
+    pub stand_bys: u32,
     /// Whether a non-loopback address may be bound without encryption.
     pub insecure: bool,
 }
@@ -320,6 +344,9 @@ impl Cli {
             heartbeat_interval: Duration::from_millis(self.heartbeat_interval_ms),
             heartbeat_timeout: Duration::from_millis(self.heartbeat_timeout_ms),
             step_timeout: self.step_timeout,
+            on_peer_loss: self.on_peer_loss,
+            checkpoint_every: self.checkpoint_every,
+            stand_bys: self.stand_bys,
             insecure: self.insecure,
         })
     }
@@ -337,162 +364,5 @@ fn name_of_process() -> PeerName {
         .expect("letters and digits are a name")
 }
 
-fn real_time_factor(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(factor) if factor.is_finite() && factor >= 0.0 => Ok(factor),
-        _ => Err("a real-time factor is a number of at least 0".to_owned()),
-    }
-}
-
-fn on_or_off(text: &str) -> Result<bool, String> {
-    match text {
-        "on" => Ok(true),
-        "off" => Ok(false),
-        _ => Err("use on or off".to_owned()),
-    }
-}
-
-fn level_count(text: &str) -> Result<NonZeroUsize, String> {
-    let count = text.parse().ok().and_then(NonZeroUsize::new);
-    count
-        .filter(|count| count.get() <= AUTO_LEVELS_MAX as usize)
-        .ok_or_else(|| format!("use a whole number from 1 to {AUTO_LEVELS_MAX}"))
-}
-
-fn load_rule(text: &str) -> Result<LoadRule, String> {
-    match text {
-        "buffer" => Ok(LoadRule::Buffer),
-        "volume" => Ok(LoadRule::Volume),
-        _ => Err("use buffer or volume".to_owned()),
-    }
-}
-
-fn stay(text: &str) -> Result<Duration, String> {
-    let seconds = text.parse().unwrap_or(f64::NAN);
-    if (0.0..=MINIMUM_STAY_MAX_S).contains(&seconds) {
-        Ok(Duration::from_secs_f64(seconds))
-    } else {
-        Err(format!("use seconds from 0 to {MINIMUM_STAY_MAX_S}"))
-    }
-}
-
-fn margin(text: &str) -> Result<f64, String> {
-    let metres = text.parse().unwrap_or(f64::NAN);
-    if (0.0..=INTERACTION_MARGIN_MAX).contains(&metres) {
-        Ok(metres)
-    } else {
-        Err(format!("use metres from 0 to {INTERACTION_MARGIN_MAX}"))
-    }
-}
-
-fn milliseconds() -> clap::builder::RangedU64ValueParser {
-    clap::value_parser!(u64).range(1..=86_400_000)
-}
-
-fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds: f64 = text
-        .parse()
-        .map_err(|_| "not a number of seconds".to_owned())?;
-    Duration::try_from_secs_f64(seconds)
-        .ok()
-        .filter(|duration| !duration.is_zero())
-        .ok_or_else(|| "must be more than 0 seconds".to_owned())
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn check(arguments: &str, expected: Result<&str, &str>) {
-        let words = std::iter::once("worker").chain(arguments.split_whitespace());
-        let got = match Cli::try_parse_from(words) {
-            Ok(cli) => cli.request().map(|request| format!("{request:?}")),
-            Err(error) => Err(error.to_string()),
-        };
-        match (got, expected) {
-            (Ok(got), Ok(part)) | (Err(got), Err(part)) => {
-                assert!(got.contains(part), "{arguments}: {got}");
-            }
-            (got, expected) => panic!("{arguments}: got {got:?}, expected {expected:?}"),
-        }
-    }
-
-    #[test]
-    fn roles_in_any_capitalization() {
-        check(
-            "--network-role=Primary --network-secondaries=2 w.sdf",
-            Ok("secondaries: 2"),
-        );
-        check("--network-role=SECONDARY --name s1", Ok("Secondary"));
-        check("w.sdf", Ok("Standalone"));
-    }
-
-    #[test]
-    fn what_does_not_go_together_is_said() {
-        check("--network-role=tertiary", Err("no network role"));
-        check(
-            "--network-role=primary w.sdf",
-            Err("--network-secondaries=N"),
-        );
-        check(
-            "--network-role=primary --network-secondaries=0 w.sdf",
-            Err("at least 1"),
-        );
-        check(
-            "--network-role=primary --network-secondaries=1",
-            Err("needs a world"),
-        );
-        check(
-            "--network-secondaries=2 w.sdf",
-            Err("--network-role=primary"),
-        );
-        check("--connect tcp://127.0.0.1:1 w.sdf", Err("takes --bind"));
-        check("--real-time-factor=-1 w.sdf", Err("at least 0"));
-        check("--real-time-factor=nan w.sdf", Err("at least 0"));
-        check("--bind nonsense w.sdf", Err("nonsense"));
-        check("--heartbeat-timeout-ms 100 w.sdf", Err("at least twice"));
-    }
-
-    #[test]
-    fn settings_of_levels_and_threads_are_checked() {
-        check("w.sdf", Ok("threads: 1, verify: false, auto_levels: None"));
-        check("w.sdf", Ok("levels_load: Buffer, minimum_stay: 50ms"));
-        check(
-            "--threads 64 --verify w.sdf",
-            Ok("threads: 64, verify: true"),
-        );
-        check("--balance off w.sdf", Ok("balance: false"));
-        check("--levels-load volume w.sdf", Ok("levels_load: Volume"));
-        check("--minimum-stay 0 w.sdf", Ok("minimum_stay: 0ns"));
-        check("--auto-levels 8 w.sdf", Ok("auto_levels: Some(8)"));
-        check("--auto-levels 0 w.sdf", Err("from 1 to 10000"));
-        check("--threads 0 w.sdf", Err("1..=64"));
-        check("--threads 65 w.sdf", Err("1..=64"));
-        check("--balance maybe w.sdf", Err("use on or off"));
-        check("--levels-load all w.sdf", Err("use buffer or volume"));
-        check("--minimum-stay=-1 w.sdf", Err("from 0 to 3600"));
-        check("--minimum-stay nan w.sdf", Err("from 0 to 3600"));
-        check("--interaction-margin=inf w.sdf", Err("from 0 to 100"));
-    }
-
-    #[test]
-    fn several_worlds_may_be_named_and_files_of_proof_differ() {
-        check("a.sdf b.sdf", Ok("[\"a.sdf\", \"b.sdf\"]"));
-        check("--digests x --states x w.sdf", Err("a file each"));
-        let same = "--commands x --record-commands x w.sdf";
-        check(same, Err("need a file each"));
-        check(
-            "--states x --messages x w.sdf",
-            Err("--states and --messages need a file each"),
-        );
-        check("--messages m w.sdf", Ok("messages: Some(\"m\")"));
-    }
-
-    #[test]
-    fn one_command_line_serves_every_role() {
-        check(
-            "--network-role=secondary --iterations 5 w.sdf",
-            Ok("\"WORLD.sdf\", \"--iterations\""),
-        );
-    }
-}
+mod tests;

@@ -271,6 +271,9 @@ fn settings_of(
         balance: run.balance,
         threads: run.threads,
         verify: run.verify,
+        on_peer_loss: run.on_peer_loss,
+        checkpoint_every: run.checkpoint_every,
+        stand_bys: run.stand_bys,
         build: identity::build(),
     }
 }

@@ -231,6 +231,7 @@ impl<L: Link> PrimaryDriver<L> {
                 }
             }
             PrimaryOutput::StepDone(report) => self.on_step_done(&report),
+            PrimaryOutput::Checkpointed(_) => {}
             PrimaryOutput::Finished(reason) => {
                 self.publish_reports();
                 self.finished = Some(reason);

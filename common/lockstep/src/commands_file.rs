@@ -169,6 +169,8 @@ fn can_be_scheduled(command: &Command) -> bool {
         | Command::RunTo { .. }
         | Command::SetRealTimeFactor { .. }
         | Command::MoveCell { .. }
+        | Command::Drain { .. }
+        | Command::Checkpoint
         | Command::CallService { .. }
         | Command::Stop
         | Command::Interrupt

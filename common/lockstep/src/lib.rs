@@ -9,6 +9,7 @@ pub mod auto_levels;
 pub mod balance;
 pub mod bounds;
 mod box_tree;
+pub mod checkpoint;
 pub mod commands_file;
 mod journal;
 pub mod levels;
@@ -29,10 +30,12 @@ pub mod services;
 pub use auto_levels::CutError;
 pub use balance::{Balance, BalanceSettings, Move};
 pub use bounds::Bounds;
+pub use checkpoint::Checkpoint;
 pub use membership::{Changes, LoadRule, Membership, Passage, Rules};
 pub use plan::{CellPlan, LevelPlan, PerformerPlan, Plan};
 pub use primary::{
-    CellTiming, PeerTiming, Primary, PrimaryInput, PrimaryOutput, Settings, StepReport,
+    CHECKPOINT_EVERY, CellTiming, PeerLossPolicy, PeerTiming, Primary, PrimaryInput, PrimaryOutput,
+    Settings, StepReport,
 };
 pub use register::Register;
 pub use secondary::{Secondary, SecondaryInput, SecondaryOutput, SecondarySettings, StepWork};

@@ -11,3 +11,6 @@ pub const MINIMUM_STAY_MAX_S: f64 = 3600.0;
 
 /// The greatest interaction margin \[m\].
 pub const INTERACTION_MARGIN_MAX: f64 = 100.0;
+
+/// The most secondaries that may join beyond those that a run needs.
+pub const STAND_BYS_MAX: u32 = 1000;

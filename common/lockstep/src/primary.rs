@@ -45,7 +45,10 @@ use crate::plan::Plan;
 use crate::register::Register;
 use crate::roster::Roster;
 
-pub use interface::{CellTiming, PeerTiming, PrimaryInput, PrimaryOutput, Settings, StepReport};
+pub use interface::{
+    CHECKPOINT_EVERY, CellTiming, PeerLossPolicy, PeerTiming, PrimaryInput, PrimaryOutput,
+    Settings, StepReport,
+};
 
 use changing::Pending;
 use distribution::Distribution;
@@ -317,6 +320,9 @@ impl Primary {
                 self.on_heartbeat(from, &sender, heartbeat, wall_clock_us, now, out);
             }
             SecondaryToPrimary::StepAck(ack) => self.on_step_ack(&sender, ack, now, out),
+            SecondaryToPrimary::CellCheckpoint(_)
+            | SecondaryToPrimary::SceneCheckpoint(_)
+            | SecondaryToPrimary::CaughtUp(_) => self.refused.malformed += 1,
             SecondaryToPrimary::Leave(reason) => self.on_leave(&sender, &reason, now, out),
         }
     }
@@ -329,6 +335,9 @@ impl Primary {
             | SecondaryToPrimary::Loaded(_)
             | SecondaryToPrimary::Synced
             | SecondaryToPrimary::StepAck(_)
+            | SecondaryToPrimary::CellCheckpoint(_)
+            | SecondaryToPrimary::SceneCheckpoint(_)
+            | SecondaryToPrimary::CaughtUp(_)
             | SecondaryToPrimary::Leave(_) => member.routing == *from,
         })
     }

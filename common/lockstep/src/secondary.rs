@@ -204,7 +204,9 @@ impl Secondary {
             PrimaryToSecondary::Sync => self.on_sync(out),
             PrimaryToSecondary::Step(step) => self.on_step(step, out),
             PrimaryToSecondary::CellSnapshot(snapshot) => self.on_snapshot(snapshot, out),
-            PrimaryToSecondary::HeartbeatEcho(_) => self.refused.malformed += 1,
+            PrimaryToSecondary::CatchUp(_) | PrimaryToSecondary::HeartbeatEcho(_) => {
+                self.refused.malformed += 1
+            }
             PrimaryToSecondary::Stop(reason) => self.leave(reason, out),
         }
     }

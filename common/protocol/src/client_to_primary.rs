@@ -35,6 +35,13 @@ pub enum Command {
         /// The secondary that is to host it.
         peer: PeerName,
     },
+    /// Gives all cells of a secondary to the others and lets it leave; done when it has none.
+    Drain {
+        /// The secondary.
+        peer: PeerName,
+    },
+    /// Saves the whole run; done when that is safe.
+    Checkpoint,
     /// Makes a model keep levels active from the next step on, as a declared performer does.
     SetPerformer {
         /// The model's name as reports have it.
@@ -216,6 +223,8 @@ impl Command {
             Self::Pause => "pause".to_owned(),
             Self::Step { count } => format!("step {count}"),
             Self::MoveCell { level, peer } => format!("move-cell {level} {peer}"),
+            Self::Drain { peer } => format!("drain {peer}"),
+            Self::Checkpoint => "checkpoint".to_owned(),
             Self::SetPerformer { model, .. } => format!("set-performer {model}"),
             Self::RunTo { sim_time_s } => format!("run-to {sim_time_s}"),
             Self::Reset { what } => match what {
@@ -260,6 +269,8 @@ impl Command {
             | Self::Pause
             | Self::Step { .. }
             | Self::MoveCell { .. }
+            | Self::Drain { .. }
+            | Self::Checkpoint
             | Self::SetPerformer { .. }
             | Self::RunTo { .. }
             | Self::Reset { .. }

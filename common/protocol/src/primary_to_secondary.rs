@@ -23,6 +23,8 @@ pub enum PrimaryToSecondary {
     Sync,
     /// A cell that a step to come gives to the receiver. On `/session`, before that step.
     CellSnapshot(CellSnapshot),
+    /// Part of what was missed, or of what another secondary had done. On `/session`.
+    CatchUp(Box<CatchUp>),
     /// Do one iteration. On `/step`, and again on `control` to a secondary that did not answer.
     Step(Box<Step>),
     /// Your heartbeat arrived. On `/heartbeat`.
@@ -104,6 +106,9 @@ pub struct Step {
     pub subscriptions: Vec<SubscriptionChange>,
     /// What the answer must hold besides the states.
     pub wanted: Wanted,
+    /// Whether every host sends its cells as they are after the step, once it has answered; the
+    /// speaker sends the scene besides.
+    pub checkpoint: bool,
 }
 
 /// A cell gets a host, changes it, or is given up.
@@ -196,6 +201,54 @@ pub struct CellSnapshot {
     pub bytes: Vec<u8>,
 }
 
+/// What all hosts have in common beside the worlds of the start, as bytes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SceneSnapshot {
+    /// The step after which it was taken.
+    pub sequence: Sequence,
+    /// All that is in it; only hosts understand it.
+    #[serde(with = "serde_bytes")]
+    pub bytes: Vec<u8>,
+}
+
+/// One part of a job: do again what was done in some cells since they were last saved, and have
+/// them ready for the step after. The parts of a job are numbered and may come twice.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CatchUp {
+    /// Which job; later ones have greater numbers and replace earlier ones.
+    pub job: u64,
+    /// Which part, from 0.
+    pub part: u32,
+    /// What is in it.
+    pub content: CatchUpContent,
+}
+
+/// What is in a part of a job.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum CatchUpContent {
+    /// The first part.
+    Begin {
+        /// How many parts there are, with this one.
+        parts: u32,
+        /// The step after which the scene and the cells were saved; 0 is before the first.
+        from: Sequence,
+        /// The last step that is done again.
+        until: Sequence,
+        /// The scene after step `from`; `None` when that is 0.
+        scene: Option<SceneSnapshot>,
+        /// The cells that are done again, ascending: those that come as they were after step `from`
+        /// and those that the steps open.
+        cells: Vec<CellId>,
+        /// Whether the answer to the last step is wanted in full, as its host would have given it,
+        /// and says what systems of worlds say.
+        speaks: bool,
+    },
+    /// A cell as it was after step `from`.
+    Cell(CellSnapshot),
+    /// Steps that follow each other, after those of earlier parts.
+    Steps(Vec<Step>),
+}
+
 /// The answer to a heartbeat.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HeartbeatEcho {
@@ -211,9 +264,11 @@ impl PrimaryToSecondary {
     /// Returns the topic that this message travels on.
     pub fn topic(&self) -> &'static str {
         match self {
-            Self::Welcome(_) | Self::Refused(_) | Self::CellSnapshot(_) | Self::Stop(_) => {
-                topic::SESSION
-            }
+            Self::Welcome(_)
+            | Self::Refused(_)
+            | Self::CellSnapshot(_)
+            | Self::CatchUp(_)
+            | Self::Stop(_) => topic::SESSION,
             Self::Sync | Self::Step(_) => topic::STEP,
             Self::HeartbeatEcho(_) => topic::HEARTBEAT,
         }

@@ -9,7 +9,7 @@ use crate::exit::StopReason;
 use crate::id::{CellId, Iteration, PerformerId, Sequence};
 use crate::link_poses::LinkPoses;
 use crate::peer::PeerInfo;
-use crate::primary_to_secondary::CellSnapshot;
+use crate::primary_to_secondary::{CellSnapshot, SceneSnapshot};
 use crate::state::StateBlob;
 use crate::topic;
 use crate::topic_message::{Publisher, TopicMessage};
@@ -27,6 +27,12 @@ pub enum SecondaryToPrimary {
     Heartbeat(Heartbeat),
     /// Has done a step. On `/step_ack`.
     StepAck(StepAck),
+    /// A cell as it is after a step that asked for a checkpoint. On `/session`.
+    CellCheckpoint(CellSnapshot),
+    /// What all hosts have in common after such a step. On `/session`.
+    SceneCheckpoint(SceneSnapshot),
+    /// A job is done. On `/session`.
+    CaughtUp(Box<CaughtUp>),
     /// Leaves, and why. On `/announce`.
     Leave(StopReason),
 }
@@ -85,6 +91,25 @@ pub struct StepAck {
     pub busy_ns: u64,
 }
 
+/// The answer to a [`CatchUp`](crate::primary_to_secondary::CatchUp) job.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CaughtUp {
+    /// Which job.
+    pub job: u64,
+    /// The digests of the job's cells after each of its steps, and the answer to its last step;
+    /// or why it could not be done, for people.
+    pub result: Result<(Vec<CellDigests>, StepAck), String>,
+}
+
+/// Digests of cells after a step.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CellDigests {
+    /// The step.
+    pub sequence: Sequence,
+    /// The cells with their digests, ascending.
+    pub cells: Vec<(CellId, Digest)>,
+}
+
 /// Something that a system asks of the run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SystemRequest {
@@ -126,7 +151,11 @@ impl SecondaryToPrimary {
     pub fn topic(&self) -> &'static str {
         match self {
             Self::Join(_) | Self::Leave(_) => topic::ANNOUNCE,
-            Self::Loaded(_) | Self::Synced => topic::SESSION,
+            Self::Loaded(_)
+            | Self::Synced
+            | Self::CellCheckpoint(_)
+            | Self::SceneCheckpoint(_)
+            | Self::CaughtUp(_) => topic::SESSION,
             Self::Heartbeat(_) => topic::HEARTBEAT,
             Self::StepAck(_) => topic::STEP_ACK,
         }

@@ -16,11 +16,13 @@ pub enum ProtocolVersion {
     V3,
     /// Where the time goes: split, figures of cells and of the past.
     V4,
+    /// Nothing is lost: checkpoints, catching up, secondaries that join and leave during a run.
+    V5,
 }
 
 impl ProtocolVersion {
     /// The version that this build speaks.
-    pub const CURRENT: Self = Self::V4;
+    pub const CURRENT: Self = Self::V5;
 }
 
 impl From<ProtocolVersion> for u16 {
@@ -30,6 +32,7 @@ impl From<ProtocolVersion> for u16 {
             ProtocolVersion::V2 => 2,
             ProtocolVersion::V3 => 3,
             ProtocolVersion::V4 => 4,
+            ProtocolVersion::V5 => 5,
         }
     }
 }
@@ -53,6 +56,7 @@ impl TryFrom<u16> for ProtocolVersion {
             2 => Ok(Self::V2),
             3 => Ok(Self::V3),
             4 => Ok(Self::V4),
+            5 => Ok(Self::V5),
             number => Err(UnknownVersion {
                 number,
                 known: Self::CURRENT.into(),

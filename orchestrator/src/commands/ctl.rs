@@ -61,6 +61,8 @@ fn done(command: &Command) -> &'static str {
         Command::Publish { .. } => "has heard it",
         Command::CallService { .. } => "has done it",
         Command::MoveCell { .. } => "has the cell where it was wanted",
+        Command::Drain { .. } => "let the secondary leave",
+        Command::Checkpoint => "is saved",
         Command::SetPerformer { .. } => "has the performer",
         Command::Stop | Command::Interrupt => "ends",
         Command::Ping

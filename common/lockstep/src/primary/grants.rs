@@ -71,6 +71,8 @@ impl Primary {
             | Command::Step { .. }
             | Command::RunTo { .. }
             | Command::MoveCell { .. }
+            | Command::Drain { .. }
+            | Command::Checkpoint
             | Command::Reset { .. }
             | Command::SetRealTimeFactor { .. }
             | Command::Publish { .. }

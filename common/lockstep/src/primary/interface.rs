@@ -1,5 +1,6 @@
 //! What goes into a primary and what comes out of it.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use protocol::peer::Build;
@@ -11,7 +12,20 @@ use protocol::{
     SecondaryToPrimary, SessionId, StopReason,
 };
 
+use crate::checkpoint::Checkpoint;
 use crate::membership::Rules;
+
+/// Iterations from one checkpoint of all cells to the next, unless said otherwise.
+pub const CHECKPOINT_EVERY: u64 = 1000;
+
+/// What happens when a secondary is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PeerLossPolicy {
+    /// The run ends, for everyone and in order.
+    Stop,
+    /// Its cells are restored elsewhere and the run goes on.
+    Recover,
+}
 
 /// What a run is asked to be.
 #[expect(
@@ -56,6 +70,12 @@ pub struct Settings {
     pub topics: Vec<TopicReport>,
     /// Commands that are done at their iterations, ascending, as if clients had given them.
     pub schedule: Vec<ScheduledCommand>,
+    /// What happens when a secondary is lost.
+    pub on_peer_loss: PeerLossPolicy,
+    /// Iterations from one checkpoint of all cells to the next; 0 makes none but those asked for.
+    pub checkpoint_every: u64,
+    /// How many secondaries may join beyond those that the run needs.
+    pub stand_bys: u32,
     /// The primary's own program; a secondary's must be equal.
     pub build: Build,
 }
@@ -141,6 +161,8 @@ pub enum PrimaryOutput {
     Observe(PrimaryToObservers),
     /// A step is done.
     StepDone(StepReport),
+    /// All that a run needs to go on from here is known.
+    Checkpointed(Arc<Checkpoint>),
     /// The run is over.
     Finished(StopReason),
 }

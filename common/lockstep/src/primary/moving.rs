@@ -55,6 +55,27 @@ impl Primary {
         self.step_if_idle(now, out);
     }
 
+    pub(super) fn on_drain(
+        &mut self,
+        from: RoutingId,
+        request: RequestId,
+        peer: PeerName,
+        _now: SessionTime,
+        out: &mut Vec<PrimaryOutput>,
+    ) {
+        Self::fail(from, request, &format!("{peer} cannot be drained"), out);
+    }
+
+    pub(super) fn on_checkpoint(
+        &mut self,
+        from: RoutingId,
+        request: RequestId,
+        _now: SessionTime,
+        out: &mut Vec<PrimaryOutput>,
+    ) {
+        Self::fail(from, request, "no checkpoint can be made", out);
+    }
+
     fn cell_to_move(&self, level: &str, peer: &PeerName) -> Result<CellId, String> {
         if matches!(self.phase, Phase::Gathering { .. }) {
             return Err("the secondaries are not ready yet".to_owned());

@@ -1,0 +1,21 @@
+//! [`Checkpoint`]: all that a run needs to go on from the end of one step.
+
+use protocol::primary_to_secondary::{CellSnapshot, SceneSnapshot};
+use protocol::{Digest, Iteration, Sequence};
+
+/// The state of a run after a step: of the primary, of what all hosts share, and of every cell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Checkpoint {
+    /// The step after which it was made.
+    pub sequence: Sequence,
+    /// The iteration that was complete then.
+    pub iteration: Iteration,
+    /// Digest of all performers after that iteration.
+    pub digest: Digest,
+    /// What the primary's rules remember, in an encoding of their own.
+    pub primary: Vec<u8>,
+    /// What all hosts have in common.
+    pub scene: SceneSnapshot,
+    /// All open cells, in order of their ids.
+    pub cells: Vec<CellSnapshot>,
+}

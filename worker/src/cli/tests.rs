@@ -1,0 +1,94 @@
+use super::*;
+
+fn check(arguments: &str, expected: Result<&str, &str>) {
+    let words = std::iter::once("worker").chain(arguments.split_whitespace());
+    let got = match Cli::try_parse_from(words) {
+        Ok(cli) => cli.request().map(|request| format!("{request:?}")),
+        Err(error) => Err(error.to_string()),
+    };
+    match (got, expected) {
+        (Ok(got), Ok(part)) | (Err(got), Err(part)) => {
+            assert!(got.contains(part), "{arguments}: {got}");
+        }
+        (got, expected) => panic!("{arguments}: got {got:?}, expected {expected:?}"),
+    }
+}
+
+#[test]
+fn roles_in_any_capitalization() {
+    check(
+        "--network-role=Primary --network-secondaries=2 w.sdf",
+        Ok("secondaries: 2"),
+    );
+    check("--network-role=SECONDARY --name s1", Ok("Secondary"));
+    check("w.sdf", Ok("Standalone"));
+}
+
+#[test]
+fn what_does_not_go_together_is_said() {
+    check("--network-role=tertiary", Err("no network role"));
+    check(
+        "--network-role=primary w.sdf",
+        Err("--network-secondaries=N"),
+    );
+    check(
+        "--network-role=primary --network-secondaries=0 w.sdf",
+        Err("at least 1"),
+    );
+    check(
+        "--network-role=primary --network-secondaries=1",
+        Err("needs a world"),
+    );
+    check(
+        "--network-secondaries=2 w.sdf",
+        Err("--network-role=primary"),
+    );
+    check("--connect tcp://127.0.0.1:1 w.sdf", Err("takes --bind"));
+    check("--real-time-factor=-1 w.sdf", Err("at least 0"));
+    check("--real-time-factor=nan w.sdf", Err("at least 0"));
+    check("--bind nonsense w.sdf", Err("nonsense"));
+    check("--heartbeat-timeout-ms 100 w.sdf", Err("at least twice"));
+}
+
+#[test]
+fn settings_of_levels_and_threads_are_checked() {
+    check("w.sdf", Ok("threads: 1, verify: false, auto_levels: None"));
+    check("w.sdf", Ok("levels_load: Buffer, minimum_stay: 50ms"));
+    check(
+        "--threads 64 --verify w.sdf",
+        Ok("threads: 64, verify: true"),
+    );
+    check("--balance off w.sdf", Ok("balance: false"));
+    check("--levels-load volume w.sdf", Ok("levels_load: Volume"));
+    check("--minimum-stay 0 w.sdf", Ok("minimum_stay: 0ns"));
+    check("--auto-levels 8 w.sdf", Ok("auto_levels: Some(8)"));
+    check("--auto-levels 0 w.sdf", Err("from 1 to 10000"));
+    check("--threads 0 w.sdf", Err("1..=64"));
+    check("--threads 65 w.sdf", Err("1..=64"));
+    check("--balance maybe w.sdf", Err("use on or off"));
+    check("--levels-load all w.sdf", Err("use buffer or volume"));
+    check("--minimum-stay=-1 w.sdf", Err("from 0 to 3600"));
+    check("--minimum-stay nan w.sdf", Err("from 0 to 3600"));
+    check("--interaction-margin=inf w.sdf", Err("from 0 to 100"));
+}
+
+#[test]
+fn several_worlds_may_be_named_and_files_of_proof_differ() {
+    check("a.sdf b.sdf", Ok("[\"a.sdf\", \"b.sdf\"]"));
+    check("--digests x --states x w.sdf", Err("a file each"));
+    let same = "--commands x --record-commands x w.sdf";
+    check(same, Err("need a file each"));
+    check(
+        "--states x --messages x w.sdf",
+        Err("--states and --messages need a file each"),
+    );
+    check("--messages m w.sdf", Ok("messages: Some(\"m\")"));
+}
+
+#[test]
+fn one_command_line_serves_every_role() {
+    check(
+        "--network-role=secondary --iterations 5 w.sdf",
+        Ok("\"WORLD.sdf\", \"--iterations\""),
+    );
+}
