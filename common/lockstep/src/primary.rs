@@ -13,7 +13,9 @@ mod gathering;
 mod grants;
 mod interface;
 mod known;
+mod memory;
 mod moving;
+mod redo;
 mod requests;
 mod services;
 mod stepping;
@@ -37,8 +39,10 @@ use protocol::{
     SessionTime, SimTime, StopReason,
 };
 use sdf::{NoFiles, Resolver, World};
+use serde::{Deserialize, Serialize};
 
 use crate::balance::{Balance, BalanceSettings};
+use crate::checkpoint::Checkpoint;
 use crate::membership::Membership;
 use crate::pace::Pace;
 use crate::plan::Plan;
@@ -49,6 +53,8 @@ pub use interface::{
     CHECKPOINT_EVERY, CellTiming, PeerLossPolicy, PeerTiming, PrimaryInput, PrimaryOutput,
     Settings, StepReport,
 };
+pub use memory::ResumeError;
+pub use redo::{Aim, Redo};
 
 use changing::Pending;
 use distribution::Distribution;
@@ -107,6 +113,10 @@ pub struct Primary {
     waiters: Vec<Waiter>,
     refused: RefusedCounts,
     events: EventCounts,
+    /// What cells are made from whose host is not known yet, in a run that was taken up again.
+    resumed: Option<Box<Checkpoint>>,
+    /// Iterations that were complete before and are done again.
+    redo: Option<redo::Redoing>,
 }
 
 #[derive(Debug)]
@@ -127,7 +137,7 @@ enum Phase {
 }
 
 /// What the steps aim at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Goal {
     /// Time stands still.
     Paused,
@@ -148,7 +158,7 @@ struct Waiter {
 }
 
 /// What a client waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Until {
     /// This iteration is complete.
     Iteration(Iteration),
@@ -212,6 +222,8 @@ impl Primary {
             waiters: Vec::new(),
             refused: RefusedCounts::default(),
             events: EventCounts::default(),
+            resumed: None,
+            redo: None,
             settings,
             plan_at_start: plan.clone(),
             plan,

@@ -169,6 +169,7 @@ impl Primary {
             iteration: self.iteration,
             paused,
             digest: self.digest,
+            schedule_left: self.wishes.schedule_left(),
             duration: now.since(round.published_at),
             rearranged: !round.step.affinities.is_empty() || !round.step.hand_offs.is_empty(),
             peers: std::mem::take(&mut round.acks)
@@ -178,6 +179,9 @@ impl Primary {
             cells: std::mem::take(&mut round.cells),
         }));
         self.complete_wishes(*round, out);
+        if purpose == Purpose::Advance && !self.check_redone(now, out) {
+            return;
+        }
         match purpose {
             // Levels, ghosts and groups follow from what the cells of the start hold.
             Purpose::Build if self.goal == Goal::Paused => {

@@ -106,7 +106,7 @@ impl Primary {
 
     /// Returns when the next step is due, if one is.
     pub(super) fn next_step_due(&self) -> Option<SessionTime> {
-        if self.wishes.are_due() {
+        if self.wishes.are_due() || self.has_to_redo() {
             return Some(SessionTime(0));
         }
         match self.goal {
@@ -125,6 +125,7 @@ impl Primary {
                 return self.begin_stopping(StopReason::new(Outcome::Completed, cause), now, out);
             }
             self.keep_schedule(out);
+            self.end_redo_when_done(now, out);
             if self.next_step_due().is_none_or(|due| due > now) {
                 return;
             }
