@@ -9,9 +9,7 @@ use std::sync::Arc;
 use protocol::primary_to_client::Reply;
 use protocol::primary_to_observers::Severity;
 use protocol::primary_to_secondary::{CellSnapshot, SceneSnapshot};
-use protocol::{
-    CellId, Digest, Iteration, PeerName, RequestId, RoutingId, Sequence, SessionTime,
-};
+use protocol::{CellId, Digest, Iteration, PeerName, RequestId, RoutingId, Sequence, SessionTime};
 
 use super::stepping::Purpose;
 use super::{PeerLossPolicy, Phase, Primary, PrimaryOutput, past};
@@ -123,7 +121,12 @@ impl Primary {
     /// that follows from it before the next.
     pub(super) fn remember_for_checkpoint(&mut self, out: &mut Vec<PrimaryOutput>) {
         let is_asked = |coming: &Coming| coming.sequence == self.sequence && coming.own.is_none();
-        if self.checkpoints.coming.as_ref().is_none_or(|one| !is_asked(one)) {
+        if self
+            .checkpoints
+            .coming
+            .as_ref()
+            .is_none_or(|one| !is_asked(one))
+        {
             return;
         }
         let memory = if self.settings.is_journaled {
@@ -215,20 +218,12 @@ impl Primary {
     }
 
     /// Answers those who wait for a checkpoint that is safe now.
-    pub(super) fn on_checkpoint_stored(
-        &mut self,
-        stored: Sequence,
-        out: &mut Vec<PrimaryOutput>,
-    ) {
+    pub(super) fn on_checkpoint_stored(&mut self, stored: Sequence, out: &mut Vec<PrimaryOutput>) {
         let iteration = self.iteration;
         let is_served = |waiting: &mut (RoutingId, RequestId, Option<Sequence>)| {
             waiting.2.is_some_and(|sequence| sequence <= stored)
         };
-        let served: Vec<_> = self
-            .checkpoints
-            .waiting
-            .extract_if(.., is_served)
-            .collect();
+        let served: Vec<_> = self.checkpoints.waiting.extract_if(.., is_served).collect();
         for (to, request, _) in served {
             let name = None;
             Self::reply(to, request, Reply::Done { iteration, name }, out);
