@@ -231,7 +231,7 @@ impl<L: Link> PrimaryDriver<L> {
                 }
             }
             PrimaryOutput::StepDone(report) => self.on_step_done(&report),
-            PrimaryOutput::Checkpointed(_) => {}
+            PrimaryOutput::Checkpointed(_) | PrimaryOutput::Redone => {}
             PrimaryOutput::Finished(reason) => {
                 self.publish_reports();
                 self.finished = Some(reason);

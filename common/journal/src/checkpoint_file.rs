@@ -1,0 +1,102 @@
+//! The file of one checkpoint: its head, the primary, the scene and every cell, a record each.
+
+use std::fs::File;
+use std::io::{self, BufReader, Write};
+use std::path::Path;
+
+use lockstep::Checkpoint;
+use protocol::primary_to_secondary::{CellSnapshot, SceneSnapshot};
+use protocol::{Digest, Iteration, Sequence};
+use serde::{Deserialize, Serialize};
+
+use crate::disk::{self, Disk};
+use crate::frame::{self, FrameError, FrameReader, HEAD_BYTES, Kind};
+use crate::record::Mark;
+
+/// What is known of a checkpoint before its parts.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Head {
+    mark: Mark,
+    sequence: Sequence,
+    iteration: Iteration,
+    digest: Digest,
+    cells: u32,
+}
+
+/// Writes a checkpoint, whole or not at all; returns the file's length \[bytes\].
+pub(crate) fn write(
+    disk: &dyn Disk,
+    path: &Path,
+    mark: Mark,
+    checkpoint: &Checkpoint,
+) -> io::Result<u64> {
+    disk::write_whole(disk, path, |file| write_to(file, mark, checkpoint))
+}
+
+/// Writes a checkpoint; returns the length \[bytes\].
+///
+/// # Errors
+/// When it cannot be written.
+pub fn write_to(file: &mut dyn Write, mark: Mark, checkpoint: &Checkpoint) -> io::Result<u64> {
+    let mut offset = HEAD_BYTES as u64;
+    let mut framed = Vec::new();
+    file.write_all(&frame::head(Kind::Checkpoint))?;
+    let mut put = |record: &[u8]| {
+        framed.clear();
+        frame::push(&mut framed, offset, record);
+        offset += framed.len() as u64;
+        file.write_all(&framed)
+    };
+    put(&frame::encode(&Head {
+        mark,
+        sequence: checkpoint.sequence,
+        iteration: checkpoint.iteration,
+        digest: checkpoint.digest,
+        cells: checkpoint.cells.len() as u32,
+    }))?;
+    put(&checkpoint.primary)?;
+    put(&frame::encode(&checkpoint.scene))?;
+    for cell in &checkpoint.cells {
+        put(&frame::encode(cell))?;
+    }
+    Ok(offset)
+}
+
+/// Reads a checkpoint of `length` bytes.
+///
+/// # Errors
+/// When it is none, or not whole.
+pub fn read_from(input: impl io::Read, length: u64) -> Result<(Mark, Checkpoint), FrameError> {
+    let mut reader = FrameReader::new(input, length, Kind::Checkpoint)?;
+    let head: Head = reader.expect()?;
+    let offset = reader.offset();
+    let primary = reader.bytes()?.ok_or(FrameError::Cut { offset })?;
+    let scene: SceneSnapshot = reader.expect()?;
+    let mut cells: Vec<CellSnapshot> = Vec::new();
+    for _ in 0..head.cells {
+        cells.push(reader.expect()?);
+    }
+    let offset = reader.offset();
+    if !cells.is_sorted_by(|one, other| one.cell < other.cell) || offset != length {
+        return Err(FrameError::Damaged { offset });
+    }
+    let checkpoint = Checkpoint {
+        sequence: head.sequence,
+        iteration: head.iteration,
+        digest: head.digest,
+        primary,
+        scene,
+        cells,
+    };
+    Ok((head.mark, checkpoint))
+}
+
+/// Reads the checkpoint in a file.
+///
+/// # Errors
+/// When it cannot be read, is none, or is not whole.
+pub(crate) fn read(path: &Path) -> Result<(Mark, Checkpoint), FrameError> {
+    let file = File::open(path)?;
+    let length = file.metadata()?.len();
+    read_from(BufReader::new(file), length)
+}
