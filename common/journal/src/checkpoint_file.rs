@@ -1,8 +1,10 @@
-//! The file of one checkpoint: its head, the primary, the scene and every cell, a record each.
+//! The file of one checkpoint: its head, then the process and rules of the primary, the scene and
+//! every cell, a record each.
 
 use std::fs::File;
 use std::io::{self, BufReader, Write};
 use std::path::Path;
+use std::sync::Arc;
 
 use lockstep::Checkpoint;
 use protocol::primary_to_secondary::{CellSnapshot, SceneSnapshot};
@@ -23,21 +25,39 @@ struct Head {
     cells: u32,
 }
 
+/// A checkpoint as it is saved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Saved {
+    /// Where in the life of the run it was made.
+    pub mark: Mark,
+    /// The checkpoint.
+    pub checkpoint: Arc<Checkpoint>,
+    /// What the process of the primary remembers besides its rules, in an encoding of its own.
+    pub driver: Vec<u8>,
+}
+
+impl Saved {
+    /// Returns about how large its file is \[bytes\].
+    pub(crate) fn size(&self) -> u64 {
+        let checkpoint = &self.checkpoint;
+        let cells = checkpoint.cells.iter().map(|cell| cell.bytes.len());
+        let others = [&checkpoint.primary, &checkpoint.scene.bytes, &self.driver];
+        let others = others.into_iter().map(Vec::len);
+        cells.chain(others).sum::<usize>() as u64
+    }
+}
+
 /// Writes a checkpoint, whole or not at all; returns the file's length \[bytes\].
-pub(crate) fn write(
-    disk: &dyn Disk,
-    path: &Path,
-    mark: Mark,
-    checkpoint: &Checkpoint,
-) -> io::Result<u64> {
-    disk::write_whole(disk, path, |file| write_to(file, mark, checkpoint))
+pub(crate) fn write(disk: &dyn Disk, path: &Path, saved: &Saved) -> io::Result<u64> {
+    disk::write_whole(disk, path, |file| write_to(file, saved))
 }
 
 /// Writes a checkpoint; returns the length \[bytes\].
 ///
 /// # Errors
 /// When it cannot be written.
-pub fn write_to(file: &mut dyn Write, mark: Mark, checkpoint: &Checkpoint) -> io::Result<u64> {
+pub fn write_to(file: &mut dyn Write, saved: &Saved) -> io::Result<u64> {
+    let checkpoint = &saved.checkpoint;
     let mut offset = HEAD_BYTES as u64;
     let mut framed = Vec::new();
     file.write_all(&frame::head(Kind::Checkpoint))?;
@@ -48,12 +68,13 @@ pub fn write_to(file: &mut dyn Write, mark: Mark, checkpoint: &Checkpoint) -> io
         file.write_all(&framed)
     };
     put(&frame::encode(&Head {
-        mark,
+        mark: saved.mark,
         sequence: checkpoint.sequence,
         iteration: checkpoint.iteration,
         digest: checkpoint.digest,
         cells: checkpoint.cells.len() as u32,
     }))?;
+    put(&saved.driver)?;
     put(&checkpoint.primary)?;
     put(&frame::encode(&checkpoint.scene))?;
     for cell in &checkpoint.cells {
@@ -66,11 +87,14 @@ pub fn write_to(file: &mut dyn Write, mark: Mark, checkpoint: &Checkpoint) -> io
 ///
 /// # Errors
 /// When it is none, or not whole.
-pub fn read_from(input: impl io::Read, length: u64) -> Result<(Mark, Checkpoint), FrameError> {
+pub fn read_from(input: impl io::Read, length: u64) -> Result<Saved, FrameError> {
     let mut reader = FrameReader::new(input, length, Kind::Checkpoint)?;
     let head: Head = reader.expect()?;
-    let offset = reader.offset();
-    let primary = reader.bytes()?.ok_or(FrameError::Cut { offset })?;
+    let mut part = || {
+        let offset = reader.offset();
+        reader.bytes()?.ok_or(FrameError::Cut { offset })
+    };
+    let (driver, primary) = (part()?, part()?);
     let scene: SceneSnapshot = reader.expect()?;
     let mut cells: Vec<CellSnapshot> = Vec::new();
     for _ in 0..head.cells {
@@ -88,14 +112,18 @@ pub fn read_from(input: impl io::Read, length: u64) -> Result<(Mark, Checkpoint)
         scene,
         cells,
     };
-    Ok((head.mark, checkpoint))
+    Ok(Saved {
+        mark: head.mark,
+        checkpoint: Arc::new(checkpoint),
+        driver,
+    })
 }
 
 /// Reads the checkpoint in a file.
 ///
 /// # Errors
 /// When it cannot be read, is none, or is not whole.
-pub(crate) fn read(path: &Path) -> Result<(Mark, Checkpoint), FrameError> {
+pub(crate) fn read(path: &Path) -> Result<Saved, FrameError> {
     let file = File::open(path)?;
     let length = file.metadata()?.len();
     read_from(BufReader::new(file), length)

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use lockstep::Checkpoint;
 
+use crate::checkpoint_file::Saved;
 use crate::reader::chain;
 use crate::record::{Mark, Record};
 use crate::writer::Writer;
@@ -58,7 +59,7 @@ struct State {
 #[derive(Debug)]
 enum Job {
     Record(Record),
-    Save(Mark, Arc<Checkpoint>),
+    Save(Saved),
 }
 
 impl Keeper {
@@ -96,9 +97,14 @@ impl Keeper {
         self.put(Job::Record(record));
     }
 
-    /// Puts a checkpoint down that was made at a mark.
-    pub fn save(&mut self, mark: Mark, checkpoint: Arc<Checkpoint>) {
-        self.put(Job::Save(mark, checkpoint));
+    /// Puts a checkpoint down that was made at a mark, with what the process of the primary
+    /// remembers besides its rules.
+    pub fn save(&mut self, mark: Mark, checkpoint: Arc<Checkpoint>, driver: Vec<u8>) {
+        self.put(Job::Save(Saved {
+            mark,
+            checkpoint,
+            driver,
+        }));
     }
 
     /// Ends the journal once all is written; one of a run that `is_over` is removed.
@@ -173,9 +179,9 @@ impl Work {
         while let Some(job) = next.take() {
             match job {
                 Job::Record(record) => self.batch.push(record),
-                Job::Save(mark, checkpoint) => {
+                Job::Save(saved) => {
                     self.flush()?;
-                    self.until_it_works(|writer| writer.save(mark, &checkpoint))?;
+                    self.until_it_works(|writer| writer.save(&saved))?;
                 }
             }
             if self.batch.len() < BATCH_MAX {

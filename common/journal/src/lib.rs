@@ -22,6 +22,7 @@ pub mod segment;
 mod testing;
 pub mod writer;
 
+pub use checkpoint_file::Saved;
 pub use keeper::{Keeper, KeeperNews};
 pub use manifest::{Manifest, RunSettings};
 pub use reader::{ReadJournalError, Recovered};

@@ -3,9 +3,10 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use lockstep::{Aim, Checkpoint, Redo};
+use lockstep::{Aim, Redo};
 use protocol::{Iteration, ScheduledCommand};
 
+use crate::checkpoint_file::Saved;
 use crate::folder;
 use crate::frame::FrameError;
 use crate::manifest::Manifest;
@@ -49,7 +50,7 @@ pub struct Recovered {
     /// What runs.
     pub manifest: Manifest,
     /// What the run goes on from; `None` is its start.
-    pub checkpoint: Option<Checkpoint>,
+    pub saved: Option<Saved>,
     /// Where in its life the checkpoint was made.
     pub base: Mark,
     /// What was done since.
@@ -88,22 +89,17 @@ pub fn read(path: &Path, reach: Option<Iteration>) -> Result<Recovered, ReadJour
     let mut problems = Vec::new();
     for (_, file) in listing.checkpoints.iter().rev() {
         match crate::checkpoint_file::read(file) {
-            Ok((_, checkpoint)) if reach.is_some_and(|reach| checkpoint.iteration > reach) => {
-                let iteration = checkpoint.iteration;
+            Ok(saved) if reach.is_some_and(|reach| saved.checkpoint.iteration > reach) => {
+                let iteration = saved.checkpoint.iteration;
                 problems.push(format!(
                     "files of the run do not reach iteration {iteration}, at which the last \
                      checkpoint is"
                 ));
             }
-            Ok((base, checkpoint)) => {
-                let tail = read_log(&listing.segments, Some(base), &mut problems);
+            Ok(saved) => {
+                let tail = read_log(&listing.segments, Some(saved.mark), &mut problems);
                 let tail = tail.unwrap_or_default();
-                return Ok(recovered(
-                    manifest,
-                    Some((base, checkpoint)),
-                    tail,
-                    problems,
-                ));
+                return Ok(recovered(manifest, Some(saved), tail, problems));
             }
             Err(error) => problems.push(format!("{}: {}", file.display(), chain(&error))),
         }
@@ -119,20 +115,17 @@ pub fn read(path: &Path, reach: Option<Iteration>) -> Result<Recovered, ReadJour
 
 fn recovered(
     manifest: Manifest,
-    base: Option<(Mark, Checkpoint)>,
+    saved: Option<Saved>,
     tail: Tail,
     problems: Vec<String>,
 ) -> Recovered {
-    let (base, checkpoint) = match base {
-        Some((base, checkpoint)) => (base, Some(checkpoint)),
-        None => (Mark::default(), None),
-    };
-    let begins = checkpoint.as_ref().map_or(0, |one| one.iteration.0);
+    let base = saved.as_ref().map_or_else(Mark::default, |one| one.mark);
+    let begins = saved.as_ref().map_or(0, |one| one.checkpoint.iteration.0);
     let advances = tail.commits.iter().filter(|commit| !commit.is_paused);
     let digests: Vec<_> = advances.map(|commit| commit.digest).collect();
     Recovered {
         manifest,
-        checkpoint,
+        saved,
         base,
         committed: Iteration(begins + digests.len() as u64),
         end: Mark {

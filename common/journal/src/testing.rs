@@ -11,6 +11,7 @@ use protocol::peer::Build;
 use protocol::primary_to_secondary::{CellSnapshot, SceneSnapshot};
 use protocol::{CellId, Command, Digest, Iteration, ScheduledCommand, Sequence, SessionId};
 
+use crate::checkpoint_file::Saved;
 use crate::disk::{Disk, LocalDisk, Medium};
 use crate::manifest::{Manifest, RunSettings};
 use crate::record::{Commit, Mark, Record};
@@ -92,6 +93,14 @@ pub(crate) fn checkpoint(iteration: u64) -> Checkpoint {
             bytes: bytes.clone(),
         },
         cells: vec![cell(0), cell(4)],
+    }
+}
+
+pub(crate) fn saved(mark: Mark, iteration: u64) -> Saved {
+    Saved {
+        mark,
+        checkpoint: Arc::new(checkpoint(iteration)),
+        driver: iteration.to_le_bytes().to_vec(),
     }
 }
 

@@ -4,9 +4,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::path::Path;
 
-use lockstep::Checkpoint;
-
-use crate::checkpoint_file;
+use crate::checkpoint_file::{self, Saved};
 use crate::disk::{Disk, Medium};
 use crate::folder::{self, Folder, TakeFolderError};
 use crate::frame;
@@ -239,23 +237,19 @@ impl Writer {
         }
     }
 
-    /// Saves a checkpoint that was made at a mark, and forgets what is no longer needed with it.
+    /// Saves a checkpoint, and forgets what is no longer needed with it.
     ///
     /// # Errors
     /// When it cannot be written; it can be tried again.
-    pub fn save(&mut self, mark: Mark, checkpoint: &Checkpoint) -> io::Result<()> {
+    pub fn save(&mut self, saved: &Saved) -> io::Result<()> {
         self.sync()?;
-        let size = checkpoint.cells.iter().map(|cell| cell.bytes.len());
-        let size = size.sum::<usize>() + checkpoint.primary.len() + checkpoint.scene.bytes.len();
-        self.make_room(size as u64)?;
-        let path = folder::checkpoint(self.folder.path(), mark.commits);
-        let bytes = checkpoint_file::write(&*self.disk, &path, mark, checkpoint)?;
+        self.make_room(saved.size())?;
+        let commits = saved.mark.commits;
+        let path = folder::checkpoint(self.folder.path(), commits);
+        let bytes = checkpoint_file::write(&*self.disk, &path, saved)?;
+        self.checkpoints.retain(|other| other.commits != commits);
         self.checkpoints
-            .retain(|saved| saved.commits != mark.commits);
-        self.checkpoints.push_back(SavedCheckpoint {
-            commits: mark.commits,
-            bytes,
-        });
+            .push_back(SavedCheckpoint { commits, bytes });
         // The next record begins a segment, so that this one can go one day.
         self.open = None;
         self.forget(CHECKPOINTS_KEPT);

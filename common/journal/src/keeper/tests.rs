@@ -22,7 +22,11 @@ fn a_full_disk_is_told_once_and_all_is_there_when_it_works_again() {
         keeper.record(commit(iteration));
     }
     let at = mark(5001 + QUEUE_MAX as u64, 0);
-    keeper.save(at, Arc::new(checkpoint(5000 + QUEUE_MAX as u64)));
+    keeper.save(
+        at,
+        Arc::new(checkpoint(5000 + QUEUE_MAX as u64)),
+        Vec::new(),
+    );
     let limit = Duration::from_secs(60);
     let KeeperNews::Failed(cause) = news.recv_timeout(limit).unwrap() else {
         panic!("a full disk is told first");
@@ -36,7 +40,7 @@ fn a_full_disk_is_told_once_and_all_is_there_when_it_works_again() {
     keeper.finish(false).unwrap();
     let recovered = read(folder.path(), None).unwrap();
     assert_eq!(recovered.committed.0, 5000 + QUEUE_MAX as u64);
-    assert!(recovered.checkpoint.is_some());
+    assert!(recovered.saved.is_some());
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::fs;
 use super::*;
 use crate::disk::LocalDisk;
 use crate::folder::Folder;
-use crate::testing::{checkpoint, command, commit, digest, manifest, mark, pause};
+use crate::testing::{command, commit, digest, manifest, mark, pause, saved};
 use crate::writer::Writer;
 
 fn begin(path: &Path) -> Writer {
@@ -26,7 +26,7 @@ fn write(path: &Path, iterations: u64) {
         writer.append(&[commit(iteration)]).unwrap();
         now.commits += 1;
         if iteration == 10 || iteration == 20 {
-            writer.save(now, &checkpoint(iteration)).unwrap();
+            writer.save(&saved(now, iteration)).unwrap();
         }
     }
     writer.finish(false).unwrap();
@@ -42,8 +42,8 @@ fn journal(iterations: u64) -> (tempfile::TempDir, PathBuf) {
 /// Asks that a journal goes on from an iteration and ends with another.
 fn check(read: &Recovered, from: u64, to: u64) {
     assert_eq!(read.committed, Iteration(to));
-    let expected = (from > 0).then(|| checkpoint(from));
-    assert_eq!(read.checkpoint, expected);
+    let expected = (from > 0).then(|| saved(mark(1 + from, from / 3), from));
+    assert_eq!(read.saved, expected);
     let digests: Vec<_> = (from + 1..=to).map(digest).collect();
     assert_eq!(read.redo.digests, digests);
     let commands: Vec<Record> = (from + 1..=to)
@@ -175,7 +175,7 @@ fn what_was_forgotten_is_not_needed() {
         writer.append(&[commit(iteration)]).unwrap();
         if iteration % 10 == 0 {
             writer
-                .save(mark(1 + iteration, 0), &checkpoint(iteration))
+                .save(&saved(mark(1 + iteration, 0), iteration))
                 .unwrap();
         }
     }

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use super::*;
 use crate::disk::LocalDisk;
 use crate::reader::read;
-use crate::testing::{SmallDisk, checkpoint, commit, digest, manifest, mark, pause};
+use crate::testing::{SmallDisk, commit, digest, manifest, mark, pause, saved};
 
 #[test]
 fn a_disk_that_is_full_at_any_moment_costs_nothing_once_there_is_room() {
@@ -48,8 +48,8 @@ fn fill(disk: &SmallDisk, path: &Path) -> usize {
     for iteration in 1..=14 {
         retry(&mut || writer.append(&[commit(iteration)]).is_ok());
         if iteration % 6 == 0 {
-            let saved = checkpoint(iteration);
-            retry(&mut || writer.save(mark(1 + iteration, 0), &saved).is_ok());
+            let saved = saved(mark(1 + iteration, 0), iteration);
+            retry(&mut || writer.save(&saved).is_ok());
         }
     }
     retry(&mut || writer.sync().is_ok());
@@ -97,7 +97,7 @@ fn a_journal_keeps_to_its_limit() {
         writer.append(&[commit(iteration)]).unwrap();
         if iteration % 10 == 9 {
             let at = mark(1 + iteration, 0);
-            writer.save(at, &checkpoint(iteration)).unwrap();
+            writer.save(&saved(at, iteration)).unwrap();
         }
     }
     let path = writer.folder.path().to_owned();
