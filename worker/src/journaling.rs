@@ -3,13 +3,17 @@
 //! Nothing is put down while iterations are done again: it is there already.
 
 use std::collections::{BTreeSet, VecDeque};
+use std::io;
 use std::sync::Arc;
 
-use journal::{Commit, Keeper, Mark, Record};
-use lockstep::{Aim, Checkpoint, StepReport};
+use journal::{Commit, Keeper, KeeperNews, Mark, Record};
+use lockstep::{Aim, Checkpoint, PrimaryInput, StepReport};
 use protocol::action::Spawn;
 use protocol::primary_to_secondary::Step;
-use protocol::{ModelId, ScheduledCommand, Sequence};
+use protocol::{Action, ModelId, ScheduledCommand, Sequence};
+
+use crate::beginning::JournalPlan;
+use crate::secondary::InputSender;
 
 /// What the driver of a primary must remember besides its rules.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -61,11 +65,26 @@ pub struct Journaling {
     /// The step under way, if a checkpoint is made of it.
     asked: Option<Sequence>,
     expected: VecDeque<Expected>,
+    memory: DriverMemory,
 }
 
 impl Journaling {
+    /// Starts to write; failures of the disk go to `inputs`.
+    ///
+    /// # Errors
+    /// When the thread that writes cannot be started.
+    pub fn start(plan: JournalPlan, inputs: InputSender<PrimaryInput>) -> io::Result<Self> {
+        let keeper = Keeper::start(plan.writer, move |news| {
+            inputs.send(match news {
+                KeeperNews::Failed(cause) => PrimaryInput::StorageFailed(cause),
+                KeeperNews::Works => PrimaryInput::StorageWorks,
+            });
+        })?;
+        Ok(Self::new(keeper, plan.end, plan.is_redoing, plan.driver))
+    }
+
     /// Begins where a journal ends; with `is_redoing`, what follows is there up to there.
-    pub fn new(keeper: Keeper, end: Mark, is_redoing: bool) -> Self {
+    pub fn new(keeper: Keeper, end: Mark, is_redoing: bool, memory: DriverMemory) -> Self {
         Self {
             keeper,
             mark: end,
@@ -73,12 +92,32 @@ impl Journaling {
             aim: None,
             asked: None,
             expected: VecDeque::new(),
+            memory,
         }
     }
 
     /// Notes a step that is published.
     pub fn on_step(&mut self, step: &Step) {
         self.asked = step.checkpoint.then_some(step.sequence);
+        if step.anew {
+            self.memory = DriverMemory::default();
+        }
+        for stamped in &step.actions {
+            match &stamped.action {
+                Action::Spawn(spawn) => self.memory.spawned.push(Arc::new((**spawn).clone())),
+                Action::Remove { model } => {
+                    self.memory.gone.insert(*model);
+                }
+                Action::SetPose { .. }
+                | Action::Wrench { .. }
+                | Action::SetJoint { .. }
+                | Action::SetCollisions { .. }
+                | Action::Attach { .. }
+                | Action::Detach { .. }
+                | Action::SetStepSize(_)
+                | Action::SetSeed(_) => {}
+            }
+        }
     }
 
     /// Puts down a command that is part of a step.
@@ -90,8 +129,8 @@ impl Journaling {
         }
     }
 
-    /// Puts down that a step is done; `driver` is what the driver must remember of it.
-    pub fn on_step_done(&mut self, report: &StepReport, driver: &DriverMemory) {
+    /// Puts down that a step is done.
+    pub fn on_step_done(&mut self, report: &StepReport) {
         let is_asked = self.asked.take() == Some(report.sequence);
         if self.is_redoing {
             return;
@@ -110,7 +149,7 @@ impl Journaling {
             self.expected.push_back(Expected {
                 sequence: report.sequence,
                 mark: self.mark,
-                driver: driver.clone(),
+                driver: self.memory.clone(),
             });
         }
     }
