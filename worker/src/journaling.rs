@@ -78,6 +78,7 @@ impl Journaling {
             inputs.send(match news {
                 KeeperNews::Failed(cause) => PrimaryInput::StorageFailed(cause),
                 KeeperNews::Works => PrimaryInput::StorageWorks,
+                KeeperNews::Saved(sequence) => PrimaryInput::CheckpointStored(sequence),
             });
         })?;
         Ok(Self::new(keeper, plan.end, plan.is_redoing, plan.driver))

@@ -296,7 +296,7 @@ fn settings_of(
         on_peer_loss: run.on_peer_loss,
         checkpoint_every: run.checkpoint_every,
         stand_bys: run.stand_bys,
-        is_journaled: false,
+        is_journaled: run.journal.journal.is_some() || run.journal.resume.is_some(),
         build: identity::build(),
     }
 }

@@ -12,6 +12,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use lockstep::Checkpoint;
+use protocol::Sequence;
 
 use crate::checkpoint_file::Saved;
 use crate::reader::chain;
@@ -36,6 +37,8 @@ pub enum KeeperNews {
     Failed(String),
     /// All is written again.
     Works,
+    /// The checkpoint of this step is safe.
+    Saved(Sequence),
 }
 
 /// Writes a journal on a thread of its own.
@@ -182,6 +185,7 @@ impl Work {
                 Job::Save(saved) => {
                     self.flush()?;
                     self.until_it_works(|writer| writer.save(&saved))?;
+                    (self.tell)(KeeperNews::Saved(saved.checkpoint.sequence));
                 }
             }
             if self.batch.len() < BATCH_MAX {

@@ -308,6 +308,7 @@ impl Primary {
             }
             PrimaryInput::StorageFailed(cause) => self.on_storage_failed(cause, now, out),
             PrimaryInput::StorageWorks => self.on_storage_works(now, out),
+            PrimaryInput::CheckpointStored(sequence) => self.on_checkpoint_stored(sequence, out),
             PrimaryInput::DeadlinePassed { inbox_is_empty } => {
                 self.on_deadline_passed(inbox_is_empty, now, out);
             }

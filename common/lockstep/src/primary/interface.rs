@@ -126,6 +126,8 @@ pub enum PrimaryInput {
     StorageFailed(String),
     /// What is done can be written down again.
     StorageWorks,
+    /// The checkpoint of this step is safe.
+    CheckpointStored(Sequence),
     /// The time given by [`Primary::deadline`](super::Primary::deadline) has come.
     DeadlinePassed {
         /// Whether nothing waits to be read: only then silence is silence.
