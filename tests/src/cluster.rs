@@ -265,6 +265,7 @@ impl Cluster {
                 PrimaryOutput::Finished(reason) => self.finished = Some(reason),
                 PrimaryOutput::Observe(_)
                 | PrimaryOutput::Checkpointed(_)
+                | PrimaryOutput::Redone
                 | PrimaryOutput::Report { .. }
                 | PrimaryOutput::Stamped(_) => {}
             }

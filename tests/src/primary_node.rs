@@ -340,7 +340,7 @@ impl PrimaryNode {
             PrimaryOutput::Checkpointed(checkpoint) => {
                 format!("checkpoint after step {}", checkpoint.sequence)
             }
-            PrimaryOutput::Stamped(_) => return,
+            PrimaryOutput::Stamped(_) | PrimaryOutput::Redone => return,
             PrimaryOutput::Report { request, .. } => format!("report for {request}"),
             PrimaryOutput::Observe(message) => match observed(&message) {
                 Some(line) => line,

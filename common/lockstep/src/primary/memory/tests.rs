@@ -63,7 +63,7 @@ fn settings() -> Settings {
         on_peer_loss: PeerLossPolicy::Stop,
         checkpoint_every: CHECKPOINT_EVERY,
         stand_bys: 0,
-        is_journaled: false,
+        is_journaled: true,
         build: Build {
             version: "1".to_owned(),
             target: "t".to_owned(),
