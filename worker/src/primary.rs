@@ -17,6 +17,7 @@ use serde::Serialize;
 use transport::{Arrival, Destination, Link};
 
 use crate::clock::{SessionClock, wall_clock_us};
+use crate::diagnosis;
 use crate::history::RunHistory;
 use crate::meter::Meter;
 use crate::proof_files::ProofFiles;
@@ -231,6 +232,11 @@ impl<L: Link> PrimaryDriver<L> {
                 }
             }
             PrimaryOutput::StepDone(report) => self.on_step_done(&report),
+            PrimaryOutput::Diagnose { peer, pid, host } => {
+                let process = diagnosis::of(pid, &host);
+                self.inputs.send(PrimaryInput::Diagnosed { peer, process });
+            }
+            PrimaryOutput::Diverged(report) => self.proof.divergence.write(&report),
             PrimaryOutput::Checkpointed(_) => {}
             PrimaryOutput::Finished(reason) => {
                 self.publish_reports();

@@ -8,12 +8,14 @@ mod anew;
 mod batch;
 mod changing;
 mod distribution;
+mod diverging;
 mod figures;
 mod gathering;
 mod grants;
 mod interface;
 mod known;
 mod moving;
+mod patience;
 mod requests;
 mod services;
 mod stepping;
@@ -44,6 +46,8 @@ use crate::pace::Pace;
 use crate::plan::Plan;
 use crate::register::Register;
 use crate::roster::Roster;
+
+pub use patience::{PatienceSettings, ProcessReport, Watch};
 
 pub use interface::{
     CHECKPOINT_EVERY, CellTiming, PeerLossPolicy, PeerTiming, PrimaryInput, PrimaryOutput,
@@ -261,6 +265,9 @@ impl Primary {
             PrimaryInput::Subscribed(routing) => self.on_subscribed(routing, now, out),
             PrimaryInput::Unsubscribed(routing) => self.on_unsubscribed(&routing, now),
             PrimaryInput::Observed(change) => self.on_observed(change),
+            PrimaryInput::Diagnosed { peer, process } => {
+                self.on_diagnosed(&peer, &process, now, out);
+            }
             PrimaryInput::Interrupted(signal) => self.on_interrupted(&signal, now, out),
             PrimaryInput::Failed(cause) => {
                 self.begin_stopping(StopReason::new(Outcome::Failed, cause), now, out);
@@ -323,6 +330,7 @@ impl Primary {
             SecondaryToPrimary::CellCheckpoint(_)
             | SecondaryToPrimary::SceneCheckpoint(_)
             | SecondaryToPrimary::CaughtUp(_) => self.refused.malformed += 1,
+            SecondaryToPrimary::Diverged(report) => self.on_diverged(&sender, *report, now, out),
             SecondaryToPrimary::Leave(reason) => self.on_leave(&sender, &reason, now, out),
         }
     }
@@ -338,6 +346,7 @@ impl Primary {
             | SecondaryToPrimary::CellCheckpoint(_)
             | SecondaryToPrimary::SceneCheckpoint(_)
             | SecondaryToPrimary::CaughtUp(_)
+            | SecondaryToPrimary::Diverged(_)
             | SecondaryToPrimary::Leave(_) => member.routing == *from,
         })
     }
@@ -407,6 +416,10 @@ impl Primary {
         now: SessionTime,
         out: &mut Vec<PrimaryOutput>,
     ) {
+        // While messages wait to be read, a heartbeat may be among them.
+        if inbox_is_empty && !matches!(self.phase, Phase::Stopping(_) | Phase::Finished) {
+            self.look_at_silent(now, out);
+        }
         if !matches!(self.phase, Phase::Stopping(_) | Phase::Finished)
             && let Some((name, reason)) = self.lost_peer(inbox_is_empty, now)
         {

@@ -10,14 +10,13 @@ use protocol::secondary_to_primary::SystemRequest;
 use protocol::{PeerName, SessionTime, StopReason, TopicMessage};
 
 use super::batch::Granted;
+use super::patience::Patience;
 use super::{CellTiming, Goal, PeerTiming, Phase, Primary, PrimaryOutput};
 use crate::placement::first_placement;
 
 /// After how long an unacknowledged step is sent again, to the silent secondary alone; doubled
 /// each time.
 const FIRST_RESEND: Duration = Duration::from_millis(200);
-/// After how long a step that waits is first reported; doubled each time.
-const FIRST_WARNING: Duration = Duration::from_secs(1);
 
 /// What a step is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,18 +53,13 @@ pub(super) struct Round {
     pub(super) requests: Vec<SystemRequest>,
     pub(super) messages: Vec<TopicMessage>,
     resend_after: Duration,
-    warn_after: Duration,
-    give_up_after: Duration,
+    pub(super) patience: Patience,
 }
 
 impl Round {
     /// Returns when something is to be done about the silent ones.
     pub(super) fn deadline(&self) -> SessionTime {
-        self.published_at
-            + self
-                .resend_after
-                .min(self.warn_after)
-                .min(self.give_up_after)
+        self.published_at + self.resend_after.min(self.patience.next())
     }
 
     /// Returns the secondaries whose ack is not there yet.
@@ -195,8 +189,7 @@ impl Primary {
             requests: Vec::new(),
             messages: Vec::new(),
             resend_after: FIRST_RESEND,
-            warn_after: FIRST_WARNING,
-            give_up_after: self.settings.step_timeout,
+            patience: Patience::new(self.settings.patience, self.settings.step_timeout),
         }));
     }
 
@@ -221,30 +214,23 @@ impl Primary {
         };
         let waited = now.since(round.published_at);
         let missing: Vec<PeerName> = round.missing().cloned().collect();
-        let names = missing
-            .iter()
-            .map(PeerName::as_str)
-            .collect::<Vec<_>>()
-            .join(", ");
         let iteration = round.step.iteration;
-        if waited >= round.give_up_after {
-            let seconds = round.give_up_after.as_secs_f64();
+        let resends = waited >= round.resend_after;
+        if resends {
+            round.resend_after *= 2;
+        }
+        let given_up = self.out_of_patience(now);
+        if !given_up.is_empty() {
+            let seconds = self.settings.step_timeout.as_secs_f64();
+            let names: Vec<&str> = given_up.iter().map(PeerName::as_str).collect();
+            let names = names.join(", ");
             let cause = format!("{names} did not acknowledge iteration {iteration} in {seconds} s");
             return self.begin_stopping(StopReason::new(Outcome::PeerLost, cause), now, out);
         }
-        let mut is_reported = None;
-        if waited >= round.warn_after {
-            is_reported = Some(round.warn_after.as_secs_f64());
-            round.warn_after *= 2;
-        }
-        if waited >= round.resend_after {
-            round.resend_after *= 2;
+        if resends {
             self.send_again(&missing, out);
         }
-        if let Some(seconds) = is_reported {
-            let text = format!("iteration {iteration} has waited {seconds} s for {names}");
-            self.event(Severity::Warning, "step", text, out);
-        }
+        self.lose_patience(now, out);
     }
 
     /// Sends the step under way, with its snapshots, to those who have not answered.
