@@ -319,7 +319,8 @@ impl Cluster {
             return;
         }
         let effects = self.secondaries[index].handle(input, self.now, &mut |_, _| {});
-        for mut message in effects.messages {
+        let checkpoint = self.secondaries[index].take_checkpoint();
+        for mut message in effects.messages.into_iter().chain(checkpoint) {
             let engine = &self.secondaries[index];
             if let SecondaryToPrimary::StepAck(ack) = &mut message {
                 for cell in &mut ack.cells {
@@ -422,6 +423,7 @@ pub fn settings(secondaries: u32, iterations: u64) -> Settings {
         on_peer_loss: PeerLossPolicy::Stop,
         checkpoint_every: lockstep::CHECKPOINT_EVERY,
         stand_bys: 0,
+        is_journaled: false,
         build: identity::build(),
     }
 }

@@ -396,7 +396,7 @@ impl<L: Link> PrimaryDriver<L> {
             self.status.observe(PrimaryToObservers::Clock(Clock {
                 iteration: self.primary.iteration(),
                 sim_time: self.primary.sim_time(),
-                paused: self.primary.run_state() == RunState::Paused,
+                paused: report::is_paused(&self.primary),
             }));
         }
         if watched.has(Figures::Poses) {

@@ -3,8 +3,8 @@
 use protocol::exit::Outcome;
 use protocol::primary_to_observers::Severity;
 use protocol::report::divergence::{DivergenceReport, FoundBy, NamedState, StepResult};
-use protocol::secondary_to_primary::StepAck;
-use protocol::{DigestBuilder, PeerName, PerformerState, SessionTime, StopReason};
+use protocol::secondary_to_primary::{CellDigests, StepAck};
+use protocol::{CellId, DigestBuilder, PeerName, PerformerState, SessionTime, StopReason};
 
 use super::{Phase, Primary, PrimaryOutput};
 
@@ -79,6 +79,72 @@ impl Primary {
             });
         }
         None
+    }
+
+    /// Compares what was done again with what was acknowledged, and returns the first difference.
+    pub(super) fn divergence_of(
+        &self,
+        peer: &PeerName,
+        digests: &[CellDigests],
+        ack: &StepAck,
+    ) -> Option<DivergenceReport> {
+        let steps = digests.iter();
+        let all = steps.flat_map(|step| step.cells.iter().map(|cell| (step.sequence, *cell)));
+        for (sequence, (cell, digest)) in all {
+            let Some((iteration, expected)) = self.past.digest(sequence, cell) else {
+                continue;
+            };
+            if expected == digest {
+                continue;
+            }
+            let is_last = sequence == self.past.until();
+            let known = self.owned(cell).iter().map(|id| self.performer(*id).1);
+            let acknowledged = StepResult {
+                label: "as it was acknowledged".to_owned(),
+                digest: Some(expected),
+                states: known
+                    .filter(|_| is_last)
+                    .map(|state| self.named(state))
+                    .collect(),
+            };
+            let again = StepResult {
+                label: format!("done again by {peer}"),
+                digest: Some(digest),
+                states: Vec::new(),
+            };
+            let at_end = StepResult {
+                label: format!("done again by {peer}, after step {}", ack.sequence),
+                digest: None,
+                states: self.states_in(cell, ack),
+            };
+            return Some(DivergenceReport {
+                iteration,
+                sequence,
+                peer: peer.clone(),
+                cell: self.plan.cell(cell).name.clone(),
+                performer: None,
+                field: None,
+                difference: format!("{expected} was acknowledged, {digest} came of it again"),
+                found_by: FoundBy::Recovery,
+                results: vec![acknowledged, again, at_end],
+            });
+        }
+        None
+    }
+
+    /// Returns the states of a cell's performers that an answer holds.
+    fn states_in(&self, cell: CellId, ack: &StepAck) -> Vec<NamedState> {
+        let Ok(mut states) = ack.states.states() else {
+            return Vec::new();
+        };
+        for one in &ack.cells {
+            let own = states.by_ref().take(one.performer_count as usize);
+            let own: Vec<PerformerState> = own.collect();
+            if one.cell == cell {
+                return own.iter().map(|state| self.named(state)).collect();
+            }
+        }
+        Vec::new()
     }
 
     /// Returns a performer's state with its name.

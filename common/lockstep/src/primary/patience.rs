@@ -98,6 +98,17 @@ impl Patience {
         }
     }
 
+    /// Puts off whatever is due before then.
+    pub(super) fn postpone(&mut self, later: Duration) {
+        for after in [
+            &mut self.warn_after,
+            &mut self.diagnose_after,
+            &mut self.give_up_after,
+        ] {
+            *after = (*after).max(later);
+        }
+    }
+
     /// Returns after how long something is due.
     pub(super) fn next(&self) -> Duration {
         let stages = self.warn_after.min(self.diagnose_after);
@@ -107,12 +118,16 @@ impl Patience {
 
 impl Primary {
     /// A step has waited for some: they are named, and examined, as is due.
-    pub(super) fn lose_patience(&mut self, now: SessionTime, out: &mut Vec<PrimaryOutput>) {
+    pub(super) fn lose_patience(
+        &mut self,
+        missing: &[PeerName],
+        now: SessionTime,
+        out: &mut Vec<PrimaryOutput>,
+    ) {
         let Phase::Stepping(round) = &mut self.phase else {
             return;
         };
         let waited = now.since(round.published_at);
-        let missing: Vec<PeerName> = round.missing().cloned().collect();
         let iteration = round.step.iteration;
         let patience = &mut round.patience;
         let warned = (waited >= patience.warn_after).then_some(patience.warn_after);
@@ -131,7 +146,7 @@ impl Primary {
                 blockers.join(", ")
             );
             self.event(Severity::Warning, "step", text, out);
-            for name in &missing {
+            for name in missing {
                 if let Some(member) = self.roster.get_mut(name) {
                     let noted = (member.heard_at, member.heartbeat.cpu_time_us);
                     member.watch.cpu_noted.get_or_insert(noted);
@@ -139,14 +154,18 @@ impl Primary {
             }
         }
         if is_examined {
-            for name in &missing {
+            for name in missing {
                 self.look_at(name, now, out);
             }
         }
     }
 
     /// Returns those who have not answered in time and are not waited for any longer.
-    pub(super) fn out_of_patience(&mut self, now: SessionTime) -> Vec<PeerName> {
+    pub(super) fn out_of_patience(
+        &mut self,
+        missing: &[PeerName],
+        now: SessionTime,
+    ) -> Vec<PeerName> {
         let Phase::Stepping(round) = &mut self.phase else {
             return Vec::new();
         };
@@ -154,16 +173,14 @@ impl Primary {
         if waited < round.patience.give_up_after {
             return Vec::new();
         }
-        let missing: Vec<PeerName> = round.missing().cloned().collect();
         let is_held = |name: &PeerName| {
             let member = self.roster.get(name);
             member.is_some_and(|member| member.watch.is_held())
         };
-        if missing.iter().any(is_held) {
-            // Whoever goes on gets as much time as at first.
-            round.patience.give_up_after = waited + self.settings.step_timeout;
-        }
-        missing.into_iter().filter(|name| !is_held(name)).collect()
+        // Whoever goes on gets as much time as at first.
+        round.patience.give_up_after = waited + self.settings.step_timeout;
+        let given_up = missing.iter().filter(|name| !is_held(name));
+        given_up.cloned().collect()
     }
 
     /// Returns when a process is to be looked at for its silence.
