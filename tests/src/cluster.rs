@@ -210,6 +210,7 @@ impl Cluster {
     /// Stops a secondary dead, as `kill -9` does.
     pub fn crash(&mut self, index: usize) {
         self.crashed.insert(index);
+        self.barrier.forget(&self.names[index]);
         let at = self.now + Duration::from_micros(50);
         self.push(at, Delivery::Unsubscribed { index });
     }
@@ -273,7 +274,9 @@ impl Cluster {
     }
 
     fn on_done(&mut self, report: &StepReport) {
-        let engines = self.names.iter().zip(&self.secondaries);
+        let engines = self.names.iter().zip(&self.secondaries).enumerate();
+        let engines = engines.filter(|(index, _)| !self.crashed.contains(index));
+        let engines = engines.map(|(_, engine)| engine);
         let hosts = engines.filter_map(|(name, engine)| Some((name, engine.host()?)));
         self.witness.on_done(&self.primary, report, hosts);
         let cells = self.open_cells();

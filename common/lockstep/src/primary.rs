@@ -17,10 +17,12 @@ mod interface;
 mod jobs;
 mod joining;
 mod known;
+mod memory;
 mod moving;
 mod past;
 mod patience;
 mod recovery;
+mod redo;
 mod requests;
 mod services;
 mod stepping;
@@ -44,8 +46,10 @@ use protocol::{
     SessionTime, SimTime, StopReason,
 };
 use sdf::{NoFiles, Resolver, World};
+use serde::{Deserialize, Serialize};
 
 use crate::balance::{Balance, BalanceSettings};
+use crate::checkpoint::Checkpoint;
 use crate::membership::Membership;
 use crate::pace::Pace;
 use crate::plan::Plan;
@@ -58,6 +62,8 @@ pub use interface::{
     CHECKPOINT_EVERY, CellTiming, PeerLossPolicy, PeerTiming, PrimaryInput, PrimaryOutput,
     Settings, StepReport,
 };
+pub use memory::ResumeError;
+pub use redo::{Aim, Redo};
 
 use changing::Pending;
 use checkpoints::Checkpoints;
@@ -129,6 +135,10 @@ pub struct Primary {
     waiters: Vec<Waiter>,
     refused: RefusedCounts,
     events: EventCounts,
+    /// What cells are made from whose host is not known yet, in a run that was taken up again.
+    resumed: Option<Box<Checkpoint>>,
+    /// Iterations that were complete before and are done again.
+    redo: Option<redo::Redoing>,
 }
 
 #[derive(Debug)]
@@ -149,7 +159,7 @@ enum Phase {
 }
 
 /// What the steps aim at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Goal {
     /// Time stands still.
     Paused,
@@ -170,7 +180,7 @@ struct Waiter {
 }
 
 /// What a client waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Until {
     /// This iteration is complete.
     Iteration(Iteration),
@@ -241,6 +251,8 @@ impl Primary {
             waiters: Vec::new(),
             refused: RefusedCounts::default(),
             events: EventCounts::default(),
+            resumed: None,
+            redo: None,
             settings,
             plan_at_start: plan.clone(),
             plan,

@@ -191,6 +191,7 @@ impl Primary {
             iteration: self.iteration,
             paused,
             digest: self.digest,
+            schedule_left: self.wishes.schedule_left(),
             duration: now.since(round.published_at),
             rearranged: !round.step.affinities.is_empty() || !round.step.hand_offs.is_empty(),
             peers: round.take_timings(),
@@ -198,6 +199,9 @@ impl Primary {
         }));
         self.complete_wishes(&mut round, out);
         self.keep(round.step);
+        if purpose == Purpose::Advance && !self.check_redone(now, out) {
+            return;
+        }
         match purpose {
             // Levels, ghosts and groups follow from what the cells of the start hold.
             Purpose::Build if self.goal == Goal::Paused => {
@@ -222,8 +226,8 @@ impl Primary {
         }
         self.complete_moves(out);
         self.answer_waiters(out);
-        self.begin_calls_of_systems(now, out);
         self.remember_for_checkpoint(out);
+        self.begin_calls_of_systems(now, out);
         self.continue_stepping(now, out);
     }
 
