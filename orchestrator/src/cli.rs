@@ -3,6 +3,7 @@
 mod config;
 mod control;
 mod environment;
+mod faults;
 mod logs;
 mod topic;
 mod view;
@@ -17,6 +18,7 @@ use lockstep::limits::{AUTO_LEVELS_MAX, INTERACTION_MARGIN_MAX, MINIMUM_STAY_MAX
 pub use config::{ConfigAction, ConfigArguments, ConfigFormat};
 pub use control::CtlArguments;
 pub use environment::{command, parse, variables};
+pub use faults::{FaultArguments, PeerLossPolicy};
 pub use logs::LogArguments;
 pub use topic::{
     Addressed, EchoFormat, ServiceAction, ServiceArguments, TopicAction, TopicArguments,
@@ -120,9 +122,9 @@ pub struct RunArguments {
     /// Name of the run [default: the world's file name and a number]
     #[arg(long, value_name = "RUN", env = "PHALANX_NAME")]
     pub name: Option<String>,
-    /// What happens when a peer is lost [default: stop]
-    #[arg(long, value_name = "POLICY", env = "PHALANX_ON_PEER_LOSS")]
-    pub on_peer_loss: Option<PeerLossPolicy>,
+    /// What happens when something goes wrong.
+    #[command(flatten)]
+    pub faults: FaultArguments,
     /// Write one line with the digest of every iteration to this file
     #[arg(long, value_name = "FILE", env = "PHALANX_DIGESTS")]
     pub digests: Option<PathBuf>,
@@ -189,14 +191,6 @@ pub struct RunArguments {
     /// How it is shown.
     #[command(flatten)]
     pub view: ViewArguments,
-}
-
-/// What happens when a peer is lost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum PeerLossPolicy {
-    /// Everyone is told why, and the run ends.
-    #[default]
-    Stop,
 }
 
 /// When a level's models are loaded.

@@ -3,10 +3,12 @@
 //!
 //! Nothing here knows how a simulation works: a worker is a program with a command line.
 
+pub mod death;
 pub mod process;
 pub mod programs;
 pub mod supervisor;
 mod surroundings;
+mod upkeep;
 pub mod world_programs;
 
 use std::collections::BTreeMap;
@@ -16,8 +18,8 @@ use std::path::{Path, PathBuf};
 use protocol::Role;
 use transport::Endpoints;
 
-use crate::cli::LevelsLoad;
-use crate::config::{LevelsConfig, LogsConfig, NetworkConfig, ProcessesConfig};
+use crate::cli::{LevelsLoad, PeerLossPolicy};
+use crate::config::{LevelsConfig, LogsConfig, NetworkConfig, ProcessesConfig, RecoveryConfig};
 
 /// The variable that names the worker program.
 pub const WORKER_VARIABLE: &str = "PHALANX_WORKER";
@@ -57,6 +59,8 @@ pub struct LaunchPlan {
     pub verify: bool,
     /// Whether cells move for the sake of load.
     pub balance: bool,
+    /// What happens when a process is lost.
+    pub recovery: RecoveryConfig,
     /// What decides which cell every performer is in.
     pub levels: LevelsConfig,
     /// How long peers are waited for.
@@ -132,9 +136,13 @@ impl LaunchPlan {
                 self.secondaries.to_string(),
             );
             self.push_network(&mut arguments);
+            self.push_recovery(&mut arguments);
         }
         flag(&mut arguments, "--bind", self.endpoint.to_string());
         flag(&mut arguments, "--summary", &self.summary);
+        if let Some(folder) = self.summary.parent() {
+            flag(&mut arguments, "--divergence-reports", folder);
+        }
         flag(&mut arguments, "--seed", self.seed.to_string());
         if let Some(iterations) = self.iterations {
             flag(&mut arguments, "--iterations", iterations.to_string());
@@ -214,6 +222,24 @@ impl LaunchPlan {
         );
         flag(arguments, "--peer-timeout", seconds(network.peer_timeout));
         flag(arguments, "--step-timeout", seconds(network.step_timeout));
+        flag(arguments, "--warn-after", seconds(network.warn_after));
+        let examined = seconds(network.diagnose_after);
+        flag(arguments, "--diagnose-after", examined);
+        if network.wait_for_debugger {
+            arguments.push("--wait-for-debugger".into());
+        }
+    }
+
+    fn push_recovery(&self, arguments: &mut Vec<OsString>) {
+        let recovery = &self.recovery;
+        let policy = match recovery.on_peer_loss {
+            PeerLossPolicy::Stop => "stop",
+            PeerLossPolicy::Recover => "recover",
+        };
+        flag(arguments, "--on-peer-loss", policy);
+        let every = recovery.checkpoint_every.to_string();
+        flag(arguments, "--checkpoint-every", every);
+        flag(arguments, "--stand-bys", recovery.stand_bys.to_string());
     }
 
     fn secondary_command(&self, number: u32) -> WorkerCommand {
@@ -300,6 +326,7 @@ mod tests {
             threads: 2,
             verify: true,
             balance: false,
+            recovery: RecoveryConfig::default(),
             levels: LevelsConfig {
                 auto_levels: Some(8),
                 ..LevelsConfig::default()
@@ -330,8 +357,9 @@ mod tests {
         assert_eq!(
             line(&commands[0]),
             "--network-role=primary --network-secondaries=2 --heartbeat-interval-ms=100 \
-             --heartbeat-timeout-ms=2000 --peer-timeout=30 --step-timeout=30 --bind=ipc:///run/a \
-             --summary=/run/a/summary.json --seed=7 --iterations=5 --real-time-factor=0 \
+             --heartbeat-timeout-ms=2000 --peer-timeout=30 --step-timeout=30 --warn-after=1 \
+             --diagnose-after=5 --on-peer-loss=recover --checkpoint-every=1000 --stand-bys=16 \
+             --bind=ipc:///run/a --summary=/run/a/summary.json --divergence-reports=/run/a --seed=7 --iterations=5 --real-time-factor=0 \
              --digests=d.txt --states=s.bin --commands=in.jsonl --record-commands=out.jsonl \
              --messages=m.txt --paused --threads=2 --balance=off --verify --auto-levels=8 \
              --levels-load=buffer --minimum-stay=0.05 --interaction-margin=0.02 --lifeline \

@@ -11,8 +11,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
 use lockstep::{
-    LoadRule, PeerLossPolicy, Primary, PrimaryInput, PrimaryOutput, Rules, SecondaryInput,
-    SecondarySettings, Settings, StepReport,
+    LoadRule, PatienceSettings, PeerLossPolicy, Primary, PrimaryInput, PrimaryOutput, Rules,
+    SecondaryInput, SecondarySettings, Settings, StepReport,
 };
 use protocol::report::RunState;
 use protocol::{
@@ -266,6 +266,8 @@ impl Cluster {
                 PrimaryOutput::Observe(_)
                 | PrimaryOutput::Checkpointed(_)
                 | PrimaryOutput::Redone
+                | PrimaryOutput::Diagnose { .. }
+                | PrimaryOutput::Diverged(_)
                 | PrimaryOutput::Report { .. }
                 | PrimaryOutput::Stamped(_) => {}
             }
@@ -412,6 +414,7 @@ pub fn settings(secondaries: u32, iterations: u64) -> Settings {
         heartbeat_timeout: None,
         peer_timeout: Duration::from_secs(10),
         step_timeout: Duration::from_secs(10),
+        patience: PatienceSettings::default(),
         rules: Rules {
             load: LoadRule::Buffer,
             interaction_margin: 0.02,

@@ -1,6 +1,7 @@
 //! The command line of `worker`, and what it asks for once it is checked.
 
 mod journal;
+mod patience;
 mod values;
 
 use std::num::NonZeroUsize;
@@ -15,6 +16,7 @@ use transport::Endpoints;
 use worker::cpus::Cpus;
 
 pub(crate) use journal::JournalArguments;
+use patience::PatienceArguments;
 use values::{
     level_count, load_rule, loss_policy, margin, milliseconds, on_or_off, real_time_factor,
     seconds, stay,
@@ -119,6 +121,8 @@ pub(crate) struct Cli {
     /// How long a step may go unacknowledged
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = seconds)]
     step_timeout: Duration,
+    #[command(flatten)]
+    patience: PatienceArguments,
     /// What happens when a secondary is lost: `stop` ends the run, `recover` restores its cells on
     /// the others
     #[arg(long, value_name = "stop|recover", default_value = "stop", value_parser = loss_policy)]
@@ -228,6 +232,8 @@ pub(crate) struct Run {
     pub heartbeat_timeout: Duration,
     /// How long a step may go unacknowledged.
     pub step_timeout: Duration,
+    /// What is said and done on the way to that.
+    pub patience: PatienceArguments,
     /// What happens when a secondary is lost.
     pub on_peer_loss: PeerLossPolicy,
     /// Iterations from one checkpoint to the next.
@@ -349,6 +355,7 @@ impl Cli {
             heartbeat_interval: Duration::from_millis(self.heartbeat_interval_ms),
             heartbeat_timeout: Duration::from_millis(self.heartbeat_timeout_ms),
             step_timeout: self.step_timeout,
+            patience: self.patience,
             on_peer_loss: self.on_peer_loss,
             checkpoint_every: self.checkpoint_every,
             stand_bys: self.stand_bys,

@@ -20,6 +20,7 @@ use transport::{Arrival, Destination, Link};
 
 use crate::beginning::JournalPlan;
 use crate::clock::{SessionClock, wall_clock_us};
+use crate::diagnosis;
 use crate::history::RunHistory;
 use crate::journaling::Journaling;
 use crate::meter::Meter;
@@ -272,6 +273,11 @@ impl<L: Link> PrimaryDriver<L> {
                     journal.on_redone();
                 }
             }
+            PrimaryOutput::Diagnose { peer, pid, host } => {
+                let process = diagnosis::of(pid, &host);
+                self.inputs.send(PrimaryInput::Diagnosed { peer, process });
+            }
+            PrimaryOutput::Diverged(report) => self.proof.divergence.write(&report),
             PrimaryOutput::Finished(reason) => {
                 self.publish_reports();
                 self.finished = Some(reason);
@@ -446,7 +452,7 @@ impl<L: Link> PrimaryDriver<L> {
             self.status.observe(PrimaryToObservers::Clock(Clock {
                 iteration: self.primary.iteration(),
                 sim_time: self.primary.sim_time(),
-                paused: self.primary.run_state() == RunState::Paused,
+                paused: report::is_paused(&self.primary),
             }));
         }
         if watched.has(Figures::Poses) {

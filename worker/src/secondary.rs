@@ -216,7 +216,9 @@ impl SecondaryEngine {
         match host.run(&work.step, &work.snapshots) {
             Ok(ack) => SecondaryInput::StepComputed(ack),
             Err(StepError::Diverged(divergence)) => {
-                SecondaryInput::StepDiverged(divergence.to_string())
+                let name = self.secondary.name().clone();
+                let report = divergence.report(name, work.step.sequence);
+                SecondaryInput::StepDiverged(Box::new(report))
             }
             Err(error) => SecondaryInput::StepRefused(Chain(&error).to_string()),
         }

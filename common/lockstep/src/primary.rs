@@ -9,6 +9,7 @@ mod batch;
 mod changing;
 mod checkpoints;
 mod distribution;
+mod diverging;
 mod figures;
 mod gathering;
 mod grants;
@@ -19,6 +20,7 @@ mod known;
 mod memory;
 mod moving;
 mod past;
+mod patience;
 mod recovery;
 mod redo;
 mod requests;
@@ -54,6 +56,8 @@ use crate::pace::Pace;
 use crate::plan::Plan;
 use crate::register::Register;
 use crate::roster::Roster;
+
+pub use patience::{PatienceSettings, ProcessReport, Watch};
 
 pub use interface::{
     CHECKPOINT_EVERY, CellTiming, PeerLossPolicy, PeerTiming, PrimaryInput, PrimaryOutput,
@@ -302,6 +306,9 @@ impl Primary {
             PrimaryInput::Subscribed(routing) => self.on_subscribed(routing, now, out),
             PrimaryInput::Unsubscribed(routing) => self.on_unsubscribed(&routing, now),
             PrimaryInput::Observed(change) => self.on_observed(change),
+            PrimaryInput::Diagnosed { peer, process } => {
+                self.on_diagnosed(&peer, &process, now, out);
+            }
             PrimaryInput::Interrupted(signal) => self.on_interrupted(&signal, now, out),
             PrimaryInput::Failed(cause) => {
                 self.begin_stopping(StopReason::new(Outcome::Failed, cause), now, out);
@@ -378,6 +385,7 @@ impl Primary {
             SecondaryToPrimary::CaughtUp(answer) => {
                 self.on_caught_up(&sender, *answer, now, out);
             }
+            SecondaryToPrimary::Diverged(report) => self.on_diverged(&sender, *report, now, out),
             SecondaryToPrimary::Leave(reason) => self.on_leave(&sender, &reason, now, out),
         }
     }
@@ -393,6 +401,7 @@ impl Primary {
             | SecondaryToPrimary::CellCheckpoint(_)
             | SecondaryToPrimary::SceneCheckpoint(_)
             | SecondaryToPrimary::CaughtUp(_)
+            | SecondaryToPrimary::Diverged(_)
             | SecondaryToPrimary::Leave(_) => member.routing == *from,
         })
     }
@@ -462,6 +471,10 @@ impl Primary {
         now: SessionTime,
         out: &mut Vec<PrimaryOutput>,
     ) {
+        // While messages wait to be read, a heartbeat may be among them.
+        if inbox_is_empty && !matches!(self.phase, Phase::Stopping(_) | Phase::Finished) {
+            self.look_at_silent(now, out);
+        }
         while !matches!(self.phase, Phase::Stopping(_) | Phase::Finished)
             && let Some((name, reason)) = self.lost_peer(inbox_is_empty, now)
         {

@@ -1,5 +1,6 @@
 //! The figures that people and scripts read; field names are those of the JSON output.
 
+pub mod divergence;
 mod history;
 mod holder;
 
@@ -31,7 +32,7 @@ pub struct Percentiles {
 pub struct Stats {
     /// The world's name; several are joined with `+`.
     pub world: String,
-    /// `waiting`, `paused`, `running` or `stopping`.
+    /// `waiting`, `paused`, `running`, `recovering` or `stopping`.
     pub state: RunState,
     /// The last completed iteration.
     pub iteration: u64,
@@ -77,6 +78,8 @@ pub enum RunState {
     Paused,
     /// Time runs.
     Running,
+    /// Time waits until the cells of a secondary that was lost are restored.
+    Recovering,
     /// The run ends.
     Stopping,
 }
@@ -167,18 +170,31 @@ pub struct PeerReport {
 
 /// Where a peer is in its life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "kebab-case")]
 pub enum PeerState {
     /// Welcomed, reading the world.
     Joining,
     /// Waiting for the sync on its subscription.
     Syncing,
+    /// Does again what was done, to host cells of a peer that was lost.
+    CatchingUp,
     /// Hosts cells.
     Active,
     /// Takes part and hosts no performers.
     Standby,
-    /// Left or lost.
+    /// Gives its cells to others, to leave.
+    Draining,
+    /// Died or fell silent.
+    Lost,
+    /// Left.
     Gone,
+}
+
+impl PeerState {
+    /// Tells whether the peer takes part, or is about to.
+    pub fn is_here(self) -> bool {
+        !matches!(self, Self::Lost | Self::Gone)
+    }
 }
 
 /// One level, and with it its cell; the default cell of a world is reported as `default`.

@@ -125,6 +125,19 @@ mod tests {
     }
 
     #[test]
+    fn a_peer_is_let_go_and_a_run_saved() {
+        let drain = |peer: &str| Command::Drain {
+            peer: peer.parse().unwrap(),
+        };
+        check("drain s2", None, drain("s2"));
+        check("a drain s2", Some("a"), drain("s2"));
+        check("a checkpoint", Some("a"), Command::Checkpoint);
+        check_error("a drain", "needs the peer that is to leave");
+        check_error("drain s/2", "a peer name is");
+        check_error("checkpoint now", "is not understood after");
+    }
+
+    #[test]
     fn a_level_may_be_named_as_a_command_is() {
         check("move-cell play s1", None, move_cell("play", "s1"));
         check("a move-cell stop s1", Some("a"), move_cell("stop", "s1"));

@@ -63,6 +63,7 @@ fn done(command: &Command) -> &'static str {
         Command::MoveCell { .. } => "has the cell where it was wanted",
         Command::Drain { .. } => "let the secondary leave",
         Command::Checkpoint => "is saved",
+        Command::ProcessEnded { .. } => "knows",
         Command::SetPerformer { .. } => "has the performer",
         Command::Stop | Command::Interrupt => "ends",
         Command::Ping

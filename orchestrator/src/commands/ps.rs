@@ -147,6 +147,7 @@ fn state(run: &FoundRun, stats: Option<&Stats>) -> String {
         (_, Some(RunState::Waiting)) => "waiting".to_owned(),
         (_, Some(RunState::Paused)) => "paused".to_owned(),
         (_, Some(RunState::Running)) => "running".to_owned(),
+        (_, Some(RunState::Recovering)) => "recovering".to_owned(),
         (_, Some(RunState::Stopping)) => "stopping".to_owned(),
         (_, None) if run.is_living => "silent".to_owned(),
         (Some(end), None) if end.outcome == Outcome::Completed => "completed".to_owned(),

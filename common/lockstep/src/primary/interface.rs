@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use protocol::peer::Build;
 use protocol::report::TopicReport;
+use protocol::report::divergence::DivergenceReport;
 use protocol::topic_message::SubscriptionChange;
 use protocol::{
     CellId, ClientToPrimary, Command, Digest, Envelope, Iteration, PeerName, PrimaryToClient,
@@ -12,6 +13,7 @@ use protocol::{
     SecondaryToPrimary, Sequence, SessionId, StopReason,
 };
 
+use super::patience::{PatienceSettings, ProcessReport};
 use crate::checkpoint::Checkpoint;
 use crate::membership::Rules;
 
@@ -56,6 +58,8 @@ pub struct Settings {
     pub peer_timeout: Duration,
     /// How long a step may go unacknowledged.
     pub step_timeout: Duration,
+    /// What is said and done on the way to that.
+    pub patience: PatienceSettings,
     /// What decides which cell every performer is in.
     pub rules: Rules,
     /// Whether cells move between secondaries for the sake of balance.
@@ -118,6 +122,13 @@ pub enum PrimaryInput {
     Subscribed(RoutingId),
     /// A process no longer hears the `step` socket: it is gone.
     Unsubscribed(RoutingId),
+    /// The driver has looked at the process of a secondary.
+    Diagnosed {
+        /// The secondary.
+        peer: PeerName,
+        /// What was found.
+        process: ProcessReport,
+    },
     /// A signal asks to end, named.
     Interrupted(String),
     /// The process cannot go on, and why.
@@ -169,6 +180,17 @@ pub enum PrimaryOutput {
     Observe(PrimaryToObservers),
     /// A step is done.
     StepDone(StepReport),
+    /// Find out what the process of a secondary does, if that can be known.
+    Diagnose {
+        /// The secondary.
+        peer: PeerName,
+        /// Its process.
+        pid: u32,
+        /// Its machine.
+        host: String,
+    },
+    /// Two results of a step differ: write down where.
+    Diverged(Box<DivergenceReport>),
     /// All that a run needs to go on from here is known.
     Checkpointed(Arc<Checkpoint>),
     /// All that was complete before is done again: what follows is new.

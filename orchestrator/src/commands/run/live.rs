@@ -16,10 +16,12 @@ use super::headless;
 use super::progress::Known;
 use super::settings::Settings;
 use crate::app::event::{Feed, LogLine};
+use crate::cli::PeerLossPolicy;
 use crate::client::Observer;
+use crate::config::RecoveryConfig;
 use crate::launch::LaunchPlan;
 use crate::launch::programs::{ProgramEnd, Programs, Surroundings};
-use crate::launch::supervisor::{REST_GRACE, RunExit, Supervisor};
+use crate::launch::supervisor::{LossPolicy, REST_GRACE, RunExit, Supervisor};
 use crate::run_directory::{RunDirectory, RunEnd, RunRecord, now_unix_s};
 
 /// How long the primary may take to end the run after a signal.
@@ -97,6 +99,7 @@ impl LiveRun {
             threads: run.threads,
             verify: run.verify,
             balance: run.balance,
+            recovery: run.recovery.clone(),
             levels: settings.config.levels.clone(),
             network: settings.config.network.clone(),
             logs: settings.config.logs.clone(),
@@ -104,7 +107,8 @@ impl LiveRun {
         };
         let observer = Observer::follow(&plan.endpoint).map_err(anyhow::Error::new)?;
         let (sender, lines) = mpsc::channel(LINES_MAX);
-        let supervisor = Supervisor::spawn(&worker, &plan.commands(), &directory.logs(), &sender)
+        let (commands, policy) = (plan.commands(), loss_policy(&plan.recovery));
+        let supervisor = Supervisor::spawn(&worker, &commands, &directory.logs(), &sender, policy)
             .map_err(anyhow::Error::new)?;
         let record = RunRecord {
             name: directory.name().to_owned(),
@@ -228,6 +232,18 @@ impl LiveRun {
         if let Some(Err(error)) = self.events.as_mut().map(EventFile::end) {
             console.warn(&format!("{error:#}"));
         }
+    }
+}
+
+fn loss_policy(recovery: &RecoveryConfig) -> LossPolicy {
+    match recovery.on_peer_loss {
+        PeerLossPolicy::Stop => LossPolicy::Stop,
+        PeerLossPolicy::Recover => LossPolicy::Recover {
+            restarts_per_minute: match recovery.restarts {
+                true => recovery.restarts_per_minute,
+                false => 0,
+            },
+        },
     }
 }
 

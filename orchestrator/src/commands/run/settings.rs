@@ -144,7 +144,9 @@ pub(in crate::commands) fn with_flags(
     run.real_time_factor = arguments.real_time_factor.or(run.real_time_factor);
     run.paused = arguments.paused.unwrap_or(run.paused);
     run.seed = arguments.seed.unwrap_or(run.seed);
-    run.on_peer_loss = arguments.on_peer_loss.unwrap_or(run.on_peer_loss);
+    arguments
+        .faults
+        .apply(&mut run.recovery, &mut config.network);
     run.threads = arguments.threads.unwrap_or(run.threads);
     run.verify = arguments.verify.unwrap_or(run.verify);
     run.balance = arguments.balance.unwrap_or(run.balance);

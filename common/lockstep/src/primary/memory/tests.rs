@@ -62,6 +62,8 @@ fn settings() -> Settings {
         schedule: schedule(),
         on_peer_loss: PeerLossPolicy::Stop,
         checkpoint_every: CHECKPOINT_EVERY,
+        is_journaled: true,
+        patience: crate::primary::PatienceSettings::default(),
         stand_bys: 0,
         is_journaled: true,
         build: Build {
