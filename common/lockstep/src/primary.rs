@@ -14,6 +14,7 @@ mod grants;
 mod interface;
 mod known;
 mod moving;
+mod refusals;
 mod requests;
 mod services;
 mod stepping;
@@ -106,6 +107,8 @@ pub struct Primary {
     digest: Digest,
     waiters: Vec<Waiter>,
     refused: RefusedCounts,
+    /// When observers were told last that something was forbidden.
+    forbidden_told: Option<SessionTime>,
     events: EventCounts,
 }
 
@@ -211,6 +214,7 @@ impl Primary {
             digest: Digest::default(),
             waiters: Vec::new(),
             refused: RefusedCounts::default(),
+            forbidden_told: None,
             events: EventCounts::default(),
             settings,
             plan_at_start: plan.clone(),
@@ -258,6 +262,12 @@ impl Primary {
             } => {
                 self.on_malformed(from, joining, &error, out);
             }
+            PrimaryInput::Forbidden {
+                from,
+                access,
+                attempt,
+            } => self.on_forbidden(from, access, attempt, now, out),
+            PrimaryInput::Refused { counts, details } => self.on_refused(counts, &details, out),
             PrimaryInput::Subscribed(routing) => self.on_subscribed(routing, now, out),
             PrimaryInput::Unsubscribed(routing) => self.on_unsubscribed(&routing, now),
             PrimaryInput::Observed(change) => self.on_observed(change),

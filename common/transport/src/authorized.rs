@@ -66,20 +66,22 @@ pub enum AuthorizedError {
 /// Where the keys were read, and how that looked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Source {
-    path: PathBuf,
+    paths: Vec<PathBuf>,
     stamps: Vec<(PathBuf, SystemTime)>,
 }
 
 impl Authorized {
-    /// Reads a file or a folder.
+    /// Reads files and folders.
     ///
     /// # Errors
-    /// When it cannot be read, others may change it, or a line is wrong.
-    pub fn read(path: &Path) -> Result<Self, AuthorizedError> {
-        check_writers(path)?;
+    /// When one cannot be read, others may change it, or a line is wrong.
+    pub fn read(paths: &[PathBuf]) -> Result<Self, AuthorizedError> {
         let mut read = Self::default();
         let mut stamps = Vec::new();
-        for file in files(path)? {
+        for path in paths {
+            check_writers(path)?;
+        }
+        for file in files(paths)? {
             check_writers(&file)?;
             let modified = fs::metadata(&file).and_then(|data| data.modified());
             stamps.push((file.clone(), modified.map_err(at(&file))?));
@@ -90,7 +92,7 @@ impl Authorized {
             })?;
         }
         read.source = Some(Source {
-            path: path.to_owned(),
+            paths: paths.to_vec(),
             stamps,
         });
         Ok(read)
@@ -126,12 +128,12 @@ impl Authorized {
             let modified = fs::metadata(&path).and_then(|data| data.modified());
             modified.ok().map(|modified| (path, modified))
         };
-        let now: Vec<_> = files(&source.path)
+        let now: Vec<_> = files(&source.paths)
             .unwrap_or_default()
             .into_iter()
             .filter_map(stamp)
             .collect();
-        (now != source.stamps).then(|| Self::read(&source.path))
+        (now != source.stamps).then(|| Self::read(&source.paths))
     }
 
     fn add_lines(&mut self, text: &str) -> Result<(), (usize, String)> {
@@ -175,19 +177,23 @@ impl Authorized {
     }
 }
 
-/// Returns the files of keys at a path, by name.
-fn files(path: &Path) -> Result<Vec<PathBuf>, KeyError> {
-    if !fs::metadata(path).map_err(at(path))?.is_dir() {
-        return Ok(vec![path.to_owned()]);
-    }
+/// Returns the files of keys at some paths, those of a folder by name.
+fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, KeyError> {
     let mut files = Vec::new();
-    for entry in fs::read_dir(path).map_err(at(path))? {
-        let file = entry.map_err(at(path))?.path();
-        if file.extension().is_some_and(|kind| kind == "pub") {
-            files.push(file);
+    for path in paths {
+        if !fs::metadata(path).map_err(at(path))?.is_dir() {
+            files.push(path.clone());
+            continue;
         }
+        let first = files.len();
+        for entry in fs::read_dir(path).map_err(at(path))? {
+            let file = entry.map_err(at(path))?.path();
+            if file.extension().is_some_and(|kind| kind == "pub") {
+                files.push(file);
+            }
+        }
+        files[first..].sort();
     }
-    files.sort();
     Ok(files)
 }
 
@@ -215,7 +221,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("authorized");
         fs::write(&path, text).unwrap();
-        Authorized::read(&path)
+        Authorized::read(&[path])
     }
 
     #[test]
@@ -267,7 +273,7 @@ mod tests {
             key.public()
         };
         let first = add("a");
-        let read = Authorized::read(folder.path()).unwrap();
+        let read = Authorized::read(&[folder.path().to_owned()]).unwrap();
         assert_eq!((read.len(), read.reread().is_none()), (1, true));
         let second = add("b");
         let again = read.reread().expect("it has changed").unwrap();
@@ -280,7 +286,7 @@ mod tests {
         let path = folder.path().join("authorized");
         fs::write(&path, "").unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o664)).unwrap();
-        let error = Authorized::read(&path).unwrap_err().to_string();
+        let error = Authorized::read(&[path]).unwrap_err().to_string();
         assert!(error.contains("chmod go-w"), "{error}");
     }
 }

@@ -90,6 +90,9 @@ pub enum LinkError {
     /// The peer reads so slowly that its queue is full.
     #[error("queue to peer is full")]
     Full,
+    /// The primary did not let this process in.
+    #[error(transparent)]
+    Denied(Denial),
     /// The transport itself failed.
     #[error("transport failed")]
     Transport(#[source] Box<dyn std::error::Error + Send + Sync>),

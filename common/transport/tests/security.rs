@@ -318,7 +318,7 @@ fn a_key_that_is_added_while_the_primary_runs_is_let_in() {
     let folder = tempfile::tempdir().unwrap();
     let key = KeyPair::generate().unwrap();
     let primary_key = key.public();
-    let authorized = Authorized::read(folder.path()).unwrap();
+    let authorized = Authorized::read(&[folder.path().to_owned()]).unwrap();
     let endpoints: Endpoints = "tcp://127.0.0.1:0".parse().unwrap();
     let options = encrypted(Curve::Primary { key, authorized });
     let (mut primary, _status) = PrimaryLink::bind(&endpoints, &options).unwrap();

@@ -36,6 +36,8 @@ pub struct PeerLink {
     connected: bool,
     /// Whether it proves a key.
     encrypts: bool,
+    /// Whether it was told that handshakes are broken off, of which there may be many.
+    was_broken_off: bool,
     dropped: u64,
 }
 
@@ -159,6 +161,7 @@ impl PeerLink {
             monitor: in_turn,
             connected: false,
             encrypts: options.curve.is_some() && address.is_some(),
+            was_broken_off: false,
             dropped: 0,
         })
     }
@@ -186,9 +189,10 @@ impl PeerLink {
         let denial = match event {
             zmq::SocketEvent::HANDSHAKE_FAILED_AUTH => Some(Denial::UnknownKey),
             zmq::SocketEvent::HANDSHAKE_FAILED_PROTOCOL => Some(Denial::OnlyOneEncrypts),
+            // Without keys it says no more than that the primary went away.
             zmq::SocketEvent::HANDSHAKE_FAILED_NO_DETAIL => {
-                // Without keys it says no more than that the primary went away.
-                return self.encrypts.then_some(Arrival::Denied(Denial::BrokenOff));
+                let is_new = self.encrypts && !std::mem::replace(&mut self.was_broken_off, true);
+                return is_new.then_some(Arrival::Denied(Denial::BrokenOff));
             }
             _ => None,
         };
@@ -196,6 +200,7 @@ impl PeerLink {
             return Some(Arrival::Denied(denial));
         }
         let connected = event == zmq::SocketEvent::HANDSHAKE_SUCCEEDED;
+        self.was_broken_off &= !connected;
         // A connection that ends before its handshake did never began.
         let changed = connected || self.connected;
         self.connected = connected;
