@@ -3,6 +3,7 @@
 mod config;
 mod control;
 mod environment;
+mod keys;
 mod logs;
 mod topic;
 mod view;
@@ -17,6 +18,7 @@ use lockstep::limits::{AUTO_LEVELS_MAX, INTERACTION_MARGIN_MAX, MINIMUM_STAY_MAX
 pub use config::{ConfigAction, ConfigArguments, ConfigFormat};
 pub use control::CtlArguments;
 pub use environment::{command, parse, variables};
+pub use keys::{KeyArguments, KeyRole, KeygenArguments, RunSecurityArguments};
 pub use logs::LogArguments;
 pub use topic::{
     Addressed, EchoFormat, ServiceAction, ServiceArguments, TopicAction, TopicArguments,
@@ -67,6 +69,8 @@ pub enum CliCommand {
     Show(ShowArguments),
     /// Write a world to stdout
     Generate(GenerateArguments),
+    /// Make a key, by which processes and views of other machines prove who they are
+    Keygen(KeygenArguments),
     /// Read a world and report errors with file, line and column
     Check(CheckArguments),
     /// Compare what two runs wrote with --digests, --states or --messages: where they first differ
@@ -186,6 +190,9 @@ pub struct RunArguments {
     /// Format of the summary, or of what --detach prints; json needs one of the two
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
+    /// Who may connect.
+    #[command(flatten)]
+    pub security: RunSecurityArguments,
     /// How it is shown.
     #[command(flatten)]
     pub view: ViewArguments,
@@ -226,6 +233,9 @@ pub struct AttachArguments {
     /// one run is living
     #[arg(value_name = "RUN | ENDPOINT")]
     pub run: Option<String>,
+    /// By which keys it is reached.
+    #[command(flatten)]
+    pub keys: KeyArguments,
     /// How it is shown.
     #[command(flatten)]
     pub view: ViewArguments,
@@ -265,6 +275,9 @@ pub struct ShowArguments {
     /// Give up after so many seconds
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = parse_seconds)]
     pub timeout: Duration,
+    /// By which keys it is reached.
+    #[command(flatten)]
+    pub keys: KeyArguments,
     /// What to print of the logs
     #[command(flatten)]
     pub logs: LogArguments,
