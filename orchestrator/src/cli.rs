@@ -4,6 +4,7 @@ mod config;
 mod control;
 mod environment;
 mod faults;
+mod keys;
 mod logs;
 mod topic;
 mod view;
@@ -19,6 +20,7 @@ pub use config::{ConfigAction, ConfigArguments, ConfigFormat};
 pub use control::CtlArguments;
 pub use environment::{command, parse, variables};
 pub use faults::{FaultArguments, PeerLossPolicy};
+pub use keys::{KeyArguments, KeyRole, KeygenArguments, RunSecurityArguments};
 pub use logs::LogArguments;
 pub use topic::{
     Addressed, EchoFormat, ServiceAction, ServiceArguments, TopicAction, TopicArguments,
@@ -69,6 +71,8 @@ pub enum CliCommand {
     Show(ShowArguments),
     /// Write a world to stdout
     Generate(GenerateArguments),
+    /// Make a key, by which processes and views of other machines prove who they are
+    Keygen(KeygenArguments),
     /// Read a world and report errors with file, line and column
     Check(CheckArguments),
     /// Compare what two runs wrote with --digests, --states or --messages: where they first differ
@@ -188,6 +192,9 @@ pub struct RunArguments {
     /// Format of the summary, or of what --detach prints; json needs one of the two
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
+    /// Who may connect.
+    #[command(flatten)]
+    pub security: RunSecurityArguments,
     /// How it is shown.
     #[command(flatten)]
     pub view: ViewArguments,
@@ -220,6 +227,9 @@ pub struct AttachArguments {
     /// one run is living
     #[arg(value_name = "RUN | ENDPOINT")]
     pub run: Option<String>,
+    /// By which keys it is reached.
+    #[command(flatten)]
+    pub keys: KeyArguments,
     /// How it is shown.
     #[command(flatten)]
     pub view: ViewArguments,
@@ -259,6 +269,9 @@ pub struct ShowArguments {
     /// Give up after so many seconds
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = parse_seconds)]
     pub timeout: Duration,
+    /// By which keys it is reached.
+    #[command(flatten)]
+    pub keys: KeyArguments,
     /// What to print of the logs
     #[command(flatten)]
     pub logs: LogArguments,

@@ -11,6 +11,7 @@ pub(crate) mod layers;
 mod process;
 mod program;
 mod recovery;
+mod security;
 pub(crate) mod setting;
 mod suggestion;
 mod user_file;
@@ -24,8 +25,11 @@ pub(crate) use kind::check_log_filter;
 pub use layers::Layers;
 pub use process::{ProcessConfig, ProcessesConfig};
 pub use recovery::RecoveryConfig;
+pub use security::SecurityConfig;
 pub use user_file::{CONFIG_VARIABLE, UserFile};
 pub use view::{Colors, REFRESH_HZ_MAX, ThemeName, UnicodeChoice, ViewConfig};
+
+use transport::Endpoints;
 
 use crate::app::keymap::Keymap;
 use crate::cli::LevelsLoad;
@@ -49,6 +53,8 @@ pub struct Config {
     pub levels: LevelsConfig,
     /// How long peers are waited for.
     pub network: NetworkConfig,
+    /// Who may connect.
+    pub security: SecurityConfig,
     /// What its processes write to their logs.
     pub logs: LogsConfig,
     /// How it is shown.
@@ -104,6 +110,10 @@ pub struct LevelsConfig {
 /// How long peers are waited for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NetworkConfig {
+    /// Where the primary is reached; `None` is its sockets in the run's folder.
+    pub bind: Option<Endpoints>,
+    /// How many secondaries join from other machines.
+    pub remote_secondaries: u32,
     /// Time between two heartbeats of a peer.
     pub heartbeat_interval: Duration,
     /// Silence after which a peer counts as lost.
@@ -159,6 +169,8 @@ impl Default for LevelsConfig {
 impl Default for NetworkConfig {
     fn default() -> Self {
         Self {
+            bind: None,
+            remote_secondaries: 0,
             heartbeat_interval: Duration::from_millis(100),
             heartbeat_timeout: Duration::from_secs(2),
             peer_timeout: Duration::from_secs(30),

@@ -20,6 +20,7 @@ use transport::Endpoints;
 
 use crate::cli::{LevelsLoad, PeerLossPolicy};
 use crate::config::{LevelsConfig, LogsConfig, NetworkConfig, ProcessesConfig, RecoveryConfig};
+use crate::key_files::RunKeys;
 
 /// The variable that names the worker program.
 pub const WORKER_VARIABLE: &str = "PHALANX_WORKER";
@@ -29,6 +30,10 @@ pub const WORKER_VARIABLE: &str = "PHALANX_WORKER";
 pub struct LaunchPlan {
     /// Where the primary binds its sockets.
     pub endpoint: Endpoints,
+    /// By which keys the processes know each other; `None` encrypts nothing.
+    pub keys: Option<RunKeys>,
+    /// Whether that is so although other machines can connect.
+    pub is_insecure: bool,
     /// The world files.
     pub worlds: Vec<PathBuf>,
     /// Where the primary writes its summary.
@@ -123,22 +128,20 @@ impl LaunchPlan {
 
     fn first_command(&self) -> WorkerCommand {
         let mut arguments: Vec<OsString> = Vec::new();
-        let role = if self.secondaries == 0 {
+        let all = self.secondaries + self.network.remote_secondaries;
+        let role = if all == 0 {
             Role::Standalone
         } else {
             Role::Primary
         };
         if role == Role::Primary {
             arguments.push("--network-role=primary".into());
-            flag(
-                &mut arguments,
-                "--network-secondaries",
-                self.secondaries.to_string(),
-            );
+            flag(&mut arguments, "--network-secondaries", all.to_string());
             self.push_network(&mut arguments);
             self.push_recovery(&mut arguments);
         }
         flag(&mut arguments, "--bind", self.endpoint.to_string());
+        self.push_security(&mut arguments);
         flag(&mut arguments, "--summary", &self.summary);
         if let Some(folder) = self.summary.parent() {
             flag(&mut arguments, "--divergence-reports", folder);
@@ -206,6 +209,19 @@ impl LaunchPlan {
         flag(arguments, "--interaction-margin", margin);
     }
 
+    /// Adds who may connect; keys are named by their files.
+    fn push_security(&self, arguments: &mut Vec<OsString>) {
+        if let Some(keys) = &self.keys {
+            flag(arguments, "--key", &keys.primary);
+            for authorized in &keys.authorized {
+                flag(arguments, "--authorized", authorized);
+            }
+        }
+        if self.is_insecure {
+            arguments.push("--insecure".into());
+        }
+    }
+
     fn push_network(&self, arguments: &mut Vec<OsString>) {
         let network = &self.network;
         let milliseconds = |duration: std::time::Duration| duration.as_millis().to_string();
@@ -245,8 +261,13 @@ impl LaunchPlan {
     fn secondary_command(&self, number: u32) -> WorkerCommand {
         let name = secondary_name(number);
         let mut arguments = vec!["--network-role=secondary".into()];
-        flag(&mut arguments, "--connect", self.endpoint.to_string());
+        let endpoint = self.endpoint.seen_from_here();
+        flag(&mut arguments, "--connect", endpoint.to_string());
         flag(&mut arguments, "--name", &name);
+        if let Some(keys) = &self.keys {
+            flag(&mut arguments, "--key", &keys.secondary);
+            flag(&mut arguments, "--server-key", &keys.primary_public);
+        }
         let patience = self.network.peer_timeout.as_secs_f64().to_string();
         flag(&mut arguments, "--peer-timeout", patience);
         arguments.push("--lifeline".into());
@@ -311,6 +332,8 @@ mod tests {
     fn plan(secondaries: u32) -> LaunchPlan {
         LaunchPlan {
             endpoint: "ipc:///run/a".parse().unwrap(),
+            keys: None,
+            is_insecure: false,
             worlds: vec!["-odd.sdf".into(), "b.sdf".into()],
             summary: "/run/a/summary.json".into(),
             secondaries,
@@ -368,6 +391,42 @@ mod tests {
         assert_eq!(
             line(&commands[2]),
             "--network-role=secondary --connect=ipc:///run/a --name=s2 --peer-timeout=30 --lifeline"
+        );
+    }
+
+    #[test]
+    fn processes_are_told_the_files_of_their_keys_and_nothing_that_is_secret() {
+        let keys = RunKeys {
+            primary: "/run/a/keys/primary.key".into(),
+            primary_public: "/run/a/keys/primary.pub".into(),
+            authorized: vec!["/run/a/keys/authorized".into(), "/home/authorized".into()],
+            secondary: "/run/a/keys/secondary.key".into(),
+            view: "/run/a/keys/view.key".into(),
+        };
+        let plan = LaunchPlan {
+            endpoint: "tcp://0.0.0.0:5000".parse().unwrap(),
+            keys: Some(keys),
+            network: NetworkConfig {
+                remote_secondaries: 3,
+                ..NetworkConfig::default()
+            },
+            ..plan(1)
+        };
+        let commands = plan.commands();
+        assert_eq!(commands.len(), 2);
+        let primary = line(&commands[0]);
+        for part in [
+            "--network-secondaries=4 ",
+            "--bind=tcp://0.0.0.0:5000 --key=/run/a/keys/primary.key \
+             --authorized=/run/a/keys/authorized --authorized=/home/authorized ",
+        ] {
+            assert!(primary.contains(part), "{primary}");
+        }
+        assert_eq!(
+            line(&commands[1]),
+            "--network-role=secondary --connect=tcp://127.0.0.1:5000 --name=s1 \
+             --key=/run/a/keys/secondary.key --server-key=/run/a/keys/primary.pub \
+             --peer-timeout=30 --lifeline"
         );
     }
 

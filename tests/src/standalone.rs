@@ -92,6 +92,7 @@ fn input_of(arrival: Arrival) -> Option<PrimaryInput> {
         | Arrival::Unsubscribed(_)
         | Arrival::Connected
         | Arrival::Disconnected
+        | Arrival::Denied(_)
         | Arrival::Woken => None,
     }
 }

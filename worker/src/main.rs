@@ -14,7 +14,7 @@ use lockstep::{Plan, Primary, PrimaryInput, Rules, SecondaryInput, SecondarySett
 use protocol::exit::Outcome;
 use protocol::report::{Summary, TopicReport};
 use protocol::{ExitCode, Iteration, PeerName, Role, RoutingId, StopReason};
-use transport::zeromq::{BindError, PeerLink, PrimaryLink, SocketOptions, StatusPublisher};
+use transport::zeromq::{BindError, Curve, PeerLink, PrimaryLink, SocketOptions, StatusPublisher};
 use transport::{Endpoints, Link, Subscription};
 use worker::beginning::{Beginning, JournalPlan};
 use worker::commands_file::{self, CommandsRecord};
@@ -67,6 +67,7 @@ fn main() -> ProcessExitCode {
                 connect,
                 name,
                 peer_timeout,
+                security,
                 ignored,
             } => {
                 if !ignored.is_empty() {
@@ -76,7 +77,9 @@ fn main() -> ProcessExitCode {
                     );
                 }
                 let info = identity::peer_info(name, Role::Secondary);
-                run_secondary(&connect, SecondarySettings { info, peer_timeout }, lifeline)
+                let curve = security.of_secondary(&connect)?;
+                let settings = SecondarySettings { info, peer_timeout };
+                run_secondary(&connect, curve, settings, lifeline)
             }
         });
     match result {
@@ -124,6 +127,7 @@ fn run_primary(
         },
         heartbeat_timeout: run.heartbeat_timeout,
         insecure: run.insecure,
+        curve: run.security.of_primary(run.bind.as_ref())?,
     };
     let settings = settings_of(run, loaded, survey.topics.clone(), secondaries);
     let role = if secondaries.is_some() {
@@ -223,12 +227,14 @@ fn drive<L: Link>(
 
 fn run_secondary(
     connect: &Endpoints,
+    curve: Option<Curve>,
     settings: SecondarySettings,
     lifeline: Option<Lifeline>,
 ) -> anyhow::Result<Outcome> {
     // Silence is the heartbeat thread's to judge, by the time-out that the primary says.
     let options = SocketOptions {
         heartbeat_interval: Duration::ZERO,
+        curve: curve.clone(),
         ..SocketOptions::default()
     };
     let routing = RoutingId::from(
@@ -253,6 +259,7 @@ fn run_secondary(
         let options = SocketOptions {
             heartbeat_interval: settings.interval,
             heartbeat_timeout: settings.timeout,
+            curve: curve.clone(),
             ..SocketOptions::default()
         };
         let started = PeerLink::connect(connect, Some(&routing.heartbeat()), topics, &options)
