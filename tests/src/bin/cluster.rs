@@ -1,7 +1,7 @@
 //! Runs seeds of the simulated cluster: one, many, or for some minutes.
 //!
 //! `cargo run -p tests --bin cluster -- --seeds 1000` runs the seeds from 0 on, `--seed 7 --trace`
-//! one of them with everything that happens. A seed that fails is printed with its scenario and with
+//! one of them with all that happens. A seed that fails is printed with its scenario and with
 //! the command that runs it again; the exit code is 1 then, and 2 for wrong arguments.
 
 use std::process::ExitCode;
