@@ -311,6 +311,7 @@ pub fn settings(secondaries: u32, iterations: u64) -> Settings {
         on_peer_loss: PeerLossPolicy::Stop,
         checkpoint_every: lockstep::CHECKPOINT_EVERY,
         stand_bys: 0,
+        is_journaled: false,
         build: identity::build(),
     }
 }

@@ -274,6 +274,7 @@ fn settings_of(
         on_peer_loss: run.on_peer_loss,
         checkpoint_every: run.checkpoint_every,
         stand_bys: run.stand_bys,
+        is_journaled: false,
         build: identity::build(),
     }
 }

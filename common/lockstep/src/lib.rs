@@ -38,4 +38,6 @@ pub use primary::{
     Settings, StepReport,
 };
 pub use register::Register;
-pub use secondary::{Secondary, SecondaryInput, SecondaryOutput, SecondarySettings, StepWork};
+pub use secondary::{
+    CatchUpWork, JobEnd, Secondary, SecondaryInput, SecondaryOutput, SecondarySettings, StepWork,
+};

@@ -7,13 +7,18 @@ mod acks;
 mod anew;
 mod batch;
 mod changing;
+mod checkpoints;
 mod distribution;
 mod figures;
 mod gathering;
 mod grants;
 mod interface;
+mod jobs;
+mod joining;
 mod known;
 mod moving;
+mod past;
+mod recovery;
 mod requests;
 mod services;
 mod stepping;
@@ -51,9 +56,14 @@ pub use interface::{
 };
 
 use changing::Pending;
+use checkpoints::Checkpoints;
 use distribution::Distribution;
+use jobs::Jobs;
+use joining::Transit;
 use known::Known;
 use moving::Move;
+use past::Past;
+use recovery::Recovery;
 use services::Calls;
 use stepping::Round;
 use stopping::Stopping;
@@ -85,6 +95,14 @@ pub struct Primary {
     balance: Balance,
     /// The secondaries that take part, by name; known once all are ready.
     secondaries: Vec<PeerName>,
+    past: Past,
+    checkpoints: Checkpoints,
+    recovery: Recovery,
+    jobs: Jobs,
+    transit: Transit,
+    /// What the welcome says, whatever commands have set since.
+    seed_at_start: u64,
+    step_size_at_start: Duration,
     /// Changes that wait for what they need.
     pending: Option<Pending>,
     moves: Vec<Move>,
@@ -188,6 +206,13 @@ impl Primary {
             distribution: Distribution::new(&plan),
             balance: Balance::new(BalanceSettings::default()),
             secondaries: Vec::new(),
+            past: Past::default(),
+            checkpoints: Checkpoints::default(),
+            recovery: Recovery::default(),
+            jobs: Jobs::default(),
+            transit: Transit::default(),
+            seed_at_start: settings.seed,
+            step_size_at_start: settings.step_size,
             pending: None,
             moves: Vec::new(),
             last_advance: Duration::ZERO,
@@ -288,7 +313,14 @@ impl Primary {
         if matches!(self.phase, Phase::Stopping(_) | Phase::Finished) {
             return phase;
         }
-        phase.into_iter().chain(self.silence_deadline()).min()
+        let alone = self.recovery.alone_since;
+        phase
+            .into_iter()
+            .chain(self.silence_deadline())
+            .chain(self.jobs.deadline())
+            .chain(self.sync_deadline())
+            .chain(alone.map(|since| since + self.settings.peer_timeout))
+            .min()
     }
 
     fn on_secondary(
@@ -320,9 +352,13 @@ impl Primary {
                 self.on_heartbeat(from, &sender, heartbeat, wall_clock_us, now, out);
             }
             SecondaryToPrimary::StepAck(ack) => self.on_step_ack(&sender, ack, now, out),
-            SecondaryToPrimary::CellCheckpoint(_)
-            | SecondaryToPrimary::SceneCheckpoint(_)
-            | SecondaryToPrimary::CaughtUp(_) => self.refused.malformed += 1,
+            SecondaryToPrimary::CellCheckpoint(cell) => {
+                self.on_cell_checkpoint(&sender, cell, out);
+            }
+            SecondaryToPrimary::SceneCheckpoint(scene) => self.on_scene_checkpoint(scene, out),
+            SecondaryToPrimary::CaughtUp(answer) => {
+                self.on_caught_up(&sender, *answer, now, out);
+            }
             SecondaryToPrimary::Leave(reason) => self.on_leave(&sender, &reason, now, out),
         }
     }
@@ -407,17 +443,14 @@ impl Primary {
         now: SessionTime,
         out: &mut Vec<PrimaryOutput>,
     ) {
-        if !matches!(self.phase, Phase::Stopping(_) | Phase::Finished)
+        while !matches!(self.phase, Phase::Stopping(_) | Phase::Finished)
             && let Some((name, reason)) = self.lost_peer(inbox_is_empty, now)
         {
-            Self::announce(
-                Announce::Left {
-                    name,
-                    reason: reason.clone(),
-                },
-                out,
-            );
-            return self.begin_stopping(reason, now, out);
+            self.on_lost(&name, reason, now, out);
+        }
+        if matches!(self.phase, Phase::Idle | Phase::Stepping(_)) {
+            self.continue_jobs(now, out);
+            self.continue_waiting(now, out);
         }
         match &self.phase {
             Phase::Gathering { .. } => self.continue_gathering(now, out),

@@ -18,6 +18,8 @@ struct Place {
     ghosts: BTreeSet<PerformerId>,
     levels: BTreeSet<LevelId>,
     is_suspended: bool,
+    /// Whether the host is lost.
+    is_orphan: bool,
 }
 
 /// Where everything is after the steps so far.
@@ -33,6 +35,8 @@ pub struct Whereabouts {
     pub hand_offs: u64,
     /// How many cells changed host so far.
     pub migrations: u64,
+    /// How many cells came to another host since theirs was lost.
+    pub restored: u64,
     /// How often a cell was suspended so far.
     pub suspensions: u64,
 }
@@ -73,6 +77,8 @@ impl Whereabouts {
             assert!(is_empty, "{change:?} gives up {place:?}");
         }
         self.spawn(step);
+        let orphan = self.cells.iter().find(|(_, place)| place.is_orphan);
+        assert!(orphan.is_none(), "cell {orphan:?} has no host any more");
         // Who was just removed leaves a cell behind that the next step closes.
         let is_settled = !step.paused && step.actions.is_empty();
         for (cell, place) in self.cells.iter().filter(|_| is_settled) {
@@ -82,6 +88,13 @@ impl Whereabouts {
                 is_needed || is_permanent,
                 "cell {cell} is open and empty: {place:?}"
             );
+        }
+    }
+
+    /// A secondary has left or is lost; what it hosted must have another host with the next step.
+    pub fn on_left(&mut self, name: &PeerName) {
+        for place in self.cells.values_mut().filter(|one| one.host == *name) {
+            place.is_orphan = true;
         }
     }
 
@@ -141,6 +154,11 @@ impl Whereabouts {
         let cell = change.cell;
         let former = self.cells.get_mut(&cell);
         match (change.source, former) {
+            (CellSource::Snapshot, Some(place)) if place.is_orphan => {
+                place.host = host.clone();
+                place.is_orphan = false;
+                self.restored += 1;
+            }
             (CellSource::Snapshot, Some(place)) => {
                 assert_ne!(place.host, *host, "cell {cell} moves to where it is");
                 place.host = host.clone();
@@ -160,6 +178,7 @@ impl Whereabouts {
                     ghosts: BTreeSet::new(),
                     levels: BTreeSet::new(),
                     is_suspended: false,
+                    is_orphan: false,
                 };
                 self.cells.insert(cell, place);
             }

@@ -273,7 +273,10 @@ impl Cluster {
                     self.send_sign(index, Stream::Status, Sign::Stopping(reason.clone()));
                 }
             }
-            PrimaryToObservers::Announce(Announce::Joined(_) | Announce::Left { .. })
+            PrimaryToObservers::Announce(Announce::Left { name, .. }) => {
+                self.witness.whereabouts.on_left(&name);
+            }
+            PrimaryToObservers::Announce(Announce::Joined(_))
             | PrimaryToObservers::Heartbeat(_)
             | PrimaryToObservers::Stats { .. }
             | PrimaryToObservers::Clock(_)
@@ -289,8 +292,10 @@ impl Cluster {
         });
         self.commits.on_done(iteration, digest);
         self.publishers.on_done(report);
-        let is_member = |index: &usize| self.is_member(*index);
-        let members: Vec<usize> = (0..self.processes.len()).filter(is_member).collect();
+        let takes_part = |index: &usize| {
+            self.is_member(*index) && self.primary.takes_part(&self.processes[*index].name)
+        };
+        let members: Vec<usize> = (0..self.processes.len()).filter(takes_part).collect();
         let processes = members.iter().map(|index| &self.processes[*index]);
         let hosts = processes.filter_map(|one| Some((&one.name, one.engine.host()?)));
         self.witness.on_done(&self.primary, report, hosts);
@@ -373,7 +378,9 @@ impl Cluster {
             )
         });
         let process = &mut self.processes[index];
+        let checkpoint = process.engine.take_checkpoint();
         process.outbox.extend(effects.messages);
+        process.outbox.extend(checkpoint);
         process.ending = effects.finished;
         if works && process.step_us > 0 {
             process.is_busy = true;

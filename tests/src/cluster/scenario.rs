@@ -150,13 +150,7 @@ impl Scenario {
 
     fn draw_faults(&mut self, random: &mut Random) {
         let count = random.one_of(&[0, 1, 1, 2, 3, 5]);
-        // One of them is spared where nobody comes back, so that somebody is left.
-        let can_all_fall = self.restart_after.is_some() || self.policy == PeerLossPolicy::Stop;
-        let victims = if can_all_fall {
-            self.secondaries
-        } else {
-            self.secondaries - 1
-        };
+        let victims = self.victims();
         for _ in 0..count {
             let at = SessionTime(1 + random.below(1 + self.span().as_nanos() as u64));
             let is_of_primary = random.chance(80);
@@ -179,6 +173,16 @@ impl Scenario {
             );
         }
         self.faults.sort_by_key(|fault| fault.at);
+    }
+
+    /// Returns how many secondaries may fall or be drained, from the first on: the last one is
+    /// spared where nobody comes back, so that somebody is left.
+    pub(super) fn victims(&self) -> u32 {
+        if self.restart_after.is_some() || self.policy == PeerLossPolicy::Stop {
+            self.secondaries
+        } else {
+            self.secondaries - 1
+        }
     }
 
     fn add(&mut self, at: SessionTime, peer: PeerName, fault: Fault) {

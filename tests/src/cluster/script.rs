@@ -42,6 +42,7 @@ pub(super) fn draw(scenario: &Scenario, random: &mut Random) -> Vec<TimedRequest
         levels: world.levels.iter().map(|one| one.name.clone()).collect(),
         peers: u64::from(scenario.secondaries + scenario.stand_bys),
         recovers: scenario.policy == PeerLossPolicy::Recover,
+        victims: u64::from(scenario.victims()),
         is_driven,
     };
     let span = scenario.span().as_nanos() as u64;
@@ -77,6 +78,8 @@ struct Names {
     levels: Vec<String>,
     peers: u64,
     recovers: bool,
+    /// How many of them may be drained.
+    victims: u64,
     is_driven: bool,
 }
 
@@ -116,8 +119,8 @@ impl Names {
             7 => Command::Reset {
                 what: ResetKind::Models,
             },
-            8 if self.recovers => Command::Drain {
-                peer: self.peer(random),
+            8 if self.recovers && self.victims > 0 => Command::Drain {
+                peer: name_of(1 + random.below(self.victims)),
             },
             9 if self.recovers => Command::Checkpoint,
             10 => Command::SetSeed {

@@ -94,6 +94,8 @@ pub struct Tally {
     pub iterations: u64,
     /// How often a cell came to another host.
     pub migrations: u64,
+    /// How often a cell was restored since its host was lost.
+    pub restored: u64,
     /// The seeds that failed, each with all that is to be said of it.
     pub failures: Vec<(u64, String)>,
     /// The longest that a seed took by the clock on the wall.
@@ -106,6 +108,7 @@ impl Tally {
         self.lost += u64::from(verdict.outcome == Outcome::PeerLost);
         self.iterations += verdict.iterations;
         self.migrations += verdict.migrations;
+        self.restored += verdict.restored;
     }
 }
 
@@ -114,13 +117,14 @@ impl fmt::Display for Tally {
         write!(
             formatter,
             "{} seeds: {} completed, {} ended by a loss, {} failed; {} iterations compared, {} \
-             moves of cells, longest seed {:.2} s",
+             cells moved, {} restored, longest seed {:.2} s",
             self.runs,
             self.completed,
             self.lost,
             self.failures.len(),
             self.iterations,
             self.migrations,
+            self.restored,
             self.longest.as_secs_f64()
         )
     }

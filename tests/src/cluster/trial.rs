@@ -32,6 +32,8 @@ pub struct Verdict {
     pub iterations: u64,
     /// How often a cell came to another host.
     pub migrations: u64,
+    /// How often a cell was restored since its host was lost.
+    pub restored: u64,
     /// How long it took \[virtual\].
     pub took: Duration,
 }
@@ -176,6 +178,7 @@ fn judge(cluster: &Cluster, scenario: &Scenario) -> Result<Verdict, String> {
         outcome: reason.outcome,
         iterations: complete,
         migrations: cluster.witness.whereabouts.migrations,
+        restored: cluster.witness.whereabouts.restored,
         took: cluster.now().since(SessionTime(0)),
     })
 }

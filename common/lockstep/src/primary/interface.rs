@@ -76,6 +76,8 @@ pub struct Settings {
     pub checkpoint_every: u64,
     /// How many secondaries may join beyond those that the run needs.
     pub stand_bys: u32,
+    /// Whether checkpoints are kept on disk, so that the run can be resumed.
+    pub is_journaled: bool,
     /// The primary's own program; a secondary's must be equal.
     pub build: Build,
 }

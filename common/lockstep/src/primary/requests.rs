@@ -76,7 +76,7 @@ impl Primary {
             Command::MoveCell { level, peer } => {
                 self.on_move_cell(from, request, &level, peer, now, out);
             }
-            Command::Drain { peer } => self.on_drain(from, request, peer, now, out),
+            Command::Drain { peer } => self.on_drain(from, request, &peer, now, out),
             Command::Checkpoint => self.on_checkpoint(from, request, now, out),
             Command::CallService {
                 service,
