@@ -300,7 +300,8 @@ impl CellHost {
         } else {
             self.threads.for_each(longest_first.into_iter(), work);
         }
-        shares.into_iter()
+        shares
+            .into_iter()
             .map(|share| share.answer.expect("every cell's share of a step is done"))
             .collect()
     }

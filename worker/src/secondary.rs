@@ -11,9 +11,7 @@ use lockstep::{
     CatchUpWork, Secondary, SecondaryInput, SecondaryOutput, SecondarySettings, StepWork,
 };
 use protocol::exit::Outcome;
-use protocol::primary_to_secondary::{
-    CellSnapshot, PrimaryToSecondary, SceneSnapshot, Welcome,
-};
+use protocol::primary_to_secondary::{CellSnapshot, PrimaryToSecondary, SceneSnapshot, Welcome};
 use protocol::secondary_to_primary::CaughtUp;
 use protocol::{
     DataBatch, Digest, Envelope, ProtocolVersion, SecondaryToPrimary, Sequence, SessionTime,
@@ -151,7 +149,8 @@ impl SecondaryEngine {
         let (end, job) = (work.end(), work.job);
         let redone = if work.goes_on {
             let host = self.host.as_mut().expect("jobs come after the world");
-            host.catch_up(work).map_err(|error| Chain(&error).to_string())
+            host.catch_up(work)
+                .map_err(|error| Chain(&error).to_string())
         } else {
             self.catch_up_elsewhere(work)
         };

@@ -16,9 +16,11 @@ mod interface;
 mod jobs;
 mod joining;
 mod known;
+mod memory;
 mod moving;
 mod past;
 mod recovery;
+mod redo;
 mod requests;
 mod services;
 mod stepping;
@@ -42,8 +44,10 @@ use protocol::{
     SessionTime, SimTime, StopReason,
 };
 use sdf::{NoFiles, Resolver, World};
+use serde::{Deserialize, Serialize};
 
 use crate::balance::{Balance, BalanceSettings};
+use crate::checkpoint::Checkpoint;
 use crate::membership::Membership;
 use crate::pace::Pace;
 use crate::plan::Plan;
@@ -54,6 +58,8 @@ pub use interface::{
     CHECKPOINT_EVERY, CellTiming, PeerLossPolicy, PeerTiming, PrimaryInput, PrimaryOutput,
     Settings, StepReport,
 };
+pub use memory::ResumeError;
+pub use redo::{Aim, Redo};
 
 use changing::Pending;
 use checkpoints::Checkpoints;
@@ -125,6 +131,10 @@ pub struct Primary {
     waiters: Vec<Waiter>,
     refused: RefusedCounts,
     events: EventCounts,
+    /// What cells are made from whose host is not known yet, in a run that was taken up again.
+    resumed: Option<Box<Checkpoint>>,
+    /// Iterations that were complete before and are done again.
+    redo: Option<redo::Redoing>,
 }
 
 #[derive(Debug)]
@@ -145,7 +155,7 @@ enum Phase {
 }
 
 /// What the steps aim at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Goal {
     /// Time stands still.
     Paused,
@@ -166,7 +176,7 @@ struct Waiter {
 }
 
 /// What a client waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Until {
     /// This iteration is complete.
     Iteration(Iteration),
@@ -237,6 +247,8 @@ impl Primary {
             waiters: Vec::new(),
             refused: RefusedCounts::default(),
             events: EventCounts::default(),
+            resumed: None,
+            redo: None,
             settings,
             plan_at_start: plan.clone(),
             plan,

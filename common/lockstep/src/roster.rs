@@ -37,7 +37,7 @@ pub struct Member {
 }
 
 /// The secondaries of a run.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Roster {
     members: BTreeMap<PeerName, Member>,
     subscribed: BTreeSet<RoutingId>,

@@ -301,7 +301,8 @@ impl Whereabouts {
     /// # Panics
     /// When a cell is missing or too many, or holds something else.
     pub fn check_host(&self, name: &PeerName, host: &CellHost) {
-        let expected = self.cells.iter().filter(|(_, place)| place.host == *name);
+        let is_there = |place: &Place| place.host == *name && !place.is_orphan;
+        let expected = self.cells.iter().filter(|(_, place)| is_there(place));
         let mut found = host.cells();
         for (cell, place) in expected {
             let real = found

@@ -184,6 +184,7 @@ impl Cluster {
                     self.trace.note(self.now, || format!("finished: {reason}"));
                     self.ended_at = Some(self.now);
                     self.finished = Some(reason);
+                    self.end_primary();
                 }
                 PrimaryOutput::Stamped(command) => {
                     let mut command = Some(command);

@@ -9,7 +9,7 @@ use protocol::report::RunState;
 use super::Cluster;
 use super::delivery::Event;
 use super::fault::Fault;
-use super::network::Ways;
+use super::network::{Stream, Ways};
 use super::process::Life;
 
 /// How long a secondary hears its primary out once the connection is broken.
@@ -30,7 +30,9 @@ impl Cluster {
             return;
         }
         if let Fault::StallOfPrimary(_) = planned.fault {
-            self.primary_life = Life::Stopped;
+            if self.primary_life == Life::Running {
+                self.primary_life = Life::Stopped;
+            }
             return self.mend_later(number, 0);
         }
         let is_meant = |name: &PeerName| *name == planned.peer;
@@ -64,7 +66,9 @@ impl Cluster {
         self.trace.note(self.now, || format!("over: {planned}"));
         match planned.fault {
             Fault::StallOfPrimary(_) => {
-                self.primary_life = Life::Running;
+                if self.primary_life == Life::Stopped {
+                    self.primary_life = Life::Running;
+                }
                 while let Some(input) = self.primary_inbox.pop_front() {
                     self.give_primary(input);
                 }
@@ -104,6 +108,20 @@ impl Cluster {
             self.queue.retain(|_, event| !is_lost(event));
         }
         self.end_process(index);
+    }
+
+    /// The primary's process is gone, and those see it whose link holds.
+    pub(super) fn end_primary(&mut self) {
+        self.primary_life = Life::Gone;
+        for index in 0..self.processes.len() {
+            let is_cut = self.network.is_cut(index, Stream::Status);
+            let secondary = self.processes[index].engine.secondary();
+            let is_member = secondary.session() != protocol::SessionId::UNKNOWN;
+            if self.processes[index].life != Life::Gone && is_member && !is_cut {
+                let how = "the primary is gone: its connection closed";
+                self.push(self.now + LAST_WORDS, Event::PrimaryLost(index, how));
+            }
+        }
     }
 
     /// A process is gone, and the primary sees it.

@@ -52,7 +52,11 @@ impl Scene {
             publish_all: self.audience.publish_all,
             observed: self.audience.observed.iter().cloned().collect(),
             actions: self.past_actions().to_vec(),
-            crews: self.world_crews.iter().map(|crew| crew.memories()).collect(),
+            crews: self
+                .world_crews
+                .iter()
+                .map(|crew| crew.memories())
+                .collect(),
         };
         let mut bytes = postcard::to_stdvec(&memory)
             .expect("numbers, names and lists are what postcard can express");
@@ -67,8 +71,7 @@ impl Scene {
         if Digest::of_bytes(memory).0 != u128::from_le_bytes(*digest) {
             return Err(RestoreSceneError::Damaged);
         }
-        let memory: Memory =
-            postcard::from_bytes(memory).map_err(RestoreSceneError::Malformed)?;
+        let memory: Memory = postcard::from_bytes(memory).map_err(RestoreSceneError::Malformed)?;
         for action in memory.actions {
             let step = Step {
                 actions: vec![StampedAction { number: 0, action }],

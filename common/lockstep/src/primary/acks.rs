@@ -27,7 +27,8 @@ impl Primary {
             self.refused.stale += 1;
             return;
         };
-        if ack.sequence < round.step.sequence || !round.acks.contains_key(sender) {
+        let is_asked = round.acks.contains_key(sender) && !self.recovery.owes(sender);
+        if ack.sequence < round.step.sequence || !is_asked {
             self.refused.stale += 1;
             return;
         }
@@ -188,6 +189,7 @@ impl Primary {
             iteration: self.iteration,
             paused,
             digest: self.digest,
+            schedule_left: self.wishes.schedule_left(),
             duration: now.since(round.published_at),
             rearranged: !round.step.affinities.is_empty() || !round.step.hand_offs.is_empty(),
             peers: round.take_timings(),
@@ -195,6 +197,9 @@ impl Primary {
         }));
         self.complete_wishes(&mut round, out);
         self.keep(round.step);
+        if purpose == Purpose::Advance && !self.check_redone(now, out) {
+            return;
+        }
         match purpose {
             // Levels, ghosts and groups follow from what the cells of the start hold.
             Purpose::Build if self.goal == Goal::Paused => {
@@ -219,8 +224,8 @@ impl Primary {
         }
         self.complete_moves(out);
         self.answer_waiters(out);
-        self.begin_calls_of_systems(now, out);
         self.remember_for_checkpoint(out);
+        self.begin_calls_of_systems(now, out);
         self.continue_stepping(now, out);
     }
 

@@ -221,15 +221,12 @@ impl Primary {
         let most = owners.into_iter().rev().max_by_key(|(_, count)| *count);
         let is_empty = self.membership.owned(cell).is_empty();
         match most {
-            Some((owner, _)) if is_empty && !hosts.iter().any(stands_by) => {
-                owner.clone()
-            }
+            Some((owner, _)) if is_empty && !hosts.iter().any(stands_by) => owner.clone(),
             _ => {
                 let expected = self.membership.owned(cell).len();
                 let expected = (expected + self.membership.ghosts(cell).count()) as u32;
                 let affinity = self.distribution.affinity();
-                self.balance
-                    .host_for(cell, expected, affinity, &hosts)
+                self.balance.host_for(cell, expected, affinity, &hosts)
             }
         }
     }

@@ -178,6 +178,8 @@ pub struct StepReport {
     pub paused: bool,
     /// Digest of all performers after it.
     pub digest: Digest,
+    /// How many commands of the schedule are not done yet.
+    pub schedule_left: u64,
     /// From publishing to the last ack.
     pub duration: Duration,
     /// Whether a cell changed host or a performer its cell.

@@ -97,7 +97,11 @@ impl Primary {
         let holds = matches!(task, Task::Redo { .. } | Task::Introduce { holds: true });
         let (from, until) = (
             position.filter(|_| goes_on).unwrap_or(self.past.from()),
-            if holds { self.sequence } else { self.past.until() },
+            if holds {
+                self.sequence
+            } else {
+                self.past.until()
+            },
         );
         let steps = until.0.saturating_sub(from.0) as u32;
         let job = Job {

@@ -73,6 +73,11 @@ impl Primary {
         self.transit.joining.get(name).copied().flatten()
     }
 
+    /// Notes one who joins.
+    pub(super) fn expect(&mut self, name: &PeerName) {
+        self.transit.joining.insert(name.clone(), None);
+    }
+
     /// One who joins hears every step from now on.
     pub(super) fn introduce(
         &mut self,
@@ -80,7 +85,7 @@ impl Primary {
         now: SessionTime,
         out: &mut Vec<PrimaryOutput>,
     ) {
-        self.transit.joining.insert(name.clone(), None);
+        self.expect(name);
         if self.recovery.has_unassigned() {
             return self.go_on_with_recovery(now, out);
         }
@@ -110,7 +115,9 @@ impl Primary {
         if self.takes_part(&job.peer) {
             return self.go_on_with_recovery(now, out);
         }
-        self.transit.joining.insert(job.peer.clone(), Some(job.until));
+        self.transit
+            .joining
+            .insert(job.peer.clone(), Some(job.until));
         self.begin_introduction(job.peer.clone(), now, out);
     }
 
@@ -144,7 +151,9 @@ impl Primary {
             let names = self.secondary_names();
             Some(format!("no secondary is named {peer}: there are {names}"))
         } else if self.hosts().iter().all(|other| other == peer) {
-            Some(format!("{peer} is the last secondary: nobody could take its cells"))
+            Some(format!(
+                "{peer} is the last secondary: nobody could take its cells"
+            ))
         } else {
             None
         };

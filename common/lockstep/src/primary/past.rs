@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use protocol::primary_to_secondary::Step;
 use protocol::link_poses::POSE_BYTES;
+use protocol::primary_to_secondary::Step;
 use protocol::{Action, CellId, Digest, Iteration, Sequence};
 
 use crate::checkpoint::Checkpoint;

@@ -7,6 +7,7 @@
 //! **Invariant:** what is done again has the digests that were acknowledged, or the run ends.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use protocol::exit::Outcome;
 use protocol::primary_to_observers::{Announce, Severity};
@@ -14,7 +15,10 @@ use protocol::primary_to_secondary::{AffinityChange, CellSource, PrimaryToSecond
 use protocol::secondary_to_primary::{CellDigests, StepAck};
 use protocol::{CellId, PeerName, Sequence, SessionTime, StopReason};
 
+use crate::checkpoint::Checkpoint;
+
 use super::jobs::{Job, Task};
+use super::past::Past;
 use super::{PeerLossPolicy, Phase, Primary, PrimaryOutput, known};
 
 /// What is lost and not restored yet.
@@ -56,6 +60,13 @@ impl Recovery {
     pub(super) fn has_unassigned(&self) -> bool {
         let mut losses = self.losses.iter();
         losses.any(|loss| !loss.left.is_empty() || loss.speaks)
+    }
+
+    /// Tells whether the step under way waits for the answer of one of this name who is lost: not
+    /// for that of another who has taken the name since.
+    pub(super) fn owes(&self, name: &PeerName) -> bool {
+        let mut losses = self.losses.iter();
+        losses.any(|loss| loss.owes && loss.name == *name)
     }
 
     /// Returns the lost secondaries with the cells that each of them hosted.
@@ -219,10 +230,39 @@ impl Primary {
                 self.complete_round(now, out);
             }
             Phase::Idle => self.continue_stepping(now, out),
-            Phase::Gathering { .. }
-            | Phase::Stepping(_)
-            | Phase::Stopping(_)
-            | Phase::Finished => {}
+            Phase::Gathering { .. } | Phase::Stepping(_) | Phase::Stopping(_) | Phase::Finished => {
+            }
+        }
+    }
+
+    /// A run that was taken up again begins: all its cells are to be restored by those who came.
+    pub(super) fn begin_from(
+        &mut self,
+        checkpoint: Checkpoint,
+        now: SessionTime,
+        out: &mut Vec<PrimaryOutput>,
+    ) {
+        let cells: Vec<CellId> = checkpoint.cells.iter().map(|cell| cell.cell).collect();
+        self.past = Past::since(Arc::new(checkpoint));
+        self.phase = Phase::Idle;
+        let all = std::mem::take(&mut self.secondaries);
+        self.recovery.losses.push(Loss {
+            name: PeerName::primary(),
+            since: now,
+            left: cells.clone(),
+            cells,
+            owes: false,
+            speaks: false,
+            jobs: 0,
+        });
+        for name in &all {
+            self.expect(name);
+        }
+        self.go_on_with_recovery(now, out);
+        for name in &all {
+            if !self.jobs.has(name) && !self.takes_part(name) {
+                self.introduce(name, now, out);
+            }
         }
     }
 
@@ -294,7 +334,11 @@ impl Primary {
         if let Err(reason) = self.compare(&job.peer, &cells, job.until, digests, &ack) {
             return self.begin_stopping(reason, now, out);
         }
-        let owes = self.recovery.losses.iter().any(|one| one.name == lost && one.owes);
+        let owes = self
+            .recovery
+            .losses
+            .iter()
+            .any(|one| one.name == lost && one.owes);
         if owes && let Err(violation) = self.accept_for(&cells, ack, &job.peer, out) {
             self.refused.malformed += 1;
             let cause = format!("{} broke the protocol: {violation}", job.peer);
@@ -376,7 +420,8 @@ impl Primary {
             {
                 round.forgive(&loss.name);
             }
-            self.events.recoveries += 1;
+            let is_resumed = loss.name == PeerName::primary();
+            self.events.recoveries += u64::from(!is_resumed);
             let took = now.since(loss.since).as_secs_f64();
             let restored = loss.cells.iter().map(|cell| {
                 let host = self.recovery.restored.get(cell);
@@ -388,7 +433,11 @@ impl Primary {
                 [] => "nothing was to be restored".to_owned(),
                 some => format!("restored {}", some.join(", ")),
             };
-            let text = format!("{} is replaced after {took:.3} s: {what}", loss.name);
+            let text = if is_resumed {
+                format!("the run is restored after {took:.3} s: {what}")
+            } else {
+                format!("{} is replaced after {took:.3} s: {what}", loss.name)
+            };
             self.event(Severity::Info, "recovery", text, out);
         }
     }

@@ -129,14 +129,17 @@ impl Primary {
         let members = self.roster.members();
         let ready = members.filter(|(_, member)| member.progress == Progress::Synced);
         self.secondaries = ready.map(|(name, _)| name.clone()).collect();
+        let text = format!("all secondaries are ready: {}", self.secondary_names());
+        self.event(Severity::Info, "run", text, out);
+        self.pace.restart(now);
+        if let Some(checkpoint) = self.resumed.take() {
+            return self.begin_from(*checkpoint, now, out);
+        }
         let affinities = first_placement(&self.plan, &self.secondaries);
         for change in &affinities {
             self.distribution
                 .place(change.cell, change.secondary.as_ref());
         }
-        let text = format!("all secondaries are ready: {}", self.secondary_names());
-        self.event(Severity::Info, "run", text, out);
-        self.pace.restart(now);
         let step = Step {
             affinities,
             ..Step::default()
@@ -155,7 +158,7 @@ impl Primary {
         if self.is_held() {
             return None;
         }
-        if self.wishes.are_due() {
+        if self.wishes.are_due() || self.has_to_redo() {
             return Some(SessionTime(0));
         }
         match self.goal {
@@ -176,6 +179,7 @@ impl Primary {
                 return self.begin_stopping(StopReason::new(Outcome::Completed, cause), now, out);
             }
             self.keep_schedule(out);
+            self.end_redo_when_done(now, out);
             if self.next_step_due().is_none_or(|due| due > now) {
                 return;
             }
@@ -275,7 +279,9 @@ impl Primary {
             return;
         };
         let waited = now.since(round.published_at);
-        let missing = round.missing().filter(|name| self.secondaries.contains(name));
+        let missing = round
+            .missing()
+            .filter(|name| self.secondaries.contains(name) && !self.recovery.owes(name));
         let missing: Vec<PeerName> = missing.cloned().collect();
         if missing.is_empty() {
             // Those who restore what is lost have deadlines of their own.
@@ -292,9 +298,8 @@ impl Primary {
             let seconds = round.give_up_after.as_secs_f64();
             round.postpone(waited);
             for name in missing {
-                let cause = format!(
-                    "{name} did not acknowledge iteration {iteration} in {seconds} s"
-                );
+                let cause =
+                    format!("{name} did not acknowledge iteration {iteration} in {seconds} s");
                 self.on_lost(&name, StopReason::new(Outcome::PeerLost, cause), now, out);
             }
             return;

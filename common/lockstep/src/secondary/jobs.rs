@@ -174,7 +174,11 @@ fn assemble(
     if last != until {
         return Err("its steps end elsewhere than it says");
     }
-    if work.scene.as_ref().is_some_and(|scene| scene.sequence != from) {
+    if work
+        .scene
+        .as_ref()
+        .is_some_and(|scene| scene.sequence != from)
+    {
         return Err("its scene is of another step");
     }
     Ok((work, from))
