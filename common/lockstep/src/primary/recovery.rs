@@ -62,6 +62,13 @@ impl Recovery {
         losses.any(|loss| !loss.left.is_empty() || loss.speaks)
     }
 
+    /// Tells whether the step under way waits for the answer of one of this name who is lost: not
+    /// for that of another who has taken the name since.
+    pub(super) fn owes(&self, name: &PeerName) -> bool {
+        let mut losses = self.losses.iter();
+        losses.any(|loss| loss.owes && loss.name == *name)
+    }
+
     /// Returns the lost secondaries with the cells that each of them hosted.
     pub(super) fn lost(&self) -> impl Iterator<Item = (&PeerName, &[CellId])> {
         let losses = self.losses.iter();
