@@ -267,6 +267,7 @@ impl Cluster {
                 | PrimaryOutput::Checkpointed(_)
                 | PrimaryOutput::Diagnose { .. }
                 | PrimaryOutput::Diverged(_)
+                | PrimaryOutput::Redone
                 | PrimaryOutput::Report { .. }
                 | PrimaryOutput::Stamped(_) => {}
             }

@@ -385,7 +385,7 @@ impl PrimaryNode {
                 format!("diagnose {peer} (pid {pid} on {host})")
             }
             PrimaryOutput::Diverged(report) => format!("diverged {}", report.sentence()),
-            PrimaryOutput::Stamped(_) => return,
+            PrimaryOutput::Stamped(_) | PrimaryOutput::Redone => return,
             PrimaryOutput::Report { request, .. } => format!("report for {request}"),
             PrimaryOutput::Observe(message) => match observed(&message) {
                 Some(line) => line,

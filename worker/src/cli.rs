@@ -1,5 +1,6 @@
 //! The command line of `worker`, and what it asks for once it is checked.
 
+mod journal;
 mod patience;
 mod values;
 
@@ -14,7 +15,8 @@ use protocol::{PeerName, Role};
 use transport::Endpoints;
 use worker::cpus::Cpus;
 
-use patience::PatienceArguments;
+pub(crate) use journal::JournalArguments;
+pub(crate) use patience::{PatienceArguments, divergence_file};
 use values::{
     level_count, load_rule, loss_policy, margin, milliseconds, on_or_off, real_time_factor,
     seconds, stay,
@@ -132,6 +134,8 @@ pub(crate) struct Cli {
     #[arg(long, value_name = "N", default_value_t = 0)]
     #[arg(value_parser = clap::value_parser!(u32).range(0..=i64::from(STAND_BYS_MAX)))]
     stand_bys: u32,
+    #[command(flatten)]
+    journal: JournalArguments,
     /// Allow a non-loopback address without encryption
     #[arg(long)]
     insecure: bool,
@@ -182,7 +186,7 @@ pub(crate) enum Request {
     reason = "each is a switch of the command line, apart from the others"
 )]
 pub(crate) struct Run {
-    /// The world files, at least one.
+    /// The world files; none when the run is resumed.
     pub worlds: Vec<PathBuf>,
     /// Where clients and secondaries reach it; `None` for a standalone run that nobody watches.
     pub bind: Option<Endpoints>,
@@ -236,6 +240,8 @@ pub(crate) struct Run {
     pub checkpoint_every: u64,
     /// How many secondaries may join beyond those that the run needs.
     pub stand_bys: u32,
+    /// Where it is written down, to be taken up again.
+    pub journal: JournalArguments,
     /// Whether a non-loopback address may be bound without encryption.
     pub insecure: bool,
 }
@@ -310,9 +316,8 @@ impl Cli {
                 self.heartbeat_timeout_ms, self.heartbeat_interval_ms
             ));
         }
-        if self.worlds.is_empty() {
-            return Err(format!("{who} needs a world: name an SDF file"));
-        }
+        self.journal
+            .check(who, !self.worlds.is_empty(), self.commands.is_some())?;
         let files = [
             ("--digests", &self.digests),
             ("--states", &self.states),
@@ -354,6 +359,7 @@ impl Cli {
             on_peer_loss: self.on_peer_loss,
             checkpoint_every: self.checkpoint_every,
             stand_bys: self.stand_bys,
+            journal: self.journal,
             insecure: self.insecure,
         })
     }

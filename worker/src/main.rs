@@ -4,7 +4,7 @@ mod cli;
 
 use std::fs;
 use std::io::IsTerminal;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode as ProcessExitCode;
 use std::time::Duration;
 
@@ -13,13 +13,13 @@ use clap::Parser;
 use lockstep::{Plan, Primary, PrimaryInput, Rules, SecondaryInput, SecondarySettings, Settings};
 use protocol::exit::Outcome;
 use protocol::report::{Summary, TopicReport};
-use protocol::{ExitCode, PeerName, Role, RoutingId, StopReason};
+use protocol::{ExitCode, Iteration, PeerName, Role, RoutingId, StopReason};
 use transport::zeromq::{BindError, PeerLink, PrimaryLink, SocketOptions, StatusPublisher};
 use transport::{Endpoints, Link, Subscription};
+use worker::beginning::{Beginning, JournalPlan};
 use worker::commands_file::{self, CommandsRecord};
 use worker::cpus::Cpus;
 use worker::digests_file::DigestsFile;
-use worker::divergence_file::DivergenceFile;
 use worker::heartbeat::{self, HeartbeatSettings, HeartbeatThread};
 use worker::messages_file::MessagesFile;
 use worker::primary::PrimaryDriver;
@@ -105,16 +105,12 @@ fn run_primary(
     secondaries: Option<u32>,
     lifeline: Option<Lifeline>,
 ) -> anyhow::Result<Outcome> {
-    let commands = run.commands.as_deref().map(commands_file::read);
-    let schedule = commands.transpose()?.unwrap_or_default();
-    let loaded = world_file::load(&run.worlds, run.auto_levels)?;
+    let beginning = begin(run)?;
+    let loaded = &beginning.loaded;
     let survey = systems::survey(&loaded.worlds);
     for problem in &survey.problems {
         tracing::warn!("{problem}");
     }
-    let plan = Plan::new(&loaded.worlds);
-    let mut proof = create_proof(run, &plan, loaded.step_size)?;
-    proof.divergence = divergence_file(run, &loaded, secondaries);
     if let Some(path) = &run.summary {
         fs::write(path, "")
             .with_context(|| format!("cannot write summary to {}", path.display()))?;
@@ -128,10 +124,7 @@ fn run_primary(
         heartbeat_timeout: run.heartbeat_timeout,
         insecure: run.insecure,
     };
-    let settings = Settings {
-        schedule,
-        ..settings_of(run, &loaded, survey.topics, secondaries)
-    };
+    let settings = settings_of(run, loaded, survey.topics.clone(), secondaries);
     let role = if secondaries.is_some() {
         Role::Primary
     } else {
@@ -142,10 +135,21 @@ fn run_primary(
     } else {
         standalone_name()
     };
-    let mut primary = Primary::new(settings, &loaded.worlds);
+    let mut primary = beginning.primary(beginning.settings(settings))?;
     primary.set_library(Box::new(sdf::SearchPaths::from_environment()));
+    let mut proof = match beginning.goes_on_after() {
+        Some((after, commands)) => resume_proof(run, &primary, after, commands)?,
+        None => create_proof(run, &Plan::new(&loaded.worlds), loaded.step_size)?,
+    };
+    proof.divergence = cli::divergence_file(run, loaded.step_size, secondaries);
+    let worlds = beginning.world_files.join(", ");
+    let own = identity::peer_info(name, role);
+    let reporter = Reporter::new(loaded.worlds.clone(), own);
+    let (limit, journal) = (run.journal.limit_bytes(), run.journal.journal.as_deref());
     let parts = Parts {
-        reporter: Reporter::new(loaded.worlds.clone(), identity::peer_info(name, role)),
+        reporter,
+        journal: beginning.journal(journal, limit, &primary)?,
+        topics: survey.topics,
         primary,
         proof,
         lifeline,
@@ -158,11 +162,7 @@ fn run_primary(
         &private.1
     };
     let (link, publisher) = bind(endpoints, &options)?;
-    tracing::info!(
-        "{role} of {} at {}",
-        describe(&run.worlds),
-        link.endpoints()
-    );
+    tracing::info!("{role} of {worlds} at {}", link.endpoints());
     let summary = match role {
         Role::Standalone => drive(
             |status| InlineLink::new(link, Some(status.data_feed())),
@@ -179,7 +179,24 @@ struct Parts {
     primary: Primary,
     reporter: Reporter,
     proof: ProofFiles,
+    journal: Option<JournalPlan>,
+    topics: Vec<TopicReport>,
     lifeline: Option<Lifeline>,
+}
+
+/// Returns what a run begins with: its worlds, or the journal of one that is taken up again.
+fn begin(run: &Run) -> anyhow::Result<Beginning> {
+    if let Some(journal) = &run.journal.resume {
+        let reach = run.digests.as_deref().map(|path| {
+            let reach = DigestsFile::reach(path);
+            reach.with_context(|| format!("cannot go on with digests in {}", path.display()))
+        });
+        return Beginning::resumed(journal, reach.transpose()?);
+    }
+    let commands = run.commands.as_deref().map(commands_file::read);
+    let schedule = commands.transpose()?.unwrap_or_default();
+    let loaded = world_file::load(&run.worlds, run.auto_levels)?;
+    Ok(Beginning::fresh(loaded, schedule, &run.worlds))
 }
 
 fn drive<L: Link>(
@@ -191,7 +208,11 @@ fn drive<L: Link>(
     let status = StatusThread::start(publisher, settings.session, settings.heartbeat_interval)
         .context("cannot start the status thread")?;
     let link = link(&status);
-    let driver = PrimaryDriver::new(link, parts.primary, status, parts.reporter, parts.proof);
+    let mut driver = PrimaryDriver::new(link, parts.primary, status, parts.reporter, parts.proof);
+    if let Some(journal) = parts.journal {
+        let kept = driver.keep_journal(journal, parts.topics);
+        kept.context("cannot start to write the journal")?;
+    }
     let inputs = driver.inputs();
     watch_for_stop(parts.lifeline, move |why| {
         inputs.send(PrimaryInput::Interrupted(why));
@@ -281,7 +302,7 @@ fn settings_of(
         on_peer_loss: run.on_peer_loss,
         checkpoint_every: run.checkpoint_every,
         stand_bys: run.stand_bys,
-        is_journaled: false,
+        is_journaled: run.journal.journal.is_some() || run.journal.resume.is_some(),
         build: identity::build(),
     }
 }
@@ -314,38 +335,41 @@ fn create_proof(run: &Run, plan: &Plan, step_size: Duration) -> anyhow::Result<P
         messages: messages.transpose()?,
         commands: commands.transpose()?,
         renewal: None,
-        divergence: DivergenceFile::default(),
+        divergence: Default::default(),
     })
 }
 
-/// Returns the place for what is told of a divergence, with what the run was asked to be.
-fn divergence_file(run: &Run, loaded: &LoadedWorlds, secondaries: Option<u32>) -> DivergenceFile {
-    let settings = serde_json::json!({
-        "worlds": run.worlds,
-        "secondaries": secondaries,
-        "seed": run.seed,
-        "step_size_s": loaded.step_size.as_secs_f64(),
-        "threads": run.threads,
-        "verify": run.verify,
-        "balance": run.balance,
-        "auto_levels": run.auto_levels,
-        "levels_load": format!("{:?}", run.levels_load).to_lowercase(),
-        "minimum_stay_s": run.minimum_stay.as_secs_f64(),
-        "interaction_margin_m": run.interaction_margin,
-        "commands": run.commands,
-        "record_commands": run.record_commands,
-        "on_peer_loss": format!("{:?}", run.on_peer_loss).to_lowercase(),
-        "checkpoint_every": run.checkpoint_every,
+/// Goes on with the files of a run that is taken up again.
+fn resume_proof(
+    run: &Run,
+    primary: &Primary,
+    after: Iteration,
+    commands: u64,
+) -> anyhow::Result<ProofFiles> {
+    let context =
+        |what: &str, path: &Path| format!("cannot go on with {what} in {}", path.display());
+    let digests = run
+        .digests
+        .as_deref()
+        .map(|path| DigestsFile::resume(path, after).with_context(|| context("digests", path)));
+    let states = run.states.as_deref().map(|path| {
+        StatesFile::resume(path, primary, after).with_context(|| context("states", path))
     });
-    DivergenceFile::new(&run.patience.divergence_reports, settings)
-}
-
-fn describe(files: &[PathBuf]) -> String {
-    let names: Vec<String> = files
-        .iter()
-        .map(|file| file.display().to_string())
-        .collect();
-    names.join(", ")
+    let record = run.record_commands.as_deref().map(|path| {
+        CommandsRecord::resume(path, commands).with_context(|| context("commands", path))
+    });
+    if let Some(path) = &run.messages {
+        let what = context("messages", path);
+        anyhow::bail!("{what}: what was said before the checkpoint cannot be told from the rest");
+    }
+    Ok(ProofFiles {
+        digests: digests.transpose()?,
+        states: states.transpose()?,
+        messages: None,
+        commands: record.transpose()?,
+        renewal: None,
+        divergence: Default::default(),
+    })
 }
 
 fn bind(

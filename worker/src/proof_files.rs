@@ -98,6 +98,26 @@ impl ProofFiles {
         Ok(())
     }
 
+    /// Hands what is buffered to the system, so that it outlives this process.
+    ///
+    /// # Errors
+    /// When a file cannot be written; the text is for people.
+    pub fn flush(&mut self) -> Result<(), String> {
+        if let Some(digests) = &mut self.digests {
+            let flushed = digests.finish();
+            flushed.map_err(|error| cannot_write("digests", digests.path(), &error))?;
+        }
+        if let Some(states) = &mut self.states {
+            let flushed = states.flush();
+            flushed.map_err(|error| cannot_write("states", states.path(), &error))?;
+        }
+        if let Some(commands) = &mut self.commands {
+            let flushed = commands.finish();
+            flushed.map_err(|error| cannot_write("commands", commands.path(), &error))?;
+        }
+        Ok(())
+    }
+
     /// Makes sure that everything is in the files.
     ///
     /// # Errors

@@ -27,6 +27,7 @@ mod requests;
 mod services;
 mod stepping;
 mod stopping;
+mod storage;
 mod wishes;
 
 use std::collections::BTreeSet;
@@ -139,6 +140,8 @@ pub struct Primary {
     resumed: Option<Box<Checkpoint>>,
     /// Iterations that were complete before and are done again.
     redo: Option<redo::Redoing>,
+    /// What is done cannot be written down.
+    storage_failure: Option<storage::Failure>,
 }
 
 #[derive(Debug)]
@@ -253,6 +256,7 @@ impl Primary {
             events: EventCounts::default(),
             resumed: None,
             redo: None,
+            storage_failure: None,
             settings,
             plan_at_start: plan.clone(),
             plan,
@@ -309,6 +313,9 @@ impl Primary {
             PrimaryInput::Failed(cause) => {
                 self.begin_stopping(StopReason::new(Outcome::Failed, cause), now, out);
             }
+            PrimaryInput::StorageFailed(cause) => self.on_storage_failed(cause, now, out),
+            PrimaryInput::StorageWorks => self.on_storage_works(now, out),
+            PrimaryInput::CheckpointStored(sequence) => self.on_checkpoint_stored(sequence, out),
             PrimaryInput::DeadlinePassed { inbox_is_empty } => {
                 self.on_deadline_passed(inbox_is_empty, now, out);
             }

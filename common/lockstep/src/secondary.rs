@@ -344,7 +344,7 @@ impl Secondary {
             PartVerdict::Kept => {}
             PartVerdict::Duplicate(answer) => {
                 self.refused.duplicate += 1;
-                let answer = answer.map(|answer| SecondaryToPrimary::CaughtUp(Box::new(answer)));
+                let answer = answer.map(SecondaryToPrimary::CaughtUp);
                 out.extend(answer.map(SecondaryOutput::Send));
             }
             PartVerdict::Malformed(reason) => {

@@ -188,6 +188,7 @@ impl Primary {
             self.digest = self.digest_of_all();
         }
         out.push(PrimaryOutput::StepDone(StepReport {
+            sequence: round.step.sequence,
             iteration: self.iteration,
             paused,
             digest: self.digest,

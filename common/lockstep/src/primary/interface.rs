@@ -10,7 +10,7 @@ use protocol::topic_message::SubscriptionChange;
 use protocol::{
     CellId, ClientToPrimary, Command, Digest, Envelope, Iteration, PeerName, PrimaryToClient,
     PrimaryToObservers, PrimaryToSecondary, RequestId, RoutingId, ScheduledCommand,
-    SecondaryToPrimary, SessionId, StopReason,
+    SecondaryToPrimary, Sequence, SessionId, StopReason,
 };
 
 use super::patience::{PatienceSettings, ProcessReport};
@@ -133,6 +133,12 @@ pub enum PrimaryInput {
     Interrupted(String),
     /// The process cannot go on, and why.
     Failed(String),
+    /// What is done can no longer be written down, and why.
+    StorageFailed(String),
+    /// What is done can be written down again.
+    StorageWorks,
+    /// The checkpoint of this step is safe.
+    CheckpointStored(Sequence),
     /// The time given by [`Primary::deadline`](super::Primary::deadline) has come.
     DeadlinePassed {
         /// Whether nothing waits to be read: only then silence is silence.
@@ -187,6 +193,8 @@ pub enum PrimaryOutput {
     Diverged(Box<DivergenceReport>),
     /// All that a run needs to go on from here is known.
     Checkpointed(Arc<Checkpoint>),
+    /// All that was complete before is done again: what follows is new.
+    Redone,
     /// The run is over.
     Finished(StopReason),
 }
@@ -194,6 +202,8 @@ pub enum PrimaryOutput {
 /// What a step took.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepReport {
+    /// The step.
+    pub sequence: Sequence,
     /// The iteration that is complete now.
     pub iteration: Iteration,
     /// Whether time stood still in it.

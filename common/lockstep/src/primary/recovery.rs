@@ -192,22 +192,21 @@ impl Primary {
         let again: Vec<CellId> = again.map(|(cell, _)| cell).collect();
         for cell in again {
             let mut losses = self.recovery.losses.iter_mut();
-            match losses.find(|loss| loss.cells.contains(&cell)) {
-                Some(loss) => loss.left.push(cell),
-                None => {
-                    let former = self.distribution.host(cell);
-                    let former = former.expect("a cell that was restored had a host").clone();
-                    self.recovery.losses.push(Loss {
-                        name: former,
-                        since: now,
-                        cells: vec![cell],
-                        left: vec![cell],
-                        owes: false,
-                        speaks: false,
-                        jobs: 0,
-                    });
-                }
+            if let Some(loss) = losses.find(|loss| loss.cells.contains(&cell)) {
+                loss.left.push(cell);
+                continue;
             }
+            let former = self.distribution.host(cell);
+            let former = former.expect("a cell that was restored had a host");
+            self.recovery.losses.push(Loss {
+                name: former.clone(),
+                since: now,
+                cells: vec![cell],
+                left: vec![cell],
+                owes: false,
+                speaks: false,
+                jobs: 0,
+            });
         }
     }
 
@@ -285,7 +284,7 @@ impl Primary {
             let loss = &mut self.recovery.losses[number];
             let left = std::mem::take(&mut loss.left);
             let mut speaks = std::mem::take(&mut loss.speaks);
-            let lost = loss.name.clone();
+            let name = loss.name.clone();
             let counted: Vec<(CellId, u32)> = left
                 .iter()
                 .map(|cell| (*cell, self.distribution.owned(*cell).len() as u32))
@@ -302,7 +301,7 @@ impl Primary {
             for (peer, mut cells) in shares {
                 cells.sort_unstable();
                 let task = Task::Redo {
-                    lost: lost.clone(),
+                    lost: name.clone(),
                     cells,
                     speaks: std::mem::take(&mut speaks),
                 };

@@ -57,7 +57,7 @@ impl Primary {
         now: SessionTime,
         out: &mut Vec<PrimaryOutput>,
     ) {
-        if let Some(reason) = self.reason_to_wait_for_redo(&command) {
+        if let Some(reason) = self.reason_to_wait(&command) {
             return Self::fail(from, request, &reason, out);
         }
         match command {
@@ -141,6 +141,7 @@ impl Primary {
         now: SessionTime,
         out: &mut Vec<PrimaryOutput>,
     ) {
+        self.stay_paused();
         if self.goal == Goal::Paused {
             return self.done(from, request, out);
         }
