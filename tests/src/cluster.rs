@@ -210,6 +210,7 @@ impl Cluster {
     /// Stops a secondary dead, as `kill -9` does.
     pub fn crash(&mut self, index: usize) {
         self.crashed.insert(index);
+        self.barrier.forget(&self.names[index]);
         let at = self.now + Duration::from_micros(50);
         self.push(at, Delivery::Unsubscribed { index });
     }
@@ -271,7 +272,9 @@ impl Cluster {
     }
 
     fn on_done(&mut self, report: &StepReport) {
-        let engines = self.names.iter().zip(&self.secondaries);
+        let engines = self.names.iter().zip(&self.secondaries).enumerate();
+        let engines = engines.filter(|(index, _)| !self.crashed.contains(index));
+        let engines = engines.map(|(_, engine)| engine);
         let hosts = engines.filter_map(|(name, engine)| Some((name, engine.host()?)));
         self.witness.on_done(&self.primary, report, hosts);
         let cells = self.open_cells();
@@ -317,7 +320,8 @@ impl Cluster {
             return;
         }
         let effects = self.secondaries[index].handle(input, self.now, &mut |_, _| {});
-        for mut message in effects.messages {
+        let checkpoint = self.secondaries[index].take_checkpoint();
+        for mut message in effects.messages.into_iter().chain(checkpoint) {
             let engine = &self.secondaries[index];
             if let SecondaryToPrimary::StepAck(ack) = &mut message {
                 for cell in &mut ack.cells {
@@ -419,6 +423,7 @@ pub fn settings(secondaries: u32, iterations: u64) -> Settings {
         on_peer_loss: PeerLossPolicy::Stop,
         checkpoint_every: lockstep::CHECKPOINT_EVERY,
         stand_bys: 0,
+        is_journaled: false,
         build: identity::build(),
     }
 }

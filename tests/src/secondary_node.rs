@@ -121,6 +121,13 @@ impl SecondaryNode {
                 }
                 SecondaryOutput::LoadWorld(_) => "load the world".to_owned(),
                 SecondaryOutput::RunStep(work) => run(&work),
+                SecondaryOutput::CatchUp(work) => {
+                    let steps = work.steps.len();
+                    format!("do {steps} steps again up to {}", work.until)
+                }
+                SecondaryOutput::Checkpoint { sequence, .. } => {
+                    format!("checkpoint after step {sequence}")
+                }
                 SecondaryOutput::Finished(reason) => format!("finished {reason}"),
             };
             let _ = writeln!(self.said, "{line}");

@@ -210,7 +210,8 @@ fn run_secondary(
         ..SocketOptions::default()
     };
     let routing = RoutingId::from(
-        format!("{}-{:016x}", settings.info.name, identity::new_session().0).as_str(),
+        // Nobody can guess it, and so take the place of this process.
+        format!("{}-{}", settings.info.name, identity::new_address()).as_str(),
     );
     let link = PeerLink::connect(connect, Some(&routing), Subscription::Steps, &options)
         .with_context(|| format!("cannot connect to {connect}"))?;
@@ -281,6 +282,7 @@ fn settings_of(
         on_peer_loss: run.on_peer_loss,
         checkpoint_every: run.checkpoint_every,
         stand_bys: run.stand_bys,
+        is_journaled: false,
         build: identity::build(),
     }
 }

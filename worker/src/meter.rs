@@ -253,6 +253,7 @@ mod tests {
             answered_after: Duration::from_micros(after),
         };
         StepReport {
+            schedule_left: 0,
             iteration: Iteration(iteration),
             paused: false,
             digest: Digest::default(),

@@ -73,7 +73,7 @@ impl<L: Link> InlineLink<L> {
         if let (Some(feed), Some(batch)) = (&self.data, data) {
             feed.give(self.engine.secondary().name().clone(), batch);
         }
-        for message in messages {
+        for message in messages.into_iter().chain(self.engine.take_checkpoint()) {
             let topic = message.topic().as_bytes().to_vec();
             let payload = self.engine.encode(message);
             let from = Some(self.address.clone());

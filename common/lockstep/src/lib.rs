@@ -35,8 +35,10 @@ pub use checkpoint::Checkpoint;
 pub use membership::{Changes, LoadRule, Membership, Passage, Rules};
 pub use plan::{CellPlan, LevelPlan, PerformerPlan, Plan};
 pub use primary::{
-    CHECKPOINT_EVERY, CellTiming, PeerLossPolicy, PeerTiming, Primary, PrimaryInput, PrimaryOutput,
-    Settings, StepReport,
+    Aim, CHECKPOINT_EVERY, CellTiming, PeerLossPolicy, PeerTiming, Primary, PrimaryInput,
+    PrimaryOutput, Redo, ResumeError, Settings, StepReport,
 };
 pub use register::Register;
-pub use secondary::{Secondary, SecondaryInput, SecondaryOutput, SecondarySettings, StepWork};
+pub use secondary::{
+    CatchUpWork, JobEnd, Secondary, SecondaryInput, SecondaryOutput, SecondarySettings, StepWork,
+};

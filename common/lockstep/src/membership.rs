@@ -10,6 +10,7 @@ mod check;
 mod ghosts;
 mod groups;
 mod marks;
+pub(crate) mod memory;
 mod neighbours;
 mod place;
 mod present;

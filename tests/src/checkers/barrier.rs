@@ -26,4 +26,9 @@ impl Barrier {
             self.last
         );
     }
+
+    /// Forgets a secondary that is gone.
+    pub fn forget(&mut self, name: &PeerName) {
+        self.last.remove(name);
+    }
 }

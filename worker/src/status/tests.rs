@@ -77,6 +77,7 @@ impl Stage {
             answered_after: Duration::ZERO,
         });
         let report = StepReport {
+            schedule_left: 0,
             iteration: Iteration(sequence),
             paused: false,
             digest: Digest(0),

@@ -7,12 +7,12 @@ use protocol::peer::Build;
 use protocol::report::{RefusedCounts, TopicReport};
 use protocol::topic_message::SubscriptionChange;
 use protocol::{
-    Access, CellId, ClientToPrimary, Command, Digest, Envelope, Iteration, PeerName,
-    PrimaryToClient, PrimaryToObservers, PrimaryToSecondary, RequestId, RoutingId,
-    ScheduledCommand, SecondaryToPrimary, SessionId, StopReason,
+    CellId, ClientToPrimary, Command, Digest, Envelope, Iteration, PeerName, PrimaryToClient,
+    PrimaryToObservers, PrimaryToSecondary, RequestId, RoutingId, ScheduledCommand,
+    SecondaryToPrimary, SessionId, StopReason,
 };
 
-use crate::access::Attempt;
+use crate::access::Forbidden;
 use crate::checkpoint::Checkpoint;
 use crate::membership::Rules;
 
@@ -77,6 +77,8 @@ pub struct Settings {
     pub checkpoint_every: u64,
     /// How many secondaries may join beyond those that the run needs.
     pub stand_bys: u32,
+    /// Whether checkpoints are kept on disk, so that the run can be resumed.
+    pub is_journaled: bool,
     /// The primary's own program; a secondary's must be equal.
     pub build: Build,
 }
@@ -103,14 +105,7 @@ pub enum PrimaryInput {
         message: ClientToPrimary,
     },
     /// Somebody tried what its role does not allow; [`crate::access::admit`] says so.
-    Forbidden {
-        /// Where it came from.
-        from: RoutingId,
-        /// What its sender may do.
-        access: Access,
-        /// What it was.
-        attempt: Attempt,
-    },
+    Forbidden(Forbidden),
     /// The link has turned something away.
     Refused {
         /// How much, by reason.
@@ -193,6 +188,8 @@ pub struct StepReport {
     pub paused: bool,
     /// Digest of all performers after it.
     pub digest: Digest,
+    /// How many commands of the schedule are not done yet.
+    pub schedule_left: u64,
     /// From publishing to the last ack.
     pub duration: Duration,
     /// Whether a cell changed host or a performer its cell.

@@ -57,6 +57,9 @@ impl Primary {
         now: SessionTime,
         out: &mut Vec<PrimaryOutput>,
     ) {
+        if let Some(reason) = self.reason_to_wait_for_redo(&command) {
+            return Self::fail(from, request, &reason, out);
+        }
         match command {
             Command::Play => self.on_play(from, request, now, out),
             Command::Pause => self.on_pause(from, request, now, out),
@@ -76,7 +79,7 @@ impl Primary {
             Command::MoveCell { level, peer } => {
                 self.on_move_cell(from, request, &level, peer, now, out);
             }
-            Command::Drain { peer } => self.on_drain(from, request, peer, now, out),
+            Command::Drain { peer } => self.on_drain(from, request, &peer, now, out),
             Command::Checkpoint => self.on_checkpoint(from, request, now, out),
             Command::CallService {
                 service,

@@ -48,6 +48,8 @@ impl Primary {
         let why = format!("the run ended: {reason}");
         self.fail_waiters(&why, |_| true, out);
         self.drop_moves(&why, out);
+        self.fail_checkpoints(&why, out);
+        self.fail_drains(&why, out);
         self.drop_wishes(&why, out);
         // By every way there is: a secondary may have lost its subscription.
         out.push(PrimaryOutput::Publish(PrimaryToSecondary::Stop(
@@ -84,23 +86,15 @@ impl Primary {
         now: SessionTime,
         out: &mut Vec<PrimaryOutput>,
     ) {
-        Self::announce(
-            Announce::Left {
-                name: sender.clone(),
-                reason: reason.clone(),
-            },
-            out,
-        );
         if let Phase::Stopping(stopping) = &mut self.phase {
             stopping.staying.remove(sender);
+            let left = Announce::Left {
+                name: sender.clone(),
+                reason: reason.clone(),
+            };
+            Self::announce(left, out);
             return self.finish_if_alone(out);
         }
-        self.event(
-            Severity::Warning,
-            "peer",
-            format!("{sender} left: {reason}"),
-            out,
-        );
         let outcome = match reason.outcome {
             Outcome::ConfigurationError => Outcome::ConfigurationError,
             Outcome::DigestMismatch => Outcome::DigestMismatch,
@@ -115,8 +109,12 @@ impl Primary {
             self.described(sender),
             self.iteration
         );
-        self.roster.remove(sender);
-        self.begin_stopping(StopReason::new(outcome, cause), now, out);
+        let text = format!("{sender} left: {reason}");
+        self.event(Severity::Warning, "peer", text, out);
+        if let Some(member) = self.roster.get_mut(sender) {
+            member.closed_at = Some(now);
+        }
+        self.on_lost(sender, StopReason::new(outcome, cause), now, out);
     }
 
     pub(super) fn on_interrupted(
