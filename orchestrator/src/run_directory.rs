@@ -5,6 +5,7 @@
 //! ended runs stay for their logs, the last [`ENDED_RUNS_MAX`] of them.
 
 mod log_files;
+mod private_file;
 mod record;
 
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
@@ -20,6 +21,7 @@ use transport::{EndpointError, Endpoints};
 use crate::app::ended::RunEnded;
 
 pub use log_files::LogFiles;
+pub use private_file::{append_private, write_private};
 pub use record::{RunEnd, RunRecord, WorkerRecord};
 pub(crate) use record::{log_time, now_unix_s};
 

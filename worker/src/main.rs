@@ -237,7 +237,8 @@ fn run_secondary(
         ..SocketOptions::default()
     };
     let routing = RoutingId::from(
-        format!("{}-{:016x}", settings.info.name, identity::new_session().0).as_str(),
+        // Nobody can guess it, and so take the place of this process.
+        format!("{}-{}", settings.info.name, identity::new_address()).as_str(),
     );
     let link = PeerLink::connect(connect, Some(&routing), Subscription::Steps, &options)
         .with_context(|| format!("cannot connect to {connect}"))?;

@@ -6,7 +6,6 @@
 //! `logs/phalanx.log`. [`Keeper`] is the other end.
 
 use std::ffi::OsString;
-use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
@@ -25,7 +24,7 @@ use super::live::{LiveRun, Signals};
 use super::settings::Settings;
 use super::{Owned, headless};
 use crate::cli::RunArguments;
-use crate::run_directory::FoundRun;
+use crate::run_directory::{FoundRun, append_private};
 
 /// The log of the keeper, beside those of the run's processes.
 const LOG_FILE: &str = "phalanx.log";
@@ -84,7 +83,7 @@ fn tell(word: &Word) {
 
 /// Makes a file of stdout and stderr.
 fn write_to(path: &Path) -> anyhow::Result<()> {
-    let log = File::options().create(true).append(true).open(path);
+    let log = append_private(path);
     let log = log.with_context(|| format!("cannot write {}", path.display()))?;
     rustix::stdio::dup2_stdout(&log).context("cannot set up stdout")?;
     rustix::stdio::dup2_stderr(&log).context("cannot set up stderr")

@@ -25,7 +25,7 @@ use crate::key_files::{RunKeys, user_folder};
 use crate::launch::LaunchPlan;
 use crate::launch::programs::{ProgramEnd, Programs, Surroundings};
 use crate::launch::supervisor::{LossPolicy, REST_GRACE, RunExit, Supervisor};
-use crate::run_directory::{RunDirectory, RunEnd, RunRecord, now_unix_s};
+use crate::run_directory::{RunDirectory, RunEnd, RunRecord, now_unix_s, write_private};
 
 /// How long the primary may take to end the run after a signal.
 const INTERRUPT_GRACE: Duration = Duration::from_millis(1500);
@@ -115,6 +115,9 @@ impl LiveRun {
         let endpoint = endpoint.seen_from_here();
         let reach = reach(endpoint.clone(), keys.as_ref())?;
         let observer = Observer::follow(&reach).map_err(anyhow::Error::new)?;
+        // The primary writes it, with the mode that it has.
+        let written = write_private(&plan.summary, "");
+        written.with_context(|| format!("cannot write {}", plan.summary.display()))?;
         let (sender, lines) = mpsc::channel(LINES_MAX);
         let (commands, policy) = (plan.commands(), loss_policy(&plan.recovery));
         let supervisor = Supervisor::spawn(&worker, &commands, &directory.logs(), &sender, policy)
@@ -186,7 +189,7 @@ impl LiveRun {
         );
         if let Some(summary) = conclusion.unwritten()? {
             let path = self.directory.summary();
-            std::fs::write(&path, summary)
+            write_private(&path, &summary)
                 .with_context(|| format!("cannot write {}", path.display()))?;
         }
         self.record.ended = Some(RunEnd {

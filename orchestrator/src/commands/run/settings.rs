@@ -14,7 +14,7 @@ use crate::cli::{RunArguments, RunSecurityArguments};
 use crate::config::{Config, SECONDARIES_MAX};
 use crate::launch::programs::ProgramPlan;
 use crate::launch::world_programs;
-use crate::run_directory::{RunDirectory, check_run_name};
+use crate::run_directory::{RunDirectory, check_run_name, write_private};
 
 /// The world that runs when none is named.
 const DEMO_WORLD: &str = include_str!("../../../../worlds/ramp.sdf");
@@ -84,7 +84,7 @@ impl Settings {
             return Ok(self.config.run.worlds.clone());
         }
         let path = directory.file("world.sdf");
-        std::fs::write(&path, DEMO_WORLD)
+        write_private(&path, DEMO_WORLD)
             .with_context(|| format!("cannot write {}", path.display()))?;
         Ok(vec![path])
     }
