@@ -18,6 +18,7 @@ use super::settings::Settings;
 use crate::app::event::{Feed, LogLine};
 use crate::client::Observer;
 use crate::launch::LaunchPlan;
+use crate::launch::launched::Launched;
 use crate::launch::programs::{ProgramEnd, Programs, Surroundings};
 use crate::launch::supervisor::{REST_GRACE, RunExit, Supervisor};
 use crate::run_directory::{RunDirectory, RunEnd, RunRecord, now_unix_s};
@@ -74,15 +75,11 @@ pub(super) enum Ending {
 impl LiveRun {
     /// Starts the processes of a run.
     pub(super) fn start(settings: &Settings, own: Owned, signals: Signals) -> Result<Self, Failed> {
-        let Owned {
-            worker,
-            directory,
-            events,
-        } = own;
+        let directory = &own.directory;
         let run = &settings.config.run;
         let plan = LaunchPlan {
             endpoint: directory.endpoint().map_err(anyhow::Error::new)?,
-            worlds: settings.worlds(&directory)?,
+            worlds: settings.worlds(directory)?,
             summary: directory.summary(),
             secondaries: run.secondaries,
             iterations: run.iterations,
@@ -101,7 +98,32 @@ impl LiveRun {
             network: settings.config.network.clone(),
             logs: settings.config.logs.clone(),
             processes: settings.config.processes.clone(),
+            journal: settings.journal(directory),
+            journal_limit_mib: settings.journal.journal_limit,
+            is_resumed: false,
         };
+        let launched = Launched {
+            stem: settings.stem.clone(),
+            command: command_line(),
+            plan,
+            programs: settings.programs.clone(),
+        };
+        if launched.plan.journal.is_some() {
+            let path = directory.launch_file();
+            let written = launched.write(&path);
+            written.with_context(|| format!("cannot write {}", path.display()))?;
+        }
+        Self::launch(launched, own, signals)
+    }
+
+    /// Starts the processes of a run as it was launched.
+    pub(super) fn launch(launched: Launched, own: Owned, signals: Signals) -> Result<Self, Failed> {
+        let Owned {
+            worker,
+            directory,
+            events,
+        } = own;
+        let plan = launched.plan;
         let observer = Observer::follow(&plan.endpoint).map_err(anyhow::Error::new)?;
         let (sender, lines) = mpsc::channel(LINES_MAX);
         let supervisor = Supervisor::spawn(&worker, &plan.commands(), &directory.logs(), &sender)
@@ -111,7 +133,7 @@ impl LiveRun {
             pid: std::process::id(),
             endpoint: plan.endpoint.to_string(),
             world: plan.world_names(),
-            command: command_line(),
+            command: launched.command,
             started_unix_s: now_unix_s(),
             workers: supervisor.workers(),
             ended: None,
@@ -125,8 +147,8 @@ impl LiveRun {
             logs: directory.logs(),
             lines: sender,
         };
-        let programs = Programs::new(settings.programs.clone(), surroundings);
-        let known = Known::new(&settings.stem, plan.secondary_names());
+        let programs = Programs::new(launched.programs, surroundings);
+        let known = Known::new(&launched.stem, plan.secondary_names());
         Ok(Self {
             directory,
             record,
@@ -136,7 +158,7 @@ impl LiveRun {
             programs,
             known,
             events,
-            iterations: run.iterations,
+            iterations: plan.iterations,
             signals,
             is_left: false,
         })
