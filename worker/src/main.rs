@@ -14,12 +14,13 @@ use lockstep::{Plan, Primary, PrimaryInput, Rules, SecondaryInput, SecondarySett
 use protocol::exit::Outcome;
 use protocol::report::{Summary, TopicReport};
 use protocol::{ExitCode, Iteration, PeerName, Role, RoutingId, StopReason};
-use transport::zeromq::{BindError, PeerLink, PrimaryLink, SocketOptions, StatusPublisher};
+use transport::zeromq::{BindError, Curve, PeerLink, PrimaryLink, SocketOptions, StatusPublisher};
 use transport::{Endpoints, Link, Subscription};
 use worker::beginning::{Beginning, JournalPlan};
 use worker::commands_file::{self, CommandsRecord};
 use worker::cpus::Cpus;
 use worker::digests_file::DigestsFile;
+use worker::divergence_file::DivergenceFile;
 use worker::heartbeat::{self, HeartbeatSettings, HeartbeatThread};
 use worker::messages_file::MessagesFile;
 use worker::primary::PrimaryDriver;
@@ -66,6 +67,7 @@ fn main() -> ProcessExitCode {
                 connect,
                 name,
                 peer_timeout,
+                security,
                 ignored,
             } => {
                 if !ignored.is_empty() {
@@ -75,7 +77,9 @@ fn main() -> ProcessExitCode {
                     );
                 }
                 let info = identity::peer_info(name, Role::Secondary);
-                run_secondary(&connect, SecondarySettings { info, peer_timeout }, lifeline)
+                let curve = security.of_secondary(&connect)?;
+                let settings = SecondarySettings { info, peer_timeout };
+                run_secondary(&connect, curve, settings, lifeline)
             }
         });
     match result {
@@ -116,9 +120,14 @@ fn run_primary(
             .with_context(|| format!("cannot write summary to {}", path.display()))?;
     }
     let options = SocketOptions {
-        heartbeat_interval: run.heartbeat_interval,
+        // A process that a debugger has stopped answers nothing, and is to keep its connection.
+        heartbeat_interval: match run.patience.settings().wait_for_debugger {
+            true => Duration::ZERO,
+            false => run.heartbeat_interval,
+        },
         heartbeat_timeout: run.heartbeat_timeout,
         insecure: run.insecure,
+        curve: run.security.of_primary(run.bind.as_ref())?,
     };
     let settings = settings_of(run, loaded, survey.topics.clone(), secondaries);
     let role = if secondaries.is_some() {
@@ -133,10 +142,11 @@ fn run_primary(
     };
     let mut primary = beginning.primary(beginning.settings(settings))?;
     primary.set_library(Box::new(sdf::SearchPaths::from_environment()));
-    let proof = match beginning.goes_on_after() {
+    let mut proof = match beginning.goes_on_after() {
         Some((after, commands)) => resume_proof(run, &primary, after, commands)?,
         None => create_proof(run, &Plan::new(&loaded.worlds), loaded.step_size)?,
     };
+    proof.divergence = divergence_file(run, loaded, secondaries);
     let worlds = beginning.world_files.join(", ");
     let own = identity::peer_info(name, role);
     let reporter = Reporter::new(loaded.worlds.clone(), own);
@@ -217,12 +227,14 @@ fn drive<L: Link>(
 
 fn run_secondary(
     connect: &Endpoints,
+    curve: Option<Curve>,
     settings: SecondarySettings,
     lifeline: Option<Lifeline>,
 ) -> anyhow::Result<Outcome> {
     // Silence is the heartbeat thread's to judge, by the time-out that the primary says.
     let options = SocketOptions {
         heartbeat_interval: Duration::ZERO,
+        curve: curve.clone(),
         ..SocketOptions::default()
     };
     let routing = RoutingId::from(
@@ -247,6 +259,7 @@ fn run_secondary(
         let options = SocketOptions {
             heartbeat_interval: settings.interval,
             heartbeat_timeout: settings.timeout,
+            curve: curve.clone(),
             ..SocketOptions::default()
         };
         let started = PeerLink::connect(connect, Some(&routing.heartbeat()), topics, &options)
@@ -284,6 +297,7 @@ fn settings_of(
         heartbeat_timeout: secondaries.map(|_| run.heartbeat_timeout),
         peer_timeout: run.peer_timeout,
         step_timeout: run.step_timeout,
+        patience: run.patience.settings(),
         rules: Rules {
             load: run.levels_load,
             interaction_margin: run.interaction_margin,
@@ -329,7 +343,30 @@ fn create_proof(run: &Run, plan: &Plan, step_size: Duration) -> anyhow::Result<P
         messages: messages.transpose()?,
         commands: commands.transpose()?,
         renewal: None,
+        divergence: DivergenceFile::default(),
     })
+}
+
+/// Returns the place for what is told of a divergence, with what the run was asked to be.
+fn divergence_file(run: &Run, loaded: &LoadedWorlds, secondaries: Option<u32>) -> DivergenceFile {
+    let settings = serde_json::json!({
+        "worlds": run.worlds,
+        "secondaries": secondaries,
+        "seed": run.seed,
+        "step_size_s": loaded.step_size.as_secs_f64(),
+        "threads": run.threads,
+        "verify": run.verify,
+        "balance": run.balance,
+        "auto_levels": run.auto_levels,
+        "levels_load": format!("{:?}", run.levels_load).to_lowercase(),
+        "minimum_stay_s": run.minimum_stay.as_secs_f64(),
+        "interaction_margin_m": run.interaction_margin,
+        "commands": run.commands,
+        "record_commands": run.record_commands,
+        "on_peer_loss": format!("{:?}", run.on_peer_loss).to_lowercase(),
+        "checkpoint_every": run.checkpoint_every,
+    });
+    DivergenceFile::new(&run.patience.divergence_reports, settings)
 }
 
 /// Goes on with the files of a run that is taken up again.
@@ -361,6 +398,7 @@ fn resume_proof(
         messages: None,
         commands: record.transpose()?,
         renewal: None,
+        divergence: DivergenceFile::default(),
     })
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
+use lockstep::access::admit;
 use lockstep::{Checkpoint, Primary, PrimaryInput, PrimaryOutput, StepReport};
 use protocol::exit::Outcome;
 use protocol::primary_to_client::{PrimaryToClient, Reply};
@@ -16,10 +17,11 @@ use protocol::{
     RoutingId, SecondaryToPrimary, SessionTime, StopReason, decode, encode, topic,
 };
 use serde::Serialize;
-use transport::{Arrival, Destination, Link};
+use transport::{Arrival, Destination, Link, Refusals};
 
 use crate::beginning::JournalPlan;
 use crate::clock::{SessionClock, wall_clock_us};
+use crate::diagnosis;
 use crate::history::RunHistory;
 use crate::journaling::Journaling;
 use crate::meter::Meter;
@@ -122,6 +124,7 @@ impl<L: Link> PrimaryDriver<L> {
             self.wait();
             self.report_when_due();
         }
+        self.take_refusals(true);
         let mut reason = self.finished.take().expect("the loop ends once it is set");
         let in_order = matches!(reason.outcome, Outcome::Completed | Outcome::Interrupted);
         let written = self.proof.finish().and(self.status.finish(in_order));
@@ -174,11 +177,12 @@ impl<L: Link> PrimaryDriver<L> {
         match arrival {
             Arrival::Message {
                 from: Some(from),
+                access,
                 topic,
                 payload,
             } => {
                 let input = Self::input_of(from, &topic, &payload);
-                self.handle(input);
+                self.handle(admit(input, access));
             }
             Arrival::Subscribed(routing) => self.handle(PrimaryInput::Subscribed(routing)),
             Arrival::Unsubscribed(routing) => self.handle(PrimaryInput::Unsubscribed(routing)),
@@ -187,7 +191,10 @@ impl<L: Link> PrimaryDriver<L> {
                     self.handle(input);
                 }
             }
-            Arrival::Message { from: None, .. } | Arrival::Connected | Arrival::Disconnected => {}
+            Arrival::Message { from: None, .. }
+            | Arrival::Connected
+            | Arrival::Disconnected
+            | Arrival::Denied(_) => {}
         }
     }
 
@@ -272,6 +279,11 @@ impl<L: Link> PrimaryDriver<L> {
                     journal.on_redone();
                 }
             }
+            PrimaryOutput::Diagnose { peer, pid, host } => {
+                let process = diagnosis::of(pid, &host);
+                self.inputs.send(PrimaryInput::Diagnosed { peer, process });
+            }
+            PrimaryOutput::Diverged(report) => self.proof.divergence.write(&report),
             PrimaryOutput::Finished(reason) => {
                 self.publish_reports();
                 self.finished = Some(reason);
@@ -420,7 +432,14 @@ impl<L: Link> PrimaryDriver<L> {
 
     fn report_when_due(&mut self) {
         if self.clock.now() >= self.next_report && self.finished.is_none() {
+            self.take_refusals(false);
             self.publish_reports();
+        }
+    }
+
+    fn take_refusals(&mut self, is_last: bool) {
+        if let Some(Refusals { counts, details }) = self.link.take_refusals(is_last) {
+            self.handle(PrimaryInput::Refused { counts, details });
         }
     }
 
@@ -446,7 +465,7 @@ impl<L: Link> PrimaryDriver<L> {
             self.status.observe(PrimaryToObservers::Clock(Clock {
                 iteration: self.primary.iteration(),
                 sim_time: self.primary.sim_time(),
-                paused: self.primary.run_state() == RunState::Paused,
+                paused: report::is_paused(&self.primary),
             }));
         }
         if watched.has(Figures::Poses) {

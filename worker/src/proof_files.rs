@@ -12,6 +12,7 @@ use protocol::{Action, PerformerId, ScheduledCommand, StampedAction};
 
 use crate::commands_file::CommandsRecord;
 use crate::digests_file::DigestsFile;
+use crate::divergence_file::DivergenceFile;
 use crate::messages_file::MessagesFile;
 use crate::states_file::StatesFile;
 
@@ -26,6 +27,8 @@ pub struct ProofFiles {
     pub commands: Option<CommandsRecord>,
     /// Whether performers have come since the last iteration, and whether all is as at the start.
     pub renewal: Option<bool>,
+    /// Where two results of a step differ, if any do.
+    pub divergence: DivergenceFile,
     /// What was said on topics; the status thread writes it.
     pub messages: Option<MessagesFile>,
 }

@@ -9,6 +9,7 @@ mod batch;
 mod changing;
 mod checkpoints;
 mod distribution;
+mod diverging;
 mod figures;
 mod gathering;
 mod grants;
@@ -19,8 +20,10 @@ mod known;
 mod memory;
 mod moving;
 mod past;
+mod patience;
 mod recovery;
 mod redo;
+mod refusals;
 mod requests;
 mod services;
 mod stepping;
@@ -54,6 +57,8 @@ use crate::pace::Pace;
 use crate::plan::Plan;
 use crate::register::Register;
 use crate::roster::Roster;
+
+pub use patience::{PatienceSettings, ProcessReport, Watch};
 
 pub use interface::{
     CHECKPOINT_EVERY, CellTiming, PeerLossPolicy, PeerTiming, PrimaryInput, PrimaryOutput,
@@ -131,6 +136,8 @@ pub struct Primary {
     digest: Digest,
     waiters: Vec<Waiter>,
     refused: RefusedCounts,
+    /// When observers were told last that something was forbidden.
+    forbidden_told: Option<SessionTime>,
     events: EventCounts,
     /// What cells are made from whose host is not known yet, in a run that was taken up again.
     resumed: Option<Box<Checkpoint>>,
@@ -249,6 +256,7 @@ impl Primary {
             digest: Digest::default(),
             waiters: Vec::new(),
             refused: RefusedCounts::default(),
+            forbidden_told: None,
             events: EventCounts::default(),
             resumed: None,
             redo: None,
@@ -299,9 +307,18 @@ impl Primary {
             } => {
                 self.on_malformed(from, joining, &error, out);
             }
+            PrimaryInput::Forbidden {
+                from,
+                access,
+                attempt,
+            } => self.on_forbidden(from, access, attempt, now, out),
+            PrimaryInput::Refused { counts, details } => self.on_refused(counts, &details, out),
             PrimaryInput::Subscribed(routing) => self.on_subscribed(routing, now, out),
             PrimaryInput::Unsubscribed(routing) => self.on_unsubscribed(&routing, now),
             PrimaryInput::Observed(change) => self.on_observed(change),
+            PrimaryInput::Diagnosed { peer, process } => {
+                self.on_diagnosed(&peer, &process, now, out);
+            }
             PrimaryInput::Interrupted(signal) => self.on_interrupted(&signal, now, out),
             PrimaryInput::Failed(cause) => {
                 self.begin_stopping(StopReason::new(Outcome::Failed, cause), now, out);
@@ -378,6 +395,7 @@ impl Primary {
             SecondaryToPrimary::CaughtUp(answer) => {
                 self.on_caught_up(&sender, *answer, now, out);
             }
+            SecondaryToPrimary::Diverged(report) => self.on_diverged(&sender, *report, now, out),
             SecondaryToPrimary::Leave(reason) => self.on_leave(&sender, &reason, now, out),
         }
     }
@@ -393,6 +411,7 @@ impl Primary {
             | SecondaryToPrimary::CellCheckpoint(_)
             | SecondaryToPrimary::SceneCheckpoint(_)
             | SecondaryToPrimary::CaughtUp(_)
+            | SecondaryToPrimary::Diverged(_)
             | SecondaryToPrimary::Leave(_) => member.routing == *from,
         })
     }
@@ -462,6 +481,10 @@ impl Primary {
         now: SessionTime,
         out: &mut Vec<PrimaryOutput>,
     ) {
+        // While messages wait to be read, a heartbeat may be among them.
+        if inbox_is_empty && !matches!(self.phase, Phase::Stopping(_) | Phase::Finished) {
+            self.look_at_silent(now, out);
+        }
         while !matches!(self.phase, Phase::Stopping(_) | Phase::Finished)
             && let Some((name, reason)) = self.lost_peer(inbox_is_empty, now)
         {

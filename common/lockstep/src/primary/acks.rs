@@ -27,7 +27,8 @@ impl Primary {
             self.refused.stale += 1;
             return;
         };
-        if ack.sequence < round.step.sequence || !round.acks.contains_key(sender) {
+        let is_asked = round.acks.contains_key(sender) && !self.recovery.owes(sender);
+        if ack.sequence < round.step.sequence || !is_asked {
             self.refused.stale += 1;
             return;
         }
@@ -50,6 +51,9 @@ impl Primary {
         match states {
             Ok(states) => self.accept(sender, ack, states, now, out),
             Err(violation) => {
+                if let Some(report) = self.divergence_in(sender, &ack) {
+                    return self.diverge(report, now, out);
+                }
                 self.refused.malformed += 1;
                 let cause = format!("{sender} broke the protocol: {violation}");
                 self.begin_stopping(StopReason::new(Outcome::PeerLost, cause), now, out);

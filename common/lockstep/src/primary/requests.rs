@@ -81,6 +81,10 @@ impl Primary {
             }
             Command::Drain { peer } => self.on_drain(from, request, &peer, now, out),
             Command::Checkpoint => self.on_checkpoint(from, request, now, out),
+            Command::ProcessEnded { peer, pid, how } => {
+                self.on_process_ended(&peer, pid, &how, now);
+                self.done(from, request, out);
+            }
             Command::CallService {
                 service,
                 kind,
