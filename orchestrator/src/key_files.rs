@@ -9,6 +9,7 @@ use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
 use transport::{Endpoints, KeyError, KeyPair};
 
 use crate::client::Reach;
@@ -36,7 +37,7 @@ pub struct ChosenKeys {
 }
 
 /// The files of keys of a run that is started here.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunKeys {
     /// By which the primary proves itself.
     pub primary: PathBuf,
