@@ -3,6 +3,8 @@
 mod config;
 mod control;
 mod environment;
+mod faults;
+mod keys;
 mod logs;
 mod topic;
 mod view;
@@ -17,6 +19,8 @@ use lockstep::limits::{AUTO_LEVELS_MAX, INTERACTION_MARGIN_MAX, MINIMUM_STAY_MAX
 pub use config::{ConfigAction, ConfigArguments, ConfigFormat};
 pub use control::CtlArguments;
 pub use environment::{command, parse, variables};
+pub use faults::{FaultArguments, PeerLossPolicy};
+pub use keys::{KeyArguments, KeyRole, KeygenArguments, RunSecurityArguments};
 pub use logs::LogArguments;
 pub use topic::{
     Addressed, EchoFormat, ServiceAction, ServiceArguments, TopicAction, TopicArguments,
@@ -67,6 +71,8 @@ pub enum CliCommand {
     Show(ShowArguments),
     /// Write a world to stdout
     Generate(GenerateArguments),
+    /// Make a key, by which processes and views of other machines prove who they are
+    Keygen(KeygenArguments),
     /// Read a world and report errors with file, line and column
     Check(CheckArguments),
     /// Compare what two runs wrote with --digests, --states or --messages: where they first differ
@@ -120,9 +126,9 @@ pub struct RunArguments {
     /// Name of the run [default: the world's file name and a number]
     #[arg(long, value_name = "RUN", env = "PHALANX_NAME")]
     pub name: Option<String>,
-    /// What happens when a peer is lost [default: stop]
-    #[arg(long, value_name = "POLICY", env = "PHALANX_ON_PEER_LOSS")]
-    pub on_peer_loss: Option<PeerLossPolicy>,
+    /// What happens when something goes wrong.
+    #[command(flatten)]
+    pub faults: FaultArguments,
     /// Write one line with the digest of every iteration to this file
     #[arg(long, value_name = "FILE", env = "PHALANX_DIGESTS")]
     pub digests: Option<PathBuf>,
@@ -186,17 +192,12 @@ pub struct RunArguments {
     /// Format of the summary, or of what --detach prints; json needs one of the two
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
+    /// Who may connect.
+    #[command(flatten)]
+    pub security: RunSecurityArguments,
     /// How it is shown.
     #[command(flatten)]
     pub view: ViewArguments,
-}
-
-/// What happens when a peer is lost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum PeerLossPolicy {
-    /// Everyone is told why, and the run ends.
-    #[default]
-    Stop,
 }
 
 /// When a level's models are loaded.
@@ -226,6 +227,9 @@ pub struct AttachArguments {
     /// one run is living
     #[arg(value_name = "RUN | ENDPOINT")]
     pub run: Option<String>,
+    /// By which keys it is reached.
+    #[command(flatten)]
+    pub keys: KeyArguments,
     /// How it is shown.
     #[command(flatten)]
     pub view: ViewArguments,
@@ -265,6 +269,9 @@ pub struct ShowArguments {
     /// Give up after so many seconds
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = parse_seconds)]
     pub timeout: Duration,
+    /// By which keys it is reached.
+    #[command(flatten)]
+    pub keys: KeyArguments,
     /// What to print of the logs
     #[command(flatten)]
     pub logs: LogArguments,

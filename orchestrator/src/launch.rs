@@ -3,10 +3,12 @@
 //!
 //! Nothing here knows how a simulation works: a worker is a program with a command line.
 
+pub mod death;
 pub mod process;
 pub mod programs;
 pub mod supervisor;
 mod surroundings;
+mod upkeep;
 pub mod world_programs;
 
 use std::collections::BTreeMap;
@@ -16,8 +18,9 @@ use std::path::{Path, PathBuf};
 use protocol::Role;
 use transport::Endpoints;
 
-use crate::cli::LevelsLoad;
-use crate::config::{LevelsConfig, LogsConfig, NetworkConfig, ProcessesConfig};
+use crate::cli::{LevelsLoad, PeerLossPolicy};
+use crate::config::{LevelsConfig, LogsConfig, NetworkConfig, ProcessesConfig, RecoveryConfig};
+use crate::key_files::RunKeys;
 
 /// The variable that names the worker program.
 pub const WORKER_VARIABLE: &str = "PHALANX_WORKER";
@@ -27,6 +30,10 @@ pub const WORKER_VARIABLE: &str = "PHALANX_WORKER";
 pub struct LaunchPlan {
     /// Where the primary binds its sockets.
     pub endpoint: Endpoints,
+    /// By which keys the processes know each other; `None` encrypts nothing.
+    pub keys: Option<RunKeys>,
+    /// Whether that is so although other machines can connect.
+    pub is_insecure: bool,
     /// The world files.
     pub worlds: Vec<PathBuf>,
     /// Where the primary writes its summary.
@@ -57,6 +64,8 @@ pub struct LaunchPlan {
     pub verify: bool,
     /// Whether cells move for the sake of load.
     pub balance: bool,
+    /// What happens when a process is lost.
+    pub recovery: RecoveryConfig,
     /// What decides which cell every performer is in.
     pub levels: LevelsConfig,
     /// How long peers are waited for.
@@ -119,22 +128,24 @@ impl LaunchPlan {
 
     fn first_command(&self) -> WorkerCommand {
         let mut arguments: Vec<OsString> = Vec::new();
-        let role = if self.secondaries == 0 {
+        let all = self.secondaries + self.network.remote_secondaries;
+        let role = if all == 0 {
             Role::Standalone
         } else {
             Role::Primary
         };
         if role == Role::Primary {
             arguments.push("--network-role=primary".into());
-            flag(
-                &mut arguments,
-                "--network-secondaries",
-                self.secondaries.to_string(),
-            );
+            flag(&mut arguments, "--network-secondaries", all.to_string());
             self.push_network(&mut arguments);
+            self.push_recovery(&mut arguments);
         }
         flag(&mut arguments, "--bind", self.endpoint.to_string());
+        self.push_security(&mut arguments);
         flag(&mut arguments, "--summary", &self.summary);
+        if let Some(folder) = self.summary.parent() {
+            flag(&mut arguments, "--divergence-reports", folder);
+        }
         flag(&mut arguments, "--seed", self.seed.to_string());
         if let Some(iterations) = self.iterations {
             flag(&mut arguments, "--iterations", iterations.to_string());
@@ -198,6 +209,19 @@ impl LaunchPlan {
         flag(arguments, "--interaction-margin", margin);
     }
 
+    /// Adds who may connect; keys are named by their files.
+    fn push_security(&self, arguments: &mut Vec<OsString>) {
+        if let Some(keys) = &self.keys {
+            flag(arguments, "--key", &keys.primary);
+            for authorized in &keys.authorized {
+                flag(arguments, "--authorized", authorized);
+            }
+        }
+        if self.is_insecure {
+            arguments.push("--insecure".into());
+        }
+    }
+
     fn push_network(&self, arguments: &mut Vec<OsString>) {
         let network = &self.network;
         let milliseconds = |duration: std::time::Duration| duration.as_millis().to_string();
@@ -214,13 +238,36 @@ impl LaunchPlan {
         );
         flag(arguments, "--peer-timeout", seconds(network.peer_timeout));
         flag(arguments, "--step-timeout", seconds(network.step_timeout));
+        flag(arguments, "--warn-after", seconds(network.warn_after));
+        let examined = seconds(network.diagnose_after);
+        flag(arguments, "--diagnose-after", examined);
+        if network.wait_for_debugger {
+            arguments.push("--wait-for-debugger".into());
+        }
+    }
+
+    fn push_recovery(&self, arguments: &mut Vec<OsString>) {
+        let recovery = &self.recovery;
+        let policy = match recovery.on_peer_loss {
+            PeerLossPolicy::Stop => "stop",
+            PeerLossPolicy::Recover => "recover",
+        };
+        flag(arguments, "--on-peer-loss", policy);
+        let every = recovery.checkpoint_every.to_string();
+        flag(arguments, "--checkpoint-every", every);
+        flag(arguments, "--stand-bys", recovery.stand_bys.to_string());
     }
 
     fn secondary_command(&self, number: u32) -> WorkerCommand {
         let name = secondary_name(number);
         let mut arguments = vec!["--network-role=secondary".into()];
-        flag(&mut arguments, "--connect", self.endpoint.to_string());
+        let endpoint = self.endpoint.seen_from_here();
+        flag(&mut arguments, "--connect", endpoint.to_string());
         flag(&mut arguments, "--name", &name);
+        if let Some(keys) = &self.keys {
+            flag(&mut arguments, "--key", &keys.secondary);
+            flag(&mut arguments, "--server-key", &keys.primary_public);
+        }
         let patience = self.network.peer_timeout.as_secs_f64().to_string();
         flag(&mut arguments, "--peer-timeout", patience);
         arguments.push("--lifeline".into());
@@ -285,6 +332,8 @@ mod tests {
     fn plan(secondaries: u32) -> LaunchPlan {
         LaunchPlan {
             endpoint: "ipc:///run/a".parse().unwrap(),
+            keys: None,
+            is_insecure: false,
             worlds: vec!["-odd.sdf".into(), "b.sdf".into()],
             summary: "/run/a/summary.json".into(),
             secondaries,
@@ -300,6 +349,7 @@ mod tests {
             threads: 2,
             verify: true,
             balance: false,
+            recovery: RecoveryConfig::default(),
             levels: LevelsConfig {
                 auto_levels: Some(8),
                 ..LevelsConfig::default()
@@ -330,8 +380,9 @@ mod tests {
         assert_eq!(
             line(&commands[0]),
             "--network-role=primary --network-secondaries=2 --heartbeat-interval-ms=100 \
-             --heartbeat-timeout-ms=2000 --peer-timeout=30 --step-timeout=30 --bind=ipc:///run/a \
-             --summary=/run/a/summary.json --seed=7 --iterations=5 --real-time-factor=0 \
+             --heartbeat-timeout-ms=2000 --peer-timeout=30 --step-timeout=30 --warn-after=1 \
+             --diagnose-after=5 --on-peer-loss=recover --checkpoint-every=1000 --stand-bys=16 \
+             --bind=ipc:///run/a --summary=/run/a/summary.json --divergence-reports=/run/a --seed=7 --iterations=5 --real-time-factor=0 \
              --digests=d.txt --states=s.bin --commands=in.jsonl --record-commands=out.jsonl \
              --messages=m.txt --paused --threads=2 --balance=off --verify --auto-levels=8 \
              --levels-load=buffer --minimum-stay=0.05 --interaction-margin=0.02 --lifeline \
@@ -340,6 +391,42 @@ mod tests {
         assert_eq!(
             line(&commands[2]),
             "--network-role=secondary --connect=ipc:///run/a --name=s2 --peer-timeout=30 --lifeline"
+        );
+    }
+
+    #[test]
+    fn processes_are_told_the_files_of_their_keys_and_nothing_that_is_secret() {
+        let keys = RunKeys {
+            primary: "/run/a/keys/primary.key".into(),
+            primary_public: "/run/a/keys/primary.pub".into(),
+            authorized: vec!["/run/a/keys/authorized".into(), "/home/authorized".into()],
+            secondary: "/run/a/keys/secondary.key".into(),
+            view: "/run/a/keys/view.key".into(),
+        };
+        let plan = LaunchPlan {
+            endpoint: "tcp://0.0.0.0:5000".parse().unwrap(),
+            keys: Some(keys),
+            network: NetworkConfig {
+                remote_secondaries: 3,
+                ..NetworkConfig::default()
+            },
+            ..plan(1)
+        };
+        let commands = plan.commands();
+        assert_eq!(commands.len(), 2);
+        let primary = line(&commands[0]);
+        for part in [
+            "--network-secondaries=4 ",
+            "--bind=tcp://0.0.0.0:5000 --key=/run/a/keys/primary.key \
+             --authorized=/run/a/keys/authorized --authorized=/home/authorized ",
+        ] {
+            assert!(primary.contains(part), "{primary}");
+        }
+        assert_eq!(
+            line(&commands[1]),
+            "--network-role=secondary --connect=tcp://127.0.0.1:5000 --name=s1 \
+             --key=/run/a/keys/secondary.key --server-key=/run/a/keys/primary.pub \
+             --peer-timeout=30 --lifeline"
         );
     }
 

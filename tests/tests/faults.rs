@@ -1,199 +1,328 @@
-//! Shows that nothing that goes wrong changes a bit of a run, or leaves anyone waiting: a thousand
-//! seeded runs of the simulated cluster with crashes, stalls, cuts and clients, each followed by
-//! checkers; and that each checker sees what it is there for, by planting just that.
+//! Shows that a run which is to stop at a loss does so in order, whatever the loss, and that one
+//! which is to recover replaces what it has lost and computes the same bits. Real processes are
+//! killed, stopped and asked to leave; every wait is on a condition.
 
-use lockstep::PeerLossPolicy;
-use protocol::exit::Outcome;
-use protocol::secondary_to_primary::StepAck;
-use protocol::{Command, DigestBuilder, SecondaryToPrimary, SessionTime, StateBlob};
-use tests::cluster::fault::{Fault, TimedFault};
-use tests::cluster::scenario::{Scenario, Stage};
-use tests::cluster::script::TimedRequest;
-use tests::cluster::soak::{Policies, Soak};
-use tests::cluster::trace::Trace;
-use tests::cluster::trial;
-use tests::cluster::{Cluster, NetworkFaults};
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
 
-const SEEDS: u64 = 1000;
-const THREADS: usize = 2;
+use serde_json::Value;
+use tests::processes::{Process, Scratch, binary, is_running, send_signal, wait_for};
+use tests::repository;
+
+/// How soon everything has ended once a loss can be known.
+const END_WITHIN: Duration = Duration::from_secs(2);
+
+/// A run of `phalanx run --headless` that writes all files that a run can write.
+struct Run {
+    scratch: Scratch,
+    process: Process,
+    peers: Vec<(String, u32)>,
+}
+
+impl Run {
+    /// Starts one that stops at a loss; silence is a loss after a second.
+    fn stopping() -> Self {
+        Self::start(&["--secondaries", "2", "--on-peer-loss", "stop"])
+    }
+
+    fn start(arguments: &[&str]) -> Self {
+        let scratch = Scratch::new();
+        let config = scratch.path("own.toml");
+        let text = "[network]\nheartbeat_timeout_ms = 1000\n";
+        std::fs::write(&config, text).expect("a file can be written");
+        let world = repository::root().join("worlds/ramp.sdf");
+        let mut command = scratch.phalanx();
+        command
+            .args(["run", "--headless", "--format", "json", "--name", "r"])
+            .arg(world)
+            .env("PHALANX_CONFIG", config);
+        for (flag, name) in [
+            ("--digests", "digests"),
+            ("--states", "states"),
+            ("--events", "events"),
+        ] {
+            command.arg(flag).arg(scratch.path(name));
+        }
+        command.args(arguments);
+        let process = scratch.start("run", &mut command);
+        let mut run = Self {
+            scratch,
+            process,
+            peers: Vec::new(),
+        };
+        let secondaries = arguments[1]
+            .parse::<usize>()
+            .expect("--secondaries N comes first");
+        wait_for("all peers take part", || run.look() == secondaries + 1);
+        run
+    }
+
+    /// Notes the peers that are active, and returns how many.
+    fn look(&mut self) -> usize {
+        let peers = self.show("peers");
+        let peers = peers.as_array().cloned().unwrap_or_default();
+        let active = peers.iter().filter(|peer| peer["state"] == "active");
+        let pid = |peer: &Value| u32::try_from(peer["pid"].as_u64()?).ok();
+        let named = active.filter_map(|peer| Some((peer["name"].as_str()?.to_owned(), pid(peer)?)));
+        self.peers = named.collect();
+        self.peers.len()
+    }
+
+    fn iteration(&self) -> u64 {
+        self.show("stats")["iteration"].as_u64().unwrap_or(0)
+    }
+
+    /// Waits until a secondary is another process than before and is there.
+    fn wait_for_successor(&mut self, name: &str) -> u32 {
+        let former = self.pid(name);
+        let mut pid = former;
+        wait_for(&format!("{name} is replaced"), || {
+            let peers = self.show("peers");
+            let mut peers = peers.as_array().into_iter().flatten();
+            let found = peers.find(|peer| peer["name"] == name);
+            let is_there = ["active", "standby"];
+            let found = found.filter(|peer| is_there.iter().any(|state| peer["state"] == *state));
+            let now = found.and_then(|peer| u32::try_from(peer["pid"].as_u64()?).ok());
+            pid = now.unwrap_or(former);
+            pid != former
+        });
+        assert!(!is_running(former), "the former {name} is left");
+        pid
+    }
+
+    /// Waits for a good end, whose digests must be those of a run without a fault.
+    fn completes(&mut self, iterations: u64) -> Value {
+        assert_eq!(self.process.wait(), 0, "{}", self.process.stderr());
+        let summary: Value = serde_json::from_str(&self.process.stdout()).expect("JSON");
+        assert_eq!(summary["iterations"], iterations);
+        let alone = self.scratch.path("alone");
+        let world = repository::root().join("worlds/ramp.sdf");
+        let iterations = iterations.to_string();
+        let arguments = [
+            "run",
+            "--headless",
+            "--secondaries",
+            "0",
+            "--real-time-factor",
+            "0",
+        ];
+        let mut command = self.scratch.phalanx();
+        command.args(arguments).args(["--iterations", &iterations]);
+        command.arg("--digests").arg(&alone).arg(world);
+        let mut process = self.scratch.start("alone", &mut command);
+        assert_eq!(process.wait(), 0, "{}", process.stderr());
+        assert!(
+            read(&alone) == read(&self.scratch.path("digests")),
+            "digests are the same"
+        );
+        summary
+    }
+
+    fn show(&self, panel: &str) -> Value {
+        let (_, stdout, _) = self
+            .scratch
+            .phalanx_says(&["show", "r", panel, "--format", "json"]);
+        serde_json::from_str(&stdout).unwrap_or(Value::Null)
+    }
+
+    fn pid(&self, name: &str) -> u32 {
+        let mut peers = self.peers.iter();
+        let found = peers.find(|(peer, _)| peer == name);
+        found.unwrap_or_else(|| panic!("{name} takes part")).1
+    }
+
+    fn log(&self, name: &str) -> String {
+        let path = self.scratch.path("r/logs").join(format!("{name}.log"));
+        std::fs::read_to_string(path).unwrap_or_default()
+    }
+
+    /// Waits for the end, which must come within a time, and holds what is true of every stop: who
+    /// and why is known to all, no process is left, and all files are whole. Returns the cause.
+    fn stops_within(&mut self, patience: Duration, culprit: &str) -> String {
+        let begin = Instant::now();
+        let code = self.process.wait();
+        let took = begin.elapsed();
+        assert_eq!(code, 4, "{}", self.process.stderr());
+        assert!(took < patience, "the end took {took:?}");
+        for (name, pid) in &self.peers {
+            assert!(!is_running(*pid), "{name} is left");
+        }
+        let summary: Value = serde_json::from_str(&self.process.stdout()).expect("JSON");
+        assert_eq!(summary["outcome"], "peer_lost");
+        let cause = summary["cause"].as_str().expect("a cause").to_owned();
+        assert!(cause.starts_with(culprit), "{cause}");
+        let written = std::fs::read_to_string(self.scratch.path("r/summary.json")).unwrap();
+        assert_eq!(serde_json::from_str::<Value>(&written).unwrap(), summary);
+        for (name, _) in self.peers.iter().filter(|(name, _)| name != culprit) {
+            assert!(self.log(name).contains(culprit), "{name} knows who");
+        }
+        self.files_are_whole(&summary);
+        cause
+    }
+
+    /// Holds that digests, states and events end with whole lines and agree with the summary.
+    fn files_are_whole(&self, summary: &Value) {
+        let digests = read(&self.scratch.path("digests"));
+        let last = digests.lines().last().unwrap_or("0 -").to_owned();
+        assert!(digests.is_empty() || digests.ends_with('\n'), "{last}");
+        let iterations = summary["iterations"].as_u64().unwrap();
+        assert_eq!(digests.lines().count() as u64, iterations);
+        let events = read(&self.scratch.path("events"));
+        let events: Vec<Value> = events
+            .lines()
+            .map(|line| serde_json::from_str(line).expect("each line of events is JSON"))
+            .collect();
+        let cause = summary["cause"].as_str().unwrap();
+        let told = events
+            .iter()
+            .position(|event| event["kind"] == "run" && event["severity"] == "error");
+        let told = told.unwrap_or_else(|| panic!("the end is an event: {events:?}"));
+        let culprit = cause.split(' ').next().unwrap();
+        let innocent = if culprit == "s1" { "s2" } else { "s1" };
+        let left_before = events[..told].iter().any(|event| {
+            let text = event["text"].as_str().unwrap_or_default();
+            text.starts_with(innocent) && text.contains("left")
+        });
+        assert!(
+            !left_before,
+            "{innocent} is told as leaving before the cause: {events:?}"
+        );
+        let states = self.scratch.path("states");
+        let (code, stdout, stderr) = self.scratch.phalanx_says(&[
+            "diff",
+            states.to_str().unwrap(),
+            states.to_str().unwrap(),
+        ]);
+        assert_eq!(code, 0, "{stdout}{stderr}");
+    }
+}
+
+fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
 
 #[test]
-fn a_thousand_seeds_break_no_invariant() {
-    let soak = Soak {
-        first: 0,
-        seeds: SEEDS,
-        duration: None,
-        policies: Policies::Stop,
-        threads: THREADS,
-        is_traced: false,
-    };
-    let tally = soak.run();
-    eprintln!("{tally}");
+fn a_secondary_that_is_killed_ends_the_run_which_names_the_signal() {
+    let mut run = Run::stopping();
+    send_signal(run.pid("s2"), "KILL");
+    let cause = run.stops_within(END_WITHIN, "s2");
+    assert!(cause.contains("was killed by SIGKILL"), "{cause}");
+}
+
+#[test]
+fn a_secondary_that_is_asked_to_leave_says_so_and_ends_the_run() {
+    let mut run = Run::stopping();
+    send_signal(run.pid("s1"), "TERM");
+    let cause = run.stops_within(END_WITHIN, "s1");
+    assert!(cause.contains("SIGTERM"), "{cause}");
+}
+
+#[test]
+fn a_secondary_that_is_stopped_falls_silent_and_the_run_says_what_it_does() {
+    let mut run = Run::stopping();
+    send_signal(run.pid("s1"), "STOP");
+    let silence = Duration::from_secs(1);
+    let cause = run.stops_within(silence + END_WITHIN, "s1");
+    assert!(cause.contains("fell silent"), "{cause}");
+    assert!(cause.contains("is stopped by a signal (T)"), "{cause}");
+}
+
+#[test]
+fn a_step_that_takes_too_long_is_told_and_given_up() {
+    // An honest step that takes longer than it may: the one that builds a large world.
+    let scratch = Scratch::new();
+    let arguments = ["generate", "piles", "--boxes", "5000", "--levels", "1x1"];
+    let (code, world, stderr) = scratch.phalanx_says(&arguments);
+    assert_eq!(code, 0, "{stderr}");
+    let path = scratch.path("pile.sdf");
+    std::fs::write(&path, world).unwrap();
+    let endpoint = scratch.endpoint();
+    let summary = scratch.path("summary.json");
+    let mut primary = Command::new(binary("worker"));
+    primary
+        .args(["--network-role=primary", "--network-secondaries=1"])
+        .args(["--bind", &endpoint, "--step-timeout", "0.05"])
+        .args(["--warn-after", "0.01", "--diagnose-after", "0.02"])
+        .arg("--summary")
+        .arg(&summary)
+        .arg(&path);
+    let mut primary = scratch.start("primary", &mut primary);
+    let mut secondary = Command::new(binary("worker"));
+    secondary.args([
+        "--network-role=secondary",
+        "--connect",
+        &endpoint,
+        "--name",
+        "s1",
+    ]);
+    let mut secondary = scratch.start("s1", &mut secondary);
+    assert_eq!(primary.wait(), 4, "{}", primary.stderr());
+    assert_eq!(secondary.wait(), 4, "{}", secondary.stderr());
+    let summary: Value = serde_json::from_str(&read(&summary)).unwrap();
+    let cause = summary["cause"].as_str().unwrap();
     assert!(
-        tally.failures.is_empty(),
-        "{} seeds fail",
-        tally.failures.len()
+        cause.contains("s1") && cause.contains("did not acknowledge"),
+        "{cause}"
     );
-    assert!(tally.completed > SEEDS / 4, "many runs complete: {tally}");
-    assert!(tally.lost > SEEDS / 4, "many runs lose a peer: {tally}");
+    let said = primary.stderr();
+    assert!(said.contains("for s1"), "{said}");
+    assert!(said.contains("of CPU time in the last"), "{said}");
+}
+
+const RECOVERING: [&str; 4] = ["--on-peer-loss", "recover", "--real-time-factor", "1"];
+
+fn recovering(secondaries: &str, iterations: &str) -> Run {
+    let mut arguments = vec!["--secondaries", secondaries, "--iterations", iterations];
+    arguments.extend(RECOVERING);
+    arguments.extend(["--checkpoint-every", "200"]);
+    Run::start(&arguments)
 }
 
 #[test]
-fn the_same_seed_gives_the_same_trace() {
-    for seed in 0..20 {
-        let scenario = Scenario::draw(seed, Policies::Stop.of(seed));
-        let [first, second] = [(), ()].map(|()| {
-            let trace = Trace::Kept(Vec::new());
-            trial::run_with(&scenario, trace, |_| {})
-        });
-        assert!(first.1.len() > 3, "much happens in {scenario}");
-        assert_eq!(first, second, "{scenario}");
+fn a_killed_secondary_is_started_again_and_no_bit_is_lost() {
+    let mut run = recovering("2", "8000");
+    wait_for("the run is well under way", || run.iteration() > 500);
+    send_signal(run.pid("s2"), "KILL");
+    run.wait_for_successor("s2");
+    let summary = run.completes(8000);
+    assert_eq!(summary["events"]["recoveries"], 1);
+    let said = run.process.stderr();
+    assert!(said.contains("was killed by SIGKILL"), "{said}");
+    assert!(said.contains("started s2 again"), "{said}");
+}
+
+#[test]
+fn the_last_secondary_is_replaced_when_it_is_stopped_and_no_bit_is_lost() {
+    let mut run = recovering("1", "8000");
+    wait_for("the run is well under way", || run.iteration() > 500);
+    send_signal(run.pid("s1"), "STOP");
+    run.wait_for_successor("s1");
+    let summary = run.completes(8000);
+    assert_eq!(summary["events"]["recoveries"], 1);
+}
+
+#[test]
+fn a_process_that_was_started_again_does_not_outlive_who_started_it() {
+    let mut run = recovering("2", "1000000");
+    send_signal(run.pid("s1"), "KILL");
+    let successor = run.wait_for_successor("s1");
+    run.process.signal("KILL");
+    run.process.wait_status();
+    for pid in [successor, run.pid("s2"), run.pid("primary")] {
+        wait_for("every process is gone", || !is_running(pid));
     }
 }
 
 #[test]
-fn neighbouring_seeds_have_little_in_common() {
-    let stages = (0..64).map(|seed| Scenario::draw(seed, PeerLossPolicy::Stop).stage);
-    let different: std::collections::BTreeSet<_> = stages.collect();
-    assert_eq!(different.len(), 8, "every stage is drawn");
-}
-
-/// A run on two secondaries in which nothing goes wrong.
-fn peaceful(stage: Stage, requests: Vec<TimedRequest>) -> Scenario {
-    let mut scenario = Scenario::draw(1, PeerLossPolicy::Stop);
-    scenario.stage = stage;
-    scenario.secondaries = 2;
-    scenario.iterations = 200;
-    scenario.paces = vec![(20, 0), (20, 0)];
-    scenario.faults.clear();
-    scenario.network = NetworkFaults::SHUFFLED;
-    scenario.requests = requests;
-    scenario
-}
-
-/// Checks that something planted in a peaceful run is seen, and what is said of it.
-fn check(scenario: &Scenario, expected: &str, prepare: impl FnOnce(&mut Cluster)) {
-    let calm = trial::run(scenario, Trace::Off);
-    let calm = calm.unwrap_or_else(|message| panic!("nothing is planted yet: {message}"));
-    assert_eq!(calm.outcome, Outcome::Completed);
-    let (result, _) = trial::run_with(scenario, Trace::Off, prepare);
-    let said = result.expect_err("a checker sees what was planted");
-    assert!(said.contains(expected), "{expected:?} is not said: {said}");
-}
-
-#[test]
-fn agreement_sees_a_state_that_one_secondary_changed() {
-    let scenario = peaceful(Stage::Row, Vec::new());
-    let expected = "differs from that of an undisturbed run";
-    check(&scenario, expected, |cluster| {
-        let mut acks = 0;
-        cluster.tamper.secondary = Some(Box::new(move |message| {
-            let SecondaryToPrimary::StepAck(ack) = message else {
-                return;
-            };
-            acks += 1;
-            if acks == 41 {
-                change_a_state(ack);
-            }
-        }));
-    });
-}
-
-/// Changes a state such that the digests fit each other, and a primary believes them.
-fn change_a_state(ack: &mut StepAck) {
-    let mut states: Vec<_> = ack
-        .states
-        .states()
-        .expect("a secondary sent them")
-        .collect();
-    states[0].digest.0 ^= 1;
-    let mut builder = DigestBuilder::default();
-    for state in &states[..ack.cells[0].performer_count as usize] {
-        builder.digest(state.digest);
-    }
-    ack.cells[0].digest = builder.finish();
-    ack.states = StateBlob::pack(&states);
-}
-
-#[test]
-fn agreement_sees_a_command_that_was_lost() {
-    let command = Command::Remove {
-        model: "ball_0_0".to_owned(),
-    };
-    let at = SessionTime(20_000_000);
-    let scenario = peaceful(Stage::Row, vec![TimedRequest { at, command }]);
-    let expected = "differs from that of an undisturbed run";
-    check(&scenario, expected, |cluster| {
-        cluster.tamper.stamped = Some(Box::new(|command| *command = None));
-    });
-}
-
-#[test]
-fn whereabouts_see_a_step_that_is_left_out() {
-    let scenario = peaceful(Stage::Row, Vec::new());
-    check(&scenario, "steps are numbered one by one", |cluster| {
-        cluster.tamper.step = Some(Box::new(|step| {
-            step.sequence.0 += u64::from(step.sequence.0 >= 20);
-        }));
-    });
-}
-
-#[test]
-fn whereabouts_see_a_performer_that_enters_a_second_cell() {
-    let scenario = peaceful(Stage::Bullet, Vec::new());
-    check(&scenario, "leaves its own cell", |cluster| {
-        let mut last = None;
-        cluster.tamper.step = Some(Box::new(move |step| match step.hand_offs.first() {
-            Some(one) => last = Some(one.clone()),
-            None => step.hand_offs.extend(last.take()),
-        }));
-    });
-}
-
-#[test]
-fn whereabouts_see_a_cell_that_is_given_to_nobody_who_takes_part() {
-    let scenario = peaceful(Stage::Bullet, Vec::new());
-    check(&scenario, "the host of cell", |cluster| {
-        cluster.tamper.step = Some(Box::new(|step| {
-            for change in step
-                .affinities
-                .iter_mut()
-                .filter(|one| one.secondary.is_some())
-            {
-                change.secondary = Some("s9".parse().expect("it is a valid name"));
-            }
-        }));
-    });
-}
-
-#[test]
-fn a_run_that_ends_without_cause_is_seen() {
-    let scenario = peaceful(Stage::Row, Vec::new());
-    check(&scenario, "for no cause that was given", |cluster| {
-        cluster.plan(TimedFault {
-            at: SessionTime(30_000_000),
-            peer: "s1".parse().expect("it is a valid name"),
-            fault: Fault::Crash {
-                loses_messages: true,
-            },
-        });
-    });
-}
-
-#[test]
-fn a_run_that_never_ends_is_seen() {
-    let pause = TimedRequest {
-        at: SessionTime(20_000_000),
-        command: Command::Pause,
-    };
-    let mut scenario = peaceful(Stage::Row, vec![pause]);
-    let said = trial::run(&scenario, Trace::Off).expect_err("it stands still");
-    assert!(said.contains("liveness: the run is Paused"), "{said}");
-    let play = TimedRequest {
-        at: SessionTime(40_000_000),
-        command: Command::Play,
-    };
-    scenario.requests.push(play);
-    let verdict = trial::run(&scenario, Trace::Off);
-    assert!(verdict.is_ok(), "{verdict:?}");
+fn a_drained_secondary_leaves_and_stays_away() {
+    let mut run = recovering("2", "6000");
+    let (code, _, stderr) = run.scratch.phalanx_says(&["ctl", "r", "drain", "s1"]);
+    assert_eq!(code, 0, "{stderr}");
+    wait_for("s1 is gone", || !is_running(run.pid("s1")));
+    let (code, _, stderr) = run.scratch.phalanx_says(&["ctl", "r", "checkpoint"]);
+    assert_eq!(code, 0, "{stderr}");
+    let summary = run.completes(6000);
+    assert_eq!(summary["events"]["recoveries"], 0);
+    assert!(!run.process.stderr().contains("started s1 again"));
 }

@@ -4,7 +4,7 @@ mod cli;
 
 use std::fs;
 use std::io::IsTerminal;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode as ProcessExitCode;
 use std::time::Duration;
 
@@ -13,12 +13,14 @@ use clap::Parser;
 use lockstep::{Plan, Primary, PrimaryInput, Rules, SecondaryInput, SecondarySettings, Settings};
 use protocol::exit::Outcome;
 use protocol::report::{Summary, TopicReport};
-use protocol::{ExitCode, PeerName, Role, RoutingId, StopReason};
-use transport::zeromq::{BindError, PeerLink, PrimaryLink, SocketOptions, StatusPublisher};
+use protocol::{ExitCode, Iteration, PeerName, Role, RoutingId, StopReason};
+use transport::zeromq::{BindError, Curve, PeerLink, PrimaryLink, SocketOptions, StatusPublisher};
 use transport::{Endpoints, Link, Subscription};
+use worker::beginning::{Beginning, JournalPlan};
 use worker::commands_file::{self, CommandsRecord};
 use worker::cpus::Cpus;
 use worker::digests_file::DigestsFile;
+use worker::divergence_file::DivergenceFile;
 use worker::heartbeat::{self, HeartbeatSettings, HeartbeatThread};
 use worker::messages_file::MessagesFile;
 use worker::primary::PrimaryDriver;
@@ -65,6 +67,7 @@ fn main() -> ProcessExitCode {
                 connect,
                 name,
                 peer_timeout,
+                security,
                 ignored,
             } => {
                 if !ignored.is_empty() {
@@ -74,7 +77,9 @@ fn main() -> ProcessExitCode {
                     );
                 }
                 let info = identity::peer_info(name, Role::Secondary);
-                run_secondary(&connect, SecondarySettings { info, peer_timeout }, lifeline)
+                let curve = security.of_secondary(&connect)?;
+                let settings = SecondarySettings { info, peer_timeout };
+                run_secondary(&connect, curve, settings, lifeline)
             }
         });
     match result {
@@ -104,28 +109,27 @@ fn run_primary(
     secondaries: Option<u32>,
     lifeline: Option<Lifeline>,
 ) -> anyhow::Result<Outcome> {
-    let commands = run.commands.as_deref().map(commands_file::read);
-    let schedule = commands.transpose()?.unwrap_or_default();
-    let loaded = world_file::load(&run.worlds, run.auto_levels)?;
+    let beginning = begin(run)?;
+    let loaded = &beginning.loaded;
     let survey = systems::survey(&loaded.worlds);
     for problem in &survey.problems {
         tracing::warn!("{problem}");
     }
-    let plan = Plan::new(&loaded.worlds);
-    let proof = create_proof(run, &plan, loaded.step_size)?;
     if let Some(path) = &run.summary {
         fs::write(path, "")
             .with_context(|| format!("cannot write summary to {}", path.display()))?;
     }
     let options = SocketOptions {
-        heartbeat_interval: run.heartbeat_interval,
+        // A process that a debugger has stopped answers nothing, and is to keep its connection.
+        heartbeat_interval: match run.patience.settings().wait_for_debugger {
+            true => Duration::ZERO,
+            false => run.heartbeat_interval,
+        },
         heartbeat_timeout: run.heartbeat_timeout,
         insecure: run.insecure,
+        curve: run.security.of_primary(run.bind.as_ref())?,
     };
-    let settings = Settings {
-        schedule,
-        ..settings_of(run, &loaded, survey.topics, secondaries)
-    };
+    let settings = settings_of(run, loaded, survey.topics.clone(), secondaries);
     let role = if secondaries.is_some() {
         Role::Primary
     } else {
@@ -136,10 +140,21 @@ fn run_primary(
     } else {
         standalone_name()
     };
-    let mut primary = Primary::new(settings, &loaded.worlds);
+    let mut primary = beginning.primary(beginning.settings(settings))?;
     primary.set_library(Box::new(sdf::SearchPaths::from_environment()));
+    let mut proof = match beginning.goes_on_after() {
+        Some((after, commands)) => resume_proof(run, &primary, after, commands)?,
+        None => create_proof(run, &Plan::new(&loaded.worlds), loaded.step_size)?,
+    };
+    proof.divergence = divergence_file(run, loaded, secondaries);
+    let worlds = beginning.world_files.join(", ");
+    let own = identity::peer_info(name, role);
+    let reporter = Reporter::new(loaded.worlds.clone(), own);
+    let (limit, journal) = (run.journal.limit_bytes(), run.journal.journal.as_deref());
     let parts = Parts {
-        reporter: Reporter::new(loaded.worlds.clone(), identity::peer_info(name, role)),
+        reporter,
+        journal: beginning.journal(journal, limit, &primary)?,
+        topics: survey.topics,
         primary,
         proof,
         lifeline,
@@ -152,11 +167,7 @@ fn run_primary(
         &private.1
     };
     let (link, publisher) = bind(endpoints, &options)?;
-    tracing::info!(
-        "{role} of {} at {}",
-        describe(&run.worlds),
-        link.endpoints()
-    );
+    tracing::info!("{role} of {worlds} at {}", link.endpoints());
     let summary = match role {
         Role::Standalone => drive(
             |status| InlineLink::new(link, Some(status.data_feed())),
@@ -173,7 +184,24 @@ struct Parts {
     primary: Primary,
     reporter: Reporter,
     proof: ProofFiles,
+    journal: Option<JournalPlan>,
+    topics: Vec<TopicReport>,
     lifeline: Option<Lifeline>,
+}
+
+/// Returns what a run begins with: its worlds, or the journal of one that is taken up again.
+fn begin(run: &Run) -> anyhow::Result<Beginning> {
+    if let Some(journal) = &run.journal.resume {
+        let reach = run.digests.as_deref().map(|path| {
+            let reach = DigestsFile::reach(path);
+            reach.with_context(|| format!("cannot go on with digests in {}", path.display()))
+        });
+        return Beginning::resumed(journal, reach.transpose()?);
+    }
+    let commands = run.commands.as_deref().map(commands_file::read);
+    let schedule = commands.transpose()?.unwrap_or_default();
+    let loaded = world_file::load(&run.worlds, run.auto_levels)?;
+    Ok(Beginning::fresh(loaded, schedule, &run.worlds))
 }
 
 fn drive<L: Link>(
@@ -185,7 +213,11 @@ fn drive<L: Link>(
     let status = StatusThread::start(publisher, settings.session, settings.heartbeat_interval)
         .context("cannot start the status thread")?;
     let link = link(&status);
-    let driver = PrimaryDriver::new(link, parts.primary, status, parts.reporter, parts.proof);
+    let mut driver = PrimaryDriver::new(link, parts.primary, status, parts.reporter, parts.proof);
+    if let Some(journal) = parts.journal {
+        let kept = driver.keep_journal(journal, parts.topics);
+        kept.context("cannot start to write the journal")?;
+    }
     let inputs = driver.inputs();
     watch_for_stop(parts.lifeline, move |why| {
         inputs.send(PrimaryInput::Interrupted(why));
@@ -195,12 +227,14 @@ fn drive<L: Link>(
 
 fn run_secondary(
     connect: &Endpoints,
+    curve: Option<Curve>,
     settings: SecondarySettings,
     lifeline: Option<Lifeline>,
 ) -> anyhow::Result<Outcome> {
     // Silence is the heartbeat thread's to judge, by the time-out that the primary says.
     let options = SocketOptions {
         heartbeat_interval: Duration::ZERO,
+        curve: curve.clone(),
         ..SocketOptions::default()
     };
     let routing = RoutingId::from(
@@ -225,6 +259,7 @@ fn run_secondary(
         let options = SocketOptions {
             heartbeat_interval: settings.interval,
             heartbeat_timeout: settings.timeout,
+            curve: curve.clone(),
             ..SocketOptions::default()
         };
         let started = PeerLink::connect(connect, Some(&routing.heartbeat()), topics, &options)
@@ -262,6 +297,7 @@ fn settings_of(
         heartbeat_timeout: secondaries.map(|_| run.heartbeat_timeout),
         peer_timeout: run.peer_timeout,
         step_timeout: run.step_timeout,
+        patience: run.patience.settings(),
         rules: Rules {
             load: run.levels_load,
             interaction_margin: run.interaction_margin,
@@ -274,7 +310,7 @@ fn settings_of(
         on_peer_loss: run.on_peer_loss,
         checkpoint_every: run.checkpoint_every,
         stand_bys: run.stand_bys,
-        is_journaled: false,
+        is_journaled: run.journal.journal.is_some() || run.journal.resume.is_some(),
         build: identity::build(),
     }
 }
@@ -307,15 +343,63 @@ fn create_proof(run: &Run, plan: &Plan, step_size: Duration) -> anyhow::Result<P
         messages: messages.transpose()?,
         commands: commands.transpose()?,
         renewal: None,
+        divergence: DivergenceFile::default(),
     })
 }
 
-fn describe(files: &[PathBuf]) -> String {
-    let names: Vec<String> = files
-        .iter()
-        .map(|file| file.display().to_string())
-        .collect();
-    names.join(", ")
+/// Returns the place for what is told of a divergence, with what the run was asked to be.
+fn divergence_file(run: &Run, loaded: &LoadedWorlds, secondaries: Option<u32>) -> DivergenceFile {
+    let settings = serde_json::json!({
+        "worlds": run.worlds,
+        "secondaries": secondaries,
+        "seed": run.seed,
+        "step_size_s": loaded.step_size.as_secs_f64(),
+        "threads": run.threads,
+        "verify": run.verify,
+        "balance": run.balance,
+        "auto_levels": run.auto_levels,
+        "levels_load": format!("{:?}", run.levels_load).to_lowercase(),
+        "minimum_stay_s": run.minimum_stay.as_secs_f64(),
+        "interaction_margin_m": run.interaction_margin,
+        "commands": run.commands,
+        "record_commands": run.record_commands,
+        "on_peer_loss": format!("{:?}", run.on_peer_loss).to_lowercase(),
+        "checkpoint_every": run.checkpoint_every,
+    });
+    DivergenceFile::new(&run.patience.divergence_reports, settings)
+}
+
+/// Goes on with the files of a run that is taken up again.
+fn resume_proof(
+    run: &Run,
+    primary: &Primary,
+    after: Iteration,
+    commands: u64,
+) -> anyhow::Result<ProofFiles> {
+    let context =
+        |what: &str, path: &Path| format!("cannot go on with {what} in {}", path.display());
+    let digests = run
+        .digests
+        .as_deref()
+        .map(|path| DigestsFile::resume(path, after).with_context(|| context("digests", path)));
+    let states = run.states.as_deref().map(|path| {
+        StatesFile::resume(path, primary, after).with_context(|| context("states", path))
+    });
+    let record = run.record_commands.as_deref().map(|path| {
+        CommandsRecord::resume(path, commands).with_context(|| context("commands", path))
+    });
+    if let Some(path) = &run.messages {
+        let what = context("messages", path);
+        anyhow::bail!("{what}: what was said before the checkpoint cannot be told from the rest");
+    }
+    Ok(ProofFiles {
+        digests: digests.transpose()?,
+        states: states.transpose()?,
+        messages: None,
+        commands: record.transpose()?,
+        renewal: None,
+        divergence: DivergenceFile::default(),
+    })
 }
 
 fn bind(

@@ -1,9 +1,12 @@
 //! The primary's driver: receive, handle, perform; and the figures that it keeps of the run.
 
+use std::io;
+use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
-use lockstep::{Primary, PrimaryInput, PrimaryOutput, StepReport};
+use lockstep::access::admit;
+use lockstep::{Checkpoint, Primary, PrimaryInput, PrimaryOutput, StepReport};
 use protocol::exit::Outcome;
 use protocol::primary_to_client::{PrimaryToClient, Reply};
 use protocol::primary_to_observers::{Clock, PrimaryToObservers, Severity};
@@ -14,10 +17,13 @@ use protocol::{
     RoutingId, SecondaryToPrimary, SessionTime, StopReason, decode, encode, topic,
 };
 use serde::Serialize;
-use transport::{Arrival, Destination, Link};
+use transport::{Arrival, Destination, Link, Refusals};
 
+use crate::beginning::JournalPlan;
 use crate::clock::{SessionClock, wall_clock_us};
+use crate::diagnosis;
 use crate::history::RunHistory;
+use crate::journaling::Journaling;
 use crate::meter::Meter;
 use crate::proof_files::ProofFiles;
 use crate::report::{self, Reporter};
@@ -44,6 +50,7 @@ pub struct PrimaryDriver<L: Link> {
     topics_at_start: Vec<TopicReport>,
     reporter: Reporter,
     proof: ProofFiles,
+    journal: Option<Journaling>,
     outputs: Vec<PrimaryOutput>,
     next_report: SessionTime,
     next_affinity: SessionTime,
@@ -75,12 +82,29 @@ impl<L: Link> PrimaryDriver<L> {
             pending,
             reporter,
             proof,
+            journal: None,
             outputs: Vec::new(),
             next_report: SessionTime(0),
             next_affinity: SessionTime(0),
             secondaries: Vec::new(),
             finished: None,
         }
+    }
+
+    /// Has the run written down; `topics` are those that it has at its start.
+    ///
+    /// # Errors
+    /// When the thread that writes cannot be started.
+    pub fn keep_journal(&mut self, plan: JournalPlan, topics: Vec<TopicReport>) -> io::Result<()> {
+        for spawn in &plan.driver.spawned {
+            self.reporter.add_model(spawn, Vec::new());
+        }
+        for model in &plan.driver.gone {
+            self.reporter.remove_model(*model);
+        }
+        self.topics_at_start = topics;
+        self.journal = Some(Journaling::start(plan, self.inputs.clone())?);
+        Ok(())
     }
 
     /// Returns a handle for inputs from other threads.
@@ -100,6 +124,7 @@ impl<L: Link> PrimaryDriver<L> {
             self.wait();
             self.report_when_due();
         }
+        self.take_refusals(true);
         let mut reason = self.finished.take().expect("the loop ends once it is set");
         let in_order = matches!(reason.outcome, Outcome::Completed | Outcome::Interrupted);
         let written = self.proof.finish().and(self.status.finish(in_order));
@@ -107,6 +132,10 @@ impl<L: Link> PrimaryDriver<L> {
             Err(cause) if in_order => reason = StopReason::new(Outcome::Failed, cause),
             Err(cause) => tracing::warn!("{cause}"),
             Ok(()) => {}
+        }
+        let is_over = reason.outcome == Outcome::Completed;
+        if let Some(Err(cause)) = self.journal.take().map(|journal| journal.finish(is_over)) {
+            tracing::warn!("{cause}");
         }
         let now = self.clock.now();
         let secondaries = std::mem::take(&mut self.secondaries);
@@ -148,11 +177,12 @@ impl<L: Link> PrimaryDriver<L> {
         match arrival {
             Arrival::Message {
                 from: Some(from),
+                access,
                 topic,
                 payload,
             } => {
                 let input = Self::input_of(from, &topic, &payload);
-                self.handle(input);
+                self.handle(admit(input, access));
             }
             Arrival::Subscribed(routing) => self.handle(PrimaryInput::Subscribed(routing)),
             Arrival::Unsubscribed(routing) => self.handle(PrimaryInput::Unsubscribed(routing)),
@@ -161,7 +191,10 @@ impl<L: Link> PrimaryDriver<L> {
                     self.handle(input);
                 }
             }
-            Arrival::Message { from: None, .. } | Arrival::Connected | Arrival::Disconnected => {}
+            Arrival::Message { from: None, .. }
+            | Arrival::Connected
+            | Arrival::Disconnected
+            | Arrival::Denied(_) => {}
         }
     }
 
@@ -193,6 +226,9 @@ impl<L: Link> PrimaryDriver<L> {
             self.perform(output);
         }
         self.outputs = outputs;
+        if let Some(journal) = &mut self.journal {
+            journal.note_aim(self.primary.aim());
+        }
         let running = self.primary.run_state() == RunState::Running;
         self.meter.note_running(running, self.clock.now());
     }
@@ -202,6 +238,9 @@ impl<L: Link> PrimaryDriver<L> {
             PrimaryOutput::Publish(message) => {
                 if let PrimaryToSecondary::Step(step) = &message {
                     self.proof.on_step(step);
+                    if let Some(journal) = &mut self.journal {
+                        journal.on_step(step);
+                    }
                     self.status.step_published(step);
                     self.note_actions(step);
                 }
@@ -226,12 +265,25 @@ impl<L: Link> PrimaryDriver<L> {
             }
             PrimaryOutput::Observe(message) => self.observe(message),
             PrimaryOutput::Stamped(command) => {
+                if let Some(journal) = &mut self.journal {
+                    journal.on_command(&command);
+                }
                 if let Err(cause) = self.proof.on_stamped(&command) {
                     self.inputs.send(PrimaryInput::Failed(cause));
                 }
             }
             PrimaryOutput::StepDone(report) => self.on_step_done(&report),
-            PrimaryOutput::Checkpointed(_) => {}
+            PrimaryOutput::Checkpointed(checkpoint) => self.on_checkpointed(&checkpoint),
+            PrimaryOutput::Redone => {
+                if let Some(journal) = &mut self.journal {
+                    journal.on_redone();
+                }
+            }
+            PrimaryOutput::Diagnose { peer, pid, host } => {
+                let process = diagnosis::of(pid, &host);
+                self.inputs.send(PrimaryInput::Diagnosed { peer, process });
+            }
+            PrimaryOutput::Diverged(report) => self.proof.divergence.write(&report),
             PrimaryOutput::Finished(reason) => {
                 self.publish_reports();
                 self.finished = Some(reason);
@@ -341,6 +393,22 @@ impl<L: Link> PrimaryDriver<L> {
         if let Err(cause) = self.proof.on_step_done(report, &self.primary) {
             self.inputs.send(PrimaryInput::Failed(cause));
         }
+        if let Some(journal) = &mut self.journal {
+            journal.on_step_done(report);
+        }
+    }
+
+    fn on_checkpointed(&mut self, checkpoint: &Arc<Checkpoint>) {
+        let Some(journal) = &mut self.journal else {
+            return;
+        };
+        if journal.expects(checkpoint) {
+            // Who goes on from it finds the files of the run at least as far.
+            if let Err(cause) = self.proof.flush() {
+                return self.inputs.send(PrimaryInput::Failed(cause));
+            }
+            journal.on_checkpoint(checkpoint);
+        }
     }
 
     fn figures(&mut self, command: &Command) -> Reply {
@@ -364,7 +432,14 @@ impl<L: Link> PrimaryDriver<L> {
 
     fn report_when_due(&mut self) {
         if self.clock.now() >= self.next_report && self.finished.is_none() {
+            self.take_refusals(false);
             self.publish_reports();
+        }
+    }
+
+    fn take_refusals(&mut self, is_last: bool) {
+        if let Some(Refusals { counts, details }) = self.link.take_refusals(is_last) {
+            self.handle(PrimaryInput::Refused { counts, details });
         }
     }
 
@@ -390,7 +465,7 @@ impl<L: Link> PrimaryDriver<L> {
             self.status.observe(PrimaryToObservers::Clock(Clock {
                 iteration: self.primary.iteration(),
                 sim_time: self.primary.sim_time(),
-                paused: self.primary.run_state() == RunState::Paused,
+                paused: report::is_paused(&self.primary),
             }));
         }
         if watched.has(Figures::Poses) {

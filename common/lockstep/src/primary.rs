@@ -9,6 +9,7 @@ mod batch;
 mod changing;
 mod checkpoints;
 mod distribution;
+mod diverging;
 mod figures;
 mod gathering;
 mod grants;
@@ -19,12 +20,15 @@ mod known;
 mod memory;
 mod moving;
 mod past;
+mod patience;
 mod recovery;
 mod redo;
+mod refusals;
 mod requests;
 mod services;
 mod stepping;
 mod stopping;
+mod storage;
 mod wishes;
 
 use std::collections::BTreeSet;
@@ -53,6 +57,8 @@ use crate::pace::Pace;
 use crate::plan::Plan;
 use crate::register::Register;
 use crate::roster::Roster;
+
+pub use patience::{PatienceSettings, ProcessReport, Watch};
 
 pub use interface::{
     CHECKPOINT_EVERY, CellTiming, PeerLossPolicy, PeerTiming, PrimaryInput, PrimaryOutput,
@@ -130,11 +136,15 @@ pub struct Primary {
     digest: Digest,
     waiters: Vec<Waiter>,
     refused: RefusedCounts,
+    /// When observers were told last that something was forbidden.
+    forbidden_told: Option<SessionTime>,
     events: EventCounts,
     /// What cells are made from whose host is not known yet, in a run that was taken up again.
     resumed: Option<Box<Checkpoint>>,
     /// Iterations that were complete before and are done again.
     redo: Option<redo::Redoing>,
+    /// What is done cannot be written down.
+    storage_failure: Option<storage::Failure>,
 }
 
 #[derive(Debug)]
@@ -246,9 +256,11 @@ impl Primary {
             digest: Digest::default(),
             waiters: Vec::new(),
             refused: RefusedCounts::default(),
+            forbidden_told: None,
             events: EventCounts::default(),
             resumed: None,
             redo: None,
+            storage_failure: None,
             settings,
             plan_at_start: plan.clone(),
             plan,
@@ -295,13 +307,25 @@ impl Primary {
             } => {
                 self.on_malformed(from, joining, &error, out);
             }
+            PrimaryInput::Forbidden {
+                from,
+                access,
+                attempt,
+            } => self.on_forbidden(from, access, attempt, now, out),
+            PrimaryInput::Refused { counts, details } => self.on_refused(counts, &details, out),
             PrimaryInput::Subscribed(routing) => self.on_subscribed(routing, now, out),
             PrimaryInput::Unsubscribed(routing) => self.on_unsubscribed(&routing, now),
             PrimaryInput::Observed(change) => self.on_observed(change),
+            PrimaryInput::Diagnosed { peer, process } => {
+                self.on_diagnosed(&peer, &process, now, out);
+            }
             PrimaryInput::Interrupted(signal) => self.on_interrupted(&signal, now, out),
             PrimaryInput::Failed(cause) => {
                 self.begin_stopping(StopReason::new(Outcome::Failed, cause), now, out);
             }
+            PrimaryInput::StorageFailed(cause) => self.on_storage_failed(cause, now, out),
+            PrimaryInput::StorageWorks => self.on_storage_works(now, out),
+            PrimaryInput::CheckpointStored(sequence) => self.on_checkpoint_stored(sequence, out),
             PrimaryInput::DeadlinePassed { inbox_is_empty } => {
                 self.on_deadline_passed(inbox_is_empty, now, out);
             }
@@ -371,6 +395,7 @@ impl Primary {
             SecondaryToPrimary::CaughtUp(answer) => {
                 self.on_caught_up(&sender, *answer, now, out);
             }
+            SecondaryToPrimary::Diverged(report) => self.on_diverged(&sender, *report, now, out),
             SecondaryToPrimary::Leave(reason) => self.on_leave(&sender, &reason, now, out),
         }
     }
@@ -386,6 +411,7 @@ impl Primary {
             | SecondaryToPrimary::CellCheckpoint(_)
             | SecondaryToPrimary::SceneCheckpoint(_)
             | SecondaryToPrimary::CaughtUp(_)
+            | SecondaryToPrimary::Diverged(_)
             | SecondaryToPrimary::Leave(_) => member.routing == *from,
         })
     }
@@ -455,6 +481,10 @@ impl Primary {
         now: SessionTime,
         out: &mut Vec<PrimaryOutput>,
     ) {
+        // While messages wait to be read, a heartbeat may be among them.
+        if inbox_is_empty && !matches!(self.phase, Phase::Stopping(_) | Phase::Finished) {
+            self.look_at_silent(now, out);
+        }
         while !matches!(self.phase, Phase::Stopping(_) | Phase::Finished)
             && let Some((name, reason)) = self.lost_peer(inbox_is_empty, now)
         {

@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use protocol::secondary_to_primary::Heartbeat;
 use protocol::{PeerInfo, PeerName, RoutingId, SessionTime};
 
+use crate::primary::Watch;
+
 /// How many may wait to be seen; they repeat themselves, so that more come in time.
 const WAITING_MAX: usize = 1024;
 
@@ -32,6 +34,8 @@ pub struct Member {
     pub heard_at: SessionTime,
     /// Its last heartbeat.
     pub heartbeat: Heartbeat,
+    /// What is known of it while it does not answer.
+    pub watch: Watch,
     /// Since when its connection is gone; it may still have a leave message on its way.
     pub closed_at: Option<SessionTime>,
 }
@@ -53,6 +57,7 @@ impl Roster {
             progress: Progress::Welcomed,
             heard_at: now,
             heartbeat: Heartbeat::default(),
+            watch: Watch::default(),
             closed_at: None,
             info,
         };

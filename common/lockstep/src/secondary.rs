@@ -11,6 +11,7 @@ use std::time::Duration;
 use protocol::exit::Outcome;
 use protocol::primary_to_secondary::{CatchUp, CellSnapshot, PrimaryToSecondary, Step, Welcome};
 use protocol::report::RefusedCounts;
+use protocol::report::divergence::DivergenceReport;
 use protocol::secondary_to_primary::{CaughtUp, Loaded, SecondaryToPrimary, StepAck};
 use protocol::{
     Digest, Envelope, PeerInfo, PeerName, Sequence, SessionId, SessionTime, StopReason,
@@ -64,8 +65,8 @@ pub enum SecondaryInput {
     },
     /// The step asked for cannot be done, and why: the primary broke the protocol.
     StepRefused(String),
-    /// The step was done twice with different results, and where they differ.
-    StepDiverged(String),
+    /// The step was done twice with different results.
+    StepDiverged(Box<DivergenceReport>),
     /// The primary is gone or silent, and how that shows.
     PrimaryLost(String),
     /// The primary ends the run, as heard on the status socket.
@@ -198,8 +199,10 @@ impl Secondary {
                 let cause = format!("the primary broke the protocol: {why}");
                 self.leave(StopReason::new(Outcome::PeerLost, cause), out);
             }
-            SecondaryInput::StepDiverged(difference) => {
-                self.leave(StopReason::new(Outcome::DigestMismatch, difference), out);
+            SecondaryInput::StepDiverged(report) => {
+                let reason = StopReason::new(Outcome::DigestMismatch, report.sentence());
+                out.push(SecondaryOutput::Send(SecondaryToPrimary::Diverged(report)));
+                self.leave(reason, out);
             }
             SecondaryInput::PrimaryLost(how) => {
                 self.leave(StopReason::new(Outcome::PeerLost, how), out);
@@ -341,7 +344,7 @@ impl Secondary {
             PartVerdict::Kept => {}
             PartVerdict::Duplicate(answer) => {
                 self.refused.duplicate += 1;
-                let answer = answer.map(|answer| SecondaryToPrimary::CaughtUp(Box::new(answer)));
+                let answer = answer.map(SecondaryToPrimary::CaughtUp);
                 out.extend(answer.map(SecondaryOutput::Send));
             }
             PartVerdict::Malformed(reason) => {

@@ -51,6 +51,9 @@ impl Primary {
         match states {
             Ok(states) => self.accept(sender, ack, states, now, out),
             Err(violation) => {
+                if let Some(report) = self.divergence_in(sender, &ack) {
+                    return self.diverge(report, now, out);
+                }
                 self.refused.malformed += 1;
                 let cause = format!("{sender} broke the protocol: {violation}");
                 self.begin_stopping(StopReason::new(Outcome::PeerLost, cause), now, out);
@@ -186,6 +189,7 @@ impl Primary {
             self.digest = self.digest_of_all();
         }
         out.push(PrimaryOutput::StepDone(StepReport {
+            sequence: round.step.sequence,
             iteration: self.iteration,
             paused,
             digest: self.digest,

@@ -199,22 +199,21 @@ impl Primary {
         let again: Vec<CellId> = again.map(|(cell, _)| cell).collect();
         for cell in again {
             let mut losses = self.recovery.losses.iter_mut();
-            match losses.find(|loss| loss.cells.contains(&cell)) {
-                Some(loss) => loss.left.push(cell),
-                None => {
-                    let former = self.distribution.host(cell);
-                    let former = former.expect("a cell that was restored had a host").clone();
-                    self.recovery.losses.push(Loss {
-                        name: former,
-                        since: now,
-                        cells: vec![cell],
-                        left: vec![cell],
-                        owes: false,
-                        speaks: false,
-                        jobs: 0,
-                    });
-                }
+            if let Some(loss) = losses.find(|loss| loss.cells.contains(&cell)) {
+                loss.left.push(cell);
+                continue;
             }
+            let former = self.distribution.host(cell);
+            let former = former.expect("a cell that was restored had a host");
+            self.recovery.losses.push(Loss {
+                name: former.clone(),
+                since: now,
+                cells: vec![cell],
+                left: vec![cell],
+                owes: false,
+                speaks: false,
+                jobs: 0,
+            });
         }
     }
 
@@ -292,7 +291,7 @@ impl Primary {
             let loss = &mut self.recovery.losses[number];
             let left = std::mem::take(&mut loss.left);
             let mut speaks = std::mem::take(&mut loss.speaks);
-            let lost = loss.name.clone();
+            let name = loss.name.clone();
             let counted: Vec<(CellId, u32)> = left
                 .iter()
                 .map(|cell| (*cell, self.distribution.owned(*cell).len() as u32))
@@ -309,7 +308,7 @@ impl Primary {
             for (peer, mut cells) in shares {
                 cells.sort_unstable();
                 let task = Task::Redo {
-                    lost: lost.clone(),
+                    lost: name.clone(),
                     cells,
                     speaks: std::mem::take(&mut speaks),
                 };
@@ -331,8 +330,12 @@ impl Primary {
         let Task::Redo { lost, cells, .. } = job.task else {
             unreachable!("the caller has looked");
         };
-        if let Err(reason) = self.compare(&job.peer, &cells, job.until, digests, &ack) {
-            return self.begin_stopping(reason, now, out);
+        if let Err(violation) = compare(&cells, job.until, &ack) {
+            let cause = format!("{} broke the protocol: {violation}", job.peer);
+            return self.begin_stopping(StopReason::new(Outcome::PeerLost, cause), now, out);
+        }
+        if let Some(report) = self.divergence_of(&job.peer, digests, &ack) {
+            return self.diverge(report, now, out);
         }
         let owes = self
             .recovery
@@ -350,38 +353,6 @@ impl Primary {
             loss.jobs -= 1;
         }
         self.go_on_with_recovery(now, out);
-    }
-
-    /// Compares what was done again with what was acknowledged.
-    fn compare(
-        &self,
-        peer: &PeerName,
-        cells: &[CellId],
-        until: Sequence,
-        digests: &[CellDigests],
-        ack: &StepAck,
-    ) -> Result<(), StopReason> {
-        let acked = ack.cells.iter().map(|one| one.cell);
-        if ack.sequence != until || !acked.eq(cells.iter().copied()) {
-            let cause = format!("{peer} broke the protocol: its job is about other cells");
-            return Err(StopReason::new(Outcome::PeerLost, cause));
-        }
-        for CellDigests { sequence, cells } in digests {
-            for (cell, digest) in cells {
-                let Some((iteration, expected)) = self.past.digest(*sequence, *cell) else {
-                    continue;
-                };
-                if expected != *digest {
-                    let name = self.cell_name(*cell);
-                    let cause = format!(
-                        "iteration {iteration}, cell {name}: {peer} did it again with digest \
-                         {digest}, and {expected} was acknowledged"
-                    );
-                    return Err(StopReason::new(Outcome::DigestMismatch, cause));
-                }
-            }
-        }
-        Ok(())
     }
 
     /// Takes over the answer about some cells that was given in the place of a lost secondary.
@@ -474,5 +445,15 @@ impl Primary {
     /// Returns a cell's name, for people.
     pub(super) fn cell_name(&self, cell: CellId) -> &str {
         &self.plan.cell(cell).name
+    }
+}
+
+/// Tells what is wrong with an answer that is not about the cells and the step of its job.
+fn compare(cells: &[CellId], until: Sequence, ack: &StepAck) -> Result<(), &'static str> {
+    let acked = ack.cells.iter().map(|one| one.cell);
+    if ack.sequence == until && acked.eq(cells.iter().copied()) {
+        Ok(())
+    } else {
+        Err("its job is about other cells")
     }
 }

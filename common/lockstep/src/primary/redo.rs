@@ -66,7 +66,8 @@ impl Primary {
         self.redo.is_some()
     }
 
-    pub(super) fn begin_redo(&mut self, redo: Redo) {
+    /// Has a run that has not begun do again what was done, before anything new.
+    pub fn begin_redo(&mut self, redo: Redo) {
         let aim = redo.aim.unwrap_or_else(|| self.aim());
         if redo == Redo::default() {
             return;
@@ -116,7 +117,7 @@ impl Primary {
         let Some(redo) = self.redo.take_if(is_done) else {
             return;
         };
-        self.goal = match redo.aim {
+        let goal = match redo.aim {
             Aim {
                 is_running: false, ..
             } => Goal::Paused,
@@ -126,17 +127,22 @@ impl Primary {
             Aim { until: Some(_), .. } => Goal::Paused,
             Aim { until: None, .. } => Goal::Running,
         };
+        self.aim_at(goal);
         self.settings.real_time_factor = redo.aim.real_time_factor;
         self.pace = Pace::new(self.settings.step_size, redo.aim.real_time_factor);
         self.pace.restart(now);
         let text = format!("the run goes on after iteration {}", self.iteration);
         self.event(Severity::Info, "recovery", text, out);
         self.observe_clock(out);
+        out.push(PrimaryOutput::Redone);
     }
 
-    /// Returns why a command cannot be done now, since iterations are done again.
-    pub(super) fn reason_to_wait_for_redo(&self, command: &Command) -> Option<String> {
-        let redo = self.redo.as_ref()?;
+    /// Returns why a command cannot be done now: iterations are done again, or nothing that is done
+    /// can be written down.
+    pub(super) fn reason_to_wait(&self, command: &Command) -> Option<String> {
+        let Some(redo) = &self.redo else {
+            return self.reason_to_stand_still(command);
+        };
         if command.only_asks() || matches!(command, Command::Stop | Command::Interrupt) {
             return None;
         }

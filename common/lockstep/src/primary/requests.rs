@@ -57,7 +57,7 @@ impl Primary {
         now: SessionTime,
         out: &mut Vec<PrimaryOutput>,
     ) {
-        if let Some(reason) = self.reason_to_wait_for_redo(&command) {
+        if let Some(reason) = self.reason_to_wait(&command) {
             return Self::fail(from, request, &reason, out);
         }
         match command {
@@ -81,6 +81,10 @@ impl Primary {
             }
             Command::Drain { peer } => self.on_drain(from, request, &peer, now, out),
             Command::Checkpoint => self.on_checkpoint(from, request, now, out),
+            Command::ProcessEnded { peer, pid, how } => {
+                self.on_process_ended(&peer, pid, &how, now);
+                self.done(from, request, out);
+            }
             Command::CallService {
                 service,
                 kind,
@@ -137,6 +141,7 @@ impl Primary {
         now: SessionTime,
         out: &mut Vec<PrimaryOutput>,
     ) {
+        self.stay_paused();
         if self.goal == Goal::Paused {
             return self.done(from, request, out);
         }

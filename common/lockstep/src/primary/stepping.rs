@@ -10,6 +10,7 @@ use protocol::secondary_to_primary::SystemRequest;
 use protocol::{PeerName, SessionTime, StopReason, TopicMessage};
 
 use super::batch::Granted;
+use super::patience::Patience;
 use super::{CellTiming, Goal, PeerTiming, Phase, Primary, PrimaryOutput};
 use crate::placement::first_placement;
 use crate::roster::Progress;
@@ -17,8 +18,9 @@ use crate::roster::Progress;
 /// After how long an unacknowledged step is sent again, to the silent secondary alone; doubled
 /// each time.
 const FIRST_RESEND: Duration = Duration::from_millis(200);
-/// After how long a step that waits is first reported; doubled each time.
-const FIRST_WARNING: Duration = Duration::from_secs(1);
+
+/// For how long what is to be done about the silent is put off while others restore what is lost.
+const POSTPONED_BY: Duration = Duration::from_secs(1);
 
 /// What a step is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,29 +59,20 @@ pub(super) struct Round {
     /// How many messages besides their own some have published, in the place of others.
     published_for_others: BTreeMap<PeerName, u32>,
     resend_after: Duration,
-    warn_after: Duration,
-    give_up_after: Duration,
+    pub(super) patience: Patience,
 }
 
 impl Round {
     /// Returns when something is to be done about the silent ones.
     pub(super) fn deadline(&self) -> SessionTime {
-        self.published_at
-            + self
-                .resend_after
-                .min(self.warn_after)
-                .min(self.give_up_after)
+        self.published_at + self.resend_after.min(self.patience.next())
     }
 
     /// Puts off what is to be done about the silent ones.
     fn postpone(&mut self, waited: Duration) {
-        for after in [
-            &mut self.resend_after,
-            &mut self.warn_after,
-            &mut self.give_up_after,
-        ] {
-            *after = (*after).max(waited + FIRST_WARNING);
-        }
+        let later = waited + POSTPONED_BY;
+        self.resend_after = self.resend_after.max(later);
+        self.patience.postpone(later);
     }
 
     /// Takes off the list who is lost and has been answered for.
@@ -254,8 +247,7 @@ impl Primary {
             messages: Vec::new(),
             published_for_others: BTreeMap::new(),
             resend_after: FIRST_RESEND,
-            warn_after: FIRST_WARNING,
-            give_up_after: self.settings.step_timeout,
+            patience: Patience::new(self.settings.patience, self.settings.step_timeout),
         }));
     }
 
@@ -288,35 +280,27 @@ impl Primary {
             round.postpone(waited);
             return;
         }
-        let names = missing
-            .iter()
-            .map(PeerName::as_str)
-            .collect::<Vec<_>>()
-            .join(", ");
         let iteration = round.step.iteration;
-        if waited >= round.give_up_after {
-            let seconds = round.give_up_after.as_secs_f64();
-            round.postpone(waited);
-            for name in missing {
-                let cause =
-                    format!("{name} did not acknowledge iteration {iteration} in {seconds} s");
+        let resends = waited >= round.resend_after;
+        if resends {
+            round.resend_after *= 2;
+        }
+        let given_up = self.out_of_patience(&missing, now);
+        if !given_up.is_empty() {
+            let seconds = self.settings.step_timeout.as_secs_f64();
+            for name in given_up {
+                let cause = format!(
+                    "{} did not acknowledge iteration {iteration} in {seconds} s",
+                    self.described(&name)
+                );
                 self.on_lost(&name, StopReason::new(Outcome::PeerLost, cause), now, out);
             }
             return;
         }
-        let mut is_reported = None;
-        if waited >= round.warn_after {
-            is_reported = Some(round.warn_after.as_secs_f64());
-            round.warn_after *= 2;
-        }
-        if waited >= round.resend_after {
-            round.resend_after *= 2;
+        if resends {
             self.send_again(&missing, out);
         }
-        if let Some(seconds) = is_reported {
-            let text = format!("iteration {iteration} has waited {seconds} s for {names}");
-            self.event(Severity::Warning, "step", text, out);
-        }
+        self.lose_patience(&missing, now, out);
     }
 
     /// Sends the step under way, with its snapshots, to those who have not answered.

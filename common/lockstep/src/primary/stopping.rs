@@ -168,9 +168,10 @@ impl Primary {
         let silent = self
             .roster
             .members()
+            .filter(|(_, member)| !member.watch.is_held())
             .filter_map(|(_, member)| Some(member.heard_at + timeout?));
         let closed = Some(self.closed_deadline()).filter(|at| *at < NEVER);
-        silent.chain(closed).min()
+        silent.chain(closed).chain(self.look_deadline()).min()
     }
 
     /// Returns when the next peer whose connection closed counts as gone, [`NEVER`] without one.
@@ -193,12 +194,11 @@ impl Primary {
         self.roster.members().find_map(|(name, member)| {
             let silence = now.since(member.heard_at);
             let how = if member.closed_at.is_some_and(|at| now >= at + LEAVE_GRACE) {
-                "is gone: its connection closed".to_owned()
+                Self::how_it_went(member)
+            } else if member.watch.is_held() {
+                return None;
             } else if silence >= self.settings.heartbeat_timeout? * patience {
-                format!(
-                    "fell silent: no heartbeat for {:.1} s",
-                    silence.as_secs_f64()
-                )
+                Self::how_it_fell_silent(member, silence)
             } else {
                 return None;
             };
@@ -211,7 +211,7 @@ impl Primary {
         })
     }
 
-    fn described(&self, name: &PeerName) -> String {
+    pub(super) fn described(&self, name: &PeerName) -> String {
         match self.roster.get(name) {
             Some(member) => {
                 format!("{name} (pid {} on {})", member.info.pid, member.info.host)

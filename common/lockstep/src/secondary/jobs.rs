@@ -13,6 +13,10 @@ use protocol::{CellId, Sequence};
 const JOBS_MAX: usize = 64;
 
 /// A job that is complete.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact of its own about the job"
+)]
 #[derive(Clone, Debug, PartialEq)]
 pub struct CatchUpWork {
     /// Its number.
@@ -76,7 +80,7 @@ pub(super) enum PartVerdict {
     /// Other parts are missing.
     Kept,
     /// The job is done, with this answer, or is being done.
-    Duplicate(Option<CaughtUp>),
+    Duplicate(Option<Box<CaughtUp>>),
     /// The parts do not make a job.
     Malformed(&'static str),
 }
@@ -85,7 +89,7 @@ impl Jobs {
     pub(super) fn on_part(&mut self, part: CatchUp) -> PartVerdict {
         let CatchUp { job, part, content } = part;
         if let Some(answer) = self.answers.get(&job) {
-            return PartVerdict::Duplicate(answer.clone());
+            return PartVerdict::Duplicate(answer.clone().map(Box::new));
         }
         let parts = self.parts.entry(job).or_default();
         parts.insert(part, content);

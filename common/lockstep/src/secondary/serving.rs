@@ -88,7 +88,8 @@ impl Serving {
     pub(super) fn on_step(&mut self, step: Box<Step>, own_name: &PeerName) -> StepVerdict {
         let done = self.last.as_ref().map_or(Sequence(0), |ack| ack.sequence);
         let current = self.current.as_ref().map(Current::sequence);
-        if !self.takes_part && !(step.sequence == Sequence(1) && self.is_new()) {
+        let is_first = step.sequence == Sequence(1) && self.is_new();
+        if !self.takes_part && !is_first {
             return StepVerdict::Stale;
         }
         self.takes_part = true;

@@ -14,6 +14,7 @@ use protocol::{
 };
 
 use super::*;
+use crate::roster::Progress;
 use crate::levels::tests::{performer, world};
 use crate::primary::{Aim, Phase, PrimaryInput, PrimaryOutput};
 use crate::{CHECKPOINT_EVERY, LoadRule, PeerLossPolicy, Rules};
@@ -61,7 +62,10 @@ fn settings() -> Settings {
         schedule: schedule(),
         on_peer_loss: PeerLossPolicy::Stop,
         checkpoint_every: CHECKPOINT_EVERY,
+        is_journaled: true,
+        patience: crate::primary::PatienceSettings::default(),
         stand_bys: 0,
+        is_journaled: true,
         build: Build {
             version: "1".to_owned(),
             target: "t".to_owned(),
@@ -145,6 +149,8 @@ impl Rig {
             build: settings().build,
         };
         rig.primary.roster.admit(info, routing(), rig.now);
+        let member = rig.primary.roster.get_mut(&name());
+        member.expect("it was admitted").progress = Progress::Synced;
         rig.primary.begin_stepping(rig.now, &mut Vec::new());
         rig
     }
