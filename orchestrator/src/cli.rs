@@ -4,6 +4,8 @@ mod config;
 mod control;
 mod environment;
 mod faults;
+mod journal;
+mod keys;
 mod logs;
 mod topic;
 mod view;
@@ -14,11 +16,14 @@ use std::time::Duration;
 use clap::builder::BoolishValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use lockstep::limits::{AUTO_LEVELS_MAX, INTERACTION_MARGIN_MAX, MINIMUM_STAY_MAX_S, THREADS_MAX};
+use serde::{Deserialize, Serialize};
 
 pub use config::{ConfigAction, ConfigArguments, ConfigFormat};
 pub use control::CtlArguments;
 pub use environment::{command, parse, variables};
 pub use faults::{FaultArguments, PeerLossPolicy};
+pub use journal::{JournalArguments, JournalPlace, ResumeArguments};
+pub use keys::{KeyArguments, KeyRole, KeygenArguments, RunSecurityArguments};
 pub use logs::LogArguments;
 pub use topic::{
     Addressed, EchoFormat, ServiceAction, ServiceArguments, TopicAction, TopicArguments,
@@ -55,6 +60,11 @@ pub enum CliCommand {
     /// Own a run away from any terminal; `run` starts it
     #[command(hide = true)]
     Keep(RunArguments),
+    /// Go on with a run that was killed or interrupted, from what it wrote down
+    Resume(ResumeArguments),
+    /// Own a run that goes on; `resume` starts it
+    #[command(hide = true)]
+    KeepResumed(ResumeArguments),
     /// Open the view of a running simulation; `d` detaches, the run goes on
     Attach(AttachArguments),
     /// List the runs of this machine, living and recently ended
@@ -69,6 +79,8 @@ pub enum CliCommand {
     Show(ShowArguments),
     /// Write a world to stdout
     Generate(GenerateArguments),
+    /// Make a key, by which processes and views of other machines prove who they are
+    Keygen(KeygenArguments),
     /// Read a world and report errors with file, line and column
     Check(CheckArguments),
     /// Compare what two runs wrote with --digests, --states or --messages: where they first differ
@@ -173,6 +185,9 @@ pub struct RunArguments {
     #[arg(long, value_name = "METRES", env = "PHALANX_INTERACTION_MARGIN")]
     #[arg(value_parser = parse_margin, allow_negative_numbers = true)]
     pub interaction_margin: Option<f64>,
+    /// Where it is written down.
+    #[command(flatten)]
+    pub journal: JournalArguments,
     /// What processes write to their logs: a level, also by part [default: info]
     #[arg(long, value_name = "LEVEL", env = "PHALANX_LOG", value_parser = parse_log_level)]
     pub log_level: Option<String>,
@@ -188,13 +203,16 @@ pub struct RunArguments {
     /// Format of the summary, or of what --detach prints; json needs one of the two
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
+    /// Who may connect.
+    #[command(flatten)]
+    pub security: RunSecurityArguments,
     /// How it is shown.
     #[command(flatten)]
     pub view: ViewArguments,
 }
 
 /// When a level's models are loaded.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 pub enum LevelsLoad {
     /// While a performer touches the level or its buffer.
     #[default]
@@ -220,6 +238,9 @@ pub struct AttachArguments {
     /// one run is living
     #[arg(value_name = "RUN | ENDPOINT")]
     pub run: Option<String>,
+    /// By which keys it is reached.
+    #[command(flatten)]
+    pub keys: KeyArguments,
     /// How it is shown.
     #[command(flatten)]
     pub view: ViewArguments,
@@ -259,6 +280,9 @@ pub struct ShowArguments {
     /// Give up after so many seconds
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = parse_seconds)]
     pub timeout: Duration,
+    /// By which keys it is reached.
+    #[command(flatten)]
+    pub keys: KeyArguments,
     /// What to print of the logs
     #[command(flatten)]
     pub logs: LogArguments,

@@ -11,9 +11,11 @@ mod ctl;
 mod diff;
 mod feeder;
 mod generate;
+mod keygen;
 mod man;
 mod output;
 mod ps;
+mod resume;
 mod run;
 mod service;
 mod show;
@@ -79,11 +81,14 @@ pub fn dispatch(cli: Cli) -> CommandResult {
         None => run::run(cli.run, &words_after(1)),
         Some(CliCommand::Run(arguments)) => run::run(arguments, &words_after(2)),
         Some(CliCommand::Keep(arguments)) => run::keep(arguments),
+        Some(CliCommand::Resume(arguments)) => resume::resume(&arguments, &words_after(2)),
+        Some(CliCommand::KeepResumed(arguments)) => run::keep_resumed(&arguments),
         Some(CliCommand::Attach(arguments)) => attach::attach(&arguments),
         Some(CliCommand::Ps(arguments)) => ps::ps(&arguments),
         Some(CliCommand::Ctl(arguments)) => ctl::ctl(&arguments),
         Some(CliCommand::Show(arguments)) => show::show(&arguments),
         Some(CliCommand::Generate(arguments)) => generate::generate(&arguments),
+        Some(CliCommand::Keygen(arguments)) => keygen::keygen(&arguments),
         Some(CliCommand::Check(arguments)) => check::check(&arguments),
         Some(CliCommand::Diff(arguments)) => diff::diff(&arguments),
         Some(CliCommand::Topic(arguments)) => topic::topic(&arguments),

@@ -11,6 +11,7 @@ pub(crate) mod layers;
 mod process;
 mod program;
 mod recovery;
+mod security;
 pub(crate) mod setting;
 mod suggestion;
 mod user_file;
@@ -19,13 +20,18 @@ mod view;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 pub use document::{FileKind, Place, Problem};
 pub(crate) use kind::check_log_filter;
 pub use layers::Layers;
 pub use process::{ProcessConfig, ProcessesConfig};
 pub use recovery::RecoveryConfig;
+pub use security::SecurityConfig;
 pub use user_file::{CONFIG_VARIABLE, UserFile};
 pub use view::{Colors, REFRESH_HZ_MAX, ThemeName, UnicodeChoice, ViewConfig};
+
+use transport::Endpoints;
 
 use crate::app::keymap::Keymap;
 use crate::cli::LevelsLoad;
@@ -49,6 +55,8 @@ pub struct Config {
     pub levels: LevelsConfig,
     /// How long peers are waited for.
     pub network: NetworkConfig,
+    /// Who may connect.
+    pub security: SecurityConfig,
     /// What its processes write to their logs.
     pub logs: LogsConfig,
     /// How it is shown.
@@ -89,7 +97,7 @@ pub struct RunConfig {
 }
 
 /// What decides which cell every performer is in.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LevelsConfig {
     /// Into how many levels each world is cut; `None` leaves them as they are.
     pub auto_levels: Option<u32>,
@@ -102,8 +110,13 @@ pub struct LevelsConfig {
 }
 
 /// How long peers are waited for.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NetworkConfig {
+    /// Where the primary is reached; `None` is its sockets in the run's folder.
+    #[serde(skip)]
+    pub bind: Option<Endpoints>,
+    /// How many secondaries join from other machines.
+    pub remote_secondaries: u32,
     /// Time between two heartbeats of a peer.
     pub heartbeat_interval: Duration,
     /// Silence after which a peer counts as lost.
@@ -121,7 +134,7 @@ pub struct NetworkConfig {
 }
 
 /// What processes write to their logs.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogsConfig {
     /// A level, or levels by target such as `info,worker::heartbeat=debug`.
     pub level: String,
@@ -159,6 +172,8 @@ impl Default for LevelsConfig {
 impl Default for NetworkConfig {
     fn default() -> Self {
         Self {
+            bind: None,
+            remote_secondaries: 0,
             heartbeat_interval: Duration::from_millis(100),
             heartbeat_timeout: Duration::from_secs(2),
             peer_timeout: Duration::from_secs(30),

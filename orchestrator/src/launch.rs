@@ -4,6 +4,7 @@
 //! Nothing here knows how a simulation works: a worker is a program with a command line.
 
 pub mod death;
+pub mod launched;
 pub mod process;
 pub mod programs;
 pub mod supervisor;
@@ -16,19 +17,26 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use protocol::Role;
+use serde::{Deserialize, Serialize};
 use transport::Endpoints;
 
 use crate::cli::{LevelsLoad, PeerLossPolicy};
 use crate::config::{LevelsConfig, LogsConfig, NetworkConfig, ProcessesConfig, RecoveryConfig};
+use crate::key_files::RunKeys;
 
 /// The variable that names the worker program.
 pub const WORKER_VARIABLE: &str = "PHALANX_WORKER";
 
 /// Everything that decides a run's processes.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LaunchPlan {
     /// Where the primary binds its sockets.
+    #[serde(with = "endpoint_text")]
     pub endpoint: Endpoints,
+    /// By which keys the processes know each other; `None` encrypts nothing.
+    pub keys: Option<RunKeys>,
+    /// Whether that is so although other machines can connect.
+    pub is_insecure: bool,
     /// The world files.
     pub worlds: Vec<PathBuf>,
     /// Where the primary writes its summary.
@@ -69,6 +77,32 @@ pub struct LaunchPlan {
     pub logs: LogsConfig,
     /// What single processes are given.
     pub processes: ProcessesConfig,
+    /// Where the run is written down, to be taken up again.
+    pub journal: Option<PathBuf>,
+    /// How much room that may take \[MiB\]; `None` is what the worker says.
+    pub journal_limit_mib: Option<u64>,
+    /// Whether the run is taken up again from there.
+    pub is_resumed: bool,
+}
+
+/// An endpoint as text.
+mod endpoint_text {
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+    use transport::Endpoints;
+
+    pub(super) fn serialize<S: Serializer>(
+        endpoint: &Endpoints,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(endpoint)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Endpoints, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map_err(D::Error::custom)
+    }
 }
 
 /// One process to be started.
@@ -123,22 +157,20 @@ impl LaunchPlan {
 
     fn first_command(&self) -> WorkerCommand {
         let mut arguments: Vec<OsString> = Vec::new();
-        let role = if self.secondaries == 0 {
+        let all = self.secondaries + self.network.remote_secondaries;
+        let role = if all == 0 {
             Role::Standalone
         } else {
             Role::Primary
         };
         if role == Role::Primary {
             arguments.push("--network-role=primary".into());
-            flag(
-                &mut arguments,
-                "--network-secondaries",
-                self.secondaries.to_string(),
-            );
+            flag(&mut arguments, "--network-secondaries", all.to_string());
             self.push_network(&mut arguments);
             self.push_recovery(&mut arguments);
         }
         flag(&mut arguments, "--bind", self.endpoint.to_string());
+        self.push_security(&mut arguments);
         flag(&mut arguments, "--summary", &self.summary);
         if let Some(folder) = self.summary.parent() {
             flag(&mut arguments, "--divergence-reports", folder);
@@ -156,7 +188,7 @@ impl LaunchPlan {
         if let Some(states) = &self.states {
             flag(&mut arguments, "--states", states);
         }
-        if let Some(commands) = &self.commands {
+        if let Some(commands) = self.commands.as_ref().filter(|_| !self.is_resumed) {
             flag(&mut arguments, "--commands", commands);
         }
         if let Some(record) = &self.record_commands {
@@ -169,9 +201,12 @@ impl LaunchPlan {
             arguments.push("--paused".into());
         }
         self.push_cells(&mut arguments);
+        self.push_journal(&mut arguments);
         arguments.push("--lifeline".into());
-        arguments.push("--".into());
-        arguments.extend(self.worlds.iter().map(OsString::from));
+        if !self.is_resumed {
+            arguments.push("--".into());
+            arguments.extend(self.worlds.iter().map(OsString::from));
+        }
         WorkerCommand {
             name: role.to_string(),
             role,
@@ -204,6 +239,35 @@ impl LaunchPlan {
         flag(arguments, "--minimum-stay", stay);
         let margin = levels.interaction_margin_m.to_string();
         flag(arguments, "--interaction-margin", margin);
+    }
+
+    /// Adds where the run is written down, or taken up again.
+    fn push_journal(&self, arguments: &mut Vec<OsString>) {
+        let Some(journal) = &self.journal else {
+            return;
+        };
+        let name = if self.is_resumed {
+            "--resume"
+        } else {
+            "--journal"
+        };
+        flag(arguments, name, journal);
+        if let Some(limit) = self.journal_limit_mib {
+            flag(arguments, "--journal-limit", limit.to_string());
+        }
+    }
+
+    /// Adds who may connect; keys are named by their files.
+    fn push_security(&self, arguments: &mut Vec<OsString>) {
+        if let Some(keys) = &self.keys {
+            flag(arguments, "--key", &keys.primary);
+            for authorized in &keys.authorized {
+                flag(arguments, "--authorized", authorized);
+            }
+        }
+        if self.is_insecure {
+            arguments.push("--insecure".into());
+        }
     }
 
     fn push_network(&self, arguments: &mut Vec<OsString>) {
@@ -245,8 +309,13 @@ impl LaunchPlan {
     fn secondary_command(&self, number: u32) -> WorkerCommand {
         let name = secondary_name(number);
         let mut arguments = vec!["--network-role=secondary".into()];
-        flag(&mut arguments, "--connect", self.endpoint.to_string());
+        let endpoint = self.endpoint.seen_from_here();
+        flag(&mut arguments, "--connect", endpoint.to_string());
         flag(&mut arguments, "--name", &name);
+        if let Some(keys) = &self.keys {
+            flag(&mut arguments, "--key", &keys.secondary);
+            flag(&mut arguments, "--server-key", &keys.primary_public);
+        }
         let patience = self.network.peer_timeout.as_secs_f64().to_string();
         flag(&mut arguments, "--peer-timeout", patience);
         arguments.push("--lifeline".into());
@@ -311,6 +380,8 @@ mod tests {
     fn plan(secondaries: u32) -> LaunchPlan {
         LaunchPlan {
             endpoint: "ipc:///run/a".parse().unwrap(),
+            keys: None,
+            is_insecure: false,
             worlds: vec!["-odd.sdf".into(), "b.sdf".into()],
             summary: "/run/a/summary.json".into(),
             secondaries,
@@ -334,6 +405,9 @@ mod tests {
             network: NetworkConfig::default(),
             logs: LogsConfig::default(),
             processes: ProcessesConfig::default(),
+            journal: Some("/run/a/journal".into()),
+            journal_limit_mib: Some(64),
+            is_resumed: false,
         }
     }
 
@@ -362,12 +436,49 @@ mod tests {
              --bind=ipc:///run/a --summary=/run/a/summary.json --divergence-reports=/run/a --seed=7 --iterations=5 --real-time-factor=0 \
              --digests=d.txt --states=s.bin --commands=in.jsonl --record-commands=out.jsonl \
              --messages=m.txt --paused --threads=2 --balance=off --verify --auto-levels=8 \
-             --levels-load=buffer --minimum-stay=0.05 --interaction-margin=0.02 --lifeline \
+             --levels-load=buffer --minimum-stay=0.05 --interaction-margin=0.02 \
+             --journal=/run/a/journal --journal-limit=64 --lifeline \
              -- -odd.sdf b.sdf"
         );
         assert_eq!(
             line(&commands[2]),
             "--network-role=secondary --connect=ipc:///run/a --name=s2 --peer-timeout=30 --lifeline"
+        );
+    }
+
+    #[test]
+    fn processes_are_told_the_files_of_their_keys_and_nothing_that_is_secret() {
+        let keys = RunKeys {
+            primary: "/run/a/keys/primary.key".into(),
+            primary_public: "/run/a/keys/primary.pub".into(),
+            authorized: vec!["/run/a/keys/authorized".into(), "/home/authorized".into()],
+            secondary: "/run/a/keys/secondary.key".into(),
+            view: "/run/a/keys/view.key".into(),
+        };
+        let plan = LaunchPlan {
+            endpoint: "tcp://0.0.0.0:5000".parse().unwrap(),
+            keys: Some(keys),
+            network: NetworkConfig {
+                remote_secondaries: 3,
+                ..NetworkConfig::default()
+            },
+            ..plan(1)
+        };
+        let commands = plan.commands();
+        assert_eq!(commands.len(), 2);
+        let primary = line(&commands[0]);
+        for part in [
+            "--network-secondaries=4 ",
+            "--bind=tcp://0.0.0.0:5000 --key=/run/a/keys/primary.key \
+             --authorized=/run/a/keys/authorized --authorized=/home/authorized ",
+        ] {
+            assert!(primary.contains(part), "{primary}");
+        }
+        assert_eq!(
+            line(&commands[1]),
+            "--network-role=secondary --connect=tcp://127.0.0.1:5000 --name=s1 \
+             --key=/run/a/keys/secondary.key --server-key=/run/a/keys/primary.pub \
+             --peer-timeout=30 --lifeline"
         );
     }
 
@@ -385,6 +496,28 @@ mod tests {
     }
 
     #[test]
+    fn a_run_that_is_taken_up_again_has_its_worlds_and_commands_from_its_journal() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("launch.json");
+        let launched = launched::Launched {
+            stem: "a".to_owned(),
+            command: "phalanx run a.sdf".to_owned(),
+            plan: plan(2),
+            programs: Vec::new(),
+        };
+        launched.write(&path).unwrap();
+        let read = launched::Launched::read(&path).unwrap();
+        assert!(read.plan.worlds[0].is_absolute());
+        let resumed = read.plan.resumed().unwrap();
+        let line = line(&resumed.commands()[0]);
+        assert!(line.contains("--resume=/run/a/journal "), "{line}");
+        for absent in ["--journal=", "--commands=", ".sdf"] {
+            assert!(!line.contains(absent), "{line}");
+        }
+        assert_eq!(resumed.commands().len(), 3);
+    }
+
+    #[test]
     fn what_is_not_asked_for_is_left_to_the_worker() {
         let plan = LaunchPlan {
             iterations: None,
@@ -395,6 +528,7 @@ mod tests {
             record_commands: None,
             messages: None,
             verify: false,
+            journal: None,
             levels: LevelsConfig::default(),
             ..plan(0)
         };
@@ -409,6 +543,7 @@ mod tests {
             "--messages",
             "--verify",
             "--auto-levels",
+            "--journal",
         ] {
             assert!(!line.contains(absent), "{line}");
         }

@@ -54,9 +54,9 @@ pub fn run(worlds: &[World], settings: Settings, witness: &mut Witness) -> StopR
                 }
                 PrimaryOutput::Finished(reason) => return reason,
                 PrimaryOutput::Checkpointed(_)
+                | PrimaryOutput::Redone
                 | PrimaryOutput::Diagnose { .. }
                 | PrimaryOutput::Diverged(_)
-                | PrimaryOutput::Redone
                 | PrimaryOutput::Observe(_)
                 | PrimaryOutput::Reply { .. }
                 | PrimaryOutput::Stamped(_)
@@ -93,6 +93,7 @@ fn input_of(arrival: Arrival) -> Option<PrimaryInput> {
         | Arrival::Unsubscribed(_)
         | Arrival::Connected
         | Arrival::Disconnected
+        | Arrival::Denied(_)
         | Arrival::Woken => None,
     }
 }

@@ -2,6 +2,7 @@
 
 mod journal;
 mod patience;
+mod security;
 mod values;
 
 use std::num::NonZeroUsize;
@@ -17,6 +18,7 @@ use worker::cpus::Cpus;
 
 pub(crate) use journal::JournalArguments;
 pub(crate) use patience::{PatienceArguments, divergence_file};
+pub(crate) use security::SecurityFlags;
 use values::{
     level_count, load_rule, loss_policy, margin, milliseconds, on_or_off, real_time_factor,
     seconds, stay,
@@ -139,6 +141,9 @@ pub(crate) struct Cli {
     /// Allow a non-loopback address without encryption
     #[arg(long)]
     insecure: bool,
+    /// Who may connect.
+    #[command(flatten)]
+    security: SecurityFlags,
     /// End the run when standard input ends
     #[arg(long)]
     lifeline: bool,
@@ -172,6 +177,8 @@ pub(crate) enum Request {
         name: PeerName,
         /// How long to look for the primary.
         peer_timeout: Duration,
+        /// Its key, and that of its primary.
+        security: SecurityFlags,
         /// What was given and does not matter to a secondary.
         ignored: Vec<&'static str>,
     },
@@ -244,6 +251,8 @@ pub(crate) struct Run {
     pub journal: JournalArguments,
     /// Whether a non-loopback address may be bound without encryption.
     pub insecure: bool,
+    /// Its key, and who may connect.
+    pub security: SecurityFlags,
 }
 
 impl Cli {
@@ -258,7 +267,7 @@ impl Cli {
     /// When flags are missing or do not go together; the text says what to do.
     pub(crate) fn request(self) -> Result<Request, String> {
         match self.network_role {
-            Some(Role::Secondary) => Ok(self.secondary()),
+            Some(Role::Secondary) => self.secondary(),
             Some(Role::Primary) => {
                 let secondaries = self.network_secondaries.filter(|count| *count > 0).ok_or(
                     "a primary needs --network-secondaries=N with N of at least 1; for one \
@@ -277,7 +286,8 @@ impl Cli {
         }
     }
 
-    fn secondary(self) -> Request {
+    fn secondary(self) -> Result<Request, String> {
+        self.security.check_for_secondary()?;
         let given = [
             (!self.worlds.is_empty(), "WORLD.sdf"),
             (self.network_secondaries.is_some(), "--network-secondaries"),
@@ -292,15 +302,16 @@ impl Cli {
             (self.messages.is_some(), "--messages"),
             (self.summary.is_some(), "--summary"),
         ];
-        Request::Secondary {
+        Ok(Request::Secondary {
             connect: self.connect.unwrap_or_else(default_endpoint),
             name: self.name.unwrap_or_else(name_of_process),
             peer_timeout: self.peer_timeout,
+            security: self.security,
             ignored: given
                 .into_iter()
                 .filter_map(|(is, name)| is.then_some(name))
                 .collect(),
-        }
+        })
     }
 
     fn run(self, who: &str) -> Result<Run, String> {
@@ -316,6 +327,7 @@ impl Cli {
                 self.heartbeat_timeout_ms, self.heartbeat_interval_ms
             ));
         }
+        self.security.check_for_primary()?;
         self.journal
             .check(who, !self.worlds.is_empty(), self.commands.is_some())?;
         let files = [
@@ -361,6 +373,7 @@ impl Cli {
             stand_bys: self.stand_bys,
             journal: self.journal,
             insecure: self.insecure,
+            security: self.security,
         })
     }
 }

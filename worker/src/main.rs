@@ -14,7 +14,7 @@ use lockstep::{Plan, Primary, PrimaryInput, Rules, SecondaryInput, SecondarySett
 use protocol::exit::Outcome;
 use protocol::report::{Summary, TopicReport};
 use protocol::{ExitCode, Iteration, PeerName, Role, RoutingId, StopReason};
-use transport::zeromq::{BindError, PeerLink, PrimaryLink, SocketOptions, StatusPublisher};
+use transport::zeromq::{BindError, Curve, PeerLink, PrimaryLink, SocketOptions, StatusPublisher};
 use transport::{Endpoints, Link, Subscription};
 use worker::beginning::{Beginning, JournalPlan};
 use worker::commands_file::{self, CommandsRecord};
@@ -66,6 +66,7 @@ fn main() -> ProcessExitCode {
                 connect,
                 name,
                 peer_timeout,
+                security,
                 ignored,
             } => {
                 if !ignored.is_empty() {
@@ -75,7 +76,9 @@ fn main() -> ProcessExitCode {
                     );
                 }
                 let info = identity::peer_info(name, Role::Secondary);
-                run_secondary(&connect, SecondarySettings { info, peer_timeout }, lifeline)
+                let curve = security.of_secondary(&connect)?;
+                let settings = SecondarySettings { info, peer_timeout };
+                run_secondary(&connect, curve, settings, lifeline)
             }
         });
     match result {
@@ -123,6 +126,7 @@ fn run_primary(
         },
         heartbeat_timeout: run.heartbeat_timeout,
         insecure: run.insecure,
+        curve: run.security.of_primary(run.bind.as_ref())?,
     };
     let settings = settings_of(run, loaded, survey.topics.clone(), secondaries);
     let role = if secondaries.is_some() {
@@ -222,16 +226,19 @@ fn drive<L: Link>(
 
 fn run_secondary(
     connect: &Endpoints,
+    curve: Option<Curve>,
     settings: SecondarySettings,
     lifeline: Option<Lifeline>,
 ) -> anyhow::Result<Outcome> {
     // Silence is the heartbeat thread's to judge, by the time-out that the primary says.
     let options = SocketOptions {
         heartbeat_interval: Duration::ZERO,
+        curve: curve.clone(),
         ..SocketOptions::default()
     };
     let routing = RoutingId::from(
-        format!("{}-{:016x}", settings.info.name, identity::new_session().0).as_str(),
+        // Nobody can guess it, and so take the place of this process.
+        format!("{}-{}", settings.info.name, identity::new_address()).as_str(),
     );
     let link = PeerLink::connect(connect, Some(&routing), Subscription::Steps, &options)
         .with_context(|| format!("cannot connect to {connect}"))?;
@@ -252,6 +259,7 @@ fn run_secondary(
         let options = SocketOptions {
             heartbeat_interval: settings.interval,
             heartbeat_timeout: settings.timeout,
+            curve: curve.clone(),
             ..SocketOptions::default()
         };
         let started = PeerLink::connect(connect, Some(&routing.heartbeat()), topics, &options)

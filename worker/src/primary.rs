@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
+use lockstep::access::admit;
 use lockstep::{Checkpoint, Primary, PrimaryInput, PrimaryOutput, StepReport};
 use protocol::exit::Outcome;
 use protocol::primary_to_client::{PrimaryToClient, Reply};
@@ -16,7 +17,7 @@ use protocol::{
     RoutingId, SecondaryToPrimary, SessionTime, StopReason, decode, encode, topic,
 };
 use serde::Serialize;
-use transport::{Arrival, Destination, Link};
+use transport::{Arrival, Destination, Link, Refusals};
 
 use crate::beginning::JournalPlan;
 use crate::clock::{SessionClock, wall_clock_us};
@@ -123,6 +124,7 @@ impl<L: Link> PrimaryDriver<L> {
             self.wait();
             self.report_when_due();
         }
+        self.take_refusals(true);
         let mut reason = self.finished.take().expect("the loop ends once it is set");
         let in_order = matches!(reason.outcome, Outcome::Completed | Outcome::Interrupted);
         let written = self.proof.finish().and(self.status.finish(in_order));
@@ -175,11 +177,12 @@ impl<L: Link> PrimaryDriver<L> {
         match arrival {
             Arrival::Message {
                 from: Some(from),
+                access,
                 topic,
                 payload,
             } => {
                 let input = Self::input_of(from, &topic, &payload);
-                self.handle(input);
+                self.handle(admit(input, access));
             }
             Arrival::Subscribed(routing) => self.handle(PrimaryInput::Subscribed(routing)),
             Arrival::Unsubscribed(routing) => self.handle(PrimaryInput::Unsubscribed(routing)),
@@ -188,7 +191,10 @@ impl<L: Link> PrimaryDriver<L> {
                     self.handle(input);
                 }
             }
-            Arrival::Message { from: None, .. } | Arrival::Connected | Arrival::Disconnected => {}
+            Arrival::Message { from: None, .. }
+            | Arrival::Connected
+            | Arrival::Disconnected
+            | Arrival::Denied(_) => {}
         }
     }
 
@@ -426,7 +432,14 @@ impl<L: Link> PrimaryDriver<L> {
 
     fn report_when_due(&mut self) {
         if self.clock.now() >= self.next_report && self.finished.is_none() {
+            self.take_refusals(false);
             self.publish_reports();
+        }
+    }
+
+    fn take_refusals(&mut self, is_last: bool) {
+        if let Some(Refusals { counts, details }) = self.link.take_refusals(is_last) {
+            self.handle(PrimaryInput::Refused { counts, details });
         }
     }
 

@@ -18,7 +18,7 @@ use protocol::{
     StopReason, decode, encode, topic,
 };
 use serde::Serialize;
-use transport::{Arrival, Destination, Link, LinkError, Waker};
+use transport::{Arrival, Denial, Destination, Link, LinkError, Waker};
 
 use crate::cell_host::{CellHost, HostSettings, Redone, StepError};
 use crate::clock::SessionClock;
@@ -340,7 +340,19 @@ impl<L: Link> SecondaryDriver<L> {
                     self.handle(input, welcomed);
                 }
             }
+            Arrival::Denied(denial) => self.on_denied(denial),
             Arrival::Connected | Arrival::Subscribed(_) | Arrival::Unsubscribed(_) => {}
+        }
+    }
+
+    /// Gives up where trying again is in vain; the loss of a primary is seen elsewhere.
+    fn on_denied(&mut self, denial: Denial) {
+        let is_known = self.engine.secondary().session() != protocol::SessionId::UNKNOWN;
+        if denial.is_final() && !is_known {
+            let reason = StopReason::new(Outcome::ConfigurationError, denial.to_string());
+            self.finished = Some(reason);
+        } else {
+            tracing::warn!("{denial}");
         }
     }
 

@@ -5,6 +5,7 @@
 //! step once. Neither role opens a socket, reads a clock or starts a thread: messages and time come
 //! in as inputs, everything to be done goes out as outputs.
 
+pub mod access;
 pub mod auto_levels;
 pub mod balance;
 pub mod bounds;

@@ -23,6 +23,7 @@ mod past;
 mod patience;
 mod recovery;
 mod redo;
+mod refusals;
 mod requests;
 mod services;
 mod stepping;
@@ -135,6 +136,8 @@ pub struct Primary {
     digest: Digest,
     waiters: Vec<Waiter>,
     refused: RefusedCounts,
+    /// When observers were told last that something was forbidden.
+    forbidden_told: Option<SessionTime>,
     events: EventCounts,
     /// What cells are made from whose host is not known yet, in a run that was taken up again.
     resumed: Option<Box<Checkpoint>>,
@@ -253,6 +256,7 @@ impl Primary {
             digest: Digest::default(),
             waiters: Vec::new(),
             refused: RefusedCounts::default(),
+            forbidden_told: None,
             events: EventCounts::default(),
             resumed: None,
             redo: None,
@@ -303,6 +307,8 @@ impl Primary {
             } => {
                 self.on_malformed(from, joining, &error, out);
             }
+            PrimaryInput::Forbidden(forbidden) => self.on_forbidden(forbidden, now, out),
+            PrimaryInput::Refused { counts, details } => self.on_refused(counts, &details, out),
             PrimaryInput::Subscribed(routing) => self.on_subscribed(routing, now, out),
             PrimaryInput::Unsubscribed(routing) => self.on_unsubscribed(&routing, now),
             PrimaryInput::Observed(change) => self.on_observed(change),
@@ -435,23 +441,6 @@ impl Primary {
             count,
         };
         out.push(PrimaryOutput::Observe(PrimaryToObservers::Heartbeat(relay)));
-    }
-
-    fn on_malformed(
-        &mut self,
-        from: RoutingId,
-        joining: bool,
-        error: &str,
-        out: &mut Vec<PrimaryOutput>,
-    ) {
-        self.refused.malformed += 1;
-        if joining {
-            Self::refuse(
-                from,
-                format!("the message to join was not understood: {error}"),
-                out,
-            );
-        }
     }
 
     fn on_observed(&mut self, change: SubscriptionChange) {

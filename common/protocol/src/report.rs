@@ -86,6 +86,7 @@ pub enum RunState {
 
 /// Messages that were never acted on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct RefusedCounts {
     /// Of an earlier step.
     pub stale: u64,
@@ -95,12 +96,30 @@ pub struct RefusedCounts {
     pub foreign: u64,
     /// Not a message, or one that breaks the protocol.
     pub malformed: u64,
+    /// Connections whose key is not known, or that brought none.
+    pub unauthenticated: u64,
+    /// What the role of the sender's key does not allow.
+    pub forbidden: u64,
+    /// Beyond the limits of size and rate.
+    pub excess: u64,
 }
 
 impl RefusedCounts {
-    /// Returns how many messages were refused in all.
+    /// Returns how many messages and connections were refused in all.
     pub fn total(&self) -> u64 {
-        self.stale + self.duplicate + self.foreign + self.malformed
+        let messages = self.stale + self.duplicate + self.foreign + self.malformed;
+        messages + self.unauthenticated + self.forbidden + self.excess
+    }
+
+    /// Adds what was refused elsewhere.
+    pub fn add(&mut self, other: Self) {
+        self.stale += other.stale;
+        self.duplicate += other.duplicate;
+        self.foreign += other.foreign;
+        self.malformed += other.malformed;
+        self.unauthenticated += other.unauthenticated;
+        self.forbidden += other.forbidden;
+        self.excess += other.excess;
     }
 }
 

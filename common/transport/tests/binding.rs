@@ -5,9 +5,10 @@
 
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::time::Duration;
 
-use protocol::RoutingId;
+use protocol::{Access, RoutingId};
 use tempfile::TempDir;
 use transport::zeromq::{BindError, ConnectError, PeerLink, PrimaryLink, SocketOptions};
 use transport::{Arrival, Endpoints, Link, Subscription};
@@ -67,8 +68,12 @@ fn a_run_directory_is_private() {
     let (_parent, address) = run_directory();
     let _primary = bind(&address).unwrap();
     let endpoints: Endpoints = address.parse().unwrap();
-    let metadata = endpoints.directory().unwrap().metadata().unwrap();
-    assert_eq!(metadata.permissions().mode() & 0o777, 0o700);
+    let directory = endpoints.directory().unwrap();
+    let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(directory), 0o700);
+    for name in ["control", "step", "status", "data", "lock"] {
+        assert_eq!(mode(&directory.join(name)), 0o600, "{name}");
+    }
 }
 
 #[test]
@@ -192,9 +197,11 @@ fn messages_of_too_few_or_too_many_frames_are_dropped_and_counted() {
     let arrival = primary.receive(Some(PATIENCE)).unwrap();
     let expected = Arrival::Message {
         from: Some(RoutingId::from("stranger")),
+        access: Access::Full,
         topic: b"/request".to_vec(),
         payload: b"well-formed".to_vec(),
     };
     assert_eq!(arrival, Some(expected));
-    assert_eq!(primary.dropped(), 3);
+    let refusals = primary.take_refusals(false).expect("three were dropped");
+    assert_eq!(refusals.counts.malformed, 3);
 }

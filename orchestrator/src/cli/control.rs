@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::parse_seconds;
+use super::{KeyArguments, parse_seconds};
 use crate::control::{self, Asked, ControlOptions, ParseControlError, VERBS};
 
 /// The arguments of `phalanx ctl`.
@@ -20,6 +20,9 @@ pub struct CtlArguments {
     /// What else there is to say.
     #[command(flatten)]
     pub options: ControlOptions,
+    /// By which keys the run is reached.
+    #[command(flatten)]
+    pub keys: KeyArguments,
     /// Give up after so many seconds
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = parse_seconds)]
     pub timeout: Duration,

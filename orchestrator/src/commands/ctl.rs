@@ -12,7 +12,7 @@ pub(super) fn ctl(arguments: &CtlArguments) -> CommandResult {
     let (run, asked) = arguments
         .parse()
         .map_err(|error| Failed::new(ExitCode::Usage, error))?;
-    let target = target::find(run)?;
+    let target = target::find(run, &arguments.keys)?;
     let loaded = asked.load(true);
     let command = loaded.map_err(|error| Failed::new(ExitCode::Configuration, error))?;
     let asked = target.ask(command.clone(), arguments.timeout);

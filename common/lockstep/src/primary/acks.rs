@@ -27,7 +27,8 @@ impl Primary {
             self.refused.stale += 1;
             return;
         };
-        if ack.sequence < round.step.sequence || !round.acks.contains_key(sender) {
+        let is_asked = round.acks.contains_key(sender) && !self.recovery.owes(sender);
+        if ack.sequence < round.step.sequence || !is_asked {
             self.refused.stale += 1;
             return;
         }

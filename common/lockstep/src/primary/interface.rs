@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use protocol::peer::Build;
-use protocol::report::TopicReport;
 use protocol::report::divergence::DivergenceReport;
+use protocol::report::{RefusedCounts, TopicReport};
 use protocol::topic_message::SubscriptionChange;
 use protocol::{
     CellId, ClientToPrimary, Command, Digest, Envelope, Iteration, PeerName, PrimaryToClient,
@@ -14,6 +14,7 @@ use protocol::{
 };
 
 use super::patience::{PatienceSettings, ProcessReport};
+use crate::access::Forbidden;
 use crate::checkpoint::Checkpoint;
 use crate::membership::Rules;
 
@@ -106,6 +107,15 @@ pub enum PrimaryInput {
         session: SessionId,
         /// The request.
         message: ClientToPrimary,
+    },
+    /// Somebody tried what its role does not allow; [`crate::access::admit`] says so.
+    Forbidden(Forbidden),
+    /// The link has turned something away.
+    Refused {
+        /// How much, by reason.
+        counts: RefusedCounts,
+        /// Who, and why, for people.
+        details: String,
     },
     /// Observers begin or cease to listen to a topic.
     Observed(SubscriptionChange),

@@ -273,7 +273,7 @@ impl Primary {
         let waited = now.since(round.published_at);
         let missing = round
             .missing()
-            .filter(|name| self.secondaries.contains(name));
+            .filter(|name| self.secondaries.contains(name) && !self.recovery.owes(name));
         let missing: Vec<PeerName> = missing.cloned().collect();
         if missing.is_empty() {
             // Those who restore what is lost have deadlines of their own.

@@ -10,11 +10,11 @@ use sdf::World;
 
 use super::super::config::settings;
 use super::super::{Failed, output, world_file};
-use crate::cli::RunArguments;
+use crate::cli::{JournalArguments, JournalPlace, RunArguments, RunSecurityArguments};
 use crate::config::{Config, SECONDARIES_MAX};
 use crate::launch::programs::ProgramPlan;
 use crate::launch::world_programs;
-use crate::run_directory::{RunDirectory, check_run_name};
+use crate::run_directory::{RunDirectory, check_run_name, write_private};
 
 /// The world that runs when none is named.
 const DEMO_WORLD: &str = include_str!("../../../../worlds/ramp.sdf");
@@ -43,6 +43,8 @@ pub(super) struct Settings {
     pub(super) messages: Option<PathBuf>,
     /// Where what happens is written.
     pub(super) events: Option<PathBuf>,
+    /// Where it is written down, to be taken up again.
+    pub(super) journal: JournalArguments,
 }
 
 impl Settings {
@@ -75,7 +77,17 @@ impl Settings {
             programs,
             messages: arguments.messages,
             events: arguments.events,
+            journal: arguments.journal,
         })
+    }
+
+    /// Returns where the run is written down, if it is.
+    pub(super) fn journal(&self, directory: &RunDirectory) -> Option<PathBuf> {
+        match self.journal.journal.clone().unwrap_or_default() {
+            JournalPlace::RunFolder => Some(directory.journal()),
+            JournalPlace::Nowhere => None,
+            JournalPlace::Folder(folder) => Some(folder),
+        }
     }
 
     /// Returns the world files; that of the demo is written to the run's folder first.
@@ -84,7 +96,7 @@ impl Settings {
             return Ok(self.config.run.worlds.clone());
         }
         let path = directory.file("world.sdf");
-        std::fs::write(&path, DEMO_WORLD)
+        write_private(&path, DEMO_WORLD)
             .with_context(|| format!("cannot write {}", path.display()))?;
         Ok(vec![path])
     }
@@ -156,6 +168,7 @@ pub(in crate::commands) fn with_flags(
     levels.minimum_stay = arguments.minimum_stay.unwrap_or(levels.minimum_stay);
     let margin = arguments.interaction_margin;
     levels.interaction_margin_m = margin.unwrap_or(levels.interaction_margin_m);
+    with_security(&mut config, &arguments.security).map_err(usage)?;
     arguments.view.apply(&mut config.view);
     if let Some(level) = &arguments.log_level {
         config.logs.level.clone_from(level);
@@ -179,6 +192,34 @@ pub(in crate::commands) fn with_flags(
         }
     }
     Ok(config)
+}
+
+/// Applies who may connect; the error says what is wrong with the whole.
+fn with_security(config: &mut Config, arguments: &RunSecurityArguments) -> Result<(), String> {
+    let network = &mut config.network;
+    network.bind = arguments.bind.clone().or(network.bind.take());
+    network.remote_secondaries = arguments
+        .remote_secondaries
+        .unwrap_or(network.remote_secondaries);
+    let security = &mut config.security;
+    security.keys = arguments.keys.clone().or(security.keys.take());
+    security.is_insecure = arguments.insecure.unwrap_or(security.is_insecure);
+    let remote = network.remote_secondaries;
+    if config.run.secondaries.saturating_add(remote) > SECONDARIES_MAX {
+        return Err(format!("a run has at most {SECONDARIES_MAX} secondaries"));
+    }
+    let is_reached = network
+        .bind
+        .as_ref()
+        .is_some_and(|bind| bind.directory().is_none());
+    if remote > 0 && !is_reached {
+        return Err(
+            "secondaries of other machines need an address to connect to: name it with --bind \
+             tcp://HOST:PORT"
+                .to_owned(),
+        );
+    }
+    Ok(())
 }
 
 /// Reads the worlds as the primary will, so that what is wrong with them is said before anything

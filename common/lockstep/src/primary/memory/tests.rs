@@ -65,7 +65,6 @@ fn settings() -> Settings {
         is_journaled: true,
         patience: crate::primary::PatienceSettings::default(),
         stand_bys: 0,
-        is_journaled: true,
         build: Build {
             version: "1".to_owned(),
             target: "t".to_owned(),
