@@ -103,11 +103,7 @@ impl Patience {
 
     /// Puts off whatever is due before then.
     pub(super) fn postpone(&mut self, later: Duration) {
-        for after in [
-            &mut self.warning,
-            &mut self.diagnosis,
-            &mut self.loss,
-        ] {
+        for after in [&mut self.warning, &mut self.diagnosis, &mut self.loss] {
             *after = (*after).max(later);
         }
     }
