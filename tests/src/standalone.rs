@@ -57,7 +57,6 @@ pub fn run(worlds: &[World], settings: Settings, witness: &mut Witness) -> StopR
                 | PrimaryOutput::Redone
                 | PrimaryOutput::Diagnose { .. }
                 | PrimaryOutput::Diverged(_)
-                | PrimaryOutput::Redone
                 | PrimaryOutput::Observe(_)
                 | PrimaryOutput::Reply { .. }
                 | PrimaryOutput::Stamped(_)
