@@ -4,6 +4,7 @@ mod config;
 mod control;
 mod environment;
 mod faults;
+mod generate;
 mod journal;
 mod keys;
 mod logs;
