@@ -78,6 +78,10 @@ fn cluster_of(scenario: &Scenario, trace: Trace) -> Cluster {
     );
     cluster.trace = trace;
     cluster.restart_after = scenario.restart_after;
+    cluster.witness.only_checks = true;
+    if let Some(delay) = scenario.journal {
+        cluster.keep_journal(delay);
+    }
     for (index, (step_us, skew_permille)) in scenario.paces.iter().enumerate() {
         cluster.set_pace(index, *step_us, *skew_permille);
     }
@@ -261,6 +265,7 @@ impl Effect {
             // A process that asks to join does not mind.
             Fault::Reset(_) => Self::Either,
             Fault::Slow { .. } if scenario.span() * 20 > scenario.step_timeout => Self::Either,
+            Fault::CrashOfPrimary { .. } | Fault::FullDisk(_) => Self::Either,
             Fault::Cut { .. }
             | Fault::Stall(_)
             | Fault::StallOfPrimary(_)
