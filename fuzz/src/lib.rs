@@ -132,6 +132,10 @@ pub fn read_mesh(bytes: &[u8]) {
     );
 }
 
+mod records;
+
+pub use records::{read_commands, read_journal, read_message};
+
 #[cfg(test)]
 mod tests {
     use super::*;

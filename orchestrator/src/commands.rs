@@ -15,6 +15,7 @@ mod keygen;
 mod man;
 mod output;
 mod ps;
+mod resume;
 mod run;
 mod service;
 mod show;
@@ -80,6 +81,8 @@ pub fn dispatch(cli: Cli) -> CommandResult {
         None => run::run(cli.run, &words_after(1)),
         Some(CliCommand::Run(arguments)) => run::run(arguments, &words_after(2)),
         Some(CliCommand::Keep(arguments)) => run::keep(arguments),
+        Some(CliCommand::Resume(arguments)) => resume::resume(&arguments, &words_after(2)),
+        Some(CliCommand::KeepResumed(arguments)) => run::keep_resumed(&arguments),
         Some(CliCommand::Attach(arguments)) => attach::attach(&arguments),
         Some(CliCommand::Ps(arguments)) => ps::ps(&arguments),
         Some(CliCommand::Ctl(arguments)) => ctl::ctl(&arguments),

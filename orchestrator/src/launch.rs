@@ -4,6 +4,7 @@
 //! Nothing here knows how a simulation works: a worker is a program with a command line.
 
 pub mod death;
+pub mod launched;
 pub mod process;
 pub mod programs;
 pub mod supervisor;
@@ -16,6 +17,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use protocol::Role;
+use serde::{Deserialize, Serialize};
 use transport::Endpoints;
 
 use crate::cli::{LevelsLoad, PeerLossPolicy};
@@ -26,9 +28,10 @@ use crate::key_files::RunKeys;
 pub const WORKER_VARIABLE: &str = "PHALANX_WORKER";
 
 /// Everything that decides a run's processes.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LaunchPlan {
     /// Where the primary binds its sockets.
+    #[serde(with = "endpoint_text")]
     pub endpoint: Endpoints,
     /// By which keys the processes know each other; `None` encrypts nothing.
     pub keys: Option<RunKeys>,
@@ -74,6 +77,32 @@ pub struct LaunchPlan {
     pub logs: LogsConfig,
     /// What single processes are given.
     pub processes: ProcessesConfig,
+    /// Where the run is written down, to be taken up again.
+    pub journal: Option<PathBuf>,
+    /// How much room that may take \[MiB\]; `None` is what the worker says.
+    pub journal_limit_mib: Option<u64>,
+    /// Whether the run is taken up again from there.
+    pub is_resumed: bool,
+}
+
+/// An endpoint as text.
+mod endpoint_text {
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+    use transport::Endpoints;
+
+    pub(super) fn serialize<S: Serializer>(
+        endpoint: &Endpoints,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(endpoint)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Endpoints, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map_err(D::Error::custom)
+    }
 }
 
 /// One process to be started.
@@ -159,7 +188,7 @@ impl LaunchPlan {
         if let Some(states) = &self.states {
             flag(&mut arguments, "--states", states);
         }
-        if let Some(commands) = &self.commands {
+        if let Some(commands) = self.commands.as_ref().filter(|_| !self.is_resumed) {
             flag(&mut arguments, "--commands", commands);
         }
         if let Some(record) = &self.record_commands {
@@ -172,9 +201,12 @@ impl LaunchPlan {
             arguments.push("--paused".into());
         }
         self.push_cells(&mut arguments);
+        self.push_journal(&mut arguments);
         arguments.push("--lifeline".into());
-        arguments.push("--".into());
-        arguments.extend(self.worlds.iter().map(OsString::from));
+        if !self.is_resumed {
+            arguments.push("--".into());
+            arguments.extend(self.worlds.iter().map(OsString::from));
+        }
         WorkerCommand {
             name: role.to_string(),
             role,
@@ -207,6 +239,22 @@ impl LaunchPlan {
         flag(arguments, "--minimum-stay", stay);
         let margin = levels.interaction_margin_m.to_string();
         flag(arguments, "--interaction-margin", margin);
+    }
+
+    /// Adds where the run is written down, or taken up again.
+    fn push_journal(&self, arguments: &mut Vec<OsString>) {
+        let Some(journal) = &self.journal else {
+            return;
+        };
+        let name = if self.is_resumed {
+            "--resume"
+        } else {
+            "--journal"
+        };
+        flag(arguments, name, journal);
+        if let Some(limit) = self.journal_limit_mib {
+            flag(arguments, "--journal-limit", limit.to_string());
+        }
     }
 
     /// Adds who may connect; keys are named by their files.
@@ -357,6 +405,9 @@ mod tests {
             network: NetworkConfig::default(),
             logs: LogsConfig::default(),
             processes: ProcessesConfig::default(),
+            journal: Some("/run/a/journal".into()),
+            journal_limit_mib: Some(64),
+            is_resumed: false,
         }
     }
 
@@ -385,7 +436,8 @@ mod tests {
              --bind=ipc:///run/a --summary=/run/a/summary.json --divergence-reports=/run/a --seed=7 --iterations=5 --real-time-factor=0 \
              --digests=d.txt --states=s.bin --commands=in.jsonl --record-commands=out.jsonl \
              --messages=m.txt --paused --threads=2 --balance=off --verify --auto-levels=8 \
-             --levels-load=buffer --minimum-stay=0.05 --interaction-margin=0.02 --lifeline \
+             --levels-load=buffer --minimum-stay=0.05 --interaction-margin=0.02 \
+             --journal=/run/a/journal --journal-limit=64 --lifeline \
              -- -odd.sdf b.sdf"
         );
         assert_eq!(
@@ -444,6 +496,28 @@ mod tests {
     }
 
     #[test]
+    fn a_run_that_is_taken_up_again_has_its_worlds_and_commands_from_its_journal() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("launch.json");
+        let launched = launched::Launched {
+            stem: "a".to_owned(),
+            command: "phalanx run a.sdf".to_owned(),
+            plan: plan(2),
+            programs: Vec::new(),
+        };
+        launched.write(&path).unwrap();
+        let read = launched::Launched::read(&path).unwrap();
+        assert!(read.plan.worlds[0].is_absolute());
+        let resumed = read.plan.resumed().unwrap();
+        let line = line(&resumed.commands()[0]);
+        assert!(line.contains("--resume=/run/a/journal "), "{line}");
+        for absent in ["--journal=", "--commands=", ".sdf"] {
+            assert!(!line.contains(absent), "{line}");
+        }
+        assert_eq!(resumed.commands().len(), 3);
+    }
+
+    #[test]
     fn what_is_not_asked_for_is_left_to_the_worker() {
         let plan = LaunchPlan {
             iterations: None,
@@ -454,6 +528,7 @@ mod tests {
             record_commands: None,
             messages: None,
             verify: false,
+            journal: None,
             levels: LevelsConfig::default(),
             ..plan(0)
         };
@@ -468,6 +543,7 @@ mod tests {
             "--messages",
             "--verify",
             "--auto-levels",
+            "--journal",
         ] {
             assert!(!line.contains(absent), "{line}");
         }

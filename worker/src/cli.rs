@@ -17,7 +17,7 @@ use transport::Endpoints;
 use worker::cpus::Cpus;
 
 pub(crate) use journal::JournalArguments;
-use patience::PatienceArguments;
+pub(crate) use patience::{PatienceArguments, divergence_file};
 pub(crate) use security::SecurityFlags;
 use values::{
     level_count, load_rule, loss_policy, margin, milliseconds, on_or_off, real_time_factor,

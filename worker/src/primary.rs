@@ -273,6 +273,11 @@ impl<L: Link> PrimaryDriver<L> {
                 }
             }
             PrimaryOutput::StepDone(report) => self.on_step_done(&report),
+            PrimaryOutput::Diagnose { peer, pid, host } => {
+                let process = diagnosis::of(pid, &host);
+                self.inputs.send(PrimaryInput::Diagnosed { peer, process });
+            }
+            PrimaryOutput::Diverged(report) => self.proof.divergence.write(&report),
             PrimaryOutput::Checkpointed(checkpoint) => self.on_checkpointed(&checkpoint),
             PrimaryOutput::Redone => {
                 if let Some(journal) = &mut self.journal {

@@ -213,7 +213,10 @@ impl Cluster {
                         journal.on_redone();
                     }
                 }
-                PrimaryOutput::Report { .. } => {}
+                PrimaryOutput::Diverged(report) => {
+                    self.trace.note(self.now, || report.sentence());
+                }
+                PrimaryOutput::Diagnose { .. } | PrimaryOutput::Report { .. } => {}
             }
         }
         self.note_aim();

@@ -10,11 +10,11 @@ use sdf::World;
 
 use super::super::config::settings;
 use super::super::{Failed, output, world_file};
-use crate::cli::{RunArguments, RunSecurityArguments};
+use crate::cli::{JournalArguments, JournalPlace, RunArguments, RunSecurityArguments};
 use crate::config::{Config, SECONDARIES_MAX};
 use crate::launch::programs::ProgramPlan;
 use crate::launch::world_programs;
-use crate::run_directory::{RunDirectory, check_run_name};
+use crate::run_directory::{RunDirectory, check_run_name, write_private};
 
 /// The world that runs when none is named.
 const DEMO_WORLD: &str = include_str!("../../../../worlds/ramp.sdf");
@@ -43,6 +43,8 @@ pub(super) struct Settings {
     pub(super) messages: Option<PathBuf>,
     /// Where what happens is written.
     pub(super) events: Option<PathBuf>,
+    /// Where it is written down, to be taken up again.
+    pub(super) journal: JournalArguments,
 }
 
 impl Settings {
@@ -75,7 +77,17 @@ impl Settings {
             programs,
             messages: arguments.messages,
             events: arguments.events,
+            journal: arguments.journal,
         })
+    }
+
+    /// Returns where the run is written down, if it is.
+    pub(super) fn journal(&self, directory: &RunDirectory) -> Option<PathBuf> {
+        match self.journal.journal.clone().unwrap_or_default() {
+            JournalPlace::RunFolder => Some(directory.journal()),
+            JournalPlace::Nowhere => None,
+            JournalPlace::Folder(folder) => Some(folder),
+        }
     }
 
     /// Returns the world files; that of the demo is written to the run's folder first.
@@ -84,7 +96,7 @@ impl Settings {
             return Ok(self.config.run.worlds.clone());
         }
         let path = directory.file("world.sdf");
-        std::fs::write(&path, DEMO_WORLD)
+        write_private(&path, DEMO_WORLD)
             .with_context(|| format!("cannot write {}", path.display()))?;
         Ok(vec![path])
     }
