@@ -376,7 +376,7 @@ fn resume_proof(
         messages: None,
         commands: record.transpose()?,
         renewal: None,
-        divergence: DivergenceFile::default(),
+        divergence: Default::default(),
     })
 }
 

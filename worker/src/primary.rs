@@ -284,11 +284,6 @@ impl<L: Link> PrimaryDriver<L> {
                     journal.on_redone();
                 }
             }
-            PrimaryOutput::Diagnose { peer, pid, host } => {
-                let process = diagnosis::of(pid, &host);
-                self.inputs.send(PrimaryInput::Diagnosed { peer, process });
-            }
-            PrimaryOutput::Diverged(report) => self.proof.divergence.write(&report),
             PrimaryOutput::Finished(reason) => {
                 self.publish_reports();
                 self.finished = Some(reason);

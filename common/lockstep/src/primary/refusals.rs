@@ -3,9 +3,9 @@
 
 use std::time::Duration;
 
-use protocol::{RoutingId, SessionTime};
 use protocol::primary_to_observers::Severity;
 use protocol::report::RefusedCounts;
+use protocol::{RoutingId, SessionTime};
 
 use super::{Primary, PrimaryOutput};
 use crate::access::{Attempt, Forbidden};
