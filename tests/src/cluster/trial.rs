@@ -34,6 +34,8 @@ pub struct Verdict {
     pub migrations: u64,
     /// How often a cell was restored since its host was lost.
     pub restored: u64,
+    /// How often its primary was killed and the run resumed.
+    pub resumed: u32,
     /// How long it took \[virtual\].
     pub took: Duration,
 }
@@ -187,6 +189,7 @@ fn judge(cluster: &Cluster, scenario: &Scenario) -> Result<Verdict, String> {
         iterations: complete,
         migrations: cluster.witness.whereabouts.migrations,
         restored: cluster.witness.whereabouts.restored,
+        resumed: cluster.primaries,
         took: cluster.now().since(SessionTime(0)),
     })
 }
