@@ -4,6 +4,7 @@ mod config;
 mod control;
 mod environment;
 mod logs;
+mod record;
 mod topic;
 mod view;
 
@@ -18,6 +19,8 @@ pub use config::{ConfigAction, ConfigArguments, ConfigFormat};
 pub use control::CtlArguments;
 pub use environment::{command, parse, variables};
 pub use logs::LogArguments;
+pub(crate) use record::RATE_MAX_HZ;
+pub use record::{RecordArguments, ReplayArguments};
 pub use topic::{
     Addressed, EchoFormat, ServiceAction, ServiceArguments, TopicAction, TopicArguments,
 };
@@ -55,6 +58,8 @@ pub enum CliCommand {
     Keep(RunArguments),
     /// Open the view of a running simulation; `d` detaches, the run goes on
     Attach(AttachArguments),
+    /// Show a recording as if it were a run; or print what is in it, or simulate it again
+    Replay(ReplayArguments),
     /// List the runs of this machine, living and recently ended
     Ps(PsArguments),
     /// Control a run; returns when it has taken effect
@@ -186,6 +191,9 @@ pub struct RunArguments {
     /// Format of the summary, or of what --detach prints; json needs one of the two
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
+    /// What is recorded.
+    #[command(flatten)]
+    pub record: RecordArguments,
     /// How it is shown.
     #[command(flatten)]
     pub view: ViewArguments,

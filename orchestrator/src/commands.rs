@@ -14,6 +14,7 @@ mod generate;
 mod man;
 mod output;
 mod ps;
+mod replay;
 mod run;
 mod service;
 mod show;
@@ -80,6 +81,7 @@ pub fn dispatch(cli: Cli) -> CommandResult {
         Some(CliCommand::Run(arguments)) => run::run(arguments, &words_after(2)),
         Some(CliCommand::Keep(arguments)) => run::keep(arguments),
         Some(CliCommand::Attach(arguments)) => attach::attach(&arguments),
+        Some(CliCommand::Replay(arguments)) => replay::replay(&arguments),
         Some(CliCommand::Ps(arguments)) => ps::ps(&arguments),
         Some(CliCommand::Ctl(arguments)) => ctl::ctl(&arguments),
         Some(CliCommand::Show(arguments)) => show::show(&arguments),

@@ -10,6 +10,7 @@ mod kind;
 pub(crate) mod layers;
 mod process;
 mod program;
+mod record;
 pub(crate) mod setting;
 mod suggestion;
 mod user_file;
@@ -22,6 +23,7 @@ pub use document::{FileKind, Place, Problem};
 pub(crate) use kind::check_log_filter;
 pub use layers::Layers;
 pub use process::{ProcessConfig, ProcessesConfig};
+pub use record::RecordConfig;
 pub use user_file::{CONFIG_VARIABLE, UserFile};
 pub use view::{Colors, REFRESH_HZ_MAX, ThemeName, UnicodeChoice, ViewConfig};
 
@@ -46,6 +48,8 @@ pub struct Config {
     pub network: NetworkConfig,
     /// What its processes write to their logs.
     pub logs: LogsConfig,
+    /// What is recorded of it.
+    pub record: RecordConfig,
     /// How it is shown.
     pub view: ViewConfig,
     /// The keys of the view.

@@ -17,7 +17,7 @@ use protocol::Role;
 use transport::Endpoints;
 
 use crate::cli::LevelsLoad;
-use crate::config::{LevelsConfig, LogsConfig, NetworkConfig, ProcessesConfig};
+use crate::config::{LevelsConfig, LogsConfig, NetworkConfig, ProcessesConfig, RecordConfig};
 
 /// The variable that names the worker program.
 pub const WORKER_VARIABLE: &str = "PHALANX_WORKER";
@@ -51,6 +51,10 @@ pub struct LaunchPlan {
     pub record_commands: Option<PathBuf>,
     /// Where a line for every message is written.
     pub messages: Option<PathBuf>,
+    /// What is recorded.
+    pub record: RecordConfig,
+    /// The recording that is simulated again, instead of worlds.
+    pub recording: Option<PathBuf>,
     /// Threads that step cells, in each process.
     pub threads: u32,
     /// Whether every step is done twice and compared.
@@ -113,7 +117,8 @@ impl LaunchPlan {
 
     /// Returns the names of the world files.
     pub fn world_names(&self) -> String {
-        let names = self.worlds.iter().map(|world| world.display().to_string());
+        let files = self.worlds.iter().chain(&self.recording);
+        let names = files.map(|world| world.display().to_string());
         names.collect::<Vec<_>>().join(", ")
     }
 
@@ -160,6 +165,7 @@ impl LaunchPlan {
         if self.paused {
             arguments.push("--paused".into());
         }
+        self.push_recordings(&mut arguments);
         self.push_cells(&mut arguments);
         arguments.push("--lifeline".into());
         arguments.push("--".into());
@@ -169,6 +175,20 @@ impl LaunchPlan {
             role,
             arguments,
             environment: BTreeMap::new(),
+        }
+    }
+
+    /// Adds what is recorded and what is simulated again.
+    fn push_recordings(&self, arguments: &mut Vec<OsString>) {
+        if let Some(file) = &self.record.file {
+            flag(arguments, "--record", file);
+            flag(arguments, "--record-rate", self.record.rate_hz.to_string());
+            if self.record.has_states {
+                arguments.push("--record-states".into());
+            }
+        }
+        if let Some(recording) = &self.recording {
+            flag(arguments, "--recording", recording);
         }
     }
 
@@ -297,6 +317,12 @@ mod tests {
             commands: Some("in.jsonl".into()),
             record_commands: Some("out.jsonl".into()),
             messages: Some("m.txt".into()),
+            record: RecordConfig {
+                file: Some("r.mcap".into()),
+                rate_hz: 10.0,
+                has_states: true,
+            },
+            recording: None,
             threads: 2,
             verify: true,
             balance: false,
@@ -333,7 +359,7 @@ mod tests {
              --heartbeat-timeout-ms=2000 --peer-timeout=30 --step-timeout=30 --bind=ipc:///run/a \
              --summary=/run/a/summary.json --seed=7 --iterations=5 --real-time-factor=0 \
              --digests=d.txt --states=s.bin --commands=in.jsonl --record-commands=out.jsonl \
-             --messages=m.txt --paused --threads=2 --balance=off --verify --auto-levels=8 \
+             --messages=m.txt --paused --record=r.mcap --record-rate=10 --record-states --threads=2 --balance=off --verify --auto-levels=8 \
              --levels-load=buffer --minimum-stay=0.05 --interaction-margin=0.02 --lifeline \
              -- -odd.sdf b.sdf"
         );
@@ -366,6 +392,8 @@ mod tests {
             commands: None,
             record_commands: None,
             messages: None,
+            record: RecordConfig::default(),
+            recording: None,
             verify: false,
             levels: LevelsConfig::default(),
             ..plan(0)
@@ -379,6 +407,7 @@ mod tests {
             "--commands",
             "--record-commands",
             "--messages",
+            "--record",
             "--verify",
             "--auto-levels",
         ] {

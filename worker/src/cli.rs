@@ -1,5 +1,6 @@
 //! The command line of `worker`, and what it asks for once it is checked.
 
+mod record;
 mod values;
 
 use std::num::NonZeroUsize;
@@ -13,6 +14,7 @@ use protocol::{PeerName, Role};
 use transport::Endpoints;
 use worker::cpus::Cpus;
 
+use record::RecordFlags;
 use values::{
     level_count, load_rule, loss_policy, margin, milliseconds, on_or_off, real_time_factor,
     seconds, stay,
@@ -128,6 +130,8 @@ pub(crate) struct Cli {
     #[arg(long, value_name = "N", default_value_t = 0)]
     #[arg(value_parser = clap::value_parser!(u32).range(0..=i64::from(STAND_BYS_MAX)))]
     stand_bys: u32,
+    #[command(flatten)]
+    record: RecordFlags,
     /// Allow a non-loopback address without encryption
     #[arg(long)]
     insecure: bool,
@@ -230,6 +234,8 @@ pub(crate) struct Run {
     pub checkpoint_every: u64,
     /// How many secondaries may join beyond those that the run needs.
     pub stand_bys: u32,
+    /// What is recorded and what is done again.
+    pub record: RecordFlags,
     /// Whether a non-loopback address may be bound without encryption.
     pub insecure: bool,
 }
@@ -279,6 +285,8 @@ impl Cli {
             (self.record_commands.is_some(), "--record-commands"),
             (self.messages.is_some(), "--messages"),
             (self.summary.is_some(), "--summary"),
+            (self.record.record.is_some(), "--record"),
+            (self.record.recording.is_some(), "--recording"),
         ];
         Request::Secondary {
             connect: self.connect.unwrap_or_else(default_endpoint),
@@ -304,7 +312,7 @@ impl Cli {
                 self.heartbeat_timeout_ms, self.heartbeat_interval_ms
             ));
         }
-        if self.worlds.is_empty() {
+        if self.worlds.is_empty() && self.record.recording.is_none() {
             return Err(format!("{who} needs a world: name an SDF file"));
         }
         let files = [
@@ -313,6 +321,8 @@ impl Cli {
             ("--messages", &self.messages),
             ("--commands", &self.commands),
             ("--record-commands", &self.record_commands),
+            ("--record", &self.record.record),
+            ("--recording", &self.record.recording),
         ];
         for (index, (name, path)) in files.iter().enumerate() {
             let mut others = files[..index].iter();
@@ -347,6 +357,7 @@ impl Cli {
             on_peer_loss: self.on_peer_loss,
             checkpoint_every: self.checkpoint_every,
             stand_bys: self.stand_bys,
+            record: self.record,
             insecure: self.insecure,
         })
     }

@@ -19,6 +19,8 @@ pub mod physics;
 pub mod primary;
 pub mod proof_files;
 pub mod random;
+pub mod recorder;
+pub mod recording_file;
 pub mod report;
 pub mod secondary;
 pub mod sensors;

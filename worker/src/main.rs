@@ -14,6 +14,7 @@ use lockstep::{Plan, Primary, PrimaryInput, Rules, SecondaryInput, SecondarySett
 use protocol::exit::Outcome;
 use protocol::report::{Summary, TopicReport};
 use protocol::{ExitCode, PeerName, Role, RoutingId, StopReason};
+use sdf::World;
 use transport::zeromq::{BindError, PeerLink, PrimaryLink, SocketOptions, StatusPublisher};
 use transport::{Endpoints, Link, Subscription};
 use worker::commands_file::{self, CommandsRecord};
@@ -23,6 +24,8 @@ use worker::heartbeat::{self, HeartbeatSettings, HeartbeatThread};
 use worker::messages_file::MessagesFile;
 use worker::primary::PrimaryDriver;
 use worker::proof_files::ProofFiles;
+use worker::recorder::{Recorder, RecordingLibrary};
+use worker::recording_file::{self, ExpectedDigests};
 use worker::report::Reporter;
 use worker::secondary::SecondaryDriver;
 use worker::standalone::InlineLink;
@@ -106,7 +109,12 @@ fn run_primary(
 ) -> anyhow::Result<Outcome> {
     let commands = run.commands.as_deref().map(commands_file::read);
     let schedule = commands.transpose()?.unwrap_or_default();
-    let loaded = world_file::load(&run.worlds, run.auto_levels)?;
+    let recorded = run.record.recording.as_deref().map(recording_file::read);
+    let recorded = recorded.transpose()?;
+    let loaded = match &recorded {
+        Some(recorded) => recorded.worlds.clone(),
+        None => world_file::load(&run.worlds, run.auto_levels)?,
+    };
     let survey = systems::survey(&loaded.worlds);
     for problem in &survey.problems {
         tracing::warn!("{problem}");
@@ -126,6 +134,10 @@ fn run_primary(
         schedule,
         ..settings_of(run, &loaded, survey.topics, secondaries)
     };
+    let settings = match &recorded {
+        Some(recorded) => recorded.settings(settings),
+        None => settings,
+    };
     let role = if secondaries.is_some() {
         Role::Primary
     } else {
@@ -137,11 +149,28 @@ fn run_primary(
         standalone_name()
     };
     let mut primary = Primary::new(settings, &loaded.worlds);
-    primary.set_library(Box::new(sdf::SearchPaths::from_environment()));
+    let recorder = start_recorder(run, &loaded.worlds, secondaries.is_none(), &primary)?;
+    let files = sdf::SearchPaths::from_environment();
+    let expected = match (recorded, &recorder) {
+        (Some(recorded), _) => {
+            primary.set_library(Box::new(recorded.library));
+            Some(recorded.expected)
+        }
+        (None, Some(recorder)) => {
+            primary.set_library(Box::new(RecordingLibrary::new(files, recorder.feed())));
+            None
+        }
+        (None, None) => {
+            primary.set_library(Box::new(files));
+            None
+        }
+    };
     let parts = Parts {
         reporter: Reporter::new(loaded.worlds.clone(), identity::peer_info(name, role)),
         primary,
         proof,
+        recorder,
+        expected,
         lifeline,
     };
     let private;
@@ -154,7 +183,7 @@ fn run_primary(
     let (link, publisher) = bind(endpoints, &options)?;
     tracing::info!(
         "{role} of {} at {}",
-        describe(&run.worlds),
+        describe(run.record.recording.as_ref().map_or(&run.worlds, std::slice::from_ref)),
         link.endpoints()
     );
     let summary = match role {
@@ -173,6 +202,8 @@ struct Parts {
     primary: Primary,
     reporter: Reporter,
     proof: ProofFiles,
+    recorder: Option<Recorder>,
+    expected: Option<ExpectedDigests>,
     lifeline: Option<Lifeline>,
 }
 
@@ -185,7 +216,13 @@ fn drive<L: Link>(
     let status = StatusThread::start(publisher, settings.session, settings.heartbeat_interval)
         .context("cannot start the status thread")?;
     let link = link(&status);
-    let driver = PrimaryDriver::new(link, parts.primary, status, parts.reporter, parts.proof);
+    let mut driver = PrimaryDriver::new(link, parts.primary, status, parts.reporter, parts.proof);
+    if let Some(recorder) = parts.recorder {
+        driver.record(recorder);
+    }
+    if let Some(expected) = parts.expected {
+        driver.expect(expected);
+    }
     let inputs = driver.inputs();
     watch_for_stop(parts.lifeline, move |why| {
         inputs.send(PrimaryInput::Interrupted(why));
@@ -248,7 +285,7 @@ fn settings_of(
     secondaries: Option<u32>,
 ) -> Settings {
     Settings {
-        publish_all: run.messages.is_some(),
+        publish_all: run.messages.is_some() || run.record.record.is_some(),
         topics,
         schedule: Vec::new(),
         session: identity::new_session(),
@@ -276,6 +313,24 @@ fn settings_of(
         stand_bys: run.stand_bys,
         build: identity::build(),
     }
+}
+
+/// Starts to record a run, if that is asked for.
+fn start_recorder(
+    run: &Run,
+    worlds: &[World],
+    is_standalone: bool,
+    primary: &Primary,
+) -> anyhow::Result<Option<Recorder>> {
+    let Some(settings) = run.record.recorder() else {
+        return Ok(None);
+    };
+    let encoded = sdf::encode_worlds(worlds);
+    let of_run = primary.settings();
+    let description = recording_file::describe(of_run, worlds, &encoded, is_standalone, &settings);
+    Recorder::start(&settings, &description, &encoded, primary)
+        .with_context(|| format!("cannot record to {}", settings.path.display()))
+        .map(Some)
 }
 
 /// Returns how many iterations last at least so long.

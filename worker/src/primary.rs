@@ -1,5 +1,7 @@
 //! The primary's driver: receive, handle, perform; and the figures that it keeps of the run.
 
+mod recorded;
+
 use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
@@ -20,6 +22,8 @@ use crate::clock::{SessionClock, wall_clock_us};
 use crate::history::RunHistory;
 use crate::meter::Meter;
 use crate::proof_files::ProofFiles;
+use crate::recorder::Recorder;
+use crate::recording_file::ExpectedDigests;
 use crate::report::{self, Reporter};
 use crate::secondary::{Chain, InputSender};
 use crate::status::{Figures, StatusThread};
@@ -44,6 +48,8 @@ pub struct PrimaryDriver<L: Link> {
     topics_at_start: Vec<TopicReport>,
     reporter: Reporter,
     proof: ProofFiles,
+    recorder: Option<Recorder>,
+    expected: Option<ExpectedDigests>,
     outputs: Vec<PrimaryOutput>,
     next_report: SessionTime,
     next_affinity: SessionTime,
@@ -75,6 +81,8 @@ impl<L: Link> PrimaryDriver<L> {
             pending,
             reporter,
             proof,
+            recorder: None,
+            expected: None,
             outputs: Vec::new(),
             next_report: SessionTime(0),
             next_affinity: SessionTime(0),
@@ -108,6 +116,10 @@ impl<L: Link> PrimaryDriver<L> {
             Err(cause) => tracing::warn!("{cause}"),
             Ok(()) => {}
         }
+        if let Some(expected) = &self.expected {
+            reason = expected.conclude(reason);
+        }
+        self.finish_recording();
         let now = self.clock.now();
         let secondaries = std::mem::take(&mut self.secondaries);
         self.reporter
@@ -202,6 +214,9 @@ impl<L: Link> PrimaryDriver<L> {
             PrimaryOutput::Publish(message) => {
                 if let PrimaryToSecondary::Step(step) = &message {
                     self.proof.on_step(step);
+                    if let Some(recorder) = &mut self.recorder {
+                        recorder.on_step(step);
+                    }
                     self.status.step_published(step);
                     self.note_actions(step);
                 }
@@ -228,6 +243,9 @@ impl<L: Link> PrimaryDriver<L> {
             PrimaryOutput::Stamped(command) => {
                 if let Err(cause) = self.proof.on_stamped(&command) {
                     self.inputs.send(PrimaryInput::Failed(cause));
+                }
+                if let Some(recorder) = &self.recorder {
+                    recorder.on_stamped(&command, self.primary.sim_time());
                 }
             }
             PrimaryOutput::StepDone(report) => self.on_step_done(&report),
@@ -291,6 +309,9 @@ impl<L: Link> PrimaryDriver<L> {
         match &message {
             PrimaryToObservers::Event(event) => {
                 self.history.on_event(event);
+                if let Some(recorder) = &self.recorder {
+                    recorder.on_event(event, self.primary.sim_time());
+                }
                 let iteration = event.iteration.0;
                 match event.severity {
                     Severity::Info => tracing::info!(iteration, "{}", event.text),
@@ -341,6 +362,14 @@ impl<L: Link> PrimaryDriver<L> {
         if let Err(cause) = self.proof.on_step_done(report, &self.primary) {
             self.inputs.send(PrimaryInput::Failed(cause));
         }
+        if let Some(expected) = &mut self.expected
+            && let Err(cause) = expected.on_step_done(report)
+        {
+            self.inputs.send(PrimaryInput::Failed(cause));
+        }
+        if let Some(recorder) = &mut self.recorder {
+            recorder.on_step_done(report, &self.primary, &self.reporter, &self.meter);
+        }
     }
 
     fn figures(&mut self, command: &Command) -> Reply {
@@ -371,6 +400,7 @@ impl<L: Link> PrimaryDriver<L> {
     fn publish_reports(&mut self) {
         let now = self.clock.now();
         self.next_report = now + REPORT_INTERVAL;
+        self.tell_of_recording();
         let watched = self.status.watched();
         let is_sampled = self.history.is_due(now);
         if is_sampled || watched.has(Figures::Stats) {
@@ -378,8 +408,13 @@ impl<L: Link> PrimaryDriver<L> {
             if is_sampled {
                 self.history.sample(&stats, now);
             }
-            if watched.has(Figures::Stats) {
+            let recorder = self.recorder.as_ref().filter(|_| is_sampled);
+            if recorder.is_some() || watched.has(Figures::Stats) {
                 let peers = self.reporter.peers(&self.primary, &self.meter, &stats, now);
+                if let Some(recorder) = recorder {
+                    let time = self.primary.sim_time();
+                    recorder.on_figures(stats.clone(), peers.clone(), time);
+                }
                 self.status.observe(PrimaryToObservers::Stats {
                     stats: Box::new(stats),
                     peers,

@@ -16,6 +16,7 @@ mod summary_text;
 mod viewed;
 
 use std::ffi::OsString;
+use std::path::Path;
 
 use protocol::ExitCode;
 
@@ -23,6 +24,7 @@ use super::output;
 use super::terminal_check::require_terminal;
 use super::{CommandResult, Failed, runtime};
 use crate::cli::{Format, RunArguments};
+use crate::config::Config;
 use crate::launch::find_worker;
 use crate::run_directory::{RunDirectory, RunDirectoryError, Runs};
 use console::Console;
@@ -65,6 +67,11 @@ pub(super) fn run(arguments: RunArguments, words: &[OsString]) -> CommandResult 
 
 fn usage(text: &'static str) -> Failed {
     Failed::message(ExitCode::Usage, text)
+}
+
+/// Simulates a recording again, in this process and without a view.
+pub(super) fn again(file: &Path, config: Config, format: Format) -> CommandResult {
+    run_here(&Settings::of_recording(file, config), format)
 }
 
 fn run_here(settings: &Settings, format: Format) -> CommandResult {

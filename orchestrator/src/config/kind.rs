@@ -19,6 +19,8 @@ pub(super) enum Kind {
     RunName,
     /// One path or more.
     Paths,
+    /// One path.
+    Path,
     /// What of the logs is written: levels, for everything or by target.
     LogFilter,
 }
@@ -42,6 +44,7 @@ impl Kind {
             Self::Flag => value.is_bool(),
             Self::Word(words) => value.as_str().is_some_and(|word| words.contains(&word)),
             Self::Paths => paths(value).is_some(),
+            Self::Path => value.as_str().is_some_and(|path| !path.is_empty()),
             Self::RunName => {
                 let Some(name) = value.as_str() else {
                     return Err(self.wanted());
@@ -82,7 +85,7 @@ impl Kind {
                     None => String::new(),
                 }
             }
-            Self::RunName | Self::LogFilter => "must be a text in quotes".to_owned(),
+            Self::RunName | Self::LogFilter | Self::Path => "must be a text in quotes".to_owned(),
             Self::Paths => "must be a text in quotes, or a list of such".to_owned(),
         }
     }

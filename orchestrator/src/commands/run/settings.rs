@@ -43,6 +43,8 @@ pub(super) struct Settings {
     pub(super) messages: Option<PathBuf>,
     /// Where what happens is written.
     pub(super) events: Option<PathBuf>,
+    /// What is simulated again, instead of worlds.
+    pub(super) recording: Option<PathBuf>,
 }
 
 impl Settings {
@@ -75,12 +77,30 @@ impl Settings {
             programs,
             messages: arguments.messages,
             events: arguments.events,
+            recording: None,
         })
+    }
+
+    /// Returns the settings of a run that simulates a recording again.
+    pub(super) fn of_recording(file: &Path, config: Config) -> Self {
+        let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+        Self {
+            config,
+            stem: stem.into_owned(),
+            digests: None,
+            states: None,
+            commands: None,
+            record_commands: None,
+            programs: Vec::new(),
+            messages: None,
+            events: None,
+            recording: Some(file.to_owned()),
+        }
     }
 
     /// Returns the world files; that of the demo is written to the run's folder first.
     pub(super) fn worlds(&self, directory: &RunDirectory) -> Result<Vec<PathBuf>, Failed> {
-        if !self.config.run.worlds.is_empty() {
+        if !self.config.run.worlds.is_empty() || self.recording.is_some() {
             return Ok(self.config.run.worlds.clone());
         }
         let path = directory.file("world.sdf");
@@ -154,6 +174,7 @@ pub(in crate::commands) fn with_flags(
     levels.minimum_stay = arguments.minimum_stay.unwrap_or(levels.minimum_stay);
     let margin = arguments.interaction_margin;
     levels.interaction_margin_m = margin.unwrap_or(levels.interaction_margin_m);
+    arguments.record.apply(&mut config.record);
     arguments.view.apply(&mut config.view);
     if let Some(level) = &arguments.log_level {
         config.logs.level.clone_from(level);
@@ -165,6 +186,7 @@ pub(in crate::commands) fn with_flags(
         ("--events", &arguments.events),
         ("--commands", &arguments.commands),
         ("--record-commands", &arguments.record_commands),
+        ("--record", &arguments.record.record),
     ];
     if arguments.events.as_deref() == Some(Path::new("-")) && !arguments.headless {
         let message = "--events - needs --headless: without it stdout is the view's";
