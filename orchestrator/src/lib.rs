@@ -8,6 +8,7 @@ pub mod config;
 pub mod control;
 pub mod launch;
 mod message_text;
+pub mod replay;
 pub mod run_directory;
 pub mod terminal;
 pub mod ui;

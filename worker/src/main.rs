@@ -183,7 +183,12 @@ fn run_primary(
     let (link, publisher) = bind(endpoints, &options)?;
     tracing::info!(
         "{role} of {} at {}",
-        describe(run.record.recording.as_ref().map_or(&run.worlds, std::slice::from_ref)),
+        describe(
+            run.record
+                .recording
+                .as_ref()
+                .map_or(&run.worlds, std::slice::from_ref)
+        ),
         link.endpoints()
     );
     let summary = match role {

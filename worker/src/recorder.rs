@@ -142,7 +142,8 @@ impl Recorder {
         }
         self.wants_levels |= report.rearranged;
         if !report.paused {
-            self.feed.give(Entry::Digest(report.iteration, report.digest), time);
+            self.feed
+                .give(Entry::Digest(report.iteration, report.digest), time);
         }
         self.record_states(report, primary);
         let is_due = !report.paused && (self.rate_hz == 0.0 || time >= self.next_frame);
@@ -224,7 +225,9 @@ impl Recorder {
         meter: &Meter,
     ) {
         let time = primary.sim_time();
-        let is_old = self.levels_at.is_none_or(|at| at.elapsed() >= LEVELS_INTERVAL);
+        let is_old = self
+            .levels_at
+            .is_none_or(|at| at.elapsed() >= LEVELS_INTERVAL);
         let levels = (std::mem::take(&mut self.wants_levels) || is_old).then(|| {
             self.levels_at = Some(Instant::now());
             reporter.levels(primary, meter)
@@ -246,14 +249,20 @@ impl Recorder {
 
     fn record_states(&mut self, report: &StepReport, primary: &Primary) {
         let renewal = self.renewal.take();
-        let Some(states) = &mut self.states else { return };
+        let Some(states) = &mut self.states else {
+            return;
+        };
         if let Some(anew) = renewal {
             let renewed = states.renew(primary.plan(), anew);
             renewed.expect("memory takes everything");
         }
         if !report.paused {
             // The step after this iteration may be under way, with performers that come or go.
-            let count = primary.plan().performers.len().min(states.performer_count());
+            let count = primary
+                .plan()
+                .performers
+                .len()
+                .min(states.performer_count());
             let ids = (0..count as u32).map(PerformerId);
             let all = ids.map(|id| primary.performer(id).1);
             let written = states.write(report.iteration, report.digest, all);

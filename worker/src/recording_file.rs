@@ -67,7 +67,11 @@ pub fn describe(
         },
         interaction_margin_m: settings.rules.interaction_margin,
         minimum_stay_iterations: settings.rules.minimum_stay,
-        secondaries: if is_standalone { 0 } else { settings.secondaries },
+        secondaries: if is_standalone {
+            0
+        } else {
+            settings.secondaries
+        },
         record_rate_hz: recorder.rate_hz,
         has_states: recorder.has_states,
     }
@@ -103,7 +107,9 @@ fn read_run(path: &Path) -> anyhow::Result<RecordedRun> {
     }
     if let Some((offset, reason)) = recording.break_off() {
         let count = digests.len();
-        tracing::warn!("the recording breaks off at byte {offset} ({reason}), after {count} iterations");
+        tracing::warn!(
+            "the recording breaks off at byte {offset} ({reason}), after {count} iterations"
+        );
     }
     let own = identity::build();
     if description.build != own {
@@ -231,7 +237,10 @@ mod tests {
         let mut expected = expected();
         assert_eq!(expected.on_step_done(&done(1, 1)), Ok(()));
         let cause = expected.on_step_done(&done(2, 3)).unwrap_err();
-        assert!(cause.starts_with("iteration 2 differs: recorded 0000"), "{cause}");
+        assert!(
+            cause.starts_with("iteration 2 differs: recorded 0000"),
+            "{cause}"
+        );
         let end = expected.conclude(StopReason::new(Outcome::Failed, "it"));
         assert_eq!((end.outcome, end.cause), (Outcome::DigestMismatch, cause));
     }

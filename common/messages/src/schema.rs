@@ -295,7 +295,10 @@ mod tests {
         assert_eq!(data["contentEncoding"], "base64");
         let schema = crate::find("gz.msgs.LaserScan").unwrap().schema();
         let ranges = &schema["properties"]["ranges"];
-        assert_eq!((&ranges["type"], &ranges["items"]["type"]), (&"array".into(), &"number".into()));
+        assert_eq!(
+            (&ranges["type"], &ranges["items"]["type"]),
+            (&"array".into(), &"number".into())
+        );
         let stamp = &schema["properties"]["header"]["properties"]["stamp"]["properties"];
         assert_eq!(stamp["sec"]["type"], "integer");
     }

@@ -18,8 +18,9 @@ impl<R: Read + Seek> Recording<R> {
     pub fn digests(&mut self) -> Result<Vec<Digest>, ReadError> {
         let mut digests = Vec::new();
         let mut wrong = None;
-        self.each(Channel::Digests, &mut |message| {
-            match serde_json::from_slice::<IterationDigest>(&message.data) {
+        self.each(
+            Channel::Digests,
+            &mut |message| match serde_json::from_slice::<IterationDigest>(&message.data) {
                 Ok(read) if read.iteration.0 == digests.len() as u64 + 1 => {
                     digests.push(read.digest);
                     true
@@ -36,8 +37,8 @@ impl<R: Read + Seek> Recording<R> {
                     wrong = Some(wrong_message(Channel::Digests, &message, &error));
                     false
                 }
-            }
-        })?;
+            },
+        )?;
         wrong.map_or(Ok(digests), |reason| Err(ReadError::Content(reason)))
     }
 
@@ -67,5 +68,9 @@ impl<R: Read + Seek> Recording<R> {
 
 /// Says what is wrong with a message.
 pub fn wrong_message(channel: Channel, message: &Message, error: &Error) -> String {
-    format!("message {} of {}: {error}", message.sequence, channel.topic())
+    format!(
+        "message {} of {}: {error}",
+        message.sequence,
+        channel.topic()
+    )
 }

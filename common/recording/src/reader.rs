@@ -185,12 +185,19 @@ impl<R: Read + Seek> Recording<R> {
     /// Returns the names of attachments that begin so.
     pub(crate) fn attachment_names(&self, prefix: &str) -> Vec<String> {
         let names = self.content.attachments.keys();
-        names.filter(|name| name.starts_with(prefix)).cloned().collect()
+        names
+            .filter(|name| name.starts_with(prefix))
+            .cloned()
+            .collect()
     }
 
     /// Returns what is attached under a name.
     pub(crate) fn attachment(&mut self, name: &str) -> Result<Vec<u8>, ReadError> {
-        read_attachment(&mut self.source, self.content.attachments[name], RECORD_BYTES_MAX)
+        read_attachment(
+            &mut self.source,
+            self.content.attachments[name],
+            RECORD_BYTES_MAX,
+        )
     }
 
     /// Tells whether it has an index, as a recording has that was brought to its end.
@@ -278,13 +285,20 @@ impl<R: Read + Seek> Recording<R> {
 
 impl Content {
     fn add_channel(&mut self, channel: mcap::records::Channel) {
-        let count = self.channels.get(&channel.id).map_or(0, |known| known.count);
+        let count = self
+            .channels
+            .get(&channel.id)
+            .map_or(0, |known| known.count);
         let schema = self.schemas.get(&channel.schema_id);
         let info = ChannelInfo {
             topic: channel.topic,
             schema: schema.cloned().unwrap_or_default(),
             encoding: channel.message_encoding,
-            publisher: channel.metadata.get(PUBLISHER_KEY).cloned().unwrap_or_default(),
+            publisher: channel
+                .metadata
+                .get(PUBLISHER_KEY)
+                .cloned()
+                .unwrap_or_default(),
             count,
         };
         self.channels.insert(channel.id, info);
@@ -315,7 +329,10 @@ fn read_attachment(
     match mcap::parse_record(opcode, &body).map_err(wrong)? {
         Record::Attachment { data, .. } if data.len() <= bytes_max => Ok(data.into_owned()),
         Record::Attachment { .. } => Err(damaged(offset, "the attachment is too large")),
-        _ => Err(damaged(offset, "the index names an attachment that is none")),
+        _ => Err(damaged(
+            offset,
+            "the index names an attachment that is none",
+        )),
     }
 }
 

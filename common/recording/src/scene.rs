@@ -19,7 +19,13 @@ pub(crate) fn scene(layout: &Layout, time: SimTime) -> Value {
     let mut entities = Vec::new();
     for level in &layout.levels {
         let id = format!("level {}", level.name);
-        entities.extend(entity(&id, [level.min, level.max], LEVEL, WORLD_FRAME, time));
+        entities.extend(entity(
+            &id,
+            [level.min, level.max],
+            LEVEL,
+            WORLD_FRAME,
+            time,
+        ));
     }
     for model in &layout.statics {
         let corners = [model.min, model.max];
@@ -27,7 +33,13 @@ pub(crate) fn scene(layout: &Layout, time: SimTime) -> Value {
     }
     for performer in &layout.performers {
         let corners = around_origin(performer);
-        entities.extend(entity(&performer.name, corners, PERFORMER, &performer.name, time));
+        entities.extend(entity(
+            &performer.name,
+            corners,
+            PERFORMER,
+            &performer.name,
+            time,
+        ));
     }
     json!({ "deletions": [deletion(time)], "entities": entities })
 }

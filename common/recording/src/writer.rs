@@ -161,7 +161,10 @@ impl<W: Write + Seek> RecordingWriter<W> {
         }
         let known = &mut self.affinity.performers;
         let is_known = known.len() == performers.len()
-            && known.iter().zip(performers).all(|(one, now)| one.is_of(now));
+            && known
+                .iter()
+                .zip(performers)
+                .all(|(one, now)| one.is_of(now));
         if !is_known {
             *known = performers.iter().map(Into::into).collect();
             has_changed = true;

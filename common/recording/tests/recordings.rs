@@ -7,13 +7,11 @@ use messages::{Double, encode};
 use protocol::peer::Build;
 use protocol::primary_to_observers::{Event, Severity};
 use protocol::report::{EventCounts, Layout, PerformerReport};
-use protocol::{
-    Digest, Iteration, ModelId, Publisher, SessionId, SimTime, TopicMessage,
-};
+use protocol::{Digest, Iteration, ModelId, Publisher, SessionId, SimTime, TopicMessage};
 use recording::content::IterationDigest;
 use recording::{
-    Channel, Clock, FORMAT, Frame, LibraryFile, LibraryKey, LoadWord, Moment, ReadError,
-    Recording, RecordingWriter, RunDescription, WorldContent,
+    Channel, Clock, FORMAT, Frame, LibraryFile, LibraryKey, LoadWord, Moment, ReadError, Recording,
+    RecordingWriter, RunDescription, WorldContent,
 };
 
 const ITERATIONS: u64 = 50;
@@ -109,7 +107,9 @@ fn writer() -> RecordingWriter<Cursor<Vec<u8>>> {
             paused: false,
             events: EventCounts::default(),
         };
-        writer.frame(clock, &[performer(iteration)], None, at).unwrap();
+        writer
+            .frame(clock, &[performer(iteration)], None, at)
+            .unwrap();
         writer.message(&message(iteration), at.wall_ns).unwrap();
         if iteration % 10 == 0 && iteration < ITERATIONS {
             writer.flush().unwrap();
@@ -149,7 +149,9 @@ fn what_is_recorded_comes_back() {
     assert_eq!(*recording.description(), description());
     assert_eq!(recording.worlds().unwrap(), b"worlds");
     assert_eq!(recording.commands().unwrap(), "{\"iteration\":25}\n");
-    let digests: Vec<_> = (1..=ITERATIONS).map(|number| Digest(number.into())).collect();
+    let digests: Vec<_> = (1..=ITERATIONS)
+        .map(|number| Digest(number.into()))
+        .collect();
     assert_eq!(recording.digests().unwrap(), digests);
     let mut frames: Vec<Frame> = Vec::new();
     let mut take = |message: recording::Message| {
@@ -170,7 +172,10 @@ fn topics_have_channels_of_their_own_with_schemas() {
     let mut channels = recording.channels().values();
     let height = channels.find(|channel| channel.topic == "/height").unwrap();
     assert_eq!(height.schema, "gz.msgs.Double");
-    assert_eq!((height.encoding.as_str(), height.count), ("json", ITERATIONS));
+    assert_eq!(
+        (height.encoding.as_str(), height.count),
+        ("json", ITERATIONS)
+    );
     assert_eq!(height.publisher, "model:0:1:2");
     assert_eq!(height.own(), None);
 }
@@ -202,7 +207,10 @@ fn a_recording_without_its_end_is_read_as_far_as_it_was_flushed() {
     for length in (0..bytes.len()).step_by(37) {
         match read_all(&bytes[..length]) {
             Ok(digests) => {
-                assert!(digests.len() >= count, "more of the file has more of the run");
+                assert!(
+                    digests.len() >= count,
+                    "more of the file has more of the run"
+                );
                 count = digests.len();
                 let recording = open(&bytes[..length]).unwrap();
                 assert!(!recording.has_index());

@@ -2,6 +2,7 @@
 //! again.
 
 mod info;
+mod watch;
 
 use std::fs::File;
 use std::io::BufReader;
@@ -11,9 +12,13 @@ use protocol::ExitCode;
 use recording::Recording;
 
 use super::config::settings;
-use super::{CommandResult, Failed, output, run};
+use super::terminal_check::require_terminal;
+use super::{CommandResult, Failed, output, run, runtime};
+use crate::app::plain_text::plain;
 use crate::cli::{Format, ReplayArguments};
 use crate::config::SECONDARIES_MAX;
+use crate::replay::Player;
+use crate::view::{ViewEnd, ViewOptions};
 use info::Info;
 
 /// Does with a recording what is asked for.
@@ -26,7 +31,25 @@ pub(super) fn replay(arguments: &ReplayArguments) -> CommandResult {
     if arguments.info {
         return print_info(arguments, recording);
     }
-    Err(Failed::message(ExitCode::Usage, "use --info or --verify"))
+    show(arguments, recording)
+}
+
+/// Shows a recording in a view.
+fn show(arguments: &ReplayArguments, recording: Recording<BufReader<File>>) -> CommandResult {
+    let file = &arguments.file;
+    require_terminal("--info for what is in the recording, or --verify to simulate it again")?;
+    let warning = recording
+        .break_off()
+        .map(|(offset, reason)| format!("the recording breaks off at byte {offset}: {reason}"));
+    let player = Player::new(recording).map_err(|error| refused(file, error))?;
+    let mut config = settings(None)?;
+    arguments.view.apply(&mut config.view);
+    let name = file.file_stem().unwrap_or_default().to_string_lossy();
+    let options = ViewOptions::new(plain(&name), false, &config);
+    match runtime()?.block_on(watch::show(player, warning, options))? {
+        ViewEnd::Interrupted => Ok(ExitCode::Interrupted),
+        ViewEnd::Quit | ViewEnd::Detach | ViewEnd::HungUp | ViewEnd::Ended => Ok(ExitCode::Success),
+    }
 }
 
 /// Opens a recording.

@@ -1,7 +1,7 @@
 //! What a primary's driver does with its recorder, and with the digests that a run must have.
 
-use protocol::primary_to_observers::{Event, PrimaryToObservers, Severity};
 use protocol::SessionTime;
+use protocol::primary_to_observers::{Event, PrimaryToObservers, Severity};
 use transport::Link;
 
 use super::PrimaryDriver;

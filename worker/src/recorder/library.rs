@@ -49,7 +49,12 @@ impl RecordedLibrary {
         Self(files.into_iter().map(entry).collect())
     }
 
-    fn find(&self, uri: &str, from_file: &str, is_data: bool) -> Result<(&str, &[u8]), ResolveError> {
+    fn find(
+        &self,
+        uri: &str,
+        from_file: &str,
+        is_data: bool,
+    ) -> Result<(&str, &[u8]), ResolveError> {
         let found = self.0.get(&key(uri, from_file, is_data));
         let (file, bytes) = found.ok_or_else(|| {
             ResolveError::NotFound("there is no such file in the recording".to_owned())
@@ -61,7 +66,11 @@ impl RecordedLibrary {
 impl<L: Resolver> Resolver for RecordingLibrary<L> {
     fn read(&self, uri: &str, from_file: &str) -> Result<ResolvedFile, ResolveError> {
         let found = self.files.read(uri, from_file)?;
-        self.record(key(uri, from_file, false), &found.file, found.text.as_bytes());
+        self.record(
+            key(uri, from_file, false),
+            &found.file,
+            found.text.as_bytes(),
+        );
         Ok(found)
     }
 

@@ -70,7 +70,11 @@ impl Queue {
                 break;
             }
             let timeout = left.max(Duration::from_millis(10));
-            state = self.changed.wait_timeout(state, timeout).expect(UNPOISONED).0;
+            state = self
+                .changed
+                .wait_timeout(state, timeout)
+                .expect(UNPOISONED)
+                .0;
         }
         state.waited += begun.elapsed();
         if state.waited >= TOLD_FROM.max(2 * state.told_at) {

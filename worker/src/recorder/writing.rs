@@ -113,7 +113,9 @@ fn write_one<W: Write + Seek>(
     at: Moment,
 ) -> Result<(), WriteError> {
     match entry {
-        Entry::Digest(iteration, digest) => writer.digest(IterationDigest { iteration, digest }, at),
+        Entry::Digest(iteration, digest) => {
+            writer.digest(IterationDigest { iteration, digest }, at)
+        }
         Entry::Frame(frame) => {
             let FrameEntry {
                 clock,

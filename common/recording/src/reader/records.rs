@@ -21,7 +21,9 @@ pub(super) fn read_prefix(
 ) -> Result<(u8, u64), ReadError> {
     let mut prefix = [0; PREFIX_BYTES as usize];
     source.seek(SeekFrom::Start(offset))?;
-    source.read_exact(&mut prefix).map_err(|error| broken_off(error, offset))?;
+    source
+        .read_exact(&mut prefix)
+        .map_err(|error| broken_off(error, offset))?;
     let [opcode, length @ ..] = prefix;
     Ok((opcode, u64::from_le_bytes(length)))
 }
@@ -33,7 +35,10 @@ pub(super) fn read_record(
 ) -> Result<(u8, Vec<u8>), ReadError> {
     let (opcode, length) = read_prefix(source, offset)?;
     if length > RECORD_BYTES_MAX as u64 {
-        return Err(damaged(offset, "a record says that it is larger than any can be"));
+        return Err(damaged(
+            offset,
+            "a record says that it is larger than any can be",
+        ));
     }
     let mut body = Vec::new();
     // What is not there is never made room for.
@@ -64,7 +69,11 @@ pub(super) fn unpack(
     while let Some(event) = reader.next_event() {
         match event.map_err(|error| wrong(&error))? {
             LinearReadEvent::ReadRequest(wanted) => {
-                let part = if rest.0.is_empty() { &mut rest.1 } else { &mut rest.0 };
+                let part = if rest.0.is_empty() {
+                    &mut rest.1
+                } else {
+                    &mut rest.0
+                };
                 let (now, later) = part.split_at(part.len().min(wanted).min(PART_BYTES));
                 *part = later;
                 reader.insert(now.len()).copy_from_slice(now);

@@ -53,7 +53,9 @@ fn read_one(
         op::HEADER..=op::METADATA_INDEX | op::SUMMARY_OFFSET | 0x80.. => {}
         _ => return Err(damaged(offset, "there is no record here")),
     }
-    let next = offset.checked_add(PREFIX_BYTES).and_then(|at| at.checked_add(length));
+    let next = offset
+        .checked_add(PREFIX_BYTES)
+        .and_then(|at| at.checked_add(length));
     next.map(Some)
         .ok_or_else(|| damaged(offset, "a record says that it is larger than any can be"))
 }

@@ -69,7 +69,11 @@ impl Info {
             id.map_or(0, |id| recording.channels()[&id].count)
         };
         let chunks = recording.chunks().iter();
-        let start = chunks.clone().map(|chunk| chunk.start).min().unwrap_or_default();
+        let start = chunks
+            .clone()
+            .map(|chunk| chunk.start)
+            .min()
+            .unwrap_or_default();
         let end = chunks.map(|chunk| chunk.end).max().unwrap_or_default();
         let description = recording.description();
         let channels: Vec<ChannelLine> = recording
@@ -128,9 +132,15 @@ impl Info {
         line("run", format!("session {}, {processes}", self.session));
         line("build", format!("{} for {}", self.version, self.target));
         line("seed", self.seed.to_string());
-        let time = format!("{} s, from {} s to {} s", self.duration_s, self.start_s, self.end_s);
+        let time = format!(
+            "{} s, from {} s to {} s",
+            self.duration_s, self.start_s, self.end_s
+        );
         line("sim time", time);
-        line("iterations", format!("{} of {} s", self.iterations, self.step_size_s));
+        line(
+            "iterations",
+            format!("{} of {} s", self.iterations, self.step_size_s),
+        );
         if let Some(digest) = self.digest {
             line("digest", digest.to_string());
         }
@@ -138,7 +148,10 @@ impl Info {
         line("events", self.events.to_string());
         line("commands", self.commands.to_string());
         match &self.breaks_off {
-            Some(at) => line("end", format!("breaks off at byte {}: {}", at.byte, at.reason)),
+            Some(at) => line(
+                "end",
+                format!("breaks off at byte {}: {}", at.byte, at.reason),
+            ),
             None => line("end", "complete".to_owned()),
         }
         let mut table = Table::new(&["TOPIC", "SCHEMA", "MESSAGES", "PUBLISHER"]);
@@ -171,7 +184,11 @@ fn last_digest<R: Read + Seek>(
         return Ok((Iteration(0), None));
     };
     let read: IterationDigest = serde_json::from_slice(&message.data).map_err(|error| {
-        ReadError::Content(recording::digests::wrong_message(Channel::Digests, message, &error))
+        ReadError::Content(recording::digests::wrong_message(
+            Channel::Digests,
+            message,
+            &error,
+        ))
     })?;
     Ok((read.iteration, Some(read.digest)))
 }

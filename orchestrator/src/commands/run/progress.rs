@@ -97,6 +97,8 @@ impl Known {
             | Feed::StartUp(_)
             | Feed::StartedAnew
             | Feed::Reply { .. }
+            | Feed::Recording(_)
+            | Feed::Rewound
             | Feed::Ended(_) => {}
         }
     }
