@@ -3,6 +3,9 @@
 mod config;
 mod control;
 mod environment;
+mod faults;
+mod generate;
+mod keys;
 mod logs;
 mod record;
 mod topic;
@@ -18,6 +21,9 @@ use lockstep::limits::{AUTO_LEVELS_MAX, INTERACTION_MARGIN_MAX, MINIMUM_STAY_MAX
 pub use config::{ConfigAction, ConfigArguments, ConfigFormat};
 pub use control::CtlArguments;
 pub use environment::{command, parse, variables};
+pub use faults::{FaultArguments, PeerLossPolicy};
+pub use generate::{GenerateArguments, GeneratedWorld, LevelGrid};
+pub use keys::{KeyArguments, KeyRole, KeygenArguments, RunSecurityArguments};
 pub use logs::LogArguments;
 pub(crate) use record::RATE_MAX_HZ;
 pub use record::{RecordArguments, ReplayArguments};
@@ -72,6 +78,8 @@ pub enum CliCommand {
     Show(ShowArguments),
     /// Write a world to stdout
     Generate(GenerateArguments),
+    /// Make a key, by which processes and views of other machines prove who they are
+    Keygen(KeygenArguments),
     /// Read a world and report errors with file, line and column
     Check(CheckArguments),
     /// Compare what two runs wrote with --digests, --states or --messages: where they first differ
@@ -125,9 +133,9 @@ pub struct RunArguments {
     /// Name of the run [default: the world's file name and a number]
     #[arg(long, value_name = "RUN", env = "PHALANX_NAME")]
     pub name: Option<String>,
-    /// What happens when a peer is lost [default: stop]
-    #[arg(long, value_name = "POLICY", env = "PHALANX_ON_PEER_LOSS")]
-    pub on_peer_loss: Option<PeerLossPolicy>,
+    /// What happens when something goes wrong.
+    #[command(flatten)]
+    pub faults: FaultArguments,
     /// Write one line with the digest of every iteration to this file
     #[arg(long, value_name = "FILE", env = "PHALANX_DIGESTS")]
     pub digests: Option<PathBuf>,
@@ -194,17 +202,12 @@ pub struct RunArguments {
     /// What is recorded.
     #[command(flatten)]
     pub record: RecordArguments,
+    /// Who may connect.
+    #[command(flatten)]
+    pub security: RunSecurityArguments,
     /// How it is shown.
     #[command(flatten)]
     pub view: ViewArguments,
-}
-
-/// What happens when a peer is lost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum PeerLossPolicy {
-    /// Everyone is told why, and the run ends.
-    #[default]
-    Stop,
 }
 
 /// When a level's models are loaded.
@@ -234,6 +237,9 @@ pub struct AttachArguments {
     /// one run is living
     #[arg(value_name = "RUN | ENDPOINT")]
     pub run: Option<String>,
+    /// By which keys it is reached.
+    #[command(flatten)]
+    pub keys: KeyArguments,
     /// How it is shown.
     #[command(flatten)]
     pub view: ViewArguments,
@@ -273,6 +279,9 @@ pub struct ShowArguments {
     /// Give up after so many seconds
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = parse_seconds)]
     pub timeout: Duration,
+    /// By which keys it is reached.
+    #[command(flatten)]
+    pub keys: KeyArguments,
     /// What to print of the logs
     #[command(flatten)]
     pub logs: LogArguments,
@@ -314,42 +323,6 @@ pub enum ShownPanel {
     /// What the processes printed, also of a run that has ended.
     Logs,
 }
-
-/// The arguments of `phalanx generate`.
-#[derive(Debug, Args)]
-pub struct GenerateArguments {
-    /// Which world
-    #[command(subcommand)]
-    pub world: GeneratedWorld,
-}
-
-/// The worlds that can be generated.
-#[derive(Debug, Subcommand)]
-pub enum GeneratedWorld {
-    /// Wheeled robots on a plane that is divided into levels; they wait to be driven, by `D` in the
-    /// view or with `phalanx topic pub`
-    Fleet {
-        /// How many robots
-        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
-        robots: u32,
-        /// Levels along x and y, such as 4x2
-        #[arg(long, value_name = "XxY", value_parser = parse_levels)]
-        levels: LevelGrid,
-    },
-    /// Boxes that fall and pile up where levels meet
-    Piles {
-        /// How many boxes
-        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
-        boxes: u32,
-        /// Levels along x and y, such as 2x2
-        #[arg(long, value_name = "XxY", value_parser = parse_levels)]
-        levels: LevelGrid,
-    },
-}
-
-/// How many levels along x and y.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LevelGrid(pub [u32; 2]);
 
 /// The arguments of `phalanx diff`.
 #[derive(Debug, Args)]
@@ -417,16 +390,6 @@ fn parse_seconds(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| "use a number of seconds above 0".to_owned())
 }
 
-fn parse_levels(text: &str) -> Result<LevelGrid, String> {
-    let advice = || "use two numbers from 1 to 1000 such as 4x2".to_owned();
-    let number = |text: &str| text.parse::<u32>().ok().filter(|n| (1..=1000).contains(n));
-    let (x, y) = text.split_once(['x', 'X']).ok_or_else(advice)?;
-    Ok(LevelGrid([
-        number(x).ok_or_else(advice)?,
-        number(y).ok_or_else(advice)?,
-    ]))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -488,7 +451,5 @@ mod tests {
             let line = std::iter::once("phalanx").chain(arguments);
             assert!(Cli::try_parse_from(line).is_err(), "{arguments:?}");
         }
-        assert_eq!(parse_levels("4x2"), Ok(LevelGrid([4, 2])));
-        assert!(parse_levels("4").is_err() && parse_levels("0x2").is_err());
     }
 }

@@ -5,6 +5,7 @@
 
 mod listener;
 mod observer;
+mod reach;
 
 use std::collections::VecDeque;
 use std::sync::{Arc, mpsc as threads};
@@ -17,10 +18,11 @@ use protocol::{
     ProtocolVersion, RequestId, SessionId, TopicMessage, topic,
 };
 use tokio::sync::mpsc;
-use transport::zeromq::{ConnectError, PeerLink, SocketOptions};
-use transport::{Arrival, Destination, Endpoints, Link, LinkError, Subscription, Waker};
+use transport::zeromq::ConnectError;
+use transport::{Arrival, Destination, Link, LinkError, Subscription, Waker};
 
 pub use observer::Observer;
+pub use reach::Reach;
 
 /// How much news may wait; more messages on topics than that are lost, replies are not.
 const NEWS_MAX: usize = 4096;
@@ -100,29 +102,21 @@ impl Connection {
     ///
     /// # Errors
     /// When the link cannot be set up; not when the primary is not there.
-    pub fn open(endpoints: &Endpoints, observes: bool) -> Result<Self, ConnectError> {
+    pub fn open(reach: &Reach, observes: bool) -> Result<Self, ConnectError> {
         let subscription = if observes {
             Subscription::Status(ALL_STATUS)
         } else {
             Subscription::None
         };
-        let options = SocketOptions::default();
-        Ok(Self::over(PeerLink::connect(
-            endpoints,
-            None,
-            subscription,
-            &options,
-        )?))
+        Ok(Self::over(reach.connect(subscription)?))
     }
 
     /// Begins to connect to a primary, and to listen to its figures alone.
     ///
     /// # Errors
     /// When the link cannot be set up; not when the primary is not there.
-    pub fn glance(endpoints: &Endpoints) -> Result<Self, ConnectError> {
-        let options = SocketOptions::default();
-        let subscription = Subscription::Status(&[topic::STATS]);
-        let link = PeerLink::connect(endpoints, None, subscription, &options)?;
+    pub fn glance(reach: &Reach) -> Result<Self, ConnectError> {
+        let link = reach.connect(Subscription::Status(&[topic::STATS]))?;
         Ok(Self::over(link))
     }
 
@@ -130,10 +124,8 @@ impl Connection {
     ///
     /// # Errors
     /// When the link cannot be set up; not when the primary is not there.
-    pub fn follow(endpoints: &Endpoints) -> Result<Self, ConnectError> {
-        let options = SocketOptions::default();
-        let subscription = Subscription::Status(COURSE);
-        let link = PeerLink::connect(endpoints, None, subscription, &options)?;
+    pub fn follow(reach: &Reach) -> Result<Self, ConnectError> {
+        let link = reach.connect(Subscription::Status(COURSE))?;
         Ok(Self::over(link))
     }
 
@@ -141,17 +133,11 @@ impl Connection {
     ///
     /// # Errors
     /// When the link cannot be set up; not when the primary is not there.
-    pub fn listen(endpoints: &Endpoints, topics: &[&str]) -> Result<Self, ConnectError> {
+    pub fn listen(reach: &Reach, topics: &[&str]) -> Result<Self, ConnectError> {
         let frames: Vec<String> = topics.iter().map(|name| topic::of_message(name)).collect();
         let mut heard: Vec<&str> = frames.iter().map(String::as_str).collect();
         heard.push(topic::ANNOUNCE);
-        let options = SocketOptions::default();
-        Ok(Self::over(PeerLink::connect(
-            endpoints,
-            None,
-            Subscription::Status(&heard),
-            &options,
-        )?))
+        Ok(Self::over(reach.connect(Subscription::Status(&heard))?))
     }
 
     /// Begins to connect anew after the link has failed; what the new one tells says whether the
@@ -159,10 +145,8 @@ impl Connection {
     ///
     /// # Errors
     /// When the link cannot be set up.
-    pub fn reopen(&mut self, endpoints: &Endpoints, topics: &[&str]) -> Result<(), ConnectError> {
-        let options = SocketOptions::default();
-        let status = Subscription::Status(topics);
-        let link = PeerLink::connect(endpoints, None, status, &options)?;
+    pub fn reopen(&mut self, reach: &Reach, topics: &[&str]) -> Result<(), ConnectError> {
+        let link = reach.connect(Subscription::Status(topics))?;
         let last_session = self.close();
         *self = Self::after(link, last_session);
         Ok(())
@@ -235,13 +219,9 @@ impl Drop for Connection {
 ///
 /// # Errors
 /// When it does not answer in time, or cannot.
-pub async fn ask(
-    endpoints: &Endpoints,
-    command: Command,
-    limit: Duration,
-) -> Result<Reply, AskError> {
-    let mut connection = Connection::open(endpoints, false)?;
-    ask_over(&mut connection, endpoints, command, limit).await
+pub async fn ask(reach: &Reach, command: Command, limit: Duration) -> Result<Reply, AskError> {
+    let mut connection = Connection::open(reach, false)?;
+    ask_over(&mut connection, reach, command, limit).await
 }
 
 /// Asks one thing more over a connection that is there.
@@ -250,7 +230,7 @@ pub async fn ask(
 /// When the primary does not answer in time, or cannot.
 pub async fn ask_over(
     connection: &mut Connection,
-    endpoints: &Endpoints,
+    reach: &Reach,
     command: Command,
     limit: Duration,
 ) -> Result<Reply, AskError> {
@@ -258,7 +238,7 @@ pub async fn ask_over(
     let answer = tokio::time::timeout(limit, answer(connection, request));
     answer.await.unwrap_or_else(|_| {
         Err(AskError::TimedOut {
-            endpoint: endpoints.to_string(),
+            endpoint: reach.to_string(),
             limit,
         })
     })
@@ -414,6 +394,10 @@ impl<L: Link> LinkThread<L> {
                 self.unsent.clear();
                 News::Disconnected
             }
+            Arrival::Denied(denial) if denial.is_final() => {
+                return Err(LinkEnd::Failed(LinkError::Denied(denial)));
+            }
+            Arrival::Denied(denial) => News::Unreadable(denial.to_string()),
             Arrival::Woken | Arrival::Subscribed(_) | Arrival::Unsubscribed(_) => return Ok(()),
         };
         if matches!(news, News::Status(_) | News::Message(_)) {

@@ -11,6 +11,7 @@ mod ctl;
 mod diff;
 mod feeder;
 mod generate;
+mod keygen;
 mod man;
 mod output;
 mod ps;
@@ -86,6 +87,7 @@ pub fn dispatch(cli: Cli) -> CommandResult {
         Some(CliCommand::Ctl(arguments)) => ctl::ctl(&arguments),
         Some(CliCommand::Show(arguments)) => show::show(&arguments),
         Some(CliCommand::Generate(arguments)) => generate::generate(&arguments),
+        Some(CliCommand::Keygen(arguments)) => keygen::keygen(&arguments),
         Some(CliCommand::Check(arguments)) => check::check(&arguments),
         Some(CliCommand::Diff(arguments)) => diff::diff(&arguments),
         Some(CliCommand::Topic(arguments)) => topic::topic(&arguments),

@@ -11,6 +11,8 @@ pub(crate) mod layers;
 mod process;
 mod program;
 mod record;
+mod recovery;
+mod security;
 pub(crate) mod setting;
 mod suggestion;
 mod user_file;
@@ -24,11 +26,15 @@ pub(crate) use kind::check_log_filter;
 pub use layers::Layers;
 pub use process::{ProcessConfig, ProcessesConfig};
 pub use record::RecordConfig;
+pub use recovery::RecoveryConfig;
+pub use security::SecurityConfig;
 pub use user_file::{CONFIG_VARIABLE, UserFile};
 pub use view::{Colors, REFRESH_HZ_MAX, ThemeName, UnicodeChoice, ViewConfig};
 
+use transport::Endpoints;
+
 use crate::app::keymap::Keymap;
-use crate::cli::{LevelsLoad, PeerLossPolicy};
+use crate::cli::LevelsLoad;
 use crate::launch::programs::ProgramPlan;
 
 /// Every setting with its default and an explanation, as a run file.
@@ -36,6 +42,9 @@ pub const DEFAULT_TOML: &str = include_str!("../../configs/default.toml");
 
 /// The largest number of secondaries that one run starts.
 pub const SECONDARIES_MAX: u32 = 1000;
+
+/// The most often that one secondary may be started again in a minute.
+pub const RESTARTS_PER_MINUTE_MAX: u32 = 1000;
 
 /// All settings of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -46,6 +55,8 @@ pub struct Config {
     pub levels: LevelsConfig,
     /// How long peers are waited for.
     pub network: NetworkConfig,
+    /// Who may connect.
+    pub security: SecurityConfig,
     /// What its processes write to their logs.
     pub logs: LogsConfig,
     /// What is recorded of it.
@@ -77,8 +88,8 @@ pub struct RunConfig {
     pub paused: bool,
     /// Seed of all random numbers.
     pub seed: u64,
-    /// What happens when a peer is lost.
-    pub on_peer_loss: PeerLossPolicy,
+    /// What happens when a process of it is lost.
+    pub recovery: RecoveryConfig,
     /// Threads that step cells, in each process.
     pub threads: u32,
     /// Whether every step of every cell is done twice and compared.
@@ -103,6 +114,10 @@ pub struct LevelsConfig {
 /// How long peers are waited for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NetworkConfig {
+    /// Where the primary is reached; `None` is its sockets in the run's folder.
+    pub bind: Option<Endpoints>,
+    /// How many secondaries join from other machines.
+    pub remote_secondaries: u32,
     /// Time between two heartbeats of a peer.
     pub heartbeat_interval: Duration,
     /// Silence after which a peer counts as lost.
@@ -111,6 +126,12 @@ pub struct NetworkConfig {
     pub peer_timeout: Duration,
     /// How long one step waits for a secondary's answer.
     pub step_timeout: Duration,
+    /// How long before a step that waits is reported, with who blocks it.
+    pub warn_after: Duration,
+    /// How long before its blockers are examined.
+    pub diagnose_after: Duration,
+    /// Whether a secondary is waited for as long as its process is stopped.
+    pub wait_for_debugger: bool,
 }
 
 /// What processes write to their logs.
@@ -130,7 +151,7 @@ impl Default for RunConfig {
             real_time_factor: None,
             paused: false,
             seed: 0,
-            on_peer_loss: PeerLossPolicy::Stop,
+            recovery: RecoveryConfig::default(),
             threads: 1,
             verify: false,
             balance: true,
@@ -152,10 +173,15 @@ impl Default for LevelsConfig {
 impl Default for NetworkConfig {
     fn default() -> Self {
         Self {
+            bind: None,
+            remote_secondaries: 0,
             heartbeat_interval: Duration::from_millis(100),
             heartbeat_timeout: Duration::from_secs(2),
             peer_timeout: Duration::from_secs(30),
             step_timeout: Duration::from_secs(30),
+            warn_after: Duration::from_secs(1),
+            diagnose_after: Duration::from_secs(5),
+            wait_for_debugger: false,
         }
     }
 }

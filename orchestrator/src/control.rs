@@ -92,6 +92,11 @@ pub const VERBS: &[Verb] = &[
         ..verb("move-cell", "LEVEL PEER", "let a peer host a level's cell")
     },
     Verb {
+        takes: &[Named::Secondary],
+        ..verb("drain", "PEER", "move a peer's cells and let it leave")
+    },
+    verb("checkpoint", "", "save the whole run now"),
+    Verb {
         options: &["size"],
         ..about_model("set-performer", "MODEL", "let a model keep levels active")
     },
@@ -281,6 +286,10 @@ fn command(
                 .next("a level and the peer that is to host its cell")?
                 .parse::<PeerName>()?,
         },
+        "drain" => Command::Drain {
+            peer: words.next("the peer that is to leave")?.parse()?,
+        },
+        "checkpoint" => Command::Checkpoint,
         "set-performer" => Command::SetPerformer {
             model: words.name("a model")?,
             size: size(options)?,

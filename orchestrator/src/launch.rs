@@ -3,10 +3,13 @@
 //!
 //! Nothing here knows how a simulation works: a worker is a program with a command line.
 
+pub mod death;
+mod find_worker;
 pub mod process;
 pub mod programs;
 pub mod supervisor;
 mod surroundings;
+mod upkeep;
 pub mod world_programs;
 
 use std::collections::BTreeMap;
@@ -16,17 +19,23 @@ use std::path::{Path, PathBuf};
 use protocol::Role;
 use transport::Endpoints;
 
-use crate::cli::LevelsLoad;
-use crate::config::{LevelsConfig, LogsConfig, NetworkConfig, ProcessesConfig, RecordConfig};
+pub use find_worker::{FindWorkerError, WORKER_VARIABLE, find_worker};
 
-/// The variable that names the worker program.
-pub const WORKER_VARIABLE: &str = "PHALANX_WORKER";
+use crate::cli::{LevelsLoad, PeerLossPolicy};
+use crate::config::{
+    LevelsConfig, LogsConfig, NetworkConfig, ProcessesConfig, RecordConfig, RecoveryConfig,
+};
+use crate::key_files::RunKeys;
 
 /// Everything that decides a run's processes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LaunchPlan {
     /// Where the primary binds its sockets.
     pub endpoint: Endpoints,
+    /// By which keys the processes know each other; `None` encrypts nothing.
+    pub keys: Option<RunKeys>,
+    /// Whether that is so although other machines can connect.
+    pub is_insecure: bool,
     /// The world files.
     pub worlds: Vec<PathBuf>,
     /// Where the primary writes its summary.
@@ -61,6 +70,8 @@ pub struct LaunchPlan {
     pub verify: bool,
     /// Whether cells move for the sake of load.
     pub balance: bool,
+    /// What happens when a process is lost.
+    pub recovery: RecoveryConfig,
     /// What decides which cell every performer is in.
     pub levels: LevelsConfig,
     /// How long peers are waited for.
@@ -82,21 +93,6 @@ pub struct WorkerCommand {
     pub arguments: Vec<OsString>,
     /// What its environment has besides that of this program.
     pub environment: BTreeMap<String, String>,
-}
-
-/// No worker program was found.
-#[derive(Debug, thiserror::Error)]
-pub enum FindWorkerError {
-    /// The variable names a file that is not there.
-    #[error("{WORKER_VARIABLE} names {}, and there is no such file", .0.display())]
-    NotThere(PathBuf),
-    /// It is in none of the usual places.
-    #[error(
-        "the worker program is neither beside phalanx{} nor in PATH: install it there \
-         (`cargo build -p worker` makes it), or name it in {WORKER_VARIABLE}",
-        .0.as_ref().map(|folder| format!(" ({})", folder.display())).unwrap_or_default()
-    )]
-    NotFound(Option<PathBuf>),
 }
 
 impl LaunchPlan {
@@ -124,22 +120,24 @@ impl LaunchPlan {
 
     fn first_command(&self) -> WorkerCommand {
         let mut arguments: Vec<OsString> = Vec::new();
-        let role = if self.secondaries == 0 {
+        let all = self.secondaries + self.network.remote_secondaries;
+        let role = if all == 0 {
             Role::Standalone
         } else {
             Role::Primary
         };
         if role == Role::Primary {
             arguments.push("--network-role=primary".into());
-            flag(
-                &mut arguments,
-                "--network-secondaries",
-                self.secondaries.to_string(),
-            );
+            flag(&mut arguments, "--network-secondaries", all.to_string());
             self.push_network(&mut arguments);
+            self.push_recovery(&mut arguments);
         }
         flag(&mut arguments, "--bind", self.endpoint.to_string());
+        self.push_security(&mut arguments);
         flag(&mut arguments, "--summary", &self.summary);
+        if let Some(folder) = self.summary.parent() {
+            flag(&mut arguments, "--divergence-reports", folder);
+        }
         flag(&mut arguments, "--seed", self.seed.to_string());
         if let Some(iterations) = self.iterations {
             flag(&mut arguments, "--iterations", iterations.to_string());
@@ -218,6 +216,19 @@ impl LaunchPlan {
         flag(arguments, "--interaction-margin", margin);
     }
 
+    /// Adds who may connect; keys are named by their files.
+    fn push_security(&self, arguments: &mut Vec<OsString>) {
+        if let Some(keys) = &self.keys {
+            flag(arguments, "--key", &keys.primary);
+            for authorized in &keys.authorized {
+                flag(arguments, "--authorized", authorized);
+            }
+        }
+        if self.is_insecure {
+            arguments.push("--insecure".into());
+        }
+    }
+
     fn push_network(&self, arguments: &mut Vec<OsString>) {
         let network = &self.network;
         let milliseconds = |duration: std::time::Duration| duration.as_millis().to_string();
@@ -234,13 +245,36 @@ impl LaunchPlan {
         );
         flag(arguments, "--peer-timeout", seconds(network.peer_timeout));
         flag(arguments, "--step-timeout", seconds(network.step_timeout));
+        flag(arguments, "--warn-after", seconds(network.warn_after));
+        let examined = seconds(network.diagnose_after);
+        flag(arguments, "--diagnose-after", examined);
+        if network.wait_for_debugger {
+            arguments.push("--wait-for-debugger".into());
+        }
+    }
+
+    fn push_recovery(&self, arguments: &mut Vec<OsString>) {
+        let recovery = &self.recovery;
+        let policy = match recovery.on_peer_loss {
+            PeerLossPolicy::Stop => "stop",
+            PeerLossPolicy::Recover => "recover",
+        };
+        flag(arguments, "--on-peer-loss", policy);
+        let every = recovery.checkpoint_every.to_string();
+        flag(arguments, "--checkpoint-every", every);
+        flag(arguments, "--stand-bys", recovery.stand_bys.to_string());
     }
 
     fn secondary_command(&self, number: u32) -> WorkerCommand {
         let name = secondary_name(number);
         let mut arguments = vec!["--network-role=secondary".into()];
-        flag(&mut arguments, "--connect", self.endpoint.to_string());
+        let endpoint = self.endpoint.seen_from_here();
+        flag(&mut arguments, "--connect", endpoint.to_string());
         flag(&mut arguments, "--name", &name);
+        if let Some(keys) = &self.keys {
+            flag(&mut arguments, "--key", &keys.secondary);
+            flag(&mut arguments, "--server-key", &keys.primary_public);
+        }
         let patience = self.network.peer_timeout.as_secs_f64().to_string();
         flag(&mut arguments, "--peer-timeout", patience);
         arguments.push("--lifeline".into());
@@ -265,39 +299,6 @@ fn flag(arguments: &mut Vec<OsString>, name: &str, value: impl Into<OsString>) {
     arguments.push(argument);
 }
 
-/// Finds the worker program: the one that `PHALANX_WORKER` names, else the one beside this
-/// program, else the first in `PATH`.
-///
-/// # Errors
-/// When there is none.
-pub fn find_worker() -> Result<PathBuf, FindWorkerError> {
-    if let Some(named) = std::env::var_os(WORKER_VARIABLE).filter(|named| !named.is_empty()) {
-        let named = PathBuf::from(named);
-        return if named.is_file() {
-            Ok(named)
-        } else {
-            Err(FindWorkerError::NotThere(named))
-        };
-    }
-    let beside = std::env::current_exe()
-        .ok()
-        .and_then(|own| Some(own.parent()?.to_owned()));
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    beside
-        .iter()
-        .cloned()
-        .chain(std::env::split_paths(&path))
-        .map(|folder| folder.join("worker"))
-        .find(|candidate| is_program(candidate))
-        .ok_or(FindWorkerError::NotFound(beside))
-}
-
-fn is_program(path: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    path.metadata()
-        .is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -305,6 +306,8 @@ mod tests {
     fn plan(secondaries: u32) -> LaunchPlan {
         LaunchPlan {
             endpoint: "ipc:///run/a".parse().unwrap(),
+            keys: None,
+            is_insecure: false,
             worlds: vec!["-odd.sdf".into(), "b.sdf".into()],
             summary: "/run/a/summary.json".into(),
             secondaries,
@@ -326,6 +329,7 @@ mod tests {
             threads: 2,
             verify: true,
             balance: false,
+            recovery: RecoveryConfig::default(),
             levels: LevelsConfig {
                 auto_levels: Some(8),
                 ..LevelsConfig::default()
@@ -356,16 +360,55 @@ mod tests {
         assert_eq!(
             line(&commands[0]),
             "--network-role=primary --network-secondaries=2 --heartbeat-interval-ms=100 \
-             --heartbeat-timeout-ms=2000 --peer-timeout=30 --step-timeout=30 --bind=ipc:///run/a \
-             --summary=/run/a/summary.json --seed=7 --iterations=5 --real-time-factor=0 \
+             --heartbeat-timeout-ms=2000 --peer-timeout=30 --step-timeout=30 --warn-after=1 \
+             --diagnose-after=5 --on-peer-loss=recover --checkpoint-every=1000 --stand-bys=16 \
+             --bind=ipc:///run/a --summary=/run/a/summary.json \
+             --divergence-reports=/run/a --seed=7 --iterations=5 --real-time-factor=0 \
              --digests=d.txt --states=s.bin --commands=in.jsonl --record-commands=out.jsonl \
-             --messages=m.txt --paused --record=r.mcap --record-rate=10 --record-states --threads=2 --balance=off --verify --auto-levels=8 \
+             --messages=m.txt --paused --record=r.mcap --record-rate=10 --record-states \
+             --threads=2 --balance=off --verify --auto-levels=8 \
              --levels-load=buffer --minimum-stay=0.05 --interaction-margin=0.02 --lifeline \
              -- -odd.sdf b.sdf"
         );
         assert_eq!(
             line(&commands[2]),
             "--network-role=secondary --connect=ipc:///run/a --name=s2 --peer-timeout=30 --lifeline"
+        );
+    }
+
+    #[test]
+    fn processes_are_told_the_files_of_their_keys_and_nothing_that_is_secret() {
+        let keys = RunKeys {
+            primary: "/run/a/keys/primary.key".into(),
+            primary_public: "/run/a/keys/primary.pub".into(),
+            authorized: vec!["/run/a/keys/authorized".into(), "/home/authorized".into()],
+            secondary: "/run/a/keys/secondary.key".into(),
+            view: "/run/a/keys/view.key".into(),
+        };
+        let plan = LaunchPlan {
+            endpoint: "tcp://0.0.0.0:5000".parse().unwrap(),
+            keys: Some(keys),
+            network: NetworkConfig {
+                remote_secondaries: 3,
+                ..NetworkConfig::default()
+            },
+            ..plan(1)
+        };
+        let commands = plan.commands();
+        assert_eq!(commands.len(), 2);
+        let primary = line(&commands[0]);
+        for part in [
+            "--network-secondaries=4 ",
+            "--bind=tcp://0.0.0.0:5000 --key=/run/a/keys/primary.key \
+             --authorized=/run/a/keys/authorized --authorized=/home/authorized ",
+        ] {
+            assert!(primary.contains(part), "{primary}");
+        }
+        assert_eq!(
+            line(&commands[1]),
+            "--network-role=secondary --connect=tcp://127.0.0.1:5000 --name=s1 \
+             --key=/run/a/keys/secondary.key --server-key=/run/a/keys/primary.pub \
+             --peer-timeout=30 --lifeline"
         );
     }
 

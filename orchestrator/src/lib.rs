@@ -6,6 +6,7 @@ pub mod client;
 pub mod commands;
 pub mod config;
 pub mod control;
+pub mod key_files;
 pub mod launch;
 mod message_text;
 pub mod replay;

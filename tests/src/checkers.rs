@@ -1,11 +1,18 @@
 //! Invariants of a run, asked after every iteration of a simulated cluster.
 //!
-//! One file per invariant; each panics with a sentence when its own is broken. [`crate::witness`]
-//! calls them.
+//! One file per invariant; each panics with a sentence when its own is broken, and shares no code
+//! with the rules. [`crate::witness`] and [`crate::cluster`] call them.
 
+pub mod agreement;
+pub mod answers;
 pub mod barrier;
+pub mod commits;
 pub mod exactness;
+pub mod publishers;
 pub mod whereabouts;
 
+pub use answers::Answers;
 pub use barrier::Barrier;
+pub use commits::Commits;
+pub use publishers::Publishers;
 pub use whereabouts::Whereabouts;

@@ -1,74 +1,61 @@
 //! A primary and its secondaries with real cells in one thread, on a seeded virtual network.
 //!
-//! Time is virtual: it jumps to the next delivery or deadline. Messages of one sender to one
-//! receiver on one socket keep their order, as ZeroMQ keeps it; nothing else does. A [`Witness`]
-//! sees every step.
+//! Time is virtual: it jumps to the next event or deadline. Messages of one sender to one receiver
+//! on one socket keep their order, as ZeroMQ keeps it; nothing else does. Checkers see every step.
+//! What can go wrong is in [`fault`], a whole run drawn from one seed in [`scenario`].
 
+mod beating;
+mod delivery;
+pub mod fault;
 pub mod moves;
+mod network;
+mod process;
 pub mod random;
+pub mod scenario;
+pub mod script;
+pub mod soak;
+mod striking;
+pub mod trace;
+pub mod trial;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
-use lockstep::{
-    LoadRule, PeerLossPolicy, Primary, PrimaryInput, PrimaryOutput, Rules, SecondaryInput,
-    SecondarySettings, Settings, StepReport,
-};
-use protocol::report::RunState;
+use lockstep::{LoadRule, PeerLossPolicy, Primary, PrimaryInput, Rules, SecondaryInput, Settings};
+use protocol::primary_to_secondary::Step;
 use protocol::{
-    CellId, ClientToPrimary, Command, Digest, Envelope, PeerName, PrimaryToClient,
-    PrimaryToSecondary, ProtocolVersion, RequestId, Role, RoutingId, SecondaryToPrimary, SessionId,
-    SessionTime, StopReason,
+    CellId, ClientToPrimary, Command, Digest, PeerName, PrimaryToClient, RequestId,
+    ScheduledCommand, SecondaryToPrimary, SessionId, SessionTime, StopReason,
 };
 use sdf::World;
 use worker::identity;
 use worker::secondary::SecondaryEngine;
 
-use crate::checkers::Barrier;
+use crate::checkers::{Answers, Barrier, Commits, Publishers};
 use crate::witness::Witness;
+use delivery::Event;
+use fault::TimedFault;
 use moves::RandomMoves;
+use network::{Network, Stream};
+pub use network::{NetworkFaults, Ways};
+pub use process::Life;
+use process::Process;
 use random::Random;
+use trace::Trace;
 
-/// What the network does to messages.
-#[derive(Clone, Copy, Debug)]
-pub struct NetworkFaults {
-    /// The longest that a message is under way \[us\]; the least is 1.
-    pub delay_us_max: u64,
-    /// How many of 1,000 published messages a secondary misses.
-    pub lost_permille: u64,
-    /// How many of 1,000 messages arrive twice.
-    pub doubled_permille: u64,
+/// Changes what is said, to show that checkers see it.
+#[derive(Default)]
+pub struct Tamper {
+    /// Changes what a secondary says.
+    pub secondary: Option<TamperWith<SecondaryToPrimary>>,
+    /// Changes a step before it is published.
+    pub step: Option<TamperWith<Step>>,
+    /// Tells whether a command that was done is kept for the run that repeats it.
+    pub stamped: Option<TamperWith<Option<ScheduledCommand>>>,
 }
 
-impl NetworkFaults {
-    /// Messages overtake each other, and none is lost.
-    pub const SHUFFLED: Self = Self {
-        delay_us_max: 500,
-        lost_permille: 0,
-        doubled_permille: 0,
-    };
-    /// Messages overtake each other, are missed and doubled.
-    pub const HOSTILE: Self = Self {
-        delay_us_max: 500,
-        lost_permille: 20,
-        doubled_permille: 50,
-    };
-}
-
-enum Delivery {
-    ToSecondary {
-        index: usize,
-        message: Envelope<PrimaryToSecondary>,
-        lossy: bool,
-    },
-    ToPrimary {
-        index: usize,
-        message: Envelope<SecondaryToPrimary>,
-    },
-    Unsubscribed {
-        index: usize,
-    },
-}
+/// Changes a thing.
+pub type TamperWith<T> = Box<dyn FnMut(&mut T)>;
 
 /// A simulated cluster.
 pub struct Cluster {
@@ -76,29 +63,47 @@ pub struct Cluster {
     pub primary: Primary,
     /// Sees every step, checks it, records or compares it.
     pub witness: Witness,
+    /// Sees every complete iteration.
+    pub commits: Commits,
+    /// Sees every request and reply.
+    pub answers: Answers,
     /// A client that moves cells at random, if there is one.
     pub moves: Option<RandomMoves>,
     /// What the physics of each cell is said to take \[ns\]; measured times cannot be repeated.
     pub costs: fn(CellId) -> u64,
     /// Why the primary finished, once it has.
     pub finished: Option<StopReason>,
+    /// When the primary finished.
+    pub ended_at: Option<SessionTime>,
     /// Why each secondary finished, once it has.
     pub secondaries_finished: BTreeMap<usize, StopReason>,
     /// Replies to clients, in order.
     pub replies: Vec<PrimaryToClient>,
-    secondaries: Vec<SecondaryEngine>,
-    crashed: BTreeSet<usize>,
-    names: Vec<PeerName>,
+    /// Commands that were done, as a run that repeats this one needs them.
+    pub stamped: Vec<ScheduledCommand>,
+    /// What happened.
+    pub trace: Trace,
+    /// What is changed on purpose.
+    pub tamper: Tamper,
+    /// After how long a secondary that has ended is started anew, if at all.
+    pub restart_after: Option<Duration>,
+    processes: Vec<Process>,
+    primary_life: Life,
+    primary_inbox: VecDeque<PrimaryInput>,
     barrier: Barrier,
-    faults: NetworkFaults,
+    publishers: Publishers,
+    network: Network,
+    faults: Vec<TimedFault>,
+    /// Processes whose connection is broken.
+    broken: BTreeSet<usize>,
+    /// What cannot be delivered until a link is mended.
+    held: BTreeMap<usize, Vec<(Stream, Event)>>,
     random: Random,
     now: SessionTime,
-    queue: BTreeMap<(SessionTime, u64), Delivery>,
+    queue: BTreeMap<(SessionTime, u64), Event>,
     sent: u64,
     /// Requests of the client that moves cells, to be made next.
     requests: VecDeque<(RequestId, Command)>,
-    /// For each stream of messages, when its last one arrives.
-    streams: BTreeMap<(bool, bool, usize), SessionTime>,
 }
 
 impl Cluster {
@@ -121,41 +126,73 @@ impl Cluster {
     /// # Panics
     /// When there are no secondaries.
     pub fn with(worlds: &[World], settings: Settings, faults: NetworkFaults, seed: u64) -> Self {
-        let names: Vec<PeerName> = (1..=settings.secondaries)
-            .map(|number| format!("s{number}").parse().expect("it is a valid name"))
-            .collect();
-        let primary = Primary::new(settings, worlds);
-        let engines = names.iter().map(|name| {
-            SecondaryEngine::new(SecondarySettings {
-                info: identity::peer_info(name.clone(), Role::Secondary),
-                peer_timeout: Duration::from_secs(10),
-            })
-        });
+        let secondaries = settings.secondaries;
+        let beats = settings.heartbeat_timeout.is_some();
         let mut cluster = Self {
-            primary,
+            primary: Primary::new(settings, worlds),
             witness: Witness::default(),
+            commits: Commits::default(),
+            answers: Answers::default(),
             moves: None,
             costs: |_| 50_000,
             finished: None,
+            ended_at: None,
             secondaries_finished: BTreeMap::new(),
             replies: Vec::new(),
-            secondaries: engines.collect(),
-            crashed: BTreeSet::new(),
-            names,
+            stamped: Vec::new(),
+            trace: Trace::Off,
+            tamper: Tamper::default(),
+            restart_after: None,
+            processes: Vec::new(),
+            primary_life: Life::Running,
+            primary_inbox: VecDeque::new(),
             barrier: Barrier::default(),
-            faults,
+            publishers: Publishers::default(),
+            network: Network::new(faults),
+            faults: Vec::new(),
+            broken: BTreeSet::new(),
+            held: BTreeMap::new(),
             random: Random::new(seed),
             now: SessionTime(1),
             queue: BTreeMap::new(),
             sent: 0,
             requests: VecDeque::new(),
-            streams: BTreeMap::new(),
         };
-        for index in 0..cluster.secondaries.len() {
-            cluster.tell_primary(PrimaryInput::Subscribed(routing(index)));
-            cluster.tell_secondary(index, SecondaryInput::Started);
+        if beats {
+            cluster.push(cluster.now, Event::PrimaryBeats);
+        }
+        for number in 1..=secondaries {
+            cluster.start(format!("s{number}").parse().expect("it is a valid name"));
         }
         cluster
+    }
+
+    /// Starts a process that joins under a name, and returns its number.
+    pub fn start(&mut self, name: PeerName) -> usize {
+        let index = self.processes.len();
+        self.trace
+            .note(self.now, || format!("{name} starts as process {index}"));
+        self.processes.push(Process::new(index, name));
+        self.send_presence(index, true);
+        self.tell_secondary(index, SecondaryInput::Started);
+        index
+    }
+
+    /// Has something go wrong when its time comes.
+    pub fn plan(&mut self, fault: TimedFault) {
+        self.push(fault.at, Event::Fault(self.faults.len()));
+        self.faults.push(fault);
+    }
+
+    /// Has a client ask for something at a time.
+    pub fn plan_request(&mut self, at: SessionTime, request: u64, command: Command) {
+        self.push(at, Event::Request(RequestId(request), Box::new(command)));
+    }
+
+    /// Sets how long a process works on a step at least \[us\], and its clock.
+    pub fn set_pace(&mut self, index: usize, step_us: u64, skew_permille: i64) {
+        self.processes[index].step_us = step_us;
+        self.processes[index].skew_permille = skew_permille;
     }
 
     /// Runs until the primary has finished, or until `done` says so.
@@ -176,17 +213,24 @@ impl Cluster {
         if let Some((request, command)) = self.requests.pop_front() {
             return self.request(request.0, command);
         }
-        let delivery = self.queue.first_key_value().map(|((at, _), _)| *at);
-        let deadline = self.primary.deadline();
-        let due = delivery
-            .into_iter()
-            .chain(deadline)
+        let event = self.queue.first_key_value().map(|((at, _), _)| *at);
+        let is_awake = self.primary_life == Life::Running;
+        let deadline = is_awake.then(|| self.primary.deadline()).flatten();
+        let processes = self.processes.iter().enumerate();
+        let woken = processes
+            .filter_map(|(index, process)| Some((process.deadline()?, index)))
+            .min();
+        let earliest = event.into_iter().chain(deadline);
+        let due = earliest
+            .chain(woken.map(|(at, _)| at))
             .min()
             .expect("something happens next");
         self.now = self.now.max(due);
-        if delivery.is_some_and(|at| at <= self.now) {
-            let (_, delivery) = self.queue.pop_first().expect("it was just looked at");
-            self.deliver(delivery);
+        if event.is_some_and(|at| at <= self.now) {
+            let (_, event) = self.queue.pop_first().expect("it was just looked at");
+            self.happen(event);
+        } else if let Some((_, index)) = woken.filter(|(at, _)| *at <= self.now) {
+            self.tell_secondary(index, SecondaryInput::DeadlinePassed);
         } else {
             self.tell_primary(PrimaryInput::DeadlinePassed {
                 inbox_is_empty: true,
@@ -196,110 +240,23 @@ impl Cluster {
 
     /// Has a client ask for something now.
     pub fn request(&mut self, request: u64, command: Command) {
+        self.trace
+            .note(self.now, || format!("request {request}: {command:?}"));
+        self.answers.on_request(RequestId(request));
         let message = ClientToPrimary {
             request: RequestId(request),
             command,
         };
-        self.tell_primary(PrimaryInput::Client {
+        self.give_primary(PrimaryInput::Client {
             from: "client".into(),
             session: self.primary.settings().session,
             message,
         });
     }
 
-    /// Stops a secondary dead, as `kill -9` does.
-    pub fn crash(&mut self, index: usize) {
-        self.crashed.insert(index);
-        let at = self.now + Duration::from_micros(50);
-        self.push(at, Delivery::Unsubscribed { index });
-    }
-
-    fn deliver(&mut self, delivery: Delivery) {
-        match delivery {
-            Delivery::ToSecondary {
-                index,
-                message,
-                lossy,
-            } => {
-                if lossy && self.chance(self.faults.lost_permille) {
-                    return;
-                }
-                self.tell_secondary(index, SecondaryInput::Primary(message));
-            }
-            Delivery::ToPrimary { index, message } => {
-                let from = routing(index);
-                self.tell_primary(PrimaryInput::Secondary {
-                    from,
-                    envelope: message,
-                    wall_clock_us: 0,
-                });
-            }
-            Delivery::Unsubscribed { index } => {
-                self.tell_primary(PrimaryInput::Unsubscribed(routing(index)));
-            }
-        }
-    }
-
-    fn tell_primary(&mut self, input: PrimaryInput) {
-        let mut outputs = Vec::new();
-        self.primary.handle(input, self.now, &mut outputs);
-        for output in outputs {
-            match output {
-                PrimaryOutput::Publish(message) => {
-                    if let PrimaryToSecondary::Step(step) = &message {
-                        self.witness.on_published(&self.primary, step);
-                    }
-                    for index in 0..self.secondaries.len() {
-                        self.send_to_secondary(index, message.clone(), true);
-                    }
-                }
-                PrimaryOutput::Send { to, message } => {
-                    let index = (0..self.secondaries.len()).find(|index| routing(*index) == to);
-                    if let Some(index) = index {
-                        self.send_to_secondary(index, message, false);
-                    }
-                }
-                PrimaryOutput::Reply { message, .. } => self.on_reply(message),
-                PrimaryOutput::StepDone(report) => self.on_done(&report),
-                PrimaryOutput::Finished(reason) => self.finished = Some(reason),
-                PrimaryOutput::Observe(_)
-                | PrimaryOutput::Checkpointed(_)
-                | PrimaryOutput::Report { .. }
-                | PrimaryOutput::Stamped(_) => {}
-            }
-        }
-    }
-
-    fn on_done(&mut self, report: &StepReport) {
-        let engines = self.names.iter().zip(&self.secondaries);
-        let hosts = engines.filter_map(|(name, engine)| Some((name, engine.host()?)));
-        self.witness.on_done(&self.primary, report, hosts);
-        let cells = self.open_cells();
-        if let Some(moves) = &mut self.moves {
-            let asked = moves.on_done(report.iteration.0, &cells, &self.names);
-            self.requests.extend(asked);
-        }
-    }
-
-    fn on_reply(&mut self, message: PrimaryToClient) {
-        let cells = self.open_cells();
-        let run_ends = self.primary.run_state() == RunState::Stopping;
-        if let Some(moves) = &mut self.moves {
-            let asked = moves.on_reply(&message, run_ends, &cells, &self.names);
-            self.requests.extend(asked);
-        }
-        self.replies.push(message);
-    }
-
-    fn open_cells(&self) -> Vec<(CellId, String)> {
-        if self.moves.is_none() {
-            return Vec::new();
-        }
-        let plan = self.primary.plan();
-        let hosted = self.witness.whereabouts.hosted();
-        hosted
-            .map(|(cell, _)| (cell, plan.cell(cell).name.clone()))
-            .collect()
+    /// Returns the time.
+    pub fn now(&self) -> SessionTime {
+        self.now
     }
 
     /// Returns the digests after each iteration, from 0 on.
@@ -308,85 +265,20 @@ impl Cluster {
     }
 
     /// Returns the secondaries' rules and cells, by number.
-    pub fn secondaries(&self) -> &[SecondaryEngine] {
-        &self.secondaries
+    pub fn secondaries(&self) -> impl Iterator<Item = &SecondaryEngine> {
+        self.processes.iter().map(|process| &process.engine)
     }
 
-    fn tell_secondary(&mut self, index: usize, input: SecondaryInput) {
-        if self.crashed.contains(&index) {
-            return;
-        }
-        let effects = self.secondaries[index].handle(input, self.now, &mut |_, _| {});
-        for mut message in effects.messages {
-            let engine = &self.secondaries[index];
-            if let SecondaryToPrimary::StepAck(ack) = &mut message {
-                for cell in &mut ack.cells {
-                    cell.physics_ns = (self.costs)(cell.cell);
-                }
-                self.barrier.on_ack(engine.secondary().name(), ack);
-            }
-            let envelope = Envelope {
-                version: ProtocolVersion::CURRENT,
-                session: engine.secondary().session(),
-                sender: engine.secondary().name().clone(),
-                body: message,
-            };
-            let copies = 1 + u32::from(self.chance(self.faults.doubled_permille));
-            for _ in 0..copies {
-                let at = self.arrival((true, false, index));
-                self.push(
-                    at,
-                    Delivery::ToPrimary {
-                        index,
-                        message: envelope.clone(),
-                    },
-                );
-            }
-        }
-        if let Some(reason) = effects.finished {
-            self.secondaries_finished.insert(index, reason);
-        }
+    /// Returns the secondaries' processes that are not gone, by number.
+    pub fn living(&self) -> impl Iterator<Item = (usize, &PeerName, Life)> {
+        let processes = self.processes.iter().enumerate();
+        let all = processes.map(|(index, process)| (index, &process.name, process.life));
+        all.filter(|(_, _, life)| *life != Life::Gone)
     }
 
-    fn send_to_secondary(&mut self, index: usize, body: PrimaryToSecondary, published: bool) {
-        // Only steps and syncs are published without being sent or repeated in another way.
-        let envelope = Envelope {
-            version: ProtocolVersion::CURRENT,
-            session: self.primary.settings().session,
-            sender: PeerName::primary(),
-            body,
-        };
-        let copies = 1 + u32::from(self.chance(self.faults.doubled_permille));
-        for _ in 0..copies {
-            let at = self.arrival((false, published, index));
-            let message = envelope.clone();
-            self.push(
-                at,
-                Delivery::ToSecondary {
-                    index,
-                    message,
-                    lossy: published,
-                },
-            );
-        }
-    }
-
-    /// Draws when a message arrives, after all earlier ones of its stream.
-    fn arrival(&mut self, stream: (bool, bool, usize)) -> SessionTime {
-        let delay = 1 + self.random.draw() % self.faults.delay_us_max.max(1);
-        let earliest = self.streams.get(&stream).copied().unwrap_or_default();
-        let at = (self.now + Duration::from_micros(delay)).max(earliest);
-        self.streams.insert(stream, at);
-        at
-    }
-
-    fn push(&mut self, at: SessionTime, delivery: Delivery) {
+    fn push(&mut self, at: SessionTime, event: Event) {
         self.sent += 1;
-        self.queue.insert((at, self.sent), delivery);
-    }
-
-    fn chance(&mut self, permille: u64) -> bool {
-        permille > 0 && self.random.draw() % 1000 < permille
+        self.queue.insert((at, self.sent), event);
     }
 }
 
@@ -419,10 +311,7 @@ pub fn settings(secondaries: u32, iterations: u64) -> Settings {
         on_peer_loss: PeerLossPolicy::Stop,
         checkpoint_every: lockstep::CHECKPOINT_EVERY,
         stand_bys: 0,
+        is_journaled: false,
         build: identity::build(),
     }
-}
-
-fn routing(index: usize) -> RoutingId {
-    RoutingId::from(format!("r{}", index + 1).as_str())
 }

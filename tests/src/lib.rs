@@ -2,6 +2,7 @@
 
 pub mod checkers;
 pub mod cluster;
+pub mod kills;
 pub mod primary_node;
 pub mod processes;
 pub mod repository;

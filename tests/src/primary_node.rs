@@ -9,7 +9,7 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use self::wording::secondary_message;
-use lockstep::{Primary, PrimaryInput, PrimaryOutput, Settings};
+use lockstep::{Primary, PrimaryInput, PrimaryOutput, ProcessReport, Settings};
 use protocol::action::ActionFailure;
 use protocol::peer::Build;
 use protocol::primary_to_client::Reply;
@@ -19,8 +19,8 @@ use protocol::secondary_to_primary::{
     CellAck, Heartbeat, Loaded, StepAck, SystemRequest, Transfer,
 };
 use protocol::{
-    CellId, ClientToPrimary, Digest, DigestBuilder, Envelope, Iteration, LinkPoses, ModelId,
-    PeerName, PerformerId, PerformerState, PrimaryToSecondary, ProtocolVersion, Publisher,
+    CellId, ClientToPrimary, Command, Digest, DigestBuilder, Envelope, Iteration, LinkPoses,
+    ModelId, PeerName, PerformerId, PerformerState, PrimaryToSecondary, ProtocolVersion, Publisher,
     RequestId, Role, RoutingId, SecondaryToPrimary, Sequence, SessionId, SessionTime, StopReason,
 };
 use worker::identity;
@@ -40,6 +40,8 @@ pub struct PrimaryNode {
     moved: BTreeMap<String, f64>,
     /// What the next ack says could not be done.
     failures: Vec<ActionFailure>,
+    /// Whether the digests in the next ack are not those of its states.
+    is_damaged: bool,
     /// What a system asks for in the next ack.
     requests: Vec<SystemRequest>,
 }
@@ -81,6 +83,10 @@ impl PrimaryNode {
                 let sequence = Sequence(sequence.parse().expect("a sequence number"));
                 self.ack(name, sequence, self.step.iteration);
             }
+            ["damaged_ack", name] => {
+                self.is_damaged = true;
+                self.ack(name, self.step.sequence, self.step.iteration);
+            }
             ["foreign_ack", name] => self.foreign_ack(name),
             ["at", performer, x] => {
                 let x = x.parse().expect("a coordinate");
@@ -97,6 +103,8 @@ impl PrimaryNode {
             ["leave", name] => self.hear(name, SecondaryToPrimary::Leave(interrupted(name))),
             ["gone", name] => self.tell(PrimaryInput::Unsubscribed(routing(name))),
             ["after", time] => self.pass(time),
+            ["diagnosed", name, state @ ..] => self.diagnose(name, &state.join(" ")),
+            ["ended", name, pid, how @ ..] => self.end_process(name, pid, &how.join(" ")),
             ["signal", name] => self.tell(PrimaryInput::Interrupted((*name).to_owned())),
             ["request", number, command @ ..] => {
                 self.request(SessionId(0xf00d), number, command);
@@ -129,6 +137,7 @@ impl PrimaryNode {
                 "levels" => levels = number(value) as u32,
                 "paused" => settings.start_paused = true,
                 "real_time_factor" => settings.real_time_factor = number(value) as f64,
+                "wait_for_debugger" => settings.patience.wait_for_debugger = true,
                 "heartbeat_timeout" => {
                     settings.heartbeat_timeout = Some(Duration::from_millis(number(value)));
                 }
@@ -203,13 +212,18 @@ impl PrimaryNode {
             }
             ack.cells.push(CellAck {
                 cell,
-                digest: digest.finish(),
+                digest: if self.is_damaged {
+                    Digest(1)
+                } else {
+                    digest.finish()
+                },
                 systems_ns: 0,
                 sensors_ns: 0,
                 physics_ns: 0,
                 performer_count: primary.owned(cell).len() as u32,
             });
         }
+        self.is_damaged = false;
         self.hear(name, SecondaryToPrimary::StepAck(ack));
     }
 
@@ -257,6 +271,33 @@ impl PrimaryNode {
             from: "client".into(),
             session,
             message,
+        });
+    }
+
+    /// Answers that a process is in such a state, has used 2.5 s of CPU time, and is stopped if the
+    /// state says so.
+    fn diagnose(&mut self, name: &str, state: &str) {
+        let process = ProcessReport {
+            state: state.to_owned(),
+            is_stopped: state.contains("stopped"),
+            cpu_time_us: Some(2_500_000),
+        };
+        let peer = peer(name);
+        self.tell(PrimaryInput::Diagnosed { peer, process });
+    }
+
+    fn end_process(&mut self, name: &str, pid: &str, how: &str) {
+        self.tell(PrimaryInput::Client {
+            from: "client".into(),
+            session: SessionId(0xf00d),
+            message: ClientToPrimary {
+                request: RequestId(0),
+                command: Command::ProcessEnded {
+                    peer: peer(name),
+                    pid: number(pid) as u32,
+                    how: how.to_owned(),
+                },
+            },
         });
     }
 
@@ -340,7 +381,11 @@ impl PrimaryNode {
             PrimaryOutput::Checkpointed(checkpoint) => {
                 format!("checkpoint after step {}", checkpoint.sequence)
             }
-            PrimaryOutput::Stamped(_) => return,
+            PrimaryOutput::Diagnose { peer, pid, host } => {
+                format!("diagnose {peer} (pid {pid} on {host})")
+            }
+            PrimaryOutput::Diverged(report) => format!("diverged {}", report.sentence()),
+            PrimaryOutput::Stamped(_) | PrimaryOutput::Redone => return,
             PrimaryOutput::Report { request, .. } => format!("report for {request}"),
             PrimaryOutput::Observe(message) => match observed(&message) {
                 Some(line) => line,

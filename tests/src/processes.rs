@@ -10,16 +10,19 @@ use crate::repository;
 /// How long anything may take before a test gives up; generous, since machines are shared.
 pub const PATIENCE: Duration = Duration::from_mins(1);
 
-/// Returns a binary of this workspace, built by the same command as the tests.
+/// Returns a binary of this workspace, built by the same command as this program.
 ///
 /// # Panics
 /// When it is not there.
 pub fn binary(name: &str) -> PathBuf {
-    let test = std::env::current_exe().expect("a running test has a path");
-    let profile = test
-        .parent()
-        .and_then(Path::parent)
-        .expect("tests are in target/PROFILE/deps");
+    let own = std::env::current_exe().expect("a running program has a path");
+    let folder = own.parent().expect("a program is in a folder");
+    // Tests and benches are in target/PROFILE/deps, programs in target/PROFILE.
+    let profile = if folder.ends_with("deps") {
+        folder.parent().expect("that folder is in another")
+    } else {
+        folder
+    };
     let binary = profile.join(name);
     assert!(
         binary.is_file(),
@@ -224,6 +227,32 @@ impl Process {
             found.is_some()
         });
         found.expect("it was found")
+    }
+
+    /// Waits until standard error holds `text` beyond its first `from` bytes, looking every
+    /// millisecond; returns the line, where it ends, and when it was seen.
+    ///
+    /// # Panics
+    /// When that does not happen in time.
+    pub fn watch_stderr(&self, from: usize, text: &str) -> (String, usize, Instant) {
+        let begin = Instant::now();
+        loop {
+            let stderr = self.stderr();
+            let rest = stderr.get(from..).unwrap_or_default();
+            // A line that is being written is no line yet.
+            let rest = &rest[..rest.rfind('\n').map_or(0, |end| end + 1)];
+            if let Some(at) = rest.find(text) {
+                let first = rest[..at].rfind('\n').map_or(0, |end| end + 1);
+                let last = at + rest[at..].find('\n').unwrap_or_default();
+                return (rest[first..last].to_owned(), from + last, Instant::now());
+            }
+            assert!(
+                begin.elapsed() < PATIENCE,
+                "{} does not say {text:?}:\n{stderr}",
+                self.name
+            );
+            std::thread::park_timeout(Duration::from_millis(1));
+        }
     }
 
     /// Sends a signal by name, such as `KILL`.

@@ -8,6 +8,7 @@ use lockstep::{Secondary, SecondaryInput, SecondaryOutput, SecondarySettings, St
 use protocol::primary_to_secondary::{
     AffinityChange, CellSnapshot, CellSource, Refusal, Step, Welcome,
 };
+use protocol::report::divergence::{DivergenceReport, FoundBy};
 use protocol::secondary_to_primary::StepAck;
 use protocol::{
     CellId, Digest, Envelope, Iteration, Outcome, PeerName, PrimaryToSecondary, ProtocolVersion,
@@ -71,7 +72,10 @@ impl SecondaryNode {
                 self.hear(SESSION, snapshot(cell, step, content));
             }
             ["refuse_step", why @ ..] => self.tell(SecondaryInput::StepRefused(why.join(" "))),
-            ["diverged", how @ ..] => self.tell(SecondaryInput::StepDiverged(how.join(" "))),
+            ["diverged", difference @ ..] => {
+                let report = divergence(&difference.join(" "));
+                self.tell(SecondaryInput::StepDiverged(Box::new(report)));
+            }
             ["computed", sequence] => self.tell(SecondaryInput::StepComputed(ack(sequence))),
             ["stop"] => {
                 let reason = StopReason::new(Outcome::PeerLost, "s2 is gone");
@@ -121,6 +125,13 @@ impl SecondaryNode {
                 }
                 SecondaryOutput::LoadWorld(_) => "load the world".to_owned(),
                 SecondaryOutput::RunStep(work) => run(&work),
+                SecondaryOutput::CatchUp(work) => {
+                    let steps = work.steps.len();
+                    format!("do {steps} steps again up to {}", work.until)
+                }
+                SecondaryOutput::Checkpoint { sequence, .. } => {
+                    format!("checkpoint after step {sequence}")
+                }
                 SecondaryOutput::Finished(reason) => format!("finished {reason}"),
             };
             let _ = writeln!(self.said, "{line}");
@@ -141,7 +152,22 @@ fn primary_message(message: &SecondaryToPrimary) -> String {
             Ok(_) => format!("caught up with job {}", done.job),
             Err(why) => format!("job {} failed: {why}", done.job),
         },
+        SecondaryToPrimary::Diverged(report) => format!("diverged {}", report.difference),
         SecondaryToPrimary::Leave(reason) => format!("leave {reason}"),
+    }
+}
+
+fn divergence(difference: &str) -> DivergenceReport {
+    DivergenceReport {
+        iteration: Iteration(1),
+        sequence: Sequence(1),
+        peer: "s1".parse().expect("a peer name"),
+        cell: "L1".to_owned(),
+        performer: Some("ball".to_owned()),
+        field: Some("the position".to_owned()),
+        difference: difference.to_owned(),
+        found_by: FoundBy::Verification,
+        results: Vec::new(),
     }
 }
 

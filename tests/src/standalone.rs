@@ -54,6 +54,8 @@ pub fn run(worlds: &[World], settings: Settings, witness: &mut Witness) -> StopR
                 }
                 PrimaryOutput::Finished(reason) => return reason,
                 PrimaryOutput::Checkpointed(_)
+                | PrimaryOutput::Diagnose { .. }
+                | PrimaryOutput::Diverged(_)
                 | PrimaryOutput::Observe(_)
                 | PrimaryOutput::Reply { .. }
                 | PrimaryOutput::Stamped(_)
@@ -90,6 +92,7 @@ fn input_of(arrival: Arrival) -> Option<PrimaryInput> {
         | Arrival::Unsubscribed(_)
         | Arrival::Connected
         | Arrival::Disconnected
+        | Arrival::Denied(_)
         | Arrival::Woken => None,
     }
 }

@@ -1,5 +1,6 @@
 //! Small worlds for tests: of the rules here, of what happens at borders below.
 
+pub mod driven;
 pub mod lively;
 pub mod scene;
 

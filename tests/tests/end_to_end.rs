@@ -45,6 +45,9 @@ fn worker(arguments: &[&str]) -> Command {
     command
 }
 
+/// What a run is told that ends with the first loss.
+const STOPS: [&str; 2] = ["--on-peer-loss", "stop"];
+
 /// A run of two secondaries that goes on until something happens to it.
 struct Going {
     scratch: Scratch,
@@ -239,7 +242,7 @@ fn processes_started_by_hand_meet_over_tcp() {
 
 #[test]
 fn killing_a_secondary_ends_the_run_with_exit_code_4_and_no_process_left() {
-    let mut going = Going::start(&[]);
+    let mut going = Going::start(&STOPS);
     send_signal(going.pid("s2"), "KILL");
     let (code, took) = going.end();
     assert_eq!(code, 4, "{}", going.process.stderr());
@@ -256,7 +259,7 @@ fn killing_a_secondary_ends_the_run_with_exit_code_4_and_no_process_left() {
 
 #[test]
 fn a_secondary_that_is_asked_to_end_leaves_and_the_run_says_so() {
-    let mut going = Going::start(&[]);
+    let mut going = Going::start(&STOPS);
     send_signal(going.pid("s1"), "TERM");
     let (code, _) = going.end();
     assert_eq!(code, 4, "{}", going.process.stderr());
@@ -267,7 +270,7 @@ fn a_secondary_that_is_asked_to_end_leaves_and_the_run_says_so() {
 
 #[test]
 fn a_secondary_that_falls_silent_is_found_by_its_heartbeat() {
-    let mut going = Going::start(&["--paused"]);
+    let mut going = Going::start(&["--paused", "--on-peer-loss", "stop"]);
     let silent = going.pid("s1");
     send_signal(silent, "STOP");
     let (code, _) = going.end();

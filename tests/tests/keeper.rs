@@ -112,7 +112,8 @@ fn a_run_is_left_listed_watched_again_and_stopped() {
 #[test]
 fn a_run_goes_on_when_its_terminal_is_closed_or_its_view_is_killed() {
     let scratch = Scratch::new();
-    let mut screen = view(&scratch, &["run", "--name", "r"]);
+    let stops = ["run", "--name", "r", "--on-peer-loss", "stop"];
+    let mut screen = view(&scratch, &stops);
     screen.wait_for("RUNNING");
     let pids = pids(&scratch);
     screen.hang_up();
@@ -158,7 +159,8 @@ fn the_view_that_started_a_run_ends_as_the_run_does() {
         screen.contents()
     );
 
-    let mut screen = view(&scratch, &["run", "--name", "r"]);
+    let stops = ["run", "--name", "r", "--on-peer-loss", "stop"];
+    let mut screen = view(&scratch, &stops);
     screen.wait_for("RUNNING");
     let pids = pids(&scratch);
     send_signal(pids[2], "KILL");

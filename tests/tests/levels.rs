@@ -207,7 +207,7 @@ fn a_performer_in_a_buffer_is_a_ghost_that_sensors_there_see() {
     assert_eq!(cluster.witness.whereabouts.ghosts(east), [PerformerId(0)]);
     let listed: Vec<_> = cluster.primary.membership().ghosts(east).collect();
     assert_eq!(listed, [PerformerId(0)]);
-    let hosts = cluster.secondaries().iter().filter_map(|one| one.host());
+    let hosts = cluster.secondaries().filter_map(|one| one.host());
     let cells = hosts.flat_map(worker::cell_host::CellHost::cells);
     let cell = cells.into_iter().find(|cell| cell.id() == east);
     let cell = cell.expect("a cell with a ghost is hosted");
@@ -313,7 +313,7 @@ fn the_last_performer_that_leaves_takes_all_levels_with_it() {
     let events = cluster.primary.events();
     assert_eq!(events.levels_loaded, events.levels_unloaded, "{events:?}");
     assert_eq!(cluster.witness.whereabouts.hand_offs, 2);
-    let host = cluster.secondaries().iter().filter_map(|one| one.host());
+    let host = cluster.secondaries().filter_map(|one| one.host());
     let cells: usize = host.map(|host| host.cells().count()).sum();
     assert_eq!(cells, 1, "closed cells are given up");
 }

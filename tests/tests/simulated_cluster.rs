@@ -1,11 +1,12 @@
 //! Shows that the rules hold on a network that shuffles, loses and doubles messages, with real
 //! cells. A primary and its secondaries run in one thread on virtual time; every seed is printed.
 
+use lockstep::{PeerLossPolicy, Settings};
 use protocol::exit::Outcome;
 use protocol::primary_to_client::Reply;
 use protocol::report::RunState;
 use protocol::{Command, Digest};
-use tests::cluster::{Cluster, NetworkFaults};
+use tests::cluster::{Cluster, NetworkFaults, settings};
 use tests::worlds;
 
 fn digests(secondaries: u32, faults: NetworkFaults, seed: u64) -> Vec<Digest> {
@@ -57,6 +58,30 @@ fn a_crash_at_any_moment_stops_everyone_and_names_the_lost_one() {
             cluster.advance();
         }
         assert_eq!(cluster.secondaries_finished[&0].outcome, Outcome::PeerLost);
+    }
+}
+
+#[test]
+fn a_crash_at_any_moment_changes_nothing_when_the_run_recovers() {
+    let reference = digests(1, NetworkFaults::SHUFFLED, 1);
+    for seed in 0..40 {
+        eprintln!("seed {seed}");
+        let world = worlds::row(3, 5);
+        let settings = Settings {
+            on_peer_loss: PeerLossPolicy::Recover,
+            checkpoint_every: 20 + seed,
+            ..settings(3, 300)
+        };
+        let mut cluster = Cluster::with(&[world], settings, NetworkFaults::SHUFFLED, seed);
+        for _ in 0..(60 + seed * 37) {
+            cluster.advance();
+        }
+        cluster.crash(seed as usize % 3);
+        cluster.run_until(|_| false);
+        let reason = cluster.finished.as_ref().expect("the run has finished");
+        assert_eq!(reason.outcome, Outcome::Completed, "{reason}");
+        assert_eq!(cluster.digests(), reference);
+        assert_eq!(cluster.primary.events().recoveries, 1);
     }
 }
 

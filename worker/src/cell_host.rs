@@ -6,12 +6,14 @@
 
 mod acting;
 mod action_check;
+mod catching_up;
 mod cell_bytes;
 mod cell_work;
 mod crew;
 mod hand_off;
 mod hosted_cell;
 mod scene;
+mod scene_bytes;
 mod step_error;
 #[cfg(test)]
 mod tests;
@@ -29,8 +31,10 @@ use protocol::secondary_to_primary::StepAck;
 use protocol::{CellId, DataBatch, PeerName, StateBlob};
 use sdf::{ModelParcel, World};
 
+pub use catching_up::{CatchUpError, Redone};
 pub use cell_bytes::RestoreCellError;
 pub use hosted_cell::HostedCell;
+pub use scene_bytes::RestoreSceneError;
 pub use step_error::StepError;
 pub use threads::StartThreadsError;
 pub use verification::{Difference, Divergence, Field};
@@ -106,7 +110,7 @@ enum Origin<'a> {
 }
 
 /// A cell's share of a step.
-struct Job<'a> {
+struct Share<'a> {
     slot: &'a mut Slot,
     work: CellWork<'a>,
     answer: Option<Result<CellAnswer, StepError>>,
@@ -279,25 +283,26 @@ impl CellHost {
     fn run_cells(&mut self, step: &Step) -> Result<Vec<CellAnswer>, StepError> {
         let (scene, cells) = (&self.scene, &mut self.cells);
         let mut works = cell_work::divide(step, scene, |cell| cells.contains_key(&cell));
-        let mut jobs: Vec<Job<'_>> = cells
+        let mut shares: Vec<Share<'_>> = cells
             .iter_mut()
-            .map(|(id, slot)| Job {
+            .map(|(id, slot)| Share {
                 slot,
                 work: works.remove(id).unwrap_or_default(),
                 answer: None,
             })
             .collect();
-        let mut longest_first: Vec<&mut Job<'_>> = jobs.iter_mut().collect();
-        longest_first.sort_by_key(|job| Reverse(job.slot.cost_ns));
-        let others = longest_first.iter().skip(1).map(|job| job.slot.cost_ns);
-        let work = |job: &mut Job<'_>| job.run(step, scene);
+        let mut longest_first: Vec<&mut Share<'_>> = shares.iter_mut().collect();
+        longest_first.sort_by_key(|share| Reverse(share.slot.cost_ns));
+        let others = longest_first.iter().skip(1).map(|share| share.slot.cost_ns);
+        let work = |share: &mut Share<'_>| share.run(step, scene);
         if others.fold(0, u64::saturating_add) < THREADS_WORTH_NS {
             longest_first.into_iter().for_each(work);
         } else {
             self.threads.for_each(longest_first.into_iter(), work);
         }
-        jobs.into_iter()
-            .map(|job| job.answer.expect("every cell's share of a step is done"))
+        shares
+            .into_iter()
+            .map(|share| share.answer.expect("every cell's share of a step is done"))
             .collect()
     }
 }
@@ -326,7 +331,7 @@ impl Coming<'_> {
     }
 }
 
-impl Job<'_> {
+impl Share<'_> {
     fn run(&mut self, step: &Step, scene: &Scene) {
         let begin = Instant::now();
         let (cell, work) = (&mut self.slot.cell, &self.work);

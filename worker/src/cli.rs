@@ -1,6 +1,9 @@
 //! The command line of `worker`, and what it asks for once it is checked.
 
+mod journal;
+mod patience;
 mod record;
+mod security;
 mod values;
 
 use std::num::NonZeroUsize;
@@ -14,7 +17,10 @@ use protocol::{PeerName, Role};
 use transport::Endpoints;
 use worker::cpus::Cpus;
 
+pub(crate) use journal::JournalArguments;
+use patience::PatienceArguments;
 use record::RecordFlags;
+pub(crate) use security::SecurityFlags;
 use values::{
     level_count, load_rule, loss_policy, margin, milliseconds, on_or_off, real_time_factor,
     seconds, stay,
@@ -119,6 +125,8 @@ pub(crate) struct Cli {
     /// How long a step may go unacknowledged
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = seconds)]
     step_timeout: Duration,
+    #[command(flatten)]
+    patience: PatienceArguments,
     /// What happens when a secondary is lost: `stop` ends the run, `recover` restores its cells on
     /// the others
     #[arg(long, value_name = "stop|recover", default_value = "stop", value_parser = loss_policy)]
@@ -132,9 +140,14 @@ pub(crate) struct Cli {
     stand_bys: u32,
     #[command(flatten)]
     record: RecordFlags,
+    #[command(flatten)]
+    journal: JournalArguments,
     /// Allow a non-loopback address without encryption
     #[arg(long)]
     insecure: bool,
+    /// Who may connect.
+    #[command(flatten)]
+    security: SecurityFlags,
     /// End the run when standard input ends
     #[arg(long)]
     lifeline: bool,
@@ -168,6 +181,8 @@ pub(crate) enum Request {
         name: PeerName,
         /// How long to look for the primary.
         peer_timeout: Duration,
+        /// Its key, and that of its primary.
+        security: SecurityFlags,
         /// What was given and does not matter to a secondary.
         ignored: Vec<&'static str>,
     },
@@ -182,7 +197,7 @@ pub(crate) enum Request {
     reason = "each is a switch of the command line, apart from the others"
 )]
 pub(crate) struct Run {
-    /// The world files, at least one.
+    /// The world files; none when the run is resumed.
     pub worlds: Vec<PathBuf>,
     /// Where clients and secondaries reach it; `None` for a standalone run that nobody watches.
     pub bind: Option<Endpoints>,
@@ -228,6 +243,8 @@ pub(crate) struct Run {
     pub heartbeat_timeout: Duration,
     /// How long a step may go unacknowledged.
     pub step_timeout: Duration,
+    /// What is said and done on the way to that.
+    pub patience: PatienceArguments,
     /// What happens when a secondary is lost.
     pub on_peer_loss: PeerLossPolicy,
     /// Iterations from one checkpoint to the next.
@@ -236,8 +253,12 @@ pub(crate) struct Run {
     pub stand_bys: u32,
     /// What is recorded and what is done again.
     pub record: RecordFlags,
+    /// Where it is written down, to be taken up again.
+    pub journal: JournalArguments,
     /// Whether a non-loopback address may be bound without encryption.
     pub insecure: bool,
+    /// Its key, and who may connect.
+    pub security: SecurityFlags,
 }
 
 impl Cli {
@@ -252,7 +273,7 @@ impl Cli {
     /// When flags are missing or do not go together; the text says what to do.
     pub(crate) fn request(self) -> Result<Request, String> {
         match self.network_role {
-            Some(Role::Secondary) => Ok(self.secondary()),
+            Some(Role::Secondary) => self.secondary(),
             Some(Role::Primary) => {
                 let secondaries = self.network_secondaries.filter(|count| *count > 0).ok_or(
                     "a primary needs --network-secondaries=N with N of at least 1; for one \
@@ -271,7 +292,8 @@ impl Cli {
         }
     }
 
-    fn secondary(self) -> Request {
+    fn secondary(self) -> Result<Request, String> {
+        self.security.check_for_secondary()?;
         let given = [
             (!self.worlds.is_empty(), "WORLD.sdf"),
             (self.network_secondaries.is_some(), "--network-secondaries"),
@@ -288,15 +310,16 @@ impl Cli {
             (self.record.record.is_some(), "--record"),
             (self.record.recording.is_some(), "--recording"),
         ];
-        Request::Secondary {
+        Ok(Request::Secondary {
             connect: self.connect.unwrap_or_else(default_endpoint),
             name: self.name.unwrap_or_else(name_of_process),
             peer_timeout: self.peer_timeout,
+            security: self.security,
             ignored: given
                 .into_iter()
                 .filter_map(|(is, name)| is.then_some(name))
                 .collect(),
-        }
+        })
     }
 
     fn run(self, who: &str) -> Result<Run, String> {
@@ -312,9 +335,10 @@ impl Cli {
                 self.heartbeat_timeout_ms, self.heartbeat_interval_ms
             ));
         }
-        if self.worlds.is_empty() && self.record.recording.is_none() {
-            return Err(format!("{who} needs a world: name an SDF file"));
-        }
+        self.security.check_for_primary()?;
+        let has_worlds = !self.worlds.is_empty() || self.record.recording.is_some();
+        self.journal
+            .check(who, has_worlds, self.commands.is_some())?;
         let files = [
             ("--digests", &self.digests),
             ("--states", &self.states),
@@ -354,11 +378,14 @@ impl Cli {
             heartbeat_interval: Duration::from_millis(self.heartbeat_interval_ms),
             heartbeat_timeout: Duration::from_millis(self.heartbeat_timeout_ms),
             step_timeout: self.step_timeout,
+            patience: self.patience,
             on_peer_loss: self.on_peer_loss,
             checkpoint_every: self.checkpoint_every,
             stand_bys: self.stand_bys,
             record: self.record,
+            journal: self.journal,
             insecure: self.insecure,
+            security: self.security,
         })
     }
 }

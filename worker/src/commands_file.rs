@@ -3,7 +3,7 @@
 //! Their lines are those of [`lockstep::commands_file`].
 
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -36,6 +36,32 @@ impl CommandsRecord {
         Ok(Self {
             path: path.to_owned(),
             writer: BufWriter::new(File::create(path)?),
+        })
+    }
+
+    /// Goes on with a file after so many commands; what it has of later ones is taken away.
+    ///
+    /// # Errors
+    /// When it cannot be read or written, or has fewer.
+    pub fn resume(path: &Path, count: u64) -> io::Result<Self> {
+        let mut lines = BufReader::new(File::open(path)?);
+        let mut length = 0;
+        for number in 0..count {
+            let mut line = Vec::new();
+            let read = lines.read_until(b'\n', &mut line)?;
+            if !line.ends_with(b"\n") {
+                return Err(io::Error::other(format!(
+                    "it has {number} commands, and {count} were done when the run is taken up"
+                )));
+            }
+            length += read as u64;
+        }
+        let mut file = File::options().write(true).open(path)?;
+        file.set_len(length)?;
+        file.seek(SeekFrom::End(0))?;
+        Ok(Self {
+            path: path.to_owned(),
+            writer: BufWriter::new(file),
         })
     }
 

@@ -23,17 +23,21 @@ pub fn build() -> Build {
 
 /// Returns what this process says of itself.
 pub fn peer_info(name: PeerName, role: Role) -> PeerInfo {
-    let host = nix::unistd::gethostname()
-        .ok()
-        .and_then(|name| name.into_string().ok())
-        .unwrap_or_else(|| "unknown".to_owned());
     PeerInfo {
         name,
         role,
         pid: std::process::id(),
-        host,
+        host: host(),
         build: build(),
     }
+}
+
+/// Returns the name of this machine.
+pub fn host() -> String {
+    nix::unistd::gethostname()
+        .ok()
+        .and_then(|name| name.into_string().ok())
+        .unwrap_or_else(|| "unknown".to_owned())
 }
 
 /// Returns a session id that no other run has.

@@ -4,15 +4,19 @@
 //! time ([`primary`], [`secondary`], [`standalone`]), the cells that they step ([`cell_host`],
 //! [`physics`]) and what a process shows of itself ([`meter`], [`report`], [`status`]).
 
+pub mod beginning;
 pub mod cell_host;
 pub mod clock;
 pub mod commands_file;
 pub mod cpus;
 pub mod data;
+pub mod diagnosis;
 pub mod digests_file;
+pub mod divergence_file;
 pub mod heartbeat;
 pub mod history;
 pub mod identity;
+pub mod journaling;
 pub mod messages_file;
 pub mod meter;
 pub mod physics;
@@ -21,6 +25,7 @@ pub mod proof_files;
 pub mod random;
 pub mod recorder;
 pub mod recording_file;
+pub mod recordings;
 pub mod report;
 pub mod secondary;
 pub mod sensors;

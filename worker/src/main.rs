@@ -4,7 +4,7 @@ mod cli;
 
 use std::fs;
 use std::io::IsTerminal;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode as ProcessExitCode;
 use std::time::Duration;
 
@@ -13,19 +13,20 @@ use clap::Parser;
 use lockstep::{Plan, Primary, PrimaryInput, Rules, SecondaryInput, SecondarySettings, Settings};
 use protocol::exit::Outcome;
 use protocol::report::{Summary, TopicReport};
-use protocol::{ExitCode, PeerName, Role, RoutingId, StopReason};
-use sdf::World;
-use transport::zeromq::{BindError, PeerLink, PrimaryLink, SocketOptions, StatusPublisher};
+use protocol::{ExitCode, Iteration, PeerName, Role, RoutingId, StopReason};
+use transport::zeromq::{BindError, Curve, PeerLink, PrimaryLink, SocketOptions, StatusPublisher};
 use transport::{Endpoints, Link, Subscription};
+use worker::beginning::{Beginning, JournalPlan};
 use worker::commands_file::{self, CommandsRecord};
 use worker::cpus::Cpus;
 use worker::digests_file::DigestsFile;
+use worker::divergence_file::DivergenceFile;
 use worker::heartbeat::{self, HeartbeatSettings, HeartbeatThread};
 use worker::messages_file::MessagesFile;
 use worker::primary::PrimaryDriver;
 use worker::proof_files::ProofFiles;
-use worker::recorder::{Recorder, RecordingLibrary};
-use worker::recording_file::{self, ExpectedDigests};
+use worker::recording_file::{self, RecordedRun};
+use worker::recordings::{Recordings, RunToRecord};
 use worker::report::Reporter;
 use worker::secondary::SecondaryDriver;
 use worker::standalone::InlineLink;
@@ -68,6 +69,7 @@ fn main() -> ProcessExitCode {
                 connect,
                 name,
                 peer_timeout,
+                security,
                 ignored,
             } => {
                 if !ignored.is_empty() {
@@ -77,7 +79,9 @@ fn main() -> ProcessExitCode {
                     );
                 }
                 let info = identity::peer_info(name, Role::Secondary);
-                run_secondary(&connect, SecondarySettings { info, peer_timeout }, lifeline)
+                let curve = security.of_secondary(&connect)?;
+                let settings = SecondarySettings { info, peer_timeout };
+                run_secondary(&connect, curve, settings, lifeline)
             }
         });
     match result {
@@ -107,37 +111,27 @@ fn run_primary(
     secondaries: Option<u32>,
     lifeline: Option<Lifeline>,
 ) -> anyhow::Result<Outcome> {
-    let commands = run.commands.as_deref().map(commands_file::read);
-    let schedule = commands.transpose()?.unwrap_or_default();
-    let recorded = run.record.recording.as_deref().map(recording_file::read);
-    let recorded = recorded.transpose()?;
-    let loaded = match &recorded {
-        Some(recorded) => recorded.worlds.clone(),
-        None => world_file::load(&run.worlds, run.auto_levels)?,
-    };
+    let (beginning, recorded) = begin(run)?;
+    let loaded = &beginning.loaded;
     let survey = systems::survey(&loaded.worlds);
     for problem in &survey.problems {
         tracing::warn!("{problem}");
     }
-    let plan = Plan::new(&loaded.worlds);
-    let proof = create_proof(run, &plan, loaded.step_size)?;
     if let Some(path) = &run.summary {
         fs::write(path, "")
             .with_context(|| format!("cannot write summary to {}", path.display()))?;
     }
     let options = SocketOptions {
-        heartbeat_interval: run.heartbeat_interval,
+        // A process that a debugger has stopped answers nothing, and is to keep its connection.
+        heartbeat_interval: match run.patience.settings().wait_for_debugger {
+            true => Duration::ZERO,
+            false => run.heartbeat_interval,
+        },
         heartbeat_timeout: run.heartbeat_timeout,
         insecure: run.insecure,
+        curve: run.security.of_primary(run.bind.as_ref())?,
     };
-    let settings = Settings {
-        schedule,
-        ..settings_of(run, &loaded, survey.topics, secondaries)
-    };
-    let settings = match &recorded {
-        Some(recorded) => recorded.settings(settings),
-        None => settings,
-    };
+    let settings = settings_of(run, loaded, survey.topics.clone(), secondaries);
     let role = if secondaries.is_some() {
         Role::Primary
     } else {
@@ -148,28 +142,35 @@ fn run_primary(
     } else {
         standalone_name()
     };
-    let mut primary = Primary::new(settings, &loaded.worlds);
-    let recorder = start_recorder(run, &loaded.worlds, secondaries.is_none(), &primary)?;
-    let files = sdf::SearchPaths::from_environment();
-    let expected = match (recorded, &recorder) {
-        (Some(recorded), _) => {
-            primary.set_library(Box::new(recorded.library));
-            Some(recorded.expected)
-        }
-        (None, Some(recorder)) => {
-            primary.set_library(Box::new(RecordingLibrary::new(files, recorder.feed())));
-            None
-        }
-        (None, None) => {
-            primary.set_library(Box::new(files));
-            None
-        }
+    let settings = beginning.settings(settings);
+    let settings = match &recorded {
+        Some(recorded) => recorded.settings(settings),
+        None => settings,
     };
+    let mut primary = beginning.primary(settings)?;
+    let to_record = RunToRecord {
+        worlds: &loaded.worlds,
+        is_standalone: role == Role::Standalone,
+        is_resumed: run.journal.resume.is_some(),
+    };
+    let recorder = run.record.recorder();
+    let recordings = Recordings::begin(recorder, recorded, to_record, &mut primary)?;
+    let mut proof = match beginning.goes_on_after() {
+        Some((after, commands)) => resume_proof(run, &primary, after, commands)?,
+        None => create_proof(run, &Plan::new(&loaded.worlds), loaded.step_size)?,
+    };
+    proof.divergence = divergence_file(run, loaded, secondaries);
+    let worlds = beginning.world_files.join(", ");
+    let own = identity::peer_info(name, role);
+    let reporter = Reporter::new(loaded.worlds.clone(), own);
+    let (limit, journal) = (run.journal.limit_bytes(), run.journal.journal.as_deref());
     let parts = Parts {
-        reporter: Reporter::new(loaded.worlds.clone(), identity::peer_info(name, role)),
+        reporter,
+        journal: beginning.journal(journal, limit, &primary)?,
+        topics: survey.topics,
+        recordings,
         primary,
         proof,
-        recorder,
         expected,
         lifeline,
     };
@@ -181,16 +182,7 @@ fn run_primary(
         &private.1
     };
     let (link, publisher) = bind(endpoints, &options)?;
-    tracing::info!(
-        "{role} of {} at {}",
-        describe(
-            run.record
-                .recording
-                .as_ref()
-                .map_or(&run.worlds, std::slice::from_ref)
-        ),
-        link.endpoints()
-    );
+    tracing::info!("{role} of {worlds} at {}", link.endpoints());
     let summary = match role {
         Role::Standalone => drive(
             |status| InlineLink::new(link, Some(status.data_feed())),
@@ -207,9 +199,31 @@ struct Parts {
     primary: Primary,
     reporter: Reporter,
     proof: ProofFiles,
-    recorder: Option<Recorder>,
-    expected: Option<ExpectedDigests>,
+    journal: Option<JournalPlan>,
+    topics: Vec<TopicReport>,
+    recordings: Recordings,
     lifeline: Option<Lifeline>,
+}
+
+/// Returns what a run begins with: its worlds, or the journal of one that is taken up again.
+fn begin(run: &Run) -> anyhow::Result<(Beginning, Option<RecordedRun>)> {
+    if let Some(path) = &run.record.recording {
+        let recorded = recording_file::read(path)?;
+        let (worlds, schedule) = (recorded.worlds.clone(), recorded.schedule.clone());
+        let files = std::slice::from_ref(path);
+        return Ok((Beginning::fresh(worlds, schedule, files), Some(recorded)));
+    }
+    if let Some(journal) = &run.journal.resume {
+        let reach = run.digests.as_deref().map(|path| {
+            let reach = DigestsFile::reach(path);
+            reach.with_context(|| format!("cannot go on with digests in {}", path.display()))
+        });
+        return Ok((Beginning::resumed(journal, reach.transpose()?)?, None));
+    }
+    let commands = run.commands.as_deref().map(commands_file::read);
+    let schedule = commands.transpose()?.unwrap_or_default();
+    let loaded = world_file::load(&run.worlds, run.auto_levels)?;
+    Ok((Beginning::fresh(loaded, schedule, &run.worlds), None))
 }
 
 fn drive<L: Link>(
@@ -222,12 +236,11 @@ fn drive<L: Link>(
         .context("cannot start the status thread")?;
     let link = link(&status);
     let mut driver = PrimaryDriver::new(link, parts.primary, status, parts.reporter, parts.proof);
-    if let Some(recorder) = parts.recorder {
-        driver.record(recorder);
+    if let Some(journal) = parts.journal {
+        let kept = driver.keep_journal(journal, parts.topics);
+        kept.context("cannot start to write the journal")?;
     }
-    if let Some(expected) = parts.expected {
-        driver.expect(expected);
-    }
+    driver.keep_recordings(parts.recordings);
     let inputs = driver.inputs();
     watch_for_stop(parts.lifeline, move |why| {
         inputs.send(PrimaryInput::Interrupted(why));
@@ -237,12 +250,14 @@ fn drive<L: Link>(
 
 fn run_secondary(
     connect: &Endpoints,
+    curve: Option<Curve>,
     settings: SecondarySettings,
     lifeline: Option<Lifeline>,
 ) -> anyhow::Result<Outcome> {
     // Silence is the heartbeat thread's to judge, by the time-out that the primary says.
     let options = SocketOptions {
         heartbeat_interval: Duration::ZERO,
+        curve: curve.clone(),
         ..SocketOptions::default()
     };
     let routing = RoutingId::from(
@@ -267,6 +282,7 @@ fn run_secondary(
         let options = SocketOptions {
             heartbeat_interval: settings.interval,
             heartbeat_timeout: settings.timeout,
+            curve: curve.clone(),
             ..SocketOptions::default()
         };
         let started = PeerLink::connect(connect, Some(&routing.heartbeat()), topics, &options)
@@ -304,6 +320,7 @@ fn settings_of(
         heartbeat_timeout: secondaries.map(|_| run.heartbeat_timeout),
         peer_timeout: run.peer_timeout,
         step_timeout: run.step_timeout,
+        patience: run.patience.settings(),
         rules: Rules {
             load: run.levels_load,
             interaction_margin: run.interaction_margin,
@@ -316,26 +333,9 @@ fn settings_of(
         on_peer_loss: run.on_peer_loss,
         checkpoint_every: run.checkpoint_every,
         stand_bys: run.stand_bys,
+        is_journaled: run.journal.journal.is_some() || run.journal.resume.is_some(),
         build: identity::build(),
     }
-}
-
-/// Starts to record a run, if that is asked for.
-fn start_recorder(
-    run: &Run,
-    worlds: &[World],
-    is_standalone: bool,
-    primary: &Primary,
-) -> anyhow::Result<Option<Recorder>> {
-    let Some(settings) = run.record.recorder() else {
-        return Ok(None);
-    };
-    let encoded = sdf::encode_worlds(worlds);
-    let of_run = primary.settings();
-    let description = recording_file::describe(of_run, worlds, &encoded, is_standalone, &settings);
-    Recorder::start(&settings, &description, &encoded, primary)
-        .with_context(|| format!("cannot record to {}", settings.path.display()))
-        .map(Some)
 }
 
 /// Returns how many iterations last at least so long.
@@ -366,15 +366,63 @@ fn create_proof(run: &Run, plan: &Plan, step_size: Duration) -> anyhow::Result<P
         messages: messages.transpose()?,
         commands: commands.transpose()?,
         renewal: None,
+        divergence: DivergenceFile::default(),
     })
 }
 
-fn describe(files: &[PathBuf]) -> String {
-    let names: Vec<String> = files
-        .iter()
-        .map(|file| file.display().to_string())
-        .collect();
-    names.join(", ")
+/// Returns the place for what is told of a divergence, with what the run was asked to be.
+fn divergence_file(run: &Run, loaded: &LoadedWorlds, secondaries: Option<u32>) -> DivergenceFile {
+    let settings = serde_json::json!({
+        "worlds": run.worlds,
+        "secondaries": secondaries,
+        "seed": run.seed,
+        "step_size_s": loaded.step_size.as_secs_f64(),
+        "threads": run.threads,
+        "verify": run.verify,
+        "balance": run.balance,
+        "auto_levels": run.auto_levels,
+        "levels_load": format!("{:?}", run.levels_load).to_lowercase(),
+        "minimum_stay_s": run.minimum_stay.as_secs_f64(),
+        "interaction_margin_m": run.interaction_margin,
+        "commands": run.commands,
+        "record_commands": run.record_commands,
+        "on_peer_loss": format!("{:?}", run.on_peer_loss).to_lowercase(),
+        "checkpoint_every": run.checkpoint_every,
+    });
+    DivergenceFile::new(&run.patience.divergence_reports, settings)
+}
+
+/// Goes on with the files of a run that is taken up again.
+fn resume_proof(
+    run: &Run,
+    primary: &Primary,
+    after: Iteration,
+    commands: u64,
+) -> anyhow::Result<ProofFiles> {
+    let context =
+        |what: &str, path: &Path| format!("cannot go on with {what} in {}", path.display());
+    let digests = run
+        .digests
+        .as_deref()
+        .map(|path| DigestsFile::resume(path, after).with_context(|| context("digests", path)));
+    let states = run.states.as_deref().map(|path| {
+        StatesFile::resume(path, primary, after).with_context(|| context("states", path))
+    });
+    let record = run.record_commands.as_deref().map(|path| {
+        CommandsRecord::resume(path, commands).with_context(|| context("commands", path))
+    });
+    if let Some(path) = &run.messages {
+        let what = context("messages", path);
+        anyhow::bail!("{what}: what was said before the checkpoint cannot be told from the rest");
+    }
+    Ok(ProofFiles {
+        digests: digests.transpose()?,
+        states: states.transpose()?,
+        messages: None,
+        commands: record.transpose()?,
+        renewal: None,
+        divergence: DivergenceFile::default(),
+    })
 }
 
 fn bind(

@@ -253,6 +253,8 @@ mod tests {
             answered_after: Duration::from_micros(after),
         };
         StepReport {
+            sequence: protocol::Sequence(iteration),
+            schedule_left: 0,
             iteration: Iteration(iteration),
             paused: false,
             digest: Digest::default(),

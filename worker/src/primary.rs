@@ -1,14 +1,17 @@
 //! The primary's driver: receive, handle, perform; and the figures that it keeps of the run.
 
-mod recorded;
+mod reporting;
 
+use std::io;
+use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
-use lockstep::{Primary, PrimaryInput, PrimaryOutput, StepReport};
+use lockstep::access::admit;
+use lockstep::{Checkpoint, Primary, PrimaryInput, PrimaryOutput, StepReport};
 use protocol::exit::Outcome;
 use protocol::primary_to_client::{PrimaryToClient, Reply};
-use protocol::primary_to_observers::{Clock, PrimaryToObservers, Severity};
+use protocol::primary_to_observers::{PrimaryToObservers, Severity};
 use protocol::primary_to_secondary::Step;
 use protocol::report::{RunState, SecondarySummary, Summary, TopicReport};
 use protocol::{
@@ -16,17 +19,19 @@ use protocol::{
     RoutingId, SecondaryToPrimary, SessionTime, StopReason, decode, encode, topic,
 };
 use serde::Serialize;
-use transport::{Arrival, Destination, Link};
+use transport::{Arrival, Destination, Link, Refusals};
 
+use crate::beginning::JournalPlan;
 use crate::clock::{SessionClock, wall_clock_us};
+use crate::diagnosis;
 use crate::history::RunHistory;
+use crate::journaling::Journaling;
 use crate::meter::Meter;
 use crate::proof_files::ProofFiles;
-use crate::recorder::Recorder;
-use crate::recording_file::ExpectedDigests;
+use crate::recordings::Recordings;
 use crate::report::{self, Reporter};
 use crate::secondary::{Chain, InputSender};
-use crate::status::{Figures, StatusThread};
+use crate::status::StatusThread;
 
 /// Time between reports to observers.
 const REPORT_INTERVAL: Duration = Duration::from_millis(100);
@@ -48,8 +53,8 @@ pub struct PrimaryDriver<L: Link> {
     topics_at_start: Vec<TopicReport>,
     reporter: Reporter,
     proof: ProofFiles,
-    recorder: Option<Recorder>,
-    expected: Option<ExpectedDigests>,
+    recordings: Recordings,
+    journal: Option<Journaling>,
     outputs: Vec<PrimaryOutput>,
     next_report: SessionTime,
     next_affinity: SessionTime,
@@ -81,14 +86,30 @@ impl<L: Link> PrimaryDriver<L> {
             pending,
             reporter,
             proof,
-            recorder: None,
-            expected: None,
+            recordings: Recordings::default(),
+            journal: None,
             outputs: Vec::new(),
             next_report: SessionTime(0),
             next_affinity: SessionTime(0),
             secondaries: Vec::new(),
             finished: None,
         }
+    }
+
+    /// Has the run written down; `topics` are those that it has at its start.
+    ///
+    /// # Errors
+    /// When the thread that writes cannot be started.
+    pub fn keep_journal(&mut self, plan: JournalPlan, topics: Vec<TopicReport>) -> io::Result<()> {
+        for spawn in &plan.driver.spawned {
+            self.reporter.add_model(spawn, Vec::new());
+        }
+        for model in &plan.driver.gone {
+            self.reporter.remove_model(*model);
+        }
+        self.topics_at_start = topics;
+        self.journal = Some(Journaling::start(plan, self.inputs.clone())?);
+        Ok(())
     }
 
     /// Returns a handle for inputs from other threads.
@@ -108,6 +129,7 @@ impl<L: Link> PrimaryDriver<L> {
             self.wait();
             self.report_when_due();
         }
+        self.take_refusals(true);
         let mut reason = self.finished.take().expect("the loop ends once it is set");
         let in_order = matches!(reason.outcome, Outcome::Completed | Outcome::Interrupted);
         let written = self.proof.finish().and(self.status.finish(in_order));
@@ -116,10 +138,13 @@ impl<L: Link> PrimaryDriver<L> {
             Err(cause) => tracing::warn!("{cause}"),
             Ok(()) => {}
         }
-        if let Some(expected) = &self.expected {
-            reason = expected.conclude(reason);
+        self.record_figures();
+        let recordings = &mut self.recordings;
+        reason = recordings.finish(reason, &self.primary, &self.reporter, &self.meter);
+        let is_over = reason.outcome == Outcome::Completed;
+        if let Some(Err(cause)) = self.journal.take().map(|journal| journal.finish(is_over)) {
+            tracing::warn!("{cause}");
         }
-        self.finish_recording();
         let now = self.clock.now();
         let secondaries = std::mem::take(&mut self.secondaries);
         self.reporter
@@ -160,11 +185,12 @@ impl<L: Link> PrimaryDriver<L> {
         match arrival {
             Arrival::Message {
                 from: Some(from),
+                access,
                 topic,
                 payload,
             } => {
                 let input = Self::input_of(from, &topic, &payload);
-                self.handle(input);
+                self.handle(admit(input, access));
             }
             Arrival::Subscribed(routing) => self.handle(PrimaryInput::Subscribed(routing)),
             Arrival::Unsubscribed(routing) => self.handle(PrimaryInput::Unsubscribed(routing)),
@@ -173,7 +199,10 @@ impl<L: Link> PrimaryDriver<L> {
                     self.handle(input);
                 }
             }
-            Arrival::Message { from: None, .. } | Arrival::Connected | Arrival::Disconnected => {}
+            Arrival::Message { from: None, .. }
+            | Arrival::Connected
+            | Arrival::Disconnected
+            | Arrival::Denied(_) => {}
         }
     }
 
@@ -205,6 +234,9 @@ impl<L: Link> PrimaryDriver<L> {
             self.perform(output);
         }
         self.outputs = outputs;
+        if let Some(journal) = &mut self.journal {
+            journal.note_aim(self.primary.aim());
+        }
         let running = self.primary.run_state() == RunState::Running;
         self.meter.note_running(running, self.clock.now());
     }
@@ -214,8 +246,9 @@ impl<L: Link> PrimaryDriver<L> {
             PrimaryOutput::Publish(message) => {
                 if let PrimaryToSecondary::Step(step) = &message {
                     self.proof.on_step(step);
-                    if let Some(recorder) = &mut self.recorder {
-                        recorder.on_step(step);
+                    self.recordings.on_step(step);
+                    if let Some(journal) = &mut self.journal {
+                        journal.on_step(step);
                     }
                     self.status.step_published(step);
                     self.note_actions(step);
@@ -241,15 +274,27 @@ impl<L: Link> PrimaryDriver<L> {
             }
             PrimaryOutput::Observe(message) => self.observe(message),
             PrimaryOutput::Stamped(command) => {
+                if let Some(journal) = &mut self.journal {
+                    journal.on_command(&command);
+                }
                 if let Err(cause) = self.proof.on_stamped(&command) {
                     self.inputs.send(PrimaryInput::Failed(cause));
                 }
-                if let Some(recorder) = &self.recorder {
-                    recorder.on_stamped(&command, self.primary.sim_time());
-                }
+                self.recordings
+                    .on_stamped(&command, self.primary.sim_time());
             }
             PrimaryOutput::StepDone(report) => self.on_step_done(&report),
-            PrimaryOutput::Checkpointed(_) => {}
+            PrimaryOutput::Checkpointed(checkpoint) => self.on_checkpointed(&checkpoint),
+            PrimaryOutput::Redone => {
+                if let Some(journal) = &mut self.journal {
+                    journal.on_redone();
+                }
+            }
+            PrimaryOutput::Diagnose { peer, pid, host } => {
+                let process = diagnosis::of(pid, &host);
+                self.inputs.send(PrimaryInput::Diagnosed { peer, process });
+            }
+            PrimaryOutput::Diverged(report) => self.proof.divergence.write(&report),
             PrimaryOutput::Finished(reason) => {
                 self.publish_reports();
                 self.finished = Some(reason);
@@ -309,9 +354,7 @@ impl<L: Link> PrimaryDriver<L> {
         match &message {
             PrimaryToObservers::Event(event) => {
                 self.history.on_event(event);
-                if let Some(recorder) = &self.recorder {
-                    recorder.on_event(event, self.primary.sim_time());
-                }
+                self.recordings.on_event(event, self.primary.sim_time());
                 let iteration = event.iteration.0;
                 match event.severity {
                     Severity::Info => tracing::info!(iteration, "{}", event.text),
@@ -362,13 +405,28 @@ impl<L: Link> PrimaryDriver<L> {
         if let Err(cause) = self.proof.on_step_done(report, &self.primary) {
             self.inputs.send(PrimaryInput::Failed(cause));
         }
-        if let Some(expected) = &mut self.expected
-            && let Err(cause) = expected.on_step_done(report)
-        {
+        let (primary, reporter) = (&self.primary, &self.reporter);
+        let recorded = self
+            .recordings
+            .on_step_done(report, primary, reporter, &self.meter);
+        if let Err(cause) = recorded {
             self.inputs.send(PrimaryInput::Failed(cause));
         }
-        if let Some(recorder) = &mut self.recorder {
-            recorder.on_step_done(report, &self.primary, &self.reporter, &self.meter);
+        if let Some(journal) = &mut self.journal {
+            journal.on_step_done(report);
+        }
+    }
+
+    fn on_checkpointed(&mut self, checkpoint: &Arc<Checkpoint>) {
+        let Some(journal) = &mut self.journal else {
+            return;
+        };
+        if journal.expects(checkpoint) {
+            // Who goes on from it finds the files of the run at least as far.
+            if let Err(cause) = self.proof.flush() {
+                return self.inputs.send(PrimaryInput::Failed(cause));
+            }
+            journal.on_checkpoint(checkpoint);
         }
     }
 
@@ -393,50 +451,14 @@ impl<L: Link> PrimaryDriver<L> {
 
     fn report_when_due(&mut self) {
         if self.clock.now() >= self.next_report && self.finished.is_none() {
+            self.take_refusals(false);
             self.publish_reports();
         }
     }
 
-    fn publish_reports(&mut self) {
-        let now = self.clock.now();
-        self.next_report = now + REPORT_INTERVAL;
-        self.tell_of_recording();
-        let watched = self.status.watched();
-        let is_sampled = self.history.is_due(now);
-        if is_sampled || watched.has(Figures::Stats) {
-            let stats = self.reporter.stats(&self.primary, &mut self.meter, now);
-            if is_sampled {
-                self.history.sample(&stats, now);
-            }
-            let recorder = self.recorder.as_ref().filter(|_| is_sampled);
-            if recorder.is_some() || watched.has(Figures::Stats) {
-                let peers = self.reporter.peers(&self.primary, &self.meter, &stats, now);
-                if let Some(recorder) = recorder {
-                    let time = self.primary.sim_time();
-                    recorder.on_figures(stats.clone(), peers.clone(), time);
-                }
-                self.status.observe(PrimaryToObservers::Stats {
-                    stats: Box::new(stats),
-                    peers,
-                });
-            }
-        }
-        if watched.has(Figures::Clock) {
-            self.status.observe(PrimaryToObservers::Clock(Clock {
-                iteration: self.primary.iteration(),
-                sim_time: self.primary.sim_time(),
-                paused: self.primary.run_state() == RunState::Paused,
-            }));
-        }
-        if watched.has(Figures::Poses) {
-            self.status
-                .observe(PrimaryToObservers::Poses(report::performers(&self.primary)));
-        }
-        if now >= self.next_affinity && watched.has(Figures::Affinity) {
-            self.next_affinity = now + AFFINITY_INTERVAL;
-            self.status.observe(PrimaryToObservers::Affinity(
-                self.reporter.levels(&self.primary, &self.meter),
-            ));
+    fn take_refusals(&mut self, is_last: bool) {
+        if let Some(Refusals { counts, details }) = self.link.take_refusals(is_last) {
+            self.handle(PrimaryInput::Refused { counts, details });
         }
     }
 }

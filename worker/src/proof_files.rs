@@ -12,6 +12,7 @@ use protocol::{Action, PerformerId, ScheduledCommand, StampedAction};
 
 use crate::commands_file::CommandsRecord;
 use crate::digests_file::DigestsFile;
+use crate::divergence_file::DivergenceFile;
 use crate::messages_file::MessagesFile;
 use crate::states_file::StatesFile;
 
@@ -26,6 +27,8 @@ pub struct ProofFiles {
     pub commands: Option<CommandsRecord>,
     /// Whether performers have come since the last iteration, and whether all is as at the start.
     pub renewal: Option<bool>,
+    /// Where two results of a step differ, if any do.
+    pub divergence: DivergenceFile,
     /// What was said on topics; the status thread writes it.
     pub messages: Option<MessagesFile>,
 }
@@ -91,6 +94,26 @@ impl ProofFiles {
                 self.states = None;
                 return Err(cause);
             }
+        }
+        Ok(())
+    }
+
+    /// Hands what is buffered to the system, so that it outlives this process.
+    ///
+    /// # Errors
+    /// When a file cannot be written; the text is for people.
+    pub fn flush(&mut self) -> Result<(), String> {
+        if let Some(digests) = &mut self.digests {
+            let flushed = digests.finish();
+            flushed.map_err(|error| cannot_write("digests", digests.path(), &error))?;
+        }
+        if let Some(states) = &mut self.states {
+            let flushed = states.flush();
+            flushed.map_err(|error| cannot_write("states", states.path(), &error))?;
+        }
+        if let Some(commands) = &mut self.commands {
+            let flushed = commands.finish();
+            flushed.map_err(|error| cannot_write("commands", commands.path(), &error))?;
         }
         Ok(())
     }

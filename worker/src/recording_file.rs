@@ -209,12 +209,14 @@ impl ExpectedDigests {
 
 #[cfg(test)]
 mod tests {
-    use protocol::Iteration;
+    use protocol::{Iteration, Sequence};
 
     use super::*;
 
     fn done(iteration: u64, digest: u128) -> StepReport {
         StepReport {
+            sequence: Sequence(iteration),
+            schedule_left: 0,
             iteration: Iteration(iteration),
             paused: false,
             digest: Digest(digest),

@@ -1,5 +1,7 @@
 //! Makes the figures that people and scripts read from the state of a primary.
 
+mod absent;
+
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -14,6 +16,8 @@ use protocol::{
     CellId, LevelId, ModelId, PeerInfo, PeerName, PerformerId, Role, SessionTime, StopReason,
 };
 use sdf::{ModelParcel, World};
+
+use absent::Absent;
 
 use crate::identity;
 use crate::meter::Meter;
@@ -32,6 +36,7 @@ pub struct Reporter {
     gone: BTreeSet<ModelId>,
     own: PeerInfo,
     own_cpu: (u64, SessionTime),
+    absent: Absent,
 }
 
 impl Reporter {
@@ -42,6 +47,7 @@ impl Reporter {
             gone: BTreeSet::new(),
             worlds,
             own,
+            absent: Absent::default(),
             own_cpu: (identity::cpu_time_us(), SessionTime(0)),
         }
     }
@@ -108,7 +114,7 @@ impl Reporter {
             state,
             iteration: primary.iteration().0,
             sim_time_s: primary.sim_time().seconds(),
-            paused: state == RunState::Paused,
+            paused: is_paused(primary),
             real_time_factor: speed.real_time_factor,
             real_time_factor_asked: settings.real_time_factor,
             steps_per_s: speed.steps_per_s,
@@ -149,6 +155,7 @@ impl Reporter {
             }
             peers.push(report);
         }
+        self.absent.complete(primary, &mut peers);
         let blocking = blocking_peer(primary, &peers, stats.split.work_us(), now);
         for peer in &mut peers {
             peer.blocking = blocking.as_ref() == Some(&peer.name);
@@ -323,6 +330,15 @@ impl Reporter {
     }
 }
 
+/// Tells whether time stands still, also while what was lost is restored.
+pub fn is_paused(primary: &Primary) -> bool {
+    match primary.run_state() {
+        RunState::Paused => true,
+        RunState::Recovering => primary.is_to_stand_still(),
+        RunState::Waiting | RunState::Running | RunState::Stopping => false,
+    }
+}
+
 /// Returns the secondaries as they are now, by name; a standalone process has none.
 pub fn secondaries(primary: &Primary) -> Vec<SecondarySummary> {
     let members = primary.roster().members();
@@ -394,6 +410,8 @@ fn peer_report(
         Progress::Welcomed => PeerState::Joining,
         Progress::Loaded => PeerState::Syncing,
         Progress::Synced if member.closed_at.is_some() => PeerState::Gone,
+        Progress::Synced if primary.is_draining(name) => PeerState::Draining,
+        Progress::Synced if primary.is_catching_up(name) => PeerState::CatchingUp,
         Progress::Synced if performers.is_empty() => PeerState::Standby,
         Progress::Synced => PeerState::Active,
     };

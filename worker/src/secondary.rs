@@ -7,19 +7,25 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::Duration;
 
-use lockstep::{Secondary, SecondaryInput, SecondaryOutput, SecondarySettings, StepWork};
+use lockstep::{
+    CatchUpWork, Secondary, SecondaryInput, SecondaryOutput, SecondarySettings, StepWork,
+};
 use protocol::exit::Outcome;
-use protocol::primary_to_secondary::{PrimaryToSecondary, Welcome};
+use protocol::primary_to_secondary::{CellSnapshot, PrimaryToSecondary, SceneSnapshot, Welcome};
+use protocol::secondary_to_primary::CaughtUp;
 use protocol::{
-    DataBatch, Digest, Envelope, ProtocolVersion, SecondaryToPrimary, SessionTime, StopReason,
-    decode, encode, topic,
+    DataBatch, Digest, Envelope, ProtocolVersion, SecondaryToPrimary, Sequence, SessionTime,
+    StopReason, decode, encode, topic,
 };
 use serde::Serialize;
-use transport::{Arrival, Destination, Link, LinkError, Waker};
+use transport::{Arrival, Denial, Destination, Link, LinkError, Waker};
 
-use crate::cell_host::{CellHost, HostSettings, StepError};
+use crate::cell_host::{CellHost, HostSettings, Redone, StepError};
 use crate::clock::SessionClock;
 use crate::data;
+
+/// The largest cell that a message takes, beside what else is in it \[bytes\].
+const CELL_BYTES_MAX: usize = protocol::envelope::MESSAGE_BYTES_MAX - (1 << 20);
 
 /// How long the primary's last words may still be on their way when its connection closes.
 const LAST_WORDS: Duration = Duration::from_millis(100);
@@ -27,8 +33,12 @@ const LAST_WORDS: Duration = Duration::from_millis(100);
 /// The rules and the cells of a secondary, without a link.
 pub struct SecondaryEngine {
     secondary: Secondary,
+    /// Everything that there is to know of the run, once there is.
+    welcome: Option<Box<Welcome>>,
     host: Option<CellHost>,
     outputs: Vec<SecondaryOutput>,
+    /// The step that asked for a checkpoint, and whether with the scene.
+    checkpoint: Option<(Sequence, bool)>,
 }
 
 /// What came of an input, besides messages.
@@ -47,8 +57,10 @@ impl SecondaryEngine {
     pub fn new(settings: SecondarySettings) -> Self {
         Self {
             secondary: Secondary::new(settings),
+            welcome: None,
             host: None,
             outputs: Vec::new(),
+            checkpoint: None,
         }
     }
 
@@ -82,12 +94,21 @@ impl SecondaryEngine {
                     SecondaryOutput::Send(message) => effects.messages.push(message),
                     SecondaryOutput::LoadWorld(welcome) => {
                         welcomed(&self.secondary, &welcome);
-                        next = Some(self.load(&welcome));
+                        next = Some(self.load(welcome));
                     }
                     SecondaryOutput::RunStep(work) => {
                         next = Some(self.run(&work));
                         effects.data = self.host.as_mut().and_then(CellHost::take_data);
                     }
+                    SecondaryOutput::CatchUp(work) => {
+                        let (input, data) = self.catch_up(*work);
+                        next = Some(input);
+                        effects.data = effects.data.or(data);
+                    }
+                    SecondaryOutput::Checkpoint {
+                        sequence,
+                        with_scene,
+                    } => self.checkpoint = Some((sequence, with_scene)),
                     SecondaryOutput::Finished(reason) => effects.finished = Some(reason),
                 }
             }
@@ -95,7 +116,79 @@ impl SecondaryEngine {
         effects
     }
 
-    fn load(&mut self, welcome: &Welcome) -> SecondaryInput {
+    /// Returns the checkpoint that the last step asked for, one message after the other; to be sent
+    /// once the answer to the step is. Until it is called again, nothing is asked for.
+    pub fn take_checkpoint(&mut self) -> Vec<SecondaryToPrimary> {
+        let (Some((sequence, with_scene)), Some(host)) = (self.checkpoint.take(), &mut self.host)
+        else {
+            return Vec::new();
+        };
+        let mut messages = Vec::new();
+        if with_scene {
+            let bytes = host.scene_checkpoint();
+            let scene = SceneSnapshot { sequence, bytes };
+            messages.push(SecondaryToPrimary::SceneCheckpoint(scene));
+        }
+        for (cell, mut bytes) in host.checkpoint() {
+            if bytes.len() > CELL_BYTES_MAX {
+                bytes = Vec::new();
+            }
+            let snapshot = CellSnapshot {
+                sequence,
+                cell,
+                bytes,
+            };
+            messages.push(SecondaryToPrimary::CellCheckpoint(snapshot));
+        }
+        messages
+    }
+
+    /// Does a job, on a host of its own unless it brings this one up to date; returns the answer
+    /// and what was said in its last step.
+    fn catch_up(&mut self, work: CatchUpWork) -> (SecondaryInput, Option<DataBatch>) {
+        let (end, job) = (work.end(), work.job);
+        let redone = if work.goes_on {
+            let host = self.host.as_mut().expect("jobs come after the world");
+            host.catch_up(work)
+                .map_err(|error| Chain(&error).to_string())
+        } else {
+            self.catch_up_elsewhere(work)
+        };
+        let (result, snapshots, data) = match redone {
+            Ok(Redone {
+                digests,
+                ack,
+                snapshots,
+                data,
+            }) => (Ok((digests, ack)), snapshots, data),
+            Err(why) => (Err(why), Vec::new(), None),
+        };
+        let answer = CaughtUp { job, result };
+        let input = SecondaryInput::CaughtUp {
+            end,
+            answer,
+            snapshots,
+        };
+        (input, data)
+    }
+
+    fn catch_up_elsewhere(&mut self, work: CatchUpWork) -> Result<Redone, String> {
+        let welcome = self.welcome.as_ref().expect("jobs come after the welcome");
+        let worlds = sdf::decode_worlds(&welcome.worlds).map_err(|error| error.to_string())?;
+        let name = self.secondary.name().clone();
+        let mut host = CellHost::new(name, worlds, HostSettings::from(&**welcome))
+            .map_err(|error| Chain(&error).to_string())?;
+        let becomes_host = work.becomes_host;
+        let redone = host
+            .catch_up(work)
+            .map_err(|error| Chain(&error).to_string())?;
+        if becomes_host {
+            self.host = Some(host);
+        }
+        Ok(redone)
+    }
+
+    fn load(&mut self, welcome: Box<Welcome>) -> SecondaryInput {
         let digest = Digest::of_bytes(&welcome.worlds);
         if digest != welcome.world_digest {
             return SecondaryInput::WorldFailed("the world arrived damaged".to_owned());
@@ -107,10 +200,11 @@ impl SecondaryEngine {
             }
         };
         let name = self.secondary.name().clone();
-        match CellHost::new(name, worlds, HostSettings::from(welcome)) {
+        match CellHost::new(name, worlds, HostSettings::from(&*welcome)) {
             Ok(host) => {
                 let cell_count = host.cell_count();
                 self.host = Some(host);
+                self.welcome = Some(welcome);
                 SecondaryInput::WorldLoaded { digest, cell_count }
             }
             Err(error) => SecondaryInput::WorldFailed(Chain(&error).to_string()),
@@ -122,7 +216,9 @@ impl SecondaryEngine {
         match host.run(&work.step, &work.snapshots) {
             Ok(ack) => SecondaryInput::StepComputed(ack),
             Err(StepError::Diverged(divergence)) => {
-                SecondaryInput::StepDiverged(divergence.to_string())
+                let name = self.secondary.name().clone();
+                let report = divergence.report(name, work.step.sequence);
+                SecondaryInput::StepDiverged(Box::new(report))
             }
             Err(error) => SecondaryInput::StepRefused(Chain(&error).to_string()),
         }
@@ -244,7 +340,19 @@ impl<L: Link> SecondaryDriver<L> {
                     self.handle(input, welcomed);
                 }
             }
+            Arrival::Denied(denial) => self.on_denied(denial),
             Arrival::Connected | Arrival::Subscribed(_) | Arrival::Unsubscribed(_) => {}
+        }
+    }
+
+    /// Gives up where trying again is in vain; the loss of a primary is seen elsewhere.
+    fn on_denied(&mut self, denial: Denial) {
+        let is_known = self.engine.secondary().session() != protocol::SessionId::UNKNOWN;
+        if denial.is_final() && !is_known {
+            let reason = StopReason::new(Outcome::ConfigurationError, denial.to_string());
+            self.finished = Some(reason);
+        } else {
+            tracing::warn!("{denial}");
         }
     }
 
@@ -277,16 +385,24 @@ impl<L: Link> SecondaryDriver<L> {
                 tracing::warn!("data not sent: {}", Chain(&error));
             }
         }
-        for message in effects.messages {
+        self.send(effects.messages);
+        let checkpoint = self.engine.take_checkpoint();
+        self.send(checkpoint);
+        if effects.finished.is_some() {
+            self.finished = effects.finished;
+        }
+    }
+}
+
+impl<L: Link> SecondaryDriver<L> {
+    fn send(&mut self, messages: Vec<SecondaryToPrimary>) {
+        for message in messages {
             let topic = message.topic();
             let bytes = self.engine.encode(message);
             if let Err(error) = self.link.send(Destination::Primary, topic, &bytes) {
                 // The primary asks again for what it misses, or its loss is seen elsewhere.
                 tracing::debug!(topic, "message not sent: {}", Chain(&error));
             }
-        }
-        if effects.finished.is_some() {
-            self.finished = effects.finished;
         }
     }
 }

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lockstep::{SecondaryInput, SecondarySettings};
-use protocol::{PeerName, PrimaryToSecondary, Role, RoutingId, decode};
-use transport::{Arrival, Destination, Link, LinkError, Waker};
+use protocol::{Access, PeerName, PrimaryToSecondary, Role, RoutingId, decode};
+use transport::{Arrival, Destination, Link, LinkError, Refusals, Waker};
 
 use crate::clock::SessionClock;
 use crate::identity;
@@ -73,12 +73,13 @@ impl<L: Link> InlineLink<L> {
         if let (Some(feed), Some(batch)) = (&self.data, data) {
             feed.give(self.engine.secondary().name().clone(), batch);
         }
-        for message in messages {
+        for message in messages.into_iter().chain(self.engine.take_checkpoint()) {
             let topic = message.topic().as_bytes().to_vec();
             let payload = self.engine.encode(message);
             let from = Some(self.address.clone());
             self.arrivals.push_back(Arrival::Message {
                 from,
+                access: Access::Full,
                 topic,
                 payload,
             });
@@ -114,5 +115,9 @@ impl<L: Link> Link for InlineLink<L> {
 
     fn waker(&self) -> Arc<dyn Waker> {
         self.clients.waker()
+    }
+
+    fn take_refusals(&mut self, is_last: bool) -> Option<Refusals> {
+        self.clients.take_refusals(is_last)
     }
 }

@@ -1,15 +1,19 @@
 //! The file of states: who moved in each iteration, and in which cell; see
 //! [`protocol::states_file`] for its format.
 
+use std::cell::Cell;
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::time::Duration;
 
-use lockstep::Plan;
+use lockstep::{Plan, Primary};
 use protocol::primary_to_secondary::HandOff;
-use protocol::states_file::{self, RecordedState, StatesFrame, StatesHeader};
-use protocol::{CellId, Digest, Iteration, PerformerState};
+use protocol::states_file::{
+    self, RecordedState, StatesFrame, StatesHeader, StatesReader, StatesRecord,
+};
+use protocol::{CellId, Digest, Iteration, PerformerId, PerformerState};
 
 /// A file that states are written to.
 #[derive(Debug)]
@@ -89,6 +93,62 @@ impl<W: Write> StatesFile<W> {
             .write_all(&states_file::encode_header(&self.header)[states_file::START_BYTES..])
     }
 
+    /// Goes on with a file after an iteration; what it has of later ones is taken away. `primary` is
+    /// as it was then.
+    ///
+    /// # Errors
+    /// When it cannot be read or written, or is none of this run.
+    pub fn resume(path: &Path, primary: &Primary, after: Iteration) -> io::Result<Self> {
+        let counted = Counted::new(BufReader::new(File::open(path)?));
+        let position = Rc::clone(&counted.position);
+        let mut reader = StatesReader::open(counted).map_err(io::Error::other)?;
+        let mut header = reader.header().clone();
+        let mut written = vec![None; header.performers.len()];
+        let (mut digest, mut length) = (None, position.get());
+        while let Ok(StatesRecord::Frame(frame)) = reader.read()
+            && frame.iteration <= after
+        {
+            if *reader.header() != header {
+                header = reader.header().clone();
+                written = vec![None; header.performers.len()];
+            }
+            for change in frame.changes {
+                written[change.performer.0 as usize] = Some(change);
+            }
+            digest = Some(frame.digest);
+            length = position.get();
+        }
+        let plan = primary.plan();
+        if header.performers != names_of(plan) || digest.is_some_and(|at| at != primary.digest()) {
+            return Err(io::Error::other(format!(
+                "it does not have iteration {after}, where the run is taken up"
+            )));
+        }
+        let mut file = File::options().write(true).open(path)?;
+        file.set_len(length)?;
+        file.seek(SeekFrom::End(0))?;
+        let performers = (0..plan.performers.len() as u32).map(PerformerId);
+        Ok(Self {
+            path: path.to_owned(),
+            writer: BufWriter::new(file),
+            cells: performers.map(|one| primary.performer(one).0).collect(),
+            header,
+            written,
+            digest,
+            iterations: after,
+            frame: StatesFrame::default(),
+            bytes: Vec::new(),
+        })
+    }
+
+    /// Hands what is buffered to the system.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.writer.flush()
+    }
+
     /// Returns where the file is.
     pub fn path(&self) -> &Path {
         &self.path
@@ -150,15 +210,35 @@ impl<W: Write> StatesFile<W> {
     }
 }
 
+/// Counts the bytes that are read.
+struct Counted<R> {
+    source: R,
+    position: Rc<Cell<u64>>,
+}
+
+impl<R> Counted<R> {
+    fn new(source: R) -> Self {
+        Self {
+            source,
+            position: Rc::default(),
+        }
+    }
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.source.read(buffer)?;
+        self.position.set(self.position.get() + count as u64);
+        Ok(count)
+    }
+}
+
 fn names_of(plan: &Plan) -> Vec<String> {
     plan.performers.iter().map(|one| one.name.clone()).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use protocol::PerformerId;
-    use protocol::states_file::{StatesReader, StatesRecord};
-
     use super::*;
 
     const WORLD: &str = "<sdf version='1.9'><world name='w'>

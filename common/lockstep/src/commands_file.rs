@@ -171,6 +171,7 @@ fn can_be_scheduled(command: &Command) -> bool {
         | Command::MoveCell { .. }
         | Command::Drain { .. }
         | Command::Checkpoint
+        | Command::ProcessEnded { .. }
         | Command::CallService { .. }
         | Command::Stop
         | Command::Interrupt

@@ -5,6 +5,7 @@
 //! step once. Neither role opens a socket, reads a clock or starts a thread: messages and time come
 //! in as inputs, everything to be done goes out as outputs.
 
+pub mod access;
 pub mod auto_levels;
 pub mod balance;
 pub mod bounds;
@@ -34,8 +35,10 @@ pub use checkpoint::Checkpoint;
 pub use membership::{Changes, LoadRule, Membership, Passage, Rules};
 pub use plan::{CellPlan, LevelPlan, PerformerPlan, Plan};
 pub use primary::{
-    CHECKPOINT_EVERY, CellTiming, PeerLossPolicy, PeerTiming, Primary, PrimaryInput, PrimaryOutput,
-    Settings, StepReport,
+    Aim, CHECKPOINT_EVERY, CellTiming, PatienceSettings, PeerLossPolicy, PeerTiming, Primary,
+    PrimaryInput, PrimaryOutput, ProcessReport, Redo, ResumeError, Settings, StepReport,
 };
 pub use register::Register;
-pub use secondary::{Secondary, SecondaryInput, SecondaryOutput, SecondarySettings, StepWork};
+pub use secondary::{
+    CatchUpWork, JobEnd, Secondary, SecondaryInput, SecondaryOutput, SecondarySettings, StepWork,
+};

@@ -10,6 +10,7 @@ mod check;
 mod ghosts;
 mod groups;
 mod marks;
+pub(crate) mod memory;
 mod neighbours;
 mod place;
 mod present;
@@ -18,6 +19,7 @@ mod tests;
 
 use protocol::primary_to_secondary::{GhostChange, LevelChange, Suspension};
 use protocol::{CellId, Iteration, LevelId, PerformerId, PerformerState};
+use serde::{Deserialize, Serialize};
 
 use self::cells::Cells;
 use self::ghosts::Ghosts;
@@ -31,7 +33,7 @@ use crate::plan::Plan;
 const TURNS: u64 = 64;
 
 /// When a level's models are loaded.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LoadRule {
     /// While a performer touches the level or its buffer.
     #[default]
@@ -41,7 +43,7 @@ pub enum LoadRule {
 }
 
 /// The settings that decide who is where; they are part of what makes two runs the same.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Rules {
     /// When a level's models are loaded.
     pub load: LoadRule,

@@ -4,12 +4,14 @@
 //! need no agreement. During a run it changes by [`Plan::spawn`] and [`Plan::remove`] alone.
 
 mod joined;
+pub(crate) mod memory;
 mod spawn;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use protocol::{CellId, LevelId, PerformerId};
 use sdf::World;
+use serde::{Deserialize, Serialize};
 
 use crate::bounds::Bounds;
 use crate::levels::LevelIndex;
@@ -66,7 +68,7 @@ pub struct LevelPlan {
 }
 
 /// One performer.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PerformerPlan {
     /// Index of its world.
     pub world: usize,

@@ -7,17 +7,28 @@ mod acks;
 mod anew;
 mod batch;
 mod changing;
+mod checkpoints;
 mod distribution;
+mod diverging;
 mod figures;
 mod gathering;
 mod grants;
 mod interface;
+mod jobs;
+mod joining;
 mod known;
+mod memory;
 mod moving;
+mod past;
+mod patience;
+mod recovery;
+mod redo;
+mod refusals;
 mod requests;
 mod services;
 mod stepping;
 mod stopping;
+mod storage;
 mod wishes;
 
 use std::collections::BTreeSet;
@@ -37,23 +48,34 @@ use protocol::{
     SessionTime, SimTime, StopReason,
 };
 use sdf::{NoFiles, Resolver, World};
+use serde::{Deserialize, Serialize};
 
 use crate::balance::{Balance, BalanceSettings};
+use crate::checkpoint::Checkpoint;
 use crate::membership::Membership;
 use crate::pace::Pace;
 use crate::plan::Plan;
 use crate::register::Register;
 use crate::roster::Roster;
 
+pub use patience::{PatienceSettings, ProcessReport, Watch};
+
 pub use interface::{
     CHECKPOINT_EVERY, CellTiming, PeerLossPolicy, PeerTiming, PrimaryInput, PrimaryOutput,
     Settings, StepReport,
 };
+pub use memory::ResumeError;
+pub use redo::{Aim, Redo};
 
 use changing::Pending;
+use checkpoints::Checkpoints;
 use distribution::Distribution;
+use jobs::Jobs;
+use joining::Transit;
 use known::Known;
 use moving::Move;
+use past::Past;
+use recovery::Recovery;
 use services::Calls;
 use stepping::Round;
 use stopping::Stopping;
@@ -85,6 +107,14 @@ pub struct Primary {
     balance: Balance,
     /// The secondaries that take part, by name; known once all are ready.
     secondaries: Vec<PeerName>,
+    past: Past,
+    checkpoints: Checkpoints,
+    recovery: Recovery,
+    jobs: Jobs,
+    transit: Transit,
+    /// What the welcome says, whatever commands have set since.
+    seed_at_start: u64,
+    step_size_at_start: Duration,
     /// Changes that wait for what they need.
     pending: Option<Pending>,
     moves: Vec<Move>,
@@ -106,7 +136,15 @@ pub struct Primary {
     digest: Digest,
     waiters: Vec<Waiter>,
     refused: RefusedCounts,
+    /// When observers were told last that something was forbidden.
+    forbidden_told: Option<SessionTime>,
     events: EventCounts,
+    /// What cells are made from whose host is not known yet, in a run that was taken up again.
+    resumed: Option<Box<Checkpoint>>,
+    /// Iterations that were complete before and are done again.
+    redo: Option<redo::Redoing>,
+    /// What is done cannot be written down.
+    storage_failure: Option<storage::Failure>,
 }
 
 #[derive(Debug)]
@@ -127,7 +165,7 @@ enum Phase {
 }
 
 /// What the steps aim at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Goal {
     /// Time stands still.
     Paused,
@@ -148,7 +186,7 @@ struct Waiter {
 }
 
 /// What a client waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Until {
     /// This iteration is complete.
     Iteration(Iteration),
@@ -188,6 +226,13 @@ impl Primary {
             distribution: Distribution::new(&plan),
             balance: Balance::new(BalanceSettings::default()),
             secondaries: Vec::new(),
+            past: Past::default(),
+            checkpoints: Checkpoints::default(),
+            recovery: Recovery::default(),
+            jobs: Jobs::default(),
+            transit: Transit::default(),
+            seed_at_start: settings.seed,
+            step_size_at_start: settings.step_size,
             pending: None,
             moves: Vec::new(),
             last_advance: Duration::ZERO,
@@ -211,7 +256,11 @@ impl Primary {
             digest: Digest::default(),
             waiters: Vec::new(),
             refused: RefusedCounts::default(),
+            forbidden_told: None,
             events: EventCounts::default(),
+            resumed: None,
+            redo: None,
+            storage_failure: None,
             settings,
             plan_at_start: plan.clone(),
             plan,
@@ -258,13 +307,25 @@ impl Primary {
             } => {
                 self.on_malformed(from, joining, &error, out);
             }
+            PrimaryInput::Forbidden {
+                from,
+                access,
+                attempt,
+            } => self.on_forbidden(from, access, attempt, now, out),
+            PrimaryInput::Refused { counts, details } => self.on_refused(counts, &details, out),
             PrimaryInput::Subscribed(routing) => self.on_subscribed(routing, now, out),
             PrimaryInput::Unsubscribed(routing) => self.on_unsubscribed(&routing, now),
             PrimaryInput::Observed(change) => self.on_observed(change),
+            PrimaryInput::Diagnosed { peer, process } => {
+                self.on_diagnosed(&peer, &process, now, out);
+            }
             PrimaryInput::Interrupted(signal) => self.on_interrupted(&signal, now, out),
             PrimaryInput::Failed(cause) => {
                 self.begin_stopping(StopReason::new(Outcome::Failed, cause), now, out);
             }
+            PrimaryInput::StorageFailed(cause) => self.on_storage_failed(cause, now, out),
+            PrimaryInput::StorageWorks => self.on_storage_works(now, out),
+            PrimaryInput::CheckpointStored(sequence) => self.on_checkpoint_stored(sequence, out),
             PrimaryInput::DeadlinePassed { inbox_is_empty } => {
                 self.on_deadline_passed(inbox_is_empty, now, out);
             }
@@ -288,7 +349,14 @@ impl Primary {
         if matches!(self.phase, Phase::Stopping(_) | Phase::Finished) {
             return phase;
         }
-        phase.into_iter().chain(self.silence_deadline()).min()
+        let alone = self.recovery.alone_since;
+        phase
+            .into_iter()
+            .chain(self.silence_deadline())
+            .chain(self.jobs.deadline())
+            .chain(self.sync_deadline())
+            .chain(alone.map(|since| since + self.settings.peer_timeout))
+            .min()
     }
 
     fn on_secondary(
@@ -320,9 +388,14 @@ impl Primary {
                 self.on_heartbeat(from, &sender, heartbeat, wall_clock_us, now, out);
             }
             SecondaryToPrimary::StepAck(ack) => self.on_step_ack(&sender, ack, now, out),
-            SecondaryToPrimary::CellCheckpoint(_)
-            | SecondaryToPrimary::SceneCheckpoint(_)
-            | SecondaryToPrimary::CaughtUp(_) => self.refused.malformed += 1,
+            SecondaryToPrimary::CellCheckpoint(cell) => {
+                self.on_cell_checkpoint(&sender, cell, out);
+            }
+            SecondaryToPrimary::SceneCheckpoint(scene) => self.on_scene_checkpoint(scene, out),
+            SecondaryToPrimary::CaughtUp(answer) => {
+                self.on_caught_up(&sender, *answer, now, out);
+            }
+            SecondaryToPrimary::Diverged(report) => self.on_diverged(&sender, *report, now, out),
             SecondaryToPrimary::Leave(reason) => self.on_leave(&sender, &reason, now, out),
         }
     }
@@ -338,6 +411,7 @@ impl Primary {
             | SecondaryToPrimary::CellCheckpoint(_)
             | SecondaryToPrimary::SceneCheckpoint(_)
             | SecondaryToPrimary::CaughtUp(_)
+            | SecondaryToPrimary::Diverged(_)
             | SecondaryToPrimary::Leave(_) => member.routing == *from,
         })
     }
@@ -407,17 +481,18 @@ impl Primary {
         now: SessionTime,
         out: &mut Vec<PrimaryOutput>,
     ) {
-        if !matches!(self.phase, Phase::Stopping(_) | Phase::Finished)
+        // While messages wait to be read, a heartbeat may be among them.
+        if inbox_is_empty && !matches!(self.phase, Phase::Stopping(_) | Phase::Finished) {
+            self.look_at_silent(now, out);
+        }
+        while !matches!(self.phase, Phase::Stopping(_) | Phase::Finished)
             && let Some((name, reason)) = self.lost_peer(inbox_is_empty, now)
         {
-            Self::announce(
-                Announce::Left {
-                    name,
-                    reason: reason.clone(),
-                },
-                out,
-            );
-            return self.begin_stopping(reason, now, out);
+            self.on_lost(&name, reason, now, out);
+        }
+        if matches!(self.phase, Phase::Idle | Phase::Stepping(_)) {
+            self.continue_jobs(now, out);
+            self.continue_waiting(now, out);
         }
         match &self.phase {
             Phase::Gathering { .. } => self.continue_gathering(now, out),

@@ -3,10 +3,11 @@
 //! It holds what commands must know to be refused before anything changes, and follows what is
 //! spawned and removed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use protocol::{LinkId, ModelId};
 use sdf::{Model, Pose, World};
+use serde::{Deserialize, Serialize};
 
 /// The models of all worlds by name.
 #[derive(Clone, Debug)]
@@ -16,6 +17,13 @@ pub struct Register {
     by_name: BTreeMap<String, ModelId>,
 }
 
+/// What has changed since the start.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct RegisterMemory {
+    came: Vec<Vec<ModelEntry>>,
+    gone: Vec<ModelId>,
+}
+
 #[derive(Clone, Debug)]
 struct WorldEntry {
     name: String,
@@ -23,7 +31,7 @@ struct WorldEntry {
 }
 
 /// What is known of a model.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ModelEntry {
     /// Its name within its world.
     pub name: String,
@@ -86,6 +94,48 @@ impl Register {
             world: world as u32,
             model: self.worlds[world].models.len() as u32,
         }
+    }
+
+    /// Returns what has changed since the start: which models came, world by world, and which are
+    /// gone.
+    pub(crate) fn remember(&self, start: &Self) -> RegisterMemory {
+        let worlds = self.worlds.iter().zip(&start.worlds);
+        let came = worlds.map(|(now, then)| now.models[then.models.len()..].to_vec());
+        let numbers = self.worlds.iter().enumerate().flat_map(|(world, entry)| {
+            let models = 0..entry.models.len() as u32;
+            models.map(move |model| ModelId {
+                world: world as u32,
+                model,
+            })
+        });
+        let there: BTreeSet<ModelId> = self.by_name.values().copied().collect();
+        RegisterMemory {
+            came: came.collect(),
+            gone: numbers.filter(|id| !there.contains(id)).collect(),
+        }
+    }
+
+    /// Lets the same models come and go in the register of the start.
+    ///
+    /// # Errors
+    /// When there are more or fewer worlds.
+    pub(crate) fn recall(&mut self, memory: RegisterMemory) -> Result<(), &'static str> {
+        if memory.came.len() != self.worlds.len() {
+            return Err("it has models of more or fewer worlds than there are");
+        }
+        for (world, entries) in memory.came.into_iter().enumerate() {
+            for entry in entries {
+                if entry.canonical_link >= entry.links.len().max(1) {
+                    return Err("a model has a link that there is not");
+                }
+                let id = self.next(world);
+                self.by_name.insert(self.full_name(world, &entry.name), id);
+                self.worlds[world].models.push(entry);
+            }
+        }
+        let gone: BTreeSet<ModelId> = memory.gone.into_iter().collect();
+        self.by_name.retain(|_, id| !gone.contains(id));
+        Ok(())
     }
 
     /// Forgets the name of a model that is gone.

@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use protocol::secondary_to_primary::Heartbeat;
 use protocol::{PeerInfo, PeerName, RoutingId, SessionTime};
 
+use crate::primary::Watch;
+
 /// How many may wait to be seen; they repeat themselves, so that more come in time.
 const WAITING_MAX: usize = 1024;
 
@@ -32,12 +34,14 @@ pub struct Member {
     pub heard_at: SessionTime,
     /// Its last heartbeat.
     pub heartbeat: Heartbeat,
+    /// What is known of it while it does not answer.
+    pub watch: Watch,
     /// Since when its connection is gone; it may still have a leave message on its way.
     pub closed_at: Option<SessionTime>,
 }
 
 /// The secondaries of a run.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Roster {
     members: BTreeMap<PeerName, Member>,
     subscribed: BTreeSet<RoutingId>,
@@ -53,6 +57,7 @@ impl Roster {
             progress: Progress::Welcomed,
             heard_at: now,
             heartbeat: Heartbeat::default(),
+            watch: Watch::default(),
             closed_at: None,
             info,
         };
@@ -128,13 +133,11 @@ impl Roster {
         member.progress == Progress::Loaded && self.subscribed.contains(&member.routing)
     }
 
-    /// Tells whether every one of `expected` secondaries hears every step.
+    /// Tells whether `expected` secondaries hear every step.
     pub fn is_complete(&self, expected: usize) -> bool {
-        self.members.len() == expected
-            && self
-                .members
-                .values()
-                .all(|member| member.progress == Progress::Synced)
+        let members = self.members.values();
+        let ready = members.filter(|member| member.progress == Progress::Synced);
+        ready.count() >= expected
     }
 
     /// Says what is still missing before the start, for people.

@@ -3,16 +3,23 @@
 //! What a step does to cells is the driver's: the rules say when one is to be done, with which
 //! snapshots, and which messages are late, repeated or foreign.
 
+mod jobs;
 mod serving;
 
 use std::time::Duration;
 
 use protocol::exit::Outcome;
-use protocol::primary_to_secondary::{CellSnapshot, PrimaryToSecondary, Step, Welcome};
+use protocol::primary_to_secondary::{CatchUp, CellSnapshot, PrimaryToSecondary, Step, Welcome};
 use protocol::report::RefusedCounts;
-use protocol::secondary_to_primary::{Loaded, SecondaryToPrimary, StepAck};
-use protocol::{Digest, Envelope, PeerInfo, PeerName, SessionId, SessionTime, StopReason};
+use protocol::report::divergence::DivergenceReport;
+use protocol::secondary_to_primary::{CaughtUp, Loaded, SecondaryToPrimary, StepAck};
+use protocol::{
+    Digest, Envelope, PeerInfo, PeerName, Sequence, SessionId, SessionTime, StopReason,
+};
 
+pub use jobs::{CatchUpWork, JobEnd};
+
+use jobs::{Jobs, PartVerdict};
 use serving::{Serving, SnapshotVerdict, StepVerdict};
 
 /// Time between attempts to join.
@@ -47,10 +54,19 @@ pub enum SecondaryInput {
     WorldFailed(String),
     /// The step asked for is done.
     StepComputed(StepAck),
+    /// The job asked for is done, or could not be.
+    CaughtUp {
+        /// Where the job ended.
+        end: JobEnd,
+        /// The answer.
+        answer: CaughtUp,
+        /// Its cells, for the step after.
+        snapshots: Vec<CellSnapshot>,
+    },
     /// The step asked for cannot be done, and why: the primary broke the protocol.
     StepRefused(String),
-    /// The step was done twice with different results, and where they differ.
-    StepDiverged(String),
+    /// The step was done twice with different results.
+    StepDiverged(Box<DivergenceReport>),
     /// The primary is gone or silent, and how that shows.
     PrimaryLost(String),
     /// The primary ends the run, as heard on the status socket.
@@ -70,6 +86,15 @@ pub enum SecondaryOutput {
     LoadWorld(Box<Welcome>),
     /// Do a step, then report [`SecondaryInput::StepComputed`].
     RunStep(StepWork),
+    /// Do again what a job says, then report [`SecondaryInput::CaughtUp`].
+    CatchUp(Box<CatchUpWork>),
+    /// Send the cells as they are now, once the answer is sent.
+    Checkpoint {
+        /// The step that asked for it.
+        sequence: Sequence,
+        /// Whether the scene is sent, too.
+        with_scene: bool,
+    },
     /// It is over.
     Finished(StopReason),
 }
@@ -89,6 +114,7 @@ pub struct Secondary {
     settings: SecondarySettings,
     session: SessionId,
     phase: Phase,
+    jobs: Jobs,
     refused: RefusedCounts,
 }
 
@@ -116,6 +142,7 @@ impl Secondary {
             settings,
             session: SessionId::UNKNOWN,
             phase: Phase::New,
+            jobs: Jobs::default(),
             refused: RefusedCounts::default(),
         }
     }
@@ -156,12 +183,26 @@ impl Secondary {
                 self.leave(StopReason::new(Outcome::ConfigurationError, error), out);
             }
             SecondaryInput::StepComputed(ack) => self.on_step_computed(ack, out),
+            SecondaryInput::CaughtUp {
+                end,
+                answer,
+                snapshots,
+            } => {
+                if let Phase::Serving(serving) = &mut self.phase
+                    && answer.result.is_ok()
+                {
+                    serving.on_caught_up(end, snapshots);
+                }
+                self.answer_job(answer, out);
+            }
             SecondaryInput::StepRefused(why) => {
                 let cause = format!("the primary broke the protocol: {why}");
                 self.leave(StopReason::new(Outcome::PeerLost, cause), out);
             }
-            SecondaryInput::StepDiverged(difference) => {
-                self.leave(StopReason::new(Outcome::DigestMismatch, difference), out);
+            SecondaryInput::StepDiverged(report) => {
+                let reason = StopReason::new(Outcome::DigestMismatch, report.sentence());
+                out.push(SecondaryOutput::Send(SecondaryToPrimary::Diverged(report)));
+                self.leave(reason, out);
             }
             SecondaryInput::PrimaryLost(how) => {
                 self.leave(StopReason::new(Outcome::PeerLost, how), out);
@@ -204,9 +245,8 @@ impl Secondary {
             PrimaryToSecondary::Sync => self.on_sync(out),
             PrimaryToSecondary::Step(step) => self.on_step(step, out),
             PrimaryToSecondary::CellSnapshot(snapshot) => self.on_snapshot(snapshot, out),
-            PrimaryToSecondary::CatchUp(_) | PrimaryToSecondary::HeartbeatEcho(_) => {
-                self.refused.malformed += 1
-            }
+            PrimaryToSecondary::CatchUp(part) => self.on_catch_up(*part, out),
+            PrimaryToSecondary::HeartbeatEcho(_) => self.refused.malformed += 1,
             PrimaryToSecondary::Stop(reason) => self.leave(reason, out),
         }
     }
@@ -293,10 +333,51 @@ impl Secondary {
         }
     }
 
+    fn on_catch_up(&mut self, part: CatchUp, out: &mut Vec<SecondaryOutput>) {
+        let Phase::Serving(serving) = &self.phase else {
+            self.refused.malformed += 1;
+            return;
+        };
+        let (takes_part, position) = (serving.takes_part(), serving.position());
+        let job = part.job;
+        match self.jobs.on_part(part) {
+            PartVerdict::Kept => {}
+            PartVerdict::Duplicate(answer) => {
+                self.refused.duplicate += 1;
+                let answer = answer.map(SecondaryToPrimary::CaughtUp);
+                out.extend(answer.map(SecondaryOutput::Send));
+            }
+            PartVerdict::Malformed(reason) => {
+                self.refused.malformed += 1;
+                let result = Err(format!("the job is malformed: {reason}"));
+                self.answer_job(CaughtUp { job, result }, out);
+            }
+            PartVerdict::Complete(mut work, from) => {
+                work.becomes_host = !takes_part;
+                if work.goes_on && (takes_part || from != position) {
+                    let result = Err(format!("it goes on from step {from}, not from {position}"));
+                    return self.answer_job(CaughtUp { job, result }, out);
+                }
+                out.push(SecondaryOutput::CatchUp(work));
+            }
+        }
+    }
+
+    fn answer_job(&mut self, answer: CaughtUp, out: &mut Vec<SecondaryOutput>) {
+        self.jobs.on_done(answer.clone());
+        let answer = SecondaryToPrimary::CaughtUp(Box::new(answer));
+        out.push(SecondaryOutput::Send(answer));
+    }
+
     fn on_step_computed(&mut self, ack: StepAck, out: &mut Vec<SecondaryOutput>) {
         if let Phase::Serving(serving) = &mut self.phase {
-            serving.on_computed(&ack);
+            let sequence = ack.sequence;
+            let checkpoint = serving.on_computed(&ack);
             out.push(SecondaryOutput::Send(SecondaryToPrimary::StepAck(ack)));
+            out.extend(checkpoint.map(|with_scene| SecondaryOutput::Checkpoint {
+                sequence,
+                with_scene,
+            }));
         }
     }
 

@@ -3,6 +3,9 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+/// How deep the values of a message may be nested.
+const DEPTH_MAX: usize = 64;
+
 /// A message with a name of its own.
 pub trait Message: Serialize + DeserializeOwned + Default {
     /// Its name: `gz.msgs.Twist`.
@@ -46,7 +49,9 @@ pub fn encode<M: Message>(message: &M) -> Vec<u8> {
 /// When the bytes are no such map, or have a field that the message has not.
 pub fn decode<M: Message>(bytes: &[u8]) -> Result<M, MessageError> {
     let kind = M::KIND;
-    rmp_serde::from_slice(bytes).map_err(|source| MessageError::Bytes { kind, source })
+    let mut deserializer = rmp_serde::Deserializer::from_read_ref(bytes);
+    deserializer.set_max_depth(DEPTH_MAX);
+    M::deserialize(&mut deserializer).map_err(|source| MessageError::Bytes { kind, source })
 }
 
 /// Defines messages whose fields may all be left out: `Name("gz.msgs.Name") { fields }`; without a

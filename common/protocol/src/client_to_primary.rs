@@ -42,6 +42,15 @@ pub enum Command {
     },
     /// Saves the whole run; done when that is safe.
     Checkpoint,
+    /// Tells that the process of a secondary has ended, as who started it saw.
+    ProcessEnded {
+        /// The secondary.
+        peer: PeerName,
+        /// Which process that was.
+        pid: u32,
+        /// How it ended, after its name: `was killed by SIGKILL`.
+        how: String,
+    },
     /// Makes a model keep levels active from the next step on, as a declared performer does.
     SetPerformer {
         /// The model's name as reports have it.
@@ -255,9 +264,12 @@ impl Command {
             Self::Publish { topic, .. } => format!("publish {topic}"),
             Self::CallService { service, .. } => format!("call {service}"),
             Self::Stop | Self::Interrupt => "stop".to_owned(),
-            Self::Ping | Self::Snapshot | Self::History | Self::Layout | Self::Topics => {
-                return None;
-            }
+            Self::ProcessEnded { .. }
+            | Self::Ping
+            | Self::Snapshot
+            | Self::History
+            | Self::Layout
+            | Self::Topics => return None,
         })
     }
 
@@ -271,6 +283,7 @@ impl Command {
             | Self::MoveCell { .. }
             | Self::Drain { .. }
             | Self::Checkpoint
+            | Self::ProcessEnded { .. }
             | Self::SetPerformer { .. }
             | Self::RunTo { .. }
             | Self::Reset { .. }

@@ -9,6 +9,9 @@ use crate::version::ProtocolVersion;
 /// The largest message that any socket takes \[bytes\]; worlds travel in the welcome.
 pub const MESSAGE_BYTES_MAX: usize = 256 << 20;
 
+/// How deep the values of a message may be nested; those that are meant are a third of it.
+const DEPTH_MAX: usize = 64;
+
 /// What every message carries besides its body.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Envelope<B> {
@@ -52,7 +55,9 @@ pub fn decode<B: DeserializeOwned>(bytes: &[u8]) -> Result<Envelope<B>, DecodeEr
     if bytes.len() > MESSAGE_BYTES_MAX {
         return Err(DecodeError::TooLarge { bytes: bytes.len() });
     }
-    rmp_serde::from_slice(bytes).map_err(DecodeError::Malformed)
+    let mut deserializer = rmp_serde::Deserializer::from_read_ref(bytes);
+    deserializer.set_max_depth(DEPTH_MAX);
+    Envelope::deserialize(&mut deserializer).map_err(DecodeError::Malformed)
 }
 
 #[cfg(test)]
@@ -86,6 +91,49 @@ mod tests {
                 let mut flipped = bytes.clone();
                 flipped[index] ^= 1 << bit;
                 let _ = decode::<PrimaryToSecondary>(&flipped);
+            }
+        }
+    }
+
+    /// Returns the bytes of a message with a field that nobody knows.
+    fn with_field(value: &[u8]) -> Vec<u8> {
+        let mut bytes = encode(&envelope());
+        assert_eq!(bytes[0], 0x84, "a map of four fields");
+        bytes[0] = 0x85;
+        bytes.extend(rmp_serde::to_vec("unknown").unwrap());
+        bytes.extend(value);
+        bytes
+    }
+
+    #[test]
+    fn what_is_nested_too_deep_is_an_error_and_no_overflow() {
+        let nested = |depth: usize| [vec![0x91; depth], vec![0xc0]].concat();
+        assert!(decode::<PrimaryToSecondary>(&with_field(&nested(50))).is_ok());
+        for depth in [DEPTH_MAX, 1_000, 10_000_000] {
+            let error = decode::<PrimaryToSecondary>(&with_field(&nested(depth)));
+            assert!(error.is_err(), "{depth}");
+        }
+        // Maps in maps, as keys and as values.
+        let maps = with_field(&[0x81; 1_000_000]);
+        assert!(decode::<PrimaryToSecondary>(&maps).is_err());
+    }
+
+    #[test]
+    fn a_count_of_four_billion_allocates_nothing_for_what_is_not_there() {
+        use crate::secondary_to_primary::{SecondaryToPrimary, StepAck};
+        let ack = encode(&Envelope {
+            version: ProtocolVersion::CURRENT,
+            session: SessionId(1),
+            sender: PeerName::primary(),
+            body: SecondaryToPrimary::StepAck(StepAck::default()),
+        });
+        // Arrays, maps, text and blobs of 2^32 - 1, in place of everything that has a count.
+        for count in [0xdd, 0xdf, 0xdb, 0xc6] {
+            for index in 0..ack.len() {
+                let mut huge = ack[..index].to_vec();
+                huge.extend([count, 0xff, 0xff, 0xff, 0xff]);
+                huge.extend(&ack[index + 1..]);
+                let _ = decode::<SecondaryToPrimary>(&huge);
             }
         }
     }

@@ -78,6 +78,9 @@ impl Sequence {
     }
 }
 
+/// How the address of a heartbeat ends.
+const HEARTBEAT: &[u8] = b"~heartbeat";
+
 /// One run of a primary; zero means "not yet known".
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
@@ -164,7 +167,12 @@ impl RoutingId {
     /// Returns the address of the heartbeat of the secondary whose stepper is at this address.
     #[must_use]
     pub fn heartbeat(&self) -> Self {
-        Self([self.0.as_slice(), b"~heartbeat"].concat())
+        Self([self.0.as_slice(), HEARTBEAT].concat())
+    }
+
+    /// Returns the address of the stepper whose heartbeat is at this address, if it is one.
+    pub fn stepper(&self) -> Option<Self> {
+        Some(Self(self.0.strip_suffix(HEARTBEAT)?.to_vec()))
     }
 }
 

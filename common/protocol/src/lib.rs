@@ -5,6 +5,7 @@
 //! them in [`envelope`], and the figures that people and scripts read in [`report`].
 //! Nothing here opens a socket, reads a clock or knows physics.
 
+pub mod access;
 pub mod action;
 pub mod client_to_primary;
 pub mod digest;
@@ -25,6 +26,7 @@ pub mod topic;
 pub mod topic_message;
 pub mod version;
 
+pub use access::Access;
 pub use action::{Action, LinkId, StampedAction};
 pub use client_to_primary::{ClientToPrimary, Command, ScheduledCommand};
 pub use digest::{Digest, DigestBuilder};

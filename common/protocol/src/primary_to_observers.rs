@@ -88,7 +88,8 @@ pub struct Event {
     pub iteration: Iteration,
     /// How much it matters.
     pub severity: Severity,
-    /// One word for the kind: `peer`, `level`, `command`, `step`, `run`.
+    /// One word for the kind: `peer`, `level`, `command`, `step`, `run`, `recovery`, `divergence`;
+    /// of who started the run `program`, `process`.
     pub kind: String,
     /// What happened, for people.
     pub text: String,

@@ -242,6 +242,8 @@ pub enum CatchUpContent {
         /// Whether the answer to the last step is wanted in full, as its host would have given it,
         /// and says what systems of worlds say.
         speaks: bool,
+        /// Whether the receiver, which took no part so far, does so from the step after `until` on.
+        joins: bool,
     },
     /// A cell as it was after step `from`.
     Cell(CellSnapshot),

@@ -1,5 +1,6 @@
 //! The figures that people and scripts read; field names are those of the JSON output.
 
+pub mod divergence;
 mod history;
 mod holder;
 
@@ -31,7 +32,7 @@ pub struct Percentiles {
 pub struct Stats {
     /// The world's name; several are joined with `+`.
     pub world: String,
-    /// `waiting`, `paused`, `running` or `stopping`.
+    /// `waiting`, `paused`, `running`, `recovering` or `stopping`.
     pub state: RunState,
     /// The last completed iteration.
     pub iteration: u64,
@@ -77,12 +78,15 @@ pub enum RunState {
     Paused,
     /// Time runs.
     Running,
+    /// Time waits until the cells of a secondary that was lost are restored.
+    Recovering,
     /// The run ends.
     Stopping,
 }
 
 /// Messages that were never acted on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct RefusedCounts {
     /// Of an earlier step.
     pub stale: u64,
@@ -92,12 +96,30 @@ pub struct RefusedCounts {
     pub foreign: u64,
     /// Not a message, or one that breaks the protocol.
     pub malformed: u64,
+    /// Connections whose key is not known, or that brought none.
+    pub unauthenticated: u64,
+    /// What the role of the sender's key does not allow.
+    pub forbidden: u64,
+    /// Beyond the limits of size and rate.
+    pub excess: u64,
 }
 
 impl RefusedCounts {
-    /// Returns how many messages were refused in all.
+    /// Returns how many messages and connections were refused in all.
     pub fn total(&self) -> u64 {
-        self.stale + self.duplicate + self.foreign + self.malformed
+        let messages = self.stale + self.duplicate + self.foreign + self.malformed;
+        messages + self.unauthenticated + self.forbidden + self.excess
+    }
+
+    /// Adds what was refused elsewhere.
+    pub fn add(&mut self, other: Self) {
+        self.stale += other.stale;
+        self.duplicate += other.duplicate;
+        self.foreign += other.foreign;
+        self.malformed += other.malformed;
+        self.unauthenticated += other.unauthenticated;
+        self.forbidden += other.forbidden;
+        self.excess += other.excess;
     }
 }
 
@@ -167,18 +189,31 @@ pub struct PeerReport {
 
 /// Where a peer is in its life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "kebab-case")]
 pub enum PeerState {
     /// Welcomed, reading the world.
     Joining,
     /// Waiting for the sync on its subscription.
     Syncing,
+    /// Does again what was done, to host cells of a peer that was lost.
+    CatchingUp,
     /// Hosts cells.
     Active,
     /// Takes part and hosts no performers.
     Standby,
-    /// Left or lost.
+    /// Gives its cells to others, to leave.
+    Draining,
+    /// Died or fell silent.
+    Lost,
+    /// Left.
     Gone,
+}
+
+impl PeerState {
+    /// Tells whether the peer takes part, or is about to.
+    pub fn is_here(self) -> bool {
+        !matches!(self, Self::Lost | Self::Gone)
+    }
 }
 
 /// One level, and with it its cell; the default cell of a world is reported as `default`.

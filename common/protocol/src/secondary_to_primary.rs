@@ -10,6 +10,7 @@ use crate::id::{CellId, Iteration, PerformerId, Sequence};
 use crate::link_poses::LinkPoses;
 use crate::peer::PeerInfo;
 use crate::primary_to_secondary::{CellSnapshot, SceneSnapshot};
+use crate::report::divergence::DivergenceReport;
 use crate::state::StateBlob;
 use crate::topic;
 use crate::topic_message::{Publisher, TopicMessage};
@@ -33,6 +34,8 @@ pub enum SecondaryToPrimary {
     SceneCheckpoint(SceneSnapshot),
     /// A job is done. On `/session`.
     CaughtUp(Box<CaughtUp>),
+    /// Did a step twice with different results; it leaves next. On `/session`.
+    Diverged(Box<DivergenceReport>),
     /// Leaves, and why. On `/announce`.
     Leave(StopReason),
 }
@@ -155,7 +158,8 @@ impl SecondaryToPrimary {
             | Self::Synced
             | Self::CellCheckpoint(_)
             | Self::SceneCheckpoint(_)
-            | Self::CaughtUp(_) => topic::SESSION,
+            | Self::CaughtUp(_)
+            | Self::Diverged(_) => topic::SESSION,
             Self::Heartbeat(_) => topic::HEARTBEAT,
             Self::StepAck(_) => topic::STEP_ACK,
         }

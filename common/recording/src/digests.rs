@@ -25,6 +25,14 @@ impl<R: Read + Seek> Recording<R> {
                     digests.push(read.digest);
                     true
                 }
+                Ok(read) if digests.is_empty() => {
+                    wrong = Some(format!(
+                        "it begins with iteration {}, as of a run that was resumed: only a \
+                         recording from the first iteration on can be simulated again",
+                        read.iteration
+                    ));
+                    false
+                }
                 Ok(read) => {
                     wrong = Some(format!(
                         "the digest of iteration {} follows that of {}",

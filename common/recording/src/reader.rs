@@ -50,7 +50,7 @@ pub enum ReadError {
         reason: String,
     },
     /// What a message says makes no sense.
-    #[error("it is damaged: {0}")]
+    #[error("{0}")]
     Content(String),
     /// It needs more memory than is allowed.
     #[error("the chunk at byte {0} unpacks to more than {CHUNK_BYTES_MAX} bytes")]

@@ -118,6 +118,24 @@ impl Endpoints {
         }
     }
 
+    /// Returns how a process of the same machine reaches what binds this: every address of a
+    /// machine is none to connect to.
+    #[must_use]
+    pub fn seen_from_here(&self) -> Self {
+        match &self.0 {
+            Address::Tcp { host, port } => {
+                let host = match host.as_str() {
+                    "0.0.0.0" => "127.0.0.1",
+                    "[::]" => "[::1]",
+                    host => host,
+                };
+                let (host, port) = (host.to_owned(), *port);
+                Self(Address::Tcp { host, port })
+            }
+            Address::Ipc { .. } => self.clone(),
+        }
+    }
+
     pub(crate) fn address(&self) -> &Address {
         &self.0
     }
@@ -285,6 +303,18 @@ mod tests {
         let endpoints: Endpoints = "ipc:///run/a/".parse().unwrap();
         assert_eq!(endpoints.to_string(), "ipc:///run/a");
         assert_eq!(endpoints.directory(), Some(Path::new("/run/a")));
+    }
+
+    #[test]
+    fn every_address_of_a_machine_is_reached_at_loopback_from_it() {
+        let check = |bound: &str, seen: &str| {
+            let bound: Endpoints = bound.parse().unwrap();
+            assert_eq!(bound.seen_from_here().to_string(), seen);
+        };
+        check("tcp://0.0.0.0:5", "tcp://127.0.0.1:5");
+        check("tcp://[::]:5", "tcp://[::1]:5");
+        check("tcp://192.0.2.7:5", "tcp://192.0.2.7:5");
+        check("ipc:///run/a", "ipc:///run/a");
     }
 
     fn refused(base: &str, message: &str) {

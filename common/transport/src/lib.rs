@@ -1,14 +1,21 @@
 //! How bytes travel between the processes of a run.
 //!
 //! [`link`] says what every transport does, [`zeromq`] does it between processes and [`memory`]
-//! within one, and [`endpoint`] names the places. Nothing here looks into a message.
+//! within one, and [`endpoint`] names the places. [`keys`] and [`authorized`]
+//! say who may connect where. Nothing here looks into a message.
 
+pub mod authorized;
 pub mod endpoint;
+pub mod keys;
 pub mod link;
 pub mod memory;
+pub mod refusals;
 mod subscription;
 pub mod zeromq;
 
+pub use authorized::{Authorized, AuthorizedError};
 pub use endpoint::{EndpointError, Endpoints};
-pub use link::{Arrival, Destination, Link, LinkError, Notice, Publisher, Waker};
+pub use keys::{KeyError, KeyPair, PublicKey};
+pub use link::{Arrival, Denial, Destination, Link, LinkError, Notice, Publisher, Waker};
+pub use refusals::Refusals;
 pub use subscription::Subscription;

@@ -5,7 +5,9 @@
 
 use std::time::Duration;
 
-use protocol::RoutingId;
+use protocol::{Access, RoutingId};
+
+use crate::refusals::Refusals;
 
 /// Where a message goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +29,8 @@ pub enum Arrival {
     Message {
         /// At a primary, the peer's routing id; elsewhere `None`, it can only be the primary.
         from: Option<RoutingId>,
+        /// What the sender may do; a primary may do everything.
+        access: Access,
         /// The topic frame.
         topic: Vec<u8>,
         /// The message itself.
@@ -40,8 +44,38 @@ pub enum Arrival {
     Connected,
     /// At a secondary or client: a connection to the primary was lost; it is tried again.
     Disconnected,
+    /// At a secondary or client: the primary did not let it in; a link that hears a final denial
+    /// does not try again.
+    Denied(Denial),
     /// Another thread called [`Waker::wake`].
     Woken,
+}
+
+/// Why a primary did not let somebody in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Denial {
+    /// The key is not authorized there.
+    #[error(
+        "the primary does not know this key: its line, from the .pub file, belongs into what the \
+         primary was given as --authorized"
+    )]
+    UnknownKey,
+    /// One side encrypts and the other does not.
+    #[error(
+        "one side encrypts and the other does not: give --key and --server-key here if the primary \
+         has a key, and neither if it has none"
+    )]
+    OnlyOneEncrypts,
+    /// The primary broke off; it may have another key than was expected or none, or just end.
+    #[error("the primary broke off the handshake: is --server-key its key?")]
+    BrokenOff,
+}
+
+impl Denial {
+    /// Tells whether trying again is in vain until somebody changes a key.
+    pub fn is_final(self) -> bool {
+        matches!(self, Self::UnknownKey | Self::OnlyOneEncrypts)
+    }
 }
 
 /// Why a message could not be sent, or nothing more can arrive.
@@ -56,6 +90,9 @@ pub enum LinkError {
     /// The peer reads so slowly that its queue is full.
     #[error("queue to peer is full")]
     Full,
+    /// The primary did not let this process in.
+    #[error(transparent)]
+    Denied(Denial),
     /// The transport itself failed.
     #[error("transport failed")]
     Transport(#[source] Box<dyn std::error::Error + Send + Sync>),
@@ -121,4 +158,11 @@ pub trait Link {
 
     /// Returns a handle that wakes this link.
     fn waker(&self) -> std::sync::Arc<dyn Waker>;
+
+    /// At a primary: returns what was turned away since the last time, at most once per second
+    /// until the last time.
+    fn take_refusals(&mut self, is_last: bool) -> Option<Refusals> {
+        let _ = is_last;
+        None
+    }
 }

@@ -10,7 +10,7 @@ mod primary;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use protocol::RoutingId;
+use protocol::{Access, RoutingId};
 
 use crate::link::{Arrival, LinkError, Notice};
 use crate::subscription::{Subscription, step_topics};
@@ -252,6 +252,7 @@ fn arrival(taken: Taken<Arrival>) -> Arrival {
 fn from_primary(topic: &str, payload: &[u8]) -> Arrival {
     Arrival::Message {
         from: None,
+        access: Access::Full,
         topic: topic.as_bytes().to_vec(),
         payload: payload.to_vec(),
     }

@@ -4,7 +4,10 @@
 //! [`StatusPublisher`] for `status` (XPUB) and `data` (PULL); [`PeerLink`] is everybody else's
 //! end. All wait in an `Inbox`. Sockets come back by themselves when the other side does.
 
+mod curve;
 mod directory;
+mod door;
+mod gate;
 mod inbox;
 mod peer;
 mod primary;
@@ -14,8 +17,9 @@ mod wake;
 
 use std::time::Duration;
 
+pub use curve::Curve;
 pub use peer::{ConnectError, PeerLink};
-pub use primary::{BindError, PrimaryLink};
+pub use primary::{BindError, PrimaryLink, with_free_ports};
 pub use status::StatusPublisher;
 
 /// What can be chosen about the sockets of a link.
@@ -27,6 +31,8 @@ pub struct SocketOptions {
     pub heartbeat_timeout: Duration,
     /// Whether an address that other machines can reach may be bound without encryption.
     pub insecure: bool,
+    /// How `tcp` connections are encrypted; those of `ipc` never are, its folder protects them.
+    pub curve: Option<Curve>,
 }
 
 impl Default for SocketOptions {
@@ -35,6 +41,7 @@ impl Default for SocketOptions {
             heartbeat_interval: Duration::from_millis(100),
             heartbeat_timeout: Duration::from_secs(2),
             insecure: false,
+            curve: None,
         }
     }
 }

@@ -7,7 +7,7 @@ use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
-use protocol::RoutingId;
+use protocol::{Access, RoutingId};
 use tempfile::TempDir;
 use transport::zeromq::{BindError, ConnectError, PeerLink, PrimaryLink, SocketOptions};
 use transport::{Arrival, Endpoints, Link, Subscription};
@@ -192,9 +192,11 @@ fn messages_of_too_few_or_too_many_frames_are_dropped_and_counted() {
     let arrival = primary.receive(Some(PATIENCE)).unwrap();
     let expected = Arrival::Message {
         from: Some(RoutingId::from("stranger")),
+        access: Access::Full,
         topic: b"/request".to_vec(),
         payload: b"well-formed".to_vec(),
     };
     assert_eq!(arrival, Some(expected));
-    assert_eq!(primary.dropped(), 3);
+    let refusals = primary.take_refusals(false).expect("three were dropped");
+    assert_eq!(refusals.counts.malformed, 3);
 }

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use protocol::report::{LevelReport, PeerReport, PeerState, PerformerReport};
+use protocol::report::{LevelReport, PeerReport, PerformerReport};
 use protocol::{PeerName, SessionTime};
 
 use super::rows::state_of;
@@ -111,7 +111,7 @@ impl Recent {
 
     /// Takes who is there now; the first time nobody came.
     pub fn note_peers(&mut self, peers: &[PeerReport], now: SessionTime) {
-        let is_there = |peer: &&PeerReport| peer.state != PeerState::Gone;
+        let is_there = |peer: &&PeerReport| peer.state.is_here();
         let count = peers.iter().filter(is_there).count();
         let is_known = |present: &BTreeSet<PeerName>| {
             present.len() == count
@@ -238,6 +238,8 @@ pub fn level_texts(recent: &Recent, level: &str) -> Option<[String; 2]> {
 
 #[cfg(test)]
 mod tests {
+    use protocol::report::PeerState;
+
     use super::*;
     use crate::app::fixture::{self, NOW};
 

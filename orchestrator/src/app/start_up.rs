@@ -98,8 +98,10 @@ pub fn stage(model: &Model, process: &StartedProcess) -> Stage {
         _ if process.role == Role::Primary => Stage::Waiting,
         PeerState::Joining => Stage::Loading,
         PeerState::Syncing => Stage::Syncing,
-        PeerState::Active | PeerState::Standby => Stage::Ready,
-        PeerState::Gone => Stage::Ended,
+        PeerState::Active | PeerState::Standby | PeerState::CatchingUp | PeerState::Draining => {
+            Stage::Ready
+        }
+        PeerState::Lost | PeerState::Gone => Stage::Ended,
     }
 }
 

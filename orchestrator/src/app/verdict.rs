@@ -65,6 +65,9 @@ impl Verdict {
         };
         match stats.state {
             RunState::Waiting => Self::waiting(model, stats),
+            RunState::Recovering => {
+                Self::nothing("the cells of a secondary that was lost are restored")
+            }
             RunState::Paused => Self::nothing("nothing: time stands still"),
             RunState::Stopping => Self::nothing("nothing: the run ends"),
             RunState::Running => Self::running(model, stats),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::parse_seconds;
+use super::{KeyArguments, parse_seconds};
 use crate::control::{self, Asked, ControlOptions, ParseControlError, VERBS};
 
 /// The arguments of `phalanx ctl`.
@@ -20,6 +20,9 @@ pub struct CtlArguments {
     /// What else there is to say.
     #[command(flatten)]
     pub options: ControlOptions,
+    /// By which keys the run is reached.
+    #[command(flatten)]
+    pub keys: KeyArguments,
     /// Give up after so many seconds
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = parse_seconds)]
     pub timeout: Duration,
@@ -122,6 +125,19 @@ mod tests {
             move_cell("w::default", "s2"),
         );
         check("set-performer box", None, set_performer("box", None));
+    }
+
+    #[test]
+    fn a_peer_is_let_go_and_a_run_saved() {
+        let drain = |peer: &str| Command::Drain {
+            peer: peer.parse().unwrap(),
+        };
+        check("drain s2", None, drain("s2"));
+        check("a drain s2", Some("a"), drain("s2"));
+        check("a checkpoint", Some("a"), Command::Checkpoint);
+        check_error("a drain", "needs the peer that is to leave");
+        check_error("drain s/2", "a peer name is");
+        check_error("checkpoint now", "is not understood after");
     }
 
     #[test]

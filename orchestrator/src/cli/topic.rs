@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::{Format, parse_seconds};
+use super::{Format, KeyArguments, parse_seconds};
 
 /// The arguments of `phalanx topic`.
 #[derive(Debug, Args)]
@@ -12,6 +12,9 @@ pub struct TopicArguments {
     /// What to do
     #[command(subcommand)]
     pub action: TopicAction,
+    /// By which keys the run is reached.
+    #[command(flatten)]
+    pub keys: KeyArguments,
 }
 
 /// What can be done with topics. A word that begins with `/` is a topic; a run before it may be
@@ -87,6 +90,9 @@ pub struct ServiceArguments {
     /// What to do
     #[command(subcommand)]
     pub action: ServiceAction,
+    /// By which keys the run is reached.
+    #[command(flatten)]
+    pub keys: KeyArguments,
 }
 
 /// What can be done with services.

@@ -5,10 +5,9 @@ use std::time::Duration;
 
 use protocol::TopicMessage;
 use tokio::time::{Instant, sleep_until};
-use transport::Endpoints;
 use transport::zeromq::ConnectError;
 
-use super::{Connection, News};
+use super::{Connection, News, Reach};
 use crate::app::event::Heard;
 use crate::app::plain_text::plain;
 use crate::message_text;
@@ -31,8 +30,8 @@ pub(super) struct Listener {
 
 impl Listener {
     /// Begins to listen.
-    pub(super) fn open(endpoints: &Endpoints, topic: &str) -> Result<Self, ConnectError> {
-        Ok(Self::over(Connection::listen(endpoints, &[topic])?))
+    pub(super) fn open(reach: &Reach, topic: &str) -> Result<Self, ConnectError> {
+        Ok(Self::over(Connection::listen(reach, &[topic])?))
     }
 
     fn over(connection: Connection) -> Self {

@@ -11,11 +11,10 @@ use protocol::primary_to_client::Reply;
 use protocol::primary_to_observers::{Announce, Event};
 use protocol::{Command, PrimaryToObservers, RequestId, StopReason};
 use tokio::time::{Instant, sleep_until};
-use transport::Endpoints;
 use transport::zeromq::ConnectError;
 
 use super::listener::Listener;
-use super::{ALL_STATUS, COURSE, Connection, News};
+use super::{ALL_STATUS, COURSE, Connection, News, Reach};
 use crate::app::command::Wish;
 use crate::app::drive::Twisting;
 use crate::app::event::{Feed, LogLine};
@@ -32,7 +31,7 @@ const NO_LINK: &str = "there is no link to the primary";
 
 /// A client that watches a run and sends commands to it.
 pub struct Observer {
-    endpoints: Endpoints,
+    reach: Reach,
     interest: Interest,
     connection: Connection,
     listener: Option<Listener>,
@@ -72,8 +71,8 @@ impl Observer {
     ///
     /// # Errors
     /// When the link cannot be set up; not when the primary is not there.
-    pub fn open(endpoints: &Endpoints) -> Result<Self, ConnectError> {
-        Self::with(endpoints, Interest::All)
+    pub fn open(reach: &Reach) -> Result<Self, ConnectError> {
+        Self::with(reach, Interest::All)
     }
 
     /// Begins to connect to a primary, to be told of its run and not of what is in the world: that
@@ -81,15 +80,15 @@ impl Observer {
     ///
     /// # Errors
     /// When the link cannot be set up; not when the primary is not there.
-    pub fn follow(endpoints: &Endpoints) -> Result<Self, ConnectError> {
-        Self::with(endpoints, Interest::Course)
+    pub fn follow(reach: &Reach) -> Result<Self, ConnectError> {
+        Self::with(reach, Interest::Course)
     }
 
-    fn with(endpoints: &Endpoints, interest: Interest) -> Result<Self, ConnectError> {
+    fn with(reach: &Reach, interest: Interest) -> Result<Self, ConnectError> {
         Ok(Self {
-            endpoints: endpoints.clone(),
+            reach: reach.clone(),
             interest,
-            connection: interest.connect(endpoints)?,
+            connection: interest.connect(reach)?,
             listener: None,
             reopen_at: None,
             halt: None,
@@ -135,7 +134,7 @@ impl Observer {
     fn listen(&mut self, topic: Option<&str>) {
         let topic = topic.filter(|topic| protocol::topic::is_message_name(topic));
         // A topic that cannot be listened to says nothing, as one on which nothing is said.
-        self.listener = topic.and_then(|topic| Listener::open(&self.endpoints, topic).ok());
+        self.listener = topic.and_then(|topic| Listener::open(&self.reach, topic).ok());
     }
 
     /// Returns why the primary said that the run ends, if it did.
@@ -178,10 +177,7 @@ impl Observer {
     }
 
     fn reopen(&mut self) {
-        self.reopen_at = match self
-            .connection
-            .reopen(&self.endpoints, self.interest.topics())
-        {
+        self.reopen_at = match self.connection.reopen(&self.reach, self.interest.topics()) {
             Ok(()) => None,
             Err(_) => Some(Instant::now() + REOPEN_TIME),
         };
@@ -301,10 +297,10 @@ impl Drop for Observer {
 }
 
 impl Interest {
-    fn connect(self, endpoints: &Endpoints) -> Result<Connection, ConnectError> {
+    fn connect(self, reach: &Reach) -> Result<Connection, ConnectError> {
         match self {
-            Self::All => Connection::open(endpoints, true),
-            Self::Course => Connection::follow(endpoints),
+            Self::All => Connection::open(reach, true),
+            Self::Course => Connection::follow(reach),
         }
     }
 

@@ -17,6 +17,7 @@ fn next_request(primary: &mut MemoryPrimaryLink) -> (protocol::RoutingId, Client
                 from,
                 topic,
                 payload,
+                ..
             } => {
                 assert_eq!(topic, topic::REQUEST.as_bytes());
                 let asked = protocol::decode::<ClientToPrimary>(&payload).unwrap();
@@ -30,7 +31,9 @@ fn next_request(primary: &mut MemoryPrimaryLink) -> (protocol::RoutingId, Client
                 return (from, asked.body);
             }
             Arrival::Subscribed(_) | Arrival::Unsubscribed(_) | Arrival::Woken => {}
-            Arrival::Connected | Arrival::Disconnected => panic!("not at a primary"),
+            Arrival::Connected | Arrival::Disconnected | Arrival::Denied(_) => {
+                panic!("not at a primary")
+            }
         }
     }
 }
@@ -191,10 +194,9 @@ async fn who_asks_learns_that_the_run_ended() {
 #[tokio::test]
 async fn a_question_that_nobody_hears_times_out() {
     let folder = tempfile::tempdir().unwrap();
-    let endpoints: Endpoints = format!("ipc://{}", folder.path().display())
-        .parse()
-        .unwrap();
-    let error = ask(&endpoints, Command::Play, Duration::from_millis(10))
+    let endpoints = format!("ipc://{}", folder.path().display());
+    let reach = Reach::from(endpoints.parse::<transport::Endpoints>().unwrap());
+    let error = ask(&reach, Command::Play, Duration::from_millis(10))
         .await
         .unwrap_err();
     assert!(matches!(error, AskError::TimedOut { .. }), "{error}");

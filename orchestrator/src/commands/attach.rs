@@ -11,7 +11,7 @@ use crate::view::{ViewEnd, ViewOptions};
 
 /// Shows a run until the user leaves.
 pub(super) fn attach(arguments: &AttachArguments) -> CommandResult {
-    let target = target::find(arguments.run.as_deref())?;
+    let target = target::find(arguments.run.as_deref(), &arguments.keys)?;
     require_terminal("`phalanx show` for its figures as text or JSON")?;
     let mut config = settings(None)?;
     arguments.view.apply(&mut config.view);

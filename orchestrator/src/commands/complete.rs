@@ -13,6 +13,7 @@ use protocol::{Command, ExitCode, Role};
 use super::target::{self, Target};
 use super::{CommandResult, output, runtime, world_file};
 use crate::cli;
+use crate::cli::KeyArguments;
 use crate::control::{Named, VERBS, is_verb};
 use crate::run_directory::Runs;
 
@@ -212,7 +213,7 @@ fn gather(source: Source, next: &Next<'_>) -> Vec<String> {
 }
 
 fn ask(run: Option<&str>, command: Command) -> Option<Reply> {
-    let target: Target = target::find(run).ok()?;
+    let target: Target = target::find(run, &KeyArguments::default()).ok()?;
     runtime().ok()?.block_on(target.ask(command, PATIENCE)).ok()
 }
 
@@ -239,7 +240,9 @@ fn from_snapshot(run: Option<&str>, names: impl FnOnce(Snapshot) -> Vec<String>)
 
 /// Returns parts of the models in the files of a run of this machine as `MODEL::PART`.
 fn parts(run: Option<&str>, of: fn(&sdf::Model) -> Vec<&str>) -> Vec<String> {
-    let found = target::find(run).ok().and_then(|target| target.found);
+    let found = target::find(run, &KeyArguments::default())
+        .ok()
+        .and_then(|target| target.found);
     let Some(found) = found else {
         return Vec::new();
     };

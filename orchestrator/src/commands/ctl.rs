@@ -12,7 +12,7 @@ pub(super) fn ctl(arguments: &CtlArguments) -> CommandResult {
     let (run, asked) = arguments
         .parse()
         .map_err(|error| Failed::new(ExitCode::Usage, error))?;
-    let target = target::find(run)?;
+    let target = target::find(run, &arguments.keys)?;
     let loaded = asked.load(true);
     let command = loaded.map_err(|error| Failed::new(ExitCode::Configuration, error))?;
     let asked = target.ask(command.clone(), arguments.timeout);
@@ -63,6 +63,7 @@ fn done(command: &Command) -> &'static str {
         Command::MoveCell { .. } => "has the cell where it was wanted",
         Command::Drain { .. } => "let the secondary leave",
         Command::Checkpoint => "is saved",
+        Command::ProcessEnded { .. } => "knows",
         Command::SetPerformer { .. } => "has the performer",
         Command::Stop | Command::Interrupt => "ends",
         Command::Ping

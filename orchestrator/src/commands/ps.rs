@@ -7,13 +7,13 @@ use protocol::{Outcome, PrimaryToObservers, Role};
 use serde::Serialize;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
-use transport::Endpoints;
 
 use super::table::Table;
+use super::target::Target;
 use super::{CommandResult, Failed, output, runtime};
 use crate::app::units::age;
 use crate::cli::{Format, PsArguments};
-use crate::client::{Connection, News};
+use crate::client::{Connection, News, Reach};
 use crate::run_directory::{FoundRun, RunRecord, Runs, now_unix_s};
 
 /// How long primaries are listened to, all at the same time; they tell their figures far more
@@ -55,16 +55,16 @@ pub(super) fn ps(arguments: &PsArguments) -> CommandResult {
 /// Listens to the primaries of living runs, each for a moment.
 fn with_figures(runs: Vec<FoundRun>) -> Result<Vec<(FoundRun, Option<Stats>)>, Failed> {
     let living = runs.iter().enumerate().filter(|(_, run)| run.is_living);
-    let glances: Vec<(usize, Endpoints)> = living
+    let glances: Vec<(usize, Reach)> = living
         .take(GLANCES_MAX)
-        .filter_map(|(index, run)| Some((index, run.record.endpoint.parse().ok()?)))
+        .filter_map(|(index, run)| Some((index, Target::of(run.clone()).ok()?.reach)))
         .collect();
     let mut figures: Vec<Option<Stats>> = vec![None; runs.len()];
     if !glances.is_empty() {
         runtime()?.block_on(async {
             let mut heard = JoinSet::new();
-            for (index, endpoints) in glances {
-                heard.spawn(async move { (index, glance(&endpoints).await) });
+            for (index, reach) in glances {
+                heard.spawn(async move { (index, glance(&reach).await) });
             }
             while let Some(Ok((index, stats))) = heard.join_next().await {
                 figures[index] = stats;
@@ -75,8 +75,8 @@ fn with_figures(runs: Vec<FoundRun>) -> Result<Vec<(FoundRun, Option<Stats>)>, F
 }
 
 /// Returns the next figures of a run, if they come soon.
-async fn glance(endpoints: &Endpoints) -> Option<Stats> {
-    let mut connection = Connection::glance(endpoints).ok()?;
+async fn glance(reach: &Reach) -> Option<Stats> {
+    let mut connection = Connection::glance(reach).ok()?;
     let figures = async {
         loop {
             if let News::Status(status) = connection.news().await?
@@ -147,6 +147,7 @@ fn state(run: &FoundRun, stats: Option<&Stats>) -> String {
         (_, Some(RunState::Waiting)) => "waiting".to_owned(),
         (_, Some(RunState::Paused)) => "paused".to_owned(),
         (_, Some(RunState::Running)) => "running".to_owned(),
+        (_, Some(RunState::Recovering)) => "recovering".to_owned(),
         (_, Some(RunState::Stopping)) => "stopping".to_owned(),
         (_, None) if run.is_living => "silent".to_owned(),
         (Some(end), None) if end.outcome == Outcome::Completed => "completed".to_owned(),

@@ -13,6 +13,7 @@ mod live;
 mod progress;
 pub(super) mod settings;
 mod summary_text;
+mod upkeep;
 mod viewed;
 
 use std::ffi::OsString;

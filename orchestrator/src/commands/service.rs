@@ -13,7 +13,7 @@ use super::table::Table;
 use super::target;
 use super::topic::{address, kind_named, read_message};
 use super::{CommandResult, Failed, output, runtime};
-use crate::cli::{Addressed, Format, ServiceAction, ServiceArguments};
+use crate::cli::{Addressed, Format, KeyArguments, ServiceAction, ServiceArguments};
 use crate::control::read_input;
 
 /// How long a list of services may take.
@@ -21,14 +21,15 @@ const LIST_PATIENCE: Duration = Duration::from_secs(10);
 
 /// Does what `phalanx service` is asked.
 pub(super) fn service(arguments: &ServiceArguments) -> CommandResult {
+    let keys = &arguments.keys;
     match &arguments.action {
-        ServiceAction::List { run, format } => list(run.as_deref(), *format),
-        ServiceAction::Call { words, timeout } => call(&address(words)?, *timeout),
+        ServiceAction::List { run, format } => list(run.as_deref(), keys, *format),
+        ServiceAction::Call { words, timeout } => call(&address(words)?, keys, *timeout),
     }
 }
 
-fn list(run: Option<&str>, format: Format) -> CommandResult {
-    let target = target::find(run)?;
+fn list(run: Option<&str>, keys: &KeyArguments, format: Format) -> CommandResult {
+    let target = target::find(run, keys)?;
     let asked = target.ask(Command::Snapshot, LIST_PATIENCE);
     let Reply::Snapshot(snapshot) = runtime()?.block_on(asked).map_err(from_ask)? else {
         let message = "the primary answered something else";
@@ -57,9 +58,9 @@ fn list(run: Option<&str>, format: Format) -> CommandResult {
     }
 }
 
-fn call(addressed: &Addressed<'_>, limit: Duration) -> CommandResult {
+fn call(addressed: &Addressed<'_>, keys: &KeyArguments, limit: Duration) -> CommandResult {
     let command = command(addressed)?;
-    let target = target::find(addressed.run)?;
+    let target = target::find(addressed.run, keys)?;
     let asked = target.ask(command, limit);
     match runtime()?.block_on(asked).map_err(from_ask)? {
         Reply::Done { .. } => output::print("data: true\n"),

@@ -32,7 +32,7 @@ pub(super) fn show(arguments: &ShowArguments) -> CommandResult {
         let message = "--follow is for `phalanx show logs` and `phalanx show events`";
         return Err(Failed::message(ExitCode::Usage, message));
     }
-    let target = target::find(arguments.run.as_deref())?;
+    let target = target::find(arguments.run.as_deref(), &arguments.keys)?;
     let ask = Ask {
         target: &target,
         arguments,

@@ -8,7 +8,10 @@ use transport::Endpoints;
 
 use super::Failed;
 use crate::app::units::age;
-use crate::client::{self, AskError};
+use crate::cli::KeyArguments;
+use crate::client::{self, AskError, Reach};
+use crate::config::Config;
+use crate::key_files::{self, ChosenKeys};
 use crate::run_directory::{FoundRun, Runs, now_unix_s};
 
 /// Time between two looks at whether a run has ended that does not answer.
@@ -17,8 +20,8 @@ const END_LOOKUP_INTERVAL: Duration = Duration::from_millis(100);
 /// A run to talk to.
 #[derive(Debug)]
 pub(super) struct Target {
-    /// Where its primary's sockets are.
-    pub(super) endpoints: Endpoints,
+    /// Where its primary is.
+    pub(super) reach: Reach,
     /// What this machine knows of it; `None` when it was named by its endpoint.
     pub(super) found: Option<FoundRun>,
 }
@@ -27,11 +30,13 @@ impl Target {
     /// Makes a target of a run of this machine.
     ///
     /// # Errors
-    /// When what was written about it is damaged.
+    /// When what was written about it is damaged, or its keys cannot be read.
     pub(super) fn of(found: FoundRun) -> Result<Self, Failed> {
         let endpoints = found.record.endpoint.parse::<Endpoints>();
+        let endpoints = endpoints.map_err(anyhow::Error::new)?;
+        let reach = key_files::reach_of_run(&found, endpoints);
         Ok(Self {
-            endpoints: endpoints.map_err(anyhow::Error::new)?,
+            reach: reach.map_err(anyhow::Error::new)?,
             found: Some(found),
         })
     }
@@ -43,7 +48,7 @@ impl Target {
     pub(super) async fn ask(&self, command: Command, limit: Duration) -> Result<Reply, AskError> {
         tokio::select! {
             biased;
-            answer = client::ask(&self.endpoints, command, limit) => answer,
+            answer = client::ask(&self.reach, command, limit) => answer,
             () = self.end() => Err(AskError::Ended),
         }
     }
@@ -61,21 +66,20 @@ impl Target {
     pub(super) fn name(&self) -> String {
         match &self.found {
             Some(found) => found.record.name.clone(),
-            None => self.endpoints.to_string(),
+            None => self.reach.to_string(),
         }
     }
 }
 
-/// Finds the run that a command names, or else the only living one.
-pub(super) fn find(named: Option<&str>) -> Result<Target, Failed> {
+/// Finds the run that a command names, or else the only living one; the keys are for one that is
+/// named by its address.
+pub(super) fn find(named: Option<&str>, keys: &KeyArguments) -> Result<Target, Failed> {
     if let Some(endpoint) = named.filter(|named| named.contains("://")) {
         let endpoints = endpoint
             .parse()
             .map_err(|error| Failed::new(ExitCode::Usage, error))?;
-        return Ok(Target {
-            endpoints,
-            found: None,
-        });
+        let reach = reach_of_address(endpoints, keys.chosen())?;
+        return Ok(Target { reach, found: None });
     }
     let runs = Runs::open()
         .and_then(|runs| runs.list())
@@ -84,6 +88,19 @@ pub(super) fn find(named: Option<&str>) -> Result<Target, Failed> {
         .map_err(|message| Failed::message(ExitCode::Failure, message))?
         .clone();
     Target::of(found)
+}
+
+fn reach_of_address(endpoints: Endpoints, mut chosen: ChosenKeys) -> Result<Reach, Failed> {
+    if endpoints.directory().is_none() {
+        let failed = |error| Failed::new(ExitCode::Configuration, error);
+        let named = match chosen.folder.take() {
+            Some(folder) => Some(folder),
+            None => Config::load(None).map_err(failed)?.security.keys_folder(),
+        };
+        chosen.folder = key_files::user_folder(named.as_deref());
+    }
+    key_files::reach_of_address(endpoints, &chosen)
+        .map_err(|error| Failed::new(ExitCode::Configuration, error))
 }
 
 /// Finds the folder of the run that a command names, living or ended, or else of the only living

@@ -17,7 +17,7 @@ use super::ctl::from_ask;
 use super::table::{Table, names};
 use super::target::{self, Target};
 use super::{CommandResult, Failed, output, runtime};
-use crate::cli::{Addressed, EchoFormat, Format, TopicAction, TopicArguments};
+use crate::cli::{Addressed, EchoFormat, Format, KeyArguments, TopicAction, TopicArguments};
 use crate::client::{self, Connection, News};
 use crate::control::read_input;
 use crate::message_text;
@@ -31,16 +31,17 @@ const RATE_PERIOD: Duration = Duration::from_secs(1);
 
 /// Does what `phalanx topic` is asked.
 pub(super) fn topic(arguments: &TopicArguments) -> CommandResult {
+    let keys = &arguments.keys;
     match &arguments.action {
-        TopicAction::List { run, format } => list(run.as_deref(), *format),
-        TopicAction::Info { words } => info(&address(words)?),
+        TopicAction::List { run, format } => list(run.as_deref(), keys, *format),
+        TopicAction::Info { words } => info(&address(words)?, keys),
         TopicAction::Echo {
             words,
             count,
             format,
         } => {
             let addressed = address(words)?;
-            let target = target::find(addressed.run)?;
+            let target = target::find(addressed.run, keys)?;
             runtime()?.block_on(echo(&target, addressed.name, *count, *format))
         }
         TopicAction::Pub {
@@ -50,14 +51,14 @@ pub(super) fn topic(arguments: &TopicArguments) -> CommandResult {
             timeout,
         } => {
             let addressed = address(words)?;
-            let target = target::find(addressed.run)?;
+            let target = target::find(addressed.run, keys)?;
             let command = publication(&target, &addressed)?;
             let count = count.or(rate.is_none().then_some(1));
             runtime()?.block_on(publish(&target, command, count, *rate, *timeout))
         }
         TopicAction::Hz { words, count } => {
             let addressed = address(words)?;
-            let target = target::find(addressed.run)?;
+            let target = target::find(addressed.run, keys)?;
             runtime()?.block_on(measure(&target, addressed.name, *count))
         }
     }
@@ -100,8 +101,8 @@ fn topics(target: &Target) -> Result<Vec<TopicReport>, Failed> {
     }
 }
 
-fn list(run: Option<&str>, format: Format) -> CommandResult {
-    let topics = topics(&target::find(run)?)?;
+fn list(run: Option<&str>, keys: &KeyArguments, format: Format) -> CommandResult {
+    let topics = topics(&target::find(run, keys)?)?;
     match format {
         Format::Json => output::print_json(&topics),
         Format::Text => output::print(&table(&topics).render()),
@@ -121,8 +122,8 @@ fn table(topics: &[TopicReport]) -> Table {
     table
 }
 
-fn info(addressed: &Addressed<'_>) -> CommandResult {
-    let topics = topics(&target::find(addressed.run)?)?;
+fn info(addressed: &Addressed<'_>, keys: &KeyArguments) -> CommandResult {
+    let topics = topics(&target::find(addressed.run, keys)?)?;
     let Some(topic) = topics.iter().find(|topic| topic.topic == addressed.name) else {
         let message = format!(
             "no system or sensor has the topic {}; `phalanx topic list` shows all",
@@ -200,7 +201,7 @@ fn listen(target: &Target, topic: &str) -> Result<Connection, Failed> {
         let message = format!("no topic can be named {topic:?}");
         return Err(Failed::message(ExitCode::Usage, message));
     }
-    let connection = Connection::listen(&target.endpoints, &[topic]);
+    let connection = Connection::listen(&target.reach, &[topic]);
     connection.map_err(|error| anyhow::Error::new(error).into())
 }
 
@@ -268,13 +269,13 @@ async fn publish(
     period: Option<Duration>,
     limit: Duration,
 ) -> CommandResult {
-    let mut connection = Connection::open(&target.endpoints, false).map_err(anyhow::Error::new)?;
+    let mut connection = Connection::open(&target.reach, false).map_err(anyhow::Error::new)?;
     let mut ticks = interval(period.unwrap_or(Duration::from_nanos(1)));
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut left = count;
     while left != Some(0) {
         ticks.tick().await;
-        let asked = client::ask_over(&mut connection, &target.endpoints, command.clone(), limit);
+        let asked = client::ask_over(&mut connection, &target.reach, command.clone(), limit);
         let answer = tokio::select! {
             biased;
             answer = asked => answer,

@@ -110,7 +110,7 @@ impl Watched {
     fn new(target: &Target) -> anyhow::Result<Self> {
         let found = target.found.clone();
         Ok(Self {
-            observer: Observer::open(&target.endpoints)?,
+            observer: Observer::open(&target.reach)?,
             logs: found.as_ref().map(logs_of),
             found,
             is_connected: false,

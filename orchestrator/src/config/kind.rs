@@ -19,8 +19,10 @@ pub(super) enum Kind {
     RunName,
     /// One path or more.
     Paths,
-    /// One path.
+    /// A path.
     Path,
+    /// An address of a primary.
+    Endpoint,
     /// What of the logs is written: levels, for everything or by target.
     LogFilter,
 }
@@ -44,7 +46,16 @@ impl Kind {
             Self::Flag => value.is_bool(),
             Self::Word(words) => value.as_str().is_some_and(|word| words.contains(&word)),
             Self::Paths => paths(value).is_some(),
-            Self::Path => value.as_str().is_some_and(|path| !path.is_empty()),
+            Self::Path => value.as_str().is_some_and(|text| !text.is_empty()),
+            Self::Endpoint => {
+                let Some(address) = value.as_str() else {
+                    return Err(self.wanted());
+                };
+                let parsed = address.parse::<transport::Endpoints>();
+                return parsed
+                    .map(drop)
+                    .map_err(|error| format!("is wrong: {error}"));
+            }
             Self::RunName => {
                 let Some(name) = value.as_str() else {
                     return Err(self.wanted());
@@ -85,7 +96,9 @@ impl Kind {
                     None => String::new(),
                 }
             }
-            Self::RunName | Self::LogFilter | Self::Path => "must be a text in quotes".to_owned(),
+            Self::RunName | Self::LogFilter | Self::Path | Self::Endpoint => {
+                "must be a text in quotes".to_owned()
+            }
             Self::Paths => "must be a text in quotes, or a list of such".to_owned(),
         }
     }

@@ -3,12 +3,14 @@
 use std::path::Path;
 use std::time::Duration;
 
-use lockstep::limits::{AUTO_LEVELS_MAX, INTERACTION_MARGIN_MAX, MINIMUM_STAY_MAX_S, THREADS_MAX};
+use lockstep::limits::{
+    AUTO_LEVELS_MAX, INTERACTION_MARGIN_MAX, MINIMUM_STAY_MAX_S, STAND_BYS_MAX, THREADS_MAX,
+};
 use toml::Value;
 
 use super::kind::{self, Kind};
 use super::view::{REFRESH_HZ_MAX, ThemeName, UnicodeChoice};
-use super::{Config, SECONDARIES_MAX};
+use super::{Config, RESTARTS_PER_MINUTE_MAX, SECONDARIES_MAX};
 use crate::cli::{LevelsLoad, PeerLossPolicy, RATE_MAX_HZ};
 
 /// A setting of a file.
@@ -88,9 +90,28 @@ pub(crate) const SETTINGS: &[Setting] = &[
         |c| Some(flag(c.run.paused)), |c, v, _| c.run.paused = is_true(v)),
     of_run(("run", "seed", "PHALANX_SEED"), K::Whole(0, i64::MAX),
         |c| Some(long(c.run.seed)), |c, v, _| c.run.seed = unsigned(v)),
-    personal(("run", "on_peer_loss", "PHALANX_ON_PEER_LOSS"), K::Word(&["stop"]),
-        |c| match c.run.on_peer_loss { PeerLossPolicy::Stop => Some(text("stop")) },
-        |c, _, _| c.run.on_peer_loss = PeerLossPolicy::Stop),
+    personal(("run", "on_peer_loss", "PHALANX_ON_PEER_LOSS"), K::Word(&["stop", "recover"]),
+        |c| Some(text(match c.run.recovery.on_peer_loss {
+            PeerLossPolicy::Stop => "stop",
+            PeerLossPolicy::Recover => "recover",
+        })),
+        |c, v, _| c.run.recovery.on_peer_loss = match v.as_str() {
+            Some("stop") => PeerLossPolicy::Stop,
+            _ => PeerLossPolicy::Recover,
+        }),
+    personal(("run", "checkpoint_every", "PHALANX_CHECKPOINT_EVERY"), K::Whole(0, i64::MAX),
+        |c| Some(long(c.run.recovery.checkpoint_every)),
+        |c, v, _| c.run.recovery.checkpoint_every = unsigned(v)),
+    personal(("run", "stand_bys", "PHALANX_STAND_BYS"), K::Whole(0, STAND_BYS_MAX as i64),
+        |c| Some(whole(c.run.recovery.stand_bys)),
+        |c, v, _| c.run.recovery.stand_bys = count(v)),
+    personal(("run", "restart", "PHALANX_RESTART"), K::Flag,
+        |c| Some(flag(c.run.recovery.restarts)),
+        |c, v, _| c.run.recovery.restarts = is_true(v)),
+    personal(("run", "restarts_per_minute", "PHALANX_RESTARTS_PER_MINUTE"),
+        K::Whole(1, RESTARTS_PER_MINUTE_MAX as i64),
+        |c| Some(whole(c.run.recovery.restarts_per_minute)),
+        |c, v, _| c.run.recovery.restarts_per_minute = count(v)),
     personal(("run", "threads", "PHALANX_THREADS"), K::Whole(1, THREADS_MAX as i64),
         |c| Some(whole(c.run.threads)), |c, v, _| c.run.threads = count(v)),
     personal(("run", "verify", "PHALANX_VERIFY"), K::Flag,
@@ -116,6 +137,13 @@ pub(crate) const SETTINGS: &[Setting] = &[
         K::Number(0.0, INTERACTION_MARGIN_MAX),
         |c| Some(Value::Float(c.levels.interaction_margin_m)),
         |c, v, _| c.levels.interaction_margin_m = float(v)),
+    of_run(("network", "bind", "PHALANX_BIND"), K::Endpoint,
+        |c| c.network.bind.as_ref().map(|bind| text(&bind.to_string())),
+        |c, v, _| c.network.bind = v.as_str().and_then(|address| address.parse().ok())),
+    of_run(("network", "remote_secondaries", "PHALANX_REMOTE_SECONDARIES"),
+        K::Whole(0, SECONDARIES_MAX as i64),
+        |c| Some(whole(c.network.remote_secondaries)),
+        |c, v, _| c.network.remote_secondaries = count(v)),
     personal(("network", "heartbeat_interval_ms", ""), K::Whole(1, 60_000),
         |c| Some(milliseconds(c.network.heartbeat_interval)),
         |c, v, _| c.network.heartbeat_interval = Duration::from_millis(unsigned(v))),
@@ -126,6 +154,20 @@ pub(crate) const SETTINGS: &[Setting] = &[
         |c| Some(seconds(c.network.peer_timeout)), |c, v, _| c.network.peer_timeout = duration(v)),
     personal(("network", "step_timeout_s", ""), K::Number(0.001, WAIT_MAX_S),
         |c| Some(seconds(c.network.step_timeout)), |c, v, _| c.network.step_timeout = duration(v)),
+    personal(("network", "warn_after_s", ""), K::Number(0.001, WAIT_MAX_S),
+        |c| Some(seconds(c.network.warn_after)), |c, v, _| c.network.warn_after = duration(v)),
+    personal(("network", "diagnose_after_s", ""), K::Number(0.001, WAIT_MAX_S),
+        |c| Some(seconds(c.network.diagnose_after)),
+        |c, v, _| c.network.diagnose_after = duration(v)),
+    personal(("network", "wait_for_debugger", "PHALANX_WAIT_FOR_DEBUGGER"), K::Flag,
+        |c| Some(flag(c.network.wait_for_debugger)),
+        |c, v, _| c.network.wait_for_debugger = is_true(v)),
+    personal(("security", "keys", "PHALANX_KEYS"), K::Path,
+        |c| c.security.keys.as_ref().map(|keys| text(&keys.display().to_string())),
+        |c, v, folder| c.security.keys = v.as_str().map(|keys| folder.join(keys))),
+    of_run(("security", "insecure", "PHALANX_INSECURE"), K::Flag,
+        |c| Some(flag(c.security.is_insecure)),
+        |c, v, _| c.security.is_insecure = is_true(v)),
     personal(("logs", "level", "PHALANX_LOG"), K::LogFilter,
         |c| Some(text(&c.logs.level)),
         |c, v, _| v.as_str().unwrap_or_default().clone_into(&mut c.logs.level)),

@@ -20,6 +20,7 @@ use tokio::task::JoinHandle;
 use tokio::time::sleep;
 
 use super::WorkerCommand;
+use super::death::signal_name;
 use crate::app::event::LogLine;
 
 /// The longest line of a log that is waited for \[bytes\]; what is longer is told in parts.
@@ -229,7 +230,7 @@ fn killed() -> ExitStatus {
 pub(crate) fn describe(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
         (Some(code), _) => format!("exit code {code}"),
-        (None, Some(signal)) => format!("signal {signal}"),
+        (None, Some(signal)) => format!("killed by {}", signal_name(signal)),
         (None, None) => "unknown".to_owned(),
     }
 }

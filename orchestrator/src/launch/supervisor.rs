@@ -1,19 +1,24 @@
-//! [`Supervisor`]: starts the processes of a run, watches them, and ends every one of them.
+//! [`Supervisor`]: starts the processes of a run, watches them, starts those again that a run that
+//! recovers has lost, and ends every one of them.
 //!
 //! The first process, primary or standalone, decides when a run is over. However this object goes
 //! away, by an ordered end, an error or a panic, no process of the run stays.
 
-use std::path::Path;
+use std::future::poll_fn;
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
 use std::process::ExitStatus;
+use std::task::Poll;
 use std::time::Duration;
 
 use rustix::process::Signal;
 use tokio::sync::mpsc;
-use tokio::task::JoinSet;
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 
 use super::WorkerCommand;
+use super::death::{Death, last_words};
 use super::process::{Process, SpawnError};
+use super::upkeep::{REPLACE_GRACE, Upkeep};
 use crate::app::event::LogLine;
 use crate::run_directory::WorkerRecord;
 
@@ -30,6 +35,29 @@ pub const NOTICE_GRACE: Duration = Duration::from_millis(1200);
 #[derive(Debug)]
 pub struct Supervisor {
     processes: Vec<Process>,
+    /// What is to be done about each of them.
+    upkeep: Vec<Upkeep>,
+    commands: Vec<WorkerCommand>,
+    program: PathBuf,
+    logs: PathBuf,
+    lines: mpsc::Sender<LogLine>,
+    policy: LossPolicy,
+    /// The first failure that the first process is to take notice of, and until when.
+    failure: Option<(Instant, RunExit)>,
+    /// Whether the run ends, so that nothing is started any more.
+    is_ending: bool,
+}
+
+/// What is done when a process other than the first ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LossPolicy {
+    /// The first process ends the run.
+    Stop,
+    /// The first process goes on without it, or with it once it is started again.
+    Recover {
+        /// How often in a minute one process may be started again; 0 is never.
+        restarts_per_minute: u32,
+    },
 }
 
 /// How the first process's part came to its end.
@@ -46,6 +74,19 @@ pub enum RunExit {
     },
 }
 
+/// Something that happened to the processes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// The run is over.
+    Over(RunExit),
+    /// A process other than the first has ended.
+    Ended(Death),
+    /// A process was started again.
+    Restarted(WorkerRecord),
+    /// A process is not started again, and why.
+    Abandoned(String),
+}
+
 impl Supervisor {
     /// Starts processes; the first of them decides when the run is over. Their lines go to
     /// `<logs>/<name>.log` and to `lines`.
@@ -57,41 +98,78 @@ impl Supervisor {
         commands: &[WorkerCommand],
         logs: &Path,
         lines: &mpsc::Sender<LogLine>,
+        policy: LossPolicy,
     ) -> Result<Self, SpawnError> {
-        let processes = commands
+        let processes: Vec<Process> = commands
             .iter()
             .map(|command| Process::spawn(program, command, logs, lines))
             .collect::<Result<_, _>>()?;
-        Ok(Self { processes })
+        Ok(Self {
+            upkeep: processes.iter().map(|_| Upkeep::default()).collect(),
+            processes,
+            commands: commands.to_vec(),
+            program: program.to_owned(),
+            logs: logs.to_owned(),
+            lines: lines.clone(),
+            policy,
+            failure: None,
+            is_ending: false,
+        })
     }
 
     /// Returns who the processes are.
     pub fn workers(&self) -> Vec<WorkerRecord> {
-        self.processes
-            .iter()
-            .filter_map(|process| {
-                Some(WorkerRecord {
-                    name: process.name().to_owned(),
-                    role: process.role()?,
-                    pid: process.pid(),
-                })
-            })
-            .collect()
+        self.processes.iter().filter_map(record).collect()
     }
 
-    /// Waits until the run is over: the first process has ended, or another one has failed and
-    /// the first did not end within `notice_grace`. May be dropped and called again.
-    pub async fn run_exit(&self, notice_grace: Duration) -> RunExit {
-        let Some((first, rest)) = self.processes.split_first() else {
+    /// Waits for the next change; the first process has `notice_grace` to end when another one has
+    /// failed and the run is to stop then. May be dropped and called again.
+    pub async fn change(&mut self, notice_grace: Duration) -> Change {
+        let Some(first) = self.processes.first().map(Process::exit) else {
             return std::future::pending().await;
         };
-        let failure = tokio::select! {
-            status = first.exit() => return RunExit::First(status),
-            failure = first_failure(rest) => failure,
-        };
-        match timeout(notice_grace, first.exit()).await {
-            Ok(status) => RunExit::First(status),
-            Err(_) => failure,
+        tokio::pin!(first);
+        loop {
+            let others = self.processes.iter().enumerate().skip(1);
+            let others = others.filter(|(index, _)| !self.upkeep[*index].is_ended);
+            let exits: Vec<_> = others
+                .map(|(index, process)| (index, Box::pin(process.exit())))
+                .collect();
+            tokio::select! {
+                status = &mut first => return Change::Over(RunExit::First(status)),
+                (index, status) = first_of(exits) => {
+                    if let Some(change) = self.on_ended(index, status, notice_grace) {
+                        return change;
+                    }
+                }
+                () = until(self.next_due()) => {
+                    if let Some(change) = self.on_due(Instant::now()) {
+                        return change;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Notes that the run ends: nothing is started any more.
+    pub fn end_restarts(&mut self) {
+        self.is_ending = true;
+        for upkeep in &mut self.upkeep {
+            (upkeep.due, upkeep.replace_at) = (None, None);
+        }
+    }
+
+    /// Replaces a process that the run has lost, though it may still live: silent ones would live
+    /// forever.
+    pub fn replace(&mut self, name: &str, pid: u32) {
+        let mut processes = self.processes.iter().skip(1);
+        let index = processes.position(|process| process.name() == name && process.pid() == pid);
+        if self.may_restart()
+            && let Some(upkeep) = index.and_then(|index| self.upkeep.get_mut(index + 1))
+            && !upkeep.is_ended
+        {
+            let at = Instant::now() + REPLACE_GRACE;
+            upkeep.replace_at.get_or_insert(at);
         }
     }
 
@@ -119,6 +197,7 @@ impl Supervisor {
     /// Waits until all processes have ended and their logs are written, and kills those that take
     /// longer than `grace`.
     pub async fn end(&mut self, grace: Duration) {
+        self.end_restarts();
         for process in &mut self.processes {
             process.cut_lifeline();
         }
@@ -133,23 +212,125 @@ impl Supervisor {
             process.finish_log().await;
         }
     }
-}
 
-/// Waits for the first of several processes to end other than successfully.
-async fn first_failure(processes: &[Process]) -> RunExit {
-    let mut exits = JoinSet::new();
-    for process in processes {
-        let (name, exit) = (process.name().to_owned(), process.exit());
-        exits.spawn(async move { (name, exit.await) });
+    fn may_restart(&self) -> bool {
+        let limit = match self.policy {
+            LossPolicy::Stop => 0,
+            LossPolicy::Recover {
+                restarts_per_minute,
+            } => restarts_per_minute,
+        };
+        limit > 0 && !self.is_ending
     }
-    while let Some(ended) = exits.join_next().await {
-        if let Ok((name, status)) = ended
-            && !status.success()
+
+    fn next_due(&self) -> Option<Instant> {
+        let upkeep = self.upkeep.iter().filter_map(Upkeep::next);
+        let notice = self.failure.as_ref().map(|(until, _)| *until);
+        upkeep.chain(notice).min()
+    }
+
+    fn on_ended(&mut self, index: usize, status: ExitStatus, grace: Duration) -> Option<Change> {
+        let process = &self.processes[index];
+        let upkeep = &mut self.upkeep[index];
+        upkeep.is_ended = true;
+        upkeep.replace_at = None;
+        if status.success() {
+            return None;
+        }
+        let name = process.name().to_owned();
+        let death = Death {
+            pid: process.pid(),
+            status,
+            last_words: last_words(&self.logs.join(format!("{name}.log"))),
+            was_replaced: upkeep.was_replaced,
+            name: name.clone(),
+        };
+        let now = Instant::now();
+        match self.policy {
+            LossPolicy::Stop => {
+                let exit = RunExit::Unnoticed { name, status };
+                self.failure.get_or_insert((now + grace, exit));
+            }
+            LossPolicy::Recover {
+                restarts_per_minute,
+            } => {
+                if restarts_per_minute > 0 && !self.is_ending {
+                    // Why it is not started again is told when it would have been.
+                    let decided = upkeep.on_ended(status, restarts_per_minute, now);
+                    upkeep.refused = decided.err();
+                    upkeep.due = upkeep.due.or(upkeep.refused.as_ref().map(|_| now));
+                }
+            }
+        }
+        Some(Change::Ended(death))
+    }
+
+    fn on_due(&mut self, now: Instant) -> Option<Change> {
+        if let Some((until, _)) = &self.failure
+            && *until <= now
         {
-            return RunExit::Unnoticed { name, status };
+            return self.failure.take().map(|(_, exit)| Change::Over(exit));
+        }
+        let is_due = |upkeep: &Upkeep| upkeep.next().is_some_and(|at| at <= now);
+        let index = self.upkeep.iter().position(is_due)?;
+        let upkeep = &mut self.upkeep[index];
+        if upkeep.replace_at.take().is_some() {
+            upkeep.was_replaced = true;
+            self.processes[index].signal(Signal::KILL);
+            return None;
+        }
+        upkeep.due = None;
+        let name = self.processes[index].name().to_owned();
+        if let Some(reason) = upkeep.refused.take() {
+            let text = format!("{name} is not started again: {reason}");
+            return Some(Change::Abandoned(text));
+        }
+        let command = &self.commands[index];
+        match Process::spawn(&self.program, command, &self.logs, &self.lines) {
+            Ok(process) => {
+                self.processes[index] = process;
+                upkeep.on_started(now);
+                record(&self.processes[index]).map(Change::Restarted)
+            }
+            Err(error) => {
+                let error = anyhow::Error::new(error);
+                let text = format!("{name} is not started again: {error:#}");
+                Some(Change::Abandoned(text))
+            }
         }
     }
-    std::future::pending().await
+}
+
+fn record(process: &Process) -> Option<WorkerRecord> {
+    Some(WorkerRecord {
+        name: process.name().to_owned(),
+        role: process.role()?,
+        pid: process.pid(),
+    })
+}
+
+/// Waits until a moment, or forever.
+async fn until(at: Option<Instant>) {
+    match at {
+        Some(at) => sleep_until(at).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Waits for the first of several processes to end.
+async fn first_of<F>(mut exits: Vec<(usize, Pin<Box<F>>)>) -> (usize, ExitStatus)
+where
+    F: Future<Output = ExitStatus>,
+{
+    poll_fn(|context| {
+        for (index, exit) in &mut exits {
+            if let Poll::Ready(status) = exit.as_mut().poll(context) {
+                return Poll::Ready((*index, status));
+            }
+        }
+        Poll::Pending
+    })
+    .await
 }
 
 #[cfg(test)]

@@ -329,10 +329,16 @@ impl<R: Read + Seek> Player<R> {
         let of_chunk = &self.loaded.messages[..=place.1];
         if let Some(message) = of_chunk.iter().rfind(|message| message.channel == id) {
             self.figures = Some(parse(Channel::Stats, message)?);
-        } else if self.told.place.is_none_or(|told| told.0 != place.0 || told > place) {
+        } else if self
+            .told
+            .place
+            .is_none_or(|told| told.0 != place.0 || told > place)
+        {
             let before = &self.recording.chunks()[..place.0];
             let chunk = before.iter().rposition(|chunk| chunk.has(id));
-            let messages = chunk.map(|chunk| self.recording.messages(chunk)).transpose()?;
+            let messages = chunk
+                .map(|chunk| self.recording.messages(chunk))
+                .transpose()?;
             let mut messages = messages.unwrap_or_default();
             messages.retain(|message| message.channel == id);
             let last = messages.last();
@@ -354,8 +360,7 @@ impl<R: Read + Seek> Player<R> {
         let from = before.map_or(0, |told| told.1 + 1);
         let messages = self.loaded.messages.iter().enumerate().skip(from);
         // Messages stand a little behind the frame of their iteration.
-        let mut said =
-            messages.filter(|(_, one)| is_heard(one.channel) && one.sim_time <= shown);
+        let mut said = messages.filter(|(_, one)| is_heard(one.channel) && one.sim_time <= shown);
         let (mut index, mut message) = said.next()?;
         let mut count = 1;
         for later in said {

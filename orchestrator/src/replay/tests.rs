@@ -82,14 +82,18 @@ fn recorded(times: &[u64]) -> Vec<u8> {
             writer.event(&event, at).unwrap();
         }
         let digest = Digest(u128::from(number) + 100);
-        writer.digest(IterationDigest { iteration, digest }, at).unwrap();
+        writer
+            .digest(IterationDigest { iteration, digest }, at)
+            .unwrap();
         let clock = Clock {
             iteration,
             sim_time_ns: at.sim_time,
             paused: false,
             events: EventCounts::default(),
         };
-        writer.frame(clock, &[rover(number as f64)], None, at).unwrap();
+        writer
+            .frame(clock, &[rover(number as f64)], None, at)
+            .unwrap();
         if number % 5 == 4 {
             writer.flush().unwrap();
         }
@@ -117,9 +121,13 @@ fn snapshot(feeds: Vec<Feed>) -> Snapshot {
 /// Returns the events that the view is told of, if it is told.
 fn events(feeds: &[Feed]) -> Option<Vec<u64>> {
     feeds.iter().find_map(|feed| match feed {
-        Feed::History(history) => {
-            Some(history.events.iter().map(|event| event.iteration.0).collect())
-        }
+        Feed::History(history) => Some(
+            history
+                .events
+                .iter()
+                .map(|event| event.iteration.0)
+                .collect(),
+        ),
         _ => None,
     })
 }
@@ -142,7 +150,10 @@ fn a_frame_has_what_was_recorded_of_its_iteration() {
     let snapshot = snapshot(player.feed().unwrap());
     assert_eq!(snapshot.performers, [rover(3.0)]);
     let stats = snapshot.stats;
-    assert_eq!((stats.world.as_str(), stats.state), ("yard", RunState::Paused));
+    assert_eq!(
+        (stats.world.as_str(), stats.state),
+        ("yard", RunState::Paused)
+    );
     assert_eq!((stats.digest, stats.sim_time_s), (Digest(103), 0.3));
 }
 
@@ -165,8 +176,19 @@ fn steps_go_on_and_back_over_chunks_and_stop_at_the_ends() {
 #[test]
 fn seeking_finds_the_last_frame_that_is_not_later() {
     let mut player = player();
-    for (time_s, expected) in [(0.55, 5), (0.3, 3), (0.45, 4), (9.0, 9), (-1.0, 0), (0.5, 5)] {
-        assert_eq!(act(&mut player, ReplayWish::Seek(time_s)), expected, "{time_s}");
+    for (time_s, expected) in [
+        (0.55, 5),
+        (0.3, 3),
+        (0.45, 4),
+        (9.0, 9),
+        (-1.0, 0),
+        (0.5, 5),
+    ] {
+        assert_eq!(
+            act(&mut player, ReplayWish::Seek(time_s)),
+            expected,
+            "{time_s}"
+        );
     }
     act(&mut player, ReplayWish::Start);
     let half = act(&mut player, ReplayWish::SeekBy(0.5));
@@ -184,7 +206,10 @@ fn playing_takes_its_time_and_ends_at_the_end() {
     }
     assert!(!player.is_playing());
     player.act(ReplayWish::Play).unwrap();
-    assert!(player.is_playing() && shown(&mut player) == 0, "it begins anew");
+    assert!(
+        player.is_playing() && shown(&mut player) == 0,
+        "it begins anew"
+    );
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The header: the figures of the run, and below them what the user must know.
 
-use protocol::Command;
-use protocol::report::{RunState, Stats};
+use protocol::report::{PeerState, RunState, Stats};
+use protocol::{Command, Role};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -254,6 +254,9 @@ fn message(model: &Model, theme: Theme) -> (String, Style) {
     if let Some(waits) = start_up::waits_for(model) {
         return (format!("{} {waits}", glyphs.waiting), theme.warning());
     }
+    if let Some(text) = recovery(model) {
+        return (format!("{} {text}", glyphs.waiting), theme.warning());
+    }
     let missing = model
         .stats
         .as_ref()
@@ -265,6 +268,24 @@ fn message(model: &Model, theme: Theme) -> (String, Style) {
         );
     }
     holder(model, theme)
+}
+
+/// Says for what time waits when a secondary was lost.
+fn recovery(model: &Model) -> Option<String> {
+    if model.run_state() != RunState::Recovering {
+        return None;
+    }
+    let mut secondaries = model.peers.iter();
+    if !secondaries.any(|peer| peer.role == Role::Secondary && peer.state.is_here()) {
+        return Some("no secondary is left: time waits for one to join".to_owned());
+    }
+    let lost = model.peers.iter();
+    let lost = lost.filter(|peer| peer.state == PeerState::Lost);
+    let names: Vec<&str> = lost.map(|peer| peer.name.as_str()).collect();
+    Some(match names.as_slice() {
+        [] => "what was lost is restored; time waits".to_owned(),
+        names => format!("the cells of {} are restored; time waits", names.join(", ")),
+    })
 }
 
 /// Says what holds the simulation back, unless the overview already does.
@@ -288,6 +309,22 @@ mod tests {
 
     use super::*;
     use crate::app::fixture;
+
+    #[test]
+    fn a_recovery_is_told_with_whom_it_is_for() {
+        let mut model = fixture::model();
+        model.notice = None;
+        model.stats.as_mut().unwrap().state = RunState::Recovering;
+        model.peers[2].state = PeerState::Lost;
+        let told = |model: &Model| message(model, Theme::of(model)).0;
+        let name = model.peers[2].name.clone();
+        let expected = format!("the cells of {name} are restored; time waits");
+        assert!(told(&model).ends_with(&expected), "{}", told(&model));
+        for peer in &mut model.peers[1..] {
+            peer.state = PeerState::Lost;
+        }
+        assert!(told(&model).ends_with("no secondary is left: time waits for one to join"));
+    }
 
     #[test]
     fn a_pending_command_is_shown_without_what_it_carries() {

@@ -272,6 +272,7 @@ impl Theme {
             RunState::Waiting => (glyphs.waiting, "WAITING", self.warning()),
             RunState::Paused => (glyphs.paused, "PAUSED", self.warning()),
             RunState::Running => (glyphs.running, "RUNNING", self.healthy()),
+            RunState::Recovering => (glyphs.waiting, "RECOVERING", self.warning()),
             RunState::Stopping => (glyphs.stopping, "STOPPING", self.error()),
         }
     }
@@ -282,8 +283,11 @@ impl Theme {
         match state {
             PeerState::Joining => (glyphs.waiting, "joining", self.warning()),
             PeerState::Syncing => (glyphs.waiting, "syncing", self.warning()),
+            PeerState::CatchingUp => (glyphs.waiting, "catch-up", self.warning()),
             PeerState::Active => (glyphs.good, "active", self.healthy()),
             PeerState::Standby => (glyphs.idle, "stand-by", self.text()),
+            PeerState::Draining => (glyphs.waiting, "draining", self.warning()),
+            PeerState::Lost => (glyphs.bad, "lost", self.error()),
             PeerState::Gone => (glyphs.bad, "gone", self.error()),
         }
     }

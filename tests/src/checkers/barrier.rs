@@ -1,29 +1,123 @@
-//! Nobody runs ahead: iteration n + 1 begins when every secondary has acknowledged n.
+//! Nobody runs ahead: a step begins when every cell that is open has acknowledged the one before.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
+use protocol::primary_to_secondary::Step;
 use protocol::secondary_to_primary::StepAck;
-use protocol::{Iteration, PeerName};
+use protocol::{CellId, Sequence};
 
-/// No secondary is ever more than one iteration ahead of another.
+/// The cells that are open, and who of them has acknowledged the last step.
 #[derive(Debug, Default)]
 pub struct Barrier {
-    last: BTreeMap<PeerName, Iteration>,
+    last: Option<Sequence>,
+    open: BTreeSet<CellId>,
+    acknowledged: BTreeSet<CellId>,
 }
 
 impl Barrier {
-    /// Takes an ack as a secondary sends it.
+    /// Takes an ack of a member of the run as it reaches the primary.
+    pub fn on_ack(&mut self, ack: &StepAck) {
+        if self.last == Some(ack.sequence) {
+            let cells = ack.cells.iter().map(|one| one.cell);
+            self.acknowledged.extend(cells);
+        }
+    }
+
+    /// Takes a step as it is published.
     ///
     /// # Panics
-    /// When the barrier did not hold.
-    pub fn on_ack(&mut self, name: &PeerName, ack: &StepAck) {
-        self.last.insert(name.clone(), ack.iteration);
-        let least = self.last.values().min().expect("one was just inserted");
-        let greatest = self.last.values().max().expect("one was just inserted");
-        assert!(
-            greatest.0 - least.0 <= 1,
-            "secondaries are apart: {:?}",
-            self.last
-        );
+    /// When the barrier does not hold.
+    pub fn on_published(&mut self, step: &Step) {
+        let mut missing = self.open.difference(&self.acknowledged);
+        if let Some(cell) = missing.next() {
+            panic!(
+                "step {} begins before cell {cell} has acknowledged {:?}",
+                step.sequence, self.last
+            );
+        }
+        if step.anew {
+            self.open.clear();
+        }
+        for change in &step.affinities {
+            if change.secondary.is_some() {
+                self.open.insert(change.cell);
+            } else {
+                self.open.remove(&change.cell);
+            }
+        }
+        self.last = Some(step.sequence);
+        self.acknowledged.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use protocol::Digest;
+    use protocol::primary_to_secondary::{AffinityChange, CellSource};
+    use protocol::secondary_to_primary::CellAck;
+
+    use super::*;
+
+    fn step(sequence: u64, opens: &[u32]) -> Step {
+        let affinities = opens.iter().map(|cell| AffinityChange {
+            cell: CellId(*cell),
+            secondary: Some("s1".parse().unwrap()),
+            source: CellSource::Start,
+        });
+        Step {
+            sequence: Sequence(sequence),
+            affinities: affinities.collect(),
+            ..Step::default()
+        }
+    }
+
+    fn ack(sequence: u64, cells: &[u32]) -> StepAck {
+        let cells = cells.iter().map(|cell| CellAck {
+            cell: CellId(*cell),
+            digest: Digest::default(),
+            physics_ns: 0,
+            systems_ns: 0,
+            sensors_ns: 0,
+            performer_count: 0,
+        });
+        StepAck {
+            sequence: Sequence(sequence),
+            cells: cells.collect(),
+            ..StepAck::default()
+        }
+    }
+
+    #[test]
+    fn a_step_after_all_acks_is_in_time() {
+        let mut barrier = Barrier::default();
+        barrier.on_published(&step(1, &[0, 1]));
+        barrier.on_ack(&ack(1, &[1]));
+        barrier.on_ack(&ack(1, &[0]));
+        barrier.on_published(&step(2, &[]));
+    }
+
+    #[test]
+    #[should_panic(expected = "step 2 begins before cell 0 has acknowledged")]
+    fn a_step_before_the_last_ack_is_seen() {
+        let mut barrier = Barrier::default();
+        barrier.on_published(&step(1, &[0, 1]));
+        barrier.on_ack(&ack(1, &[1]));
+        barrier.on_published(&step(2, &[]));
+    }
+
+    #[test]
+    #[should_panic(expected = "step 3 begins before cell 0 has acknowledged")]
+    fn an_ack_of_an_earlier_step_does_not_count() {
+        let mut barrier = Barrier::default();
+        barrier.on_published(&step(1, &[0]));
+        barrier.on_ack(&ack(1, &[0]));
+        barrier.on_published(&step(2, &[]));
+        barrier.on_ack(&ack(1, &[0]));
+        barrier.on_published(&step(3, &[]));
+    }
+
+    /// Forgets a secondary that is gone.
+    pub fn forget(&mut self, name: &PeerName) {
+        self.last.remove(name);
     }
 }

@@ -9,12 +9,14 @@ use protocol::{CellId, PerformerId};
 /// # Panics
 /// When two performers that can meet are in two cells, or a level is missing.
 pub fn check(primary: &Primary) {
-    let count = primary.plan().performers.len() as u32;
+    let plan = primary.plan();
+    let ids = (0..plan.performers.len() as u32).map(PerformerId);
+    let present: Vec<PerformerId> = ids.filter(|id| !plan.performer(*id).is_removed).collect();
     let rules = primary.settings().rules;
-    for id in (0..count).map(PerformerId) {
-        check_surroundings(primary, id, rules);
-        for other in (id.0 + 1..count).map(PerformerId) {
-            check_pair(primary, id, other);
+    for (index, id) in present.iter().enumerate() {
+        check_surroundings(primary, *id, rules);
+        for other in &present[index + 1..] {
+            check_pair(primary, *id, *other);
         }
     }
 }

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use lockstep::{Plan, Primary};
 use protocol::primary_to_secondary::{AffinityChange, CellSource, Step};
-use protocol::{CellId, LevelId, PeerName, PerformerId, Sequence};
+use protocol::{Action, CellId, LevelId, ModelId, PeerName, PerformerId, Sequence};
 use worker::cell_host::{CellHost, HostedCell};
 
 /// A cell as the steps have made it.
@@ -18,6 +18,8 @@ struct Place {
     ghosts: BTreeSet<PerformerId>,
     levels: BTreeSet<LevelId>,
     is_suspended: bool,
+    /// Whether the host is lost.
+    is_orphan: bool,
 }
 
 /// Where everything is after the steps so far.
@@ -27,10 +29,14 @@ pub struct Whereabouts {
     last: Sequence,
     cells: BTreeMap<CellId, Place>,
     cell_of: Vec<CellId>,
+    /// The performers that are there, by model.
+    present: BTreeMap<ModelId, PerformerId>,
     /// How many performers changed cell so far.
     pub hand_offs: u64,
     /// How many cells changed host so far.
     pub migrations: u64,
+    /// How many cells came to another host since theirs was lost.
+    pub restored: u64,
     /// How often a cell was suspended so far.
     pub suspensions: u64,
 }
@@ -42,8 +48,8 @@ impl Whereabouts {
     /// When the step does not fit what is where.
     pub fn on_step(&mut self, plan: &Plan, step: &Step) {
         if self.plan.is_none() {
-            self.cell_of = plan.performers.iter().map(|one| one.home).collect();
             self.plan = Some(plan.clone());
+            self.begin();
         }
         assert_eq!(
             step.sequence,
@@ -51,23 +57,92 @@ impl Whereabouts {
             "steps are numbered one by one"
         );
         self.last = step.sequence;
+        if step.anew {
+            self.begin();
+        }
+        let is_start = step.anew || step.sequence == Sequence(1);
         check_order("cells", step.affinities.iter().map(|change| change.cell));
         for change in &step.affinities {
             if let Some(host) = &change.secondary {
-                self.give(change, host);
+                self.give(change, host, is_start);
             }
         }
         self.hand_over(step);
         self.change_surroundings(step);
+        self.remove(step);
         for change in step.affinities.iter().filter(|one| one.secondary.is_none()) {
             let place = self.cells.remove(&change.cell);
             let place = place.unwrap_or_else(|| panic!("{change:?} is hosted before"));
             let is_empty = place.performers.is_empty() && place.ghosts.is_empty();
             assert!(is_empty, "{change:?} gives up {place:?}");
         }
-        for (cell, place) in &self.cells {
+        self.spawn(step);
+        let orphan = self.cells.iter().find(|(_, place)| place.is_orphan);
+        assert!(orphan.is_none(), "cell {orphan:?} has no host any more");
+        // Who was just removed leaves a cell behind that the next step closes.
+        let is_settled = !step.paused && step.actions.is_empty();
+        for (cell, place) in self.cells.iter().filter(|_| is_settled) {
             let is_needed = !place.performers.is_empty() || !place.ghosts.is_empty();
-            assert!(is_needed, "cell {cell} is open and empty: {place:?}");
+            let is_permanent = self.plan().cell(*cell).is_permanent;
+            assert!(
+                is_needed || is_permanent,
+                "cell {cell} is open and empty: {place:?}"
+            );
+        }
+    }
+
+    /// A secondary has left or is lost; what it hosted must have another host with the next step.
+    pub fn on_left(&mut self, name: &PeerName) {
+        for place in self.cells.values_mut().filter(|one| one.host == *name) {
+            place.is_orphan = true;
+        }
+    }
+
+    /// Everything is as the worlds have it.
+    fn begin(&mut self) {
+        let plan = self.plan.as_ref().expect("it was just taken");
+        self.cell_of = plan.performers.iter().map(|one| one.home).collect();
+        let models = plan.performers.iter().zip(0..);
+        let models = models.map(|(one, id)| {
+            let (world, model) = (one.world as u32, one.model as u32);
+            (ModelId { world, model }, PerformerId(id))
+        });
+        self.present = models.collect();
+        self.cells.clear();
+    }
+
+    /// Performers come into the world.
+    fn spawn(&mut self, step: &Step) {
+        for stamped in &step.actions {
+            let Action::Spawn(spawn) = &stamped.action else {
+                continue;
+            };
+            let (Some(id), Some(cell)) = (spawn.performer, spawn.cell) else {
+                continue;
+            };
+            let next = self.cell_of.len() as u32;
+            assert_eq!(id, PerformerId(next), "performers are numbered one by one");
+            let place = self.cells.get_mut(&cell);
+            let place = place.unwrap_or_else(|| panic!("{id} comes into cell {cell}"));
+            place.performers.insert(id);
+            self.cell_of.push(cell);
+            self.present.insert(spawn.model, id);
+        }
+    }
+
+    /// Performers leave the world for good, and maybe a cell that is given up in the same step.
+    fn remove(&mut self, step: &Step) {
+        for stamped in &step.actions {
+            let Action::Remove { model } = &stamped.action else {
+                continue;
+            };
+            let Some(id) = self.present.remove(model) else {
+                continue;
+            };
+            let cell = self.cell_of[id.0 as usize];
+            let place = self.cells.get_mut(&cell);
+            let place = place.unwrap_or_else(|| panic!("{id} is in cell {cell}"));
+            assert!(place.performers.remove(&id), "{id} is in {place:?}");
         }
     }
 
@@ -75,10 +150,15 @@ impl Whereabouts {
         self.plan.as_ref().expect("it is taken with the first step")
     }
 
-    fn give(&mut self, change: &AffinityChange, host: &PeerName) {
+    fn give(&mut self, change: &AffinityChange, host: &PeerName, is_begin: bool) {
         let cell = change.cell;
         let former = self.cells.get_mut(&cell);
         match (change.source, former) {
+            (CellSource::Snapshot, Some(place)) if place.is_orphan => {
+                place.host = host.clone();
+                place.is_orphan = false;
+                self.restored += 1;
+            }
             (CellSource::Snapshot, Some(place)) => {
                 assert_ne!(place.host, *host, "cell {cell} moves to where it is");
                 place.host = host.clone();
@@ -86,7 +166,7 @@ impl Whereabouts {
             }
             (CellSource::Start | CellSource::Empty, None) => {
                 let is_start = change.source == CellSource::Start;
-                assert_eq!(is_start, self.last == Sequence(1), "{change:?}");
+                assert_eq!(is_start, is_begin, "{change:?}");
                 let homes = self.plan().performers.iter().enumerate();
                 let performers = homes
                     .filter(|(_, one)| is_start && one.home == cell)
@@ -98,6 +178,7 @@ impl Whereabouts {
                     ghosts: BTreeSet::new(),
                     levels: BTreeSet::new(),
                     is_suspended: false,
+                    is_orphan: false,
                 };
                 self.cells.insert(cell, place);
             }
@@ -198,6 +279,11 @@ impl Whereabouts {
             let place = self.cells.get(&cell);
             let host = place.map(|place| &place.host);
             assert_eq!(primary.host(cell), host, "the host of cell {cell}");
+            let is_member = |host| primary.roster().get(host).is_some();
+            assert!(
+                host.is_none_or(is_member),
+                "cell {cell} has a host that takes part: {host:?}"
+            );
             let performers = place.into_iter().flat_map(|place| &place.performers);
             assert!(
                 performers.clone().eq(primary.owned(cell)),
@@ -207,7 +293,7 @@ impl Whereabouts {
             );
             owned += primary.owned(cell).len();
         }
-        assert_eq!(owned, self.cell_of.len(), "every performer is in one cell");
+        assert_eq!(owned, self.present.len(), "every performer is in one cell");
     }
 
     /// Compares with the real cells of a secondary that has done the last step.
@@ -215,7 +301,8 @@ impl Whereabouts {
     /// # Panics
     /// When a cell is missing or too many, or holds something else.
     pub fn check_host(&self, name: &PeerName, host: &CellHost) {
-        let expected = self.cells.iter().filter(|(_, place)| place.host == *name);
+        let is_there = |place: &Place| place.host == *name && !place.is_orphan;
+        let expected = self.cells.iter().filter(|(_, place)| is_there(place));
         let mut found = host.cells();
         for (cell, place) in expected {
             let real = found

@@ -50,6 +50,8 @@ struct Changes {
     counts: Vec<[usize; 3]>,
     /// The links of models that never move whose collisions are switched off.
     untouchable: BTreeMap<ModelId, BTreeSet<u32>>,
+    /// The actions that brought all this about, in order.
+    actions: Vec<Action>,
 }
 
 impl Scene {
@@ -107,6 +109,7 @@ impl Scene {
             .collect();
         self.gone.clear();
         self.changes.untouchable.clear();
+        self.changes.actions.clear();
         self.listeners.clear();
         let of_worlds = self.world_crews.iter().flat_map(WorldCrew::heard);
         for topic in of_worlds {
@@ -173,11 +176,13 @@ impl Scene {
                         .plan
                         .spawn(spawn.model, &self.worlds[world].models[model]);
                     debug_assert_eq!(performer, spawn.performer, "numbers are checked");
+                    self.changes.actions.push(stamped.action.clone());
                 }
                 Action::Remove { model } => {
                     self.keep_plan();
                     self.plan.remove(*model);
                     self.gone.insert(*model);
+                    self.changes.actions.push(stamped.action.clone());
                     self.listen(model.world as usize, model.model as usize, false);
                 }
                 Action::SetCollisions {
@@ -185,6 +190,7 @@ impl Scene {
                     link,
                     enabled,
                 } if self.performer_of(*model).is_none() => {
+                    self.changes.actions.push(stamped.action.clone());
                     let meant = self.links_meant(*model, *link);
                     let links = self.changes.untouchable.entry(*model).or_default();
                     for link in meant {
@@ -198,6 +204,11 @@ impl Scene {
                 _ => {}
             }
         }
+    }
+
+    /// Returns the actions that brought about what is not as at the start, in order.
+    pub(super) fn past_actions(&self) -> &[Action] {
+        &self.changes.actions
     }
 
     fn keep_plan(&mut self) {

@@ -8,16 +8,18 @@ use std::fmt;
 
 use lockstep::Plan;
 use protocol::primary_to_secondary::Step;
-use protocol::{Digest, Iteration, PerformerState};
+use protocol::report::divergence::{BodyState, DivergenceReport, FoundBy, NamedState, StepResult};
+use protocol::{Digest, Iteration, PeerName, PerformerId, PerformerState, Sequence};
 
 use super::cell_work::CellWork;
 use super::hosted_cell::{CellAnswer, HostedCell};
 use super::scene::Scene;
 use super::step_error::StepError;
+use crate::physics::ModelRef;
 use crate::secondary::Chain;
 
 /// A step that gave two results.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("iteration {iteration} of cell {cell}, done again from a snapshot, differs: {difference}")]
 pub struct Divergence {
     /// The name of the cell.
@@ -26,6 +28,8 @@ pub struct Divergence {
     pub iteration: Iteration,
     /// The first difference.
     pub difference: Difference,
+    /// What came of the step in the cell, and in the copy if that could do it.
+    pub results: Vec<StepResult>,
 }
 
 /// How two results of a step differ.
@@ -75,24 +79,97 @@ pub(super) fn run_twice(
 ) -> Result<CellAnswer, StepError> {
     let before = cell.snapshot();
     let answer = cell.run(work, step, scene)?;
+    let mut again = None;
     let difference = match HostedCell::restore(cell.id(), &before, scene) {
         Ok(mut copy) => {
             disturb(&mut copy);
             match copy.run(work, step, scene) {
-                Ok(_) => compare(cell, &mut copy, &scene.plan),
+                Ok(answer) => {
+                    let difference = compare(cell, &mut copy, &scene.plan);
+                    again = Some((copy, answer));
+                    difference
+                }
                 Err(error) => Some(Difference::Failed(Chain(&error).to_string())),
             }
         }
         Err(error) => Some(Difference::Failed(Chain(&error).to_string())),
     };
-    match difference {
-        None => Ok(answer),
-        Some(difference) => Err(StepError::Diverged(Box::new(Divergence {
-            cell: scene.plan.cell(cell.id()).name.clone(),
-            iteration: step.iteration,
-            difference,
-        }))),
+    let Some(difference) = difference else {
+        return Ok(answer);
+    };
+    let mut results = vec![result("in the cell", cell, &answer, &scene.plan)];
+    if let Some((copy, answer)) = &again {
+        results.push(result("in the copy", copy, answer, &scene.plan));
     }
+    Err(StepError::Diverged(Box::new(Divergence {
+        cell: scene.plan.cell(cell.id()).name.clone(),
+        iteration: step.iteration,
+        difference,
+        results,
+    })))
+}
+
+impl Divergence {
+    /// Makes the report of it that the primary gets.
+    pub fn report(self, peer: PeerName, sequence: Sequence) -> DivergenceReport {
+        let (performer, field) = match &self.difference {
+            Difference::State {
+                performer, field, ..
+            } => (Some(performer.clone()), Some(field.to_string())),
+            Difference::Failed(_) | Difference::Performers | Difference::Hidden => (None, None),
+        };
+        let mut report = DivergenceReport {
+            iteration: self.iteration,
+            sequence,
+            peer,
+            cell: self.cell,
+            performer,
+            field,
+            difference: self.difference.to_string(),
+            found_by: FoundBy::Verification,
+            results: self.results,
+        };
+        report.bound();
+        report
+    }
+}
+
+/// Returns what came of a step in a cell, with all bodies.
+fn result(label: &str, cell: &HostedCell, answer: &CellAnswer, plan: &Plan) -> StepResult {
+    let states = cell.states.iter().map(|state| {
+        let performer = state.performer;
+        let mut named = NamedState::new(name_of(performer, plan), state);
+        let model = ModelRef::moving(performer, cell.physics.model_of(performer));
+        let links = cell.physics.world().models[model.index].links.iter();
+        named.bodies = links
+            .enumerate()
+            .map(|(index, link)| BodyState {
+                link: link.name.clone(),
+                pose: packed(&cell.physics.link_pose(model, index)),
+                velocity: cell.physics.link_velocity(model, index),
+            })
+            .collect();
+        named
+    });
+    StepResult {
+        label: label.to_owned(),
+        digest: Some(answer.ack.digest),
+        states: states.collect(),
+    }
+}
+
+fn packed(pose: &sdf::Pose) -> [f64; 7] {
+    let ([x, y, z], [i, j, k, w]) = (pose.position, pose.orientation_xyzw);
+    [x, y, z, i, j, k, w]
+}
+
+/// Returns a performer's name; the plan does not have those yet that the step has brought.
+fn name_of(performer: PerformerId, plan: &Plan) -> String {
+    let known = plan.performers.get(performer.0 as usize);
+    known.map_or_else(
+        || format!("performer {performer}"),
+        |known| known.name.clone(),
+    )
 }
 
 fn compare(cell: &mut HostedCell, copy: &mut HostedCell, plan: &Plan) -> Option<Difference> {
@@ -114,14 +191,8 @@ fn first_difference(
     }
     states.iter().zip(again).find_map(|(one, other)| {
         let (field, values) = field_that_differs(one, other)?;
-        // The plan does not have those yet that the step has brought.
-        let performer = plan.performers.get(one.performer.0 as usize);
-        let performer = match performer {
-            Some(performer) => performer.name.clone(),
-            None => format!("performer {}", one.performer),
-        };
         Some(Difference::State {
-            performer,
+            performer: name_of(one.performer, plan),
             field,
             values,
         })

@@ -68,6 +68,24 @@ impl WorldCrew {
         }
     }
 
+    /// Returns what they remember, in their order.
+    pub(super) fn memories(&self) -> Vec<Vec<u8>> {
+        let members = self.members.iter();
+        members.map(|member| member.system.save()).collect()
+    }
+
+    /// Lets them go on from what they, or others like them, remembered; `None` when those were
+    /// others.
+    pub(super) fn recall(&mut self, memories: &[Vec<u8>]) -> Option<()> {
+        if self.members.len() != memories.len() {
+            return None;
+        }
+        for (member, memory) in self.members.iter_mut().zip(memories) {
+            member.system.load(memory).ok()?;
+        }
+        Some(())
+    }
+
     /// Lets them act on what a cell owns.
     pub(super) fn act(&self, time: StepTime, cell: &mut Cell) {
         for member in &self.members {

@@ -73,6 +73,18 @@ fn settings_of_levels_and_threads_are_checked() {
 }
 
 #[test]
+fn patience_has_defaults_and_is_more_than_nothing() {
+    let stages = "warn_after: 1s, diagnose_after: 5s, wait_for_debugger: false";
+    check("w.sdf", Ok(stages));
+    check("--wait-for-debugger w.sdf", Ok("wait_for_debugger: true"));
+    check("--warn-after 0 w.sdf", Err("more than 0 seconds"));
+    check(
+        "--diagnose-after soon w.sdf",
+        Err("not a number of seconds"),
+    );
+}
+
+#[test]
 fn several_worlds_may_be_named_and_files_of_proof_differ() {
     check("a.sdf b.sdf", Ok("[\"a.sdf\", \"b.sdf\"]"));
     check("--digests x --states x w.sdf", Err("a file each"));

@@ -77,6 +77,8 @@ impl Stage {
             answered_after: Duration::ZERO,
         });
         let report = StepReport {
+            sequence: protocol::Sequence(1),
+            schedule_left: 0,
             iteration: Iteration(sequence),
             paused: false,
             digest: Digest(0),

@@ -17,9 +17,9 @@ pub(super) struct Cells {
     open: Vec<bool>,
     suspended: Vec<bool>,
     /// Cells that may open, close, stop or go on.
-    stirred: Vec<CellId>,
+    pub(super) stirred: Vec<CellId>,
     /// Suspended cells of which a performer meets a keeper.
-    woken: Vec<CellId>,
+    pub(super) woken: Vec<CellId>,
 }
 
 impl Cells {
@@ -48,6 +48,25 @@ impl Cells {
             cells.stir(performer.home);
         }
         cells
+    }
+
+    /// Starts with nobody in any cell; some are open, some stand still.
+    pub(super) fn recalled(count: usize, open: &[CellId], suspended: &[CellId]) -> Self {
+        let of = |cells: &[CellId]| {
+            let mut flags = vec![false; count];
+            for cell in cells {
+                flags[cell.0 as usize] = true;
+            }
+            flags
+        };
+        Self {
+            owned: vec![Vec::new(); count],
+            keepers: vec![0; count],
+            open: of(open),
+            suspended: of(suspended),
+            stirred: Vec::new(),
+            woken: Vec::new(),
+        }
     }
 
     pub(super) fn add(&mut self, cell: CellId, performer: PerformerId, is_keeper: bool) {

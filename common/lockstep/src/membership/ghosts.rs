@@ -25,6 +25,11 @@ impl Ghosts {
         }
     }
 
+    /// Returns how many cells there are.
+    pub(super) fn cell_count(&self) -> usize {
+        self.in_cell.len()
+    }
+
     /// Makes room for one more performer.
     pub(super) fn grow(&mut self) {
         self.of_performer.push(0);

@@ -2,7 +2,7 @@
 
 /// Notes about one performer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Marks(u8);
+pub(super) struct Marks(pub(super) u8);
 
 impl Marks {
     /// It keeps levels active.

@@ -47,6 +47,28 @@ impl Neighbours {
         }
     }
 
+    /// Returns the box that a performer may reach before its leaf must change, if it has one \[m\].
+    pub(super) fn allowed(&self, performer: usize) -> Option<[[f32; 3]; 2]> {
+        self.leaves[performer].map(|_| self.allowed[performer])
+    }
+
+    /// Puts a performer back where it was allowed to reach.
+    pub(super) fn put_back(
+        &mut self,
+        performer: usize,
+        place: &Place,
+        allowed: [[f32; 3]; 2],
+        rules: &Rules,
+        is_beside: bool,
+    ) {
+        let bounds = Bounds::from(allowed).inflated(2.0 * rules.interaction_margin);
+        let tree = &mut self.trees[place.world()];
+        let leaf = tree.insert(performer as u32, &bounds, place.cell.0);
+        tree.set_mark(leaf, is_beside);
+        self.leaves[performer] = Some(leaf);
+        self.allowed[performer] = allowed;
+    }
+
     /// Makes room for one more performer.
     pub(super) fn grow(&mut self) {
         self.leaves.push(None);

@@ -29,14 +29,14 @@ pub(super) struct Place {
     pub(super) entered: Iteration,
     /// Half the edge lengths of its box \[m\].
     pub(super) half: [f64; 3],
-    has_loose_links: bool,
+    pub(super) has_loose_links: bool,
     world: u32,
     /// Where it was at the last look \[m\].
-    looked_at: [f64; 3],
+    pub(super) looked_at: [f64; 3],
     /// How far it may move from there before it touches other levels \[m\].
-    levels_slack: f64,
+    pub(super) levels_slack: f64,
     /// How far it may move from there before its home changes \[m\].
-    home_slack: f64,
+    pub(super) home_slack: f64,
 }
 
 /// What a glance tells.

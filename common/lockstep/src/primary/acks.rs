@@ -6,8 +6,9 @@ use std::time::Duration;
 use protocol::exit::Outcome;
 use protocol::primary_to_client::Reply;
 use protocol::primary_to_observers::{Clock, PrimaryToObservers, Severity};
+use protocol::primary_to_secondary::{Step, Wanted};
 use protocol::secondary_to_primary::{CellAck, StepAck};
-use protocol::{Digest, DigestBuilder, PeerName, PerformerState, SessionTime, StopReason};
+use protocol::{CellId, Digest, DigestBuilder, PeerName, PerformerState, SessionTime, StopReason};
 
 use super::stepping::{Purpose, Round};
 use super::{
@@ -26,7 +27,8 @@ impl Primary {
             self.refused.stale += 1;
             return;
         };
-        if ack.sequence < round.step.sequence {
+        let is_asked = round.acks.contains_key(sender) && !self.recovery.owes(sender);
+        if ack.sequence < round.step.sequence || !is_asked {
             self.refused.stale += 1;
             return;
         }
@@ -37,7 +39,7 @@ impl Primary {
         }
         let agrees = ack.sequence == round.step.sequence && ack.iteration == round.step.iteration;
         let states = if agrees {
-            self.states_of(sender, &ack)
+            self.states_of(self.hosted(sender), &ack)
         } else {
             Err(disagreement(&ack))
         };
@@ -49,6 +51,9 @@ impl Primary {
         match states {
             Ok(states) => self.accept(sender, ack, states, now, out),
             Err(violation) => {
+                if let Some(report) = self.divergence_in(sender, &ack) {
+                    return self.diverge(report, now, out);
+                }
                 self.refused.malformed += 1;
                 let cause = format!("{sender} broke the protocol: {violation}");
                 self.begin_stopping(StopReason::new(Outcome::PeerLost, cause), now, out);
@@ -56,15 +61,19 @@ impl Primary {
         }
     }
 
-    /// Returns the states in an ack once they are exactly those of the sender's cells.
-    fn states_of(&self, sender: &PeerName, ack: &StepAck) -> Result<Vec<PerformerState>, String> {
+    /// Returns the states in an ack once they are exactly those of the cells that it must be about.
+    pub(super) fn states_of(
+        &self,
+        cells: &[CellId],
+        ack: &StepAck,
+    ) -> Result<Vec<PerformerState>, String> {
         let states: Vec<PerformerState> = ack
             .states
             .states()
             .map_err(|error| error.to_string())?
             .collect();
         let acked = ack.cells.iter().map(|cell| cell.cell);
-        if !self.hosted(sender).iter().copied().eq(acked) {
+        if !cells.iter().copied().eq(acked) {
             return Err("its ack is not about the cells that it hosts".to_owned());
         }
         let mut rest = states.as_slice();
@@ -106,9 +115,29 @@ impl Primary {
     fn accept(
         &mut self,
         sender: &PeerName,
-        mut ack: StepAck,
+        ack: StepAck,
         states: Vec<PerformerState>,
         now: SessionTime,
+        out: &mut Vec<PrimaryOutput>,
+    ) {
+        let Phase::Stepping(round) = &mut self.phase else {
+            unreachable!("acks are accepted only while a step waits for them");
+        };
+        let answered_after = now.since(round.published_at);
+        let timing = timing_of(sender, &ack, answered_after);
+        round.acks.insert(sender.clone(), Some(timing));
+        let is_complete = round.missing().next().is_none();
+        self.take_over(ack, states, out);
+        if is_complete && !self.is_held() {
+            self.complete_round(now, out);
+        }
+    }
+
+    /// Takes over what an answer holds, whoever gave it.
+    pub(super) fn take_over(
+        &mut self,
+        mut ack: StepAck,
+        states: Vec<PerformerState>,
         out: &mut Vec<PrimaryOutput>,
     ) {
         for state in states {
@@ -119,18 +148,14 @@ impl Primary {
             }
         }
         let Phase::Stepping(round) = &mut self.phase else {
-            unreachable!("acks are accepted only while a step waits for them");
+            unreachable!("answers are taken over only while a step waits for them");
         };
-        let answered_after = now.since(round.published_at);
-        let timing = timing_of(sender, &ack, answered_after);
-        round.acks.insert(sender.clone(), Some(timing));
         round.cells.extend(ack.cells.iter().map(|cell| CellTiming {
             cell: cell.cell,
             physics_ns: cell.physics_ns,
             systems_ns: cell.systems_ns,
             sensors_ns: cell.sensors_ns,
         }));
-        let is_complete = round.missing().next().is_none();
         if round.purpose == Purpose::Advance {
             for cell in &ack.cells {
                 let cost = Duration::from_nanos(cell.physics_ns);
@@ -143,16 +168,14 @@ impl Primary {
             round.failures.insert(failure.number, failure.reason);
         }
         self.known.take(ack);
-        if is_complete {
-            self.complete_round(now, out);
-        }
     }
 
-    fn complete_round(&mut self, now: SessionTime, out: &mut Vec<PrimaryOutput>) {
+    pub(super) fn complete_round(&mut self, now: SessionTime, out: &mut Vec<PrimaryOutput>) {
         let Phase::Stepping(mut round) = std::mem::replace(&mut self.phase, Phase::Idle) else {
             unreachable!("only a step under way can be completed");
         };
         let purpose = round.purpose;
+        self.take_restored();
         self.iteration = round.step.iteration;
         self.sim_time = round.step.sim_time;
         self.elapsed = round.step.elapsed;
@@ -166,18 +189,21 @@ impl Primary {
             self.digest = self.digest_of_all();
         }
         out.push(PrimaryOutput::StepDone(StepReport {
+            sequence: round.step.sequence,
             iteration: self.iteration,
             paused,
             digest: self.digest,
+            schedule_left: self.wishes.schedule_left(),
             duration: now.since(round.published_at),
             rearranged: !round.step.affinities.is_empty() || !round.step.hand_offs.is_empty(),
-            peers: std::mem::take(&mut round.acks)
-                .into_values()
-                .flatten()
-                .collect(),
+            peers: round.take_timings(),
             cells: std::mem::take(&mut round.cells),
         }));
-        self.complete_wishes(*round, out);
+        self.complete_wishes(&mut round, out);
+        self.keep(round.step);
+        if purpose == Purpose::Advance && !self.check_redone(now, out) {
+            return;
+        }
         match purpose {
             // Levels, ghosts and groups follow from what the cells of the start hold.
             Purpose::Build if self.goal == Goal::Paused => {
@@ -202,15 +228,30 @@ impl Primary {
         }
         self.complete_moves(out);
         self.answer_waiters(out);
+        self.remember_for_checkpoint(out);
         self.begin_calls_of_systems(now, out);
         self.continue_stepping(now, out);
     }
 
     /// Takes over what systems wish for and say, and answers whose wishes the step has brought.
-    fn complete_wishes(&mut self, round: Round, out: &mut Vec<PrimaryOutput>) {
-        let requests = self.resolve_calls(round.requests, out);
-        self.wishes.take_from_systems(requests, round.messages);
-        self.answer_granted(round.granted, &round.step.actions, &round.failures, out);
+    fn complete_wishes(&mut self, round: &mut Round, out: &mut Vec<PrimaryOutput>) {
+        let requests = self.resolve_calls(std::mem::take(&mut round.requests), out);
+        let messages = std::mem::take(&mut round.messages);
+        self.wishes.take_from_systems(requests, messages);
+        let granted = std::mem::take(&mut round.granted);
+        self.answer_granted(granted, &round.step.actions, &round.failures, out);
+    }
+
+    /// Keeps a step that is done, for those who have to do it again.
+    fn keep(&mut self, mut step: Step) {
+        if !self.keeps_past() {
+            return;
+        }
+        step.wanted = Wanted::default();
+        let hosted = self.distribution.affinity().keys();
+        let digests = hosted.filter_map(|cell| Some((*cell, self.known.cell_digest(*cell)?)));
+        let digests = digests.collect();
+        self.past.push(step, digests);
     }
 
     fn digest_of_all(&self) -> Digest {

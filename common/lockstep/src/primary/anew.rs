@@ -40,7 +40,7 @@ impl Primary {
             self.sim_time = SimTime(0);
         }
         self.is_fresh = true;
-        let affinities = first_placement(&self.plan, &self.secondaries);
+        let affinities = first_placement(&self.plan, &self.hosts_for_lost_cells());
         for change in &affinities {
             self.distribution
                 .place(change.cell, change.secondary.as_ref());

@@ -208,25 +208,25 @@ impl Primary {
     /// Returns the host of a cell that opens: one that stands by, else that of those who are ghosts
     /// in it and so likely to enter it, which changes no load when they do.
     fn host_for(&mut self, cell: CellId) -> PeerName {
+        let hosts = self.hosts_for_lost_cells();
         let stands_by = |name: &PeerName| self.distribution.hosted(name).is_empty();
         let mut owners: BTreeMap<&PeerName, usize> = BTreeMap::new();
         for ghost in self.membership.ghosts(cell) {
-            if let Some(host) = self.distribution.host(self.distribution.cell(ghost)) {
+            if let Some(host) = self.distribution.host(self.distribution.cell(ghost))
+                && hosts.contains(host)
+            {
                 *owners.entry(host).or_default() += 1;
             }
         }
         let most = owners.into_iter().rev().max_by_key(|(_, count)| *count);
         let is_empty = self.membership.owned(cell).is_empty();
         match most {
-            Some((owner, _)) if is_empty && !self.secondaries.iter().any(stands_by) => {
-                owner.clone()
-            }
+            Some((owner, _)) if is_empty && !hosts.iter().any(stands_by) => owner.clone(),
             _ => {
                 let expected = self.membership.owned(cell).len();
                 let expected = (expected + self.membership.ghosts(cell).count()) as u32;
                 let affinity = self.distribution.affinity();
-                self.balance
-                    .host_for(cell, expected, affinity, &self.secondaries)
+                self.balance.host_for(cell, expected, affinity, &hosts)
             }
         }
     }

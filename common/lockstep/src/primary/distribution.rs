@@ -7,8 +7,9 @@
 use std::collections::BTreeMap;
 
 use protocol::{CellId, PeerName, PerformerId};
+use serde::{Deserialize, Serialize};
 
-use crate::membership::Passage;
+use crate::membership::{Membership, Passage};
 use crate::plan::Plan;
 
 /// Who hosts which cell, and which cell owns which performer.
@@ -28,6 +29,14 @@ pub(super) struct Distribution {
     hand_offs_in: BTreeMap<PeerName, u64>,
 }
 
+/// What is remembered of it: how often performers have changed cell.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct DistributionMemory {
+    of_performers: Vec<u64>,
+    to_cells: Vec<u64>,
+    in_secondaries: BTreeMap<PeerName, u64>,
+}
+
 impl Distribution {
     /// Starts with every performer in its first home and no cell hosted.
     pub(super) fn new(plan: &Plan) -> Self {
@@ -43,6 +52,45 @@ impl Distribution {
             hand_offs: vec![0; plan.performers.len()],
             hand_offs_to: vec![0; plan.cells.len()],
             hand_offs_in: BTreeMap::new(),
+        }
+    }
+
+    /// Starts with every performer where it was, and no cell hosted.
+    ///
+    /// # Errors
+    /// When the memory does not fit the plan, with what does not.
+    pub(super) fn recall(
+        plan: &Plan,
+        membership: &Membership,
+        memory: DistributionMemory,
+    ) -> Result<Self, &'static str> {
+        if memory.of_performers.len() != plan.performers.len()
+            || memory.to_cells.len() != plan.cells.len()
+        {
+            return Err("it counts hand-offs of more or fewer performers than there are");
+        }
+        let performers = || (0..plan.performers.len() as u32).map(PerformerId);
+        let mut owned = vec![Vec::new(); plan.cells.len()];
+        for id in performers().filter(|id| !plan.performer(*id).is_removed) {
+            owned[membership.cell(id).0 as usize].push(id);
+        }
+        Ok(Self {
+            cell_of: performers().map(|id| membership.cell(id)).collect(),
+            owned,
+            affinity: BTreeMap::new(),
+            hosted: BTreeMap::new(),
+            hand_offs: memory.of_performers,
+            hand_offs_to: memory.to_cells,
+            hand_offs_in: memory.in_secondaries,
+        })
+    }
+
+    /// Returns what must be kept to count on.
+    pub(super) fn remember(&self) -> DistributionMemory {
+        DistributionMemory {
+            of_performers: self.hand_offs.clone(),
+            to_cells: self.hand_offs_to.clone(),
+            in_secondaries: self.hand_offs_in.clone(),
         }
     }
 

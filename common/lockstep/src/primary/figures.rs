@@ -101,11 +101,24 @@ impl Primary {
         match &self.phase {
             Phase::Gathering { .. } => RunState::Waiting,
             Phase::Stopping(_) | Phase::Finished => RunState::Stopping,
+            Phase::Idle | Phase::Stepping(_) if self.recovery.is_under_way() => {
+                RunState::Recovering
+            }
             Phase::Idle | Phase::Stepping(_) => match self.goal {
                 Goal::Paused => RunState::Paused,
                 Goal::Pausing | Goal::Running | Goal::Until(_) => RunState::Running,
             },
         }
+    }
+
+    /// Tells whether time is to stand still, whatever is done meanwhile.
+    pub fn is_to_stand_still(&self) -> bool {
+        self.goal == Goal::Paused
+    }
+
+    /// Tells whether a secondary does again what was done.
+    pub fn is_catching_up(&self, name: &PeerName) -> bool {
+        self.jobs.has(name)
     }
 
     /// Returns the secondaries that the step under way still waits for.

@@ -43,8 +43,8 @@ impl Primary {
         let welcome = Welcome {
             worlds: self.worlds.clone(),
             world_digest: self.world_digest,
-            step_size_ns: self.settings.step_size.as_nanos() as u64,
-            seed: self.settings.seed,
+            step_size_ns: self.step_size_at_start.as_nanos() as u64,
+            seed: self.seed_at_start,
             heartbeat_interval: self.settings.heartbeat_interval,
             heartbeat_timeout: self.settings.heartbeat_timeout.unwrap_or(Duration::MAX),
             threads: self.settings.threads,
@@ -85,7 +85,8 @@ impl Primary {
                 info.name, member.info.pid, member.info.host
             ));
         }
-        if self.roster.len() >= self.settings.secondaries as usize {
+        let room = self.settings.secondaries as usize + self.settings.stand_bys as usize;
+        if self.roster.len() >= room {
             return Some(format!(
                 "the run has all of its {} secondaries",
                 self.settings.secondaries
@@ -93,6 +94,7 @@ impl Primary {
         }
         match self.phase {
             Phase::Gathering { .. } => None,
+            Phase::Idle | Phase::Stepping(_) if self.keeps_past() => None,
             Phase::Idle | Phase::Stepping(_) => Some("the run has begun".to_owned()),
             Phase::Stopping(_) | Phase::Finished => Some("the run is ending".to_owned()),
         }
@@ -151,8 +153,31 @@ impl Primary {
         }
         member.progress = Progress::Synced;
         let complete = self.roster.is_complete(self.settings.secondaries as usize);
-        if complete && matches!(self.phase, Phase::Gathering { .. }) {
-            self.begin_stepping(now, out);
+        match self.phase {
+            Phase::Gathering { .. } if complete => self.begin_stepping(now, out),
+            Phase::Idle | Phase::Stepping(_) => self.introduce(sender, now, out),
+            Phase::Gathering { .. } | Phase::Stopping(_) | Phase::Finished => {}
+        }
+    }
+
+    /// Returns when those who join during the run are to be synced again.
+    pub(super) fn sync_deadline(&self) -> Option<SessionTime> {
+        let is_running = matches!(self.phase, Phase::Idle | Phase::Stepping(_));
+        (is_running && self.has_peer_to_sync()).then_some(self.transit.next_sync)
+    }
+
+    /// Nobody takes part any more, or somebody waits to: both end.
+    pub(super) fn continue_waiting(&mut self, now: SessionTime, out: &mut Vec<PrimaryOutput>) {
+        if self.sync_deadline().is_some_and(|at| at <= now) {
+            self.sync(now, out);
+        }
+        let patience = self.settings.peer_timeout;
+        if let Some(since) = self.recovery.alone_since
+            && now >= since + patience
+        {
+            let seconds = patience.as_secs_f64();
+            let cause = format!("all secondaries are lost, and none joined within {seconds} s");
+            self.begin_stopping(StopReason::new(Outcome::PeerLost, cause), now, out);
         }
     }
 
@@ -166,10 +191,12 @@ impl Primary {
         if !self.has_peer_to_sync() {
             return;
         }
-        if let Phase::Gathering { next_sync, .. } = &mut self.phase {
-            *next_sync = now + SYNC_INTERVAL;
-            out.push(PrimaryOutput::Publish(PrimaryToSecondary::Sync));
+        match &mut self.phase {
+            Phase::Gathering { next_sync, .. } => *next_sync = now + SYNC_INTERVAL,
+            Phase::Idle | Phase::Stepping(_) => self.transit.next_sync = now + SYNC_INTERVAL,
+            Phase::Stopping(_) | Phase::Finished => return,
         }
+        out.push(PrimaryOutput::Publish(PrimaryToSecondary::Sync));
     }
 
     pub(super) fn continue_gathering(&mut self, now: SessionTime, out: &mut Vec<PrimaryOutput>) {

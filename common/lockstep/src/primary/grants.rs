@@ -73,6 +73,7 @@ impl Primary {
             | Command::MoveCell { .. }
             | Command::Drain { .. }
             | Command::Checkpoint
+            | Command::ProcessEnded { .. }
             | Command::Reset { .. }
             | Command::SetRealTimeFactor { .. }
             | Command::Publish { .. }

@@ -4,14 +4,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use protocol::peer::Build;
-use protocol::report::TopicReport;
+use protocol::report::divergence::DivergenceReport;
+use protocol::report::{RefusedCounts, TopicReport};
 use protocol::topic_message::SubscriptionChange;
 use protocol::{
-    CellId, ClientToPrimary, Command, Digest, Envelope, Iteration, PeerName, PrimaryToClient,
-    PrimaryToObservers, PrimaryToSecondary, RequestId, RoutingId, ScheduledCommand,
-    SecondaryToPrimary, SessionId, StopReason,
+    Access, CellId, ClientToPrimary, Command, Digest, Envelope, Iteration, PeerName,
+    PrimaryToClient, PrimaryToObservers, PrimaryToSecondary, RequestId, RoutingId,
+    ScheduledCommand, SecondaryToPrimary, Sequence, SessionId, StopReason,
 };
 
+use super::patience::{PatienceSettings, ProcessReport};
+use crate::access::Attempt;
 use crate::checkpoint::Checkpoint;
 use crate::membership::Rules;
 
@@ -56,6 +59,8 @@ pub struct Settings {
     pub peer_timeout: Duration,
     /// How long a step may go unacknowledged.
     pub step_timeout: Duration,
+    /// What is said and done on the way to that.
+    pub patience: PatienceSettings,
     /// What decides which cell every performer is in.
     pub rules: Rules,
     /// Whether cells move between secondaries for the sake of balance.
@@ -76,6 +81,8 @@ pub struct Settings {
     pub checkpoint_every: u64,
     /// How many secondaries may join beyond those that the run needs.
     pub stand_bys: u32,
+    /// Whether checkpoints are kept on disk, so that the run can be resumed.
+    pub is_journaled: bool,
     /// The primary's own program; a secondary's must be equal.
     pub build: Build,
 }
@@ -101,6 +108,22 @@ pub enum PrimaryInput {
         /// The request.
         message: ClientToPrimary,
     },
+    /// Somebody tried what its role does not allow; [`crate::access::admit`] says so.
+    Forbidden {
+        /// Where it came from.
+        from: RoutingId,
+        /// What its sender may do.
+        access: Access,
+        /// What it was.
+        attempt: Attempt,
+    },
+    /// The link has turned something away.
+    Refused {
+        /// How much, by reason.
+        counts: RefusedCounts,
+        /// Who, and why, for people.
+        details: String,
+    },
     /// Observers begin or cease to listen to a topic.
     Observed(SubscriptionChange),
     /// Bytes that are no message.
@@ -116,10 +139,23 @@ pub enum PrimaryInput {
     Subscribed(RoutingId),
     /// A process no longer hears the `step` socket: it is gone.
     Unsubscribed(RoutingId),
+    /// The driver has looked at the process of a secondary.
+    Diagnosed {
+        /// The secondary.
+        peer: PeerName,
+        /// What was found.
+        process: ProcessReport,
+    },
     /// A signal asks to end, named.
     Interrupted(String),
     /// The process cannot go on, and why.
     Failed(String),
+    /// What is done can no longer be written down, and why.
+    StorageFailed(String),
+    /// What is done can be written down again.
+    StorageWorks,
+    /// The checkpoint of this step is safe.
+    CheckpointStored(Sequence),
     /// The time given by [`Primary::deadline`](super::Primary::deadline) has come.
     DeadlinePassed {
         /// Whether nothing waits to be read: only then silence is silence.
@@ -161,8 +197,21 @@ pub enum PrimaryOutput {
     Observe(PrimaryToObservers),
     /// A step is done.
     StepDone(StepReport),
+    /// Find out what the process of a secondary does, if that can be known.
+    Diagnose {
+        /// The secondary.
+        peer: PeerName,
+        /// Its process.
+        pid: u32,
+        /// Its machine.
+        host: String,
+    },
+    /// Two results of a step differ: write down where.
+    Diverged(Box<DivergenceReport>),
     /// All that a run needs to go on from here is known.
     Checkpointed(Arc<Checkpoint>),
+    /// All that was complete before is done again: what follows is new.
+    Redone,
     /// The run is over.
     Finished(StopReason),
 }
@@ -170,12 +219,16 @@ pub enum PrimaryOutput {
 /// What a step took.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepReport {
+    /// The step.
+    pub sequence: Sequence,
     /// The iteration that is complete now.
     pub iteration: Iteration,
     /// Whether time stood still in it.
     pub paused: bool,
     /// Digest of all performers after it.
     pub digest: Digest,
+    /// How many commands of the schedule are not done yet.
+    pub schedule_left: u64,
     /// From publishing to the last ack.
     pub duration: Duration,
     /// Whether a cell changed host or a performer its cell.

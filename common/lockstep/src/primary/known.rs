@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use protocol::primary_to_secondary::{CellSnapshot, HandOff, Wanted};
 use protocol::secondary_to_primary::StepAck;
-use protocol::{CellId, Digest, LinkPoses, PerformerId, PerformerState};
+use protocol::{CellId, Digest, LinkPoses, PerformerId, PerformerState, StateBlob};
+use serde::{Deserialize, Serialize};
+use serde_bytes::ByteBuf;
 
 use super::distribution::Distribution;
 use super::stepping::Purpose;
@@ -23,6 +25,16 @@ pub(super) struct Known {
     reported: Vec<bool>,
 }
 
+/// What is remembered of it.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct KnownMemory {
+    states: StateBlob,
+    transfers: Vec<(PerformerId, ByteBuf)>,
+    poses: Vec<LinkPoses>,
+    cell_digests: Vec<Option<Digest>>,
+    reported: Vec<PerformerId>,
+}
+
 impl Known {
     pub(super) fn new(plan: &Plan) -> Self {
         let states = plan.performers.iter().enumerate();
@@ -36,6 +48,61 @@ impl Known {
             cell_digests: vec![None; plan.cells.len()],
             reported: vec![false; plan.performers.len()],
         }
+    }
+
+    /// Returns the whole states and poses that hold until time advances, the digests of cells, and
+    /// which performers were reported as not finite.
+    pub(super) fn remember(&self) -> KnownMemory {
+        let transfers = self.transfers.iter();
+        let reported = self.reported.iter().enumerate();
+        KnownMemory {
+            states: StateBlob::pack(&self.states),
+            transfers: transfers
+                .map(|(performer, state)| (*performer, ByteBuf::from(state.clone())))
+                .collect(),
+            poses: self.poses.values().cloned().collect(),
+            cell_digests: self.cell_digests.clone(),
+            reported: reported
+                .filter(|(_, is_reported)| **is_reported)
+                .map(|(performer, _)| PerformerId(performer as u32))
+                .collect(),
+        }
+    }
+
+    /// Knows again what was remembered.
+    ///
+    /// # Errors
+    /// When it does not fit the plan, with what does not.
+    pub(super) fn recall(plan: &Plan, memory: KnownMemory) -> Result<Self, &'static str> {
+        let Ok(states) = memory.states.states() else {
+            return Err("a state is cut");
+        };
+        let states: Vec<PerformerState> = states.collect();
+        let numbers = 0..plan.performers.len() as u32;
+        if !states.iter().map(|one| one.performer.0).eq(numbers) {
+            return Err("it has states of more or fewer performers than there are");
+        }
+        if memory.cell_digests.len() != plan.cells.len() {
+            return Err("it has digests of more or fewer cells than there are");
+        }
+        let mut reported = vec![false; states.len()];
+        for performer in memory.reported {
+            if let Some(is_reported) = reported.get_mut(performer.0 as usize) {
+                *is_reported = true;
+            }
+        }
+        let transfers = memory.transfers.into_iter();
+        let poses = memory.poses.into_iter();
+        Ok(Self {
+            states,
+            transfers: transfers
+                .map(|(performer, state)| (performer, state.into_vec()))
+                .collect(),
+            poses: poses.map(|one| (one.performer, one)).collect(),
+            snapshots: BTreeMap::new(),
+            cell_digests: memory.cell_digests,
+            reported,
+        })
     }
 
     /// Notes a performer that comes with the next step: its links are about its origin.

@@ -55,27 +55,6 @@ impl Primary {
         self.step_if_idle(now, out);
     }
 
-    pub(super) fn on_drain(
-        &mut self,
-        from: RoutingId,
-        request: RequestId,
-        peer: PeerName,
-        _now: SessionTime,
-        out: &mut Vec<PrimaryOutput>,
-    ) {
-        Self::fail(from, request, &format!("{peer} cannot be drained"), out);
-    }
-
-    pub(super) fn on_checkpoint(
-        &mut self,
-        from: RoutingId,
-        request: RequestId,
-        _now: SessionTime,
-        out: &mut Vec<PrimaryOutput>,
-    ) {
-        Self::fail(from, request, "no checkpoint can be made", out);
-    }
-
     fn cell_to_move(&self, level: &str, peer: &PeerName) -> Result<CellId, String> {
         if matches!(self.phase, Phase::Gathering { .. }) {
             return Err("the secondaries are not ready yet".to_owned());
@@ -84,9 +63,12 @@ impl Primary {
         let Some(index) = cells.position(|cell| cell.name == level) else {
             return Err(format!("no level is named {level:?}"));
         };
-        if self.roster.get(peer).is_none() {
+        if !self.takes_part(peer) {
             let names = self.secondary_names();
             return Err(format!("no secondary is named {peer}: there are {names}"));
+        }
+        if self.is_draining(peer) {
+            return Err(format!("{peer} gives away its cells, to leave"));
         }
         let cell = CellId(index as u32);
         if self.distribution.host(cell).is_none() {
@@ -94,7 +76,7 @@ impl Primary {
                 "level {level} has no cell now: no performer is in it or near it"
             ));
         }
-        if self.moves.iter().any(|other| other.cell == cell) {
+        if self.is_moving(cell) {
             return Err(format!("the cell of level {level} is being moved already"));
         }
         Ok(cell)
@@ -102,28 +84,36 @@ impl Primary {
 
     /// Notes moves for the sake of balance, of cells that do not move already.
     pub(super) fn balance_cells(&mut self) {
-        if !self.settings.balance || self.roster.len() < 2 {
+        let hosts = self.hosts();
+        if !self.settings.balance || hosts.len() < 2 {
             return;
         }
         let affinity = self.distribution.affinity();
-        for wanted in self
-            .balance
-            .moves(self.iteration, affinity, &self.secondaries)
-        {
-            if self.moves.iter().all(|other| other.cell != wanted.cell) {
-                self.moves.push(Move {
-                    cell: wanted.cell,
-                    to: wanted.to,
-                    progress: Progress::Wanted,
-                    client: None,
-                });
+        for wanted in self.balance.moves(self.iteration, affinity, &hosts) {
+            if !self.is_moving(wanted.cell) {
+                self.want_move(wanted.cell, wanted.to);
             }
         }
     }
 
     /// Tells whether something waits for a step although time stands still.
     pub(super) fn has_to_rearrange(&self) -> bool {
-        !self.moves.is_empty() || self.wishes.has_said()
+        !self.moves.is_empty() || self.wishes.has_said() || self.is_checkpoint_wanted()
+    }
+
+    /// Tells whether a cell is to change host.
+    pub(super) fn is_moving(&self, cell: CellId) -> bool {
+        self.moves.iter().any(|one| one.cell == cell)
+    }
+
+    /// Notes a move that nobody waits for.
+    pub(super) fn want_move(&mut self, cell: CellId, to: PeerName) {
+        self.moves.push(Move {
+            cell,
+            to,
+            progress: Progress::Wanted,
+            client: None,
+        });
     }
 
     /// Returns the cells whose snapshot the next step asks for, ascending.
@@ -165,6 +155,7 @@ impl Primary {
         }
         let reason = "the cell is too large to travel in one message";
         self.drop_moves_of(&too_large, reason, out);
+        self.fail_drains_of(&too_large, out);
         ready.sort_by_key(|(cell, _, _)| *cell);
         ready
     }
@@ -202,6 +193,20 @@ impl Primary {
         out: &mut Vec<PrimaryOutput>,
     ) {
         let is_meant = |one: &mut Move| cells.contains(&one.cell);
+        let void: Vec<Move> = self.moves.extract_if(.., is_meant).collect();
+        for (from, request) in void.into_iter().filter_map(|one| one.client) {
+            Self::fail(from, request, reason, out);
+        }
+    }
+
+    /// Gives up the moves to somebody who is gone.
+    pub(super) fn drop_moves_to(
+        &mut self,
+        name: &PeerName,
+        reason: &str,
+        out: &mut Vec<PrimaryOutput>,
+    ) {
+        let is_meant = |one: &mut Move| one.to == *name;
         let void: Vec<Move> = self.moves.extract_if(.., is_meant).collect();
         for (from, request) in void.into_iter().filter_map(|one| one.client) {
             Self::fail(from, request, reason, out);

@@ -57,6 +57,9 @@ impl Primary {
         now: SessionTime,
         out: &mut Vec<PrimaryOutput>,
     ) {
+        if let Some(reason) = self.reason_to_wait(&command) {
+            return Self::fail(from, request, &reason, out);
+        }
         match command {
             Command::Play => self.on_play(from, request, now, out),
             Command::Pause => self.on_pause(from, request, now, out),
@@ -76,8 +79,12 @@ impl Primary {
             Command::MoveCell { level, peer } => {
                 self.on_move_cell(from, request, &level, peer, now, out);
             }
-            Command::Drain { peer } => self.on_drain(from, request, peer, now, out),
+            Command::Drain { peer } => self.on_drain(from, request, &peer, now, out),
             Command::Checkpoint => self.on_checkpoint(from, request, now, out),
+            Command::ProcessEnded { peer, pid, how } => {
+                self.on_process_ended(&peer, pid, &how, now);
+                self.done(from, request, out);
+            }
             Command::CallService {
                 service,
                 kind,
@@ -134,6 +141,7 @@ impl Primary {
         now: SessionTime,
         out: &mut Vec<PrimaryOutput>,
     ) {
+        self.stay_paused();
         if self.goal == Goal::Paused {
             return self.done(from, request, out);
         }

@@ -20,9 +20,9 @@ const SYSTEMS: &[u8] = b"\0systems";
 #[derive(Debug, Default)]
 pub(super) struct Calls {
     under_way: BTreeMap<u64, Call>,
-    next: u64,
+    pub(super) next: u64,
     /// What systems call for that is about when time passes, each in its order.
-    of_systems: Vec<VecDeque<Command>>,
+    pub(super) of_systems: Vec<VecDeque<Command>>,
 }
 
 /// A call whose commands are not all done yet.
@@ -31,6 +31,39 @@ struct Call {
     from: RoutingId,
     request: RequestId,
     rest: VecDeque<Command>,
+}
+
+impl Calls {
+    /// Returns what is left to do of the calls of systems, by the request of the command that is
+    /// being done.
+    pub(super) fn of_systems_under_way(&self) -> Vec<(u64, VecDeque<Command>)> {
+        let of_systems = self.under_way.iter();
+        of_systems
+            .filter(|(_, call)| call.from.0 == SYSTEMS)
+            .map(|(number, call)| (*number, call.rest.clone()))
+            .collect()
+    }
+
+    /// Takes up a call of a system again.
+    pub(super) fn take_up(&mut self, number: u64, rest: VecDeque<Command>) {
+        let call = Call {
+            from: RoutingId(SYSTEMS.to_vec()),
+            request: RequestId(0),
+            rest,
+        };
+        self.under_way.insert(number, call);
+    }
+
+    /// Returns whether this is where a command of a call of a system is answered to.
+    pub(super) fn awaits(&self, to: &RoutingId, request: RequestId) -> bool {
+        let call = self.under_way.get(&request.0);
+        to.0 == ADDRESS && call.is_some_and(|call| call.from.0 == SYSTEMS)
+    }
+
+    /// Returns where commands of calls are answered to.
+    pub(super) fn address() -> RoutingId {
+        RoutingId(ADDRESS.to_vec())
+    }
 }
 
 impl Primary {
@@ -110,7 +143,12 @@ impl Primary {
         now: SessionTime,
         out: &mut Vec<PrimaryOutput>,
     ) {
-        for rest in std::mem::take(&mut self.calls.of_systems) {
+        let waiting = std::mem::take(&mut self.calls.of_systems);
+        if self.redo.is_some() {
+            // What came of them is known.
+            return;
+        }
+        for rest in waiting {
             let call = Call {
                 from: RoutingId(SYSTEMS.to_vec()),
                 request: RequestId(0),

@@ -10,14 +10,17 @@ use protocol::secondary_to_primary::SystemRequest;
 use protocol::{PeerName, SessionTime, StopReason, TopicMessage};
 
 use super::batch::Granted;
+use super::patience::Patience;
 use super::{CellTiming, Goal, PeerTiming, Phase, Primary, PrimaryOutput};
 use crate::placement::first_placement;
+use crate::roster::Progress;
 
 /// After how long an unacknowledged step is sent again, to the silent secondary alone; doubled
 /// each time.
 const FIRST_RESEND: Duration = Duration::from_millis(200);
-/// After how long a step that waits is first reported; doubled each time.
-const FIRST_WARNING: Duration = Duration::from_secs(1);
+
+/// For how long what is to be done about the silent is put off while others restore what is lost.
+const POSTPONED_BY: Duration = Duration::from_secs(1);
 
 /// What a step is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,19 +56,54 @@ pub(super) struct Round {
     /// What systems wish for and say so far.
     pub(super) requests: Vec<SystemRequest>,
     pub(super) messages: Vec<TopicMessage>,
+    /// How many messages besides their own some have published, in the place of others.
+    published_for_others: BTreeMap<PeerName, u32>,
     resend_after: Duration,
-    warn_after: Duration,
-    give_up_after: Duration,
+    pub(super) patience: Patience,
 }
 
 impl Round {
     /// Returns when something is to be done about the silent ones.
     pub(super) fn deadline(&self) -> SessionTime {
-        self.published_at
-            + self
-                .resend_after
-                .min(self.warn_after)
-                .min(self.give_up_after)
+        self.published_at + self.resend_after.min(self.patience.next())
+    }
+
+    /// Puts off what is to be done about the silent ones.
+    fn postpone(&mut self, waited: Duration) {
+        let later = waited + POSTPONED_BY;
+        self.resend_after = self.resend_after.max(later);
+        self.patience.postpone(later);
+    }
+
+    /// Takes off the list who is lost and has been answered for.
+    pub(super) fn forgive(&mut self, name: &PeerName) {
+        self.acks.remove(name);
+    }
+
+    /// Notes how many messages somebody published in the place of another.
+    pub(super) fn note_published(&mut self, by: &PeerName, published: u32) {
+        *self.published_for_others.entry(by.clone()).or_default() += published;
+    }
+
+    /// Returns what each has taken, with all that it published.
+    pub(super) fn take_timings(&mut self) -> Vec<PeerTiming> {
+        let timings = std::mem::take(&mut self.acks).into_values().flatten();
+        let mut timings: Vec<PeerTiming> = timings.collect();
+        for (name, published) in std::mem::take(&mut self.published_for_others) {
+            match timings.iter_mut().find(|timing| timing.name == name) {
+                Some(timing) => timing.published += published,
+                None => timings.push(PeerTiming {
+                    name,
+                    physics: Duration::ZERO,
+                    systems: Duration::ZERO,
+                    sensors: Duration::ZERO,
+                    busy: Duration::ZERO,
+                    published,
+                    answered_after: Duration::ZERO,
+                }),
+            }
+        }
+        timings
     }
 
     /// Returns the secondaries whose ack is not there yet.
@@ -82,15 +120,19 @@ impl Primary {
     /// time stands still.
     pub(super) fn begin_stepping(&mut self, now: SessionTime, out: &mut Vec<PrimaryOutput>) {
         let members = self.roster.members();
-        self.secondaries = members.map(|(name, _)| name.clone()).collect();
+        let ready = members.filter(|(_, member)| member.progress == Progress::Synced);
+        self.secondaries = ready.map(|(name, _)| name.clone()).collect();
+        let text = format!("all secondaries are ready: {}", self.secondary_names());
+        self.event(Severity::Info, "run", text, out);
+        self.pace.restart(now);
+        if let Some(checkpoint) = self.resumed.take() {
+            return self.begin_from(*checkpoint, now, out);
+        }
         let affinities = first_placement(&self.plan, &self.secondaries);
         for change in &affinities {
             self.distribution
                 .place(change.cell, change.secondary.as_ref());
         }
-        let text = format!("all secondaries are ready: {}", self.secondary_names());
-        self.event(Severity::Info, "run", text, out);
-        self.pace.restart(now);
         let step = Step {
             affinities,
             ..Step::default()
@@ -106,7 +148,10 @@ impl Primary {
 
     /// Returns when the next step is due, if one is.
     pub(super) fn next_step_due(&self) -> Option<SessionTime> {
-        if self.wishes.are_due() {
+        if self.is_held() {
+            return None;
+        }
+        if self.wishes.are_due() || self.has_to_redo() {
             return Some(SessionTime(0));
         }
         match self.goal {
@@ -118,13 +163,16 @@ impl Primary {
 
     pub(super) fn continue_stepping(&mut self, now: SessionTime, out: &mut Vec<PrimaryOutput>) {
         // Wishes that are all refused leave nothing to step for.
-        while matches!(self.phase, Phase::Idle) {
+        while matches!(self.phase, Phase::Idle) && !self.is_held() {
+            self.take_restored();
+            self.continue_draining(out);
             let limit = self.settings.iterations;
             if limit.is_some_and(|limit| self.iteration.0 >= limit) {
                 let cause = format!("all {} iterations are done", self.iteration);
                 return self.begin_stopping(StopReason::new(Outcome::Completed, cause), now, out);
             }
             self.keep_schedule(out);
+            self.end_redo_when_done(now, out);
             if self.next_step_due().is_none_or(|due| due > now) {
                 return;
             }
@@ -164,7 +212,7 @@ impl Primary {
         };
         self.sequence = self.sequence.next();
         self.known.begin_step(purpose);
-        let step = Step {
+        let mut step = Step {
             sequence: self.sequence,
             iteration,
             sim_time: self.sim_time + passes,
@@ -173,8 +221,11 @@ impl Primary {
             speaker: self.secondaries.first().cloned(),
             step_size_ns: passes.as_nanos() as u64,
             paused: !advances,
+            checkpoint: self.asks_for_checkpoint(purpose, iteration),
             ..step
         };
+        self.announce_restored(&mut step);
+        self.note_cells_of_checkpoint();
         for (name, snapshot) in &mut snapshots {
             snapshot.sequence = self.sequence;
             self.send_snapshot(name, snapshot, out);
@@ -182,21 +233,21 @@ impl Primary {
         out.push(PrimaryOutput::Publish(PrimaryToSecondary::Step(Box::new(
             step.clone(),
         ))));
-        let members = self.roster.members();
+        let secondaries = self.secondaries.iter();
         self.phase = Phase::Stepping(Box::new(Round {
             step,
             purpose,
             snapshots,
             published_at: now,
-            acks: members.map(|(name, _)| (name.clone(), None)).collect(),
+            acks: secondaries.map(|name| (name.clone(), None)).collect(),
             cells: Vec::with_capacity(self.distribution.affinity().len()),
             granted,
             failures: BTreeMap::new(),
             requests: Vec::new(),
             messages: Vec::new(),
+            published_for_others: BTreeMap::new(),
             resend_after: FIRST_RESEND,
-            warn_after: FIRST_WARNING,
-            give_up_after: self.settings.step_timeout,
+            patience: Patience::new(self.settings.patience, self.settings.step_timeout),
         }));
     }
 
@@ -220,31 +271,36 @@ impl Primary {
             return;
         };
         let waited = now.since(round.published_at);
-        let missing: Vec<PeerName> = round.missing().cloned().collect();
-        let names = missing
-            .iter()
-            .map(PeerName::as_str)
-            .collect::<Vec<_>>()
-            .join(", ");
+        let missing = round
+            .missing()
+            .filter(|name| self.secondaries.contains(name) && !self.recovery.owes(name));
+        let missing: Vec<PeerName> = missing.cloned().collect();
+        if missing.is_empty() {
+            // Those who restore what is lost have deadlines of their own.
+            round.postpone(waited);
+            return;
+        }
         let iteration = round.step.iteration;
-        if waited >= round.give_up_after {
-            let seconds = round.give_up_after.as_secs_f64();
-            let cause = format!("{names} did not acknowledge iteration {iteration} in {seconds} s");
-            return self.begin_stopping(StopReason::new(Outcome::PeerLost, cause), now, out);
-        }
-        let mut is_reported = None;
-        if waited >= round.warn_after {
-            is_reported = Some(round.warn_after.as_secs_f64());
-            round.warn_after *= 2;
-        }
-        if waited >= round.resend_after {
+        let resends = waited >= round.resend_after;
+        if resends {
             round.resend_after *= 2;
+        }
+        let given_up = self.out_of_patience(&missing, now);
+        if !given_up.is_empty() {
+            let seconds = self.settings.step_timeout.as_secs_f64();
+            for name in given_up {
+                let cause = format!(
+                    "{} did not acknowledge iteration {iteration} in {seconds} s",
+                    self.described(&name)
+                );
+                self.on_lost(&name, StopReason::new(Outcome::PeerLost, cause), now, out);
+            }
+            return;
+        }
+        if resends {
             self.send_again(&missing, out);
         }
-        if let Some(seconds) = is_reported {
-            let text = format!("iteration {iteration} has waited {seconds} s for {names}");
-            self.event(Severity::Warning, "step", text, out);
-        }
+        self.lose_patience(&missing, now, out);
     }
 
     /// Sends the step under way, with its snapshots, to those who have not answered.

@@ -48,6 +48,8 @@ impl Primary {
         let why = format!("the run ended: {reason}");
         self.fail_waiters(&why, |_| true, out);
         self.drop_moves(&why, out);
+        self.fail_checkpoints(&why, out);
+        self.fail_drains(&why, out);
         self.drop_wishes(&why, out);
         // By every way there is: a secondary may have lost its subscription.
         out.push(PrimaryOutput::Publish(PrimaryToSecondary::Stop(
@@ -84,23 +86,15 @@ impl Primary {
         now: SessionTime,
         out: &mut Vec<PrimaryOutput>,
     ) {
-        Self::announce(
-            Announce::Left {
-                name: sender.clone(),
-                reason: reason.clone(),
-            },
-            out,
-        );
         if let Phase::Stopping(stopping) = &mut self.phase {
             stopping.staying.remove(sender);
+            let left = Announce::Left {
+                name: sender.clone(),
+                reason: reason.clone(),
+            };
+            Self::announce(left, out);
             return self.finish_if_alone(out);
         }
-        self.event(
-            Severity::Warning,
-            "peer",
-            format!("{sender} left: {reason}"),
-            out,
-        );
         let outcome = match reason.outcome {
             Outcome::ConfigurationError => Outcome::ConfigurationError,
             Outcome::DigestMismatch => Outcome::DigestMismatch,
@@ -115,8 +109,12 @@ impl Primary {
             self.described(sender),
             self.iteration
         );
-        self.roster.remove(sender);
-        self.begin_stopping(StopReason::new(outcome, cause), now, out);
+        let text = format!("{sender} left: {reason}");
+        self.event(Severity::Warning, "peer", text, out);
+        if let Some(member) = self.roster.get_mut(sender) {
+            member.closed_at = Some(now);
+        }
+        self.on_lost(sender, StopReason::new(outcome, cause), now, out);
     }
 
     pub(super) fn on_interrupted(
@@ -170,9 +168,10 @@ impl Primary {
         let silent = self
             .roster
             .members()
+            .filter(|(_, member)| !member.watch.is_held())
             .filter_map(|(_, member)| Some(member.heard_at + timeout?));
         let closed = Some(self.closed_deadline()).filter(|at| *at < NEVER);
-        silent.chain(closed).min()
+        silent.chain(closed).chain(self.look_deadline()).min()
     }
 
     /// Returns when the next peer whose connection closed counts as gone, [`NEVER`] without one.
@@ -195,12 +194,11 @@ impl Primary {
         self.roster.members().find_map(|(name, member)| {
             let silence = now.since(member.heard_at);
             let how = if member.closed_at.is_some_and(|at| now >= at + LEAVE_GRACE) {
-                "is gone: its connection closed".to_owned()
+                Self::how_it_went(member)
+            } else if member.watch.is_held() {
+                return None;
             } else if silence >= self.settings.heartbeat_timeout? * patience {
-                format!(
-                    "fell silent: no heartbeat for {:.1} s",
-                    silence.as_secs_f64()
-                )
+                Self::how_it_fell_silent(member, silence)
             } else {
                 return None;
             };
@@ -213,7 +211,7 @@ impl Primary {
         })
     }
 
-    fn described(&self, name: &PeerName) -> String {
+    pub(super) fn described(&self, name: &PeerName) -> String {
         match self.roster.get(name) {
             Some(member) => {
                 format!("{name} (pid {} on {})", member.info.pid, member.info.host)

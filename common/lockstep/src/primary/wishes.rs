@@ -6,6 +6,8 @@
 //! **Invariant:** a wish that cannot be granted changes nothing, not even the number of rounds in
 //! which models change.
 
+pub(super) mod memory;
+
 use std::collections::VecDeque;
 
 use protocol::client_to_primary::ResetKind;

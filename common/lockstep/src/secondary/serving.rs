@@ -10,16 +10,19 @@ use protocol::primary_to_secondary::{CellSnapshot, CellSource, Step};
 use protocol::secondary_to_primary::StepAck;
 use protocol::{CellId, PeerName, Sequence};
 
-use super::StepWork;
+use super::{JobEnd, StepWork};
 
 #[derive(Debug)]
 pub(super) struct Serving {
+    takes_part: bool,
     /// How many cells the worlds have, and so how many snapshots there can be.
     cell_count: u32,
     last: Option<StepAck>,
     current: Option<Current>,
     /// For the step to come, by the cells that it gives to this secondary.
     snapshots: BTreeMap<CellId, CellSnapshot>,
+    /// Cells that were brought up to date here, for the step that gives them to this secondary.
+    restored: (Sequence, BTreeMap<CellId, CellSnapshot>),
 }
 
 #[derive(Debug)]
@@ -27,7 +30,11 @@ enum Current {
     /// Waits for snapshots.
     Held(Box<Step>),
     /// Is being done.
-    Computing(Sequence),
+    Computing {
+        sequence: Sequence,
+        /// When it asks for a checkpoint, whether with the scene.
+        checkpoint: Option<bool>,
+    },
 }
 
 /// What to do about a step.
@@ -59,10 +66,12 @@ pub(super) enum SnapshotVerdict {
 impl Serving {
     pub(super) fn new(cell_count: u32) -> Self {
         Self {
+            takes_part: false,
             cell_count,
             last: None,
             current: None,
             snapshots: BTreeMap::new(),
+            restored: (Sequence(0), BTreeMap::new()),
         }
     }
 
@@ -71,9 +80,19 @@ impl Serving {
         self.last.is_none() && self.current.is_none()
     }
 
+    /// Tells whether it answers steps; one that joins later is told first what was before.
+    pub(super) fn takes_part(&self) -> bool {
+        self.takes_part
+    }
+
     pub(super) fn on_step(&mut self, step: Box<Step>, own_name: &PeerName) -> StepVerdict {
         let done = self.last.as_ref().map_or(Sequence(0), |ack| ack.sequence);
         let current = self.current.as_ref().map(Current::sequence);
+        let is_first = step.sequence == Sequence(1) && self.is_new();
+        if !self.takes_part && !is_first {
+            return StepVerdict::Stale;
+        }
+        self.takes_part = true;
         if Some(step.sequence) == current {
             StepVerdict::Duplicate(None)
         } else if step.sequence == done {
@@ -86,6 +105,30 @@ impl Serving {
                 .map_or(StepVerdict::Hold, StepVerdict::Run)
         } else {
             StepVerdict::OutOfOrder(done)
+        }
+    }
+
+    /// Returns the last step that was done, or that is being done.
+    pub(super) fn position(&self) -> Sequence {
+        let done = self.last.as_ref().map_or(Sequence(0), |ack| ack.sequence);
+        self.current.as_ref().map_or(done, Current::sequence)
+    }
+
+    /// Takes cells that were brought up to date here; who took no part so far is where the job
+    /// ended.
+    pub(super) fn on_caught_up(&mut self, end: JobEnd, snapshots: Vec<CellSnapshot>) {
+        let next = end.until.next();
+        if self.restored.0 != next {
+            self.restored = (next, BTreeMap::new());
+        }
+        let cells = snapshots.into_iter().map(|one| (one.cell, one));
+        self.restored.1.extend(cells);
+        if end.becomes_host {
+            self.takes_part = end.joins;
+            self.last = Some(StepAck {
+                sequence: end.until,
+                ..StepAck::default()
+            });
         }
     }
 
@@ -119,21 +162,26 @@ impl Serving {
         SnapshotVerdict::Kept(self.begin(step, own_name))
     }
 
-    /// Takes the answer to the step that is being done.
-    pub(super) fn on_computed(&mut self, ack: &StepAck) {
-        let current = self.current.take();
-        assert!(
-            matches!(current, Some(Current::Computing(sequence)) if sequence == ack.sequence),
-            "only the step asked for is computed"
-        );
+    /// Takes the answer to the step that is being done; returns whether a checkpoint is asked for,
+    /// and if so, whether with the scene.
+    pub(super) fn on_computed(&mut self, ack: &StepAck) -> Option<bool> {
+        let Some(Current::Computing {
+            sequence,
+            checkpoint,
+        }) = self.current.take()
+        else {
+            unreachable!("only the step asked for is computed");
+        };
+        assert_eq!(sequence, ack.sequence, "the step asked for is computed");
         self.last = Some(ack.clone());
+        checkpoint
     }
 
     /// Returns the number of the step that is held, or else of the next that can come.
     fn next_step(&self) -> Sequence {
         match &self.current {
             Some(Current::Held(step)) => step.sequence,
-            Some(Current::Computing(sequence)) => sequence.next(),
+            Some(Current::Computing { sequence, .. }) => sequence.next(),
             None => {
                 let done = self.last.as_ref().map(|ack| ack.sequence);
                 done.unwrap_or(Sequence(0)).next()
@@ -150,6 +198,11 @@ impl Serving {
             .filter(|change| change.secondary.as_ref() == Some(own_name))
             .map(|change| change.cell)
             .collect();
+        if self.restored.0 == step.sequence {
+            for (cell, snapshot) in std::mem::take(&mut self.restored.1) {
+                self.snapshots.insert(cell, snapshot);
+            }
+        }
         if !needed.iter().all(|cell| self.snapshots.contains_key(cell)) {
             self.current = Some(Current::Held(step));
             return None;
@@ -159,7 +212,11 @@ impl Serving {
             .filter_map(|cell| self.snapshots.remove(cell))
             .collect();
         self.snapshots.clear();
-        self.current = Some(Current::Computing(step.sequence));
+        let is_speaker = step.speaker.as_ref() == Some(own_name);
+        self.current = Some(Current::Computing {
+            sequence: step.sequence,
+            checkpoint: step.checkpoint.then_some(is_speaker),
+        });
         Some(StepWork { step, snapshots })
     }
 }
@@ -168,7 +225,7 @@ impl Current {
     fn sequence(&self) -> Sequence {
         match self {
             Self::Held(step) => step.sequence,
-            Self::Computing(sequence) => *sequence,
+            Self::Computing { sequence, .. } => *sequence,
         }
     }
 }

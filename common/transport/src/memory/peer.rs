@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use protocol::RoutingId;
+use protocol::{Access, RoutingId};
 
 use super::mailbox::Mailbox;
 use super::{Network, arrival};
@@ -46,6 +46,7 @@ impl Link for MemoryPeerLink {
         }
         let arrival = Arrival::Message {
             from: Some(self.routing_id.clone()),
+            access: Access::Full,
             topic: topic.as_bytes().to_vec(),
             payload: payload.to_vec(),
         };

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use zmq_sys::{Watch, wait};
 
+use super::gate::Sender;
 use super::socket::failed;
 use super::wake::WakeReceiver;
 use crate::link::{LinkError, Waker};
@@ -178,6 +179,12 @@ impl Frames {
     /// Returns the frames if there are so many and no others.
     pub(super) fn exactly<const N: usize>(&self) -> Option<[&[u8]; N]> {
         (self.count == N).then(|| std::array::from_fn(|index| &*self.kept[index]))
+    }
+
+    /// Returns who sent the message, if that was found when the connection was made.
+    pub(super) fn sender(&mut self) -> Option<Sender> {
+        let last = self.count.clamp(1, FRAMES_MAX) - 1;
+        Sender::of_user_id(self.kept[last].gets("User-Id")?)
     }
 }
 

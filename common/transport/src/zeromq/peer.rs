@@ -7,13 +7,13 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use protocol::RoutingId;
+use protocol::{Access, RoutingId};
 
 use super::SocketOptions;
 use super::inbox::{Event, Frames, Inbox, Patience};
 use super::socket::{self, Queue, open};
 use crate::endpoint::{Address, Endpoints};
-use crate::link::{Arrival, Destination, Link, LinkError, Waker};
+use crate::link::{Arrival, Denial, Destination, Link, LinkError, Waker};
 use crate::subscription::{Subscription, step_topics};
 
 /// Where the monitor of the `control` socket is, within the link's own context.
@@ -34,6 +34,10 @@ pub struct PeerLink {
     monitor: usize,
     /// Whether the other side has been told connected last.
     connected: bool,
+    /// Whether it proves a key.
+    encrypts: bool,
+    /// Whether it was told that handshakes are broken off, of which there may be many.
+    was_broken_off: bool,
     dropped: u64,
 }
 
@@ -98,13 +102,22 @@ impl PeerLink {
     ) -> io::Result<Self> {
         let (endpoints, address) = endpoints.resolved()?;
         let context = zmq::Context::new();
-        let control = open(&context, zmq::DEALER, Queue::Unbounded, address, options)?;
+        let control = open(
+            &context,
+            zmq::DEALER,
+            ("control", Queue::Unbounded),
+            address,
+            options,
+        )?;
         if let Some(routing_id) = routing_id {
             control.set_identity(&routing_id.0)?;
         }
         let events = [
             zmq::SocketEvent::HANDSHAKE_SUCCEEDED,
             zmq::SocketEvent::DISCONNECTED,
+            zmq::SocketEvent::HANDSHAKE_FAILED_AUTH,
+            zmq::SocketEvent::HANDSHAKE_FAILED_PROTOCOL,
+            zmq::SocketEvent::HANDSHAKE_FAILED_NO_DETAIL,
         ];
         let events = events.iter().map(|event| i32::from(event.to_raw())).sum();
         control.monitor(MONITOR, events)?;
@@ -116,7 +129,13 @@ impl PeerLink {
         if let Some(Listening { to, topics }) = listening {
             let (endpoint, queue) = match to {
                 Publications::Step => {
-                    let pushing = open(&context, zmq::PUSH, Queue::Unbounded, address, options)?;
+                    let pushing = open(
+                        &context,
+                        zmq::PUSH,
+                        ("data", Queue::Unbounded),
+                        address,
+                        options,
+                    )?;
                     pushing.set_linger(DATA_LINGER_MS)?;
                     pushing.connect(&endpoints.data())?;
                     data = Some(pushing);
@@ -124,7 +143,7 @@ impl PeerLink {
                 }
                 Publications::Status => (endpoints.status(), Queue::Bounded),
             };
-            let published = open(&context, zmq::SUB, queue, address, options)?;
+            let published = open(&context, zmq::SUB, ("published", queue), address, options)?;
             for topic in topics {
                 published.set_subscribe(&topic)?;
             }
@@ -141,6 +160,8 @@ impl PeerLink {
             data,
             monitor: in_turn,
             connected: false,
+            encrypts: options.curve.is_some() && address.is_some(),
+            was_broken_off: false,
             dropped: 0,
         })
     }
@@ -153,6 +174,7 @@ impl PeerLink {
         let (topic, payload) = (topic.to_vec(), payload.to_vec());
         Some(Arrival::Message {
             from: None,
+            access: Access::Full,
             topic,
             payload,
         })
@@ -163,8 +185,22 @@ impl PeerLink {
         let [[low, high, ..], _] = frames.exactly()? else {
             return None;
         };
-        let event = u16::from_ne_bytes([*low, *high]);
-        let connected = event == zmq::SocketEvent::HANDSHAKE_SUCCEEDED.to_raw();
+        let event = zmq::SocketEvent::from_raw(u16::from_ne_bytes([*low, *high]));
+        let denial = match event {
+            zmq::SocketEvent::HANDSHAKE_FAILED_AUTH => Some(Denial::UnknownKey),
+            zmq::SocketEvent::HANDSHAKE_FAILED_PROTOCOL => Some(Denial::OnlyOneEncrypts),
+            // Without keys it says no more than that the primary went away.
+            zmq::SocketEvent::HANDSHAKE_FAILED_NO_DETAIL => {
+                let is_new = self.encrypts && !std::mem::replace(&mut self.was_broken_off, true);
+                return is_new.then_some(Arrival::Denied(Denial::BrokenOff));
+            }
+            _ => None,
+        };
+        if let Some(denial) = denial {
+            return Some(Arrival::Denied(denial));
+        }
+        let connected = event == zmq::SocketEvent::HANDSHAKE_SUCCEEDED;
+        self.was_broken_off &= !connected;
         // A connection that ends before its handshake did never began.
         let changed = connected || self.connected;
         self.connected = connected;

@@ -6,17 +6,20 @@
 mod bind;
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use protocol::{RoutingId, topic};
 
-pub use bind::BindError;
+pub use bind::{BindError, with_free_ports};
 
 use super::directory::RunDirectory;
+use super::door::Door;
+use super::gate::{Gate, Sender};
 use super::inbox::{Event, Frames, Inbox, Patience};
 use super::{SocketOptions, StatusPublisher, socket};
 use crate::endpoint::Endpoints;
 use crate::link::{Arrival, Destination, Link, LinkError, Waker};
+use crate::refusals::{Reason, Refusals, Tally};
 
 /// Sources of the inbox. Sockets close in this order: the last words on `step` go out first.
 const STEP: usize = 0;
@@ -29,7 +32,10 @@ pub(super) const SUBSCRIBE: u8 = 1;
 pub struct PrimaryLink {
     inbox: Inbox,
     endpoints: Endpoints,
-    dropped: u64,
+    gate: Gate,
+    tally: Tally,
+    /// Declared after the sockets that it decides for.
+    door: Option<Arc<Door>>,
     /// Declared last: the directory is given free when the socket files are gone.
     _directory: Option<Arc<RunDirectory>>,
 }
@@ -44,18 +50,24 @@ impl PrimaryLink {
         endpoints: &Endpoints,
         options: &SocketOptions,
     ) -> Result<(Self, StatusPublisher), BindError> {
-        let bound = bind::bind(endpoints, options)?;
+        let tally = Tally::default();
+        let bound = bind::bind(endpoints, options, &tally)?;
         let failed = |source| BindError::Other {
             endpoint: bound.endpoints.to_string(),
             source,
         };
         let inbox = Inbox::new(vec![bound.step, bound.control], 2).map_err(failed)?;
-        let status = StatusPublisher::new(bound.status, bound.data, bound.directory.clone());
+        let status = {
+            let (door, directory) = (bound.door.clone(), bound.directory.clone());
+            StatusPublisher::new(bound.status, bound.data, door, directory)
+        };
         let status = status.map_err(failed)?;
         let link = Self {
             inbox,
             endpoints: bound.endpoints,
-            dropped: 0,
+            gate: Gate::new(tally.clone()),
+            tally,
+            door: bound.door,
             _directory: bound.directory,
         };
         Ok((link, status))
@@ -66,9 +78,55 @@ impl PrimaryLink {
         &self.endpoints
     }
 
-    /// Returns how many messages had too few or too many frames, and were dropped.
-    pub fn dropped(&self) -> u64 {
-        self.dropped
+    /// Returns who sent a message; `None` if that should be known and is not.
+    fn sender(&self, frames: &mut Frames) -> Option<Sender> {
+        match self.door {
+            Some(_) => frames.sender(),
+            None => Some(Sender::ANYBODY),
+        }
+    }
+
+    /// Returns what a message is to the primary, if it is let through.
+    fn on_control(&mut self, frames: &mut Frames) -> Option<Arrival> {
+        let sender = self.sender(frames);
+        let (Some([from, topic, payload]), Some(sender)) = (frames.exactly(), sender) else {
+            self.note_malformed();
+            return None;
+        };
+        let from = RoutingId(from.to_vec());
+        let bytes = topic.len() + payload.len();
+        let is_admitted = self
+            .gate
+            .admits(&from, sender, topic, bytes, Instant::now());
+        is_admitted.then(|| Arrival::Message {
+            from: Some(from),
+            access: sender.access,
+            topic: topic.to_vec(),
+            payload: payload.to_vec(),
+        })
+    }
+
+    /// Returns what a subscription to `step` says about one secondary, if anything.
+    fn on_subscriber(&mut self, frames: &mut Frames) -> Option<Arrival> {
+        let sender = self.sender(frames);
+        let Some([[what, topic @ ..]]) = frames.exactly() else {
+            self.note_malformed();
+            return None;
+        };
+        // The other topics are shared: that they are subscribed to says nothing of one secondary.
+        let routing_id = RoutingId(topic::presence_routing_id(topic)?.to_vec());
+        if *what == SUBSCRIBE {
+            // What libzmq says of a connection that is gone has no sender; what comes has one.
+            let is_held = self.gate.hold(&routing_id, sender?);
+            return is_held.then_some(Arrival::Subscribed(routing_id));
+        }
+        let was_held = self.gate.release(&routing_id);
+        was_held.then_some(Arrival::Unsubscribed(routing_id))
+    }
+
+    fn note_malformed(&self) {
+        let text = || "a message of too few or too many frames".to_owned();
+        self.tally.note(Reason::Malformed, text);
     }
 }
 
@@ -85,18 +143,20 @@ impl Link for PrimaryLink {
     }
 
     fn receive(&mut self, timeout: Option<Duration>) -> Result<Option<Arrival>, LinkError> {
+        if self.door.as_ref().is_some_and(|door| !door.is_kept()) {
+            let error = "nobody decides any more who may connect";
+            return Err(LinkError::Transport(error.into()));
+        }
         let mut patience = Patience::new(timeout);
         loop {
             let found = match self.inbox.next(&mut patience)? {
                 None => return Ok(None),
                 Some(Event::Woken) => return Ok(Some(Arrival::Woken)),
-                Some(Event::Message(CONTROL, frames)) => from_peer(&frames),
-                Some(Event::Message(_, frames)) => from_subscriber(&frames),
+                Some(Event::Message(CONTROL, mut frames)) => self.on_control(&mut frames),
+                Some(Event::Message(_, mut frames)) => self.on_subscriber(&mut frames),
             };
-            match found {
-                Found::Arrival(arrival) => return Ok(Some(arrival)),
-                Found::Nothing => {}
-                Found::Malformed => self.dropped += 1,
+            if found.is_some() {
+                return Ok(found);
             }
         }
     }
@@ -104,38 +164,8 @@ impl Link for PrimaryLink {
     fn waker(&self) -> Arc<dyn Waker> {
         self.inbox.waker()
     }
-}
 
-/// What a message turned out to be.
-enum Found {
-    Arrival(Arrival),
-    Nothing,
-    Malformed,
-}
-
-fn from_peer(frames: &Frames) -> Found {
-    let Some([from, topic, payload]) = frames.exactly() else {
-        return Found::Malformed;
-    };
-    Found::Arrival(Arrival::Message {
-        from: Some(RoutingId(from.to_vec())),
-        topic: topic.to_vec(),
-        payload: payload.to_vec(),
-    })
-}
-
-fn from_subscriber(frames: &Frames) -> Found {
-    let Some([[what, topic @ ..]]) = frames.exactly() else {
-        return Found::Malformed;
-    };
-    // The other topics are shared: that they are subscribed to says nothing about one secondary.
-    let Some(routing_id) = topic::presence_routing_id(topic) else {
-        return Found::Nothing;
-    };
-    let routing_id = RoutingId(routing_id.to_vec());
-    Found::Arrival(if *what == SUBSCRIBE {
-        Arrival::Subscribed(routing_id)
-    } else {
-        Arrival::Unsubscribed(routing_id)
-    })
+    fn take_refusals(&mut self, is_last: bool) -> Option<Refusals> {
+        self.tally.take(Instant::now(), is_last)
+    }
 }

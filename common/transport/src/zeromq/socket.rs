@@ -18,6 +18,15 @@ const LINGER: Duration = Duration::from_millis(200);
 /// How long one attempt to connect may take before the next one begins.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 
+/// How long a handshake may take.
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The largest subscription \[bytes\]; nothing else comes to a publishing socket.
+const SUBSCRIPTION_BYTES_MAX: i64 = 64 << 10;
+
+/// How much larger than its message an encrypted frame may be \[bytes\].
+const CURVE_OVERHEAD_MAX: i64 = 64;
+
 /// Whether a socket may lose messages.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Queue {
@@ -27,11 +36,14 @@ pub(super) enum Queue {
     Bounded,
 }
 
+/// What a socket is called where it asks who may enter.
+pub(super) type Domain = &'static str;
+
 /// Makes a socket that is ready to be bound or connected to this address, `None` for ipc.
 pub(super) fn open(
     context: &zmq::Context,
     kind: zmq::SocketType,
-    queue: Queue,
+    (domain, queue): (Domain, Queue),
     address: Option<IpAddr>,
     options: &SocketOptions,
 ) -> zmq::Result<zmq::Socket> {
@@ -43,12 +55,21 @@ pub(super) fn open(
     socket.set_sndhwm(messages_max)?;
     socket.set_rcvhwm(messages_max)?;
     socket.set_linger(milliseconds(LINGER))?;
-    socket.set_maxmsgsize(i64::try_from(MESSAGE_BYTES_MAX).unwrap_or(i64::MAX))?;
+    let bytes_max = if kind == zmq::XPUB {
+        SUBSCRIPTION_BYTES_MAX
+    } else {
+        i64::try_from(MESSAGE_BYTES_MAX).unwrap_or(i64::MAX)
+    };
+    socket.set_maxmsgsize(bytes_max + CURVE_OVERHEAD_MAX)?;
+    socket.set_handshake_ivl(milliseconds(HANDSHAKE_TIMEOUT))?;
     socket.set_connect_timeout(milliseconds(CONNECT_TIMEOUT))?;
     socket.set_heartbeat_ivl(milliseconds(options.heartbeat_interval))?;
     socket.set_heartbeat_timeout(milliseconds(options.heartbeat_timeout))?;
     socket.set_heartbeat_ttl(milliseconds(options.heartbeat_timeout))?;
     socket.set_ipv6(address.is_some_and(|address| address.is_ipv6()))?;
+    if let Some(curve) = options.curve.as_ref().filter(|_| address.is_some()) {
+        curve.apply(&socket, domain)?;
+    }
     Ok(socket)
 }
 

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::directory::RunDirectory;
+use super::door::Door;
 use super::inbox::{Event, Inbox, Patience};
 use super::primary::SUBSCRIBE;
 use super::socket;
@@ -21,6 +22,8 @@ const DATA: usize = 1;
 pub struct StatusPublisher {
     inbox: Inbox,
     dropped: u64,
+    /// Declared after the sockets that it decides for.
+    _door: Option<Arc<Door>>,
     /// Declared last: the directory is given free when the socket files are gone.
     _directory: Option<Arc<RunDirectory>>,
 }
@@ -29,11 +32,13 @@ impl StatusPublisher {
     pub(super) fn new(
         status: zmq::Socket,
         data: zmq::Socket,
+        door: Option<Arc<Door>>,
         directory: Option<Arc<RunDirectory>>,
     ) -> io::Result<Self> {
         Ok(Self {
             inbox: Inbox::new(vec![status, data], 2)?,
             dropped: 0,
+            _door: door,
             _directory: directory,
         })
     }

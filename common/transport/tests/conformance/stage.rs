@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use protocol::RoutingId;
+use protocol::{Access, RoutingId};
 use tempfile::TempDir;
 use transport::memory::Network;
 use transport::zeromq::{PeerLink, PrimaryLink, SocketOptions};
@@ -97,6 +97,7 @@ pub(crate) fn publish_until_heard(
 pub(crate) fn message(from: Option<&str>, topic: &str, payload: &[u8]) -> Arrival {
     Arrival::Message {
         from: from.map(RoutingId::from),
+        access: Access::Full,
         topic: topic.as_bytes().to_vec(),
         payload: payload.to_vec(),
     }

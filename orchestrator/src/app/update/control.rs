@@ -20,7 +20,7 @@ const PACE_MAX: f64 = 64.0;
 pub(super) fn on_toggle_play(model: &mut Model) -> Option<Effect> {
     match model.run_state() {
         RunState::Paused => send(model, Command::Play),
-        RunState::Running => send(model, Command::Pause),
+        RunState::Running | RunState::Recovering => send(model, Command::Pause),
         RunState::Waiting => refuse(model, "the run has not begun; it waits for its secondaries"),
         RunState::Stopping => refuse(model, "the run ends"),
     }
@@ -29,7 +29,9 @@ pub(super) fn on_toggle_play(model: &mut Model) -> Option<Effect> {
 pub(super) fn on_step(model: &mut Model, count: u64) -> Option<Effect> {
     match model.run_state() {
         RunState::Paused => send(model, Command::Step { count }),
-        RunState::Running => refuse(model, "single steps are for a paused run; Space pauses"),
+        RunState::Running | RunState::Recovering => {
+            refuse(model, "single steps are for a paused run; Space pauses")
+        }
         RunState::Waiting => refuse(model, "the run has not begun; it waits for its secondaries"),
         RunState::Stopping => refuse(model, "the run ends"),
     }

@@ -6,7 +6,7 @@ use protocol::primary_to_observers::{Announce, Clock, Event, Severity};
 use protocol::report::{
     Layout, LevelReport, PeerReport, PeerState, PerformerReport, RunState, Snapshot, Stats,
 };
-use protocol::{Command, Iteration, PeerInfo, PeerName, PrimaryToObservers, StopReason};
+use protocol::{Command, Iteration, Outcome, PeerInfo, PeerName, PrimaryToObservers, StopReason};
 
 use super::driving;
 use crate::app::event::{Feed, LogLine};
@@ -191,7 +191,15 @@ fn on_joined(model: &mut Model, info: PeerInfo) {
 
 fn on_left(model: &mut Model, name: &PeerName, reason: &StopReason) {
     if let Some(peer) = model.peers.iter_mut().find(|peer| peer.name == *name) {
-        peer.state = PeerState::Gone;
+        peer.state = match reason.outcome {
+            Outcome::PeerLost => PeerState::Lost,
+            Outcome::Completed
+            | Outcome::ConfigurationError
+            | Outcome::DigestMismatch
+            | Outcome::TimedOut
+            | Outcome::Interrupted
+            | Outcome::Failed => PeerState::Gone,
+        };
         peer.blocking = false;
     }
     model.peer_rows.mark_stale();

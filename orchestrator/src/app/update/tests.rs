@@ -368,7 +368,7 @@ fn another_run_in_the_same_place_starts_afresh() {
 }
 
 #[test]
-fn a_peer_that_left_is_gone_and_the_user_is_told() {
+fn a_peer_that_died_is_lost_and_the_user_is_told() {
     let mut model = fixture::model();
     let name = "s2".parse().unwrap();
     let reason = StopReason::new(Outcome::PeerLost, "its process ended");
@@ -376,7 +376,7 @@ fn a_peer_that_left_is_gone_and_the_user_is_told() {
         &mut model,
         PrimaryToObservers::Announce(Announce::Left { name, reason }),
     );
-    assert_eq!(model.peers[2].state, PeerState::Gone);
+    assert_eq!(model.peers[2].state, PeerState::Lost);
     assert!(model.notice.unwrap().text.contains("s2 left"));
 }
 

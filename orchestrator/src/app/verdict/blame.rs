@@ -1,6 +1,6 @@
 //! Who or what takes the time in which a run works.
 
-use protocol::report::{LevelReport, PeerReport, PeerState, Split, holder};
+use protocol::report::{LevelReport, PeerReport, Split, holder};
 
 use super::{Culprit, PART_SHARE, Verdict, advice, percent, ranked, time, workers};
 use crate::app::model::Model;
@@ -64,7 +64,7 @@ fn of_peer(model: &Model, peer: &PeerReport, work: f64) -> Verdict {
 /// which nobody hears from it.
 fn crowd(model: &Model, peer: &PeerReport) -> Option<String> {
     let there = model.peers.iter().filter(|one| one.host == peer.host);
-    let count = there.filter(|one| one.state != PeerState::Gone).count();
+    let count = there.filter(|one| one.state.is_here()).count();
     (count > 1).then(|| {
         let host = &peer.host;
         format!("{count} processes of the run share {host}: each needs a free core")

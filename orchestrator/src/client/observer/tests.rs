@@ -5,7 +5,7 @@ use std::sync::Arc;
 use protocol::primary_to_observers::Severity;
 use protocol::{Iteration, PrimaryToObservers};
 use transport::memory::Network;
-use transport::{Arrival, Destination, Link, LinkError, Subscription, Waker};
+use transport::{Arrival, Destination, Endpoints, Link, LinkError, Subscription, Waker};
 
 use super::*;
 
@@ -82,8 +82,9 @@ impl Waker for Broken {
 /// An observer over a link that is there, and of endpoints where nobody is.
 fn observer(link: impl Link + Send + 'static) -> Observer {
     let nowhere = std::env::temp_dir().join("nobody-is-here");
-    let endpoints = format!("ipc://{}", nowhere.display()).parse().unwrap();
-    let mut observer = Observer::open(&endpoints).unwrap();
+    let endpoints = format!("ipc://{}", nowhere.display());
+    let endpoints: Endpoints = endpoints.parse().unwrap();
+    let mut observer = Observer::open(&endpoints.into()).unwrap();
     observer.connection = Connection::over(link);
     observer
 }
@@ -239,6 +240,7 @@ async fn who_follows_a_run_asks_for_nothing_that_it_throws_away() {
         assert_eq!(observer.on_news(News::Connected), [Feed::Connected]);
         observer.pending.0.len()
     };
-    assert_eq!(asked(Observer::open(&endpoints)), 3);
-    assert_eq!(asked(Observer::follow(&endpoints)), 0);
+    let reach = Reach::from(endpoints);
+    assert_eq!(asked(Observer::open(&reach)), 3);
+    assert_eq!(asked(Observer::follow(&reach)), 0);
 }

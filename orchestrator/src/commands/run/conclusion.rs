@@ -94,8 +94,11 @@ pub(super) fn conclude(
         Ending::Exit(RunExit::First(_)) | Ending::Interrupted
     );
     let (summary, written, exit_code) = match summary {
-        Some(summary) if is_lasting => {
+        Some(mut summary) if is_lasting => {
             let exit_code = summary.outcome.exit_code();
+            let cause = known.with_deaths(&summary.cause);
+            let written = written.filter(|_| cause.is_none());
+            summary.cause = cause.unwrap_or(summary.cause);
             (summary, written.map(str::to_owned), exit_code)
         }
         summary => {
@@ -301,7 +304,7 @@ mod tests {
     #[test]
     fn a_primary_that_died_is_a_lost_peer_with_its_last_words() {
         let ending = Ending::Exit(RunExit::First(killed(9)));
-        let expected = (ExitCode::PeerLost, Outcome::PeerLost, "signal 9");
+        let expected = (ExitCode::PeerLost, Outcome::PeerLost, "killed by SIGKILL");
         check(&ending, Some(killed(9)), None, expected);
         let expected = (
             ExitCode::PeerLost,

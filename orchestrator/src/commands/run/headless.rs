@@ -8,6 +8,7 @@ use super::console::Console;
 use super::event_file::EventFile;
 use super::live::{Ending, LiveRun};
 use super::progress::{Known, is_worth_showing};
+use super::upkeep;
 use crate::app::event::Feed;
 use crate::launch::supervisor::NOTICE_GRACE;
 use crate::run_directory::WorkerRecord;
@@ -21,18 +22,21 @@ pub(super) async fn follow(run: &mut LiveRun, console: &mut Console) -> Ending {
     let started = |worker: &WorkerRecord| format!("{} (pid {})", worker.name, worker.pid);
     let started: Vec<String> = run.record.workers.iter().map(started).collect();
     console.note(&format!("started {}", started.join(", ")));
-    let exit = run.supervisor.run_exit(NOTICE_GRACE);
-    tokio::pin!(exit);
     let mut ticks = interval(PROGRESS_PERIOD);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     // The first tick comes at once, when there is nothing to be said yet.
     ticks.tick().await;
     loop {
         tokio::select! {
-            exit = &mut exit => return Ending::Exit(exit),
+            change = run.supervisor.change(NOTICE_GRACE) => {
+                if let Some(exit) = upkeep::on_change(run, change, console) {
+                    return Ending::Exit(exit);
+                }
+            }
             () = run.signals.ends() => return Ending::Interrupted,
             feeds = run.observer.feed() => {
                 note(&mut run.known, &mut run.events, &feeds, console);
+                upkeep::on_feeds(run, &feeds);
                 if run.known.has_begun() {
                     run.programs.start();
                 }

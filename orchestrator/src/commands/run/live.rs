@@ -3,9 +3,11 @@
 use std::time::Duration;
 
 use anyhow::Context;
-use protocol::Command;
+use protocol::{Command, ExitCode};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
+use transport::Endpoints;
+use transport::zeromq::with_free_ports;
 
 use super::super::Failed;
 use super::Owned;
@@ -16,10 +18,14 @@ use super::headless;
 use super::progress::Known;
 use super::settings::Settings;
 use crate::app::event::{Feed, LogLine};
+use crate::cli::PeerLossPolicy;
 use crate::client::Observer;
+use crate::client::{Observer, Reach};
+use crate::config::RecoveryConfig;
+use crate::key_files::{RunKeys, user_folder};
 use crate::launch::LaunchPlan;
 use crate::launch::programs::{ProgramEnd, Programs, Surroundings};
-use crate::launch::supervisor::{REST_GRACE, RunExit, Supervisor};
+use crate::launch::supervisor::{LossPolicy, REST_GRACE, RunExit, Supervisor};
 use crate::run_directory::{RunDirectory, RunEnd, RunRecord, now_unix_s};
 
 /// How long the primary may take to end the run after a signal.
@@ -80,8 +86,12 @@ impl LiveRun {
             events,
         } = own;
         let run = &settings.config.run;
+        let endpoint = endpoint(settings, &directory)?;
+        let keys = keys(settings, &endpoint, &directory)?;
         let plan = LaunchPlan {
-            endpoint: directory.endpoint().map_err(anyhow::Error::new)?,
+            endpoint: endpoint.clone(),
+            keys: keys.clone(),
+            is_insecure: settings.config.security.is_insecure,
             worlds: settings.worlds(&directory)?,
             summary: directory.summary(),
             secondaries: run.secondaries,
@@ -99,19 +109,23 @@ impl LiveRun {
             threads: run.threads,
             verify: run.verify,
             balance: run.balance,
+            recovery: run.recovery.clone(),
             levels: settings.config.levels.clone(),
             network: settings.config.network.clone(),
             logs: settings.config.logs.clone(),
             processes: settings.config.processes.clone(),
         };
-        let observer = Observer::follow(&plan.endpoint).map_err(anyhow::Error::new)?;
+        let endpoint = endpoint.seen_from_here();
+        let reach = reach(endpoint.clone(), keys.as_ref())?;
+        let observer = Observer::follow(&reach).map_err(anyhow::Error::new)?;
         let (sender, lines) = mpsc::channel(LINES_MAX);
-        let supervisor = Supervisor::spawn(&worker, &plan.commands(), &directory.logs(), &sender)
+        let (commands, policy) = (plan.commands(), loss_policy(&plan.recovery));
+        let supervisor = Supervisor::spawn(&worker, &commands, &directory.logs(), &sender, policy)
             .map_err(anyhow::Error::new)?;
         let record = RunRecord {
             name: directory.name().to_owned(),
             pid: std::process::id(),
-            endpoint: plan.endpoint.to_string(),
+            endpoint: endpoint.to_string(),
             world: plan.world_names(),
             command: command_line(),
             started_unix_s: now_unix_s(),
@@ -231,6 +245,52 @@ impl LiveRun {
             console.warn(&format!("{error:#}"));
         }
     }
+}
+
+fn loss_policy(recovery: &RecoveryConfig) -> LossPolicy {
+    match recovery.on_peer_loss {
+        PeerLossPolicy::Stop => LossPolicy::Stop,
+        PeerLossPolicy::Recover => LossPolicy::Recover {
+            restarts_per_minute: match recovery.restarts {
+                true => recovery.restarts_per_minute,
+                false => 0,
+            },
+        },
+    }
+}
+
+/// Returns where the primary binds.
+fn endpoint(settings: &Settings, directory: &RunDirectory) -> Result<Endpoints, Failed> {
+    let Some(bind) = &settings.config.network.bind else {
+        return Ok(directory.endpoint().map_err(anyhow::Error::new)?);
+    };
+    // The secondaries must know the port before the primary has it.
+    let bound = with_free_ports(bind).with_context(|| format!("cannot bind {bind}"));
+    bound.map_err(|error| Failed::new(ExitCode::Configuration, error))
+}
+
+/// Makes the keys of a run that processes reach which need not be its user's.
+fn keys(
+    settings: &Settings,
+    endpoint: &Endpoints,
+    directory: &RunDirectory,
+) -> Result<Option<RunKeys>, Failed> {
+    let security = &settings.config.security;
+    if endpoint.directory().is_some() || security.is_insecure {
+        return Ok(None);
+    }
+    let user = user_folder(security.keys.as_deref());
+    let made = RunKeys::make(directory.path(), user.as_deref());
+    made.map(Some)
+        .map_err(|error| Failed::new(ExitCode::Configuration, error))
+}
+
+fn reach(endpoint: Endpoints, keys: Option<&RunKeys>) -> Result<Reach, Failed> {
+    let Some(keys) = keys else {
+        return Ok(endpoint.into());
+    };
+    let primary = keys.primary_public.to_string_lossy();
+    Ok(Reach::with_keys(endpoint, &keys.view, &primary).map_err(anyhow::Error::new)?)
 }
 
 /// Returns the command line that starts such a run again, as a shell takes it.

@@ -1,11 +1,14 @@
 //! [`Known`]: what is known of a living run, and the line that says how far it is.
 
+use std::collections::BTreeMap;
+
 use protocol::primary_to_observers::{Event, Severity};
 use protocol::report::{PeerReport, PeerState, RunState, Stats};
-use protocol::{Iteration, PrimaryToObservers};
+use protocol::{Iteration, PeerName, PrimaryToObservers};
 
 use crate::app::event::{Feed, LogLine};
 use crate::app::log_level::LogLevel;
+use crate::launch::death::Death;
 use crate::launch::programs::ProgramEnd;
 
 /// What is known of a run from its messages and its processes' lines.
@@ -19,6 +22,10 @@ pub(super) struct Known {
     pub(super) peers: Vec<PeerReport>,
     /// The last error that a process printed, with the process's name.
     pub(super) last_error: Option<LogLine>,
+    /// The processes that have crashed.
+    pub(super) deaths: Vec<Death>,
+    /// The processes of its peers, as its primary last told them, also of those that are gone.
+    pub(super) pids: BTreeMap<PeerName, u32>,
     secondaries: Vec<String>,
 }
 
@@ -40,6 +47,8 @@ impl Known {
             stats: None,
             peers: Vec::new(),
             last_error: None,
+            deaths: Vec::new(),
+            pids: BTreeMap::new(),
             secondaries,
         }
     }
@@ -47,21 +56,38 @@ impl Known {
     /// Tells whether the run has begun: everybody who takes part is there.
     pub(super) fn has_begun(&self) -> bool {
         let state = self.stats.as_ref().map(|stats| stats.state);
-        matches!(state, Some(RunState::Running | RunState::Paused))
+        let begun = [RunState::Running, RunState::Paused, RunState::Recovering];
+        state.is_some_and(|state| begun.contains(&state))
     }
 
     /// Returns what observers are told of a program that has ended.
     pub(super) fn event_of(&self, end: &ProgramEnd) -> PrimaryToObservers {
+        let severity = match (&end.failure, end.is_critical) {
+            (None, _) => Severity::Info,
+            (Some(_), false) => Severity::Warning,
+            (Some(_), true) => Severity::Error,
+        };
+        self.event(severity, "program", end.describe())
+    }
+
+    /// Returns what observers are told of something that the primary does not know.
+    pub(super) fn event(&self, severity: Severity, kind: &str, text: String) -> PrimaryToObservers {
         PrimaryToObservers::Event(Event {
             iteration: Iteration(self.stats.as_ref().map_or(0, |stats| stats.iteration)),
-            severity: match (&end.failure, end.is_critical) {
-                (None, _) => Severity::Info,
-                (Some(_), false) => Severity::Warning,
-                (Some(_), true) => Severity::Error,
-            },
-            kind: "program".to_owned(),
-            text: end.describe(),
+            severity,
+            kind: kind.to_owned(),
+            text,
         })
+    }
+
+    /// Says of a process that is gone how it went, where its primary could not know.
+    pub(super) fn with_deaths(&self, cause: &str) -> Option<String> {
+        let unknown = "is gone: its connection closed";
+        let whose =
+            |death: &&Death| cause.starts_with(&format!("{} (pid {} ", death.name, death.pid));
+        let death = self.deaths.iter().rfind(whose)?;
+        let is_told = cause.contains(unknown);
+        is_told.then(|| cause.replacen(unknown, &death.how(), 1))
     }
 
     /// Takes in what the primary said.
@@ -115,6 +141,7 @@ impl Known {
         match self.stats.as_ref().map(|stats| stats.state) {
             Some(RunState::Paused) => "paused".to_owned(),
             Some(RunState::Running) => "running".to_owned(),
+            Some(RunState::Recovering) => "recovering".to_owned(),
             Some(RunState::Stopping) => "stopping".to_owned(),
             Some(RunState::Waiting) | None => self.progress(),
         }
@@ -149,6 +176,7 @@ impl Known {
             RunState::Waiting => return self.waiting(),
             RunState::Paused => "paused",
             RunState::Running => "running",
+            RunState::Recovering => "recovering",
             RunState::Stopping => "stopping",
         };
         format!(

@@ -10,7 +10,7 @@ use sdf::World;
 
 use super::super::config::settings;
 use super::super::{Failed, output, world_file};
-use crate::cli::RunArguments;
+use crate::cli::{RunArguments, RunSecurityArguments};
 use crate::config::{Config, SECONDARIES_MAX};
 use crate::launch::programs::ProgramPlan;
 use crate::launch::world_programs;
@@ -164,7 +164,9 @@ pub(in crate::commands) fn with_flags(
     run.real_time_factor = arguments.real_time_factor.or(run.real_time_factor);
     run.paused = arguments.paused.unwrap_or(run.paused);
     run.seed = arguments.seed.unwrap_or(run.seed);
-    run.on_peer_loss = arguments.on_peer_loss.unwrap_or(run.on_peer_loss);
+    arguments
+        .faults
+        .apply(&mut run.recovery, &mut config.network);
     run.threads = arguments.threads.unwrap_or(run.threads);
     run.verify = arguments.verify.unwrap_or(run.verify);
     run.balance = arguments.balance.unwrap_or(run.balance);
@@ -175,6 +177,7 @@ pub(in crate::commands) fn with_flags(
     let margin = arguments.interaction_margin;
     levels.interaction_margin_m = margin.unwrap_or(levels.interaction_margin_m);
     arguments.record.apply(&mut config.record);
+    with_security(&mut config, &arguments.security).map_err(usage)?;
     arguments.view.apply(&mut config.view);
     if let Some(level) = &arguments.log_level {
         config.logs.level.clone_from(level);
@@ -199,6 +202,34 @@ pub(in crate::commands) fn with_flags(
         }
     }
     Ok(config)
+}
+
+/// Applies who may connect; the error says what is wrong with the whole.
+fn with_security(config: &mut Config, arguments: &RunSecurityArguments) -> Result<(), String> {
+    let network = &mut config.network;
+    network.bind = arguments.bind.clone().or(network.bind.take());
+    network.remote_secondaries = arguments
+        .remote_secondaries
+        .unwrap_or(network.remote_secondaries);
+    let security = &mut config.security;
+    security.keys = arguments.keys.clone().or(security.keys.take());
+    security.is_insecure = arguments.insecure.unwrap_or(security.is_insecure);
+    let remote = network.remote_secondaries;
+    if config.run.secondaries.saturating_add(remote) > SECONDARIES_MAX {
+        return Err(format!("a run has at most {SECONDARIES_MAX} secondaries"));
+    }
+    let is_reached = network
+        .bind
+        .as_ref()
+        .is_some_and(|bind| bind.directory().is_none());
+    if remote > 0 && !is_reached {
+        return Err(
+            "secondaries of other machines need an address to connect to: name it with --bind \
+             tcp://HOST:PORT"
+                .to_owned(),
+        );
+    }
+    Ok(())
 }
 
 /// Reads the worlds as the primary will, so that what is wrong with them is said before anything

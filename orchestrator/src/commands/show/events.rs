@@ -13,7 +13,7 @@ use crate::commands::{CommandResult, Failed, output, runtime};
 
 /// Prints one line per event until the run ends or nobody reads it any more.
 pub(super) fn follow(target: &Target, format: TableFormat) -> CommandResult {
-    let observer = Observer::open(&target.endpoints).map_err(anyhow::Error::new)?;
+    let observer = Observer::open(&target.reach).map_err(anyhow::Error::new)?;
     runtime()?.block_on(async {
         tokio::select! {
             biased;

@@ -28,6 +28,10 @@ impl Fixture {
 
     /// Starts shell scripts as the processes p0, p1, ...
     fn spawn(&self, scripts: &[&str]) -> Supervisor {
+        self.spawn_with(scripts, LossPolicy::Stop)
+    }
+
+    fn spawn_with(&self, scripts: &[&str], policy: LossPolicy) -> Supervisor {
         let command = |(number, script): (usize, &&str)| WorkerCommand {
             name: format!("p{number}"),
             role: Role::Secondary,
@@ -35,7 +39,8 @@ impl Fixture {
             environment: std::collections::BTreeMap::new(),
         };
         let commands: Vec<_> = scripts.iter().enumerate().map(command).collect();
-        Supervisor::spawn(Path::new("/bin/sh"), &commands, &self.logs, &self.sender).unwrap()
+        let (shell, logs) = (Path::new("/bin/sh"), &self.logs);
+        Supervisor::spawn(shell, &commands, logs, &self.sender, policy).unwrap()
     }
 
     async fn line(&mut self, wanted: &str) {
@@ -50,6 +55,21 @@ impl Fixture {
             .await
             .expect("the line came in time");
     }
+}
+
+/// Waits until the run is over.
+async fn run_exit(supervisor: &mut Supervisor, grace: Duration) -> RunExit {
+    loop {
+        if let Change::Over(exit) = change(supervisor, grace).await {
+            return exit;
+        }
+    }
+}
+
+async fn change(supervisor: &mut Supervisor, grace: Duration) -> Change {
+    let change = supervisor.change(grace);
+    let change = timeout(Duration::from_secs(20), change).await;
+    change.expect("something happens in time")
 }
 
 fn is_alive(pid: u32) -> bool {
@@ -71,7 +91,7 @@ async fn gone(pid: u32) {
 async fn the_run_is_over_when_the_first_process_ends() {
     let fixture = Fixture::new();
     let mut supervisor = fixture.spawn(&["exit 6", "sleep 100"]);
-    let RunExit::First(status) = supervisor.run_exit(NOTICE_GRACE).await else {
+    let RunExit::First(status) = run_exit(&mut supervisor, NOTICE_GRACE).await else {
         panic!("s1 did not fail")
     };
     assert_eq!(status.code(), Some(6));
@@ -90,7 +110,7 @@ async fn the_run_is_over_when_the_first_process_ends() {
 async fn lines_go_to_the_log_and_to_who_shows_them() {
     let mut fixture = Fixture::new();
     let mut supervisor = fixture.spawn(&["echo out; echo err >&2; printf unfinished"]);
-    supervisor.run_exit(NOTICE_GRACE).await;
+    run_exit(&mut supervisor, NOTICE_GRACE).await;
     supervisor.end(Duration::from_secs(1)).await;
     let log = std::fs::read_to_string(fixture.logs.join("p0.log")).unwrap();
     for line in ["out\n", "err\n", "unfinished"] {
@@ -209,8 +229,8 @@ fn no_process_stays_after_a_panic() {
 #[tokio::test]
 async fn a_failure_that_the_first_process_does_not_notice_ends_the_run() {
     let fixture = Fixture::new();
-    let supervisor = fixture.spawn(&["sleep 100", "exit 0", "exit 3"]);
-    let exit = supervisor.run_exit(Duration::from_millis(10)).await;
+    let mut supervisor = fixture.spawn(&["sleep 100", "exit 0", "exit 3"]);
+    let exit = run_exit(&mut supervisor, Duration::from_millis(10)).await;
     let RunExit::Unnoticed { name, status } = exit else {
         panic!("the first process did not end");
     };
@@ -227,9 +247,80 @@ async fn a_program_that_does_not_exist_is_named() {
         environment: std::collections::BTreeMap::new(),
     };
     let program = Path::new("/nonexistent/worker");
-    let error = Supervisor::spawn(program, &[command], &fixture.logs, &fixture.sender).unwrap_err();
+    let (logs, lines) = (&fixture.logs, &fixture.sender);
+    let error = Supervisor::spawn(program, &[command], logs, lines, LossPolicy::Stop).unwrap_err();
     assert!(
         error.to_string().contains("/nonexistent/worker as s1"),
         "{error}"
     );
+}
+
+const RESTARTS: LossPolicy = LossPolicy::Recover {
+    restarts_per_minute: 2,
+};
+
+#[tokio::test]
+async fn a_process_that_is_killed_is_told_and_started_again_until_it_is_too_often() {
+    let fixture = Fixture::new();
+    let mut supervisor = fixture.spawn_with(&["sleep 100", "kill -9 $$"], RESTARTS);
+    let mut told = Vec::new();
+    let reason = loop {
+        match change(&mut supervisor, NOTICE_GRACE).await {
+            Change::Ended(death) => told.push(death.how()),
+            Change::Restarted(worker) => told.push(format!("{} again", worker.name)),
+            Change::Abandoned(reason) => break reason,
+            Change::Over(exit) => panic!("{exit:?}"),
+        }
+    };
+    let (killed, again) = ("was killed by SIGKILL", "p1 again");
+    assert_eq!(told, [killed, again, killed, again, killed]);
+    assert_eq!(
+        reason,
+        "p1 is not started again: it was started again 2 times within a minute"
+    );
+}
+
+#[tokio::test]
+async fn a_process_that_says_why_it_panicked_is_told_with_its_words() {
+    let fixture = Fixture::new();
+    let script = "echo \"thread 'main' panicked at a.rs:1:1:\" >&2; echo boom >&2; exit 101";
+    let mut supervisor = fixture.spawn_with(&["sleep 100", script], RESTARTS);
+    let Change::Ended(death) = change(&mut supervisor, NOTICE_GRACE).await else {
+        panic!("it ended")
+    };
+    let expected = "exited with code 101: panicked at a.rs:1:1: boom";
+    assert_eq!(
+        (death.how().as_str(), death.is_orderly()),
+        (expected, false)
+    );
+}
+
+#[tokio::test]
+async fn a_process_that_left_well_is_not_started_again_and_none_is_while_the_run_ends() {
+    let fixture = Fixture::new();
+    let mut supervisor = fixture.spawn_with(&["sleep 2; exit 4", "exit 0", "exit 7"], RESTARTS);
+    supervisor.end_restarts();
+    let Change::Ended(death) = change(&mut supervisor, NOTICE_GRACE).await else {
+        panic!("p2 ended")
+    };
+    assert_eq!(death.name, "p2");
+    let over = change(&mut supervisor, NOTICE_GRACE).await;
+    assert!(matches!(over, Change::Over(RunExit::First(_))), "{over:?}");
+}
+
+#[tokio::test]
+async fn a_stopped_process_that_the_run_has_lost_is_replaced() {
+    let fixture = Fixture::new();
+    let mut supervisor = fixture.spawn_with(&["sleep 100", "kill -STOP $$; exit 0"], RESTARTS);
+    let pid = supervisor.workers()[1].pid;
+    supervisor.replace("p1", pid + 1);
+    supervisor.replace("p1", pid);
+    let Change::Ended(death) = change(&mut supervisor, NOTICE_GRACE).await else {
+        panic!("p1 was killed")
+    };
+    assert_eq!(death.how(), "was killed to be replaced");
+    let Change::Restarted(worker) = change(&mut supervisor, NOTICE_GRACE).await else {
+        panic!("p1 is started again")
+    };
+    assert_ne!(worker.pid, pid);
 }

@@ -90,8 +90,14 @@ fn times_and_speeds_are_typed() {
 fn what_would_change_a_run_is_refused() {
     let mut walk = walk(120, 30);
     walk.keys("5 x").sees("this is a recording");
-    walk.keys(":").types("set-seed 3").keys("Enter").sees("this is a recording");
-    walk.keys(":").types("stop").keys("Enter y").sees("this is a recording");
+    walk.keys(":")
+        .types("set-seed 3")
+        .keys("Enter")
+        .sees("this is a recording");
+    walk.keys(":")
+        .types("stop")
+        .keys("Enter y")
+        .sees("this is a recording");
     assert!(wishes(&walk).is_empty());
     let sent = |effect: &Effect| matches!(effect, Effect::Send(_));
     assert!(!walk.effects.iter().any(sent));

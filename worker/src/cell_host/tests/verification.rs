@@ -1,6 +1,7 @@
 //! Every step twice: nothing is found where nothing is wrong, and a planted fault is.
 
 use protocol::primary_to_secondary::Step;
+use protocol::report::divergence::DivergenceReport;
 use protocol::{CellId, PeerName, PerformerId};
 
 use super::fixture::*;
@@ -44,10 +45,35 @@ fn difference(disturb: impl FnOnce(&mut HostedCell)) -> Option<Difference> {
         Err(StepError::Diverged(divergence)) => {
             assert_eq!(divergence.cell, "main::L0");
             assert_eq!(divergence.iteration, step.iteration);
-            Some(divergence.difference)
+            let difference = divergence.difference.clone();
+            check_report(divergence.report("a".parse().unwrap(), step.sequence));
+            Some(difference)
         }
         Err(other) => panic!("{other}"),
     }
+}
+
+/// Holds that a report has both results whole.
+fn check_report(report: DivergenceReport) {
+    let labels: Vec<_> = report
+        .results
+        .iter()
+        .map(|one| one.label.as_str())
+        .collect();
+    assert_eq!(labels, ["in the cell", "in the copy"]);
+    let of_cell = &report.results[0];
+    assert!(
+        of_cell
+            .states
+            .iter()
+            .any(|state| state.name == "main::box_0_4")
+    );
+    assert!(of_cell.states.iter().all(|state| !state.bodies.is_empty()));
+    assert!(
+        report
+            .sentence()
+            .contains("cell main::L0 on a gave different bits")
+    );
 }
 
 #[test]

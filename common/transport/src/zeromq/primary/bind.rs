@@ -9,8 +9,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::endpoint::{Address, Endpoints};
+use crate::refusals::Tally;
 use crate::zeromq::SocketOptions;
+use crate::zeromq::curve::Curve;
 use crate::zeromq::directory::RunDirectory;
+use crate::zeromq::door::Door;
 use crate::zeromq::socket::{Queue, open};
 
 /// How often four free ports in a row are looked for.
@@ -27,8 +30,9 @@ pub enum BindError {
     },
     /// Other machines could connect, and nothing would be encrypted.
     #[error(
-        "{endpoint} can be reached from other machines, and nothing is encrypted: bind a loopback \
-         address, or allow it with --insecure in a network that you trust"
+        "{endpoint} can be reached from other machines, and nothing is encrypted: give it a key \
+         with --key and say with --authorized who may connect (`phalanx keygen` makes keys), bind \
+         a loopback address, or allow it with --insecure in a network that you trust"
     )]
     Insecure {
         /// The address.
@@ -53,13 +57,19 @@ pub(super) struct Bound {
     pub(super) data: zmq::Socket,
     pub(super) endpoints: Endpoints,
     pub(super) directory: Option<Arc<RunDirectory>>,
+    /// Who decides who may enter, where that is decided by keys.
+    pub(super) door: Option<Arc<Door>>,
 }
 
 /// Binds the sockets of a primary.
-pub(super) fn bind(endpoints: &Endpoints, options: &SocketOptions) -> Result<Bound, BindError> {
+pub(super) fn bind(
+    endpoints: &Endpoints,
+    options: &SocketOptions,
+    tally: &Tally,
+) -> Result<Bound, BindError> {
     let bound = match endpoints.address() {
-        Address::Ipc { directory } => bind_ipc(endpoints, Path::new(directory), options),
-        Address::Tcp { port, .. } => bind_tcp(endpoints, *port, options),
+        Address::Ipc { directory } => bind_ipc(endpoints, Path::new(directory), options, tally),
+        Address::Tcp { port, .. } => bind_tcp(endpoints, *port, options, tally),
     };
     bound.map_err(|refusal| {
         let endpoint = endpoints.to_string();
@@ -88,19 +98,26 @@ fn bind_ipc(
     endpoints: &Endpoints,
     directory: &Path,
     options: &SocketOptions,
+    tally: &Tally,
 ) -> Result<Bound, Refusal> {
     let Some(taken) = RunDirectory::take(directory)? else {
         return Err(Refusal::Io(io::ErrorKind::AddrInUse.into()));
     };
-    let mut bound = bind_sockets(endpoints, None, options)?;
+    let mut bound = bind_sockets(endpoints, None, options, tally)?;
     bound.directory = Some(Arc::new(taken));
     Ok(bound)
 }
 
-fn bind_tcp(endpoints: &Endpoints, port: u16, options: &SocketOptions) -> Result<Bound, Refusal> {
+fn bind_tcp(
+    endpoints: &Endpoints,
+    port: u16,
+    options: &SocketOptions,
+    tally: &Tally,
+) -> Result<Bound, Refusal> {
     let (resolved, address) = endpoints.resolved()?;
     let address = address.expect("a tcp address resolves to one of IP");
-    if !address.is_loopback() && !options.insecure {
+    let is_encrypted = matches!(options.curve, Some(Curve::Primary { .. }));
+    if !address.is_loopback() && !is_encrypted && !options.insecure {
         return Err(Refusal::Insecure);
     }
     let mut attempt = 0;
@@ -108,7 +125,7 @@ fn bind_tcp(endpoints: &Endpoints, port: u16, options: &SocketOptions) -> Result
         attempt += 1;
         let found = free_ports(address, port);
         let bound = found.and_then(|port| {
-            let bound = bind_sockets(&resolved.at_port(port), Some(address), options)?;
+            let bound = bind_sockets(&resolved.at_port(port), Some(address), options, tally)?;
             Ok(Bound {
                 endpoints: endpoints.at_port(port),
                 ..bound
@@ -122,6 +139,29 @@ fn bind_tcp(endpoints: &Endpoints, port: u16, options: &SocketOptions) -> Result
             bound => return Ok(bound?),
         }
     }
+}
+
+/// Returns the same address with four free ports in a row if it leaves the port open; they may be
+/// taken by others before they are bound.
+///
+/// # Errors
+/// When the host has no address here, or no ports are free.
+pub fn with_free_ports(endpoints: &Endpoints) -> io::Result<Endpoints> {
+    let Address::Tcp { port: 0, .. } = endpoints.address() else {
+        return Ok(endpoints.clone());
+    };
+    let (_, address) = endpoints.resolved()?;
+    let address = address.ok_or(io::ErrorKind::AddrNotAvailable)?;
+    let mut found = free_ports(address, 0);
+    for _ in 1..ATTEMPTS_MAX {
+        match found {
+            Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
+                found = free_ports(address, 0);
+            }
+            _ => break,
+        }
+    }
+    found.map(|port| endpoints.at_port(port))
 }
 
 /// Returns the port asked for, or any, if it and the three after it are free.
@@ -142,15 +182,29 @@ fn bind_sockets(
     endpoints: &Endpoints,
     address: Option<IpAddr>,
     options: &SocketOptions,
+    tally: &Tally,
 ) -> io::Result<Bound> {
     let context = zmq::Context::new();
-    let step = open(&context, zmq::XPUB, Queue::Unbounded, address, options)?;
-    let control = open(&context, zmq::ROUTER, Queue::Unbounded, address, options)?;
-    let status = open(&context, zmq::XPUB, Queue::Bounded, address, options)?;
-    let data = open(&context, zmq::PULL, Queue::Unbounded, address, options)?;
+    let open = |kind, domain, queue| open(&context, kind, (domain, queue), address, options);
+    let step = open(zmq::XPUB, "step", Queue::Unbounded)?;
+    let control = open(zmq::ROUTER, "control", Queue::Unbounded)?;
+    let status = open(zmq::XPUB, "status", Queue::Bounded)?;
+    let data = open(zmq::PULL, "data", Queue::Unbounded)?;
     control.set_router_mandatory(true)?;
     // A peer that comes back before its old connection was found dead takes over its routing id.
     control.set_router_handover(true)?;
+    let door = match &options.curve {
+        Some(Curve::Primary { authorized, .. }) if address.is_some() => {
+            let sockets = [&step, &control, &status, &data];
+            Some(Door::open(
+                &context,
+                &sockets,
+                authorized.clone(),
+                tally.clone(),
+            )?)
+        }
+        _ => None,
+    };
     control.bind(&endpoints.control())?;
     step.bind(&endpoints.step())?;
     status.bind(&endpoints.status())?;
@@ -162,5 +216,6 @@ fn bind_sockets(
         data,
         endpoints: endpoints.clone(),
         directory: None,
+        door: door.map(Arc::new),
     })
 }

@@ -1,0 +1,89 @@
+//! [`Manifest`]: what runs, as a journal has it.
+
+use std::fs::File;
+use std::io::{self, BufReader};
+use std::path::Path;
+use std::time::Duration;
+
+use lockstep::Rules;
+use protocol::peer::Build;
+use protocol::{ScheduledCommand, SessionId};
+use serde::{Deserialize, Serialize};
+use serde_bytes::ByteBuf;
+
+use crate::disk::Disk;
+use crate::frame::{self, FrameError, FrameReader, Kind};
+
+/// What runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// The program that wrote it; another one comes to other bits.
+    pub build: Build,
+    /// The session in which the run began.
+    pub session: SessionId,
+    /// When it began \[s since 1970\].
+    pub began_unix_s: u64,
+    /// The names of the world files, for people.
+    pub world_files: Vec<String>,
+    /// The worlds as they travel.
+    pub worlds: ByteBuf,
+    /// What decides its bits.
+    pub settings: RunSettings,
+    /// The commands that it was given from the start.
+    pub schedule: Vec<ScheduledCommand>,
+}
+
+/// The settings that decide what a run computes, and when it ends.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunSettings {
+    /// After how many iterations it is complete.
+    pub iterations: Option<u64>,
+    /// Simulated over real time at the start; 0 is as fast as possible.
+    pub real_time_factor: f64,
+    /// Whether time stood still at first.
+    pub start_paused: bool,
+    /// Simulated time per iteration at the start.
+    pub step_size: Duration,
+    /// Seed of all random numbers at the start.
+    pub seed: u64,
+    /// What decides which cell every performer is in.
+    pub rules: Rules,
+    /// Iterations from one checkpoint to the next.
+    pub checkpoint_every: u64,
+}
+
+impl Manifest {
+    /// Returns the file's bytes.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut bytes = frame::head(Kind::Manifest).to_vec();
+        let offset = bytes.len() as u64;
+        frame::push(&mut bytes, offset, &frame::encode(self));
+        bytes
+    }
+
+    /// Returns the manifest in a file's bytes.
+    ///
+    /// # Errors
+    /// When it is no manifest.
+    pub fn decode(input: impl io::Read, length: u64) -> Result<Self, FrameError> {
+        FrameReader::new(input, length, Kind::Manifest)?.expect()
+    }
+
+    /// Reads the manifest in a file.
+    ///
+    /// # Errors
+    /// When it cannot be read or is none.
+    pub fn read(path: &Path) -> Result<Self, FrameError> {
+        let file = File::open(path)?;
+        let length = file.metadata()?.len();
+        Self::decode(BufReader::new(file), length)
+    }
+
+    pub(crate) fn write(&self, disk: &dyn Disk, path: &Path) -> io::Result<u64> {
+        let bytes = self.encode();
+        crate::disk::write_whole(disk, path, |file| {
+            file.write_all(&bytes)?;
+            Ok(bytes.len() as u64)
+        })
+    }
+}

@@ -1,0 +1,38 @@
+//! [`Record`]: one line of the log.
+
+use lockstep::Aim;
+use protocol::{Digest, Iteration, ScheduledCommand};
+use serde::{Deserialize, Serialize};
+
+/// Where in the life of a run something is: how many commits and commands came before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mark {
+    /// Ends of steps.
+    pub commits: u64,
+    /// Commands that were part of steps.
+    pub commands: u64,
+}
+
+/// What is written down.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Record {
+    /// A step is done.
+    Commit(Commit),
+    /// A command is part of the step that is under way.
+    Command(Box<ScheduledCommand>),
+    /// Steps aim at something else from here on.
+    Aim(Aim),
+}
+
+/// The end of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Commit {
+    /// The iteration that is complete.
+    pub iteration: Iteration,
+    /// Digest of all performers after it.
+    pub digest: Digest,
+    /// Whether time stood still in the step.
+    pub is_paused: bool,
+    /// How many commands of the schedule were not done yet.
+    pub schedule_left: u64,
+}

@@ -1,0 +1,179 @@
+//! What the tests of this crate share: a small run, and a disk that can be full.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+use lockstep::{Checkpoint, LoadRule, Rules};
+use protocol::peer::Build;
+use protocol::primary_to_secondary::{CellSnapshot, SceneSnapshot};
+use protocol::{CellId, Command, Digest, Iteration, ScheduledCommand, Sequence, SessionId};
+
+use crate::checkpoint_file::Saved;
+use crate::disk::{Disk, LocalDisk, Medium};
+use crate::manifest::{Manifest, RunSettings};
+use crate::record::{Commit, Mark, Record};
+
+pub(crate) fn manifest() -> Manifest {
+    Manifest {
+        build: Build {
+            version: "1".to_owned(),
+            target: "t".to_owned(),
+            sources: Digest(5),
+        },
+        session: SessionId(3),
+        began_unix_s: 9,
+        world_files: vec!["w.sdf".to_owned()],
+        worlds: b"worlds".to_vec().into(),
+        settings: RunSettings {
+            iterations: Some(10),
+            real_time_factor: 1.0,
+            start_paused: false,
+            step_size: Duration::from_millis(1),
+            seed: 4,
+            rules: Rules {
+                load: LoadRule::Volume,
+                interaction_margin: 0.1,
+                minimum_stay: 3,
+                step_size_s: 0.001,
+            },
+            checkpoint_every: 100,
+        },
+        schedule: Vec::new(),
+    }
+}
+
+pub(crate) fn digest(iteration: u64) -> Digest {
+    Digest(u128::from(iteration) << 64 | 7)
+}
+
+pub(crate) fn commit(iteration: u64) -> Record {
+    Record::Commit(Commit {
+        iteration: Iteration(iteration),
+        digest: digest(iteration),
+        is_paused: false,
+        schedule_left: 0,
+    })
+}
+
+pub(crate) fn pause(iteration: u64) -> Record {
+    Record::Commit(Commit {
+        iteration: Iteration(iteration),
+        digest: digest(iteration),
+        is_paused: true,
+        schedule_left: 0,
+    })
+}
+
+pub(crate) fn command(iteration: u64, paused_round: Option<u32>) -> Record {
+    Record::Command(Box::new(ScheduledCommand {
+        iteration: Iteration(iteration),
+        paused_round,
+        command: Command::SetSeed { seed: iteration },
+    }))
+}
+
+pub(crate) fn checkpoint(iteration: u64) -> Checkpoint {
+    let sequence = Sequence(iteration + 1);
+    let bytes = iteration.to_le_bytes().to_vec();
+    let cell = |cell: u32| CellSnapshot {
+        sequence,
+        cell: CellId(cell),
+        bytes: bytes.clone(),
+    };
+    Checkpoint {
+        sequence,
+        iteration: Iteration(iteration),
+        digest: digest(iteration),
+        primary: bytes.clone(),
+        scene: SceneSnapshot {
+            sequence,
+            bytes: bytes.clone(),
+        },
+        cells: vec![cell(0), cell(4)],
+    }
+}
+
+pub(crate) fn saved(mark: Mark, iteration: u64) -> Saved {
+    Saved {
+        mark,
+        checkpoint: Arc::new(checkpoint(iteration)),
+        driver: iteration.to_le_bytes().to_vec(),
+    }
+}
+
+pub(crate) fn mark(commits: u64, commands: u64) -> Mark {
+    Mark { commits, commands }
+}
+
+/// A disk with so much room; less than none fails everything.
+#[derive(Clone, Debug)]
+pub(crate) struct SmallDisk(pub(crate) Arc<AtomicI64>);
+
+#[derive(Debug)]
+struct SmallFile {
+    file: Box<dyn Medium>,
+    room: Arc<AtomicI64>,
+}
+
+impl SmallDisk {
+    pub(crate) fn new(room: i64) -> Self {
+        Self(Arc::new(AtomicI64::new(room)))
+    }
+
+    fn of(&self, file: Box<dyn Medium>) -> Box<dyn Medium> {
+        let room = Arc::clone(&self.0);
+        Box::new(SmallFile { file, room })
+    }
+}
+
+impl Disk for SmallDisk {
+    fn create(&self, path: &Path) -> io::Result<Box<dyn Medium>> {
+        Ok(self.of(LocalDisk.create(path)?))
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Box<dyn Medium>> {
+        Ok(self.of(LocalDisk.open(path)?))
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        LocalDisk.rename(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        LocalDisk.remove(path)
+    }
+}
+
+impl Write for SmallFile {
+    /// Writes what there is room for, as a file system does.
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let room = self.room.load(Ordering::SeqCst);
+        let count = usize::try_from(room).unwrap_or(0).min(bytes.len());
+        if count == 0 && !bytes.is_empty() {
+            return Err(io::Error::from(io::ErrorKind::StorageFull));
+        }
+        self.room.fetch_sub(count as i64, Ordering::SeqCst);
+        self.file.write_all(&bytes[..count])?;
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Medium for SmallFile {
+    fn sync(&mut self) -> io::Result<()> {
+        if self.room.load(Ordering::SeqCst) < 0 {
+            return Err(io::Error::from(io::ErrorKind::StorageFull));
+        }
+        self.file.sync()
+    }
+
+    fn cut(&mut self, length: u64) -> io::Result<()> {
+        self.file.cut(length)
+    }
+}

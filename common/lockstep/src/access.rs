@@ -1,0 +1,119 @@
+//! What a role may say to a primary: one rule for all that arrives, before it is looked at.
+
+use protocol::{Access, PeerName, RequestId, SecondaryToPrimary};
+
+use crate::primary::PrimaryInput;
+
+/// What somebody tried whose role does not allow it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Attempt {
+    /// To become a secondary of the run.
+    Join(PeerName),
+    /// To speak as a secondary.
+    Simulate(PeerName),
+    /// To change the run.
+    Command(RequestId),
+}
+
+/// Returns the input as it is if a sender with such access may give it, else what it tried.
+pub fn admit(input: PrimaryInput, access: Access) -> PrimaryInput {
+    match input {
+        PrimaryInput::Secondary { from, envelope, .. } if !access.may_simulate() => {
+            let attempt = match envelope.body {
+                SecondaryToPrimary::Join(info) => Attempt::Join(info.name),
+                _ => Attempt::Simulate(envelope.sender),
+            };
+            PrimaryInput::Forbidden {
+                from,
+                access,
+                attempt,
+            }
+        }
+        PrimaryInput::Client { from, message, .. }
+            if !access.may_command() && !message.command.only_asks() =>
+        {
+            PrimaryInput::Forbidden {
+                from,
+                access,
+                attempt: Attempt::Command(message.request),
+            }
+        }
+        input => input,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use protocol::{ClientToPrimary, Command, Envelope, ProtocolVersion, SessionId};
+
+    fn asks(command: Command) -> PrimaryInput {
+        PrimaryInput::Client {
+            from: "c".into(),
+            session: SessionId(1),
+            message: ClientToPrimary {
+                request: RequestId(7),
+                command,
+            },
+        }
+    }
+
+    fn says(body: SecondaryToPrimary) -> PrimaryInput {
+        PrimaryInput::Secondary {
+            from: "s".into(),
+            envelope: Envelope {
+                version: ProtocolVersion::CURRENT,
+                session: SessionId(1),
+                sender: "s1".parse().unwrap(),
+                body,
+            },
+            wall_clock_us: 0,
+        }
+    }
+
+    fn check(input: &PrimaryInput, allowed: &[Access]) {
+        for access in [
+            Access::Full,
+            Access::Secondary,
+            Access::Controller,
+            Access::Observer,
+        ] {
+            let admitted = admit(input.clone(), access);
+            let is_refused = matches!(admitted, PrimaryInput::Forbidden { .. });
+            assert_eq!(
+                is_refused,
+                !allowed.contains(&access),
+                "{access}: {input:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn each_role_may_say_its_part() {
+        let commanders = [Access::Full, Access::Controller];
+        let simulators = [Access::Full, Access::Secondary];
+        let all = [
+            Access::Full,
+            Access::Secondary,
+            Access::Controller,
+            Access::Observer,
+        ];
+        check(&asks(Command::Play), &commanders);
+        check(&asks(Command::Stop), &commanders);
+        check(&asks(Command::Checkpoint), &commanders);
+        check(&asks(Command::Ping), &all);
+        check(&asks(Command::Snapshot), &all);
+        check(&says(SecondaryToPrimary::Synced), &simulators);
+        check(&PrimaryInput::Subscribed("s".into()), &all);
+    }
+
+    #[test]
+    fn what_was_tried_is_told() {
+        let refused = admit(asks(Command::Pause), Access::Observer);
+        let expected = Attempt::Command(RequestId(7));
+        assert!(matches!(refused, PrimaryInput::Forbidden { attempt, .. } if attempt == expected));
+        let refused = admit(says(SecondaryToPrimary::Synced), Access::Controller);
+        let expected = Attempt::Simulate("s1".parse().unwrap());
+        assert!(matches!(refused, PrimaryInput::Forbidden { attempt, .. } if attempt == expected));
+    }
+}

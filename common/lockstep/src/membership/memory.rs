@@ -1,0 +1,205 @@
+//! [`MembershipMemory`]: what [`Membership`] must remember to go on as if nothing had happened.
+//!
+//! What follows from other notes, such as who is in a cell, how many keep a level active and the
+//! trees of boxes, is not kept but found again.
+
+use protocol::{CellId, Iteration, LevelId, PerformerId};
+use serde::{Deserialize, Serialize};
+
+use super::cells::Cells;
+use super::marks::Marks;
+use super::{Membership, Request, Rules};
+use crate::plan::Plan;
+
+/// What a membership remembers.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct MembershipMemory {
+    step_size_s: f64,
+    performers: Vec<PerformerMemory>,
+    open: Vec<CellId>,
+    suspended: Vec<CellId>,
+    stirred: Vec<CellId>,
+    woken: Vec<CellId>,
+    ghosts: Vec<(CellId, PerformerId)>,
+    /// Performers, and whether they are to keep levels active or else to be removed.
+    asked: Vec<(PerformerId, bool)>,
+    updated: Option<Iteration>,
+}
+
+/// What a membership remembers of one performer.
+#[derive(Debug, Serialize, Deserialize)]
+struct PerformerMemory {
+    cell: CellId,
+    home: CellId,
+    entered: Iteration,
+    half: [f64; 3],
+    has_loose_links: bool,
+    looked_at: [f64; 3],
+    slacks: [f64; 2],
+    marks: u8,
+    touched: Vec<LevelId>,
+    allowed: Option<[[f32; 3]; 2]>,
+}
+
+impl Membership {
+    pub(crate) fn remember(&self) -> MembershipMemory {
+        let numbers = (0..self.places.len() as u32).map(PerformerId);
+        let cells = || (0..self.ghosts.cell_count() as u32).map(CellId);
+        let asked = self.asked.iter().map(|request| match request {
+            Request::Keep(performer) => (*performer, true),
+            Request::Remove(performer) => (*performer, false),
+        });
+        let ghosts = cells().flat_map(|cell| {
+            let ghosts = self.ghosts.in_cell(cell);
+            ghosts.map(move |performer| (cell, performer))
+        });
+        MembershipMemory {
+            step_size_s: self.rules.step_size_s,
+            performers: numbers.map(|one| self.remember_performer(one)).collect(),
+            open: cells().filter(|cell| self.cells.is_open(*cell)).collect(),
+            suspended: cells()
+                .filter(|cell| self.cells.is_suspended(*cell))
+                .collect(),
+            stirred: self.cells.stirred.clone(),
+            woken: self.cells.woken.clone(),
+            ghosts: ghosts.collect(),
+            asked: asked.collect(),
+            updated: self.updated,
+        }
+    }
+
+    fn remember_performer(&self, performer: PerformerId) -> PerformerMemory {
+        let index = performer.0 as usize;
+        let place = &self.places[index];
+        PerformerMemory {
+            cell: place.cell,
+            home: place.home,
+            entered: place.entered,
+            half: place.half,
+            has_loose_links: place.has_loose_links,
+            looked_at: place.looked_at,
+            slacks: [place.levels_slack, place.home_slack],
+            marks: self.marks[index].0,
+            touched: self.levels.of_performer(performer).to_vec(),
+            allowed: self.neighbours.allowed(index),
+        }
+    }
+
+    /// Makes a membership that goes on where another one was.
+    ///
+    /// # Errors
+    /// When the memory does not fit the plan, with what does not.
+    pub(crate) fn recall(
+        plan: &Plan,
+        rules: Rules,
+        memory: MembershipMemory,
+    ) -> Result<Self, &'static str> {
+        memory.check(plan)?;
+        let rules = Rules {
+            step_size_s: memory.step_size_s,
+            ..rules
+        };
+        let mut membership = Self::new(plan, rules);
+        membership.cells = Cells::recalled(plan.cells.len(), &memory.open, &memory.suspended);
+        for (index, one) in memory.performers.into_iter().enumerate() {
+            membership.recall_performer(PerformerId(index as u32), one);
+        }
+        for (cell, performer) in memory.ghosts {
+            membership.ghosts.add(cell, performer);
+        }
+        membership.levels.take_changes();
+        membership.ghosts.take_changes();
+        membership.cells.stirred = memory.stirred;
+        membership.cells.woken = memory.woken;
+        let asked = memory.asked.into_iter();
+        membership.asked = asked
+            .map(|(performer, keeps)| {
+                let request = if keeps {
+                    Request::Keep
+                } else {
+                    Request::Remove
+                };
+                request(performer)
+            })
+            .collect();
+        membership.updated = memory.updated;
+        membership.want();
+        Ok(membership)
+    }
+
+    fn recall_performer(&mut self, performer: PerformerId, memory: PerformerMemory) {
+        let index = performer.0 as usize;
+        let place = &mut self.places[index];
+        place.cell = memory.cell;
+        place.home = memory.home;
+        place.entered = memory.entered;
+        place.half = memory.half;
+        place.has_loose_links = memory.has_loose_links;
+        place.looked_at = memory.looked_at;
+        [place.levels_slack, place.home_slack] = memory.slacks;
+        let marks = Marks(memory.marks);
+        self.marks[index] = marks;
+        if marks.has(Marks::REMOVED) {
+            return;
+        }
+        let is_keeper = marks.has(Marks::KEEPER);
+        self.cells.add(memory.cell, performer, is_keeper);
+        self.levels.touch(performer, memory.cell, &memory.touched);
+        if is_keeper {
+            for level in memory.touched {
+                self.levels.keep(level);
+            }
+        }
+        if let Some(allowed) = memory.allowed {
+            let is_beside = marks.has(Marks::BESIDE);
+            let place = &self.places[index];
+            self.neighbours
+                .put_back(index, place, allowed, &self.rules, is_beside);
+        }
+    }
+}
+
+impl MembershipMemory {
+    fn check(&self, plan: &Plan) -> Result<(), &'static str> {
+        let is_cell = |cell: &CellId| (cell.0 as usize) < plan.cells.len();
+        let is_performer = |one: &PerformerId| (one.0 as usize) < plan.performers.len();
+        let is_level = |level: &LevelId| (level.0 as usize) < plan.levels.len();
+        if self.performers.len() != plan.performers.len() {
+            return Err("it has places of more or fewer performers than there are");
+        }
+        let lists = [&self.open, &self.suspended, &self.stirred, &self.woken];
+        if !lists.into_iter().flatten().all(is_cell) {
+            return Err("it names cells that there are not");
+        }
+        let ghosts = self.ghosts.iter();
+        if !ghosts
+            .into_iter()
+            .all(|(cell, one)| is_cell(cell) && is_performer(one))
+        {
+            return Err("it has ghosts of nobody or in no cell");
+        }
+        if !self.asked.iter().all(|(one, _)| is_performer(one)) {
+            return Err("it names performers that there are not");
+        }
+        for (memory, one) in self.performers.iter().zip(&plan.performers) {
+            let cells = [&memory.cell, &memory.home];
+            let are_of_world =
+                |cell: &&CellId| is_cell(cell) && plan.cell(**cell).world == one.world;
+            if !cells.iter().all(are_of_world) {
+                return Err("a performer is in no cell of its world");
+            }
+            let is_ascending = memory.touched.is_sorted_by(|one, other| one < other);
+            if !is_ascending || !memory.touched.iter().all(is_level) {
+                return Err("a performer touches levels that there are not");
+            }
+            let corners = memory.allowed.iter().flatten().flatten();
+            if corners.into_iter().any(|corner| corner.is_nan()) {
+                return Err("a performer reaches nowhere");
+            }
+            if Marks(memory.marks).has(Marks::REMOVED) && !one.is_removed {
+                return Err("a performer is gone and there");
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,101 @@
+//! [`PlanMemory`]: what has changed in a plan since the start.
+
+use protocol::PerformerId;
+use serde::{Deserialize, Serialize};
+
+use super::{PerformerPlan, Plan};
+
+/// What has changed in a plan.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct PlanMemory {
+    /// Performers that came.
+    came: Vec<PerformerPlan>,
+    /// Performers of the start that are gone.
+    gone: Vec<PerformerId>,
+    /// Performers of the start that are held together with others than at the start.
+    joined: Vec<(PerformerId, Vec<PerformerId>)>,
+    global_models: Vec<Vec<usize>>,
+    /// For each level, its static models that are there.
+    static_models: Vec<Vec<usize>>,
+    /// For each cell, whether it needs a host even when nobody is in it.
+    permanent: Vec<bool>,
+}
+
+impl Plan {
+    pub(crate) fn remember(&self, start: &Self) -> PlanMemory {
+        let at_start = start.performers.len();
+        let of_start = || (0..at_start as u32).map(PerformerId);
+        let joined = of_start().filter_map(|id| {
+            let joined_to = &self.performer(id).joined_to;
+            let is_other = *joined_to != start.performer(id).joined_to;
+            is_other.then(|| (id, joined_to.clone()))
+        });
+        PlanMemory {
+            came: self.performers[at_start..].to_vec(),
+            gone: of_start()
+                .filter(|id| self.performer(*id).is_removed)
+                .collect(),
+            joined: joined.collect(),
+            global_models: self.global_models.clone(),
+            static_models: self
+                .levels
+                .iter()
+                .map(|level| level.static_models.clone())
+                .collect(),
+            permanent: self.cells.iter().map(|cell| cell.is_permanent).collect(),
+        }
+    }
+
+    /// Makes the same changes to the plan of the start.
+    ///
+    /// # Errors
+    /// When they do not fit it, with what does not.
+    pub(crate) fn recall(&mut self, memory: PlanMemory) -> Result<(), &'static str> {
+        memory.check(self)?;
+        self.performers.extend(memory.came);
+        for id in memory.gone {
+            self.performers[id.0 as usize].is_removed = true;
+        }
+        for (id, joined_to) in memory.joined {
+            self.performers[id.0 as usize].joined_to = joined_to;
+        }
+        self.global_models = memory.global_models;
+        for (level, models) in self.levels.iter_mut().zip(memory.static_models) {
+            level.static_models = models;
+        }
+        for (cell, is_permanent) in self.cells.iter_mut().zip(memory.permanent) {
+            cell.is_permanent = is_permanent;
+        }
+        Ok(())
+    }
+}
+
+impl PlanMemory {
+    fn check(&self, start: &Plan) -> Result<(), &'static str> {
+        let at_start = start.performers.len();
+        let count = at_start + self.came.len();
+        let are_there = |ids: &[PerformerId]| ids.iter().all(|id| (id.0 as usize) < count);
+        let was_there = |id: &PerformerId| (id.0 as usize) < at_start;
+        let is_sound = |one: &PerformerPlan| {
+            let home = start.cells.get(one.home.0 as usize);
+            home.is_some_and(|home| home.world == one.world) && are_there(&one.joined_to)
+        };
+        if self.global_models.len() != start.global_models.len()
+            || self.static_models.len() != start.levels.len()
+            || self.permanent.len() != start.cells.len()
+        {
+            return Err("it is about other worlds");
+        }
+        let joined = self.joined.iter();
+        let are_sound = self.gone.iter().all(was_there)
+            && joined
+                .into_iter()
+                .all(|(id, others)| was_there(id) && are_there(others))
+            && self.came.iter().all(is_sound);
+        if are_sound {
+            Ok(())
+        } else {
+            Err("it names performers or cells that there are not")
+        }
+    }
+}

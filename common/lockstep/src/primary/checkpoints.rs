@@ -1,0 +1,248 @@
+//! Checkpoints: when one is asked for, and what comes of the answers.
+//!
+//! Hosts send their cells once they have answered the step that asks for them, so that no step
+//! waits; the past before a checkpoint is forgotten when all of it is here.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use protocol::primary_to_client::Reply;
+use protocol::primary_to_observers::Severity;
+use protocol::primary_to_secondary::{CellSnapshot, SceneSnapshot};
+use protocol::{CellId, Digest, Iteration, PeerName, RequestId, RoutingId, Sequence, SessionTime};
+
+use super::stepping::Purpose;
+use super::{PeerLossPolicy, Phase, Primary, PrimaryOutput, past};
+use crate::checkpoint::Checkpoint;
+
+/// A checkpoint that hosts were asked for.
+#[derive(Debug)]
+pub(super) struct Coming {
+    sequence: Sequence,
+    /// What the primary remembers after that step, once it is done.
+    own: Option<(Iteration, Digest, Vec<u8>)>,
+    scene: Option<SceneSnapshot>,
+    /// The cells that are missing.
+    missing: BTreeSet<CellId>,
+    cells: BTreeMap<CellId, CellSnapshot>,
+}
+
+/// Checkpoints, made and coming.
+#[derive(Debug, Default)]
+pub(super) struct Checkpoints {
+    /// The iteration of the last one that was asked for.
+    asked_at: Iteration,
+    coming: Option<Coming>,
+    /// Clients that wait for one: those not served yet have no step.
+    waiting: Vec<(RoutingId, RequestId, Option<Sequence>)>,
+    /// Why none can be made, once that is known.
+    impossible: Option<String>,
+}
+
+impl Primary {
+    /// Tells whether the past is kept, from which lost cells are restored.
+    pub(super) fn keeps_past(&self) -> bool {
+        let has_use = self.settings.on_peer_loss == PeerLossPolicy::Recover
+            || self.settings.stand_bys > 0
+            || self.settings.is_journaled;
+        has_use && self.checkpoints.impossible.is_none()
+    }
+
+    /// Tells why lost cells cannot be restored, if they cannot.
+    pub(super) fn no_recovery(&self) -> Option<&str> {
+        self.checkpoints.impossible.as_deref()
+    }
+
+    pub(super) fn on_checkpoint(
+        &mut self,
+        from: RoutingId,
+        request: RequestId,
+        now: SessionTime,
+        out: &mut Vec<PrimaryOutput>,
+    ) {
+        if matches!(self.phase, Phase::Gathering { .. }) {
+            return Self::fail(from, request, "the secondaries are not ready yet", out);
+        }
+        if let Some(reason) = &self.checkpoints.impossible {
+            return Self::fail(from, request, reason, out);
+        }
+        if !self.keeps_past() {
+            let reason = "the run keeps no checkpoints: start it with --on-peer-loss recover";
+            return Self::fail(from, request, reason, out);
+        }
+        self.checkpoints.waiting.push((from, request, None));
+        self.step_if_idle(now, out);
+    }
+
+    /// Tells whether a client waits for a checkpoint that no step has asked for.
+    pub(super) fn is_checkpoint_wanted(&self) -> bool {
+        let mut waiting = self.checkpoints.waiting.iter();
+        waiting.any(|(_, _, sequence)| sequence.is_none())
+    }
+
+    /// Decides whether the step that is about to be published asks for a checkpoint.
+    pub(super) fn asks_for_checkpoint(&mut self, purpose: Purpose, iteration: Iteration) -> bool {
+        let can_be = match purpose {
+            Purpose::Advance | Purpose::Rearrange => self.keeps_past(),
+            Purpose::Build | Purpose::Pause | Purpose::Fetch => false,
+        };
+        let every = self.settings.checkpoint_every;
+        let age = iteration.0.saturating_sub(self.checkpoints.asked_at.0);
+        let is_due = every > 0 && age >= every;
+        let is_heavy = self.past.bytes() > past::BYTES_MAX && age >= 16;
+        if !can_be || !(is_due || is_heavy || self.is_checkpoint_wanted()) {
+            return false;
+        }
+        self.checkpoints.asked_at = iteration;
+        for (_, _, sequence) in &mut self.checkpoints.waiting {
+            // Whoever waits for one that never came waits for this one.
+            *sequence = Some(self.sequence);
+        }
+        self.checkpoints.coming = Some(Coming {
+            sequence: self.sequence,
+            own: None,
+            scene: None,
+            missing: BTreeSet::new(),
+            cells: BTreeMap::new(),
+        });
+        true
+    }
+
+    /// Notes which cells belong to the checkpoint that the step asks for.
+    pub(super) fn note_cells_of_checkpoint(&mut self) {
+        if let Some(coming) = &mut self.checkpoints.coming
+            && coming.sequence == self.sequence
+        {
+            coming.missing = self.distribution.affinity().keys().copied().collect();
+        }
+    }
+
+    /// Notes what the primary remembers when the step that asked for a checkpoint is done, with all
+    /// that follows from it before the next.
+    pub(super) fn remember_for_checkpoint(&mut self, out: &mut Vec<PrimaryOutput>) {
+        let is_asked = |coming: &Coming| coming.sequence == self.sequence && coming.own.is_none();
+        if self
+            .checkpoints
+            .coming
+            .as_ref()
+            .is_none_or(|one| !is_asked(one))
+        {
+            return;
+        }
+        let memory = if self.settings.is_journaled {
+            self.remember()
+        } else {
+            Vec::new()
+        };
+        let own = Some((self.iteration, self.digest, memory));
+        if let Some(coming) = &mut self.checkpoints.coming {
+            coming.own = own;
+        }
+        self.complete_checkpoint(out);
+    }
+
+    pub(super) fn on_cell_checkpoint(
+        &mut self,
+        sender: &PeerName,
+        snapshot: CellSnapshot,
+        out: &mut Vec<PrimaryOutput>,
+    ) {
+        let Some(coming) = &mut self.checkpoints.coming else {
+            self.refused.stale += 1;
+            return;
+        };
+        if coming.sequence != snapshot.sequence || !coming.missing.remove(&snapshot.cell) {
+            self.refused.stale += 1;
+            return;
+        }
+        if snapshot.bytes.is_empty() {
+            let cell = &self.plan.cell(snapshot.cell).name;
+            let reason = format!("cell {cell} of {sender} is too large to be saved");
+            return self.give_up_checkpoints(reason, out);
+        }
+        coming.cells.insert(snapshot.cell, snapshot);
+        self.complete_checkpoint(out);
+    }
+
+    pub(super) fn on_scene_checkpoint(
+        &mut self,
+        scene: SceneSnapshot,
+        out: &mut Vec<PrimaryOutput>,
+    ) {
+        match &mut self.checkpoints.coming {
+            Some(coming) if coming.sequence == scene.sequence && coming.scene.is_none() => {
+                coming.scene = Some(scene);
+                self.complete_checkpoint(out);
+            }
+            _ => self.refused.stale += 1,
+        }
+    }
+
+    /// Lets go of a checkpoint whose parts may never come, since a host is gone; it is asked for
+    /// again.
+    pub(super) fn drop_coming_checkpoint(&mut self) {
+        let Some(coming) = self.checkpoints.coming.take() else {
+            return;
+        };
+        self.checkpoints.asked_at = Iteration(0);
+        for (_, _, sequence) in &mut self.checkpoints.waiting {
+            if *sequence == Some(coming.sequence) {
+                *sequence = None;
+            }
+        }
+    }
+
+    fn complete_checkpoint(&mut self, out: &mut Vec<PrimaryOutput>) {
+        let is_complete = |coming: &mut Coming| {
+            coming.missing.is_empty() && coming.own.is_some() && coming.scene.is_some()
+        };
+        let Some(coming) = self.checkpoints.coming.take_if(is_complete) else {
+            return;
+        };
+        let (Some((iteration, digest, primary)), Some(scene)) = (coming.own, coming.scene) else {
+            return;
+        };
+        let checkpoint = Arc::new(Checkpoint {
+            sequence: coming.sequence,
+            iteration,
+            digest,
+            primary,
+            scene,
+            cells: coming.cells.into_values().collect(),
+        });
+        self.past.rest_on(Arc::clone(&checkpoint));
+        out.push(PrimaryOutput::Checkpointed(checkpoint));
+        if !self.settings.is_journaled {
+            self.on_checkpoint_stored(coming.sequence, out);
+        }
+    }
+
+    /// Answers those who wait for a checkpoint that is safe now.
+    pub(super) fn on_checkpoint_stored(&mut self, stored: Sequence, out: &mut Vec<PrimaryOutput>) {
+        let iteration = self.iteration;
+        let is_served = |waiting: &mut (RoutingId, RequestId, Option<Sequence>)| {
+            waiting.2.is_some_and(|sequence| sequence <= stored)
+        };
+        let served: Vec<_> = self.checkpoints.waiting.extract_if(.., is_served).collect();
+        for (to, request, _) in served {
+            let name = None;
+            Self::reply(to, request, Reply::Done { iteration, name }, out);
+        }
+    }
+
+    /// Tells clients that wait for a checkpoint why none comes.
+    pub(super) fn fail_checkpoints(&mut self, reason: &str, out: &mut Vec<PrimaryOutput>) {
+        for (to, request, _) in std::mem::take(&mut self.checkpoints.waiting) {
+            Self::fail(to, request, reason, out);
+        }
+    }
+
+    fn give_up_checkpoints(&mut self, reason: String, out: &mut Vec<PrimaryOutput>) {
+        self.checkpoints.coming = None;
+        self.fail_checkpoints(&reason, out);
+        let text = format!("{reason}: a secondary that is lost now ends the run");
+        self.event(Severity::Warning, "recovery", text, out);
+        self.checkpoints.impossible = Some(reason);
+        self.past = past::Past::default();
+    }
+}

@@ -1,0 +1,263 @@
+//! Jobs: who does again what, and who is told what it has missed.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use protocol::exit::Outcome;
+use protocol::primary_to_observers::Severity;
+use protocol::primary_to_secondary::{CatchUp, CatchUpContent, PrimaryToSecondary, Step};
+use protocol::secondary_to_primary::CaughtUp;
+use protocol::{CellId, PeerName, Sequence, SessionTime, StopReason};
+
+use super::past;
+use super::{Phase, Primary, PrimaryOutput};
+
+/// How many steps go into one part at most.
+const STEPS_PER_PART: usize = 256;
+/// After how long the parts of a job are sent again; doubled each time.
+const FIRST_RESEND: Duration = Duration::from_secs(1);
+
+/// Jobs under way.
+#[derive(Debug, Default)]
+pub(super) struct Jobs {
+    next: u64,
+    under_way: BTreeMap<u64, Job>,
+}
+
+/// A job under way.
+#[derive(Debug)]
+pub(super) struct Job {
+    /// Who does it.
+    pub(super) peer: PeerName,
+    pub(super) task: Task,
+    /// After which step it begins and with which it ends.
+    from: Sequence,
+    pub(super) until: Sequence,
+    /// Whether it goes on from where its peer is.
+    goes_on: bool,
+    /// Whether its peer takes part from the next step on.
+    joins: bool,
+    begun_at: SessionTime,
+    resend_after: Duration,
+    give_up_after: Duration,
+}
+
+/// What a job is for.
+#[derive(Clone, Debug)]
+pub(super) enum Task {
+    /// Do again what a lost secondary did.
+    Redo {
+        lost: PeerName,
+        /// Ascending.
+        cells: Vec<CellId>,
+        speaks: bool,
+    },
+    /// Bring who joins up to date; with `holds` the next step waits for it.
+    Introduce { holds: bool },
+}
+
+impl Jobs {
+    /// Tells whether a job under way is for somebody.
+    pub(super) fn has(&self, name: &PeerName) -> bool {
+        self.under_way.values().any(|job| job.peer == *name)
+    }
+
+    /// Tells whether the run waits for one who joins.
+    pub(super) fn holds(&self) -> bool {
+        let mut jobs = self.under_way.values();
+        jobs.any(|job| matches!(job.task, Task::Introduce { holds: true }))
+    }
+
+    /// Takes the jobs of somebody who is gone.
+    pub(super) fn take_of(&mut self, name: &PeerName) -> Vec<Task> {
+        let is_theirs = |_: &u64, job: &mut Job| job.peer == *name;
+        let jobs = self.under_way.extract_if(.., is_theirs);
+        jobs.map(|(_, job)| job.task).collect()
+    }
+
+    /// Returns when something is to be done about a job that is not answered.
+    pub(super) fn deadline(&self) -> Option<SessionTime> {
+        let jobs = self.under_way.values();
+        jobs.map(|job| job.begun_at + job.resend_after.min(job.give_up_after))
+            .min()
+    }
+}
+
+impl Primary {
+    pub(super) fn begin_job(
+        &mut self,
+        peer: PeerName,
+        task: Task,
+        now: SessionTime,
+        out: &mut Vec<PrimaryOutput>,
+    ) {
+        let position = self.position_of(&peer);
+        let is_introduction = matches!(task, Task::Introduce { .. });
+        let goes_on = is_introduction && position.is_some_and(|at| at >= self.past.from());
+        let holds = matches!(task, Task::Redo { .. } | Task::Introduce { holds: true });
+        let (from, until) = (
+            position.filter(|_| goes_on).unwrap_or(self.past.from()),
+            if holds {
+                self.sequence
+            } else {
+                self.past.until()
+            },
+        );
+        let steps = until.0.saturating_sub(from.0) as u32;
+        let job = Job {
+            joins: holds && !self.secondaries.contains(&peer),
+            peer,
+            task,
+            from,
+            until,
+            goes_on,
+            begun_at: now,
+            resend_after: FIRST_RESEND,
+            give_up_after: self.settings.step_timeout + 4 * steps * self.last_advance,
+        };
+        self.jobs.next += 1;
+        let number = self.jobs.next;
+        self.send_job(number, &job, out);
+        self.jobs.under_way.insert(number, job);
+    }
+
+    fn send_job(&self, number: u64, job: &Job, out: &mut Vec<PrimaryOutput>) {
+        let Some(member) = self.roster.get(&job.peer) else {
+            return;
+        };
+        let (cells, speaks) = match &job.task {
+            Task::Redo { cells, speaks, .. } => (cells.clone(), *speaks),
+            Task::Introduce { .. } => (Vec::new(), false),
+        };
+        let base = self.past.base().filter(|_| !job.goes_on);
+        let snapshots = base.into_iter().flat_map(|base| &base.cells);
+        let snapshots = snapshots
+            .filter(|snapshot| cells.binary_search(&snapshot.cell).is_ok())
+            .cloned()
+            .map(CatchUpContent::Cell);
+        let mut contents: Vec<CatchUpContent> = snapshots.collect();
+        contents.extend(self.steps_of(job).into_iter().map(CatchUpContent::Steps));
+        let begin = CatchUpContent::Begin {
+            parts: contents.len() as u32 + 1,
+            from: job.from,
+            until: job.until,
+            scene: base.map(|base| base.scene.clone()),
+            cells,
+            speaks,
+            joins: job.joins,
+        };
+        contents.insert(0, begin);
+        for (part, content) in (0..).zip(contents) {
+            out.push(PrimaryOutput::Send {
+                to: member.routing.clone(),
+                message: PrimaryToSecondary::CatchUp(Box::new(CatchUp {
+                    job: number,
+                    part,
+                    content,
+                })),
+            });
+        }
+    }
+
+    /// Returns the steps of a job, as many together as fit into a message.
+    fn steps_of(&self, job: &Job) -> Vec<Vec<Step>> {
+        let under_way = match &self.phase {
+            Phase::Stepping(round) => Some(&round.step),
+            Phase::Gathering { .. } | Phase::Idle | Phase::Stopping(_) | Phase::Finished => None,
+        };
+        let steps = self.past.after(job.from).chain(under_way);
+        let mut parts: Vec<Vec<Step>> = Vec::new();
+        let mut bytes = 0;
+        for step in steps.take_while(|step| step.sequence <= job.until) {
+            let size = past::size(step);
+            let is_full = |part: &Vec<Step>| {
+                part.len() >= STEPS_PER_PART || bytes + size > past::PART_BYTES_MAX
+            };
+            if parts.last().is_none_or(is_full) {
+                parts.push(Vec::new());
+                bytes = 0;
+            }
+            bytes += size;
+            if let Some(part) = parts.last_mut() {
+                part.push(step.clone());
+            }
+        }
+        parts
+    }
+
+    pub(super) fn on_caught_up(
+        &mut self,
+        sender: &PeerName,
+        answer: CaughtUp,
+        now: SessionTime,
+        out: &mut Vec<PrimaryOutput>,
+    ) {
+        let is_its = |job: &Job| job.peer == *sender;
+        if !self.jobs.under_way.get(&answer.job).is_some_and(is_its) {
+            self.refused.stale += 1;
+            return;
+        }
+        let Some(job) = self.jobs.under_way.remove(&answer.job) else {
+            return;
+        };
+        let (digests, ack) = match answer.result {
+            Ok(done) => done,
+            Err(why) => return self.on_job_failed(job, &why, now, out),
+        };
+        if job.joins {
+            self.take_part(sender, out);
+        }
+        match job.task {
+            Task::Redo { .. } => self.on_redone(job, &digests, ack, now, out),
+            Task::Introduce { .. } => self.on_introduced(&job, now, out),
+        }
+    }
+
+    fn on_job_failed(
+        &mut self,
+        job: Job,
+        why: &str,
+        now: SessionTime,
+        out: &mut Vec<PrimaryOutput>,
+    ) {
+        let peer = &job.peer;
+        match job.task {
+            Task::Redo { lost, .. } => {
+                let cause = format!("{peer} could not restore the cells of {lost}: {why}");
+                self.begin_stopping(StopReason::new(Outcome::Failed, cause), now, out);
+            }
+            Task::Introduce { .. } => {
+                let cause = format!("{peer} could not be brought up to date: {why}");
+                let reason = StopReason::new(Outcome::Failed, cause);
+                self.on_lost(peer, reason, now, out);
+            }
+        }
+    }
+
+    /// Sends jobs again that are not answered; who does not answer at all is lost.
+    pub(super) fn continue_jobs(&mut self, now: SessionTime, out: &mut Vec<PrimaryOutput>) {
+        let mut hung = None;
+        let mut again = Vec::new();
+        for (number, job) in &mut self.jobs.under_way {
+            let waited = now.since(job.begun_at);
+            if waited >= job.give_up_after {
+                hung = Some((job.peer.clone(), job.give_up_after));
+            } else if waited >= job.resend_after {
+                job.resend_after *= 2;
+                again.push(*number);
+            }
+        }
+        for number in again {
+            if let Some(job) = self.jobs.under_way.get(&number) {
+                self.send_job(number, job, out);
+                let text = format!("{} is still at work on what it has to catch up", job.peer);
+                self.event(Severity::Warning, "recovery", text, out);
+            }
+        }
+        if let Some((name, patience)) = hung {
+            let seconds = patience.as_secs_f64();
+            let cause = format!("{name} did not catch up in {seconds:.1} s");
+            self.on_lost(&name, StopReason::new(Outcome::PeerLost, cause), now, out);
+        }
+    }
+}

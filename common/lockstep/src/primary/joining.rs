@@ -1,0 +1,256 @@
+//! Secondaries that come and go during a run, in order.
+//!
+//! Who joins is told what was so far while the run goes on, and takes part once it is as far as the
+//! others; then it stands by until the balance, a hand or a loss gives it cells. Who is drained
+//! gives all its cells away and is told to leave.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use protocol::exit::Outcome;
+use protocol::primary_to_observers::Severity;
+use protocol::primary_to_secondary::PrimaryToSecondary;
+use protocol::{CellId, PeerName, RequestId, RoutingId, Sequence, SessionTime, StopReason};
+
+use super::jobs::{Job, Task};
+use super::{Phase, Primary, PrimaryOutput};
+
+/// How far behind one who joins may be for the run to wait for it \[steps\].
+const GAP_MAX: u64 = 64;
+
+/// Who is on the way in or out.
+#[derive(Debug, Default)]
+pub(super) struct Transit {
+    /// Those who join, with the step that they have come to.
+    joining: BTreeMap<PeerName, Option<Sequence>>,
+    /// Those who are to give all away, with who asked.
+    draining: BTreeMap<PeerName, Vec<(RoutingId, RequestId)>>,
+    /// When those who join are synced again.
+    pub(super) next_sync: SessionTime,
+}
+
+impl Transit {
+    pub(super) fn is_draining(&self, name: &PeerName) -> bool {
+        self.draining.contains_key(name)
+    }
+}
+
+impl Primary {
+    /// Tells whether a secondary takes part in the steps; one that joins does so later.
+    pub fn takes_part(&self, name: &PeerName) -> bool {
+        self.secondaries.contains(name)
+    }
+
+    /// Tells whether a secondary gives away its cells to leave.
+    pub fn is_draining(&self, name: &PeerName) -> bool {
+        self.transit.is_draining(name)
+    }
+
+    /// Returns the secondaries that are lost and not replaced yet, with the cells that they had.
+    pub fn lost(&self) -> impl Iterator<Item = (&PeerName, &[CellId])> {
+        self.recovery.lost()
+    }
+
+    /// Returns those who may be given cells, by name.
+    pub(super) fn hosts(&self) -> Vec<PeerName> {
+        let stays = |name: &&PeerName| !self.transit.is_draining(name);
+        self.secondaries.iter().filter(stays).cloned().collect()
+    }
+
+    /// Returns those who may restore lost cells: who takes part, else who joins.
+    pub(super) fn hosts_for_lost_cells(&self) -> Vec<PeerName> {
+        let hosts = self.hosts();
+        if !hosts.is_empty() {
+            return hosts;
+        }
+        if !self.secondaries.is_empty() {
+            return self.secondaries.clone();
+        }
+        self.transit.joining.keys().cloned().collect()
+    }
+
+    /// Returns the step that one who joins has come to.
+    pub(super) fn position_of(&self, name: &PeerName) -> Option<Sequence> {
+        self.transit.joining.get(name).copied().flatten()
+    }
+
+    /// Notes one who joins.
+    pub(super) fn expect(&mut self, name: &PeerName) {
+        self.transit.joining.insert(name.clone(), None);
+    }
+
+    /// One who joins hears every step from now on.
+    pub(super) fn introduce(
+        &mut self,
+        name: &PeerName,
+        now: SessionTime,
+        out: &mut Vec<PrimaryOutput>,
+    ) {
+        self.expect(name);
+        if self.recovery.has_unassigned() {
+            return self.go_on_with_recovery(now, out);
+        }
+        self.begin_introduction(name.clone(), now, out);
+    }
+
+    fn begin_introduction(
+        &mut self,
+        name: PeerName,
+        now: SessionTime,
+        out: &mut Vec<PrimaryOutput>,
+    ) {
+        let is_near = |at: Sequence| {
+            at >= self.past.from() && self.sequence.0.saturating_sub(at.0) <= GAP_MAX
+        };
+        let holds = self.position_of(&name).is_some_and(is_near);
+        self.begin_job(name, Task::Introduce { holds }, now, out);
+    }
+
+    /// One who joins has come closer.
+    pub(super) fn on_introduced(
+        &mut self,
+        job: &Job,
+        now: SessionTime,
+        out: &mut Vec<PrimaryOutput>,
+    ) {
+        if self.takes_part(&job.peer) {
+            return self.go_on_with_recovery(now, out);
+        }
+        self.transit
+            .joining
+            .insert(job.peer.clone(), Some(job.until));
+        self.begin_introduction(job.peer.clone(), now, out);
+    }
+
+    /// One who joined is as far as the others.
+    pub(super) fn take_part(&mut self, name: &PeerName, out: &mut Vec<PrimaryOutput>) {
+        self.transit.joining.remove(name);
+        if !self.secondaries.contains(name) {
+            self.secondaries.push(name.clone());
+            self.secondaries.sort();
+        }
+        let text = format!("{name} takes part from step {} on", self.sequence.next());
+        self.event(Severity::Info, "run", text, out);
+    }
+
+    /// Forgets one who was on the way in.
+    pub(super) fn forget_joiner(&mut self, name: &PeerName) {
+        self.transit.joining.remove(name);
+    }
+
+    pub(super) fn on_drain(
+        &mut self,
+        from: RoutingId,
+        request: RequestId,
+        peer: &PeerName,
+        now: SessionTime,
+        out: &mut Vec<PrimaryOutput>,
+    ) {
+        let refusal = if matches!(self.phase, Phase::Gathering { .. }) {
+            Some("the secondaries are not ready yet".to_owned())
+        } else if !self.takes_part(peer) {
+            let names = self.secondary_names();
+            Some(format!("no secondary is named {peer}: there are {names}"))
+        } else if self.hosts().iter().all(|other| other == peer) {
+            Some(format!(
+                "{peer} is the last secondary: nobody could take its cells"
+            ))
+        } else {
+            None
+        };
+        if let Some(reason) = refusal {
+            return Self::fail(from, request, &reason, out);
+        }
+        let asked = self.transit.draining.entry(peer.clone()).or_default();
+        if asked.is_empty() {
+            let text = format!("{peer} gives away its cells, to leave");
+            self.event(Severity::Info, "command", text, out);
+        }
+        let asked = self.transit.draining.entry(peer.clone()).or_default();
+        asked.push((from, request));
+        self.continue_draining(out);
+        self.step_if_idle(now, out);
+    }
+
+    /// Moves what those who leave still host, and lets them go who host nothing.
+    pub(super) fn continue_draining(&mut self, out: &mut Vec<PrimaryOutput>) {
+        let names: Vec<PeerName> = self.transit.draining.keys().cloned().collect();
+        for name in names {
+            let cells = self.distribution.hosted(&name).to_vec();
+            if cells.is_empty() && matches!(self.phase, Phase::Idle) && !self.is_held() {
+                self.dismiss(&name, out);
+                continue;
+            }
+            let hosts = self.hosts();
+            if hosts.is_empty() {
+                self.fail_drain(&name, out);
+                continue;
+            }
+            let unmoved: Vec<CellId> = cells
+                .into_iter()
+                .filter(|cell| !self.is_moving(*cell))
+                .collect();
+            let counted: Vec<(CellId, u32)> = unmoved
+                .iter()
+                .map(|cell| (*cell, self.distribution.owned(*cell).len() as u32))
+                .collect();
+            let affinity = self.distribution.affinity();
+            let to = self.balance.hosts_for(&counted, affinity, &hosts);
+            for (cell, to) in unmoved.into_iter().zip(to) {
+                self.want_move(cell, to);
+            }
+        }
+    }
+
+    fn dismiss(&mut self, name: &PeerName, out: &mut Vec<PrimaryOutput>) {
+        let asked = self.transit.draining.remove(name).unwrap_or_default();
+        self.secondaries.retain(|other| other != name);
+        let cause = format!("{name} was drained: others have its cells");
+        if let Some(member) = self.roster.remove(name) {
+            out.push(PrimaryOutput::Send {
+                to: member.routing,
+                message: PrimaryToSecondary::Stop(StopReason::new(
+                    Outcome::Completed,
+                    cause.clone(),
+                )),
+            });
+        }
+        let reason = StopReason::new(Outcome::Completed, cause.clone());
+        let left = protocol::primary_to_observers::Announce::Left {
+            name: name.clone(),
+            reason,
+        };
+        Self::announce(left, out);
+        self.event(Severity::Info, "peer", cause, out);
+        for (from, request) in asked {
+            self.done(from, request, out);
+        }
+    }
+
+    /// Gives up to drain a secondary: it is lost, or its cells cannot move.
+    pub(super) fn fail_drain(&mut self, name: &PeerName, out: &mut Vec<PrimaryOutput>) {
+        let asked = self.transit.draining.remove(name).unwrap_or_default();
+        for (from, request) in asked {
+            let reason = format!("{name} could not give away its cells");
+            Self::fail(from, request, &reason, out);
+        }
+    }
+
+    /// Gives up to drain those whose cells are too large to move.
+    pub(super) fn fail_drains_of(&mut self, cells: &[CellId], out: &mut Vec<PrimaryOutput>) {
+        let hosts: BTreeSet<PeerName> = cells
+            .iter()
+            .filter_map(|cell| self.distribution.host(*cell).cloned())
+            .collect();
+        for host in hosts {
+            self.fail_drain(&host, out);
+        }
+    }
+
+    /// Answers all who asked to drain, since the run ends.
+    pub(super) fn fail_drains(&mut self, reason: &str, out: &mut Vec<PrimaryOutput>) {
+        let asked = std::mem::take(&mut self.transit.draining).into_values();
+        for (from, request) in asked.flatten() {
+            Self::fail(from, request, reason, out);
+        }
+    }
+}

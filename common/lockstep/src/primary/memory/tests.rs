@@ -1,0 +1,426 @@
+//! A primary that was remembered and recalled does what the first one does, output for output:
+//! performers walk through levels while a schedule spawns, removes, moves, joins and resets.
+
+use protocol::client_to_primary::{NamedPose, ResetKind, SpawnRequest};
+use protocol::exit::Outcome;
+use protocol::peer::Build;
+use protocol::primary_to_secondary::{SceneSnapshot, Step};
+use protocol::report::RunState;
+use protocol::secondary_to_primary::{CellAck, StepAck, SystemRequest, Transfer};
+use protocol::{
+    CellId, DigestBuilder, Envelope, LinkPoses, ModelId, PeerInfo, PeerName, PerformerId,
+    PerformerState, PrimaryToSecondary, ProtocolVersion, Publisher, Role, RoutingId,
+    ScheduledCommand, SecondaryToPrimary, SessionId, SessionTime, StateBlob,
+};
+
+use super::*;
+use crate::roster::Progress;
+use crate::levels::tests::{performer, world};
+use crate::primary::{Aim, Phase, PrimaryInput, PrimaryOutput};
+use crate::{CHECKPOINT_EVERY, LoadRule, PeerLossPolicy, Rules};
+
+/// The last iteration that is looked at.
+const LAST: u64 = 45;
+
+const SPAWNED: &str = "<sdf version='1.9'><model name='new'><pose>-3 0 0 0 0 0</pose>\
+    <link name='link'><collision name='c'><geometry><sphere><radius>0.5</radius></sphere>\
+    </geometry></collision></link></model></sdf>";
+
+fn worlds() -> Vec<World> {
+    let mut first = world("w", &["L1", "L2", "L3"]);
+    for (index, name) in ["a", "b", "c", "d"].into_iter().enumerate() {
+        let x = index as f64 * 7.0 - 4.0;
+        first.models.push(performer(name, [x, 0.0, 0.0]));
+    }
+    vec![first]
+}
+
+fn settings() -> Settings {
+    Settings {
+        session: SessionId(7),
+        secondaries: 1,
+        iterations: None,
+        real_time_factor: 1.0,
+        start_paused: false,
+        step_size: Duration::from_millis(1),
+        seed: 0,
+        heartbeat_interval: Duration::from_millis(100),
+        heartbeat_timeout: None,
+        peer_timeout: Duration::from_secs(10),
+        step_timeout: Duration::from_secs(10),
+        rules: Rules {
+            load: LoadRule::Buffer,
+            interaction_margin: 0.1,
+            minimum_stay: 3,
+            step_size_s: 0.001,
+        },
+        balance: false,
+        threads: 1,
+        verify: false,
+        publish_all: false,
+        topics: Vec::new(),
+        schedule: schedule(),
+        on_peer_loss: PeerLossPolicy::Stop,
+        checkpoint_every: CHECKPOINT_EVERY,
+        is_journaled: true,
+        patience: crate::primary::PatienceSettings::default(),
+        stand_bys: 0,
+        is_journaled: true,
+        build: Build {
+            version: "1".to_owned(),
+            target: "t".to_owned(),
+            sources: Digest(0),
+        },
+    }
+}
+
+fn schedule() -> Vec<ScheduledCommand> {
+    let spawn = |name: &str| {
+        Command::Spawn(Box::new(SpawnRequest {
+            sdf: SPAWNED.to_owned(),
+            name: Some(name.to_owned()),
+            allow_renaming: true,
+            pose: None,
+            relative_to: None,
+            world: None,
+        }))
+    };
+    let pose = |model: &str, x: f64| Command::SetPoses {
+        poses: vec![NamedPose {
+            model: model.to_owned(),
+            pose: [x, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0],
+        }],
+    };
+    let attach = Command::Attach {
+        parent: "a".to_owned(),
+        child: "new".to_owned(),
+    };
+    let remove = |model: &str| Command::Remove {
+        model: model.to_owned(),
+    };
+    let performer = Command::SetPerformer {
+        model: "new".to_owned(),
+        size: Some([4.0; 3]),
+    };
+    let models = Command::Reset {
+        what: ResetKind::Models,
+    };
+    let commands = [
+        (3, spawn("new")),
+        (5, attach),
+        (8, spawn("new")),
+        (9, remove("b")),
+        (9, spawn("b")),
+        (12, performer),
+        (14, pose("c", 0.5)),
+        (17, Command::SetStepSize { step_size_s: 0.002 }),
+        (19, Command::SetSeed { seed: 9 }),
+        (24, remove("new_0")),
+        (31, models),
+        (35, spawn("new")),
+    ];
+    commands
+        .into_iter()
+        .map(|(iteration, command)| ScheduledCommand {
+            iteration: Iteration(iteration),
+            paused_round: None,
+            command,
+        })
+        .collect()
+}
+
+/// A primary with one secondary.
+struct Rig {
+    primary: Primary,
+    now: SessionTime,
+}
+
+impl Rig {
+    fn new() -> Self {
+        let mut rig = Self {
+            primary: Primary::new(settings(), &worlds()),
+            now: SessionTime(1),
+        };
+        let info = PeerInfo {
+            name: name(),
+            role: Role::Secondary,
+            pid: 1,
+            host: "h".to_owned(),
+            build: settings().build,
+        };
+        rig.primary.roster.admit(info, routing(), rig.now);
+        let member = rig.primary.roster.get_mut(&name());
+        member.expect("it was admitted").progress = Progress::Synced;
+        rig.primary.begin_stepping(rig.now, &mut Vec::new());
+        rig
+    }
+
+    /// Answers the step under way, or lets the next one begin; returns what comes out.
+    fn go_on(&mut self) -> Vec<PrimaryOutput> {
+        let mut out = Vec::new();
+        let input = if let Phase::Stepping(round) = &self.primary.phase {
+            self.now = self.now + Duration::from_micros(10);
+            PrimaryInput::Secondary {
+                from: routing(),
+                envelope: Envelope {
+                    version: ProtocolVersion::CURRENT,
+                    session: settings().session,
+                    sender: name(),
+                    body: SecondaryToPrimary::StepAck(ack(&self.primary, &round.step)),
+                },
+                wall_clock_us: 0,
+            }
+        } else {
+            let due = self.primary.deadline().expect("a run has something to do");
+            self.now = self.now.max(due);
+            PrimaryInput::DeadlinePassed {
+                inbox_is_empty: true,
+            }
+        };
+        self.primary.handle(input, self.now, &mut out);
+        out
+    }
+
+    fn is_between_steps(&self) -> bool {
+        matches!(self.primary.phase, Phase::Idle)
+    }
+
+    fn checkpoint(&self) -> Checkpoint {
+        Checkpoint {
+            sequence: self.primary.sequence,
+            iteration: self.primary.iteration,
+            digest: self.primary.digest,
+            primary: self.primary.remember(),
+            scene: SceneSnapshot {
+                sequence: self.primary.sequence,
+                bytes: Vec::new(),
+            },
+            cells: Vec::new(),
+        }
+    }
+
+    /// Makes a primary from what this one remembers, whose cells have the same hosts.
+    fn twin(&self, redo: Redo) -> Self {
+        let resumed = Primary::resume(settings(), &worlds(), self.checkpoint(), redo);
+        let mut twin = resumed.expect("it was just remembered");
+        twin.roster = self.primary.roster.clone();
+        twin.secondaries.clone_from(&self.primary.secondaries);
+        for (cell, host) in self.primary.distribution.affinity() {
+            twin.distribution.place(*cell, Some(host));
+        }
+        twin.pace = self.primary.pace.clone();
+        twin.phase = Phase::Idle;
+        Self {
+            primary: twin,
+            now: self.now,
+        }
+    }
+}
+
+fn name() -> PeerName {
+    "s1".parse().expect("it is a name")
+}
+
+/// Makes a primary from a checkpoint, with one secondary that hosts all open cells.
+fn resumed(checkpoint: Checkpoint, redo: Redo) -> Rig {
+    let resumed = Primary::resume(settings(), &worlds(), checkpoint, redo);
+    let mut primary = resumed.expect("it was just remembered");
+    let here = Rig::new();
+    primary.roster = here.primary.roster;
+    primary.secondaries = here.primary.secondaries;
+    for cell in (0..primary.plan.cells.len() as u32).map(CellId) {
+        if primary.membership.is_open(cell) {
+            primary.distribution.place(cell, Some(&name()));
+        }
+    }
+    primary.phase = Phase::Idle;
+    Rig {
+        primary,
+        now: SessionTime(1),
+    }
+}
+
+fn routing() -> RoutingId {
+    RoutingId::from("r1")
+}
+
+/// What the secondary says: everybody walks along x, some to the right, some to the left.
+fn ack(primary: &Primary, step: &Step) -> StepAck {
+    let mut ack = StepAck {
+        sequence: step.sequence,
+        iteration: step.iteration,
+        ..StepAck::default()
+    };
+    let mut states = Vec::new();
+    for cell in primary.hosted(&name()) {
+        let mut digest = DigestBuilder::default();
+        for id in primary.owned(*cell) {
+            let state = walk(primary, step, *id);
+            digest.digest(state.digest);
+            states.push(state);
+            if step.wanted.poses.contains(id) {
+                ack.poses
+                    .push(LinkPoses::pack(*id, [[state.position[0]; 7]]));
+            }
+            if step.wanted.states.contains(id) {
+                let state = vec![id.0 as u8, step.iteration.0 as u8];
+                ack.transfers.push(Transfer {
+                    performer: *id,
+                    state,
+                });
+            }
+        }
+        ack.cells.push(CellAck {
+            cell: *cell,
+            digest: digest.finish(),
+            systems_ns: 0,
+            sensors_ns: 0,
+            physics_ns: 1000,
+            performer_count: primary.owned(*cell).len() as u32,
+        });
+    }
+    ack.states = StateBlob::pack(&states);
+    if step.iteration.0 % 7 == 2 && !step.paused {
+        let publisher = Publisher::Model {
+            model: ModelId { world: 0, model: 3 },
+            part: 0,
+        };
+        let model = "nobody".to_owned();
+        let command = Command::Remove { model };
+        ack.requests.push(SystemRequest { publisher, command });
+    }
+    ack
+}
+
+fn walk(primary: &Primary, step: &Step, id: PerformerId) -> PerformerState {
+    let mut state = primary.known.states[id.0 as usize];
+    let speed = if id.0.is_multiple_of(2) { 0.8 } else { -0.6 };
+    if !step.paused {
+        state.position[0] += speed;
+        state.linear_velocity = [speed * 1000.0, 0.0, 0.0];
+    }
+    state.digest = Digest(u128::from(state.position[0].to_bits()));
+    state.reach = [-0.5, 0.5].map(|edge| state.position.map(|at| (at + edge) as f32));
+    state
+}
+
+#[test]
+fn a_recalled_primary_does_what_the_first_one_does() {
+    let mut first = Rig::new();
+    let mut seen = 0;
+    while first.primary.iteration < Iteration(LAST) {
+        first.go_on();
+        if first.is_between_steps() {
+            seen += 1;
+            check(&first);
+        }
+    }
+    assert!(seen > LAST / 2, "{seen} ends of steps were looked at");
+    assert!(first.primary.events.hand_offs > 10);
+}
+
+/// Has a twin go on beside a primary that is built up again to the same moment.
+fn check(first: &Rig) {
+    let at = first.primary.iteration;
+    let mut original = Rig::new();
+    while original.primary.sequence < first.primary.sequence || !original.is_between_steps() {
+        original.go_on();
+    }
+    let mut twin = first.twin(Redo::default());
+    twin.now = original.now;
+    for turn in 0..40 {
+        let (expected, actual) = (original.go_on(), twin.go_on());
+        assert_eq!(actual, expected, "turn {turn} after iteration {at}");
+    }
+    assert_eq!(twin.primary.digest, original.primary.digest);
+    if twin.is_between_steps() {
+        assert_eq!(twin.primary.remember(), original.primary.remember());
+    }
+}
+
+#[test]
+fn what_was_done_since_a_checkpoint_is_done_again() {
+    let mut first = Rig::new();
+    let mut checkpoint = None;
+    let mut redo = Redo::default();
+    while first.primary.iteration < Iteration(LAST) || !first.is_between_steps() {
+        for output in first.go_on() {
+            match output {
+                PrimaryOutput::Stamped(command) => redo.commands.push(command),
+                PrimaryOutput::StepDone(done) if !done.paused => redo.digests.push(done.digest),
+                PrimaryOutput::StepDone(done) => redo.schedule_left = Some(done.schedule_left),
+                _ => {}
+            }
+        }
+        if first.primary.iteration == Iteration(6) && first.is_between_steps() {
+            checkpoint = Some(first.checkpoint());
+            redo = Redo::default();
+        }
+    }
+    let checkpoint = checkpoint.expect("iteration 6 ends between steps");
+    redo.aim = Some(Aim {
+        is_running: false,
+        until: None,
+        real_time_factor: 0.5,
+    });
+    let count = redo.digests.len();
+    let mut again = resumed(checkpoint.clone(), redo.clone());
+    while again.primary.is_redoing() {
+        again.go_on();
+    }
+    assert_eq!(again.primary.iteration, first.primary.iteration);
+    assert_eq!(again.primary.digest, first.primary.digest);
+    assert_eq!(again.primary.run_state(), RunState::Paused);
+    assert_eq!(again.primary.settings.real_time_factor, 0.5);
+
+    redo.digests[count / 2] = Digest(1);
+    let mut wrong = resumed(checkpoint, redo);
+    let reason = loop {
+        let out = wrong.go_on();
+        let mut reasons = out.into_iter().filter_map(|output| match output {
+            PrimaryOutput::Publish(PrimaryToSecondary::Stop(reason)) => Some(reason),
+            _ => None,
+        });
+        if let Some(reason) = reasons.next() {
+            break reason;
+        }
+    };
+    let iteration = 6 + count / 2 + 1;
+    assert_eq!(reason.outcome, Outcome::DigestMismatch);
+    assert!(reason.cause.contains(&format!("iteration {iteration} ")));
+}
+
+#[test]
+fn bytes_that_are_no_memory_are_refused() {
+    let mut rig = Rig::new();
+    while rig.primary.iteration < Iteration(10) || !rig.is_between_steps() {
+        rig.go_on();
+    }
+    let good = rig.checkpoint();
+    let with = |primary: Vec<u8>| {
+        let checkpoint = Checkpoint {
+            primary,
+            ..good.clone()
+        };
+        Primary::resume(settings(), &worlds(), checkpoint, Redo::default())
+    };
+    let is_empty = with(Vec::new()).expect_err("nothing is no memory");
+    assert!(matches!(is_empty, ResumeError::Empty));
+    let is_newer = with(vec![VERSION + 1]).expect_err("another format is no memory");
+    assert!(matches!(is_newer, ResumeError::Version(_)));
+    for length in 1..good.primary.len() {
+        assert!(
+            with(good.primary[..length].to_vec()).is_err(),
+            "cut at {length}"
+        );
+    }
+    for index in 0..good.primary.len() {
+        let mut bytes = good.primary.clone();
+        bytes[index] ^= 1 << (index % 8);
+        // Most are other numbers, which the checksums of files find.
+        let _ = with(bytes);
+    }
+    let other = [world("other", &["L1"])];
+    let result = Primary::resume(settings(), &other, good.clone(), Redo::default());
+    assert!(matches!(result, Err(ResumeError::Unfit(_))));
+}

@@ -1,0 +1,117 @@
+//! What was done since the last checkpoint: enough to do it again for any cell.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use protocol::link_poses::POSE_BYTES;
+use protocol::primary_to_secondary::Step;
+use protocol::{Action, CellId, Digest, Iteration, Sequence};
+
+use crate::checkpoint::Checkpoint;
+
+/// How much of the past is kept before a checkpoint is asked for early \[bytes\].
+pub(super) const BYTES_MAX: usize = 256 << 20;
+
+/// How much of it goes into one message at most, beside a single step \[bytes\].
+pub(super) const PART_BYTES_MAX: usize = 32 << 20;
+
+/// The steps since a checkpoint.
+#[derive(Debug, Default)]
+pub(super) struct Past {
+    /// `None` before the first checkpoint: the steps are all that there were.
+    base: Option<Arc<Checkpoint>>,
+    steps: VecDeque<Done>,
+    bytes: usize,
+}
+
+/// A step that all have acknowledged.
+#[derive(Debug)]
+struct Done {
+    step: Step,
+    /// The cells that were hosted, ascending, with their digests.
+    digests: Vec<(CellId, Digest)>,
+    bytes: usize,
+}
+
+impl Past {
+    /// Goes on from a checkpoint.
+    pub(super) fn since(base: Arc<Checkpoint>) -> Self {
+        Self {
+            base: Some(base),
+            ..Self::default()
+        }
+    }
+
+    /// Takes a step that is done.
+    pub(super) fn push(&mut self, step: Step, digests: Vec<(CellId, Digest)>) {
+        let bytes = size(&step) + digests.len() * size_of::<(CellId, Digest)>();
+        self.bytes += bytes;
+        self.steps.push_back(Done {
+            step,
+            digests,
+            bytes,
+        });
+    }
+
+    /// Forgets what was before a checkpoint.
+    pub(super) fn rest_on(&mut self, checkpoint: Arc<Checkpoint>) {
+        while let Some(done) = self
+            .steps
+            .pop_front_if(|done| done.step.sequence <= checkpoint.sequence)
+        {
+            self.bytes -= done.bytes;
+        }
+        self.base = Some(checkpoint);
+    }
+
+    pub(super) fn base(&self) -> Option<&Arc<Checkpoint>> {
+        self.base.as_ref()
+    }
+
+    /// Returns the step after which the steps begin; 0 is before the first.
+    pub(super) fn from(&self) -> Sequence {
+        self.base.as_ref().map_or(Sequence(0), |base| base.sequence)
+    }
+
+    /// Returns the last step that is done.
+    pub(super) fn until(&self) -> Sequence {
+        let last = self.steps.back();
+        last.map_or(self.from(), |done| done.step.sequence)
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Returns the steps after one.
+    pub(super) fn after(&self, from: Sequence) -> impl Iterator<Item = &Step> {
+        let steps = self.steps.iter().map(|done| &done.step);
+        steps.skip_while(move |step| step.sequence <= from)
+    }
+
+    /// Returns the iteration of a step and the digest that a cell had after it.
+    pub(super) fn digest(&self, sequence: Sequence, cell: CellId) -> Option<(Iteration, Digest)> {
+        let first = self.steps.front()?.step.sequence;
+        let place = sequence.0.checked_sub(first.0)?;
+        let done = self.steps.get(usize::try_from(place).ok()?)?;
+        let found = done.digests.binary_search_by_key(&cell, |(cell, _)| *cell);
+        Some((done.step.iteration, done.digests[found.ok()?].1))
+    }
+}
+
+/// Returns about how much memory a step takes \[bytes\].
+pub(super) fn size(step: &Step) -> usize {
+    let hand_offs: usize = step.hand_offs.iter().map(|one| one.state.len() + 32).sum();
+    let messages = step.messages.iter();
+    let messages: usize = messages
+        .map(|one| one.topic.len() + one.kind.len() + one.body.len() + 96)
+        .sum();
+    let links: usize = step.ghost_poses.iter().map(|one| one.poses().len()).sum();
+    let poses = links * POSE_BYTES + step.ghost_poses.len() * 32;
+    let actions = step.actions.iter().map(|one| match &one.action {
+        Action::Spawn(spawn) => spawn.parcel.len() + 128,
+        _ => 128,
+    });
+    let actions: usize = actions.sum();
+    size_of::<Step>() + hand_offs + messages + poses + actions
+}

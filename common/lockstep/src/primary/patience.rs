@@ -1,0 +1,360 @@
+//! How long the others are waited for, in three stages: who blocks is named, then what is known of
+//! it is told, then it is given up. A process that a debugger has stopped may be waited for.
+//!
+//! What a process does is known to the driver alone, which answers [`PrimaryOutput::Diagnose`] with
+//! [`PrimaryInput::Diagnosed`](super::PrimaryInput::Diagnosed) where it can; without an answer only
+//! what is heard of a peer is told.
+
+use std::time::Duration;
+
+use protocol::primary_to_observers::Severity;
+use protocol::{PeerName, SessionTime};
+
+use super::{Phase, Primary, PrimaryOutput};
+use crate::roster::Member;
+
+/// Time between two looks at a process that is stopped.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
+
+/// Time between two reminders of a process that is stopped.
+const REMIND: Duration = Duration::from_secs(10);
+
+/// How many levels of a peer are named.
+const LEVELS_NAMED: usize = 3;
+
+/// The longest that is told of how a process ended \[characters\].
+const HOW_CHARS_MAX: usize = 300;
+
+/// How long is waited before something is said or done about a peer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PatienceSettings {
+    /// A step that waits so long is reported, with who blocks it.
+    pub warn_after: Duration,
+    /// A step that waits so long has its blockers examined.
+    pub diagnose_after: Duration,
+    /// Whether a peer whose process is stopped, as debuggers do, is waited for.
+    pub wait_for_debugger: bool,
+}
+
+impl Default for PatienceSettings {
+    fn default() -> Self {
+        Self {
+            warn_after: Duration::from_secs(1),
+            diagnose_after: Duration::from_secs(5),
+            wait_for_debugger: false,
+        }
+    }
+}
+
+/// What the driver finds out about a process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProcessReport {
+    /// What it does, for people: `its process is stopped (T)`.
+    pub state: String,
+    /// Whether it is stopped, by a signal or by a debugger.
+    pub is_stopped: bool,
+    /// Processor time that it has used so far \[us\], if that is known.
+    pub cpu_time_us: Option<u64>,
+}
+
+/// How long a step is waited for; what is due next in each stage.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Patience {
+    warn_after: Duration,
+    diagnose_after: Duration,
+    give_up_after: Duration,
+}
+
+/// What is known of a peer that does not answer.
+#[derive(Clone, Debug, Default)]
+pub struct Watch {
+    /// Processor time that it had used \[us\], when that was noted.
+    cpu_noted: Option<(SessionTime, u64)>,
+    /// When its process was last looked at.
+    looked_at: Option<SessionTime>,
+    /// What that found, for people.
+    found: Option<String>,
+    /// Since when it is waited for because it is stopped.
+    held_since: Option<SessionTime>,
+    /// When that was told last.
+    told_at: SessionTime,
+    /// How its process ended, as who started it saw.
+    ended: Option<String>,
+}
+
+impl Watch {
+    /// Tells whether it is waited for as long as it is stopped.
+    pub fn is_held(&self) -> bool {
+        self.held_since.is_some()
+    }
+}
+
+impl Patience {
+    pub(super) fn new(settings: PatienceSettings, give_up_after: Duration) -> Self {
+        Self {
+            warn_after: settings.warn_after,
+            diagnose_after: settings.diagnose_after,
+            give_up_after,
+        }
+    }
+
+    /// Puts off whatever is due before then.
+    pub(super) fn postpone(&mut self, later: Duration) {
+        for after in [
+            &mut self.warn_after,
+            &mut self.diagnose_after,
+            &mut self.give_up_after,
+        ] {
+            *after = (*after).max(later);
+        }
+    }
+
+    /// Returns after how long something is due.
+    pub(super) fn next(&self) -> Duration {
+        let stages = self.warn_after.min(self.diagnose_after);
+        stages.min(self.give_up_after)
+    }
+}
+
+impl Primary {
+    /// A step has waited for some: they are named, and examined, as is due.
+    pub(super) fn lose_patience(
+        &mut self,
+        missing: &[PeerName],
+        now: SessionTime,
+        out: &mut Vec<PrimaryOutput>,
+    ) {
+        let Phase::Stepping(round) = &mut self.phase else {
+            return;
+        };
+        let waited = now.since(round.published_at);
+        let iteration = round.step.iteration;
+        let patience = &mut round.patience;
+        let warned = (waited >= patience.warn_after).then_some(patience.warn_after);
+        if warned.is_some() {
+            patience.warn_after *= 2;
+        }
+        let is_examined = waited >= patience.diagnose_after;
+        if is_examined {
+            patience.diagnose_after *= 2;
+        }
+        if let Some(after) = warned {
+            let seconds = after.as_secs_f64();
+            let blockers: Vec<String> = missing.iter().map(|name| self.blocker(name)).collect();
+            let text = format!(
+                "iteration {iteration} has waited {seconds} s for {}",
+                blockers.join(", ")
+            );
+            self.event(Severity::Warning, "step", text, out);
+            for name in missing {
+                if let Some(member) = self.roster.get_mut(name) {
+                    let noted = (member.heard_at, member.heartbeat.cpu_time_us);
+                    member.watch.cpu_noted.get_or_insert(noted);
+                }
+            }
+        }
+        if is_examined {
+            for name in missing {
+                self.look_at(name, now, out);
+            }
+        }
+    }
+
+    /// Returns those who have not answered in time and are not waited for any longer.
+    pub(super) fn out_of_patience(
+        &mut self,
+        missing: &[PeerName],
+        now: SessionTime,
+    ) -> Vec<PeerName> {
+        let Phase::Stepping(round) = &mut self.phase else {
+            return Vec::new();
+        };
+        let waited = now.since(round.published_at);
+        if waited < round.patience.give_up_after {
+            return Vec::new();
+        }
+        let is_held = |name: &PeerName| {
+            let member = self.roster.get(name);
+            member.is_some_and(|member| member.watch.is_held())
+        };
+        // Whoever goes on gets as much time as at first.
+        round.patience.give_up_after = waited + self.settings.step_timeout;
+        let given_up = missing.iter().filter(|name| !is_held(name));
+        given_up.cloned().collect()
+    }
+
+    /// Returns when a process is to be looked at for its silence.
+    pub(super) fn look_deadline(&self) -> Option<SessionTime> {
+        let timeout = self.settings.heartbeat_timeout;
+        let members = self.roster.members();
+        let looks = members.filter_map(|(_, member)| next_look(member, timeout));
+        looks.min()
+    }
+
+    /// Has the processes looked at that are silent for half of their time, and those that are
+    /// stopped.
+    pub(super) fn look_at_silent(&mut self, now: SessionTime, out: &mut Vec<PrimaryOutput>) {
+        let timeout = self.settings.heartbeat_timeout;
+        let due: Vec<PeerName> = self
+            .roster
+            .members()
+            .filter(|(_, member)| next_look(member, timeout).is_some_and(|at| at <= now))
+            .map(|(name, _)| name.clone())
+            .collect();
+        for name in due {
+            self.look_at(&name, now, out);
+        }
+    }
+
+    fn look_at(&mut self, name: &PeerName, now: SessionTime, out: &mut Vec<PrimaryOutput>) {
+        let Some(member) = self.roster.get_mut(name) else {
+            return;
+        };
+        member.watch.looked_at = Some(now);
+        out.push(PrimaryOutput::Diagnose {
+            peer: name.clone(),
+            pid: member.info.pid,
+            host: member.info.host.clone(),
+        });
+    }
+
+    /// The driver has looked at a process.
+    pub(super) fn on_diagnosed(
+        &mut self,
+        peer: &PeerName,
+        process: &ProcessReport,
+        now: SessionTime,
+        out: &mut Vec<PrimaryOutput>,
+    ) {
+        let is_waited_for = self.settings.patience.wait_for_debugger && process.is_stopped;
+        let text = self.diagnosis(peer, process, now);
+        let Some(member) = self.roster.get_mut(peer) else {
+            return;
+        };
+        let watch = &mut member.watch;
+        watch.found = Some(process.state.clone());
+        let was_held = watch.held_since.is_some();
+        if !is_waited_for {
+            watch.held_since = None;
+            if was_held {
+                member.heard_at = now;
+                let text = format!("{peer} goes on: {}", process.state);
+                return self.event(Severity::Info, "peer", text, out);
+            }
+            return self.event(Severity::Warning, "peer", text, out);
+        }
+        let since = *watch.held_since.get_or_insert(now);
+        if was_held && now.since(watch.told_at) < REMIND {
+            return;
+        }
+        watch.told_at = now;
+        let seconds = now.since(since).as_secs();
+        let text = format!("{text}; it is waited for, for {seconds} s so far");
+        self.event(Severity::Warning, "peer", text, out);
+    }
+
+    /// The process of a secondary has ended, as who started it saw.
+    pub(super) fn on_process_ended(
+        &mut self,
+        peer: &PeerName,
+        pid: u32,
+        how: &str,
+        now: SessionTime,
+    ) {
+        let member = self.roster.get_mut(peer);
+        if let Some(member) = member.filter(|member| member.info.pid == pid) {
+            let plain = how.chars().filter(|c| !c.is_control());
+            member.watch.ended = Some(plain.take(HOW_CHARS_MAX).collect());
+            // Its last words may still be on their way, as when its connection closes.
+            member.closed_at.get_or_insert(now);
+        }
+    }
+
+    /// Says how a peer was lost whose connection closed.
+    pub(super) fn how_it_went(member: &Member) -> String {
+        match &member.watch.ended {
+            Some(how) => how.clone(),
+            None => "is gone: its connection closed".to_owned(),
+        }
+    }
+
+    /// Says how a peer was lost that was not heard of for so long.
+    pub(super) fn how_it_fell_silent(member: &Member, silence: Duration) -> String {
+        let seconds = silence.as_secs_f64();
+        let found = member.watch.found.as_ref();
+        let found = found.map_or_else(String::new, |found| format!("; {found}"));
+        format!("fell silent: no heartbeat for {seconds:.1} s{found}")
+    }
+
+    /// Names a peer that blocks a step, with what it hosts.
+    fn blocker(&self, name: &PeerName) -> String {
+        match self.levels_of(name) {
+            Some(levels) => format!("{name}, which hosts {levels}"),
+            None => name.to_string(),
+        }
+    }
+
+    /// Returns the names of the levels of a peer's cells, for people.
+    fn levels_of(&self, name: &PeerName) -> Option<String> {
+        let cells = self.hosted(name);
+        let names = cells.iter().take(LEVELS_NAMED);
+        let names: Vec<&str> = names
+            .map(|cell| self.plan.cell(*cell).name.as_str())
+            .collect();
+        match cells.len().saturating_sub(names.len()) {
+            _ if names.is_empty() => None,
+            0 => Some(names.join(" and ")),
+            more => Some(format!("{} and {more} more", names.join(", "))),
+        }
+    }
+
+    /// Says all that is known of a peer.
+    fn diagnosis(&self, name: &PeerName, process: &ProcessReport, now: SessionTime) -> String {
+        let Some(member) = self.roster.get(name) else {
+            return name.to_string();
+        };
+        let silence = now.since(member.heard_at);
+        let mut parts = vec![process.state.clone()];
+        let (noted_at, noted_us) = member
+            .watch
+            .cpu_noted
+            .unwrap_or((member.heard_at, member.heartbeat.cpu_time_us));
+        let used = process.cpu_time_us.unwrap_or(member.heartbeat.cpu_time_us);
+        parts.push(format!(
+            "{:.1} s of CPU time in the last {:.1} s",
+            Duration::from_micros(used.saturating_sub(noted_us)).as_secs_f64(),
+            now.since(noted_at).as_secs_f64()
+        ));
+        if self.settings.heartbeat_timeout.is_some() {
+            parts.push(format!("last heartbeat {:.1} s ago", silence.as_secs_f64()));
+        }
+        if let Some(round_trip) = member.heartbeat.round_trip_us {
+            parts.push(format!("round trip {round_trip} us"));
+        }
+        let is_missing = self.blocking().any(|missing| missing == name);
+        if is_missing {
+            parts.push(format!("has answered iteration {}", self.iteration));
+        }
+        let hosts = self.levels_of(name);
+        let hosts = hosts.map_or_else(String::new, |levels| format!("; hosts {levels}"));
+        let (pid, host) = (member.info.pid, &member.info.host);
+        format!("{name} (pid {pid} on {host}): {}{hosts}", parts.join(", "))
+    }
+}
+
+/// Returns when the process of a peer is to be looked at next for its silence.
+fn next_look(member: &Member, timeout: Option<Duration>) -> Option<SessionTime> {
+    if member.closed_at.is_some() {
+        return None;
+    }
+    let watch = &member.watch;
+    if let Some(looked_at) = watch.looked_at.filter(|_| watch.is_held()) {
+        return Some(looked_at + LOOK_AGAIN);
+    }
+    let silent = member.heard_at + timeout? / 2;
+    match watch.looked_at {
+        // Once for each silence.
+        Some(looked_at) if looked_at >= silent => None,
+        _ => Some(silent),
+    }
+}

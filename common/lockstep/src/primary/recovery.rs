@@ -1,0 +1,459 @@
+//! Secondaries that are lost: their cells are restored on others, from the last checkpoint and the
+//! steps since, and the run goes on as if nothing had been.
+//!
+//! A loss is over when every cell that the lost one hosted has been brought up to date elsewhere,
+//! and when the answer that it may have owed has been given in its place. Until then the round
+//! under way is not complete and no other begins. The new hosts are told with the next step.
+//! **Invariant:** what is done again has the digests that were acknowledged, or the run ends.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use protocol::exit::Outcome;
+use protocol::primary_to_observers::{Announce, Severity};
+use protocol::primary_to_secondary::{AffinityChange, CellSource, PrimaryToSecondary, Step};
+use protocol::secondary_to_primary::{CellDigests, StepAck};
+use protocol::{CellId, PeerName, Sequence, SessionTime, StopReason};
+
+use crate::checkpoint::Checkpoint;
+
+use super::jobs::{Job, Task};
+use super::past::Past;
+use super::{PeerLossPolicy, Phase, Primary, PrimaryOutput, known};
+
+/// What is lost and not restored yet.
+#[derive(Debug, Default)]
+pub(super) struct Recovery {
+    losses: Vec<Loss>,
+    /// Cells that are up to date at their new hosts, which take them with the next step.
+    restored: BTreeMap<CellId, PeerName>,
+    /// The same once no step is under way: they count as hosted there.
+    arriving: Vec<AffinityChange>,
+    /// Since when nobody is there to restore what is lost.
+    pub(super) alone_since: Option<SessionTime>,
+}
+
+/// A secondary that is lost.
+#[derive(Debug)]
+struct Loss {
+    name: PeerName,
+    since: SessionTime,
+    /// All that it hosted.
+    cells: Vec<CellId>,
+    /// Those of them that nobody restores yet.
+    left: Vec<CellId>,
+    /// Whether the step under way waits for its answer.
+    owes: bool,
+    /// Whether somebody must still say what systems of worlds say in that step.
+    speaks: bool,
+    /// How many jobs are under way for it.
+    jobs: u32,
+}
+
+impl Recovery {
+    /// Tells whether anything that is lost is not restored yet.
+    pub(super) fn is_under_way(&self) -> bool {
+        !self.losses.is_empty()
+    }
+
+    /// Tells whether cells wait for somebody to restore them.
+    pub(super) fn has_unassigned(&self) -> bool {
+        let mut losses = self.losses.iter();
+        losses.any(|loss| !loss.left.is_empty() || loss.speaks)
+    }
+
+    /// Tells whether the step under way waits for the answer of one of this name who is lost: not
+    /// for that of another who has taken the name since.
+    pub(super) fn owes(&self, name: &PeerName) -> bool {
+        let mut losses = self.losses.iter();
+        losses.any(|loss| loss.owes && loss.name == *name)
+    }
+
+    /// Returns the lost secondaries with the cells that each of them hosted.
+    pub(super) fn lost(&self) -> impl Iterator<Item = (&PeerName, &[CellId])> {
+        let losses = self.losses.iter();
+        losses.map(|loss| (&loss.name, loss.cells.as_slice()))
+    }
+}
+
+impl Primary {
+    /// Tells whether the run goes on without a secondary that is lost.
+    pub(super) fn can_recover(&self) -> bool {
+        self.settings.on_peer_loss == PeerLossPolicy::Recover
+            && (self.keeps_past() || matches!(self.phase, Phase::Gathering { .. }))
+            && !matches!(self.phase, Phase::Stopping(_) | Phase::Finished)
+    }
+
+    /// A secondary is lost, and `how` says how that shows: its work goes to others, or the run
+    /// ends.
+    pub(super) fn on_lost(
+        &mut self,
+        name: &PeerName,
+        reason: StopReason,
+        now: SessionTime,
+        out: &mut Vec<PrimaryOutput>,
+    ) {
+        let takes_part = self.secondaries.contains(name);
+        let is_gathering = matches!(self.phase, Phase::Gathering { .. });
+        let left = Announce::Left {
+            name: name.clone(),
+            reason: reason.clone(),
+        };
+        Self::announce(left, out);
+        if !(self.can_recover() || !takes_part && !is_gathering) {
+            let why = self.no_recovery().filter(|_| takes_part);
+            let cause = why.map(|why| format!("{} (not recovered: {why})", reason.cause));
+            let reason = StopReason::new(reason.outcome, cause.unwrap_or(reason.cause));
+            return self.begin_stopping(reason, now, out);
+        }
+        let Some(member) = self.roster.remove(name) else {
+            return;
+        };
+        if member.closed_at.is_none() {
+            // It may only be slow, and must not go on alone.
+            out.push(PrimaryOutput::Send {
+                to: member.routing,
+                message: PrimaryToSecondary::Stop(reason.clone()),
+            });
+        }
+        self.forget_joiner(name);
+        self.give_back_jobs_of(name);
+        let text = if takes_part {
+            let cells = self.distribution.hosted(name);
+            let cells: Vec<&str> = cells.iter().map(|cell| self.cell_name(*cell)).collect();
+            let cells = match cells.as_slice() {
+                [] => "it hosted no cell".to_owned(),
+                some => format!("restoring {}", some.join(", ")),
+            };
+            format!("{}; {cells}", reason.cause)
+        } else {
+            reason.cause
+        };
+        self.event(Severity::Warning, "recovery", text, out);
+        if takes_part {
+            self.lose(name, now, out);
+        }
+        self.go_on_with_recovery(now, out);
+    }
+
+    fn lose(&mut self, name: &PeerName, now: SessionTime, out: &mut Vec<PrimaryOutput>) {
+        self.secondaries.retain(|other| other != name);
+        self.drop_coming_checkpoint();
+        let cells = self.distribution.hosted(name).to_vec();
+        let reason = "the secondary was lost before the cell could move";
+        self.drop_moves_of(&cells, reason, out);
+        self.drop_moves_to(name, reason, out);
+        self.fail_drain(name, out);
+        self.recovery
+            .arriving
+            .retain(|change| change.secondary.as_ref() != Some(name));
+        self.lose_restored(name, now);
+        let (owes, speaks) = match &mut self.phase {
+            Phase::Stepping(round) => {
+                let owes = round.acks.get(name).is_some_and(Option::is_none);
+                let speaks = owes && round.step.speaker.as_ref() == Some(name);
+                if owes && cells.is_empty() && !speaks {
+                    round.acks.remove(name);
+                }
+                (owes, speaks)
+            }
+            Phase::Gathering { .. } | Phase::Idle | Phase::Stopping(_) | Phase::Finished => {
+                (false, false)
+            }
+        };
+        self.recovery.losses.push(Loss {
+            name: name.clone(),
+            since: now,
+            left: cells.clone(),
+            cells,
+            owes,
+            speaks,
+            jobs: 0,
+        });
+    }
+
+    /// What somebody was to do again and does not is left for others.
+    fn give_back_jobs_of(&mut self, name: &PeerName) {
+        for task in self.jobs.take_of(name) {
+            let Task::Redo {
+                lost,
+                cells,
+                speaks,
+            } = task
+            else {
+                continue;
+            };
+            if let Some(loss) = self.recovery.losses.iter_mut().find(|one| one.name == lost) {
+                loss.left.extend(cells);
+                loss.speaks |= speaks;
+                loss.jobs -= 1;
+            }
+        }
+    }
+
+    /// Cells that were up to date at a host that is lost now, and not told to be there, are lost
+    /// again; the answer about them is known already.
+    fn lose_restored(&mut self, name: &PeerName, now: SessionTime) {
+        let is_there = |_: &CellId, host: &mut PeerName| host == name;
+        let again = self.recovery.restored.extract_if(.., is_there);
+        let again: Vec<CellId> = again.map(|(cell, _)| cell).collect();
+        for cell in again {
+            let mut losses = self.recovery.losses.iter_mut();
+            if let Some(loss) = losses.find(|loss| loss.cells.contains(&cell)) {
+                loss.left.push(cell);
+                continue;
+            }
+            let former = self.distribution.host(cell);
+            let former = former.expect("a cell that was restored had a host");
+            self.recovery.losses.push(Loss {
+                name: former.clone(),
+                since: now,
+                cells: vec![cell],
+                left: vec![cell],
+                owes: false,
+                speaks: false,
+                jobs: 0,
+            });
+        }
+    }
+
+    /// Gives what nobody restores to those who are there, and goes on when nothing is left.
+    pub(super) fn go_on_with_recovery(&mut self, now: SessionTime, out: &mut Vec<PrimaryOutput>) {
+        self.assign_lost_cells(now, out);
+        self.close_losses(now, out);
+        if self.is_held() {
+            return;
+        }
+        match &self.phase {
+            Phase::Stepping(round) if round.missing().next().is_none() => {
+                self.complete_round(now, out);
+            }
+            Phase::Idle => self.continue_stepping(now, out),
+            Phase::Gathering { .. } | Phase::Stepping(_) | Phase::Stopping(_) | Phase::Finished => {
+            }
+        }
+    }
+
+    /// A run that was taken up again begins: all its cells are to be restored by those who came.
+    pub(super) fn begin_from(
+        &mut self,
+        checkpoint: Checkpoint,
+        now: SessionTime,
+        out: &mut Vec<PrimaryOutput>,
+    ) {
+        let cells: Vec<CellId> = checkpoint.cells.iter().map(|cell| cell.cell).collect();
+        self.past = Past::since(Arc::new(checkpoint));
+        self.phase = Phase::Idle;
+        let all = std::mem::take(&mut self.secondaries);
+        self.recovery.losses.push(Loss {
+            name: PeerName::primary(),
+            since: now,
+            left: cells.clone(),
+            cells,
+            owes: false,
+            speaks: false,
+            jobs: 0,
+        });
+        for name in &all {
+            self.expect(name);
+        }
+        self.go_on_with_recovery(now, out);
+        for name in &all {
+            if !self.jobs.has(name) && !self.takes_part(name) {
+                self.introduce(name, now, out);
+            }
+        }
+    }
+
+    /// Tells whether the round under way cannot be complete, and no other can begin.
+    pub(super) fn is_held(&self) -> bool {
+        self.recovery.is_under_way() || self.jobs.holds()
+    }
+
+    fn assign_lost_cells(&mut self, now: SessionTime, out: &mut Vec<PrimaryOutput>) {
+        if !self.recovery.has_unassigned() {
+            self.recovery.alone_since = None;
+            return;
+        }
+        let hosts = self.hosts_for_lost_cells();
+        if hosts.is_empty() {
+            if self.recovery.alone_since.is_none() {
+                self.recovery.alone_since = Some(now);
+                let text = "no secondary is left: the run waits for one to join".to_owned();
+                self.event(Severity::Warning, "recovery", text, out);
+            }
+            return;
+        }
+        self.recovery.alone_since = None;
+        let mut affinity = self.distribution.affinity().clone();
+        affinity.extend(self.recovery.restored.clone());
+        for number in 0..self.recovery.losses.len() {
+            let loss = &mut self.recovery.losses[number];
+            let left = std::mem::take(&mut loss.left);
+            let mut speaks = std::mem::take(&mut loss.speaks);
+            let name = loss.name.clone();
+            let counted: Vec<(CellId, u32)> = left
+                .iter()
+                .map(|cell| (*cell, self.distribution.owned(*cell).len() as u32))
+                .collect();
+            let mut shares: BTreeMap<PeerName, Vec<CellId>> = BTreeMap::new();
+            if speaks && left.is_empty() {
+                shares.insert(hosts[0].clone(), Vec::new());
+            }
+            let hosts = self.balance.hosts_for(&counted, &affinity, &hosts);
+            for (cell, host) in left.into_iter().zip(hosts) {
+                affinity.insert(cell, host.clone());
+                shares.entry(host).or_default().push(cell);
+            }
+            for (peer, mut cells) in shares {
+                cells.sort_unstable();
+                let task = Task::Redo {
+                    lost: name.clone(),
+                    cells,
+                    speaks: std::mem::take(&mut speaks),
+                };
+                self.recovery.losses[number].jobs += 1;
+                self.begin_job(peer, task, now, out);
+            }
+        }
+    }
+
+    /// A job has done again what lost cells did.
+    pub(super) fn on_redone(
+        &mut self,
+        job: Job,
+        digests: &[CellDigests],
+        ack: StepAck,
+        now: SessionTime,
+        out: &mut Vec<PrimaryOutput>,
+    ) {
+        let Task::Redo { lost, cells, .. } = job.task else {
+            unreachable!("the caller has looked");
+        };
+        if let Err(violation) = compare(&cells, job.until, &ack) {
+            let cause = format!("{} broke the protocol: {violation}", job.peer);
+            return self.begin_stopping(StopReason::new(Outcome::PeerLost, cause), now, out);
+        }
+        if let Some(report) = self.divergence_of(&job.peer, digests, &ack) {
+            return self.diverge(report, now, out);
+        }
+        let owes = self
+            .recovery
+            .losses
+            .iter()
+            .any(|one| one.name == lost && one.owes);
+        if owes && let Err(violation) = self.accept_for(&cells, ack, &job.peer, out) {
+            self.refused.malformed += 1;
+            let cause = format!("{} broke the protocol: {violation}", job.peer);
+            return self.begin_stopping(StopReason::new(Outcome::PeerLost, cause), now, out);
+        }
+        let restored = cells.iter().map(|cell| (*cell, job.peer.clone()));
+        self.recovery.restored.extend(restored);
+        if let Some(loss) = self.recovery.losses.iter_mut().find(|one| one.name == lost) {
+            loss.jobs -= 1;
+        }
+        self.go_on_with_recovery(now, out);
+    }
+
+    /// Takes over the answer about some cells that was given in the place of a lost secondary.
+    fn accept_for(
+        &mut self,
+        cells: &[CellId],
+        ack: StepAck,
+        by: &PeerName,
+        out: &mut Vec<PrimaryOutput>,
+    ) -> Result<(), String> {
+        let Phase::Stepping(round) = &self.phase else {
+            return Err("no step waits for its answer".to_owned());
+        };
+        if ack.sequence != round.step.sequence || ack.iteration != round.step.iteration {
+            return Err("its answer is about another step".to_owned());
+        }
+        let states = self.states_of(cells, &ack)?;
+        if let Some(violation) = known::shortfall(&round.step.wanted, &ack, &self.distribution) {
+            return Err(violation.to_owned());
+        }
+        let published = ack.published;
+        self.take_over(ack, states, out);
+        if let Phase::Stepping(round) = &mut self.phase {
+            round.note_published(by, published);
+        }
+        Ok(())
+    }
+
+    /// Ends the losses of which nothing is left.
+    fn close_losses(&mut self, now: SessionTime, out: &mut Vec<PrimaryOutput>) {
+        let is_over = |loss: &mut Loss| loss.jobs == 0 && loss.left.is_empty() && !loss.speaks;
+        let over: Vec<Loss> = self.recovery.losses.extract_if(.., is_over).collect();
+        for loss in over {
+            if loss.owes
+                && let Phase::Stepping(round) = &mut self.phase
+            {
+                round.forgive(&loss.name);
+            }
+            let is_resumed = loss.name == PeerName::primary();
+            self.events.recoveries += u64::from(!is_resumed);
+            let took = now.since(loss.since).as_secs_f64();
+            let restored = loss.cells.iter().map(|cell| {
+                let host = self.recovery.restored.get(cell);
+                let host = host.map_or("nobody", PeerName::as_str);
+                format!("{} ({host})", self.cell_name(*cell))
+            });
+            let restored: Vec<String> = restored.collect();
+            let what = match restored.as_slice() {
+                [] => "nothing was to be restored".to_owned(),
+                some => format!("restored {}", some.join(", ")),
+            };
+            let text = if is_resumed {
+                format!("the run is restored after {took:.3} s: {what}")
+            } else {
+                format!("{} is replaced after {took:.3} s: {what}", loss.name)
+            };
+            self.event(Severity::Info, "recovery", text, out);
+        }
+    }
+
+    /// No step is under way: restored cells count as hosted where they are.
+    pub(super) fn take_restored(&mut self) {
+        for (cell, host) in std::mem::take(&mut self.recovery.restored) {
+            self.distribution.place(cell, Some(&host));
+            let arriving = &mut self.recovery.arriving;
+            arriving.retain(|other| other.cell != cell);
+            arriving.push(AffinityChange {
+                cell,
+                secondary: Some(host),
+                source: CellSource::Snapshot,
+            });
+        }
+    }
+
+    /// Tells with a step which restored cells are where, unless it gives them up.
+    pub(super) fn announce_restored(&mut self, step: &mut Step) {
+        let arriving = std::mem::take(&mut self.recovery.arriving);
+        if step.anew {
+            return;
+        }
+        for change in arriving {
+            let mut others = step.affinities.iter();
+            if !others.any(|other| other.cell == change.cell) {
+                step.affinities.push(change);
+            }
+        }
+        step.affinities.sort_by_key(|change| change.cell);
+    }
+
+    /// Returns a cell's name, for people.
+    pub(super) fn cell_name(&self, cell: CellId) -> &str {
+        &self.plan.cell(cell).name
+    }
+}
+
+/// Tells what is wrong with an answer that is not about the cells and the step of its job.
+fn compare(cells: &[CellId], until: Sequence, ack: &StepAck) -> Result<(), &'static str> {
+    let acked = ack.cells.iter().map(|one| one.cell);
+    if ack.sequence == until && acked.eq(cells.iter().copied()) {
+        Ok(())
+    } else {
+        Err("its job is about other cells")
+    }
+}

@@ -1,0 +1,92 @@
+//! What is done cannot be written down: time stands still until it can.
+//!
+//! A run that went on would have iterations that nobody could take up again.
+
+use protocol::primary_to_observers::Severity;
+use protocol::{Command, SessionTime};
+
+use super::{Goal, Primary, PrimaryOutput};
+
+/// What is done cannot be written down.
+#[derive(Debug)]
+pub(super) struct Failure {
+    cause: String,
+    /// What steps aimed at, and will again.
+    goal: Goal,
+}
+
+impl Primary {
+    pub(super) fn on_storage_failed(
+        &mut self,
+        cause: String,
+        now: SessionTime,
+        out: &mut Vec<PrimaryOutput>,
+    ) {
+        if self.storage_failure.is_some() {
+            return;
+        }
+        let goal = self.goal;
+        let text = match goal {
+            Goal::Paused => format!("{cause}; time stands still until that is mended"),
+            Goal::Pausing | Goal::Running | Goal::Until(_) => {
+                format!("{cause}; the run is paused until that is mended")
+            }
+        };
+        self.event(Severity::Error, "storage", text, out);
+        self.storage_failure = Some(Failure { cause, goal });
+        if goal != Goal::Paused {
+            self.goal = Goal::Pausing;
+        }
+        self.step_if_idle(now, out);
+    }
+
+    pub(super) fn on_storage_works(&mut self, now: SessionTime, out: &mut Vec<PrimaryOutput>) {
+        let Some(failure) = self.storage_failure.take() else {
+            return;
+        };
+        self.goal = match failure.goal {
+            Goal::Pausing => Goal::Paused,
+            Goal::Until(last) if self.iteration >= last => Goal::Paused,
+            goal @ (Goal::Paused | Goal::Running | Goal::Until(_)) => goal,
+        };
+        let text = match self.goal {
+            Goal::Paused | Goal::Pausing => "what is done is written down again",
+            Goal::Running | Goal::Until(_) => {
+                "what is done is written down again, and the run goes on"
+            }
+        };
+        self.event(Severity::Info, "storage", text.to_owned(), out);
+        self.pace.restart(now);
+        self.observe_clock(out);
+        self.step_if_idle(now, out);
+    }
+
+    /// Returns why a command that lets time pass cannot be done now.
+    pub(super) fn reason_to_stand_still(&self, command: &Command) -> Option<String> {
+        let failure = self.storage_failure.as_ref()?;
+        let lets_time_pass = matches!(
+            command,
+            Command::Play | Command::Step { .. } | Command::RunTo { .. }
+        );
+        let reason = || format!("{}: time stands still until that is mended", failure.cause);
+        lets_time_pass.then(reason)
+    }
+
+    /// Sets what steps aim at, at once or when what is done can be written down again.
+    pub(super) fn aim_at(&mut self, goal: Goal) {
+        match &mut self.storage_failure {
+            Some(failure) => {
+                failure.goal = goal;
+                self.goal = Goal::Pausing;
+            }
+            None => self.goal = goal,
+        }
+    }
+
+    /// Notes that time is to stand still also when what is done can be written down again.
+    pub(super) fn stay_paused(&mut self) {
+        if let Some(failure) = &mut self.storage_failure {
+            failure.goal = Goal::Paused;
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Jobs to catch up: put together from their parts, done once, answered again when asked again.
+//!
+//! **Invariant:** a job is done only when its steps follow each other without a gap, from what it
+//! brings to where it ends.
+
+use std::collections::BTreeMap;
+
+use protocol::primary_to_secondary::{CatchUp, CatchUpContent, CellSnapshot, SceneSnapshot, Step};
+use protocol::secondary_to_primary::CaughtUp;
+use protocol::{CellId, Sequence};
+
+/// How many jobs may be incomplete, and how many answers are kept.
+const JOBS_MAX: usize = 64;
+
+/// A job that is complete.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact of its own about the job"
+)]
+#[derive(Clone, Debug, PartialEq)]
+pub struct CatchUpWork {
+    /// Its number.
+    pub job: u64,
+    /// The last step that is done again.
+    pub until: Sequence,
+    /// The scene to begin with; without it the scene of the start, or with `goes_on` the present
+    /// one.
+    pub scene: Option<SceneSnapshot>,
+    /// The cells that are here at the end, ascending.
+    pub cells: Vec<CellId>,
+    /// Those that come with the job, as they were before its first step.
+    pub snapshots: Vec<CellSnapshot>,
+    /// The steps, in order.
+    pub steps: Vec<Step>,
+    /// Whether the last answer holds what systems of worlds say.
+    pub speaks: bool,
+    /// Whether it goes on from the present scene of a host that takes no part yet.
+    pub goes_on: bool,
+    /// Whether who does it takes no part yet, so that its own scene is the one to bring up to date.
+    pub becomes_host: bool,
+    /// Whether who does it takes part from the step after on.
+    pub joins: bool,
+}
+
+/// Where a job leaves who has done it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JobEnd {
+    /// The last step of the job.
+    pub until: Sequence,
+    /// Whether who did it took no part so far, and is at that step now.
+    pub becomes_host: bool,
+    /// Whether it takes part from the step after on.
+    pub joins: bool,
+}
+
+impl CatchUpWork {
+    /// Returns where it leaves who has done it.
+    pub fn end(&self) -> JobEnd {
+        JobEnd {
+            until: self.until,
+            becomes_host: self.becomes_host,
+            joins: self.joins,
+        }
+    }
+}
+
+/// Jobs with their parts.
+#[derive(Debug, Default)]
+pub(super) struct Jobs {
+    /// The parts that are here, by job and number.
+    parts: BTreeMap<u64, BTreeMap<u32, CatchUpContent>>,
+    /// The answers to the last jobs; `None` while one is being done.
+    answers: BTreeMap<u64, Option<CaughtUp>>,
+}
+
+/// What to do about a part.
+pub(super) enum PartVerdict {
+    /// The job is complete, from step `from` on.
+    Complete(Box<CatchUpWork>, Sequence),
+    /// Other parts are missing.
+    Kept,
+    /// The job is done, with this answer, or is being done.
+    Duplicate(Option<Box<CaughtUp>>),
+    /// The parts do not make a job.
+    Malformed(&'static str),
+}
+
+impl Jobs {
+    pub(super) fn on_part(&mut self, part: CatchUp) -> PartVerdict {
+        let CatchUp { job, part, content } = part;
+        if let Some(answer) = self.answers.get(&job) {
+            return PartVerdict::Duplicate(answer.clone().map(Box::new));
+        }
+        let parts = self.parts.entry(job).or_default();
+        parts.insert(part, content);
+        let expected = match parts.get(&0) {
+            Some(CatchUpContent::Begin { parts, .. }) => *parts as usize,
+            Some(_) => return PartVerdict::Malformed("the first part is no beginning"),
+            None => usize::MAX,
+        };
+        if parts.len() < expected {
+            while self.parts.len() > JOBS_MAX {
+                self.parts.pop_first();
+            }
+            return PartVerdict::Kept;
+        }
+        let parts = self.parts.remove(&job).unwrap_or_default();
+        match assemble(job, parts) {
+            Ok((work, from)) => {
+                self.note(job, None);
+                PartVerdict::Complete(Box::new(work), from)
+            }
+            Err(reason) => PartVerdict::Malformed(reason),
+        }
+    }
+
+    /// Keeps the answer to a job.
+    pub(super) fn on_done(&mut self, answer: CaughtUp) {
+        self.note(answer.job, Some(answer));
+    }
+
+    fn note(&mut self, job: u64, answer: Option<CaughtUp>) {
+        self.answers.insert(job, answer);
+        while self.answers.len() > JOBS_MAX {
+            self.answers.pop_first();
+        }
+    }
+}
+
+fn assemble(
+    job: u64,
+    parts: BTreeMap<u32, CatchUpContent>,
+) -> Result<(CatchUpWork, Sequence), &'static str> {
+    let mut parts = parts.into_values();
+    let Some(CatchUpContent::Begin {
+        from,
+        until,
+        scene,
+        cells,
+        speaks,
+        joins,
+        ..
+    }) = parts.next()
+    else {
+        return Err("the first part is no beginning");
+    };
+    let mut work = CatchUpWork {
+        job,
+        until,
+        goes_on: scene.is_none() && from > Sequence(0),
+        scene,
+        cells,
+        snapshots: Vec::new(),
+        steps: Vec::new(),
+        speaks,
+        becomes_host: false,
+        joins,
+    };
+    let mut last = from;
+    for part in parts {
+        match part {
+            CatchUpContent::Cell(snapshot) if snapshot.sequence == from => {
+                work.snapshots.push(snapshot);
+            }
+            CatchUpContent::Steps(steps) => {
+                for step in steps {
+                    if step.sequence != last.next() {
+                        return Err("its steps do not follow each other");
+                    }
+                    last = step.sequence;
+                    work.steps.push(step);
+                }
+            }
+            CatchUpContent::Cell(_) => return Err("a cell is of another step"),
+            CatchUpContent::Begin { .. } => return Err("it begins twice"),
+        }
+    }
+    if last != until {
+        return Err("its steps end elsewhere than it says");
+    }
+    if work
+        .scene
+        .as_ref()
+        .is_some_and(|scene| scene.sequence != from)
+    {
+        return Err("its scene is of another step");
+    }
+    Ok((work, from))
+}

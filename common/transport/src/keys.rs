@@ -1,0 +1,341 @@
+//! Keys: who a process is to the other end of an encrypted connection, and the files they are in.
+//!
+//! `NAME.key` is a secret, readable by its owner alone: lines `public KEY` and `secret KEY`.
+//! `NAME.pub` is for the other end: one line `ROLE KEY NAME`, the form of [`crate::authorized`].
+//! Keys are 32 bytes, written as the 40 characters of Z85 (ZeroMQ RFC 32).
+
+use std::fmt;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+/// The most bytes that a file of keys may have.
+const KEY_FILE_BYTES_MAX: u64 = 1 << 20;
+
+/// How many characters a key has.
+const KEY_CHARACTERS: usize = 40;
+
+/// The key that says who somebody is; it is no secret.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PublicKey([u8; 32]);
+
+/// A public key and the secret that proves it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct KeyPair {
+    public: PublicKey,
+    secret: [u8; 32],
+}
+
+/// Text that is no key.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[error("a key is {KEY_CHARACTERS} characters of Z85, and {given:?} is none")]
+pub struct ParseKeyError {
+    /// The beginning of what was given.
+    given: String,
+}
+
+/// Why a key cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum KeyError {
+    /// The file cannot be read or written.
+    #[error("cannot use the key {}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        source: io::Error,
+    },
+    /// Others than its owner can use it.
+    #[error(
+        "the secret key {} can be read by others (mode {mode:03o}): `chmod 600 {}` protects it; \
+         if others may have read it, make a new one with `phalanx keygen`",
+        path.display(), path.display()
+    )]
+    Exposed {
+        /// The file.
+        path: PathBuf,
+        /// Its mode.
+        mode: u32,
+    },
+    /// Its content is something else.
+    #[error("{} is no {what}: `phalanx keygen` makes one", path.display())]
+    Content {
+        /// The file.
+        path: PathBuf,
+        /// What was expected.
+        what: &'static str,
+    },
+    /// It is there already.
+    #[error("{} exists: choose another name, or replace the key with --force", path.display())]
+    Exists {
+        /// The file.
+        path: PathBuf,
+    },
+    /// No random numbers can be had, or libzmq cannot encrypt.
+    #[error("cannot make a key")]
+    Generate(#[source] zmq::Error),
+}
+
+impl PublicKey {
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        bytes.try_into().ok().map(Self)
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+
+    /// Returns the key in the text, or in the `.pub` file that the text names.
+    ///
+    /// # Errors
+    /// When it is neither.
+    pub fn of_text_or_file(text: &str) -> Result<Self, KeyError> {
+        match text.parse() {
+            Ok(key) => Ok(key),
+            Err(_) => Self::read(Path::new(text)),
+        }
+    }
+
+    /// Reads a `.pub` file.
+    ///
+    /// # Errors
+    /// When it cannot be read or holds no public key.
+    pub fn read(path: &Path) -> Result<Self, KeyError> {
+        let text = read_text(path).map_err(at(path))?;
+        let lines = text.lines().filter(|line| !line.starts_with('#'));
+        let mut keys = lines.filter_map(|line| line.split_whitespace().nth(1));
+        let key = keys.next().and_then(|key| key.parse().ok());
+        key.filter(|_| keys.next().is_none())
+            .ok_or_else(|| KeyError::Content {
+                path: path.to_owned(),
+                what: "file of one public key",
+            })
+    }
+}
+
+impl KeyPair {
+    /// Makes a key that nobody else has.
+    ///
+    /// # Errors
+    /// When the system gives no random numbers.
+    pub fn generate() -> Result<Self, KeyError> {
+        let made = zmq::CurveKeyPair::new().map_err(KeyError::Generate)?;
+        Ok(Self {
+            public: PublicKey(made.public_key),
+            secret: made.secret_key,
+        })
+    }
+
+    /// Returns what the other end may know.
+    pub fn public(&self) -> PublicKey {
+        self.public
+    }
+
+    pub(crate) fn secret(&self) -> &[u8; 32] {
+        &self.secret
+    }
+
+    /// Reads a `.key` file.
+    ///
+    /// # Errors
+    /// When it cannot be read, others can read it, or it holds no key.
+    pub fn read(path: &Path) -> Result<Self, KeyError> {
+        let file = File::open(path).map_err(at(path))?;
+        let mode = file.metadata().map_err(at(path))?.permissions().mode() & 0o777;
+        if mode & 0o077 != 0 {
+            let path = path.to_owned();
+            return Err(KeyError::Exposed { path, mode });
+        }
+        let text = text_of(file).map_err(at(path))?;
+        let value = |name: &str| {
+            let mut lines = text.lines().map(str::split_whitespace);
+            lines.find_map(|mut words| words.next().filter(|word| *word == name).and(words.next()))
+        };
+        let content = || KeyError::Content {
+            path: path.to_owned(),
+            what: "secret key",
+        };
+        let public = value("public").and_then(|key| key.parse().ok());
+        let secret = value("secret").and_then(|key| key.parse::<PublicKey>().ok());
+        match (public, secret) {
+            (Some(public), Some(PublicKey(secret))) => Ok(Self { public, secret }),
+            _ => Err(content()),
+        }
+    }
+
+    /// Writes `NAME.key` and `NAME.pub` into a folder that is there, and returns their paths; what
+    /// is there already stays unless it is to be replaced.
+    ///
+    /// # Errors
+    /// When one is there already, or cannot be written.
+    pub fn write(
+        &self,
+        folder: &Path,
+        name: &str,
+        role: &str,
+        replaces: bool,
+    ) -> Result<[PathBuf; 2], KeyError> {
+        let paths = ["key", "pub"].map(|kind| folder.join(format!("{name}.{kind}")));
+        let [secret, public] = &paths;
+        if let Some(path) = paths.iter().find(|path| !replaces && path.exists()) {
+            let path = path.clone();
+            return Err(KeyError::Exists { path });
+        }
+        let text = format!(
+            "# The secret key of {name}: it stays on this machine. {name}.pub is for others.\n\
+             public {}\nsecret {}\n",
+            self.public,
+            PublicKey(self.secret)
+        );
+        write_new(secret, &text, 0o600).map_err(at(secret))?;
+        let text = format!("{role} {} {name}\n", self.public);
+        write_new(public, &text, 0o644).map_err(at(public))?;
+        Ok(paths)
+    }
+}
+
+impl fmt::Display for PublicKey {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = zmq::z85_encode(&self.0).map_err(|_| fmt::Error)?;
+        formatter.write_str(&text)
+    }
+}
+
+impl fmt::Debug for PublicKey {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, formatter)
+    }
+}
+
+/// Without the secret, so that no log ever has it.
+impl fmt::Debug for KeyPair {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "KeyPair({})", self.public)
+    }
+}
+
+impl FromStr for PublicKey {
+    type Err = ParseKeyError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let is_key = text.len() == KEY_CHARACTERS && text.is_ascii();
+        let bytes = is_key.then(|| zmq::z85_decode(text).ok()).flatten();
+        bytes
+            .and_then(|bytes| bytes.try_into().ok())
+            // libzmq reads some text that it would not write.
+            .map(Self)
+            .filter(|key| key.to_string() == text)
+            .ok_or_else(|| ParseKeyError {
+                given: text.chars().take(8).collect(),
+            })
+    }
+}
+
+/// Reads a small file of text.
+pub(crate) fn read_text(path: &Path) -> io::Result<String> {
+    text_of(File::open(path)?)
+}
+
+fn text_of(file: File) -> io::Result<String> {
+    let mut text = String::new();
+    file.take(KEY_FILE_BYTES_MAX + 1)
+        .read_to_string(&mut text)?;
+    if text.len() as u64 > KEY_FILE_BYTES_MAX {
+        return Err(io::ErrorKind::FileTooLarge.into());
+    }
+    Ok(text)
+}
+
+/// Writes a file that is new, so that nobody holds it open who could read an older one.
+fn write_new(path: &Path, text: &str, mode: u32) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        Ok(()) | Err(_) => {}
+    }
+    let mut file = OpenOptions::new()
+        .create_new(true)
+        .write(true)
+        .mode(mode)
+        .open(path)?;
+    file.write_all(text.as_bytes())
+}
+
+pub(crate) fn at(path: &Path) -> impl FnOnce(io::Error) -> KeyError {
+    move |source| KeyError::Io {
+        path: path.to_owned(),
+        source,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_read_back_from_its_files_and_the_secret_is_its_owners_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let key = KeyPair::generate().unwrap();
+        let [secret, public] = key.write(folder.path(), "s9", "secondary", false).unwrap();
+        assert_eq!(KeyPair::read(&secret).unwrap(), key);
+        assert_eq!(PublicKey::read(&public).unwrap(), key.public());
+        let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(&secret), 0o600);
+        let text = public.to_str().unwrap();
+        assert_eq!(PublicKey::of_text_or_file(text).unwrap(), key.public());
+        let text = key.public().to_string();
+        assert_eq!(PublicKey::of_text_or_file(&text).unwrap(), key.public());
+    }
+
+    #[test]
+    fn a_key_that_is_there_is_replaced_only_when_asked_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |key: &KeyPair, replaces| key.write(folder.path(), "a", "observer", replaces);
+        let [first, second] = [(); 2].map(|()| KeyPair::generate().unwrap());
+        write(&first, false).unwrap();
+        assert!(matches!(
+            write(&second, false),
+            Err(KeyError::Exists { .. })
+        ));
+        let [secret, _] = write(&second, true).unwrap();
+        assert_eq!(KeyPair::read(&secret).unwrap(), second);
+    }
+
+    #[test]
+    fn a_secret_that_others_can_read_is_refused_with_what_to_do() {
+        let folder = tempfile::tempdir().unwrap();
+        let key = KeyPair::generate().unwrap();
+        let [secret, _] = key.write(folder.path(), "a", "observer", false).unwrap();
+        for mode in [0o640, 0o604, 0o666] {
+            fs::set_permissions(&secret, fs::Permissions::from_mode(mode)).unwrap();
+            let error = KeyPair::read(&secret).unwrap_err().to_string();
+            assert!(error.contains("chmod 600"), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_key_is_no_key() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.key");
+        for text in ["", "secret 1\npublic 2\n", "\u{0}\u{1}", "public\nsecret\n"] {
+            write_new(&path, text, 0o600).unwrap();
+            assert!(
+                matches!(KeyPair::read(&path), Err(KeyError::Content { .. })),
+                "{text:?}"
+            );
+            assert!(PublicKey::read(&path).is_err(), "{text:?}");
+        }
+        for text in ["", "short", &"~".repeat(40), &"\u{e9}".repeat(20)] {
+            assert!(text.parse::<PublicKey>().is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn no_secret_is_shown_by_debug() {
+        let key = KeyPair::generate().unwrap();
+        let secret = PublicKey(key.secret).to_string();
+        assert!(!format!("{key:?}").contains(&secret));
+    }
+}

@@ -1,0 +1,42 @@
+//! [`Curve`]: how a link is encrypted, and who proves what to whom.
+
+use crate::authorized::Authorized;
+use crate::keys::{KeyPair, PublicKey};
+
+/// How the sockets of a link are encrypted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Curve {
+    /// A primary: proves that it has its key, and lets in who is authorized.
+    Primary {
+        /// Its own key.
+        key: KeyPair,
+        /// Who may connect.
+        authorized: Authorized,
+    },
+    /// Everybody else: proves that it has its key, and talks to none but this primary.
+    Peer {
+        /// Its own key.
+        key: KeyPair,
+        /// The primary's key.
+        primary: PublicKey,
+    },
+}
+
+impl Curve {
+    /// Makes ready a socket that is still to be bound or connected. A primary's sockets ask who may
+    /// enter by the name of their domain.
+    pub(super) fn apply(&self, socket: &zmq::Socket, domain: &str) -> zmq::Result<()> {
+        match self {
+            Self::Primary { key, .. } => {
+                socket.set_curve_server(true)?;
+                socket.set_curve_secretkey(key.secret())?;
+                socket.set_zap_domain(domain)
+            }
+            Self::Peer { key, primary } => {
+                socket.set_curve_serverkey(primary.bytes())?;
+                socket.set_curve_publickey(key.public().bytes())?;
+                socket.set_curve_secretkey(key.secret())
+            }
+        }
+    }
+}

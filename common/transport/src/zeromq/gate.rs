@@ -1,0 +1,311 @@
+//! [`Gate`]: what of all that arrives on `control` is let through to the primary.
+//!
+//! Each message must be of a size and rate that its sender's role allows, and come from the key
+//! that its routing id belongs to. What is turned away is counted; nobody else notices it.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use protocol::{Access, RoutingId, envelope::MESSAGE_BYTES_MAX, topic};
+
+use crate::refusals::{Reason, Tally};
+
+/// The largest message of an observer, who only asks \[bytes\].
+const OBSERVER_BYTES_MAX: usize = 64 << 10;
+
+/// The largest message of a controller: a model with its meshes \[bytes\].
+const CONTROLLER_BYTES_MAX: usize = 160 << 20;
+
+/// How many messages per second a client may send for long.
+const MESSAGES_PER_SECOND: f64 = 10_000.0;
+
+/// How many messages a client may send at once.
+const BURST_MAX: f64 = 20_000.0;
+
+/// How many clients' rates are kept; one that was forgotten may send a burst again.
+const CLIENTS_MAX: usize = 4096;
+
+/// How many routing ids of secondaries are held.
+const HELD_MAX: usize = 4096;
+
+/// Who sent something, as the handshake found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Sender {
+    /// What its key may do.
+    pub(super) access: Access,
+    /// The number of its key; without encryption all are one.
+    pub(super) key: u32,
+}
+
+/// What is let through.
+#[derive(Debug)]
+pub(super) struct Gate {
+    tally: Tally,
+    /// The keys that routing ids of subscribed secondaries belong to.
+    held: BTreeMap<RoutingId, u32>,
+    buckets: BTreeMap<RoutingId, Bucket>,
+}
+
+/// What a client may still send at once.
+#[derive(Clone, Copy, Debug)]
+struct Bucket {
+    tokens: f64,
+    at: Instant,
+}
+
+impl Sender {
+    /// Who sends where nothing is encrypted.
+    pub(super) const ANYBODY: Self = Self {
+        access: Access::Full,
+        key: 0,
+    };
+
+    /// Returns the name by which libzmq knows it.
+    pub(super) fn user_id(self) -> String {
+        format!("{} {}", self.access, self.key)
+    }
+
+    /// Returns the sender that has this name.
+    pub(super) fn of_user_id(text: &str) -> Option<Self> {
+        let (access, key) = text.split_once(' ')?;
+        Some(Self {
+            access: access.parse().ok()?,
+            key: key.parse().ok()?,
+        })
+    }
+}
+
+impl Gate {
+    pub(super) fn new(tally: Tally) -> Self {
+        Self {
+            tally,
+            held: BTreeMap::new(),
+            buckets: BTreeMap::new(),
+        }
+    }
+
+    /// Tells whether a message is let through.
+    pub(super) fn admits(
+        &mut self,
+        from: &RoutingId,
+        sender: Sender,
+        topic: &[u8],
+        bytes: usize,
+        now: Instant,
+    ) -> bool {
+        if bytes > bytes_max(sender.access) {
+            let text = || format!("{} sent {bytes} bytes at once", who(sender, from));
+            self.tally.note(Reason::Excess, text);
+            return false;
+        }
+        if self.is_of_another(from, sender) {
+            return false;
+        }
+        let is_request = topic == topic::REQUEST.as_bytes();
+        if (is_request || !sender.access.may_simulate()) && !self.has_token(from, now) {
+            let text = || {
+                let who = who(sender, from);
+                format!("{who} sent more than {MESSAGES_PER_SECOND} messages per second")
+            };
+            self.tally.note(Reason::Excess, text);
+            return false;
+        }
+        true
+    }
+
+    /// Gives a routing id to the key that subscribed under it; false if it belongs to another.
+    pub(super) fn hold(&mut self, routing: &RoutingId, sender: Sender) -> bool {
+        if self.is_of_another(routing, sender) {
+            return false;
+        }
+        if self.held.len() >= HELD_MAX && !self.held.contains_key(routing) {
+            let text = || format!("there are more than {HELD_MAX} subscriptions to steps");
+            self.tally.note(Reason::Excess, text);
+            return false;
+        }
+        self.held.insert(routing.clone(), sender.key);
+        true
+    }
+
+    /// Forgets a routing id whose subscription is gone; false if it was not held.
+    pub(super) fn release(&mut self, routing: &RoutingId) -> bool {
+        self.held.remove(routing).is_some()
+    }
+
+    fn is_of_another(&self, routing: &RoutingId, sender: Sender) -> bool {
+        let holder = self.held.get(routing).or_else(|| {
+            let stepper = routing.stepper()?;
+            self.held.get(&stepper)
+        });
+        let is_of_another = holder.is_some_and(|key| *key != sender.key);
+        if is_of_another {
+            let text = || format!("{} used the address of another", who(sender, routing));
+            self.tally.note(Reason::Forbidden, text);
+        }
+        is_of_another
+    }
+
+    fn has_token(&mut self, from: &RoutingId, now: Instant) -> bool {
+        if !self.buckets.contains_key(from) {
+            self.forget_buckets(now);
+            self.buckets.insert(
+                from.clone(),
+                Bucket {
+                    tokens: BURST_MAX,
+                    at: now,
+                },
+            );
+        }
+        self.buckets
+            .get_mut(from)
+            .is_some_and(|bucket| bucket.take(now))
+    }
+
+    /// Makes room for one more: those that are full again, else whoever is first.
+    fn forget_buckets(&mut self, now: Instant) {
+        if self.buckets.len() < CLIENTS_MAX {
+            return;
+        }
+        self.buckets
+            .retain(|_, bucket| bucket.level(now) < BURST_MAX);
+        if self.buckets.len() >= CLIENTS_MAX {
+            self.buckets.pop_first();
+        }
+    }
+}
+
+impl Bucket {
+    fn level(&self, now: Instant) -> f64 {
+        let gained = now.saturating_duration_since(self.at).as_secs_f64() * MESSAGES_PER_SECOND;
+        (self.tokens + gained).min(BURST_MAX)
+    }
+
+    fn take(&mut self, now: Instant) -> bool {
+        self.tokens = self.level(now);
+        self.at = now;
+        let is_full_enough = self.tokens >= 1.0;
+        if is_full_enough {
+            self.tokens -= 1.0;
+        }
+        is_full_enough
+    }
+}
+
+fn bytes_max(access: Access) -> usize {
+    match access {
+        Access::Full | Access::Secondary => MESSAGE_BYTES_MAX,
+        Access::Controller => CONTROLLER_BYTES_MAX,
+        Access::Observer => OBSERVER_BYTES_MAX,
+    }
+}
+
+/// Names a sender by its role and, where routing ids are names, by that.
+fn who(sender: Sender, routing: &RoutingId) -> String {
+    let is_name = routing.0.first().is_some_and(u8::is_ascii_graphic);
+    let name: String = routing.to_string().chars().take(80).collect();
+    if is_name {
+        format!("{} {name}", sender.access)
+    } else {
+        format!("a connection of {} {}", sender.access, sender.key)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    const REQUEST: &[u8] = topic::REQUEST.as_bytes();
+
+    fn of(access: Access, key: u32) -> Sender {
+        Sender { access, key }
+    }
+
+    #[test]
+    fn the_name_of_a_sender_is_read_back() {
+        for access in [Access::Secondary, Access::Controller, Access::Observer] {
+            let sender = of(access, 17);
+            assert_eq!(Sender::of_user_id(&sender.user_id()), Some(sender));
+        }
+        for text in ["", "observer", "owner 0", "observer x"] {
+            assert_eq!(Sender::of_user_id(text), None, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn each_role_has_its_largest_message() {
+        let mut gate = Gate::new(Tally::default());
+        let mut check = |access, bytes, expected| {
+            let (from, now) = (RoutingId::from("x"), Instant::now());
+            let is = gate.admits(&from, of(access, 1), REQUEST, bytes, now);
+            assert_eq!(is, expected, "{access} {bytes}");
+        };
+        check(Access::Observer, 64 << 10, true);
+        check(Access::Observer, (64 << 10) + 1, false);
+        check(Access::Controller, 160 << 20, true);
+        check(Access::Controller, (160 << 20) + 1, false);
+        check(Access::Secondary, 256 << 20, true);
+    }
+
+    #[test]
+    fn a_client_may_send_a_burst_and_then_at_its_rate() {
+        let tally = Tally::default();
+        let mut gate = Gate::new(tally.clone());
+        let start = Instant::now();
+        let from = RoutingId::from("c");
+        let mut burst = |now| {
+            let all = 0..30_000;
+            all.filter(|_| gate.admits(&from, Sender::ANYBODY, REQUEST, 1, now))
+                .count()
+        };
+        assert_eq!(burst(start), 20_000);
+        assert_eq!(burst(start + Duration::from_secs(1)), 10_000);
+        assert_eq!(burst(start + Duration::from_mins(1)), 20_000);
+        let told = tally.take(start, false).unwrap();
+        assert_eq!(told.counts.excess, 40_000);
+        assert!(
+            told.details.contains("owner c sent more than 10000"),
+            "{}",
+            told.details
+        );
+    }
+
+    #[test]
+    fn what_a_secondary_answers_has_no_rate() {
+        let mut gate = Gate::new(Tally::default());
+        let (from, now) = (RoutingId::from("s1"), Instant::now());
+        let ack = topic::STEP_ACK.as_bytes();
+        let of = of(Access::Secondary, 1);
+        assert!((0..50_000).all(|_| gate.admits(&from, of, ack, 1, now)));
+    }
+
+    #[test]
+    fn any_number_of_clients_takes_bounded_room() {
+        let mut gate = Gate::new(Tally::default());
+        let now = Instant::now();
+        for number in 0..2 * CLIENTS_MAX {
+            let from = RoutingId(number.to_be_bytes().to_vec());
+            assert!(gate.admits(&from, of(Access::Observer, 1), REQUEST, 1, now));
+        }
+        assert_eq!(gate.buckets.len(), CLIENTS_MAX);
+    }
+
+    #[test]
+    fn a_routing_id_and_its_heartbeat_belong_to_the_key_that_subscribed() {
+        let tally = Tally::default();
+        let mut gate = Gate::new(tally.clone());
+        let routing = RoutingId::from("s1-0123");
+        let [owner, thief] = [1, 2].map(|key| of(Access::Secondary, key));
+        assert!(gate.hold(&routing, owner));
+        assert!(!gate.hold(&routing, thief));
+        for id in [routing.clone(), routing.heartbeat()] {
+            let mut admits = |sender| gate.admits(&id, sender, b"/step_ack", 1, Instant::now());
+            assert!(admits(owner) && !admits(thief), "{id}");
+        }
+        assert_eq!(
+            tally.take(Instant::now(), false).unwrap().counts.forbidden,
+            3
+        );
+        assert!(gate.release(&routing) && gate.hold(&routing, thief));
+    }
+}

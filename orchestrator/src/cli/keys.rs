@@ -1,0 +1,102 @@
+//! The command line of keys: which one proves who this is, and `phalanx keygen`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use crate::key_files::ChosenKeys;
+
+/// By which keys a primary is reached that is named by its address.
+#[derive(Clone, Debug, Default, Args)]
+pub struct KeyArguments {
+    /// The secret key of this client, a file of `phalanx keygen` [default: controller.key or
+    /// observer.key of the folder of keys]
+    #[arg(long, value_name = "FILE", env = "PHALANX_KEY", global = true)]
+    pub key: Option<PathBuf>,
+    /// The public key of the primary, or its .pub file [default: primary.pub of the folder of keys]
+    #[arg(
+        long,
+        value_name = "KEY | FILE",
+        env = "PHALANX_SERVER_KEY",
+        global = true
+    )]
+    pub server_key: Option<String>,
+    /// The folder of your keys [default: keys in your folder of settings]
+    #[arg(long, value_name = "FOLDER", env = "PHALANX_KEYS", global = true)]
+    pub keys: Option<PathBuf>,
+}
+
+impl KeyArguments {
+    /// Returns what was chosen.
+    pub fn chosen(&self) -> ChosenKeys {
+        ChosenKeys {
+            key: self.key.clone(),
+            server_key: self.server_key.clone(),
+            folder: self.keys.clone(),
+        }
+    }
+}
+
+/// Who may connect to the primary of a run that is started.
+#[derive(Clone, Debug, Default, Args)]
+pub struct RunSecurityArguments {
+    /// Where the primary is reached, tcp://HOST:PORT, of which PORT to PORT+3 are used; 0.0.0.0 is
+    /// every address of this machine [default: sockets in the run's folder]
+    #[arg(long, value_name = "ENDPOINT", env = "PHALANX_BIND")]
+    pub bind: Option<transport::Endpoints>,
+    /// Secondaries that join from other machines, besides those that are started here [default: 0]
+    #[arg(long, value_name = "N", env = "PHALANX_REMOTE_SECONDARIES")]
+    pub remote_secondaries: Option<u32>,
+    /// The folder of your keys: primary.key and who is authorized [default: keys in your folder of
+    /// settings]
+    #[arg(long, value_name = "FOLDER", env = "PHALANX_KEYS")]
+    pub keys: Option<PathBuf>,
+    /// Encrypt nothing and let anybody in who reaches --bind
+    #[arg(long, value_name = "BOOL", env = "PHALANX_INSECURE")]
+    #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    #[arg(value_parser = clap::builder::BoolishValueParser::new())]
+    pub insecure: Option<bool>,
+}
+
+/// The arguments of `phalanx keygen`.
+#[derive(Debug, Args)]
+pub struct KeygenArguments {
+    /// What the key is called: NAME.key and NAME.pub are written [default: its role]
+    #[arg(value_name = "NAME")]
+    pub name: Option<String>,
+    /// What whoever has the key may do
+    #[arg(long, value_enum, default_value_t)]
+    pub role: KeyRole,
+    /// The folder that it is written to [default: the folder of your keys]
+    #[arg(long, value_name = "FOLDER")]
+    pub out: Option<PathBuf>,
+    /// Replace a key that is there
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// What whoever has a key may do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum KeyRole {
+    /// Prove that a primary is the one that is meant.
+    Primary,
+    /// Take part in runs as a secondary.
+    Secondary,
+    /// View and command runs.
+    #[default]
+    Controller,
+    /// View runs.
+    Observer,
+}
+
+impl KeyRole {
+    /// Returns the role's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Primary => "primary",
+            Self::Secondary => "secondary",
+            Self::Controller => "controller",
+            Self::Observer => "observer",
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! [`Reach`]: where a primary is, and by which keys one is let in there.
+
+use std::fmt;
+use std::path::Path;
+
+use transport::zeromq::{ConnectError, Curve, PeerLink, SocketOptions};
+use transport::{Endpoints, KeyError, KeyPair, PublicKey, Subscription};
+
+/// Where a primary is, and by which keys one is let in there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reach {
+    endpoints: Endpoints,
+    curve: Option<Curve>,
+}
+
+impl Reach {
+    /// Reaches a primary that has a key.
+    ///
+    /// # Errors
+    /// When the key cannot be read.
+    pub fn with_keys(endpoints: Endpoints, key: &Path, primary: &str) -> Result<Self, KeyError> {
+        let primary = PublicKey::of_text_or_file(primary)?;
+        let key = KeyPair::read(key)?;
+        Ok(Self {
+            endpoints,
+            curve: Some(Curve::Peer { key, primary }),
+        })
+    }
+
+    /// Begins to connect.
+    pub(super) fn connect(&self, subscription: Subscription<'_>) -> Result<PeerLink, ConnectError> {
+        let options = SocketOptions {
+            curve: self.curve.clone(),
+            ..SocketOptions::default()
+        };
+        PeerLink::connect(&self.endpoints, None, subscription, &options)
+    }
+}
+
+/// Reaches a primary that nothing but its folder protects.
+impl From<Endpoints> for Reach {
+    fn from(endpoints: Endpoints) -> Self {
+        Self {
+            endpoints,
+            curve: None,
+        }
+    }
+}
+
+impl fmt::Display for Reach {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.endpoints.fmt(formatter)
+    }
+}

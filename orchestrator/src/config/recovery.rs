@@ -1,0 +1,30 @@
+//! [`RecoveryConfig`]: what happens when a process of a run is lost.
+
+use crate::cli::PeerLossPolicy;
+
+/// What happens when a process of a run is lost.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecoveryConfig {
+    /// What happens when a secondary is lost.
+    pub on_peer_loss: PeerLossPolicy,
+    /// Iterations from one checkpoint of all cells to the next; 0 makes none but those asked for.
+    pub checkpoint_every: u64,
+    /// How many secondaries may join beyond those that the run needs.
+    pub stand_bys: u32,
+    /// Whether secondaries of this machine that are lost are started again.
+    pub restarts: bool,
+    /// How often in a minute one secondary may be started again.
+    pub restarts_per_minute: u32,
+}
+
+impl Default for RecoveryConfig {
+    fn default() -> Self {
+        Self {
+            on_peer_loss: PeerLossPolicy::Recover,
+            checkpoint_every: lockstep::CHECKPOINT_EVERY,
+            stand_bys: 16,
+            restarts: true,
+            restarts_per_minute: 5,
+        }
+    }
+}

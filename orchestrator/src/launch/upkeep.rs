@@ -1,0 +1,145 @@
+//! [`Upkeep`]: when a process that has ended is started again, and when it is left.
+
+use std::collections::VecDeque;
+use std::process::ExitStatus;
+use std::time::Duration;
+
+use protocol::ExitCode;
+use tokio::time::Instant;
+
+/// How long the primary has to remove a process that has ended before it is started again.
+const FIRST_DELAY: Duration = Duration::from_millis(300);
+
+/// The longest wait between two attempts.
+const DELAY_MAX: Duration = Duration::from_secs(5);
+
+/// A process that refuses to work within this time did not find its place free yet.
+const SOON: Duration = Duration::from_secs(5);
+
+/// How often in a row a process may fail so soon.
+const REFUSALS_MAX: u32 = 10;
+
+/// In which time restarts are counted.
+const WINDOW: Duration = Duration::from_secs(60);
+
+/// How long a process that the run has lost may take to end by itself.
+pub(super) const REPLACE_GRACE: Duration = Duration::from_secs(1);
+
+/// What is to be done about one process.
+#[derive(Debug, Default)]
+pub(super) struct Upkeep {
+    /// Whether its end was told.
+    pub(super) is_ended: bool,
+    /// When it is started again.
+    pub(super) due: Option<Instant>,
+    /// When it is killed if it lives on, since the run has lost it.
+    pub(super) replace_at: Option<Instant>,
+    /// Whether it was killed for that.
+    pub(super) was_replaced: bool,
+    /// Why it is not started again.
+    pub(super) refused: Option<String>,
+    started: Option<Instant>,
+    restarts: VecDeque<Instant>,
+    refusals: u32,
+}
+
+impl Upkeep {
+    /// Returns when something is to be done.
+    pub(super) fn next(&self) -> Option<Instant> {
+        self.due.into_iter().chain(self.replace_at).min()
+    }
+
+    /// Notes that the process was started again.
+    pub(super) fn on_started(&mut self, now: Instant) {
+        self.is_ended = false;
+        self.due = None;
+        self.replace_at = None;
+        self.was_replaced = false;
+        self.started = Some(now);
+    }
+
+    /// Decides when a process that has ended is started again; an error says why it is not.
+    pub(super) fn on_ended(
+        &mut self,
+        status: ExitStatus,
+        limit: u32,
+        now: Instant,
+    ) -> Result<(), String> {
+        let refused = i32::from(ExitCode::Configuration as u8);
+        let is_soon = self.started.is_some_and(|at| now < at + SOON);
+        if is_soon && status.code() == Some(refused) {
+            self.refusals += 1;
+            if self.refusals > REFUSALS_MAX {
+                return Err(format!("it was refused {REFUSALS_MAX} times in a row"));
+            }
+        } else {
+            self.refusals = 0;
+            while self.restarts.front().is_some_and(|at| *at + WINDOW <= now) {
+                self.restarts.pop_front();
+            }
+            if self.restarts.len() >= limit as usize {
+                return Err(format!(
+                    "it was started again {limit} times within a minute"
+                ));
+            }
+            self.restarts.push_back(now);
+        }
+        let doubled = FIRST_DELAY.saturating_mul(1 << self.refusals.min(8));
+        self.due = Some(now + doubled.min(DELAY_MAX));
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::process::ExitStatusExt;
+
+    use super::*;
+
+    const KILLED: i32 = 9;
+    const REFUSED: i32 = 3 << 8;
+
+    /// Ends a process at times in seconds after the first end, each time half a second after it was
+    /// started again, and returns after how long it is started again each time \[ms\].
+    fn delays(ends: &[(u64, i32)], limit: u32) -> Vec<Option<u128>> {
+        let start = Instant::now();
+        let mut upkeep = Upkeep::default();
+        let delay = |(seconds, raw): &(u64, i32)| {
+            let now = start + Duration::from_secs(*seconds);
+            let status = ExitStatus::from_raw(*raw);
+            upkeep.on_ended(status, limit, now).ok()?;
+            let due = upkeep.due.expect("it is started again");
+            upkeep.on_started(due);
+            Some((due - now).as_millis())
+        };
+        ends.iter().map(delay).collect()
+    }
+
+    #[test]
+    fn a_process_is_started_again_so_often_in_a_minute() {
+        let ends = [(0, KILLED), (10, KILLED), (20, KILLED), (61, KILLED)];
+        assert_eq!(delays(&ends, 2), [Some(300), Some(300), None, Some(300)]);
+        assert_eq!(delays(&ends, 3), [Some(300); 4]);
+    }
+
+    #[test]
+    fn a_place_that_is_not_free_yet_is_tried_again_after_longer_waits() {
+        let ends = [
+            (0, KILLED),
+            (1, REFUSED),
+            (2, REFUSED),
+            (4, REFUSED),
+            (90, KILLED),
+        ];
+        let expected = [Some(300), Some(600), Some(1200), Some(2400), Some(300)];
+        assert_eq!(delays(&ends, 1), expected);
+    }
+
+    #[test]
+    fn a_place_that_is_never_free_is_given_up() {
+        let ends: Vec<_> = (0..13).map(|second| (second, REFUSED)).collect();
+        let delays = delays(&ends, 5);
+        assert_eq!(delays.iter().filter(|delay| delay.is_some()).count(), 11);
+        assert_eq!(delays.last(), Some(&None));
+    }
+}

@@ -1,0 +1,101 @@
+//! Durability: an iteration that is complete stays so, with the digest that it had.
+
+use protocol::primary_to_secondary::Step;
+use protocol::{Digest, Iteration};
+
+/// The iterations that are complete.
+#[derive(Debug, Default)]
+pub struct Commits {
+    digests: Vec<Digest>,
+    /// What the last iteration is since models were set back to the start after it.
+    anew: Option<Digest>,
+    is_anew: bool,
+}
+
+impl Commits {
+    /// Takes a step as it is published. One that sets models back to the start leaves the last
+    /// iteration with a digest of its own from then on.
+    pub fn on_published(&mut self, step: &Step) {
+        self.is_anew = step.anew;
+    }
+
+    /// Takes a step that is done; one in which time stood still repeats its iteration.
+    ///
+    /// # Panics
+    /// When an iteration is left out, or has another digest than before.
+    pub fn on_done(&mut self, iteration: Iteration, digest: Digest) {
+        let next = self.digests.len() as u64;
+        assert!(
+            iteration.0 <= next,
+            "iteration {iteration} is done before {next}"
+        );
+        let Some(before) = self.digests.get(iteration.0 as usize) else {
+            self.digests.push(digest);
+            self.anew = None;
+            return;
+        };
+        if self.is_anew {
+            self.anew = Some(digest);
+        }
+        let is_known = *before == digest || self.anew == Some(digest);
+        assert!(
+            is_known,
+            "iteration {iteration} was complete with digest {before} and now has {digest}"
+        );
+    }
+
+    /// Returns the digests of all complete iterations, from 0 on.
+    pub fn digests(&self) -> &[Digest] {
+        &self.digests
+    }
+
+    /// Looks at where the run has ended.
+    ///
+    /// # Panics
+    /// When a complete iteration is lost.
+    pub fn check_end(&self, iteration: Iteration) {
+        let last = self.digests.len().saturating_sub(1);
+        assert_eq!(
+            last as u64, iteration.0,
+            "the run ends with its last complete iteration"
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn commits() -> Commits {
+        let mut commits = Commits::default();
+        commits.on_done(Iteration(0), Digest(1));
+        commits.on_done(Iteration(1), Digest(2));
+        commits
+    }
+
+    #[test]
+    fn an_iteration_may_be_done_again() {
+        let mut commits = commits();
+        commits.on_done(Iteration(1), Digest(2));
+        commits.on_done(Iteration(2), Digest(3));
+        commits.check_end(Iteration(2));
+    }
+
+    #[test]
+    #[should_panic(expected = "was complete with digest")]
+    fn an_iteration_that_changes_its_digest_is_seen() {
+        commits().on_done(Iteration(1), Digest(3));
+    }
+
+    #[test]
+    #[should_panic(expected = "is done before")]
+    fn an_iteration_that_is_left_out_is_seen() {
+        commits().on_done(Iteration(3), Digest(3));
+    }
+
+    #[test]
+    #[should_panic(expected = "ends with its last complete iteration")]
+    fn an_iteration_that_is_lost_is_seen() {
+        commits().check_end(Iteration(0));
+    }
+}

@@ -1,0 +1,130 @@
+//! Nothing is said twice: what a system or sensor publishes in a step comes from one host, and all
+//! that an answer announces was sent.
+
+use std::collections::BTreeMap;
+
+use lockstep::StepReport;
+use protocol::topic_message::{DataBatch, Publisher};
+use protocol::{PeerName, Sequence};
+
+/// Who published what in the step under way.
+#[derive(Debug, Default)]
+pub struct Publishers {
+    sequence: Sequence,
+    batches: BTreeMap<PeerName, Vec<(Publisher, String)>>,
+}
+
+impl Publishers {
+    /// A step is published.
+    pub fn on_step(&mut self, sequence: Sequence) {
+        self.sequence = sequence;
+        self.batches.clear();
+    }
+
+    /// A member of the run sends what its cells have said.
+    pub fn on_data(&mut self, name: &PeerName, batch: &DataBatch) {
+        if batch.sequence == self.sequence {
+            let said = batch.messages.iter();
+            let said = said.map(|one| (one.publisher, one.topic.clone()));
+            self.batches.insert(name.clone(), said.collect());
+        }
+    }
+
+    /// The step under way is done.
+    ///
+    /// # Panics
+    /// When two hosts said the same, or a batch is not as announced.
+    pub fn on_done(&self, report: &StepReport) {
+        let mut hosts = BTreeMap::new();
+        for peer in &report.peers {
+            let batch = self.batches.get(&peer.name).map_or(&[][..], Vec::as_slice);
+            assert_eq!(
+                batch.len(),
+                peer.published as usize,
+                "{} announced what it said in iteration {}",
+                peer.name,
+                report.iteration
+            );
+            for (publisher, topic) in batch {
+                let host = hosts.entry((publisher, topic)).or_insert(&peer.name);
+                assert_eq!(
+                    *host, &peer.name,
+                    "{publisher} speaks on {topic} at one host in iteration {}",
+                    report.iteration
+                );
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use lockstep::PeerTiming;
+    use protocol::{Digest, Iteration, SimTime, TopicMessage};
+
+    use super::*;
+
+    fn message(part: u32) -> TopicMessage {
+        TopicMessage {
+            topic: "/odometry".to_owned(),
+            kind: "gz.msgs.Odometry".to_owned(),
+            publisher: Publisher::World { world: 0, part },
+            iteration: Iteration(1),
+            sim_time: SimTime(0),
+            body: Vec::new(),
+        }
+    }
+
+    /// Two hosts say something in a step, each by a system of this number.
+    fn check(parts: [u32; 2], announced: u32) {
+        let mut publishers = Publishers::default();
+        publishers.on_step(Sequence(1));
+        let mut peers = Vec::new();
+        for (name, part) in ["s1", "s2"].into_iter().zip(parts) {
+            let name: PeerName = name.parse().unwrap();
+            let batch = DataBatch {
+                sequence: Sequence(1),
+                iteration: Iteration(1),
+                messages: vec![message(part)],
+            };
+            publishers.on_data(&name, &batch);
+            peers.push(PeerTiming {
+                name,
+                physics: Duration::ZERO,
+                systems: Duration::ZERO,
+                sensors: Duration::ZERO,
+                busy: Duration::ZERO,
+                published: announced,
+                answered_after: Duration::ZERO,
+            });
+        }
+        publishers.on_done(&StepReport {
+            iteration: Iteration(1),
+            paused: false,
+            digest: Digest::default(),
+            duration: Duration::ZERO,
+            rearranged: false,
+            peers,
+            cells: Vec::new(),
+        });
+    }
+
+    #[test]
+    fn what_each_host_says_of_its_own_is_fine() {
+        check([0, 1], 1);
+    }
+
+    #[test]
+    #[should_panic(expected = "speaks on /odometry at one host")]
+    fn what_two_hosts_say_is_seen() {
+        check([0, 0], 1);
+    }
+
+    #[test]
+    #[should_panic(expected = "announced what it said")]
+    fn what_was_announced_and_not_sent_is_seen() {
+        check([0, 1], 2);
+    }
+}

@@ -1,0 +1,436 @@
+//! What happens in a simulated cluster, and how messages get from one to the other.
+
+use std::time::Duration;
+
+use lockstep::{PrimaryInput, PrimaryOutput, SecondaryInput, StepReport};
+use protocol::primary_to_observers::{Announce, PrimaryToObservers};
+use protocol::report::RunState;
+use protocol::{
+    CellId, Command, Envelope, PeerName, PrimaryToClient, PrimaryToSecondary, ProtocolVersion,
+    RequestId, RoutingId, SecondaryToPrimary,
+};
+
+use super::Cluster;
+use super::network::Stream;
+use super::process::{Life, Sign};
+
+/// Something that happens at a time.
+pub(super) enum Event {
+    /// A message reaches the stepper of a secondary.
+    ToStepper(usize, Stream, Box<Envelope<PrimaryToSecondary>>),
+    /// A message reaches its heart.
+    ToHeart(usize, Stream, Sign),
+    /// A message of a secondary reaches the primary.
+    ToPrimary(usize, Stream, Box<Envelope<SecondaryToPrimary>>),
+    /// The primary sees that a process listens to steps, or no longer does.
+    Presence(usize, bool),
+    /// A stepper is done with its step.
+    Ready(usize),
+    /// A heart wakes.
+    Beat(usize),
+    /// The primary's heart beats.
+    PrimaryBeats,
+    /// A stepper hears that something has become of the primary.
+    PrimaryLost(usize, &'static str),
+    /// The fault of this number begins.
+    Fault(usize),
+    /// The fault of this number ends, for this process.
+    Mend(usize, usize),
+    /// A secondary is started.
+    Start(PeerName),
+    /// A client asks for something.
+    Request(RequestId, Box<Command>),
+}
+
+impl Event {
+    /// Returns the link that it travels on, if it does.
+    fn link(&self) -> Option<(usize, Stream)> {
+        match self {
+            Self::ToStepper(process, stream, _)
+            | Self::ToHeart(process, stream, _)
+            | Self::ToPrimary(process, stream, _) => Some((*process, *stream)),
+            Self::Presence(process, _) => Some((*process, Stream::Presence)),
+            Self::Ready(_)
+            | Self::Beat(_)
+            | Self::PrimaryBeats
+            | Self::PrimaryLost(..)
+            | Self::Fault(_)
+            | Self::Mend(..)
+            | Self::Start(_)
+            | Self::Request(..) => None,
+        }
+    }
+
+    /// Tells whether it is a message of a process that is under way.
+    pub(super) fn is_under_way(&self, of: usize, only_to_primary: bool) -> bool {
+        self.link().is_some_and(|(process, stream)| {
+            let is_meant = !only_to_primary || stream.is_to_primary();
+            process == of && is_meant && stream != Stream::Presence
+        })
+    }
+}
+
+impl Cluster {
+    pub(super) fn happen(&mut self, event: Event) {
+        if let Some((process, stream)) = event.link() {
+            let waits = self.broken.contains(&process) && stream.is_to_primary();
+            let waits = waits && stream != Stream::Presence;
+            if waits || self.network.is_cut(process, stream) {
+                self.held.entry(process).or_default().push((stream, event));
+                return;
+            }
+        }
+        match event {
+            Event::ToStepper(index, _, message) => {
+                let input = SecondaryInput::Primary(*message);
+                self.processes[index].inbox.push_back(input);
+                self.drain(index);
+            }
+            Event::ToHeart(index, _, sign) => {
+                self.processes[index].signs.push_back(sign);
+                self.drain_heart(index);
+            }
+            Event::ToPrimary(index, stream, message) => self.reach_primary(index, stream, *message),
+            Event::Presence(index, true) => {
+                let routing = self.processes[index].routing.clone();
+                self.give_primary(PrimaryInput::Subscribed(routing));
+            }
+            Event::Presence(index, false) => {
+                let name = &self.processes[index].name;
+                self.trace
+                    .note(self.now, || format!("the primary sees {name} go"));
+                let routing = self.processes[index].routing.clone();
+                self.give_primary(PrimaryInput::Unsubscribed(routing));
+            }
+            Event::Ready(index) => {
+                self.processes[index].is_busy = false;
+                self.drain(index);
+            }
+            Event::Beat(index) => {
+                self.processes[index].is_beat_due = true;
+                self.drain_heart(index);
+            }
+            Event::PrimaryBeats => self.beat_of_primary(),
+            Event::PrimaryLost(index, how) => {
+                let input = SecondaryInput::PrimaryLost(how.to_owned());
+                self.processes[index].inbox.push_back(input);
+                self.drain(index);
+            }
+            Event::Fault(number) => self.strike(number),
+            Event::Mend(number, process) => self.mend(number, process),
+            Event::Start(name) => self.start_again(name),
+            Event::Request(request, command) => self.request(request.0, *command),
+        }
+    }
+
+    fn reach_primary(
+        &mut self,
+        index: usize,
+        stream: Stream,
+        envelope: Envelope<SecondaryToPrimary>,
+    ) {
+        let routing = &self.processes[index].routing;
+        let is_member = self.is_member(index);
+        match &envelope.body {
+            SecondaryToPrimary::StepAck(ack) if is_member => self.barrier.on_ack(ack),
+            SecondaryToPrimary::CaughtUp(done) if is_member => {
+                if let Ok((_, ack)) = &done.result {
+                    self.barrier.on_ack(ack);
+                }
+            }
+            _ => {}
+        }
+        let from = if stream == Stream::Beats {
+            routing.heartbeat()
+        } else {
+            routing.clone()
+        };
+        self.give_primary(PrimaryInput::Secondary {
+            from,
+            envelope,
+            wall_clock_us: 0,
+        });
+    }
+
+    /// Gives the primary what it has received, now or when it goes on.
+    pub(super) fn give_primary(&mut self, input: PrimaryInput) {
+        if self.primary_life == Life::Running {
+            self.tell_primary(input);
+            self.pass_deadline();
+        } else if self.primary_life == Life::Stopped {
+            self.primary_inbox.push_back(input);
+        }
+    }
+
+    /// However much arrives, time goes on.
+    fn pass_deadline(&mut self) {
+        if self.primary.deadline().is_some_and(|at| at <= self.now) {
+            self.tell_primary(PrimaryInput::DeadlinePassed {
+                inbox_is_empty: false,
+            });
+        }
+    }
+
+    pub(super) fn tell_primary(&mut self, input: PrimaryInput) {
+        let mut outputs = Vec::new();
+        self.primary.handle(input, self.now, &mut outputs);
+        for output in outputs {
+            match output {
+                PrimaryOutput::Publish(message) => self.publish(message),
+                PrimaryOutput::Send { to, message } => self.send_to(&to, message),
+                PrimaryOutput::Reply { message, .. } => self.on_reply(message),
+                PrimaryOutput::StepDone(report) => self.on_done(&report),
+                PrimaryOutput::Finished(reason) => {
+                    self.trace.note(self.now, || format!("finished: {reason}"));
+                    self.ended_at = Some(self.now);
+                    self.finished = Some(reason);
+                    self.end_primary();
+                }
+                PrimaryOutput::Stamped(command) => {
+                    let mut command = Some(command);
+                    if let Some(tamper) = &mut self.tamper.stamped {
+                        tamper(&mut command);
+                    }
+                    self.stamped.extend(command);
+                }
+                PrimaryOutput::Observe(message) => self.observe(message),
+                PrimaryOutput::Checkpointed(checkpoint) => {
+                    let iteration = checkpoint.iteration;
+                    self.trace
+                        .note(self.now, || format!("checkpoint of iteration {iteration}"));
+                }
+                PrimaryOutput::Report { .. } => {}
+            }
+        }
+    }
+
+    fn publish(&mut self, mut message: PrimaryToSecondary) {
+        if let PrimaryToSecondary::Step(step) = &mut message {
+            if let Some(tamper) = &mut self.tamper.step {
+                tamper(step);
+            }
+            self.trace.note(self.now, || {
+                format!("step {} to iteration {}", step.sequence, step.iteration)
+            });
+            self.barrier.on_published(step);
+            self.commits.on_published(step);
+            self.publishers.on_step(step.sequence);
+            self.witness.on_published(&self.primary, step);
+        }
+        for index in 0..self.processes.len() {
+            self.send_to_secondary(index, Stream::Step, message.clone());
+        }
+    }
+
+    fn send_to(&mut self, to: &RoutingId, message: PrimaryToSecondary) {
+        if let PrimaryToSecondary::HeartbeatEcho(_) = message {
+            let is_meant = |index: &usize| self.processes[*index].routing.heartbeat() == *to;
+            let index = (0..self.processes.len()).find(is_meant);
+            if let Some(index) = index {
+                self.send_sign(index, Stream::Echoes, Sign::Alive);
+            }
+            return;
+        }
+        let is_meant = |index: &usize| self.processes[*index].routing == *to;
+        if let Some(index) = (0..self.processes.len()).find(is_meant) {
+            self.send_to_secondary(index, Stream::FromPrimary, message);
+        }
+    }
+
+    fn send_to_secondary(&mut self, index: usize, stream: Stream, body: PrimaryToSecondary) {
+        if self.broken.contains(&index) || self.processes[index].life == Life::Gone {
+            return;
+        }
+        let envelope = Envelope {
+            version: ProtocolVersion::CURRENT,
+            session: self.primary.settings().session,
+            sender: PeerName::primary(),
+            body,
+        };
+        for _ in 0..self.network.copies(stream, &mut self.random) {
+            let message = Box::new(envelope.clone());
+            self.send(index, stream, Event::ToStepper(index, stream, message));
+        }
+    }
+
+    pub(super) fn send_presence(&mut self, index: usize, is_present: bool) {
+        self.send(index, Stream::Presence, Event::Presence(index, is_present));
+    }
+
+    pub(super) fn send(&mut self, index: usize, stream: Stream, event: Event) {
+        let random = &mut self.random;
+        let at = self.network.arrival(index, stream, self.now, random);
+        self.push(at, event);
+    }
+
+    fn observe(&mut self, message: PrimaryToObservers) {
+        match message {
+            PrimaryToObservers::Event(event) => {
+                self.trace
+                    .note(self.now, || format!("event {}: {}", event.kind, event.text));
+            }
+            PrimaryToObservers::Announce(Announce::Stopping(reason)) => {
+                for index in 0..self.processes.len() {
+                    self.send_sign(index, Stream::Status, Sign::Stopping(reason.clone()));
+                }
+            }
+            PrimaryToObservers::Announce(Announce::Left { name, .. }) => {
+                self.witness.whereabouts.on_left(&name);
+            }
+            PrimaryToObservers::Announce(Announce::Joined(_))
+            | PrimaryToObservers::Heartbeat(_)
+            | PrimaryToObservers::Stats { .. }
+            | PrimaryToObservers::Clock(_)
+            | PrimaryToObservers::Affinity(_)
+            | PrimaryToObservers::Poses(_) => {}
+        }
+    }
+
+    fn on_done(&mut self, report: &StepReport) {
+        let (iteration, digest) = (report.iteration, report.digest);
+        self.trace.note(self.now, || {
+            format!("done: iteration {iteration}, {digest}")
+        });
+        self.commits.on_done(iteration, digest);
+        self.publishers.on_done(report);
+        let takes_part = |index: &usize| {
+            self.is_member(*index) && self.primary.takes_part(&self.processes[*index].name)
+        };
+        let members: Vec<usize> = (0..self.processes.len()).filter(takes_part).collect();
+        let processes = members.iter().map(|index| &self.processes[*index]);
+        let hosts = processes.filter_map(|one| Some((&one.name, one.engine.host()?)));
+        self.witness.on_done(&self.primary, report, hosts);
+        let (cells, names) = self.open_cells();
+        if let Some(moves) = &mut self.moves {
+            let asked = moves.on_done(report.iteration.0, &cells, &names);
+            self.requests.extend(asked);
+        }
+    }
+
+    /// Tells whether the primary counts a process among its secondaries.
+    fn is_member(&self, index: usize) -> bool {
+        let process = &self.processes[index];
+        let member = self.primary.roster().get(&process.name);
+        member.is_some_and(|member| member.routing == process.routing)
+    }
+
+    fn on_reply(&mut self, message: PrimaryToClient) {
+        self.trace.note(self.now, || format!("reply: {message:?}"));
+        self.answers.on_reply(message.request);
+        let (cells, names) = self.open_cells();
+        let run_ends = self.primary.run_state() == RunState::Stopping;
+        if let Some(moves) = &mut self.moves {
+            let asked = moves.on_reply(&message, run_ends, &cells, &names);
+            self.requests.extend(asked);
+        }
+        self.replies.push(message);
+    }
+
+    /// Returns the cells that may be moved and where to, for the client that moves them.
+    fn open_cells(&self) -> (Vec<(CellId, String)>, Vec<PeerName>) {
+        if self.moves.is_none() {
+            return (Vec::new(), Vec::new());
+        }
+        let plan = self.primary.plan();
+        let hosted = self.witness.whereabouts.hosted();
+        let cells = hosted.map(|(cell, _)| (cell, plan.cell(cell).name.clone()));
+        let names = self.processes.iter().map(|one| one.name.clone());
+        (cells.collect(), names.collect())
+    }
+
+    /// Has a stepper do what has arrived, until it is busy.
+    pub(super) fn drain(&mut self, index: usize) {
+        loop {
+            let process = &mut self.processes[index];
+            if process.life != Life::Running || process.is_busy {
+                return;
+            }
+            self.flush(index);
+            let process = &mut self.processes[index];
+            if process.life != Life::Running {
+                return;
+            }
+            let Some(input) = process.inbox.pop_front() else {
+                return;
+            };
+            self.tell_secondary(index, input);
+        }
+    }
+
+    pub(super) fn tell_secondary(&mut self, index: usize, input: SecondaryInput) {
+        let process = &mut self.processes[index];
+        if process.life != Life::Running {
+            return;
+        }
+        let mut welcome = None;
+        let effects = process.engine.handle(input, self.now, &mut |_, message| {
+            welcome = Some((message.heartbeat_interval, message.heartbeat_timeout));
+        });
+        if let Some((interval, timeout)) = welcome {
+            self.start_heart(index, interval, timeout);
+        }
+        if let Some(data) = effects.data.filter(|_| self.is_member(index)) {
+            self.publishers.on_data(&self.processes[index].name, &data);
+        }
+        let works = effects.messages.iter().any(|message| {
+            matches!(
+                message,
+                SecondaryToPrimary::StepAck(_) | SecondaryToPrimary::CaughtUp(_)
+            )
+        });
+        let process = &mut self.processes[index];
+        let checkpoint = process.engine.take_checkpoint();
+        process.outbox.extend(effects.messages);
+        process.outbox.extend(checkpoint);
+        process.ending = effects.finished;
+        if works && process.step_us > 0 {
+            process.is_busy = true;
+            let took = process.step_us + self.random.below(process.step_us);
+            self.push(self.now + Duration::from_micros(took), Event::Ready(index));
+        } else {
+            self.flush(index);
+        }
+    }
+
+    /// Sends what a stepper has to say, and ends it when that was the last.
+    fn flush(&mut self, index: usize) {
+        for mut message in std::mem::take(&mut self.processes[index].outbox) {
+            if let SecondaryToPrimary::StepAck(ack) = &mut message {
+                for cell in &mut ack.cells {
+                    cell.physics_ns = (self.costs)(cell.cell);
+                }
+            }
+            if let Some(tamper) = &mut self.tamper.secondary {
+                tamper(&mut message);
+            }
+            self.send_to_primary(index, Stream::ToPrimary, message);
+        }
+        if let Some(reason) = self.processes[index].ending.take() {
+            let name = &self.processes[index].name;
+            self.trace.note(self.now, || {
+                format!("{name} (process {index}) ends: {reason}")
+            });
+            self.secondaries_finished.insert(index, reason);
+            self.end_process(index);
+        }
+    }
+
+    pub(super) fn send_to_primary(
+        &mut self,
+        index: usize,
+        stream: Stream,
+        body: SecondaryToPrimary,
+    ) {
+        let engine = &self.processes[index].engine;
+        let envelope = Envelope {
+            version: ProtocolVersion::CURRENT,
+            session: engine.secondary().session(),
+            sender: engine.secondary().name().clone(),
+            body,
+        };
+        for _ in 0..self.network.copies(stream, &mut self.random) {
+            let message = Box::new(envelope.clone());
+            self.send(index, stream, Event::ToPrimary(index, stream, message));
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! What can go wrong in a simulated cluster, and when.
+
+use std::fmt;
+use std::time::Duration;
+
+use protocol::{PeerName, SessionTime};
+
+use super::network::Ways;
+
+/// Something that goes wrong with the process that has a name at that time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// A secondary is killed; what it has sent is lost or not.
+    Crash {
+        /// Whether messages of it that are under way are lost.
+        loses_messages: bool,
+    },
+    /// A secondary does nothing for a time, and everything waits.
+    Stall(Duration),
+    /// Messages wait until the link is mended, if it ever is.
+    Cut {
+        /// Which way.
+        ways: Ways,
+        /// For how long.
+        duration: Option<Duration>,
+    },
+    /// The connection breaks: what is under way is lost, and it is made anew after a time.
+    Reset(Duration),
+    /// A secondary works so many times longer on each step, for a time.
+    Slow {
+        /// How many times.
+        factor: u64,
+        /// For how long.
+        duration: Duration,
+    },
+    /// The primary's process does nothing for a time.
+    StallOfPrimary(Duration),
+    /// One more secondary joins.
+    Join,
+}
+
+/// A fault with its time and victim.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TimedFault {
+    /// When it begins.
+    pub at: SessionTime,
+    /// Whom it strikes.
+    pub peer: PeerName,
+    /// What.
+    pub fault: Fault,
+}
+
+impl TimedFault {
+    /// Returns how long it lasts, `None` for ever.
+    pub fn duration(&self) -> Option<Duration> {
+        match &self.fault {
+            Fault::Crash { .. } => None,
+            Fault::Cut { duration, .. } => *duration,
+            Fault::Stall(duration)
+            | Fault::Reset(duration)
+            | Fault::StallOfPrimary(duration)
+            | Fault::Slow { duration, .. } => Some(*duration),
+            Fault::Join => Some(Duration::ZERO),
+        }
+    }
+}
+
+impl fmt::Display for TimedFault {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let peer = &self.peer;
+        write!(formatter, "at {:.3} ms ", self.at.0 as f64 / 1e6)?;
+        match &self.fault {
+            Fault::Crash { loses_messages } => {
+                let how = if *loses_messages { "lost" } else { "delivered" };
+                write!(formatter, "{peer} is killed, its last messages are {how}")
+            }
+            Fault::Stall(duration) => write!(formatter, "{peer} stalls for {duration:?}"),
+            Fault::Cut { ways, duration } => {
+                let way = match (ways.to_primary, ways.to_secondary) {
+                    (true, true) => "to and from",
+                    (true, false) => "from",
+                    (false, true) => "to",
+                    (false, false) => "neither to nor from",
+                };
+                write!(formatter, "the link {way} {peer} is cut ")?;
+                match duration {
+                    Some(duration) => write!(formatter, "for {duration:?}"),
+                    None => formatter.write_str("for good"),
+                }
+            }
+            Fault::Reset(duration) => {
+                write!(
+                    formatter,
+                    "the connection of {peer} breaks for {duration:?}"
+                )
+            }
+            Fault::Slow { factor, duration } => {
+                write!(
+                    formatter,
+                    "{peer} is {factor} times slower for {duration:?}"
+                )
+            }
+            Fault::StallOfPrimary(duration) => write!(formatter, "the primary stalls {duration:?}"),
+            Fault::Join => write!(formatter, "{peer} joins"),
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! A secondary as a process of the simulated cluster: its stepper, which may be busy, and its heart,
+//! which beats beside it.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use lockstep::{SecondaryInput, SecondarySettings};
+use protocol::secondary_to_primary::Heartbeat;
+use protocol::{PeerName, Role, RoutingId, SecondaryToPrimary, SessionTime, StopReason};
+use worker::identity;
+use worker::secondary::SecondaryEngine;
+
+/// How long a secondary waits for a primary that answers.
+const PEER_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Whether a process does anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Life {
+    /// It does.
+    Running,
+    /// It was stopped as by SIGSTOP; what arrives waits.
+    Stopped,
+    /// It has ended or was killed.
+    Gone,
+}
+
+/// What arrives at the heart of a secondary.
+#[derive(Clone, Debug)]
+pub(super) enum Sign {
+    /// The primary answered a beat, or beat itself.
+    Alive,
+    /// The primary ends the run.
+    Stopping(StopReason),
+}
+
+/// The thread that beats.
+#[derive(Debug)]
+pub(super) struct Heart {
+    /// Time between beats, by the cluster's clock.
+    pub(super) interval: Duration,
+    /// Silence after which the primary counts as lost, by the cluster's clock.
+    pub(super) timeout: Duration,
+    pub(super) heard_at: SessionTime,
+    pub(super) is_lost: bool,
+    count: u64,
+}
+
+impl Heart {
+    pub(super) fn new(interval: Duration, timeout: Duration, now: SessionTime) -> Self {
+        Self {
+            interval,
+            timeout,
+            heard_at: now,
+            is_lost: false,
+            count: 0,
+        }
+    }
+
+    /// Returns the next beat.
+    pub(super) fn beat(&mut self) -> SecondaryToPrimary {
+        self.count += 1;
+        SecondaryToPrimary::Heartbeat(Heartbeat {
+            count: self.count,
+            ..Heartbeat::default()
+        })
+    }
+}
+
+/// A secondary.
+pub(super) struct Process {
+    pub(super) name: PeerName,
+    pub(super) routing: RoutingId,
+    pub(super) engine: SecondaryEngine,
+    pub(super) life: Life,
+    /// What the stepper has not come to yet.
+    pub(super) inbox: VecDeque<SecondaryInput>,
+    /// What the stepper says once it is no longer busy, and why it ends then.
+    pub(super) outbox: Vec<SecondaryToPrimary>,
+    pub(super) ending: Option<StopReason>,
+    pub(super) is_busy: bool,
+    /// How long the stepper works on a step at least \[us\].
+    pub(super) step_us: u64,
+    pub(super) heart: Option<Heart>,
+    /// What the heart has not come to yet, and whether it is time for a beat.
+    pub(super) signs: VecDeque<Sign>,
+    pub(super) is_beat_due: bool,
+    /// How many parts in 1,000 its clock is slow; faster when negative.
+    pub(super) skew_permille: i64,
+}
+
+impl Process {
+    /// Starts the process of this number, which is its address.
+    pub(super) fn new(number: usize, name: PeerName) -> Self {
+        let engine = SecondaryEngine::new(SecondarySettings {
+            info: identity::peer_info(name.clone(), Role::Secondary),
+            peer_timeout: PEER_TIMEOUT,
+        });
+        Self {
+            routing: RoutingId::from(format!("r{}", number + 1).as_str()),
+            name,
+            engine,
+            life: Life::Running,
+            inbox: VecDeque::new(),
+            outbox: Vec::new(),
+            ending: None,
+            is_busy: false,
+            step_us: 0,
+            heart: None,
+            signs: VecDeque::new(),
+            is_beat_due: false,
+            skew_permille: 0,
+        }
+    }
+
+    /// Returns how long something takes by the cluster's clock that is so long by its own.
+    pub(super) fn by_its_clock(&self, duration: Duration) -> Duration {
+        let permille = u32::try_from(1000 + self.skew_permille).expect("clocks do not run back");
+        duration.saturating_mul(permille) / 1000
+    }
+
+    /// Returns when its stepper wants to be woken, if ever.
+    pub(super) fn deadline(&self) -> Option<SessionTime> {
+        let is_listening = self.life == Life::Running && !self.is_busy;
+        let deadline = || self.engine.secondary().deadline();
+        is_listening.then(deadline).flatten()
+    }
+}

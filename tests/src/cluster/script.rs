@@ -1,0 +1,162 @@
+//! What clients ask of a simulated run, drawn from its seed.
+
+use std::fmt;
+use std::time::Duration;
+
+use lockstep::PeerLossPolicy;
+use protocol::client_to_primary::{NamedPose, ResetKind, SpawnRequest};
+use protocol::{Command, PeerName, SessionTime};
+
+use super::random::Random;
+use super::scenario::{Scenario, Stage, name_of};
+use crate::worlds::driven;
+
+/// The most requests of a scenario.
+const REQUESTS_MAX: u64 = 8;
+
+/// A request with its time.
+#[derive(Clone, Debug)]
+pub struct TimedRequest {
+    /// When it is made.
+    pub at: SessionTime,
+    /// What is asked.
+    pub command: Command,
+}
+
+impl fmt::Display for TimedRequest {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = self.command.text().unwrap_or_default();
+        write!(formatter, "at {:.3} ms {text}", self.at.0 as f64 / 1e6)
+    }
+}
+
+/// Draws the requests of a scenario; most have none, so that runs can share an undisturbed one.
+pub(super) fn draw(scenario: &Scenario, random: &mut Random) -> Vec<TimedRequest> {
+    let is_driven = scenario.stage == Stage::Driven;
+    if !is_driven && random.chance(500) {
+        return Vec::new();
+    }
+    let world = scenario.stage.world();
+    let names = Names {
+        models: world.models.iter().map(|one| one.name.clone()).collect(),
+        levels: world.levels.iter().map(|one| one.name.clone()).collect(),
+        peers: u64::from(scenario.secondaries + scenario.stand_bys),
+        recovers: scenario.policy == PeerLossPolicy::Recover,
+        victims: u64::from(scenario.victims()),
+        is_driven,
+    };
+    let span = scenario.span().as_nanos() as u64;
+    let mut requests: Vec<TimedRequest> = (0..random.between(1, REQUESTS_MAX))
+        .map(|number| TimedRequest {
+            at: SessionTime(1 + random.below(1 + span)),
+            command: names.command(number, random),
+        })
+        .collect();
+    requests.sort_by_key(|request| request.at);
+    resume(&mut requests, random);
+    requests
+}
+
+/// Whoever stops time lets it run again.
+fn resume(requests: &mut Vec<TimedRequest>, random: &mut Random) {
+    let pauses = |one: &TimedRequest| matches!(one.command, Command::Pause | Command::Step { .. });
+    let Some(last) = requests.iter().rev().find(|one| pauses(one)) else {
+        return;
+    };
+    let later = Duration::from_micros(random.between(1, 50_000));
+    let at = requests.last().map_or(last.at, |request| request.at) + later;
+    // Once more, should a pause still be under way.
+    for at in [at, at + Duration::from_secs(2)] {
+        let command = Command::Play;
+        requests.push(TimedRequest { at, command });
+    }
+}
+
+/// What commands may name.
+struct Names {
+    models: Vec<String>,
+    levels: Vec<String>,
+    peers: u64,
+    recovers: bool,
+    /// How many of them may be drained.
+    victims: u64,
+    is_driven: bool,
+}
+
+impl Names {
+    fn command(&self, number: u64, random: &mut Random) -> Command {
+        if self.is_driven && random.chance(600) {
+            return driven::drive(
+                random.below(driven::ROBOTS),
+                random.between(0, 20) as f64 * 0.1,
+            );
+        }
+        match random.below(12) {
+            0 => Command::Pause,
+            1 => Command::Play,
+            2 => Command::Step {
+                count: random.between(1, 5),
+            },
+            3 => Command::Spawn(Box::new(SpawnRequest {
+                sdf: ball(),
+                name: Some(format!("spawned_{number}")),
+                pose: Some(position(random)),
+                ..SpawnRequest::default()
+            })),
+            4 => Command::Remove {
+                model: self.model(random),
+            },
+            5 => Command::SetPoses {
+                poses: vec![NamedPose {
+                    model: self.model(random),
+                    pose: position(random),
+                }],
+            },
+            6 => Command::SetPerformer {
+                model: self.model(random),
+                size: None,
+            },
+            7 => Command::Reset {
+                what: ResetKind::Models,
+            },
+            8 if self.recovers && self.victims > 0 => Command::Drain {
+                peer: name_of(1 + random.below(self.victims)),
+            },
+            9 if self.recovers => Command::Checkpoint,
+            10 => Command::SetSeed {
+                seed: random.draw(),
+            },
+            _ => Command::MoveCell {
+                level: self.level(random),
+                peer: self.peer(random),
+            },
+        }
+    }
+
+    fn model(&self, random: &mut Random) -> String {
+        let index = random.below(self.models.len() as u64) as usize;
+        self.models[index].clone()
+    }
+
+    fn level(&self, random: &mut Random) -> String {
+        let index = random.below(self.levels.len() as u64 + 1) as usize;
+        let level = self.levels.get(index);
+        level.map_or_else(|| "default".to_owned(), Clone::clone)
+    }
+
+    fn peer(&self, random: &mut Random) -> PeerName {
+        name_of(1 + random.below(self.peers))
+    }
+}
+
+fn position(random: &mut Random) -> [f64; 7] {
+    let [x, y] = [0, 1].map(|_| random.below(60) as f64 * 0.1 - 3.0);
+    [x, y, 2.5, 0.0, 0.0, 0.0, 1.0]
+}
+
+fn ball() -> String {
+    "<sdf version='1.10'><model name='ball'><link name='l'><inertial><mass>1</mass></inertial>\
+     <collision name='c'><geometry><sphere><radius>0.1</radius></sphere></geometry></collision>\
+     </link></model></sdf>"
+        .to_owned()
+}

@@ -1,0 +1,308 @@
+//! One scenario, from its start to its end, and whether all was as it must be.
+
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use lockstep::PeerLossPolicy;
+use protocol::exit::Outcome;
+use protocol::{Digest, ScheduledCommand, SessionTime};
+
+use super::fault::Fault;
+use super::scenario::{ITERATIONS_MAX, Scenario, Stage};
+use super::trace::Trace;
+use super::{Cluster, Life, NetworkFaults, settings};
+use crate::checkers::agreement;
+
+/// How long a run may take once nothing more goes wrong, besides what its steps take.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// How long everyone has to end once a loss is seen, when the policy is to stop.
+const END_WITHIN: Duration = Duration::from_secs(2);
+/// How many events a run may have: far more than any needs.
+const EVENTS_MAX: u64 = 5_000_000;
+
+/// What came of a scenario.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// How the run ended.
+    pub outcome: Outcome,
+    /// How many iterations are complete.
+    pub iterations: u64,
+    /// How often a cell came to another host.
+    pub migrations: u64,
+    /// How often a cell was restored since its host was lost.
+    pub restored: u64,
+    /// How long it took \[virtual\].
+    pub took: Duration,
+}
+
+/// Runs a scenario.
+///
+/// # Errors
+/// What a checker found, or the text of a panic.
+pub fn run(scenario: &Scenario, trace: Trace) -> Result<Verdict, String> {
+    run_with(scenario, trace, |_| {}).0
+}
+
+/// Runs a scenario on a cluster that something was done to first; returns what happened besides.
+pub fn run_with(
+    scenario: &Scenario,
+    trace: Trace,
+    prepare: impl FnOnce(&mut Cluster),
+) -> (Result<Verdict, String>, Vec<String>) {
+    let mut cluster = cluster_of(scenario, trace);
+    prepare(&mut cluster);
+    let result = catch_unwind(AssertUnwindSafe(|| {
+        drive(&mut cluster, scenario)?;
+        judge(&cluster, scenario)
+    }));
+    let result = result.unwrap_or_else(|panic| Err(text_of(panic.as_ref())));
+    (result, cluster.trace.lines().to_vec())
+}
+
+fn text_of(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().cloned();
+    let text = text.or_else(|| Some((*panic.downcast_ref::<&str>()?).to_owned()));
+    text.unwrap_or_else(|| "a panic without a text".to_owned())
+}
+
+fn cluster_of(scenario: &Scenario, trace: Trace) -> Cluster {
+    let world = scenario.stage.world();
+    let mut cluster = Cluster::with(
+        &[world],
+        scenario.settings(),
+        scenario.network,
+        scenario.seed,
+    );
+    cluster.trace = trace;
+    cluster.restart_after = scenario.restart_after;
+    for (index, (step_us, skew_permille)) in scenario.paces.iter().enumerate() {
+        cluster.set_pace(index, *step_us, *skew_permille);
+    }
+    for fault in &scenario.faults {
+        cluster.plan(fault.clone());
+    }
+    for (request, number) in scenario.requests.iter().zip(1..) {
+        cluster.plan_request(request.at, number, request.command.clone());
+    }
+    cluster
+}
+
+/// Lets everything happen until all have ended, within bounds.
+fn drive(cluster: &mut Cluster, scenario: &Scenario) -> Result<(), String> {
+    let bound = end_bound(scenario);
+    let mut events = 0;
+    let mut finished_at = None;
+    loop {
+        if cluster.finished.is_some() {
+            finished_at.get_or_insert(cluster.now());
+            if cluster.living().next().is_none() || is_left_alone(cluster, scenario, finished_at) {
+                return Ok(());
+            }
+        } else if cluster.now() > bound {
+            let (iteration, state) = (cluster.primary.iteration(), cluster.primary.run_state());
+            return Err(format!(
+                "liveness: the run is {state:?} at iteration {iteration} after {:?}",
+                cluster.now().since(SessionTime(0))
+            ));
+        }
+        cluster.advance();
+        events += 1;
+        if events > EVENTS_MAX {
+            return Err(format!("liveness: {EVENTS_MAX} events and no end"));
+        }
+    }
+}
+
+/// Tells whether those who are still there had time enough to end, or never hear of it.
+fn is_left_alone(cluster: &Cluster, scenario: &Scenario, finished_at: Option<SessionTime>) -> bool {
+    let quiet_at = last_mend(scenario).max(finished_at.unwrap_or_default());
+    cluster.now() > quiet_at + scenario.heartbeat_timeout * 4 + END_WITHIN + Duration::from_secs(10)
+}
+
+/// Returns when the last fault is over.
+fn last_mend(scenario: &Scenario) -> SessionTime {
+    let ends = scenario.faults.iter();
+    let ends = ends.map(|fault| fault.at + fault.duration().unwrap_or_default());
+    ends.max().unwrap_or_default()
+}
+
+/// Returns by when a run must have ended, whatever goes wrong in it.
+fn end_bound(scenario: &Scenario) -> SessionTime {
+    let requests = scenario.requests.iter().map(|request| request.at).max();
+    let quiet_at = last_mend(scenario).max(requests.unwrap_or_default());
+    let faults = scenario.faults.len() as u32 + 1;
+    let detection = scenario.heartbeat_timeout * 3 + scenario.step_timeout;
+    let restart = scenario.restart_after.unwrap_or_default();
+    // Each step that somebody misses waits for the next attempt, 200 ms and seldom more.
+    let missed = scenario.iterations * scenario.network.lost_permille / 1000 + 1;
+    let missed = missed * u64::from(scenario.secondaries + scenario.stand_bys) * 2;
+    quiet_at
+        + scenario.span() * 20
+        + (detection + restart) * faults
+        + Duration::from_millis(200 * missed)
+        + PATIENCE
+}
+
+fn judge(cluster: &Cluster, scenario: &Scenario) -> Result<Verdict, String> {
+    let reason = cluster.finished.as_ref().expect("drive waits for the end");
+    cluster.answers.check_complete();
+    cluster.commits.check_end(cluster.primary.iteration());
+    let digests = cluster.commits.digests();
+    agreement::check(
+        digests,
+        &undisturbed(scenario, &cluster.stamped, digests.len()),
+    );
+    match scenario.policy {
+        PeerLossPolicy::Stop => judge_stop(cluster, scenario)?,
+        PeerLossPolicy::Recover => {
+            // Who falls before the start and does not come back is waited for in vain.
+            let is_excused = reason.outcome == Outcome::TimedOut
+                && scenario.restart_after.is_none()
+                && digests.is_empty();
+            if reason.outcome != Outcome::Completed && !is_excused {
+                return Err(format!(
+                    "liveness: the run recovers, and it ended: {reason}"
+                ));
+            }
+        }
+    }
+    let complete = digests.len().saturating_sub(1) as u64;
+    if reason.outcome == Outcome::Completed && complete != scenario.iterations {
+        return Err(format!("the run is complete with {complete} iterations"));
+    }
+    if let Some((index, name, life)) = cluster.living().next() {
+        return Err(format!(
+            "liveness: {name} (process {index}, {life:?}) is there after the end: {reason}"
+        ));
+    }
+    Ok(Verdict {
+        outcome: reason.outcome,
+        iterations: complete,
+        migrations: cluster.witness.whereabouts.migrations,
+        restored: cluster.witness.whereabouts.restored,
+        took: cluster.now().since(SessionTime(0)),
+    })
+}
+
+/// With the policy to stop, a run ends as it must: in order without a loss, soon after one.
+fn judge_stop(cluster: &Cluster, scenario: &Scenario) -> Result<(), String> {
+    let reason = cluster.finished.as_ref().expect("drive waits for the end");
+    let fatal = scenario.faults.iter().filter_map(|one| {
+        let is_certain = Effect::of(scenario, &one.fault) == Effect::Fatal;
+        is_certain.then_some(one.at)
+    });
+    let first = fatal.min();
+    let can_fail = scenario
+        .faults
+        .iter()
+        .any(|one| Effect::of(scenario, &one.fault) != Effect::Harmless);
+    let ended_at = cluster.ended_at.unwrap_or(cluster.now());
+    match reason.outcome {
+        Outcome::Completed => {
+            let seen_by = first.map(|at| at + detection(scenario) + END_WITHIN);
+            if seen_by.is_some_and(|at| ended_at > at) {
+                return Err(format!(
+                    "a loss at {first:?} went unseen until {ended_at:?}"
+                ));
+            }
+        }
+        Outcome::PeerLost if can_fail => {
+            let seen_by = first.map(|at| at + detection(scenario) + END_WITHIN);
+            if seen_by.is_some_and(|at| ended_at > at) {
+                return Err(format!(
+                    "a loss at {first:?} ended the run only at {ended_at:?}"
+                ));
+            }
+        }
+        _ => {
+            return Err(format!(
+                "the run ended for no cause that was given: {reason}"
+            ));
+        }
+    }
+    for (index, one) in &cluster.secondaries_finished {
+        let is_expected = one.outcome == reason.outcome || one.outcome == Outcome::PeerLost;
+        if !is_expected {
+            return Err(format!("process {index} ended otherwise: {one}"));
+        }
+    }
+    Ok(())
+}
+
+/// What a fault does to a run that stops when a peer is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Effect {
+    /// Nobody counts as lost.
+    Harmless,
+    /// Somebody may, by what else happens.
+    Either,
+    /// Somebody does.
+    Fatal,
+}
+
+impl Effect {
+    fn of(scenario: &Scenario, fault: &Fault) -> Self {
+        let is_long = |duration: Duration| duration > scenario.heartbeat_timeout / 4;
+        match fault {
+            Fault::Crash { .. } | Fault::Cut { duration: None, .. } => Self::Fatal,
+            Fault::Cut {
+                duration: Some(duration),
+                ..
+            }
+            | Fault::Stall(duration)
+            | Fault::StallOfPrimary(duration)
+                if is_long(*duration) =>
+            {
+                Self::Fatal
+            }
+            // A process that asks to join does not mind.
+            Fault::Reset(_) => Self::Either,
+            Fault::Slow { .. } if scenario.span() * 20 > scenario.step_timeout => Self::Either,
+            Fault::Cut { .. }
+            | Fault::Stall(_)
+            | Fault::StallOfPrimary(_)
+            | Fault::Slow { .. }
+            | Fault::Join => Self::Harmless,
+        }
+    }
+}
+
+/// Returns within what time a fatal fault is seen: silence counts double while messages come.
+fn detection(scenario: &Scenario) -> Duration {
+    let of_step = scenario.step_timeout;
+    (scenario.heartbeat_timeout * 5 / 2 + Duration::from_millis(200)).max(of_step)
+}
+
+/// Returns the digests of a run of the same world and commands on one secondary, which nothing
+/// disturbs.
+fn undisturbed(scenario: &Scenario, stamped: &[ScheduledCommand], count: usize) -> Vec<Digest> {
+    static KNOWN: Mutex<BTreeMap<Stage, Arc<Vec<Digest>>>> = Mutex::new(BTreeMap::new());
+    if !stamped.is_empty() {
+        return run_undisturbed(scenario.stage, stamped, count.saturating_sub(1) as u64);
+    }
+    let known = |found: &BTreeMap<Stage, Arc<Vec<Digest>>>| found.get(&scenario.stage).cloned();
+    let found = known(&KNOWN.lock().expect("nobody panics with it"));
+    let digests = found.unwrap_or_else(|| {
+        let digests = Arc::new(run_undisturbed(scenario.stage, &[], ITERATIONS_MAX));
+        let mut all = KNOWN.lock().expect("nobody panics with it");
+        all.insert(scenario.stage, Arc::clone(&digests));
+        digests
+    });
+    digests.to_vec()
+}
+
+fn run_undisturbed(stage: Stage, stamped: &[ScheduledCommand], iterations: u64) -> Vec<Digest> {
+    let mut settings = settings(1, iterations.max(1));
+    settings.schedule = stamped.to_vec();
+    let calm = NetworkFaults {
+        delay_us_max: 1,
+        ..NetworkFaults::SHUFFLED
+    };
+    let mut cluster = Cluster::with(&[stage.world()], settings, calm, 1);
+    cluster.run_until(|_| false);
+    assert_eq!(cluster.primary_life, Life::Running, "nothing disturbs it");
+    cluster.commits.digests().to_vec()
+}

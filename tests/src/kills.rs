@@ -1,0 +1,245 @@
+//! Secondaries of a real run that are killed or stopped at random, one after the other: how soon
+//! that is seen, how soon the run goes on, and whether a bit of it has changed.
+
+use std::fmt::Write;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::cluster::random::Random;
+use crate::processes::{Process, Scratch, binary, send_signal, wait_for};
+
+/// How many secondaries a run has.
+const SECONDARIES: u64 = 3;
+/// How long the run without disturbance may take on a busy machine.
+const REFERENCE_PATIENCE: Duration = Duration::from_mins(10);
+
+/// What becomes of a secondary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Blow {
+    /// It is killed.
+    Kill,
+    /// It is stopped, and goes on once it is replaced.
+    Stop,
+}
+
+/// What is done to a run.
+#[derive(Clone, Copy, Debug)]
+pub struct Kills {
+    /// How often.
+    pub times: u32,
+    /// What.
+    pub blow: Blow,
+    /// What victims and moments are drawn from.
+    pub seed: u64,
+    /// How many robots the fleet has.
+    pub robots: u32,
+    /// Silence after which a peer counts as lost.
+    pub heartbeat_timeout: Duration,
+}
+
+/// What came of it.
+#[derive(Clone, Debug, Default)]
+pub struct Figures {
+    /// From each blow until the primary says that its victim is lost, sorted.
+    pub detected: Vec<Duration>,
+    /// From each blow until all cells of the victim are hosted elsewhere and time goes on, sorted.
+    pub resumed: Vec<Duration>,
+    /// How many iterations were compared.
+    pub iterations: usize,
+    /// The first iteration that differs from that of a run that nothing disturbed, if one does.
+    pub differs_at: Option<usize>,
+}
+
+impl Figures {
+    /// Returns them as one object.
+    pub fn json(&self) -> Value {
+        json!({
+            "blows": self.detected.len(),
+            "iterations": self.iterations,
+            "digests_equal": self.differs_at.is_none(),
+            "differs_at": self.differs_at,
+            "detected_ms": { "p50": middle(&self.detected), "max": greatest(&self.detected) },
+            "resumed_ms": { "p50": middle(&self.resumed), "max": greatest(&self.resumed) },
+        })
+    }
+}
+
+fn milliseconds(duration: Duration) -> f64 {
+    (duration.as_secs_f64() * 1e4).round() / 10.0
+}
+
+fn middle(sorted: &[Duration]) -> Option<f64> {
+    sorted.get(sorted.len() / 2).copied().map(milliseconds)
+}
+
+fn greatest(sorted: &[Duration]) -> Option<f64> {
+    sorted.last().copied().map(milliseconds)
+}
+
+/// A run with its processes.
+struct Going {
+    scratch: Scratch,
+    primary: Process,
+    secondaries: Vec<Process>,
+    /// How much of what the primary said is read.
+    read: usize,
+    started: u32,
+}
+
+impl Kills {
+    /// Does it.
+    ///
+    /// # Panics
+    /// When the run ends otherwise than it must.
+    pub fn run(&self) -> Figures {
+        let mut going = self.start();
+        let mut random = Random::mixed(self.seed);
+        let mut figures = Figures::default();
+        for _ in 0..self.times {
+            let pause = Duration::from_millis(random.between(100, 1000));
+            let until = Instant::now() + pause;
+            wait_for("the moment has come", || Instant::now() >= until);
+            let victim = random.below(SECONDARIES) as usize;
+            let (detected, resumed) = self.strike(&mut going, victim);
+            figures.detected.push(detected);
+            figures.resumed.push(resumed);
+        }
+        figures.detected.sort_unstable();
+        figures.resumed.sort_unstable();
+        going.primary.signal("TERM");
+        assert_eq!(going.primary.wait(), 130, "{}", going.primary.stderr());
+        self.compare(&going.scratch, &mut figures);
+        figures
+    }
+
+    fn start(&self) -> Going {
+        let scratch = Scratch::new();
+        let world = sdf::generate_fleet(self.robots, [3, 2]);
+        std::fs::write(scratch.path("fleet.sdf"), world).expect("the world is written");
+        std::fs::write(scratch.path("script.jsonl"), self.script()).expect("so is the script");
+        let mut command = self.worker(&scratch, "blows.digests");
+        command
+            .args(["--network-role=primary", "--bind", &scratch.endpoint()])
+            .arg(format!("--network-secondaries={SECONDARIES}"))
+            .args(["--on-peer-loss", "recover", "--checkpoint-every", "200"])
+            .args(["--real-time-factor", "1"])
+            .arg("--heartbeat-timeout-ms")
+            .arg(self.heartbeat_timeout.as_millis().to_string());
+        let primary = scratch.start("primary", &mut command);
+        let mut going = Going {
+            scratch,
+            primary,
+            secondaries: Vec::new(),
+            read: 0,
+            started: 0,
+        };
+        for number in 0..SECONDARIES as usize {
+            let secondary = going.start_secondary(number);
+            going.secondaries.push(secondary);
+        }
+        going.wait_for("all secondaries are ready");
+        going
+    }
+
+    fn worker(&self, scratch: &Scratch, digests: &str) -> Command {
+        let mut command = Command::new(binary("worker"));
+        command
+            .arg(scratch.path("fleet.sdf"))
+            .arg("--commands")
+            .arg(scratch.path("script.jsonl"))
+            .args(["--seed", &(self.seed % 1000).to_string()])
+            .arg("--digests")
+            .arg(scratch.path(digests));
+        command
+    }
+
+    /// Every robot drives, each in a bend of its own.
+    fn script(&self) -> String {
+        let mut script = String::new();
+        for robot in 1..=self.robots {
+            let speed = 1.2 + 0.1 * f64::from(robot % 5);
+            let turn = 0.2 * (f64::from(robot % 3) - 1.0);
+            let line = json!({
+                "iteration": 0,
+                "topic": format!("/model/robot_{robot:04}/cmd_vel"),
+                "type": "gz.msgs.Twist",
+                "message": { "linear": { "x": speed }, "angular": { "z": turn } },
+            });
+            writeln!(script, "{line}").expect("writing to a String cannot fail");
+        }
+        script
+    }
+
+    fn strike(&self, going: &mut Going, victim: usize) -> (Duration, Duration) {
+        let name = format!("s{}", victim + 1);
+        let pid = going.secondaries[victim].pid();
+        let began = Instant::now();
+        let signal = match self.blow {
+            Blow::Kill => "KILL",
+            Blow::Stop => "STOP",
+        };
+        send_signal(pid, signal);
+        let detected = going.wait_for(&format!("{name} (pid {pid}"));
+        let resumed = going.wait_for(&format!("{name} is replaced after"));
+        if self.blow == Blow::Stop {
+            // It hears that the run has gone on without it, and goes.
+            going.secondaries[victim].signal("CONT");
+            let code = going.secondaries[victim].wait();
+            assert_eq!(code, 4, "{}", going.secondaries[victim].stderr());
+        }
+        let next = going.start_secondary(victim);
+        going.secondaries[victim] = next;
+        going.wait_for(&format!("{name} takes part"));
+        (detected - began, resumed - began)
+    }
+
+    fn compare(&self, scratch: &Scratch, figures: &mut Figures) {
+        let found = read(&scratch.path("blows.digests"));
+        figures.iterations = found.lines().count();
+        let mut command = self.worker(scratch, "peace.digests");
+        command
+            .args(["--real-time-factor", "0"])
+            .args(["--iterations", &figures.iterations.to_string()]);
+        let mut peace = scratch.start("peace", &mut command);
+        let code = peace.wait_for_long(REFERENCE_PATIENCE);
+        assert_eq!(code, 0, "{}", peace.stderr());
+        let expected = read(&scratch.path("peace.digests"));
+        let mut pairs = found.lines().zip(expected.lines());
+        figures.differs_at = pairs.position(|(one, other)| one != other).map(|at| at + 1);
+        assert_eq!(
+            expected.lines().count(),
+            figures.iterations,
+            "both runs are as long"
+        );
+    }
+}
+
+impl Going {
+    fn start_secondary(&mut self, number: usize) -> Process {
+        self.started += 1;
+        let mut command = Command::new(binary("worker"));
+        command
+            .args([
+                "--network-role=secondary",
+                "--connect",
+                &self.scratch.endpoint(),
+            ])
+            .args(["--name", &format!("s{}", number + 1)]);
+        let name = format!("secondary{}", self.started);
+        self.scratch.start(&name, &mut command)
+    }
+
+    /// Waits until the primary says something, and returns when it did.
+    fn wait_for(&mut self, text: &str) -> Instant {
+        let (_, end, at) = self.primary.watch_stderr(self.read, text);
+        self.read = end;
+        at
+    }
+}
+
+fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).expect("digests are text")
+}

@@ -1,0 +1,199 @@
+//! Shows that nothing that goes wrong changes a bit of a run, or leaves anyone waiting: a thousand
+//! seeded runs of the simulated cluster with crashes, stalls, cuts and clients, each followed by
+//! checkers; and that each checker sees what it is there for, by planting just that.
+
+use lockstep::PeerLossPolicy;
+use protocol::exit::Outcome;
+use protocol::secondary_to_primary::StepAck;
+use protocol::{Command, DigestBuilder, SecondaryToPrimary, SessionTime, StateBlob};
+use tests::cluster::fault::{Fault, TimedFault};
+use tests::cluster::scenario::{Scenario, Stage};
+use tests::cluster::script::TimedRequest;
+use tests::cluster::soak::{Policies, Soak};
+use tests::cluster::trace::Trace;
+use tests::cluster::trial;
+use tests::cluster::{Cluster, NetworkFaults};
+
+const SEEDS: u64 = 1000;
+const THREADS: usize = 2;
+
+#[test]
+fn a_thousand_seeds_break_no_invariant() {
+    let soak = Soak {
+        first: 0,
+        seeds: SEEDS,
+        duration: None,
+        policies: Policies::Stop,
+        threads: THREADS,
+        is_traced: false,
+    };
+    let tally = soak.run();
+    eprintln!("{tally}");
+    assert!(
+        tally.failures.is_empty(),
+        "{} seeds fail",
+        tally.failures.len()
+    );
+    assert!(tally.completed > SEEDS / 4, "many runs complete: {tally}");
+    assert!(tally.lost > SEEDS / 4, "many runs lose a peer: {tally}");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_trace() {
+    for seed in 0..20 {
+        let scenario = Scenario::draw(seed, Policies::Stop.of(seed));
+        let [first, second] = [(), ()].map(|()| {
+            let trace = Trace::Kept(Vec::new());
+            trial::run_with(&scenario, trace, |_| {})
+        });
+        assert!(first.1.len() > 3, "much happens in {scenario}");
+        assert_eq!(first, second, "{scenario}");
+    }
+}
+
+#[test]
+fn neighbouring_seeds_have_little_in_common() {
+    let stages = (0..64).map(|seed| Scenario::draw(seed, PeerLossPolicy::Stop).stage);
+    let different: std::collections::BTreeSet<_> = stages.collect();
+    assert_eq!(different.len(), 8, "every stage is drawn");
+}
+
+/// A run on two secondaries in which nothing goes wrong.
+fn peaceful(stage: Stage, requests: Vec<TimedRequest>) -> Scenario {
+    let mut scenario = Scenario::draw(1, PeerLossPolicy::Stop);
+    scenario.stage = stage;
+    scenario.secondaries = 2;
+    scenario.iterations = 200;
+    scenario.paces = vec![(20, 0), (20, 0)];
+    scenario.faults.clear();
+    scenario.network = NetworkFaults::SHUFFLED;
+    scenario.requests = requests;
+    scenario
+}
+
+/// Checks that something planted in a peaceful run is seen, and what is said of it.
+fn check(scenario: &Scenario, expected: &str, prepare: impl FnOnce(&mut Cluster)) {
+    let calm = trial::run(scenario, Trace::Off);
+    let calm = calm.unwrap_or_else(|message| panic!("nothing is planted yet: {message}"));
+    assert_eq!(calm.outcome, Outcome::Completed);
+    let (result, _) = trial::run_with(scenario, Trace::Off, prepare);
+    let said = result.expect_err("a checker sees what was planted");
+    assert!(said.contains(expected), "{expected:?} is not said: {said}");
+}
+
+#[test]
+fn agreement_sees_a_state_that_one_secondary_changed() {
+    let scenario = peaceful(Stage::Row, Vec::new());
+    let expected = "differs from that of an undisturbed run";
+    check(&scenario, expected, |cluster| {
+        let mut acks = 0;
+        cluster.tamper.secondary = Some(Box::new(move |message| {
+            let SecondaryToPrimary::StepAck(ack) = message else {
+                return;
+            };
+            acks += 1;
+            if acks == 41 {
+                change_a_state(ack);
+            }
+        }));
+    });
+}
+
+/// Changes a state such that the digests fit each other, and a primary believes them.
+fn change_a_state(ack: &mut StepAck) {
+    let mut states: Vec<_> = ack
+        .states
+        .states()
+        .expect("a secondary sent them")
+        .collect();
+    states[0].digest.0 ^= 1;
+    let mut builder = DigestBuilder::default();
+    for state in &states[..ack.cells[0].performer_count as usize] {
+        builder.digest(state.digest);
+    }
+    ack.cells[0].digest = builder.finish();
+    ack.states = StateBlob::pack(&states);
+}
+
+#[test]
+fn agreement_sees_a_command_that_was_lost() {
+    let command = Command::Remove {
+        model: "ball_0_0".to_owned(),
+    };
+    let at = SessionTime(20_000_000);
+    let scenario = peaceful(Stage::Row, vec![TimedRequest { at, command }]);
+    let expected = "differs from that of an undisturbed run";
+    check(&scenario, expected, |cluster| {
+        cluster.tamper.stamped = Some(Box::new(|command| *command = None));
+    });
+}
+
+#[test]
+fn whereabouts_see_a_step_that_is_left_out() {
+    let scenario = peaceful(Stage::Row, Vec::new());
+    check(&scenario, "steps are numbered one by one", |cluster| {
+        cluster.tamper.step = Some(Box::new(|step| {
+            step.sequence.0 += u64::from(step.sequence.0 >= 20);
+        }));
+    });
+}
+
+#[test]
+fn whereabouts_see_a_performer_that_enters_a_second_cell() {
+    let scenario = peaceful(Stage::Bullet, Vec::new());
+    check(&scenario, "leaves its own cell", |cluster| {
+        let mut last = None;
+        cluster.tamper.step = Some(Box::new(move |step| match step.hand_offs.first() {
+            Some(one) => last = Some(one.clone()),
+            None => step.hand_offs.extend(last.take()),
+        }));
+    });
+}
+
+#[test]
+fn whereabouts_see_a_cell_that_is_given_to_nobody_who_takes_part() {
+    let scenario = peaceful(Stage::Bullet, Vec::new());
+    check(&scenario, "the host of cell", |cluster| {
+        cluster.tamper.step = Some(Box::new(|step| {
+            for change in step
+                .affinities
+                .iter_mut()
+                .filter(|one| one.secondary.is_some())
+            {
+                change.secondary = Some("s9".parse().expect("it is a valid name"));
+            }
+        }));
+    });
+}
+
+#[test]
+fn a_run_that_ends_without_cause_is_seen() {
+    let scenario = peaceful(Stage::Row, Vec::new());
+    check(&scenario, "for no cause that was given", |cluster| {
+        cluster.plan(TimedFault {
+            at: SessionTime(30_000_000),
+            peer: "s1".parse().expect("it is a valid name"),
+            fault: Fault::Crash {
+                loses_messages: true,
+            },
+        });
+    });
+}
+
+#[test]
+fn a_run_that_never_ends_is_seen() {
+    let pause = TimedRequest {
+        at: SessionTime(20_000_000),
+        command: Command::Pause,
+    };
+    let mut scenario = peaceful(Stage::Row, vec![pause]);
+    let said = trial::run(&scenario, Trace::Off).expect_err("it stands still");
+    assert!(said.contains("liveness: the run is Paused"), "{said}");
+    let play = TimedRequest {
+        at: SessionTime(40_000_000),
+        command: Command::Play,
+    };
+    scenario.requests.push(play);
+    let verdict = trial::run(&scenario, Trace::Off);
+    assert!(verdict.is_ok(), "{verdict:?}");
+}

@@ -1,0 +1,216 @@
+//! [`Beginning`]: what a run begins with, from world files or from its journal.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use anyhow::{Context, bail};
+use journal::disk::LocalDisk;
+use journal::folder::Folder;
+use journal::writer::Writer;
+use journal::{Manifest, Mark, Recovered, RunSettings};
+use lockstep::{Primary, Settings};
+use protocol::{Iteration, ScheduledCommand};
+
+use crate::identity;
+use crate::journaling::DriverMemory;
+use crate::world_file::LoadedWorlds;
+
+/// What a run begins with.
+#[derive(Debug)]
+pub struct Beginning {
+    /// The worlds of its start.
+    pub loaded: LoadedWorlds,
+    /// The commands that it was given from the start.
+    pub schedule: Vec<ScheduledCommand>,
+    /// The names of the world files, for people.
+    pub world_files: Vec<String>,
+    past: Option<Past>,
+}
+
+/// What was before, in a run that is taken up again.
+#[derive(Debug)]
+struct Past {
+    folder: Folder,
+    recovered: Recovered,
+    driver: DriverMemory,
+}
+
+/// A journal that is to be written.
+#[derive(Debug)]
+pub struct JournalPlan {
+    /// Writes it.
+    pub writer: Writer,
+    /// Where in the life of the run it ends.
+    pub end: Mark,
+    /// Whether what follows is there already, up to that end.
+    pub is_redoing: bool,
+    /// What the driver knew when the run goes on.
+    pub driver: DriverMemory,
+}
+
+impl Beginning {
+    /// Begins with worlds.
+    pub fn fresh(loaded: LoadedWorlds, schedule: Vec<ScheduledCommand>, files: &[PathBuf]) -> Self {
+        let names = files.iter().map(|file| file.display().to_string());
+        Self {
+            loaded,
+            schedule,
+            world_files: names.collect(),
+            past: None,
+        }
+    }
+
+    /// Begins where a journal ends. Files that the run wrote besides reach to `reach`.
+    ///
+    /// # Errors
+    /// When there is no journal, its run is living, was written by another build, or nothing of it
+    /// is whole.
+    pub fn resumed(path: &Path, reach: Option<Iteration>) -> anyhow::Result<Self> {
+        let folder = Folder::take(path)?;
+        let recovered = journal::reader::read(path, reach)?;
+        for problem in &recovered.problems {
+            tracing::warn!("{problem}");
+        }
+        let manifest = &recovered.manifest;
+        let own = identity::build();
+        if manifest.build != own {
+            bail!(
+                "the run was begun by another build, {}, than this, {own}: resume it with that one",
+                manifest.build
+            );
+        }
+        let worlds = sdf::decode_worlds(&manifest.worlds);
+        let worlds = worlds.with_context(|| format!("cannot use {}", path.display()))?;
+        if worlds.is_empty() {
+            bail!("the journal in {} has no worlds", path.display());
+        }
+        let driver = match &recovered.saved {
+            Some(saved) => DriverMemory::decode(&saved.driver)
+                .with_context(|| format!("cannot use the checkpoint in {}", path.display()))?,
+            None => DriverMemory::default(),
+        };
+        let loaded = LoadedWorlds {
+            step_size: manifest.settings.step_size,
+            real_time_factor: manifest.settings.real_time_factor,
+            worlds,
+        };
+        Ok(Self {
+            loaded,
+            schedule: manifest.schedule.clone(),
+            world_files: manifest.world_files.clone(),
+            past: Some(Past {
+                folder,
+                recovered,
+                driver,
+            }),
+        })
+    }
+
+    /// Returns the settings of the run: those that decide its bits are of its beginning.
+    pub fn settings(&self, given: Settings) -> Settings {
+        let schedule = self.schedule.clone();
+        let Some(past) = &self.past else {
+            return Settings { schedule, ..given };
+        };
+        let begun = &past.recovered.manifest.settings;
+        Settings {
+            schedule,
+            iterations: given.iterations.or(begun.iterations),
+            real_time_factor: begun.real_time_factor,
+            start_paused: begun.start_paused,
+            step_size: begun.step_size,
+            seed: begun.seed,
+            rules: begun.rules,
+            checkpoint_every: begun.checkpoint_every,
+            ..given
+        }
+    }
+
+    /// Returns after which iteration and how many commands files go on that the run writes besides;
+    /// `None` when they begin anew.
+    pub fn goes_on_after(&self) -> Option<(Iteration, u64)> {
+        let past = self.past.as_ref()?;
+        let saved = past.recovered.saved.as_ref()?;
+        Some((saved.checkpoint.iteration, saved.mark.commands))
+    }
+
+    /// Makes the primary: one at its start, or one that does again what was done since the last
+    /// checkpoint.
+    ///
+    /// # Errors
+    /// When the checkpoint does not fit the worlds.
+    pub fn primary(&self, settings: Settings) -> anyhow::Result<Primary> {
+        let worlds = &self.loaded.worlds;
+        let Some(Past { recovered, .. }) = &self.past else {
+            return Ok(Primary::new(settings, worlds));
+        };
+        let redo = recovered.redo.clone();
+        let (committed, count) = (recovered.committed, redo.digests.len());
+        tracing::info!("resumes after iteration {committed}, of which {count} are done again");
+        match &recovered.saved {
+            Some(saved) => {
+                let checkpoint = (*saved.checkpoint).clone();
+                let resumed = Primary::resume(settings, worlds, checkpoint, redo);
+                resumed.context("the checkpoint cannot be used")
+            }
+            None => {
+                let mut primary = Primary::new(settings, worlds);
+                primary.begin_redo(redo);
+                Ok(primary)
+            }
+        }
+    }
+
+    /// Returns how the journal goes on, or begins at `path` if one is asked for.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn journal(
+        self,
+        path: Option<&Path>,
+        limit_bytes: u64,
+        primary: &Primary,
+    ) -> anyhow::Result<Option<JournalPlan>> {
+        let disk = Box::new(LocalDisk);
+        if let Some(past) = self.past {
+            let end = past.recovered.end;
+            return Ok(Some(JournalPlan {
+                writer: Writer::resume(disk, past.folder, limit_bytes, end)?,
+                end,
+                is_redoing: primary.is_redoing(),
+                driver: past.driver,
+            }));
+        }
+        let Some(path) = path else {
+            return Ok(None);
+        };
+        let manifest = self.manifest(primary.settings());
+        Ok(Some(JournalPlan {
+            writer: Writer::create(disk, path, limit_bytes, &manifest)?,
+            end: Mark::default(),
+            is_redoing: false,
+            driver: DriverMemory::default(),
+        }))
+    }
+
+    fn manifest(self, settings: &Settings) -> Manifest {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        Manifest {
+            build: identity::build(),
+            session: settings.session,
+            began_unix_s: now.unwrap_or(Duration::ZERO).as_secs(),
+            world_files: self.world_files,
+            worlds: sdf::encode_worlds(&self.loaded.worlds).into(),
+            settings: RunSettings {
+                iterations: settings.iterations,
+                real_time_factor: settings.real_time_factor,
+                start_paused: settings.start_paused,
+                step_size: settings.step_size,
+                seed: settings.seed,
+                rules: settings.rules,
+                checkpoint_every: settings.checkpoint_every,
+            },
+            schedule: self.schedule,
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Doing again what was done to cells elsewhere, from their snapshots and the steps since.
+//!
+//! It is done on a host of its own: a scene as it was then, and no other cells. What other hosts'
+//! cells did is in the steps.
+
+use lockstep::CatchUpWork;
+use protocol::primary_to_secondary::{AffinityChange, CellSnapshot, CellSource, Step, Wanted};
+use protocol::secondary_to_primary::{CellDigests, StepAck};
+use protocol::{CellId, DataBatch, PeerName};
+
+use super::hosted_cell::HostedCell;
+use super::{CellHost, RestoreCellError, RestoreSceneError, Slot, StepError};
+
+/// Why steps could not be done again.
+#[derive(Debug, thiserror::Error)]
+pub enum CatchUpError {
+    /// The scene is no snapshot of one.
+    #[error("the scene cannot be restored")]
+    Scene(#[source] RestoreSceneError),
+    /// The plan has no such cell.
+    #[error("there is no cell {0}")]
+    NoCell(CellId),
+    /// A cell is no snapshot of one.
+    #[error("cell {cell} cannot be restored")]
+    Cell {
+        /// The cell.
+        cell: CellId,
+        /// What is wrong with it.
+        #[source]
+        source: RestoreCellError,
+    },
+    /// A step does not fit what came before it.
+    #[error("a step cannot be done again")]
+    Step(#[source] StepError),
+    /// The steps left a cell out, or closed it.
+    #[error("cell {0} is not there at the end")]
+    Missing(CellId),
+}
+
+/// What came of doing steps again.
+#[derive(Debug)]
+pub struct Redone {
+    /// The digests of the cells after each step.
+    pub digests: Vec<CellDigests>,
+    /// The answer to the last step.
+    pub ack: StepAck,
+    /// The cells as they are at the end, for the step that follows.
+    pub snapshots: Vec<CellSnapshot>,
+    /// What was said in the last step, for observers.
+    pub data: Option<DataBatch>,
+}
+
+impl CellHost {
+    /// Does again what a job says, on a host without cells whose scene is as at the start of the
+    /// job or, if the job brings one, as at the start of the run. No cell stays here.
+    ///
+    /// # Errors
+    /// When scene, cells and steps do not fit each other. Then the host is good for nothing but to
+    /// be dropped.
+    pub fn catch_up(&mut self, work: CatchUpWork) -> Result<Redone, CatchUpError> {
+        if let Some(scene) = &work.scene {
+            self.scene
+                .recall(&scene.bytes)
+                .map_err(CatchUpError::Scene)?;
+        }
+        for snapshot in &work.snapshots {
+            let id = snapshot.cell;
+            if id.0 >= self.cell_count() {
+                return Err(CatchUpError::NoCell(id));
+            }
+            let cell = HostedCell::restore(id, &snapshot.bytes, &self.scene)
+                .map_err(|source| CatchUpError::Cell { cell: id, source })?;
+            let cost_ns = u64::MAX;
+            self.cells.insert(id, Slot { cell, cost_ns });
+        }
+        let mut digests = Vec::with_capacity(work.steps.len());
+        let mut ack = StepAck::default();
+        for step in work.steps {
+            let is_last = step.sequence == work.until;
+            let step = own_part(step, &work.cells, &self.name, is_last, work.speaks);
+            ack = self.run(&step, &[]).map_err(CatchUpError::Step)?;
+            digests.push(CellDigests {
+                sequence: ack.sequence,
+                cells: ack.cells.iter().map(|one| (one.cell, one.digest)).collect(),
+            });
+        }
+        let mut snapshots = Vec::with_capacity(work.cells.len());
+        for cell in work.cells {
+            let slot = self.cells.get_mut(&cell);
+            let slot = slot.ok_or(CatchUpError::Missing(cell))?;
+            snapshots.push(CellSnapshot {
+                sequence: work.until.next(),
+                cell,
+                bytes: slot.cell.snapshot(),
+            });
+        }
+        self.cells.clear();
+        let data = self.take_data();
+        Ok(Redone {
+            data,
+            digests,
+            ack,
+            snapshots,
+        })
+    }
+
+    /// Returns a snapshot of every cell, as it is after the last step.
+    pub fn checkpoint(&mut self) -> impl Iterator<Item = (CellId, Vec<u8>)> {
+        let cells = self.cells.iter_mut();
+        cells.map(|(id, slot)| (*id, slot.cell.snapshot()))
+    }
+
+    /// Returns what all hosts have in common, as it is after the last step.
+    pub fn scene_checkpoint(&self) -> Vec<u8> {
+        self.scene.snapshot()
+    }
+}
+
+/// Returns what of a step concerns some cells: they stay here, wherever they were hosted.
+fn own_part(
+    mut step: Step,
+    cells: &[CellId],
+    own_name: &PeerName,
+    is_last: bool,
+    speaks: bool,
+) -> Step {
+    step.affinities
+        .retain(|change| cells.binary_search(&change.cell).is_ok() && !is_move(change));
+    for change in &mut step.affinities {
+        if let Some(host) = &mut change.secondary {
+            host.clone_from(own_name);
+        }
+    }
+    step.checkpoint = false;
+    step.speaker = (is_last && speaks).then(|| own_name.clone());
+    if !is_last {
+        step.wanted = Wanted::default();
+    }
+    step
+}
+
+fn is_move(change: &AffinityChange) -> bool {
+    change.secondary.is_some() && change.source == CellSource::Snapshot
+}

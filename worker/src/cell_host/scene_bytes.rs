@@ -1,0 +1,97 @@
+//! A scene as bytes, from which another host goes on.
+//!
+//! Layout: what is not as at the start, in postcard, then the digest of that, little-endian. The
+//! worlds of the start are not in it: every host has them from its welcome.
+
+use std::collections::BTreeSet;
+
+use protocol::action::Action;
+use protocol::primary_to_secondary::Step;
+use protocol::{Digest, StampedAction};
+use serde::{Deserialize, Serialize};
+
+use super::action_check;
+use super::scene::Scene;
+use super::step_error::StepError;
+
+/// Bytes that are no snapshot of the scene.
+#[derive(Debug, thiserror::Error)]
+pub enum RestoreSceneError {
+    /// Cut short or altered on the way.
+    #[error("the snapshot of the scene is damaged")]
+    Damaged,
+    /// Written by another build.
+    #[error("the snapshot of the scene was made by another build")]
+    Malformed(#[source] postcard::Error),
+    /// What was done to the worlds cannot be done again.
+    #[error("what the snapshot of the scene has done to the worlds does not fit them")]
+    Actions(#[source] Box<StepError>),
+    /// The systems of a world are others.
+    #[error("the snapshot of the scene has other systems of worlds")]
+    Systems,
+}
+
+/// What is not as at the start.
+#[derive(Serialize, Deserialize)]
+struct Memory {
+    seed: u64,
+    step_size_s: f64,
+    publish_all: bool,
+    observed: BTreeSet<String>,
+    actions: Vec<Action>,
+    /// For each world, what its systems remember.
+    crews: Vec<Vec<Vec<u8>>>,
+}
+
+impl Scene {
+    /// Returns everything that a host with the same worlds needs to go on from here.
+    pub(super) fn snapshot(&self) -> Vec<u8> {
+        let memory = Memory {
+            seed: self.seed,
+            step_size_s: self.step_size_s,
+            publish_all: self.audience.publish_all,
+            observed: self.audience.observed.iter().cloned().collect(),
+            actions: self.past_actions().to_vec(),
+            crews: self
+                .world_crews
+                .iter()
+                .map(|crew| crew.memories())
+                .collect(),
+        };
+        let mut bytes = postcard::to_stdvec(&memory)
+            .expect("numbers, names and lists are what postcard can express");
+        let digest = Digest::of_bytes(&bytes);
+        bytes.extend_from_slice(&digest.0.to_le_bytes());
+        bytes
+    }
+
+    /// Goes on from a snapshot; the scene must be as at the start.
+    pub(super) fn recall(&mut self, bytes: &[u8]) -> Result<(), RestoreSceneError> {
+        let (memory, digest) = bytes.split_last_chunk().ok_or(RestoreSceneError::Damaged)?;
+        if Digest::of_bytes(memory).0 != u128::from_le_bytes(*digest) {
+            return Err(RestoreSceneError::Damaged);
+        }
+        let memory: Memory = postcard::from_bytes(memory).map_err(RestoreSceneError::Malformed)?;
+        for action in memory.actions {
+            let step = Step {
+                actions: vec![StampedAction { number: 0, action }],
+                ..Step::default()
+            };
+            let parcels = action_check::check(&step, self)
+                .map_err(|error| RestoreSceneError::Actions(Box::new(error)))?;
+            self.prepare(&step, parcels);
+            self.conclude(&step);
+        }
+        self.seed = memory.seed;
+        self.step_size_s = memory.step_size_s;
+        self.audience.publish_all = memory.publish_all;
+        self.audience.observed = memory.observed.into_iter().collect();
+        if memory.crews.len() != self.world_crews.len() {
+            return Err(RestoreSceneError::Systems);
+        }
+        for (crew, memories) in self.world_crews.iter_mut().zip(&memory.crews) {
+            crew.recall(memories).ok_or(RestoreSceneError::Systems)?;
+        }
+        Ok(())
+    }
+}

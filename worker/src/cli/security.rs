@@ -1,0 +1,87 @@
+//! Who may connect: the keys of a primary and of a secondary, as the command line names them.
+
+use std::path::PathBuf;
+
+use anyhow::Context;
+use clap::Args;
+use transport::zeromq::Curve;
+use transport::{Authorized, Endpoints, KeyPair, PublicKey};
+
+/// The flags about keys; secrets are named by their files, never given.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct SecurityFlags {
+    /// The secret key of this process, a file of `phalanx keygen`: its tcp connections are encrypted
+    #[arg(long, value_name = "FILE")]
+    key: Option<PathBuf>,
+    /// Who may connect to a primary that has a key: a file with lines `ROLE KEY NAME`, or a folder of
+    /// .pub files; may be given several times
+    #[arg(long, value_name = "FILE|FOLDER")]
+    authorized: Vec<PathBuf>,
+    /// The public key of the primary that a secondary connects to, or its .pub file
+    #[arg(long, value_name = "KEY|FILE")]
+    server_key: Option<String>,
+}
+
+impl SecurityFlags {
+    /// Checks the flags of a primary or standalone run.
+    pub(super) fn check_for_primary(&self) -> Result<(), String> {
+        if self.server_key.is_some() {
+            return Err(
+                "--server-key is for secondaries; a primary has its own in --key".to_owned(),
+            );
+        }
+        match (&self.key, self.authorized.is_empty()) {
+            (Some(_), true) => Err("--key needs --authorized: else nobody may connect".to_owned()),
+            (None, false) => Err("--authorized needs --key: `phalanx keygen` makes one".to_owned()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Checks the flags of a secondary.
+    pub(super) fn check_for_secondary(&self) -> Result<(), String> {
+        if !self.authorized.is_empty() {
+            return Err("--authorized is for a primary".to_owned());
+        }
+        match (&self.key, &self.server_key) {
+            (Some(_), None) => {
+                Err("--key needs --server-key: the public key of the primary".to_owned())
+            }
+            (None, Some(_)) => Err("--server-key needs --key: the key of this process".to_owned()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Reads the keys of a primary.
+    pub(crate) fn of_primary(&self, bind: Option<&Endpoints>) -> anyhow::Result<Option<Curve>> {
+        let Some(path) = &self.key else {
+            return Ok(None);
+        };
+        warn_of_ipc(bind);
+        let authorized =
+            Authorized::read(&self.authorized).context("who may connect is unclear")?;
+        if authorized.is_empty() {
+            tracing::warn!(
+                "nobody is authorized yet: what is added to --authorized counts at once"
+            );
+        }
+        let key = KeyPair::read(path)?;
+        Ok(Some(Curve::Primary { key, authorized }))
+    }
+
+    /// Reads the keys of a secondary.
+    pub(crate) fn of_secondary(&self, connect: &Endpoints) -> anyhow::Result<Option<Curve>> {
+        let (Some(path), Some(primary)) = (&self.key, &self.server_key) else {
+            return Ok(None);
+        };
+        warn_of_ipc(Some(connect));
+        let primary = PublicKey::of_text_or_file(primary).context("--server-key is no key")?;
+        let key = KeyPair::read(path)?;
+        Ok(Some(Curve::Peer { key, primary }))
+    }
+}
+
+fn warn_of_ipc(endpoints: Option<&Endpoints>) {
+    if endpoints.is_none_or(|endpoints| endpoints.directory().is_some()) {
+        tracing::warn!("--key means nothing to ipc: the mode of its folder protects it");
+    }
+}

@@ -1,0 +1,197 @@
+//! [`Journaling`]: what of a run goes into its journal, and when.
+//!
+//! Nothing is put down while iterations are done again: it is there already.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::io;
+use std::sync::Arc;
+
+use journal::{Commit, Keeper, KeeperNews, Mark, Record};
+use lockstep::{Aim, Checkpoint, PrimaryInput, StepReport};
+use protocol::action::Spawn;
+use protocol::primary_to_secondary::Step;
+use protocol::{Action, ModelId, ScheduledCommand, Sequence};
+
+use crate::beginning::JournalPlan;
+use crate::secondary::InputSender;
+
+/// What the driver of a primary must remember besides its rules.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DriverMemory {
+    /// The models that came, in order.
+    pub spawned: Vec<Arc<Spawn>>,
+    /// The models that are gone.
+    pub gone: BTreeSet<ModelId>,
+}
+
+impl DriverMemory {
+    /// Returns it as bytes.
+    fn encode(&self) -> Vec<u8> {
+        let spawned: Vec<&Spawn> = self.spawned.iter().map(|one| &**one).collect();
+        postcard::to_stdvec(&(spawned, &self.gone)).expect("models can always be encoded")
+    }
+
+    /// Returns the memory in some bytes.
+    ///
+    /// # Errors
+    /// When they are none.
+    pub fn decode(bytes: &[u8]) -> Result<Self, postcard::Error> {
+        let (spawned, gone): (Vec<Spawn>, BTreeSet<ModelId>) = postcard::from_bytes(bytes)?;
+        Ok(Self {
+            spawned: spawned.into_iter().map(Arc::new).collect(),
+            gone,
+        })
+    }
+}
+
+/// A checkpoint whose step is done and whose parts are on their way.
+#[derive(Debug)]
+struct Expected {
+    sequence: Sequence,
+    mark: Mark,
+    driver: DriverMemory,
+}
+
+/// How many checkpoints may be on their way at once; of more, the oldest are not kept.
+const EXPECTED_MAX: usize = 8;
+
+/// Puts down what a run does.
+#[derive(Debug)]
+pub struct Journaling {
+    keeper: Keeper,
+    mark: Mark,
+    is_redoing: bool,
+    aim: Option<Aim>,
+    /// The step under way, if a checkpoint is made of it.
+    asked: Option<Sequence>,
+    expected: VecDeque<Expected>,
+    memory: DriverMemory,
+}
+
+impl Journaling {
+    /// Starts to write; failures of the disk go to `inputs`.
+    ///
+    /// # Errors
+    /// When the thread that writes cannot be started.
+    pub fn start(plan: JournalPlan, inputs: InputSender<PrimaryInput>) -> io::Result<Self> {
+        let keeper = Keeper::start(plan.writer, move |news| {
+            inputs.send(match news {
+                KeeperNews::Failed(cause) => PrimaryInput::StorageFailed(cause),
+                KeeperNews::Works => PrimaryInput::StorageWorks,
+                KeeperNews::Saved(sequence) => PrimaryInput::CheckpointStored(sequence),
+            });
+        })?;
+        Ok(Self::new(keeper, plan.end, plan.is_redoing, plan.driver))
+    }
+
+    /// Begins where a journal ends; with `is_redoing`, what follows is there up to there.
+    pub fn new(keeper: Keeper, end: Mark, is_redoing: bool, memory: DriverMemory) -> Self {
+        Self {
+            keeper,
+            mark: end,
+            is_redoing,
+            aim: None,
+            asked: None,
+            expected: VecDeque::new(),
+            memory,
+        }
+    }
+
+    /// Notes a step that is published.
+    pub fn on_step(&mut self, step: &Step) {
+        self.asked = step.checkpoint.then_some(step.sequence);
+        if step.anew {
+            self.memory = DriverMemory::default();
+        }
+        for stamped in &step.actions {
+            match &stamped.action {
+                Action::Spawn(spawn) => self.memory.spawned.push(Arc::new((**spawn).clone())),
+                Action::Remove { model } => {
+                    self.memory.gone.insert(*model);
+                }
+                Action::SetPose { .. }
+                | Action::Wrench { .. }
+                | Action::SetJoint { .. }
+                | Action::SetCollisions { .. }
+                | Action::Attach { .. }
+                | Action::Detach { .. }
+                | Action::SetStepSize(_)
+                | Action::SetSeed(_) => {}
+            }
+        }
+    }
+
+    /// Puts down a command that is part of a step.
+    pub fn on_command(&mut self, command: &ScheduledCommand) {
+        if !self.is_redoing {
+            self.mark.commands += 1;
+            self.keeper
+                .record(Record::Command(Box::new(command.clone())));
+        }
+    }
+
+    /// Puts down that a step is done.
+    pub fn on_step_done(&mut self, report: &StepReport) {
+        let is_asked = self.asked.take() == Some(report.sequence);
+        if self.is_redoing {
+            return;
+        }
+        self.mark.commits += 1;
+        self.keeper.record(Record::Commit(Commit {
+            iteration: report.iteration,
+            digest: report.digest,
+            is_paused: report.paused,
+            schedule_left: report.schedule_left,
+        }));
+        if is_asked {
+            if self.expected.len() == EXPECTED_MAX {
+                self.expected.pop_front();
+            }
+            self.expected.push_back(Expected {
+                sequence: report.sequence,
+                mark: self.mark,
+                driver: self.memory.clone(),
+            });
+        }
+    }
+
+    /// Takes note that all that was done before is done again.
+    pub fn on_redone(&mut self) {
+        self.is_redoing = false;
+    }
+
+    /// Tells whether a checkpoint is one that is to be put down.
+    pub fn expects(&self, checkpoint: &Checkpoint) -> bool {
+        let mut expected = self.expected.iter();
+        expected.any(|one| one.sequence == checkpoint.sequence)
+    }
+
+    /// Puts down a checkpoint.
+    pub fn on_checkpoint(&mut self, checkpoint: &Arc<Checkpoint>) {
+        while let Some(expected) = self.expected.pop_front() {
+            if expected.sequence == checkpoint.sequence {
+                let driver = expected.driver.encode();
+                return self
+                    .keeper
+                    .save(expected.mark, Arc::clone(checkpoint), driver);
+            }
+        }
+    }
+
+    /// Puts down what steps aim at, where that has changed.
+    pub fn note_aim(&mut self, aim: Aim) {
+        if !self.is_redoing && self.aim != Some(aim) {
+            self.aim = Some(aim);
+            self.keeper.record(Record::Aim(aim));
+        }
+    }
+
+    /// Ends the journal; one of a run that `is_over` is removed.
+    ///
+    /// # Errors
+    /// When not all of it can be written; the text is for people.
+    pub fn finish(self, is_over: bool) -> Result<(), String> {
+        let finished = self.keeper.finish(is_over);
+        finished.map_err(|error| format!("the journal cannot be written: {error}"))
+    }
+}
