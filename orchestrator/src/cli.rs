@@ -8,6 +8,7 @@ mod generate;
 mod journal;
 mod keys;
 mod logs;
+mod record;
 mod topic;
 mod view;
 
@@ -27,6 +28,8 @@ pub use generate::{GenerateArguments, GeneratedWorld, LevelGrid};
 pub use journal::{JournalArguments, JournalPlace, ResumeArguments};
 pub use keys::{KeyArguments, KeyRole, KeygenArguments, RunSecurityArguments};
 pub use logs::LogArguments;
+pub(crate) use record::RATE_MAX_HZ;
+pub use record::{RecordArguments, ReplayArguments};
 pub use topic::{
     Addressed, EchoFormat, ServiceAction, ServiceArguments, TopicAction, TopicArguments,
 };
@@ -69,6 +72,8 @@ pub enum CliCommand {
     KeepResumed(ResumeArguments),
     /// Open the view of a running simulation; `d` detaches, the run goes on
     Attach(AttachArguments),
+    /// Show a recording as if it were a run; or print what is in it, or simulate it again
+    Replay(ReplayArguments),
     /// List the runs of this machine, living and recently ended
     Ps(PsArguments),
     /// Control a run; returns when it has taken effect
@@ -205,6 +210,9 @@ pub struct RunArguments {
     /// Format of the summary, or of what --detach prints; json needs one of the two
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
+    /// What is recorded.
+    #[command(flatten)]
+    pub record: RecordArguments,
     /// Who may connect.
     #[command(flatten)]
     pub security: RunSecurityArguments,

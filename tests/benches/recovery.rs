@@ -19,18 +19,9 @@ const LEVELS: &str = "4x4";
 
 /// What is kept, with the flags for it.
 const KINDS: [(&str, &[&str]); 3] = [
-    (
-        "nothing",
-        &["--on-peer-loss", "stop", "--journal", "off"],
-    ),
-    (
-        "memory",
-        &["--on-peer-loss", "recover", "--journal", "off"],
-    ),
-    (
-        "journal",
-        &["--on-peer-loss", "recover", "--journal", "on"],
-    ),
+    ("nothing", &["--on-peer-loss", "stop", "--journal", "off"]),
+    ("memory", &["--on-peer-loss", "recover", "--journal", "off"]),
+    ("journal", &["--on-peer-loss", "recover", "--journal", "on"]),
 ];
 
 fn main() {

@@ -100,6 +100,8 @@ impl LiveRun {
             commands: settings.commands.clone(),
             record_commands: settings.record_commands.clone(),
             messages: settings.messages.clone(),
+            record: settings.config.record.clone(),
+            recording: settings.recording.clone(),
             threads: run.threads,
             verify: run.verify,
             balance: run.balance,
