@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::programs::ProgramPlan;
 use super::{LaunchPlan, flag};
+use crate::config::RecordConfig;
 
 /// How a run was started.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -72,6 +73,7 @@ impl LaunchPlan {
             &mut self.record_commands,
             &mut self.messages,
             &mut self.journal,
+            &mut self.record.file,
         ];
         let files = files.into_iter().flatten();
         for path in files.chain(&mut self.worlds) {
@@ -85,13 +87,33 @@ impl LaunchPlan {
     /// # Errors
     /// When it has none.
     pub fn resumed(self) -> Option<Self> {
-        let journal: PathBuf = self.journal.clone()?;
+        self.journal.as_ref()?;
+        let file = self.record.file.as_deref().map(next_recording);
         Some(Self {
-            journal: Some(journal),
             is_resumed: true,
+            record: RecordConfig {
+                file,
+                ..self.record
+            },
             ..self
         })
     }
+}
+
+/// Returns where a run that is taken up again is recorded: beside what it recorded before, which
+/// nobody can go on with.
+fn next_recording(file: &Path) -> PathBuf {
+    let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+    let extension = file.extension().map(|end| end.to_string_lossy());
+    let named = |number: u32| {
+        let name = format!("{stem}-resumed-{number}");
+        let path = file.with_file_name(name);
+        extension.as_ref().map_or(path.clone(), |end| {
+            path.with_file_name(format!("{stem}-resumed-{number}.{end}"))
+        })
+    };
+    let mut free = (1..u32::MAX).map(named).filter(|path| !path.exists());
+    free.next().unwrap_or_else(|| file.to_owned())
 }
 
 /// An endpoint as text.
