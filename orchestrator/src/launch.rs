@@ -33,7 +33,7 @@ use crate::key_files::RunKeys;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LaunchPlan {
     /// Where the primary binds its sockets.
-    #[serde(with = "endpoint_text")]
+    #[serde(with = "launched::endpoint_text")]
     pub endpoint: Endpoints,
     /// By which keys the processes know each other; `None` encrypts nothing.
     pub keys: Option<RunKeys>,
@@ -89,26 +89,6 @@ pub struct LaunchPlan {
     pub journal_limit_mib: Option<u64>,
     /// Whether the run is taken up again from there.
     pub is_resumed: bool,
-}
-
-/// An endpoint as text.
-mod endpoint_text {
-    use serde::{Deserialize, Deserializer, Serializer, de::Error};
-    use transport::Endpoints;
-
-    pub(super) fn serialize<S: Serializer>(
-        endpoint: &Endpoints,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(endpoint)
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<Endpoints, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        text.parse().map_err(D::Error::custom)
-    }
 }
 
 /// One process to be started.
@@ -248,22 +228,6 @@ impl LaunchPlan {
         flag(arguments, "--interaction-margin", margin);
     }
 
-    /// Adds where the run is written down, or taken up again.
-    fn push_journal(&self, arguments: &mut Vec<OsString>) {
-        let Some(journal) = &self.journal else {
-            return;
-        };
-        let name = if self.is_resumed {
-            "--resume"
-        } else {
-            "--journal"
-        };
-        flag(arguments, name, journal);
-        if let Some(limit) = self.journal_limit_mib {
-            flag(arguments, "--journal-limit", limit.to_string());
-        }
-    }
-
     /// Adds who may connect; keys are named by their files.
     fn push_security(&self, arguments: &mut Vec<OsString>) {
         if let Some(keys) = &self.keys {
@@ -351,7 +315,7 @@ fn flag(arguments: &mut Vec<OsString>, name: &str, value: impl Into<OsString>) {
 mod tests {
     use super::*;
 
-    fn plan(secondaries: u32) -> LaunchPlan {
+    pub(super) fn plan(secondaries: u32) -> LaunchPlan {
         LaunchPlan {
             endpoint: "ipc:///run/a".parse().unwrap(),
             keys: None,
@@ -391,7 +355,7 @@ mod tests {
         }
     }
 
-    fn line(command: &WorkerCommand) -> String {
+    pub(super) fn line(command: &WorkerCommand) -> String {
         let words: Vec<_> = command
             .arguments
             .iter()
@@ -475,28 +439,6 @@ mod tests {
         let line = line(&commands[0]);
         assert!(!line.contains("--network"), "{line}");
         assert!(line.starts_with("--bind=ipc:///run/a "), "{line}");
-    }
-
-    #[test]
-    fn a_run_that_is_taken_up_again_has_its_worlds_and_commands_from_its_journal() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("launch.json");
-        let launched = launched::Launched {
-            stem: "a".to_owned(),
-            command: "phalanx run a.sdf".to_owned(),
-            plan: plan(2),
-            programs: Vec::new(),
-        };
-        launched.write(&path).unwrap();
-        let read = launched::Launched::read(&path).unwrap();
-        assert!(read.plan.worlds[0].is_absolute());
-        let resumed = read.plan.resumed().unwrap();
-        let line = line(&resumed.commands()[0]);
-        assert!(line.contains("--resume=/run/a/journal "), "{line}");
-        for absent in ["--journal=", "--commands=", ".sdf"] {
-            assert!(!line.contains(absent), "{line}");
-        }
-        assert_eq!(resumed.commands().len(), 3);
     }
 
     #[test]

@@ -53,10 +53,12 @@ pub struct Keeper {
 
 #[derive(Debug, Default)]
 struct State {
-    is_failing: AtomicBool,
+    /// The disk takes nothing.
+    failing: AtomicBool,
     /// Nobody waits for what cannot be written.
-    is_ending: AtomicBool,
-    is_over: AtomicBool,
+    ending: AtomicBool,
+    /// The run has ended well.
+    over: AtomicBool,
 }
 
 #[derive(Debug)]
@@ -84,7 +86,7 @@ impl Keeper {
                     batch: Vec::new(),
                 };
                 let done = work.run(&queue);
-                let is_over = work.state.is_over.load(Ordering::SeqCst);
+                let is_over = work.state.over.load(Ordering::SeqCst);
                 done.and_then(|()| work.writer.finish(is_over))
             })?;
         Ok(Self {
@@ -115,8 +117,8 @@ impl Keeper {
     /// # Errors
     /// When not all of it can be written.
     pub fn finish(mut self, is_over: bool) -> io::Result<()> {
-        self.state.is_over.store(is_over, Ordering::SeqCst);
-        self.state.is_ending.store(true, Ordering::SeqCst);
+        self.state.over.store(is_over, Ordering::SeqCst);
+        self.state.ending.store(true, Ordering::SeqCst);
         if let Some(jobs) = self.jobs.take() {
             for job in std::mem::take(&mut self.waiting) {
                 // A thread that has given up says why below.
@@ -141,7 +143,7 @@ impl Keeper {
                 Ok(()) => {}
                 Err(TrySendError::Full(job)) => {
                     self.waiting.push_front(job);
-                    if self.state.is_failing.load(Ordering::SeqCst) {
+                    if self.state.failing.load(Ordering::SeqCst) {
                         return;
                     }
                     thread::sleep(LOOK_AGAIN);
@@ -209,19 +211,19 @@ impl Work {
         mut attempt: impl FnMut(&mut Writer) -> io::Result<()>,
     ) -> io::Result<()> {
         loop {
-            let is_failing = self.state.is_failing.load(Ordering::SeqCst);
+            let is_failing = self.state.failing.load(Ordering::SeqCst);
             match attempt(&mut self.writer) {
                 Ok(()) => {
                     if is_failing {
-                        self.state.is_failing.store(false, Ordering::SeqCst);
+                        self.state.failing.store(false, Ordering::SeqCst);
                         (self.tell)(KeeperNews::Works);
                     }
                     return Ok(());
                 }
-                Err(error) if self.state.is_ending.load(Ordering::SeqCst) => return Err(error),
+                Err(error) if self.state.ending.load(Ordering::SeqCst) => return Err(error),
                 Err(error) => {
                     if !is_failing {
-                        self.state.is_failing.store(true, Ordering::SeqCst);
+                        self.state.failing.store(true, Ordering::SeqCst);
                         let cause = format!("the journal cannot be written: {}", chain(&error));
                         (self.tell)(KeeperNews::Failed(cause));
                     }

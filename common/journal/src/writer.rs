@@ -286,8 +286,8 @@ impl Writer {
         }
         let [bytes, limit] = [bytes, self.limit_bytes].map(|bytes| bytes.div_ceil(1 << 20));
         Err(io::Error::other(format!(
-            "it would take {bytes} MiB, more than its limit of {limit} MiB: stop the run and resume \
-             it with a larger --journal-limit, or have it make checkpoints more often"
+            "it would take {bytes} MiB, more than its limit of {limit} MiB: stop the run and \
+             resume it with a larger --journal-limit, or have it make checkpoints more often"
         )))
     }
 

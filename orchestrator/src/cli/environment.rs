@@ -59,11 +59,10 @@ fn with_variables(command: Command, prefix: &str) -> Command {
         .collect();
     names.into_iter().fold(command, |command, name| {
         // A keeper is a run by another name.
-        let is_run = matches!(name.as_str(), "run" | "keep");
-        let own = if is_run {
-            prefix.to_owned()
-        } else {
-            variable(prefix, &name)
+        let own = match name.as_str() {
+            "run" | "keep" => prefix.to_owned(),
+            "keep-resumed" => variable(prefix, "resume"),
+            name => variable(prefix, name),
         };
         command.mut_subcommand(name, |one| with_variables(one, &own))
     })

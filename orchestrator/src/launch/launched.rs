@@ -1,12 +1,14 @@
 //! [`Launched`]: how a run was started, kept in its folder so that it can be started again.
 
+use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::LaunchPlan;
 use super::programs::ProgramPlan;
+use super::{LaunchPlan, flag};
+use crate::config::RecordConfig;
 
 /// How a run was started.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -46,6 +48,22 @@ impl Launched {
 }
 
 impl LaunchPlan {
+    /// Adds where the run is written down, or taken up again.
+    pub(super) fn push_journal(&self, arguments: &mut Vec<OsString>) {
+        let Some(journal) = &self.journal else {
+            return;
+        };
+        let name = if self.is_resumed {
+            "--resume"
+        } else {
+            "--journal"
+        };
+        flag(arguments, name, journal);
+        if let Some(limit) = self.journal_limit_mib {
+            flag(arguments, "--journal-limit", limit.to_string());
+        }
+    }
+
     /// Makes all paths absolute.
     fn make_absolute(&mut self) -> io::Result<()> {
         let files = [
@@ -55,6 +73,7 @@ impl LaunchPlan {
             &mut self.record_commands,
             &mut self.messages,
             &mut self.journal,
+            &mut self.record.file,
         ];
         let files = files.into_iter().flatten();
         for path in files.chain(&mut self.worlds) {
@@ -68,11 +87,79 @@ impl LaunchPlan {
     /// # Errors
     /// When it has none.
     pub fn resumed(self) -> Option<Self> {
-        let journal: PathBuf = self.journal.clone()?;
+        self.journal.as_ref()?;
+        let file = self.record.file.as_deref().map(next_recording);
         Some(Self {
-            journal: Some(journal),
             is_resumed: true,
+            record: RecordConfig {
+                file,
+                ..self.record
+            },
             ..self
         })
+    }
+}
+
+/// Returns where a run that is taken up again is recorded: beside what it recorded before, which
+/// nobody can go on with.
+fn next_recording(file: &Path) -> PathBuf {
+    let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+    let extension = file.extension().map(|end| end.to_string_lossy());
+    let named = |number: u32| {
+        let name = format!("{stem}-resumed-{number}");
+        let path = file.with_file_name(name);
+        extension.as_ref().map_or(path.clone(), |end| {
+            path.with_file_name(format!("{stem}-resumed-{number}.{end}"))
+        })
+    };
+    let mut free = (1..u32::MAX).map(named).filter(|path| !path.exists());
+    free.next().unwrap_or_else(|| file.to_owned())
+}
+
+/// An endpoint as text.
+pub(super) mod endpoint_text {
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+    use transport::Endpoints;
+
+    pub(in crate::launch) fn serialize<S: Serializer>(
+        endpoint: &Endpoints,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(endpoint)
+    }
+
+    pub(in crate::launch) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Endpoints, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map_err(D::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{line, plan};
+    use super::*;
+
+    #[test]
+    fn a_run_that_is_taken_up_again_has_its_worlds_and_commands_from_its_journal() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("launch.json");
+        let launched = Launched {
+            stem: "a".to_owned(),
+            command: "phalanx run a.sdf".to_owned(),
+            plan: plan(2),
+            programs: Vec::new(),
+        };
+        launched.write(&path).unwrap();
+        let read = Launched::read(&path).unwrap();
+        assert!(read.plan.worlds[0].is_absolute());
+        let resumed = read.plan.resumed().unwrap();
+        let line = line(&resumed.commands()[0]);
+        assert!(line.contains("--resume=/run/a/journal "), "{line}");
+        for absent in ["--journal=", "--commands=", ".sdf"] {
+            assert!(!line.contains(absent), "{line}");
+        }
+        assert_eq!(resumed.commands().len(), 3);
     }
 }
