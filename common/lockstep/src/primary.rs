@@ -396,22 +396,6 @@ impl Primary {
         }
     }
 
-    /// Tells whether a message came from the connection of the member that it names.
-    fn is_from(&self, sender: &PeerName, from: &RoutingId, body: &SecondaryToPrimary) -> bool {
-        self.roster.get(sender).is_some_and(|member| match body {
-            SecondaryToPrimary::Heartbeat(_) => member.routing.heartbeat() == *from,
-            SecondaryToPrimary::Join(_)
-            | SecondaryToPrimary::Loaded(_)
-            | SecondaryToPrimary::Synced
-            | SecondaryToPrimary::StepAck(_)
-            | SecondaryToPrimary::CellCheckpoint(_)
-            | SecondaryToPrimary::SceneCheckpoint(_)
-            | SecondaryToPrimary::CaughtUp(_)
-            | SecondaryToPrimary::Diverged(_)
-            | SecondaryToPrimary::Leave(_) => member.routing == *from,
-        })
-    }
-
     fn on_heartbeat(
         &mut self,
         from: RoutingId,

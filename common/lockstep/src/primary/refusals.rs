@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use protocol::primary_to_observers::Severity;
 use protocol::report::RefusedCounts;
-use protocol::{RoutingId, SessionTime};
+use protocol::{PeerName, RoutingId, SecondaryToPrimary, SessionTime};
 
 use super::{Primary, PrimaryOutput};
 use crate::access::{Attempt, Forbidden};
@@ -72,6 +72,27 @@ impl Primary {
                 out,
             );
         }
+    }
+
+    /// Tells whether a message came from the connection of the member that it names.
+    pub(super) fn is_from(
+        &self,
+        sender: &PeerName,
+        from: &RoutingId,
+        body: &SecondaryToPrimary,
+    ) -> bool {
+        self.roster.get(sender).is_some_and(|member| match body {
+            SecondaryToPrimary::Heartbeat(_) => member.routing.heartbeat() == *from,
+            SecondaryToPrimary::Join(_)
+            | SecondaryToPrimary::Loaded(_)
+            | SecondaryToPrimary::Synced
+            | SecondaryToPrimary::StepAck(_)
+            | SecondaryToPrimary::CellCheckpoint(_)
+            | SecondaryToPrimary::SceneCheckpoint(_)
+            | SecondaryToPrimary::CaughtUp(_)
+            | SecondaryToPrimary::Diverged(_)
+            | SecondaryToPrimary::Leave(_) => member.routing == *from,
+        })
     }
 
     /// Counts what the link has turned away.
