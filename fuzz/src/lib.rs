@@ -135,6 +135,19 @@ pub fn read_mesh(bytes: &[u8]) {
 mod records;
 
 pub use records::{read_commands, read_journal, read_message};
+/// Reads bytes as a recording, with all that is read of one anywhere.
+pub fn read_recording(bytes: &[u8]) {
+    let Ok(mut recording) = recording::Recording::open(std::io::Cursor::new(bytes)) else {
+        return;
+    };
+    let _ = recording.worlds();
+    let _ = recording.library();
+    let _ = recording.digests();
+    let _ = recording.commands();
+    for chunk in 0..recording.chunks().len() {
+        let _ = recording.messages(chunk);
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -29,6 +29,7 @@ pub mod places;
 pub mod plain_text;
 pub mod projection;
 pub mod recent;
+pub mod recorded;
 pub mod rows;
 pub mod scrollback;
 pub mod start_up;

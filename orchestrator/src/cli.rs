@@ -4,9 +4,11 @@ mod config;
 mod control;
 mod environment;
 mod faults;
+mod generate;
 mod journal;
 mod keys;
 mod logs;
+mod record;
 mod topic;
 mod view;
 
@@ -22,9 +24,12 @@ pub use config::{ConfigAction, ConfigArguments, ConfigFormat};
 pub use control::CtlArguments;
 pub use environment::{command, parse, variables};
 pub use faults::{FaultArguments, PeerLossPolicy};
+pub use generate::{GenerateArguments, GeneratedWorld, LevelGrid};
 pub use journal::{JournalArguments, JournalPlace, ResumeArguments};
 pub use keys::{KeyArguments, KeyRole, KeygenArguments, RunSecurityArguments};
 pub use logs::LogArguments;
+pub(crate) use record::RATE_MAX_HZ;
+pub use record::{RecordArguments, ReplayArguments};
 pub use topic::{
     Addressed, EchoFormat, ServiceAction, ServiceArguments, TopicAction, TopicArguments,
 };
@@ -67,6 +72,8 @@ pub enum CliCommand {
     KeepResumed(ResumeArguments),
     /// Open the view of a running simulation; `d` detaches, the run goes on
     Attach(AttachArguments),
+    /// Show a recording as if it were a run; or print what is in it, or simulate it again
+    Replay(ReplayArguments),
     /// List the runs of this machine, living and recently ended
     Ps(PsArguments),
     /// Control a run; returns when it has taken effect
@@ -203,6 +210,9 @@ pub struct RunArguments {
     /// Format of the summary, or of what --detach prints; json needs one of the two
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
+    /// What is recorded.
+    #[command(flatten)]
+    pub record: RecordArguments,
     /// Who may connect.
     #[command(flatten)]
     pub security: RunSecurityArguments,
@@ -325,42 +335,6 @@ pub enum ShownPanel {
     Logs,
 }
 
-/// The arguments of `phalanx generate`.
-#[derive(Debug, Args)]
-pub struct GenerateArguments {
-    /// Which world
-    #[command(subcommand)]
-    pub world: GeneratedWorld,
-}
-
-/// The worlds that can be generated.
-#[derive(Debug, Subcommand)]
-pub enum GeneratedWorld {
-    /// Wheeled robots on a plane that is divided into levels; they wait to be driven, by `D` in the
-    /// view or with `phalanx topic pub`
-    Fleet {
-        /// How many robots
-        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
-        robots: u32,
-        /// Levels along x and y, such as 4x2
-        #[arg(long, value_name = "XxY", value_parser = parse_levels)]
-        levels: LevelGrid,
-    },
-    /// Boxes that fall and pile up where levels meet
-    Piles {
-        /// How many boxes
-        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
-        boxes: u32,
-        /// Levels along x and y, such as 2x2
-        #[arg(long, value_name = "XxY", value_parser = parse_levels)]
-        levels: LevelGrid,
-    },
-}
-
-/// How many levels along x and y.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LevelGrid(pub [u32; 2]);
-
 /// The arguments of `phalanx diff`.
 #[derive(Debug, Args)]
 pub struct DiffArguments {
@@ -427,16 +401,6 @@ fn parse_seconds(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| "use a number of seconds above 0".to_owned())
 }
 
-fn parse_levels(text: &str) -> Result<LevelGrid, String> {
-    let advice = || "use two numbers from 1 to 1000 such as 4x2".to_owned();
-    let number = |text: &str| text.parse::<u32>().ok().filter(|n| (1..=1000).contains(n));
-    let (x, y) = text.split_once(['x', 'X']).ok_or_else(advice)?;
-    Ok(LevelGrid([
-        number(x).ok_or_else(advice)?,
-        number(y).ok_or_else(advice)?,
-    ]))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -498,7 +462,5 @@ mod tests {
             let line = std::iter::once("phalanx").chain(arguments);
             assert!(Cli::try_parse_from(line).is_err(), "{arguments:?}");
         }
-        assert_eq!(parse_levels("4x2"), Ok(LevelGrid([4, 2])));
-        assert!(parse_levels("4").is_err() && parse_levels("0x2").is_err());
     }
 }

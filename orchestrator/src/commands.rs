@@ -15,6 +15,7 @@ mod keygen;
 mod man;
 mod output;
 mod ps;
+mod replay;
 mod resume;
 mod run;
 mod service;
@@ -84,6 +85,7 @@ pub fn dispatch(cli: Cli) -> CommandResult {
         Some(CliCommand::Resume(arguments)) => resume::resume(&arguments, &words_after(2)),
         Some(CliCommand::KeepResumed(arguments)) => run::keep_resumed(&arguments),
         Some(CliCommand::Attach(arguments)) => attach::attach(&arguments),
+        Some(CliCommand::Replay(arguments)) => replay::replay(&arguments),
         Some(CliCommand::Ps(arguments)) => ps::ps(&arguments),
         Some(CliCommand::Ctl(arguments)) => ctl::ctl(&arguments),
         Some(CliCommand::Show(arguments)) => show::show(&arguments),

@@ -10,6 +10,7 @@ mod kind;
 pub(crate) mod layers;
 mod process;
 mod program;
+mod record;
 mod recovery;
 mod security;
 pub(crate) mod setting;
@@ -26,6 +27,7 @@ pub use document::{FileKind, Place, Problem};
 pub(crate) use kind::check_log_filter;
 pub use layers::Layers;
 pub use process::{ProcessConfig, ProcessesConfig};
+pub use record::RecordConfig;
 pub use recovery::RecoveryConfig;
 pub use security::SecurityConfig;
 pub use user_file::{CONFIG_VARIABLE, UserFile};
@@ -59,6 +61,8 @@ pub struct Config {
     pub security: SecurityConfig,
     /// What its processes write to their logs.
     pub logs: LogsConfig,
+    /// What is recorded of it.
+    pub record: RecordConfig,
     /// How it is shown.
     pub view: ViewConfig,
     /// The keys of the view.

@@ -4,6 +4,7 @@
 //! Nothing here knows how a simulation works: a worker is a program with a command line.
 
 pub mod death;
+mod find_worker;
 pub mod launched;
 pub mod process;
 pub mod programs;
@@ -20,12 +21,13 @@ use protocol::Role;
 use serde::{Deserialize, Serialize};
 use transport::Endpoints;
 
-use crate::cli::{LevelsLoad, PeerLossPolicy};
-use crate::config::{LevelsConfig, LogsConfig, NetworkConfig, ProcessesConfig, RecoveryConfig};
-use crate::key_files::RunKeys;
+pub use find_worker::{FindWorkerError, WORKER_VARIABLE, find_worker};
 
-/// The variable that names the worker program.
-pub const WORKER_VARIABLE: &str = "PHALANX_WORKER";
+use crate::cli::{LevelsLoad, PeerLossPolicy};
+use crate::config::{
+    LevelsConfig, LogsConfig, NetworkConfig, ProcessesConfig, RecordConfig, RecoveryConfig,
+};
+use crate::key_files::RunKeys;
 
 /// Everything that decides a run's processes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -61,6 +63,10 @@ pub struct LaunchPlan {
     pub record_commands: Option<PathBuf>,
     /// Where a line for every message is written.
     pub messages: Option<PathBuf>,
+    /// What is recorded.
+    pub record: RecordConfig,
+    /// The recording that is simulated again, instead of worlds.
+    pub recording: Option<PathBuf>,
     /// Threads that step cells, in each process.
     pub threads: u32,
     /// Whether every step is done twice and compared.
@@ -118,21 +124,6 @@ pub struct WorkerCommand {
     pub environment: BTreeMap<String, String>,
 }
 
-/// No worker program was found.
-#[derive(Debug, thiserror::Error)]
-pub enum FindWorkerError {
-    /// The variable names a file that is not there.
-    #[error("{WORKER_VARIABLE} names {}, and there is no such file", .0.display())]
-    NotThere(PathBuf),
-    /// It is in none of the usual places.
-    #[error(
-        "the worker program is neither beside phalanx{} nor in PATH: install it there \
-         (`cargo build -p worker` makes it), or name it in {WORKER_VARIABLE}",
-        .0.as_ref().map(|folder| format!(" ({})", folder.display())).unwrap_or_default()
-    )]
-    NotFound(Option<PathBuf>),
-}
-
 impl LaunchPlan {
     /// Returns the processes of the run, the one that keeps time first.
     pub fn commands(&self) -> Vec<WorkerCommand> {
@@ -151,7 +142,8 @@ impl LaunchPlan {
 
     /// Returns the names of the world files.
     pub fn world_names(&self) -> String {
-        let names = self.worlds.iter().map(|world| world.display().to_string());
+        let files = self.worlds.iter().chain(&self.recording);
+        let names = files.map(|world| world.display().to_string());
         names.collect::<Vec<_>>().join(", ")
     }
 
@@ -200,6 +192,7 @@ impl LaunchPlan {
         if self.paused {
             arguments.push("--paused".into());
         }
+        self.push_recordings(&mut arguments);
         self.push_cells(&mut arguments);
         self.push_journal(&mut arguments);
         arguments.push("--lifeline".into());
@@ -212,6 +205,20 @@ impl LaunchPlan {
             role,
             arguments,
             environment: BTreeMap::new(),
+        }
+    }
+
+    /// Adds what is recorded and what is simulated again.
+    fn push_recordings(&self, arguments: &mut Vec<OsString>) {
+        if let Some(file) = &self.record.file {
+            flag(arguments, "--record", file);
+            flag(arguments, "--record-rate", self.record.rate_hz.to_string());
+            if self.record.has_states {
+                arguments.push("--record-states".into());
+            }
+        }
+        if let Some(recording) = &self.recording {
+            flag(arguments, "--recording", recording);
         }
     }
 
@@ -340,39 +347,6 @@ fn flag(arguments: &mut Vec<OsString>, name: &str, value: impl Into<OsString>) {
     arguments.push(argument);
 }
 
-/// Finds the worker program: the one that `PHALANX_WORKER` names, else the one beside this
-/// program, else the first in `PATH`.
-///
-/// # Errors
-/// When there is none.
-pub fn find_worker() -> Result<PathBuf, FindWorkerError> {
-    if let Some(named) = std::env::var_os(WORKER_VARIABLE).filter(|named| !named.is_empty()) {
-        let named = PathBuf::from(named);
-        return if named.is_file() {
-            Ok(named)
-        } else {
-            Err(FindWorkerError::NotThere(named))
-        };
-    }
-    let beside = std::env::current_exe()
-        .ok()
-        .and_then(|own| Some(own.parent()?.to_owned()));
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    beside
-        .iter()
-        .cloned()
-        .chain(std::env::split_paths(&path))
-        .map(|folder| folder.join("worker"))
-        .find(|candidate| is_program(candidate))
-        .ok_or(FindWorkerError::NotFound(beside))
-}
-
-fn is_program(path: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    path.metadata()
-        .is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -394,6 +368,12 @@ mod tests {
             commands: Some("in.jsonl".into()),
             record_commands: Some("out.jsonl".into()),
             messages: Some("m.txt".into()),
+            record: RecordConfig {
+                file: Some("r.mcap".into()),
+                rate_hz: 10.0,
+                has_states: true,
+            },
+            recording: None,
             threads: 2,
             verify: true,
             balance: false,
@@ -433,9 +413,11 @@ mod tests {
             "--network-role=primary --network-secondaries=2 --heartbeat-interval-ms=100 \
              --heartbeat-timeout-ms=2000 --peer-timeout=30 --step-timeout=30 --warn-after=1 \
              --diagnose-after=5 --on-peer-loss=recover --checkpoint-every=1000 --stand-bys=16 \
-             --bind=ipc:///run/a --summary=/run/a/summary.json --divergence-reports=/run/a --seed=7 --iterations=5 --real-time-factor=0 \
+             --bind=ipc:///run/a --summary=/run/a/summary.json \
+             --divergence-reports=/run/a --seed=7 --iterations=5 --real-time-factor=0 \
              --digests=d.txt --states=s.bin --commands=in.jsonl --record-commands=out.jsonl \
-             --messages=m.txt --paused --threads=2 --balance=off --verify --auto-levels=8 \
+             --messages=m.txt --paused --record=r.mcap --record-rate=10 --record-states \
+             --threads=2 --balance=off --verify --auto-levels=8 \
              --levels-load=buffer --minimum-stay=0.05 --interaction-margin=0.02 \
              --journal=/run/a/journal --journal-limit=64 --lifeline \
              -- -odd.sdf b.sdf"
@@ -527,6 +509,8 @@ mod tests {
             commands: None,
             record_commands: None,
             messages: None,
+            record: RecordConfig::default(),
+            recording: None,
             verify: false,
             journal: None,
             levels: LevelsConfig::default(),
@@ -541,6 +525,7 @@ mod tests {
             "--commands",
             "--record-commands",
             "--messages",
+            "--record",
             "--verify",
             "--auto-levels",
             "--journal",

@@ -21,6 +21,7 @@ pub mod painting;
 pub mod palette;
 pub mod peers;
 pub mod performers;
+pub mod position_bar;
 pub mod sparkline;
 pub mod split_bar;
 pub mod starting;

@@ -166,6 +166,7 @@ impl Outside {
             Effect::Send(command) => send(model, &mut self.outbox, Wish::Send(command), now),
             Effect::Drive(twisting) => send(model, &mut self.outbox, Wish::Drive(twisting), now),
             Effect::Listen(topic) => send(model, &mut self.outbox, Wish::Listen(topic), now),
+            Effect::Replay(wish) => send(model, &mut self.outbox, Wish::Replay(wish), now),
             Effect::ListFiles(folder) => self.aside.list(folder),
             Effect::Load(asked) => {
                 if let Err(error) = self.aside.load(asked) {

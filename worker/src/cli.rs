@@ -2,6 +2,7 @@
 
 mod journal;
 mod patience;
+mod record;
 mod security;
 mod values;
 
@@ -18,6 +19,7 @@ use worker::cpus::Cpus;
 
 pub(crate) use journal::JournalArguments;
 pub(crate) use patience::{PatienceArguments, divergence_file};
+use record::RecordFlags;
 pub(crate) use security::SecurityFlags;
 use values::{
     level_count, load_rule, loss_policy, margin, milliseconds, on_or_off, real_time_factor,
@@ -137,6 +139,8 @@ pub(crate) struct Cli {
     #[arg(value_parser = clap::value_parser!(u32).range(0..=i64::from(STAND_BYS_MAX)))]
     stand_bys: u32,
     #[command(flatten)]
+    record: RecordFlags,
+    #[command(flatten)]
     journal: JournalArguments,
     /// Allow a non-loopback address without encryption
     #[arg(long)]
@@ -247,6 +251,8 @@ pub(crate) struct Run {
     pub checkpoint_every: u64,
     /// How many secondaries may join beyond those that the run needs.
     pub stand_bys: u32,
+    /// What is recorded and what is done again.
+    pub record: RecordFlags,
     /// Where it is written down, to be taken up again.
     pub journal: JournalArguments,
     /// Whether a non-loopback address may be bound without encryption.
@@ -301,6 +307,8 @@ impl Cli {
             (self.record_commands.is_some(), "--record-commands"),
             (self.messages.is_some(), "--messages"),
             (self.summary.is_some(), "--summary"),
+            (self.record.record.is_some(), "--record"),
+            (self.record.recording.is_some(), "--recording"),
         ];
         Ok(Request::Secondary {
             connect: self.connect.unwrap_or_else(default_endpoint),
@@ -328,14 +336,17 @@ impl Cli {
             ));
         }
         self.security.check_for_primary()?;
+        let has_worlds = !self.worlds.is_empty() || self.record.recording.is_some();
         self.journal
-            .check(who, !self.worlds.is_empty(), self.commands.is_some())?;
+            .check(who, has_worlds, self.commands.is_some())?;
         let files = [
             ("--digests", &self.digests),
             ("--states", &self.states),
             ("--messages", &self.messages),
             ("--commands", &self.commands),
             ("--record-commands", &self.record_commands),
+            ("--record", &self.record.record),
+            ("--recording", &self.record.recording),
         ];
         for (index, (name, path)) in files.iter().enumerate() {
             let mut others = files[..index].iter();
@@ -371,6 +382,7 @@ impl Cli {
             on_peer_loss: self.on_peer_loss,
             checkpoint_every: self.checkpoint_every,
             stand_bys: self.stand_bys,
+            record: self.record,
             journal: self.journal,
             insecure: self.insecure,
             security: self.security,

@@ -24,6 +24,8 @@ use worker::heartbeat::{self, HeartbeatSettings, HeartbeatThread};
 use worker::messages_file::MessagesFile;
 use worker::primary::PrimaryDriver;
 use worker::proof_files::ProofFiles;
+use worker::recording_file::{self, RecordedRun};
+use worker::recordings::{Recordings, RunToRecord};
 use worker::report::Reporter;
 use worker::secondary::SecondaryDriver;
 use worker::standalone::InlineLink;
@@ -108,7 +110,7 @@ fn run_primary(
     secondaries: Option<u32>,
     lifeline: Option<Lifeline>,
 ) -> anyhow::Result<Outcome> {
-    let beginning = begin(run)?;
+    let (beginning, recorded) = begin(run)?;
     let loaded = &beginning.loaded;
     let survey = systems::survey(&loaded.worlds);
     for problem in &survey.problems {
@@ -120,9 +122,10 @@ fn run_primary(
     }
     let options = SocketOptions {
         // A process that a debugger has stopped answers nothing, and is to keep its connection.
-        heartbeat_interval: match run.patience.settings().wait_for_debugger {
-            true => Duration::ZERO,
-            false => run.heartbeat_interval,
+        heartbeat_interval: if run.patience.settings().wait_for_debugger {
+            Duration::ZERO
+        } else {
+            run.heartbeat_interval
         },
         heartbeat_timeout: run.heartbeat_timeout,
         insecure: run.insecure,
@@ -139,8 +142,19 @@ fn run_primary(
     } else {
         standalone_name()
     };
-    let mut primary = beginning.primary(beginning.settings(settings))?;
-    primary.set_library(Box::new(sdf::SearchPaths::from_environment()));
+    let settings = beginning.settings(settings);
+    let settings = match &recorded {
+        Some(recorded) => recorded.settings(settings),
+        None => settings,
+    };
+    let mut primary = beginning.primary(settings)?;
+    let to_record = RunToRecord {
+        worlds: &loaded.worlds,
+        is_standalone: role == Role::Standalone,
+        is_resumed: run.journal.resume.is_some(),
+    };
+    let recorder = run.record.recorder();
+    let recordings = Recordings::begin(recorder, recorded, to_record, &mut primary)?;
     let mut proof = match beginning.goes_on_after() {
         Some((after, commands)) => resume_proof(run, &primary, after, commands)?,
         None => create_proof(run, &Plan::new(&loaded.worlds), loaded.step_size)?,
@@ -154,8 +168,10 @@ fn run_primary(
         reporter,
         journal: beginning.journal(journal, limit, &primary)?,
         topics: survey.topics,
+        recordings,
         primary,
         proof,
+        expected,
         lifeline,
     };
     let private;
@@ -185,22 +201,29 @@ struct Parts {
     proof: ProofFiles,
     journal: Option<JournalPlan>,
     topics: Vec<TopicReport>,
+    recordings: Recordings,
     lifeline: Option<Lifeline>,
 }
 
 /// Returns what a run begins with: its worlds, or the journal of one that is taken up again.
-fn begin(run: &Run) -> anyhow::Result<Beginning> {
+fn begin(run: &Run) -> anyhow::Result<(Beginning, Option<RecordedRun>)> {
+    if let Some(path) = &run.record.recording {
+        let recorded = recording_file::read(path)?;
+        let (worlds, schedule) = (recorded.worlds.clone(), recorded.schedule.clone());
+        let files = std::slice::from_ref(path);
+        return Ok((Beginning::fresh(worlds, schedule, files), Some(recorded)));
+    }
     if let Some(journal) = &run.journal.resume {
         let reach = run.digests.as_deref().map(|path| {
             let reach = DigestsFile::reach(path);
             reach.with_context(|| format!("cannot go on with digests in {}", path.display()))
         });
-        return Beginning::resumed(journal, reach.transpose()?);
+        return Ok((Beginning::resumed(journal, reach.transpose()?)?, None));
     }
     let commands = run.commands.as_deref().map(commands_file::read);
     let schedule = commands.transpose()?.unwrap_or_default();
     let loaded = world_file::load(&run.worlds, run.auto_levels)?;
-    Ok(Beginning::fresh(loaded, schedule, &run.worlds))
+    Ok((Beginning::fresh(loaded, schedule, &run.worlds), None))
 }
 
 fn drive<L: Link>(
@@ -217,6 +240,7 @@ fn drive<L: Link>(
         let kept = driver.keep_journal(journal, parts.topics);
         kept.context("cannot start to write the journal")?;
     }
+    driver.keep_recordings(parts.recordings);
     let inputs = driver.inputs();
     watch_for_stop(parts.lifeline, move |why| {
         inputs.send(PrimaryInput::Interrupted(why));
@@ -283,7 +307,7 @@ fn settings_of(
     secondaries: Option<u32>,
 ) -> Settings {
     Settings {
-        publish_all: run.messages.is_some(),
+        publish_all: run.messages.is_some() || run.record.record.is_some(),
         topics,
         schedule: Vec::new(),
         session: identity::new_session(),

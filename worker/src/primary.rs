@@ -1,5 +1,7 @@
 //! The primary's driver: receive, handle, perform; and the figures that it keeps of the run.
 
+mod reporting;
+
 use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
@@ -9,7 +11,7 @@ use lockstep::access::admit;
 use lockstep::{Checkpoint, Primary, PrimaryInput, PrimaryOutput, StepReport};
 use protocol::exit::Outcome;
 use protocol::primary_to_client::{PrimaryToClient, Reply};
-use protocol::primary_to_observers::{Clock, PrimaryToObservers, Severity};
+use protocol::primary_to_observers::{PrimaryToObservers, Severity};
 use protocol::primary_to_secondary::Step;
 use protocol::report::{RunState, SecondarySummary, Summary, TopicReport};
 use protocol::{
@@ -26,9 +28,10 @@ use crate::history::RunHistory;
 use crate::journaling::Journaling;
 use crate::meter::Meter;
 use crate::proof_files::ProofFiles;
+use crate::recordings::Recordings;
 use crate::report::{self, Reporter};
 use crate::secondary::{Chain, InputSender};
-use crate::status::{Figures, StatusThread};
+use crate::status::StatusThread;
 
 /// Time between reports to observers.
 const REPORT_INTERVAL: Duration = Duration::from_millis(100);
@@ -50,6 +53,7 @@ pub struct PrimaryDriver<L: Link> {
     topics_at_start: Vec<TopicReport>,
     reporter: Reporter,
     proof: ProofFiles,
+    recordings: Recordings,
     journal: Option<Journaling>,
     outputs: Vec<PrimaryOutput>,
     next_report: SessionTime,
@@ -82,6 +86,7 @@ impl<L: Link> PrimaryDriver<L> {
             pending,
             reporter,
             proof,
+            recordings: Recordings::default(),
             journal: None,
             outputs: Vec::new(),
             next_report: SessionTime(0),
@@ -133,6 +138,9 @@ impl<L: Link> PrimaryDriver<L> {
             Err(cause) => tracing::warn!("{cause}"),
             Ok(()) => {}
         }
+        self.record_figures();
+        let recordings = &mut self.recordings;
+        reason = recordings.finish(reason, &self.primary, &self.reporter, &self.meter);
         let is_over = reason.outcome == Outcome::Completed;
         if let Some(Err(cause)) = self.journal.take().map(|journal| journal.finish(is_over)) {
             tracing::warn!("{cause}");
@@ -238,6 +246,7 @@ impl<L: Link> PrimaryDriver<L> {
             PrimaryOutput::Publish(message) => {
                 if let PrimaryToSecondary::Step(step) = &message {
                     self.proof.on_step(step);
+                    self.recordings.on_step(step);
                     if let Some(journal) = &mut self.journal {
                         journal.on_step(step);
                     }
@@ -271,6 +280,8 @@ impl<L: Link> PrimaryDriver<L> {
                 if let Err(cause) = self.proof.on_stamped(&command) {
                     self.inputs.send(PrimaryInput::Failed(cause));
                 }
+                self.recordings
+                    .on_stamped(&command, self.primary.sim_time());
             }
             PrimaryOutput::StepDone(report) => self.on_step_done(&report),
             PrimaryOutput::Diagnose { peer, pid, host } => {
@@ -343,6 +354,7 @@ impl<L: Link> PrimaryDriver<L> {
         match &message {
             PrimaryToObservers::Event(event) => {
                 self.history.on_event(event);
+                self.recordings.on_event(event, self.primary.sim_time());
                 let iteration = event.iteration.0;
                 match event.severity {
                     Severity::Info => tracing::info!(iteration, "{}", event.text),
@@ -393,6 +405,13 @@ impl<L: Link> PrimaryDriver<L> {
         if let Err(cause) = self.proof.on_step_done(report, &self.primary) {
             self.inputs.send(PrimaryInput::Failed(cause));
         }
+        let (primary, reporter) = (&self.primary, &self.reporter);
+        let recorded = self
+            .recordings
+            .on_step_done(report, primary, reporter, &self.meter);
+        if let Err(cause) = recorded {
+            self.inputs.send(PrimaryInput::Failed(cause));
+        }
         if let Some(journal) = &mut self.journal {
             journal.on_step_done(report);
         }
@@ -440,43 +459,6 @@ impl<L: Link> PrimaryDriver<L> {
     fn take_refusals(&mut self, is_last: bool) {
         if let Some(Refusals { counts, details }) = self.link.take_refusals(is_last) {
             self.handle(PrimaryInput::Refused { counts, details });
-        }
-    }
-
-    fn publish_reports(&mut self) {
-        let now = self.clock.now();
-        self.next_report = now + REPORT_INTERVAL;
-        let watched = self.status.watched();
-        let is_sampled = self.history.is_due(now);
-        if is_sampled || watched.has(Figures::Stats) {
-            let stats = self.reporter.stats(&self.primary, &mut self.meter, now);
-            if is_sampled {
-                self.history.sample(&stats, now);
-            }
-            if watched.has(Figures::Stats) {
-                let peers = self.reporter.peers(&self.primary, &self.meter, &stats, now);
-                self.status.observe(PrimaryToObservers::Stats {
-                    stats: Box::new(stats),
-                    peers,
-                });
-            }
-        }
-        if watched.has(Figures::Clock) {
-            self.status.observe(PrimaryToObservers::Clock(Clock {
-                iteration: self.primary.iteration(),
-                sim_time: self.primary.sim_time(),
-                paused: report::is_paused(&self.primary),
-            }));
-        }
-        if watched.has(Figures::Poses) {
-            self.status
-                .observe(PrimaryToObservers::Poses(report::performers(&self.primary)));
-        }
-        if now >= self.next_affinity && watched.has(Figures::Affinity) {
-            self.next_affinity = now + AFFINITY_INTERVAL;
-            self.status.observe(PrimaryToObservers::Affinity(
-                self.reporter.levels(&self.primary, &self.meter),
-            ));
         }
     }
 }

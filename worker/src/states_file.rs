@@ -17,9 +17,9 @@ use protocol::{CellId, Digest, Iteration, PerformerId, PerformerState};
 
 /// A file that states are written to.
 #[derive(Debug)]
-pub struct StatesFile {
+pub struct StatesFile<W = BufWriter<File>> {
     path: PathBuf,
-    writer: BufWriter<File>,
+    writer: W,
     /// The cell that owns each performer.
     cells: Vec<CellId>,
     header: StatesHeader,
@@ -37,12 +37,30 @@ impl StatesFile {
     /// # Errors
     /// When it cannot be created or written.
     pub fn create(path: &Path, plan: &Plan, step_size: Duration) -> io::Result<Self> {
+        Self::begin(path, BufWriter::new(File::create(path)?), plan, step_size)
+    }
+}
+
+impl StatesFile<Vec<u8>> {
+    /// Begins a file that is passed on part by part.
+    pub fn in_parts(plan: &Plan, step_size: Duration) -> Self {
+        let begun = Self::begin(Path::new(""), Vec::new(), plan, step_size);
+        begun.expect("memory takes everything")
+    }
+
+    /// Returns what was written since the last time.
+    pub fn take_part(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.writer)
+    }
+}
+
+impl<W: Write> StatesFile<W> {
+    fn begin(path: &Path, mut writer: W, plan: &Plan, step_size: Duration) -> io::Result<Self> {
         let header = StatesHeader {
             step_size_ns: step_size.as_nanos() as u64,
             cells: plan.cells.iter().map(|cell| cell.name.clone()).collect(),
             performers: names_of(plan),
         };
-        let mut writer = BufWriter::new(File::create(path)?);
         writer.write_all(&states_file::encode_header(&header))?;
         Ok(Self {
             path: path.to_owned(),

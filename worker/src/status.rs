@@ -19,6 +19,7 @@ use transport::{Publisher, Waker};
 
 use crate::data::StepData;
 use crate::messages_file::MessagesFile;
+use crate::recorder::RecorderFeed;
 use crate::secondary::InputSender;
 use backlog::Backlog;
 use publishing::{Order, Publishing};
@@ -77,6 +78,12 @@ impl StatusThread {
     pub fn attach(&mut self, inputs: InputSender<PrimaryInput>, file: Option<MessagesFile>) {
         self.lossless = file.is_some();
         self.orders.give(Order::Attach { inputs, file });
+    }
+
+    /// Has all that is said on topics recorded, too.
+    pub fn record(&mut self, feed: RecorderFeed) {
+        self.lossless = true;
+        self.orders.give(Order::Record(feed));
     }
 
     /// Returns a handle for data that does not come by a socket.

@@ -8,7 +8,7 @@ use lockstep::{CutError, auto_levels};
 use sdf::World;
 
 /// The worlds of a run.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct LoadedWorlds {
     /// At least one world.
     pub worlds: Vec<World>,

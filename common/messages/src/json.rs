@@ -2,10 +2,12 @@
 
 use std::fmt;
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use serde::de::value::{MapDeserializer, SeqDeserializer};
 use serde::de::{
-    Deserialize, Deserializer, EnumAccess, Error as _, IntoDeserializer, MapAccess, SeqAccess,
-    Unexpected, VariantAccess, Visitor,
+    Deserialize, DeserializeSeed, Deserializer, EnumAccess, Error as _, IntoDeserializer,
+    MapAccess, SeqAccess, Unexpected, VariantAccess, Visitor,
 };
 use serde_json::{Error, Map, Number, Value};
 
@@ -14,11 +16,33 @@ pub(crate) struct Shown(pub(crate) Value);
 
 impl<'de> Deserialize<'de> for Shown {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Show).map(Self)
+        Show::Numbers.deserialize(deserializer).map(Self)
     }
 }
 
-struct Show;
+/// The same, with bytes as base64.
+pub(crate) struct Recorded(pub(crate) Value);
+
+impl<'de> Deserialize<'de> for Recorded {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Show::Base64.deserialize(deserializer).map(Self)
+    }
+}
+
+/// How bytes are shown.
+#[derive(Clone, Copy)]
+enum Show {
+    Numbers,
+    Base64,
+}
+
+impl<'de> DeserializeSeed<'de> for Show {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
 
 impl<'de> Visitor<'de> for Show {
     type Value = Value;
@@ -53,7 +77,10 @@ impl<'de> Visitor<'de> for Show {
     }
 
     fn visit_bytes<E>(self, value: &[u8]) -> Result<Value, E> {
-        Ok(value.into())
+        Ok(match self {
+            Self::Numbers => value.into(),
+            Self::Base64 => BASE64_STANDARD.encode(value).into(),
+        })
     }
 
     fn visit_unit<E>(self) -> Result<Value, E> {
@@ -70,7 +97,7 @@ impl<'de> Visitor<'de> for Show {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
         let mut list = Vec::new();
-        while let Some(Shown(item)) = items.next_element()? {
+        while let Some(item) = items.next_element_seed(self)? {
             list.push(item);
         }
         Ok(Value::Array(list))
@@ -78,8 +105,8 @@ impl<'de> Visitor<'de> for Show {
 
     fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Value, A::Error> {
         let mut map = Map::new();
-        while let Some((name, Shown(value))) = fields.next_entry()? {
-            map.insert(name, value);
+        while let Some(name) = fields.next_key()? {
+            map.insert(name, fields.next_value_seed(self)?);
         }
         Ok(Value::Object(map))
     }

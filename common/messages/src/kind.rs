@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use crate::json::{Given, Shown};
+use crate::json::{Given, Recorded, Shown};
 use crate::message::{Message, MessageError, decode, encode};
 use crate::text_format::{TextFormatError, Tree};
-use crate::{basic, command, geometry, motion, sensor, state};
+use crate::{basic, command, geometry, motion, schema, sensor, state};
 
 /// A kind of message.
 #[derive(Clone, Copy, Debug)]
@@ -13,7 +13,9 @@ pub struct Kind {
     /// Its name: `gz.msgs.Twist`.
     pub name: &'static str,
     to_json: fn(&[u8]) -> Result<Value, MessageError>,
+    to_recorded_json: fn(&[u8]) -> Result<Value, MessageError>,
     from_json: fn(Value) -> Result<Vec<u8>, MessageError>,
+    schema: fn() -> Value,
     check: fn(&[u8]) -> Result<(), MessageError>,
     from_tree: fn(Tree) -> Result<Vec<u8>, TextFormatError>,
 }
@@ -23,7 +25,9 @@ impl Kind {
         Self {
             name: M::KIND,
             to_json: to_json::<M>,
+            to_recorded_json: to_recorded_json::<M>,
             from_json: from_json::<M>,
+            schema: schema::schema::<M>,
             check: check::<M>,
             from_tree: Tree::encode::<M>,
         }
@@ -35,6 +39,20 @@ impl Kind {
     /// When the bytes are no such message.
     pub fn to_json(&self, bytes: &[u8]) -> Result<Value, MessageError> {
         (self.to_json)(bytes)
+    }
+
+    /// Returns a message as [`Kind::schema`] says: as [`Kind::to_json`], but bytes as base64.
+    ///
+    /// # Errors
+    /// When the bytes are no such message.
+    pub fn to_recorded_json(&self, bytes: &[u8]) -> Result<Value, MessageError> {
+        (self.to_recorded_json)(bytes)
+    }
+
+    /// Returns the JSON schema of such messages. Numbers that are not finite are texts in spite of
+    /// it: JSON has none.
+    pub fn schema(&self) -> Value {
+        (self.schema)()
     }
 
     /// Returns the message in JSON as a `MessagePack` map.
@@ -144,6 +162,15 @@ fn to_json<M: Message>(bytes: &[u8]) -> Result<Value, MessageError> {
     let shown = rmp_serde::from_slice(&encode(&message));
     shown
         .map(|Shown(value)| value)
+        .map_err(|source| MessageError::Bytes { kind, source })
+}
+
+fn to_recorded_json<M: Message>(bytes: &[u8]) -> Result<Value, MessageError> {
+    let kind = M::KIND;
+    let message: M = decode(bytes)?;
+    let shown = rmp_serde::from_slice(&encode(&message));
+    shown
+        .map(|Recorded(value)| value)
         .map_err(|source| MessageError::Bytes { kind, source })
 }
 

@@ -12,6 +12,7 @@ mod json;
 pub mod kind;
 mod message;
 pub mod motion;
+mod schema;
 pub mod sensor;
 pub mod state;
 pub mod text_format;

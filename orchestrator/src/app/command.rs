@@ -3,6 +3,7 @@
 use protocol::Command;
 
 use super::drive::Twisting;
+use super::recorded::ReplayWish;
 use crate::control::Asked;
 
 /// What the view asks of its link to the run.
@@ -14,6 +15,8 @@ pub enum Wish {
     Listen(Option<String>),
     /// Send what steers a robot, and what stops it when the link or the view ends.
     Drive(Twisting),
+    /// Play a recording otherwise.
+    Replay(ReplayWish),
 }
 
 /// Something to be done outside the model.
@@ -27,6 +30,8 @@ pub enum Effect {
     Listen(Option<String>),
     /// Send what steers a robot, and what stops it when the link or the view ends.
     Drive(Twisting),
+    /// Play the recording otherwise.
+    Replay(ReplayWish),
     /// Look which files there are in a folder, as it was typed.
     ListFiles(String),
     /// Read the file that a command names.

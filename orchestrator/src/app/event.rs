@@ -4,6 +4,7 @@ use protocol::report::{History, Layout, Snapshot, TopicReport};
 use protocol::{Command, Iteration, PrimaryToObservers};
 
 use super::ended::RunEnded;
+use super::recorded::RecordingPlace;
 use super::start_up::StartUp;
 
 /// Something that happened.
@@ -68,6 +69,10 @@ pub enum Feed {
         /// The iteration at which it had taken effect, or why it could not.
         result: Result<Iteration, String>,
     },
+    /// Where a recording is played.
+    Recording(RecordingPlace),
+    /// A recording is shown at an earlier place: what was later is not so any more.
+    Rewound,
     /// The run is over; the view shows its last screen.
     Ended(Box<RunEnded>),
 }

@@ -14,9 +14,10 @@ pub struct Section {
 }
 
 /// The places of keys in the order in which help names them.
-const PLACES: [(Context, &str); 18] = [
+const PLACES: [(Context, &str); 19] = [
     (Context::Everywhere, "Everywhere"),
     (Context::Run, "The run"),
+    (Context::Recording, "A recording"),
     (Context::Table, "In tables"),
     (Context::Levels, "In Levels"),
     (Context::Performers, "In Performers"),

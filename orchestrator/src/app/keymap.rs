@@ -23,6 +23,8 @@ pub enum Context {
     Everywhere,
     /// In every panel and in details: what changes the run.
     Run,
+    /// In every panel and in details of a recording: what plays it.
+    Recording,
     /// In tables: peers, levels, performers and topics.
     Table,
     /// In the table of levels.
@@ -114,6 +116,13 @@ pub enum Action {
     Cancel,
     Leave,
     ShowEnd,
+    FramesBack(u64),
+    PlaySlower,
+    PlayFaster,
+    SeekOn(i8),
+    SeekStart,
+    SeekEnd,
+    SeekTo,
 }
 
 /// A line of the keymap.
@@ -166,6 +175,21 @@ pub const BINDINGS: &[Binding<'static>] = &[
     bind(C::Run, &[K::Char('D')], A::Drive, "drive", "drive the selected robot"),
     bind(C::Run, &[K::Char('R')], A::Reset, "", "set time and models back to the start"),
     bind(C::Run, &[K::Char('S')], A::Stop, "", "stop the run on all its peers"),
+    bind(C::Recording, &[K::Char(' ')], A::TogglePlay, "play/pause", "play or pause"),
+    bind(C::Recording, &[K::Char('n')], A::Step(1), "on", "one frame on"),
+    bind(C::Recording, &[K::Char('b')], A::FramesBack(1), "back", "one frame back"),
+    bind(C::Recording, &[K::Char('N')], A::Step(10), "", "ten frames on"),
+    bind(C::Recording, &[K::Char('B')], A::FramesBack(10), "", "ten frames back"),
+    bind(C::Recording, &[K::Char('>'), K::Char('+'), K::Char('=')], A::PlayFaster,
+        "faster", "play twice as fast"),
+    bind(C::Recording, &[K::Char('<'), K::Char('-')], A::PlaySlower,
+        "slower", "play half as fast"),
+    bind(C::Recording, &[K::Char('}')], A::SeekOn(1), "seek", "a twentieth of the recording on"),
+    bind(C::Recording, &[K::Char('{')], A::SeekOn(-1), "", "a twentieth of the recording back"),
+    bind(C::Recording, &[K::Char('^')], A::SeekStart, "", "to the first frame"),
+    bind(C::Recording, &[K::Char('$')], A::SeekEnd, "", "to the last frame"),
+    bind(C::Recording, &[K::Char('T')], A::SeekTo, "", "go to a simulated time"),
+    bind(C::Recording, &[K::Char('t')], A::RunTo, "", "play until a simulated time"),
     bind(C::Everywhere, &[K::Char(':')], A::Palette, "command", "type a command; Tab completes"),
     bind(C::Everywhere, &[K::Tab], A::FocusNext, "panel", "next panel"),
     bind(C::Everywhere, &[K::BackTab], A::FocusPrevious, "", "previous panel"),

@@ -23,6 +23,7 @@ use super::palette::history::History;
 use super::panel::Panel;
 use super::places::Places;
 use super::recent::Recent;
+use super::recorded::RecordingPlace;
 use super::rows::TableRows;
 use super::scrollback::{Line, Scrollback};
 use super::start_up::Starting;
@@ -65,6 +66,8 @@ pub struct Model {
     pub connection: Connection,
     /// The processes that were started, while the run has not begun.
     pub starting: Option<Starting>,
+    /// Where the recording is played, if this is one and no run.
+    pub recording: Option<RecordingPlace>,
     /// How the run ended, once it has.
     pub ended: Option<Box<RunEnded>>,
     /// When the view learnt of that.
@@ -254,6 +257,7 @@ impl Model {
             has_changed: true,
             connection: Connection::Connecting,
             starting: None,
+            recording: None,
             ended: None,
             over_since: None,
             verdict: SteadyVerdict::default(),
@@ -298,6 +302,16 @@ impl Model {
         }
     }
 
+    /// Forgets what was seen of a recording that goes back to an earlier place.
+    pub fn rewind(&mut self) {
+        self.verdict = SteadyVerdict::default();
+        self.latency = LatencyHistory::default();
+        self.events.clear();
+        self.trails = Trails::default();
+        self.recent = Recent::default();
+        self.level_loads = LevelLoads::default();
+    }
+
     /// Brings derived rows and the detail up to date; called before each frame.
     pub fn settle(&mut self) {
         self.peer_rows.settle(&self.peers);
@@ -334,6 +348,9 @@ impl Model {
 
     /// Returns the time since a process was last heard, if it ever was.
     pub fn heartbeat_age(&self, name: &PeerName) -> Option<Duration> {
+        if self.recording.is_some() {
+            return None;
+        }
         // After the end nobody is heard any more, and ages stay what they were.
         let now = self.over_since.unwrap_or(self.now);
         self.heartbeats.get(name).map(|heard| now.since(*heard))

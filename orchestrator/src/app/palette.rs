@@ -4,11 +4,13 @@
 pub mod completion;
 pub mod history;
 mod publication;
+mod replay;
 
 use clap::Parser;
 use protocol::{Command, PeerName};
 
 use super::model::Model;
+use super::recorded::ReplayWish;
 use crate::control::{self, Asked, ControlOptions, ParseControlError, VERBS, Verb, verb};
 
 /// A command of the palette.
@@ -21,6 +23,8 @@ pub enum Request {
     Command(Command),
     /// A command to the primary with a file that is still to be read.
     Load(Asked),
+    /// Play the recording otherwise.
+    Replay(ReplayWish),
     /// Drive this robot.
     Drive(String),
     /// Leave the view.
@@ -64,7 +68,9 @@ struct Line {
 
 /// Returns the commands of a view; one that only watches has those that change nothing.
 pub fn words(model: &Model) -> impl Iterator<Item = &'static Word> + use<> {
-    let (verbs, of_run): (&[Word], &[Word]) = if model.is_read_only {
+    let (verbs, of_run): (&[Word], &[Word]) = if model.recording.is_some() {
+        (replay::WORDS, &[])
+    } else if model.is_read_only {
         (&[], &[])
     } else {
         (VERBS, RUN_WORDS)
@@ -84,6 +90,11 @@ pub fn parse(model: &Model, line: &str) -> Result<Request, String> {
         "" => Ok(request),
         _ => Err(format!("{name} takes nothing more")),
     };
+    if model.recording.is_some()
+        && let Some(asked) = replay::parse(&name, rest)
+    {
+        return asked.map(Request::Replay);
+    }
     match name.as_str() {
         "play" => alone(Request::Command(Command::Play)),
         "pause" => alone(Request::Command(Command::Pause)),

@@ -8,6 +8,7 @@ mod keys;
 mod looking;
 mod map;
 mod mouse;
+mod replay;
 mod topics;
 mod typing;
 

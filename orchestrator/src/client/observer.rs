@@ -125,6 +125,8 @@ impl Observer {
                 self.send(command);
             }
             Wish::Listen(topic) => self.listen(topic.as_deref()),
+            // This is a run; nobody asks for that.
+            Wish::Replay(_) => {}
         }
     }
 

@@ -42,6 +42,16 @@ impl Feeder {
         }
     }
 
+    /// Queues several pieces of news.
+    pub(super) fn extend(&mut self, feeds: impl IntoIterator<Item = Feed>) {
+        feeds.into_iter().for_each(|feed| self.push(feed));
+    }
+
+    /// Tells whether the view is so far behind that it had better not be told more.
+    pub(super) fn is_behind(&self) -> bool {
+        self.queue.len() > CHANNEL_MAX / 4
+    }
+
     /// Hands over what is queued; never returns. May be dropped and called again.
     pub(super) async fn deliver(&mut self) -> std::convert::Infallible {
         while !self.queue.is_empty() {

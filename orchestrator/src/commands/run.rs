@@ -17,6 +17,7 @@ mod upkeep;
 mod viewed;
 
 use std::ffi::OsString;
+use std::path::Path;
 
 use protocol::ExitCode;
 
@@ -24,6 +25,7 @@ use super::output;
 use super::terminal_check::require_terminal;
 use super::{CommandResult, Failed, runtime};
 use crate::cli::{Format, ResumeArguments, RunArguments};
+use crate::config::Config;
 use crate::launch::find_worker;
 use crate::launch::launched::Launched;
 use crate::run_directory::{RunDirectory, RunDirectoryError, Runs};
@@ -90,6 +92,11 @@ pub(super) fn resume(arguments: &ResumeArguments, words: &[OsString]) -> Command
 
 fn usage(text: &'static str) -> Failed {
     Failed::message(ExitCode::Usage, text)
+}
+
+/// Simulates a recording again, in this process and without a view.
+pub(super) fn again(file: &Path, config: Config, format: Format) -> CommandResult {
+    run_here(&Settings::of_recording(file, config), format)
 }
 
 fn run_here(settings: &Settings, format: Format) -> CommandResult {

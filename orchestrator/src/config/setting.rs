@@ -11,7 +11,7 @@ use toml::Value;
 use super::kind::{self, Kind};
 use super::view::{REFRESH_HZ_MAX, ThemeName, UnicodeChoice};
 use super::{Config, RESTARTS_PER_MINUTE_MAX, SECONDARIES_MAX};
-use crate::cli::{LevelsLoad, PeerLossPolicy};
+use crate::cli::{LevelsLoad, PeerLossPolicy, RATE_MAX_HZ};
 
 /// A setting of a file.
 pub(crate) struct Setting {
@@ -171,6 +171,13 @@ pub(crate) const SETTINGS: &[Setting] = &[
     personal(("logs", "level", "PHALANX_LOG"), K::LogFilter,
         |c| Some(text(&c.logs.level)),
         |c, v, _| v.as_str().unwrap_or_default().clone_into(&mut c.logs.level)),
+    of_run(("record", "file", "PHALANX_RECORD"), K::Path,
+        |c| c.record.file.as_ref().map(|file| Value::String(file.display().to_string())),
+        |c, v, folder| c.record.file = v.as_str().map(|file| folder.join(file))),
+    personal(("record", "rate_hz", "PHALANX_RECORD_RATE"), K::Number(0.0, RATE_MAX_HZ),
+        |c| Some(Value::Float(c.record.rate_hz)), |c, v, _| c.record.rate_hz = float(v)),
+    personal(("record", "states", "PHALANX_RECORD_STATES"), K::Flag,
+        |c| Some(flag(c.record.has_states)), |c, v, _| c.record.has_states = is_true(v)),
     personal(("view", "theme", "PHALANX_THEME"), K::Word(&ThemeName::WORDS),
         |c| Some(text(c.view.theme.word())),
         |c, v, _| c.view.theme = v.as_str().and_then(ThemeName::find).unwrap_or_default()),

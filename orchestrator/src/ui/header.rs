@@ -8,6 +8,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
+use super::position_bar;
 use super::text;
 use super::theme::Theme;
 use crate::app::model::{Connection, Model};
@@ -51,6 +52,11 @@ pub fn draw(model: &Model, frame: &mut Frame, area: Rect) {
 /// Draws the row below: a lost link, the last message, or what the step waits for.
 pub fn draw_message(model: &Model, frame: &mut Frame, area: Rect) {
     let theme = Theme::of(model);
+    if let Some(place) = &model.recording
+        && model.fresh_notice().is_none()
+    {
+        return position_bar::draw(place, theme, frame, area);
+    }
     let (message, style) = message(model, theme);
     let message = text::fit(theme, &message, area.width.saturating_sub(1));
     Line::styled(format!(" {message}"), style).render(area, frame.buffer_mut());
@@ -66,12 +72,18 @@ fn first_row(model: &Model, theme: Theme) -> Vec<Figure> {
     } else {
         theme.run_state(model.run_state())
     };
+    let is_recording = model.recording.is_some();
+    let what = if is_recording { "recording" } else { "run" };
+    let name = match model.run_state() {
+        RunState::Running if is_recording => "PLAYING",
+        _ => name,
+    };
     let state = Span::styled(format!("{glyph} {name}"), style.patch(theme.value()));
     let world = model.stats.as_ref().map_or("", |stats| &stats.world);
     let mut row = vec![
         Figure {
             rank: 4,
-            spans: figure(theme, "run", text::fit(theme, &model.run, 20)),
+            spans: figure(theme, what, text::fit(theme, &model.run, 20)),
         },
         Figure {
             rank: 2,

@@ -4,6 +4,7 @@
 
 mod keys;
 mod map;
+mod replay;
 
 use std::time::Duration;
 

@@ -75,7 +75,7 @@ impl Outbox {
         match wish {
             Wish::Drive(_) => Some(&mut self.drive),
             Wish::Listen(_) => Some(&mut self.listen),
-            Wish::Send(_) => None,
+            Wish::Send(_) | Wish::Replay(_) => None,
         }
     }
 }
@@ -83,7 +83,8 @@ impl Outbox {
 fn refused(wish: Wish, reason: &'static str) -> Result<(), Refused> {
     match wish {
         Wish::Send(command) | Wish::Drive(Twisting { command, .. }) => Err((command, reason)),
-        Wish::Listen(_) => Ok(()),
+        // A recording that cannot be read any more says so itself.
+        Wish::Listen(_) | Wish::Replay(_) => Ok(()),
     }
 }
 

@@ -17,6 +17,7 @@ use super::backlog::Backlog;
 use super::watchers::Watchers;
 use crate::data::{Collector, ObservedTopics, Progress, StepData};
 use crate::messages_file::MessagesFile;
+use crate::recorder::RecorderFeed;
 use crate::secondary::{Chain, InputSender};
 
 /// How many things are taken from the sockets before orders and beats are looked after.
@@ -31,6 +32,8 @@ pub(super) enum Order {
         inputs: InputSender<PrimaryInput>,
         file: Option<MessagesFile>,
     },
+    /// Hand everything that is said to the recorder, too.
+    Record(RecorderFeed),
     /// Publish this.
     Observe(PrimaryToObservers),
     /// Keep this for its step.
@@ -49,6 +52,7 @@ pub(super) struct Publishing<P> {
     backlog: Arc<Backlog>,
     inputs: Option<InputSender<PrimaryInput>>,
     file: Option<MessagesFile>,
+    recorder: Option<RecorderFeed>,
     /// Why the file does not hold every message.
     failure: Option<String>,
     collector: Collector,
@@ -73,6 +77,7 @@ impl<P: Publisher> Publishing<P> {
             backlog,
             inputs: None,
             file: None,
+            recorder: None,
             failure: None,
             collector: Collector::new(false),
             observed: ObservedTopics::default(),
@@ -138,6 +143,10 @@ impl<P: Publisher> Publishing<P> {
                 self.collector = Collector::new(file.is_some());
                 (self.inputs, self.file) = (Some(inputs), file);
             }
+            Order::Record(feed) => {
+                self.collector = Collector::new(true);
+                self.recorder = Some(feed);
+            }
             Order::Observe(body) => {
                 self.backlog.status_done();
                 let topic = body.topic();
@@ -187,6 +196,9 @@ impl<P: Publisher> Publishing<P> {
         match self.collector.next(now) {
             Progress::Waiting => return false,
             Progress::Complete(messages) => {
+                if let Some(recorder) = &self.recorder {
+                    recorder.messages(&messages);
+                }
                 for message in messages {
                     self.write(&message);
                     if self.observed.has(&message.topic) {
@@ -200,6 +212,9 @@ impl<P: Publisher> Publishing<P> {
                     "what {} said in step {sequence} did not arrive as announced",
                     names.join(", ")
                 );
+                if let Some(recorder) = &self.recorder {
+                    recorder.lacks(&text);
+                }
                 if self.file.is_some() {
                     self.fail(format!("the file of messages lacks some: {text}"));
                 } else {

@@ -118,6 +118,9 @@ pub fn action_name(binding: &Binding<'_>) -> String {
             "smaller-steps"
         }
         .to_owned(),
+        Action::FramesBack(1) => "frame-back".to_owned(),
+        Action::FramesBack(count) => format!("frame-back-{count}"),
+        Action::SeekOn(by) => if by > 0 { "seek-on" } else { "seek-back" }.to_owned(),
         Action::Cursor if binding.context == Context::Cursor => "cursor-away".to_owned(),
         action => kebab(&format!("{action:?}")),
     };

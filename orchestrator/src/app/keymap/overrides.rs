@@ -178,10 +178,11 @@ fn share(binding: &Binding<'_>, other: &Binding<'_>) -> Option<Key> {
 fn hold_together(one: Context, other: Context) -> bool {
     let is_within = |one, other| match one {
         Context::Performers | Context::Levels | Context::Topics => other == Context::Table,
-        Context::Detail => other == Context::Run,
+        Context::Detail => matches!(other, Context::Run | Context::Recording),
         Context::Cursor => other == Context::Map,
         Context::Everywhere
         | Context::Run
+        | Context::Recording
         | Context::Drive
         | Context::Table
         | Context::Map
@@ -194,6 +195,11 @@ fn hold_together(one: Context, other: Context) -> bool {
         | Context::Ended
         | Context::Over => false,
     };
+    // What is shown is either a run or a recording.
+    let is_either = |one, other| one == Context::Run && other == Context::Recording;
+    if is_either(one, other) || is_either(other, one) {
+        return false;
+    }
     let are_browsed = is_browsed(one) && is_browsed(other);
     one == other
         || is_within(one, other)
@@ -229,6 +235,7 @@ fn is_typed(context: Context, key: Key) -> bool {
 fn place_name(context: Context) -> &'static str {
     match context {
         Context::Everywhere | Context::Run => "everywhere",
+        Context::Recording => "in recordings",
         Context::Detail => "in details",
         Context::Drive => "while a robot is driven",
         Context::Levels => "in Levels",

@@ -62,7 +62,7 @@ pub fn action(model: &Model, key: Key) -> Option<Action> {
     bindings(model)
         .find(|binding| binding.keys.contains(&key))
         .map(|binding| binding.action)
-        .filter(|action| *action != Action::Detach || !model.is_over())
+        .filter(|action| *action != Action::Detach || is_offered(model, *action))
 }
 
 /// Returns the bindings of this key in other places.
@@ -82,6 +82,7 @@ pub fn place_name(context: Context) -> Option<&'static str> {
         C::Text => Some("Events (8) and Logs (9)"),
         C::Everywhere
         | C::Run
+        | C::Recording
         | C::Detail
         | C::Drive
         | C::Filter
@@ -97,7 +98,8 @@ pub fn place_name(context: Context) -> Option<&'static str> {
 /// Tells whether an action is one of this view: help and footer leave the others out.
 pub fn is_offered(model: &Model, action: Action) -> bool {
     match action {
-        Action::Detach => !model.is_over(),
+        Action::Detach => !model.is_over() && model.recording.is_none(),
+        _ if model.recording.is_some() => !changes_run(action) || plays(action),
         _ => !(changes_run(action) && (model.is_read_only || model.is_over())),
     }
 }
@@ -121,14 +123,24 @@ pub fn changes_run(action: Action) -> bool {
     )
 }
 
+/// Tells whether an action that changes a run plays a recording.
+fn plays(action: Action) -> bool {
+    matches!(action, Action::TogglePlay | Action::Step(_) | Action::RunTo)
+}
+
 fn bindings(model: &Model) -> impl Iterator<Item = Binding<'_>> {
     let over: &'static [Context] = match model.mode {
         Mode::Browse if model.is_over() => &[Context::Over],
         _ => &[],
     };
-    let of = |context: &'static Context| {
+    let is_recording = model.recording.is_some();
+    let of = move |context: &'static Context| {
+        let context = match context {
+            C::Run if is_recording => C::Recording,
+            other => *other,
+        };
         let bindings = model.keymap.bindings();
-        bindings.filter(move |binding| binding.context == *context)
+        bindings.filter(move |binding| binding.context == context)
     };
     // To stop the run is no answer of a view that only watches.
     let may_stop = |binding: &Binding<'_>| {

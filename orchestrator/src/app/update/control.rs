@@ -150,7 +150,9 @@ pub(super) fn on_loaded(model: &mut Model, loaded: Result<Command, String>) -> O
 
 /// Returns why no command can be sent now, if none can.
 fn refusal(model: &Model) -> Option<&'static str> {
-    if model.is_read_only {
+    if model.recording.is_some() {
+        Some(super::replay::RECORDED)
+    } else if model.is_read_only {
         Some(READ_ONLY)
     } else if model.is_over() {
         Some("the run is over")

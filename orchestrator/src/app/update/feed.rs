@@ -40,6 +40,8 @@ pub(super) fn on_feed(model: &mut Model, feed: Feed) {
         Feed::Logs(lines) => lines.iter().for_each(|line| on_log(model, line)),
         Feed::StartUp(start_up) => on_start_up(model, start_up),
         Feed::StartedAnew => on_started_anew(model),
+        Feed::Recording(place) => model.recording = Some(place),
+        Feed::Rewound => model.rewind(),
         Feed::Reply { command, result } => on_reply(model, &command, result),
         Feed::Ended(ended) => {
             model.mode = Mode::Ended { scroll: 0 };

@@ -1,7 +1,7 @@
 //! Keys, acted on by what they mean where they are pressed.
 
 use super::control::{self, ask, refuse, send};
-use super::{driving, looking, map, mouse, typing};
+use super::{driving, looking, map, mouse, replay, typing};
 use crate::app::command::{Effect, ViewEnd};
 use crate::app::event::Key;
 use crate::app::keymap::{self, Action};
@@ -23,6 +23,11 @@ pub(super) fn on_key(model: &mut Model, key: Key) -> Option<Effect> {
 }
 
 fn act(model: &mut Model, action: Action) -> Option<Effect> {
+    if model.recording.is_some()
+        && let Some(played) = replay::act(model, action)
+    {
+        return played;
+    }
     if model.is_read_only && keymap::changes_run(action) {
         return refuse(model, control::READ_ONLY);
     }
@@ -84,6 +89,14 @@ fn act(model: &mut Model, action: Action) -> Option<Effect> {
         Action::Pick => map::on_pick(model),
         Action::Select(by) => model.performer_rows.move_by(by, &model.performers),
         Action::ToggleMouse => return Some(mouse::on_toggle(model)),
+        // They are of recordings alone.
+        Action::FramesBack(_)
+        | Action::PlaySlower
+        | Action::PlayFaster
+        | Action::SeekOn(_)
+        | Action::SeekStart
+        | Action::SeekEnd
+        | Action::SeekTo => {}
     }
     None
 }

@@ -3,7 +3,7 @@
 use protocol::Command;
 
 use super::control::{ask_to_stop, load, on_step, send};
-use super::{driving, keys, looking};
+use super::{driving, keys, looking, replay};
 use crate::app::command::{Effect, ViewEnd};
 use crate::app::event::{FileList, Key};
 use crate::app::filter::Filter;
@@ -155,6 +155,7 @@ pub(super) fn on_palette(model: &mut Model, line: LineEdit) -> Option<Effect> {
         Request::Command(command) => return send(model, command),
         Request::Load(asked) => return load(model, asked),
         Request::Drive(name) => return driving::begin(model, &name),
+        Request::Replay(wish) => return replay::ask(model, wish),
         Request::Quit => return keys::on_quit(model),
         Request::Detach => return Some(Effect::End(ViewEnd::Detach)),
         Request::Help(words) => open_help(model, &words),

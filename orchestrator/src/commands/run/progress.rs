@@ -123,6 +123,8 @@ impl Known {
             | Feed::StartUp(_)
             | Feed::StartedAnew
             | Feed::Reply { .. }
+            | Feed::Recording(_)
+            | Feed::Rewound
             | Feed::Ended(_) => {}
         }
     }

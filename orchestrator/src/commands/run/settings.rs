@@ -45,6 +45,8 @@ pub(super) struct Settings {
     pub(super) events: Option<PathBuf>,
     /// Where it is written down, to be taken up again.
     pub(super) journal: JournalArguments,
+    /// What is simulated again, instead of worlds.
+    pub(super) recording: Option<PathBuf>,
 }
 
 impl Settings {
@@ -78,7 +80,29 @@ impl Settings {
             messages: arguments.messages,
             events: arguments.events,
             journal: arguments.journal,
+            recording: None,
         })
+    }
+
+    /// Returns the settings of a run that simulates a recording again.
+    pub(super) fn of_recording(file: &Path, config: Config) -> Self {
+        let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+        Self {
+            config,
+            stem: stem.into_owned(),
+            digests: None,
+            states: None,
+            commands: None,
+            record_commands: None,
+            programs: Vec::new(),
+            messages: None,
+            events: None,
+            journal: JournalArguments {
+                journal: Some(JournalPlace::Nowhere),
+                journal_limit: None,
+            },
+            recording: Some(file.to_owned()),
+        }
     }
 
     /// Returns where the run is written down, if it is.
@@ -92,7 +116,7 @@ impl Settings {
 
     /// Returns the world files; that of the demo is written to the run's folder first.
     pub(super) fn worlds(&self, directory: &RunDirectory) -> Result<Vec<PathBuf>, Failed> {
-        if !self.config.run.worlds.is_empty() {
+        if !self.config.run.worlds.is_empty() || self.recording.is_some() {
             return Ok(self.config.run.worlds.clone());
         }
         let path = directory.file("world.sdf");
@@ -168,6 +192,7 @@ pub(in crate::commands) fn with_flags(
     levels.minimum_stay = arguments.minimum_stay.unwrap_or(levels.minimum_stay);
     let margin = arguments.interaction_margin;
     levels.interaction_margin_m = margin.unwrap_or(levels.interaction_margin_m);
+    arguments.record.apply(&mut config.record);
     with_security(&mut config, &arguments.security).map_err(usage)?;
     arguments.view.apply(&mut config.view);
     if let Some(level) = &arguments.log_level {
@@ -180,6 +205,7 @@ pub(in crate::commands) fn with_flags(
         ("--events", &arguments.events),
         ("--commands", &arguments.commands),
         ("--record-commands", &arguments.record_commands),
+        ("--record", &arguments.record.record),
     ];
     if arguments.events.as_deref() == Some(Path::new("-")) && !arguments.headless {
         let message = "--events - needs --headless: without it stdout is the view's";

@@ -1,0 +1,23 @@
+//! Files in which a run is recorded: MCAP, which other programs open, too.
+//!
+//! [`RecordingWriter`] writes one, [`Recording`] reads it back without trusting a byte of it, also
+//! when it has no end. [`channel`] is the table of what stands in it besides the topics of the
+//! simulated worlds, [`content`] has the messages. `docs/recordings.md` tells it for users. Nothing
+//! here knows a clock, a thread or a path.
+
+pub mod channel;
+pub mod content;
+pub mod description;
+pub mod digests;
+pub mod library;
+pub mod reader;
+mod scene;
+mod schemas;
+pub mod writer;
+
+pub use channel::Channel;
+pub use content::{Affinity, Clock, Frame, Placed, WorldContent};
+pub use description::{FORMAT, LoadWord, RunDescription};
+pub use library::{LibraryFile, LibraryKey};
+pub use reader::{ChannelInfo, Chunk, Message, ReadError, Recording};
+pub use writer::{Moment, RecordingWriter, WriteError};

@@ -1,0 +1,67 @@
+//! What keys and commands make of a recording: they move the place that is shown, and change nothing.
+
+use super::control::refuse;
+use super::typing::open_palette;
+use crate::app::command::Effect;
+use crate::app::keymap::{self, Action};
+use crate::app::model::Model;
+use crate::app::recorded::{ReplayWish, SPEED_MAX, SPEED_MIN};
+
+/// Why nothing in a recording is changed.
+pub(super) const RECORDED: &str =
+    "this is a recording: what happened in it cannot be changed; ? shows the keys that play it";
+
+/// How much further a key seeks, as part of the recording.
+const SEEK_SHARE: f64 = 0.05;
+
+/// Acts on a key by what it means for a recording; `None` when it means the same as everywhere.
+pub(super) fn act(model: &mut Model, action: Action) -> Option<Option<Effect>> {
+    let place = model.recording?;
+    let wish = match action {
+        Action::TogglePlay if place.is_playing => ReplayWish::Pause,
+        Action::TogglePlay => ReplayWish::Play,
+        Action::Step(count) => ReplayWish::Step(count.cast_signed()),
+        Action::FramesBack(count) => ReplayWish::Step(-count.cast_signed()),
+        Action::PlaySlower => return Some(on_speed(model, place.speed / 2.0)),
+        Action::PlayFaster => return Some(on_speed(model, place.speed * 2.0)),
+        Action::SeekOn(by) => ReplayWish::SeekBy(f64::from(by) * SEEK_SHARE),
+        Action::SeekStart => ReplayWish::Start,
+        Action::SeekEnd => ReplayWish::End,
+        Action::SeekTo => {
+            open_palette(model, "seek ");
+            return Some(None);
+        }
+        Action::RunTo => {
+            open_palette(model, "run-to ");
+            return Some(None);
+        }
+        other if keymap::changes_run(other) => return Some(refuse(model, RECORDED)),
+        _ => return None,
+    };
+    Some(ask(model, wish))
+}
+
+/// Asks for something, and notes what is known of its outcome: keys may come faster than news.
+pub(super) fn ask(model: &mut Model, wish: ReplayWish) -> Option<Effect> {
+    if let Some(place) = &mut model.recording {
+        match wish {
+            ReplayWish::Play | ReplayWish::RunTo(_) => place.is_playing = true,
+            ReplayWish::Pause | ReplayWish::Step(_) => place.is_playing = false,
+            ReplayWish::Speed(speed) => place.speed = speed.clamp(SPEED_MIN, SPEED_MAX),
+            ReplayWish::Seek(_) | ReplayWish::SeekBy(_) | ReplayWish::Start | ReplayWish::End => {}
+        }
+    }
+    model.notice = None;
+    Some(Effect::Replay(wish))
+}
+
+fn on_speed(model: &mut Model, wanted: f64) -> Option<Effect> {
+    let speed = wanted.clamp(SPEED_MIN, SPEED_MAX);
+    if model.recording.is_some_and(|place| place.speed == speed) {
+        return refuse(
+            model,
+            "a recording is played 0.1 to 100 times as fast as it was simulated",
+        );
+    }
+    ask(model, ReplayWish::Speed(speed))
+}

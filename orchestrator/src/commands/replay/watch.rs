@@ -1,0 +1,134 @@
+//! The view of a recording: a thread reads the file, the view says what it is to show.
+
+use std::fs::File;
+use std::io::BufReader;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use protocol::primary_to_observers::{Event, Severity};
+use protocol::{Command, Iteration, PrimaryToObservers};
+use recording::ReadError;
+use tokio::sync::mpsc::{Sender, channel};
+
+use super::super::feeder::Feeder;
+use crate::app::drive::Twisting;
+use crate::app::recorded::ReplayWish;
+use crate::replay::Player;
+use crate::view::{self, Feed, ViewEnd, ViewOptions, Wish};
+
+/// How often a recording that is played shows where it is.
+const FRAME_TIME: Duration = Duration::from_millis(50);
+/// How many commands of the view may wait.
+const WISHES_MAX: usize = 64;
+/// How much may be read ahead of the view.
+const BATCHES_MAX: usize = 2;
+
+/// What the thread that reads is told.
+enum Order {
+    Replay(ReplayWish),
+    Listen(Option<String>),
+}
+
+/// Shows a recording until the user leaves or a signal comes; `warning` is said at the start.
+///
+/// # Errors
+/// When the terminal cannot be used, or the thread cannot be started.
+pub(super) async fn show(
+    player: Player<BufReader<File>>,
+    warning: Option<String>,
+    options: ViewOptions,
+) -> anyhow::Result<ViewEnd> {
+    let (mut feeder, feeds) = Feeder::new();
+    let (wish_sender, mut wishes) = channel::<Wish>(WISHES_MAX);
+    let (batch_sender, mut batches) = channel::<Vec<Feed>>(BATCHES_MAX);
+    let (orders, order_receiver) = mpsc::channel();
+    thread::Builder::new()
+        .name("replay".to_owned())
+        .spawn(move || play(player, &order_receiver, &batch_sender))
+        .context("cannot start to read")?;
+    feeder.push(Feed::Connected);
+    feeder.extend(warning.map(|text| told(Severity::Warning, text)));
+    let view = view::run(options, feeds, wish_sender);
+    tokio::pin!(view);
+    loop {
+        tokio::select! {
+            end = &mut view => return end.context("the terminal cannot be used"),
+            Some(batch) = batches.recv(), if !feeder.is_behind() => feeder.extend(batch),
+            Some(wish) = wishes.recv() => {
+                // Nothing is to be done when it has ended: it has said why.
+                let _ = match wish {
+                    Wish::Replay(wish) => orders.send(Order::Replay(wish)),
+                    Wish::Listen(topic) => orders.send(Order::Listen(topic)),
+                    Wish::Send(command) | Wish::Drive(Twisting { command, .. }) => {
+                        feeder.push(refused(command));
+                        Ok(())
+                    }
+                };
+            }
+            never = feeder.deliver() => match never {},
+        }
+    }
+}
+
+fn refused(command: Command) -> Feed {
+    let result = Err("this is a recording".to_owned());
+    Feed::Reply { command, result }
+}
+
+fn told(severity: Severity, text: String) -> Feed {
+    Feed::Status(PrimaryToObservers::Event(Event {
+        iteration: Iteration(0),
+        severity,
+        kind: "recording".to_owned(),
+        text,
+    }))
+}
+
+/// Plays until nobody listens, or the recording cannot be read.
+fn play(mut player: Player<BufReader<File>>, orders: &Receiver<Order>, out: &Sender<Vec<Feed>>) {
+    if let Err(error) = play_on(&mut player, orders, out) {
+        let text = format!("the recording cannot be read on: {error}");
+        let _ = out.blocking_send(vec![told(Severity::Error, text)]);
+    }
+}
+
+fn play_on(
+    player: &mut Player<BufReader<File>>,
+    orders: &Receiver<Order>,
+    out: &Sender<Vec<Feed>>,
+) -> Result<(), ReadError> {
+    let mut is_new = true;
+    let mut last = Instant::now();
+    loop {
+        if is_new && out.blocking_send(player.feed()?).is_err() {
+            return Ok(());
+        }
+        let had_more = player.has_more();
+        let order = if player.is_playing() {
+            orders.recv_timeout(FRAME_TIME)
+        } else if had_more {
+            orders.recv_timeout(Duration::ZERO)
+        } else {
+            orders.recv().map_err(|_| RecvTimeoutError::Disconnected)
+        };
+        let elapsed = last.elapsed();
+        last += elapsed;
+        is_new = player.is_playing();
+        player.advance(elapsed)?;
+        match order {
+            Ok(Order::Replay(wish)) => {
+                player.act(wish)?;
+                is_new = true;
+            }
+            Ok(Order::Listen(topic)) => {
+                player.listen(topic);
+                is_new = true;
+            }
+            Err(RecvTimeoutError::Timeout) => player.look_further()?,
+            Err(RecvTimeoutError::Disconnected) => return Ok(()),
+        }
+        is_new |= had_more && !player.has_more();
+    }
+}

@@ -1,0 +1,27 @@
+//! `[record]` of a run file: what is recorded of a run.
+
+use std::path::PathBuf;
+
+/// Frames per second of simulated time, unless said otherwise.
+const DEFAULT_RATE_HZ: f64 = 30.0;
+
+/// What is recorded of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecordConfig {
+    /// Where; `None` records nothing.
+    pub file: Option<PathBuf>,
+    /// Frames per second of simulated time; 0 is one per iteration.
+    pub rate_hz: f64,
+    /// Whether the states of every iteration are recorded, too.
+    pub has_states: bool,
+}
+
+impl Default for RecordConfig {
+    fn default() -> Self {
+        Self {
+            file: None,
+            rate_hz: DEFAULT_RATE_HZ,
+            has_states: false,
+        }
+    }
+}

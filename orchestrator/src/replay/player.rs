@@ -1,0 +1,389 @@
+//! [`Player`]: a place in a recording that moves, by itself or when it is asked to.
+
+use std::io::{Read, Seek};
+use std::time::Duration;
+
+use protocol::SimTime;
+use recording::content::Figures;
+use recording::{Channel, ReadError, Recording};
+
+use super::figures;
+use super::loaded::{FrameAt, Loaded, parse};
+use super::survey::{Place, Survey};
+use crate::app::event::{Feed, Heard};
+use crate::app::recorded::{RecordingPlace, ReplayWish, SPEED_MAX, SPEED_MIN};
+use crate::message_text;
+
+/// The longest text of a message that is shown \[bytes\].
+const MESSAGE_TEXT_MAX: usize = 64 << 10;
+
+/// Plays a recording.
+#[derive(Debug)]
+pub struct Player<R> {
+    recording: Recording<R>,
+    world: String,
+    /// The chunks with frames.
+    track: Vec<usize>,
+    /// Where in the track it is.
+    at: usize,
+    /// Which frame of that chunk is shown.
+    frame: usize,
+    loaded: Loaded,
+    survey: Survey,
+    has_more: bool,
+    speed: f64,
+    is_playing: bool,
+    /// How far time has gone beyond the frame that is shown \[ns\].
+    ahead_ns: f64,
+    /// Until when it is played, if not to the end.
+    until: Option<SimTime>,
+    /// The last figures before the place.
+    figures: Option<Figures>,
+    listens_to: Option<String>,
+    told: Told,
+}
+
+/// What the view was told.
+#[derive(Debug, Default)]
+struct Told {
+    place: Option<Place>,
+    world: Option<Place>,
+    extent: Option<(usize, usize)>,
+    heard: Option<Place>,
+}
+
+impl<R: Read + Seek> Player<R> {
+    /// Stands at the first frame of a recording.
+    ///
+    /// # Errors
+    /// When the recording cannot be read, or no frame is in it.
+    pub fn new(recording: Recording<R>) -> Result<Self, ReadError> {
+        let poses = recording.channel(Channel::Poses);
+        let chunks = recording.chunks().iter().enumerate();
+        let with_frames = chunks.filter(|(_, chunk)| poses.is_some_and(|id| chunk.has(id)));
+        let track: Vec<usize> = with_frames.map(|(number, _)| number).collect();
+        if track.is_empty() {
+            return Err(ReadError::Content("no frame is in it".to_owned()));
+        }
+        let mut player = Self {
+            world: recording.description().worlds.join("+"),
+            recording,
+            track,
+            at: 0,
+            frame: 0,
+            loaded: Loaded::default(),
+            survey: Survey::default(),
+            has_more: true,
+            speed: 1.0,
+            is_playing: false,
+            ahead_ns: 0.0,
+            until: None,
+            figures: None,
+            listens_to: None,
+            told: Told::default(),
+        };
+        player.load(0)?;
+        // The first chunk says what the world is.
+        player.look_further()?;
+        Ok(player)
+    }
+
+    /// Tells whether there is anything to be done while it stands still.
+    pub fn has_more(&self) -> bool {
+        self.has_more
+    }
+
+    /// Tells whether it moves by itself.
+    pub fn is_playing(&self) -> bool {
+        self.is_playing
+    }
+
+    /// Returns where it is.
+    pub fn place(&self) -> RecordingPlace {
+        let chunks = self.recording.chunks();
+        let of_track = self.track.iter().map(|chunk| &chunks[*chunk]);
+        let start = of_track.clone().map(|chunk| chunk.start).min();
+        let end = of_track.map(|chunk| chunk.end).max();
+        let (start, end) = (start.unwrap_or_default(), end.unwrap_or_default());
+        let now = self.loaded.frames[self.frame].time;
+        let length = end.0.saturating_sub(start.0);
+        let done = now.0.saturating_sub(start.0);
+        RecordingPlace {
+            start,
+            end,
+            now,
+            share: if length == 0 {
+                1.0
+            } else {
+                (done as f64 / length as f64).min(1.0)
+            },
+            speed: self.speed,
+            is_playing: self.is_playing,
+        }
+    }
+
+    /// Looks at a further part of the recording for what happened in it.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn look_further(&mut self) -> Result<(), ReadError> {
+        if self.has_more {
+            self.has_more = self.survey.go_on(&mut self.recording)?;
+        }
+        Ok(())
+    }
+
+    /// Lets time pass.
+    ///
+    /// # Errors
+    /// When the recording cannot be read.
+    pub fn advance(&mut self, elapsed: Duration) -> Result<(), ReadError> {
+        if !self.is_playing {
+            return Ok(());
+        }
+        self.ahead_ns += elapsed.as_nanos() as f64 * self.speed;
+        loop {
+            let now = self.loaded.frames[self.frame].time;
+            let is_reached = self.until.is_some_and(|until| now >= until);
+            let next = self.next_time().filter(|_| !is_reached);
+            let Some(next) = next else {
+                self.is_playing = false;
+                (self.ahead_ns, self.until) = (0.0, None);
+                return Ok(());
+            };
+            // After a reset, time begins anew: the next frame follows at once.
+            let way_ns = next.0.saturating_sub(now.0) as f64;
+            if way_ns > self.ahead_ns {
+                return Ok(());
+            }
+            self.ahead_ns -= way_ns;
+            self.forward()?;
+        }
+    }
+
+    /// Does what is asked for.
+    ///
+    /// # Errors
+    /// When the recording cannot be read.
+    pub fn act(&mut self, wish: ReplayWish) -> Result<(), ReadError> {
+        if !matches!(wish, ReplayWish::Speed(_)) {
+            (self.ahead_ns, self.until) = (0.0, None);
+        }
+        match wish {
+            ReplayWish::Play => {
+                if self.next_time().is_none() {
+                    self.load(0)?;
+                }
+                self.is_playing = true;
+            }
+            ReplayWish::Pause => self.is_playing = false,
+            ReplayWish::Step(count) => self.step(count)?,
+            ReplayWish::Seek(time_s) => self.seek(sim_time(time_s))?,
+            ReplayWish::RunTo(time_s) => {
+                self.until = Some(sim_time(time_s));
+                self.is_playing = true;
+            }
+            ReplayWish::SeekBy(share) => {
+                let place = self.place();
+                let length = place.end.0.saturating_sub(place.start.0) as f64;
+                let time = place.now.0 as f64 + share * length;
+                self.seek(SimTime(time.max(0.0) as u64))?;
+            }
+            ReplayWish::Start => self.load(0)?,
+            ReplayWish::End => {
+                self.load(self.track.len() - 1)?;
+                self.frame = self.loaded.frames.len() - 1;
+            }
+            ReplayWish::Speed(speed) => self.speed = speed.clamp(SPEED_MIN, SPEED_MAX),
+        }
+        Ok(())
+    }
+
+    /// Listens to a topic, and to no other.
+    pub fn listen(&mut self, topic: Option<String>) {
+        self.listens_to = topic;
+        self.told.heard = None;
+    }
+
+    /// Returns what the view is to be told of the place.
+    ///
+    /// # Errors
+    /// When the recording cannot be read.
+    pub fn feed(&mut self) -> Result<Vec<Feed>, ReadError> {
+        let mut feeds = Vec::new();
+        let place = (self.loaded.chunk, self.loaded.frames[self.frame].index);
+        if self.told.place.is_some_and(|told| told > place) {
+            feeds.push(Feed::Rewound);
+            (self.told.extent, self.told.heard) = (None, None);
+        }
+        if let Some((told, world)) = self.survey.world(place)
+            && self.told.world != Some(told)
+        {
+            self.told.world = Some(told);
+            feeds.push(Feed::Layout(Box::new(world.layout.clone())));
+            feeds.push(Feed::Topics(world.topics.clone()));
+        }
+        self.note_figures(place)?;
+        let frame = self.loaded.poses(self.frame)?;
+        let at = &self.loaded.frames[self.frame];
+        let figures = self.figures.as_ref();
+        let shown = figures::snapshot(&self.world, at, frame, figures, self.place());
+        feeds.push(Feed::Snapshot(Box::new(shown)));
+        let extent = self.survey.extent(place);
+        if self.told.extent != Some(extent) {
+            self.told.extent = Some(extent);
+            feeds.push(Feed::History(Box::new(self.survey.past(place))));
+        }
+        feeds.extend(self.hear(place));
+        self.told.place = Some(place);
+        feeds.push(Feed::Recording(self.place()));
+        Ok(feeds)
+    }
+
+    fn step(&mut self, count: i64) -> Result<(), ReadError> {
+        self.is_playing = false;
+        for _ in 0..count.unsigned_abs() {
+            let has_moved = if count > 0 {
+                self.forward()?
+            } else {
+                self.backward()?
+            };
+            if !has_moved {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Goes to the first frame of a chunk of the track.
+    fn load(&mut self, at: usize) -> Result<(), ReadError> {
+        if self.at != at || self.loaded.frames.is_empty() {
+            let loaded = Loaded::read(&mut self.recording, self.track[at])?;
+            if loaded.frames.is_empty() {
+                let reason = "the index names frames that are not there".to_owned();
+                return Err(ReadError::Content(reason));
+            }
+            (self.loaded, self.at) = (loaded, at);
+        }
+        self.frame = 0;
+        Ok(())
+    }
+
+    /// Returns the time of the next frame, if there is one; at the end of a chunk, about it.
+    fn next_time(&self) -> Option<SimTime> {
+        if let Some(next) = self.loaded.frames.get(self.frame + 1) {
+            return Some(next.time);
+        }
+        let next = self.track.get(self.at + 1)?;
+        Some(self.recording.chunks()[*next].start)
+    }
+
+    /// Goes to the next frame, if there is one.
+    fn forward(&mut self) -> Result<bool, ReadError> {
+        if self.frame + 1 < self.loaded.frames.len() {
+            self.frame += 1;
+        } else if self.at + 1 < self.track.len() {
+            self.load(self.at + 1)?;
+        } else {
+            return Ok(false);
+        }
+        Ok(true)
+    }
+
+    /// Goes to the frame before, if there is one.
+    fn backward(&mut self) -> Result<bool, ReadError> {
+        if self.frame > 0 {
+            self.frame -= 1;
+        } else if self.at > 0 {
+            self.load(self.at - 1)?;
+            self.frame = self.loaded.frames.len() - 1;
+        } else {
+            return Ok(false);
+        }
+        Ok(true)
+    }
+
+    /// Goes to the last frame that is not later than a time. Where time was set back in the run, in
+    /// the last part in which there was such a time.
+    fn seek(&mut self, time: SimTime) -> Result<(), ReadError> {
+        let chunks = self.recording.chunks();
+        let begins_before = |chunk: &usize| chunks[*chunk].start <= time;
+        let at = self.track.iter().rposition(begins_before).unwrap_or(0);
+        self.load(at)?;
+        let is_before = |frame: &FrameAt| frame.time <= time;
+        match self.loaded.frames.iter().rposition(is_before) {
+            Some(frame) => self.frame = frame,
+            // The chunk begins with something else; what is wanted is at the end of the one before.
+            None => {
+                self.backward()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the last figures before a place: those of the chunk, else of one of those before.
+    fn note_figures(&mut self, place: Place) -> Result<(), ReadError> {
+        let Some(id) = self.recording.channel(Channel::Stats) else {
+            return Ok(());
+        };
+        let of_chunk = &self.loaded.messages[..=place.1];
+        if let Some(message) = of_chunk.iter().rfind(|message| message.channel == id) {
+            self.figures = Some(parse(Channel::Stats, message)?);
+        } else if self
+            .told
+            .place
+            .is_none_or(|told| told.0 != place.0 || told > place)
+        {
+            let before = &self.recording.chunks()[..place.0];
+            let chunk = before.iter().rposition(|chunk| chunk.has(id));
+            let messages = chunk
+                .map(|chunk| self.recording.messages(chunk))
+                .transpose()?;
+            let mut messages = messages.unwrap_or_default();
+            messages.retain(|message| message.channel == id);
+            let last = messages.last();
+            self.figures = last.map(|last| parse(Channel::Stats, last)).transpose()?;
+        }
+        Ok(())
+    }
+
+    /// Returns what was said last on the topic that is listened to, if that is news.
+    fn hear(&mut self, place: Place) -> Option<Feed> {
+        let topic = self.listens_to.as_deref()?;
+        let channels = self.recording.channels();
+        let is_heard = |id: u16| {
+            let channel = channels.get(&id);
+            channel.is_some_and(|channel| channel.own().is_none() && channel.topic == topic)
+        };
+        let shown = self.loaded.frames[self.frame].time;
+        let before = self.told.heard.filter(|told| told.0 == place.0);
+        let from = before.map_or(0, |told| told.1 + 1);
+        let messages = self.loaded.messages.iter().enumerate().skip(from);
+        // Messages stand a little behind the frame of their iteration.
+        let mut said = messages.filter(|(_, one)| is_heard(one.channel) && one.sim_time <= shown);
+        let (mut index, mut message) = said.next()?;
+        let mut count = 1;
+        for later in said {
+            (index, message) = later;
+            count += 1;
+        }
+        self.told.heard = Some((place.0, index));
+        let value: serde_json::Value = serde_json::from_slice(&message.data).unwrap_or_default();
+        let mut text = message_text::render(&value);
+        text.truncate(text.floor_char_boundary(MESSAGE_TEXT_MAX));
+        Some(Feed::Message(Box::new(Heard {
+            topic: topic.to_owned(),
+            kind: channels[&message.channel].schema.clone(),
+            sim_time_s: message.sim_time.seconds(),
+            iteration: self.loaded.frames[self.frame].clock.iteration.0,
+            bytes: message.data.len(),
+            text,
+            count,
+        })))
+    }
+}
+
+/// Returns a simulated time; below zero is zero.
+fn sim_time(seconds: f64) -> SimTime {
+    SimTime((seconds.max(0.0) * 1e9).round() as u64)
+}

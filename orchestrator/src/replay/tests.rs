@@ -1,0 +1,254 @@
+//! A small recording, played: ten frames in two chunks, 100 ms apart, with an event in each chunk.
+
+use std::io::Cursor;
+use std::time::Duration;
+
+use protocol::peer::Build;
+use protocol::primary_to_observers::{Event, Severity};
+use protocol::report::{EventCounts, Layout, PerformerReport, RunState, Snapshot};
+use protocol::{Digest, Iteration, SessionId, SimTime};
+use recording::content::IterationDigest;
+use recording::{
+    Clock, FORMAT, LoadWord, Moment, Recording, RecordingWriter, RunDescription, WorldContent,
+};
+
+use super::Player;
+use crate::app::event::Feed;
+use crate::app::recorded::ReplayWish;
+
+const FRAMES: u64 = 10;
+const PERIOD_NS: u64 = 100_000_000;
+
+type TestPlayer = Player<Cursor<Vec<u8>>>;
+
+fn description() -> RunDescription {
+    RunDescription {
+        format: FORMAT,
+        worlds: vec!["yard".to_owned()],
+        world_digest: Digest(0),
+        session: SessionId(1),
+        build: Build {
+            version: "1".to_owned(),
+            target: "here".to_owned(),
+            sources: Digest(0),
+        },
+        started_unix_ms: 0,
+        seed: 0,
+        step_size_ns: PERIOD_NS,
+        levels_load: LoadWord::Buffer,
+        interaction_margin_m: 0.0,
+        minimum_stay_iterations: 0,
+        secondaries: 0,
+        record_rate_hz: 0.0,
+        has_states: false,
+    }
+}
+
+fn rover(x: f64) -> PerformerReport {
+    PerformerReport {
+        name: "rover".to_owned(),
+        owner: "s1".parse().ok(),
+        level: "east".to_owned(),
+        levels: Vec::new(),
+        position: [x, 0.0, 0.0],
+        orientation_xyzw: [0.0, 0.0, 0.0, 1.0],
+        linear_velocity: [1.0, 0.0, 0.0],
+        hand_offs: 3,
+    }
+}
+
+/// Returns a recording whose frames have these simulated times, in periods.
+fn recorded(times: &[u64]) -> Vec<u8> {
+    let sink = Cursor::new(Vec::new());
+    let mut writer = RecordingWriter::new(sink, &description(), b"").unwrap();
+    let world = WorldContent {
+        layout: Layout::default(),
+        topics: Vec::new(),
+    };
+    writer.world(&world, Moment::default()).unwrap();
+    for (time, number) in times.iter().zip(0..) {
+        let at = Moment {
+            sim_time: SimTime(time * PERIOD_NS),
+            wall_ns: number,
+        };
+        let iteration = Iteration(number);
+        if number % 5 == 4 {
+            let event = Event {
+                iteration,
+                severity: Severity::Info,
+                kind: "level".to_owned(),
+                text: format!("event {number}"),
+            };
+            writer.event(&event, at).unwrap();
+        }
+        let digest = Digest(u128::from(number) + 100);
+        writer
+            .digest(IterationDigest { iteration, digest }, at)
+            .unwrap();
+        let clock = Clock {
+            iteration,
+            sim_time_ns: at.sim_time,
+            paused: false,
+            events: EventCounts::default(),
+        };
+        writer
+            .frame(clock, &[rover(number as f64)], None, at)
+            .unwrap();
+        if number % 5 == 4 {
+            writer.flush().unwrap();
+        }
+    }
+    writer.finish().unwrap().into_inner()
+}
+
+fn player_of(times: &[u64]) -> TestPlayer {
+    let recording = Recording::open(Cursor::new(recorded(times))).unwrap();
+    Player::new(recording).unwrap()
+}
+
+fn player() -> TestPlayer {
+    player_of(&(0..FRAMES).collect::<Vec<_>>())
+}
+
+fn snapshot(feeds: Vec<Feed>) -> Snapshot {
+    let found = feeds.into_iter().find_map(|feed| match feed {
+        Feed::Snapshot(snapshot) => Some(*snapshot),
+        _ => None,
+    });
+    found.expect("every feed has a snapshot")
+}
+
+/// Returns the events that the view is told of, if it is told.
+fn events(feeds: &[Feed]) -> Option<Vec<u64>> {
+    feeds.iter().find_map(|feed| match feed {
+        Feed::History(history) => Some(
+            history
+                .events
+                .iter()
+                .map(|event| event.iteration.0)
+                .collect(),
+        ),
+        _ => None,
+    })
+}
+
+/// Returns the number of the frame that is shown.
+fn shown(player: &mut TestPlayer) -> u64 {
+    snapshot(player.feed().unwrap()).stats.iteration
+}
+
+/// Does something and says which frame is shown then.
+fn act(player: &mut TestPlayer, wish: ReplayWish) -> u64 {
+    player.act(wish).unwrap();
+    shown(player)
+}
+
+#[test]
+fn a_frame_has_what_was_recorded_of_its_iteration() {
+    let mut player = player();
+    player.act(ReplayWish::Step(3)).unwrap();
+    let snapshot = snapshot(player.feed().unwrap());
+    assert_eq!(snapshot.performers, [rover(3.0)]);
+    let stats = snapshot.stats;
+    assert_eq!(
+        (stats.world.as_str(), stats.state),
+        ("yard", RunState::Paused)
+    );
+    assert_eq!((stats.digest, stats.sim_time_s), (Digest(103), 0.3));
+}
+
+#[test]
+fn steps_go_on_and_back_over_chunks_and_stop_at_the_ends() {
+    let mut player = player();
+    for (wish, expected) in [
+        (ReplayWish::Step(4), 4),
+        (ReplayWish::Step(1), 5),
+        (ReplayWish::Step(-1), 4),
+        (ReplayWish::Step(-100), 0),
+        (ReplayWish::Step(100), 9),
+        (ReplayWish::Start, 0),
+        (ReplayWish::End, 9),
+    ] {
+        assert_eq!(act(&mut player, wish), expected, "{wish:?}");
+    }
+}
+
+#[test]
+fn seeking_finds_the_last_frame_that_is_not_later() {
+    let mut player = player();
+    for (time_s, expected) in [
+        (0.55, 5),
+        (0.3, 3),
+        (0.45, 4),
+        (9.0, 9),
+        (-1.0, 0),
+        (0.5, 5),
+    ] {
+        assert_eq!(
+            act(&mut player, ReplayWish::Seek(time_s)),
+            expected,
+            "{time_s}"
+        );
+    }
+    act(&mut player, ReplayWish::Start);
+    let half = act(&mut player, ReplayWish::SeekBy(0.5));
+    assert_eq!((half, player.place().share), (4, 4.0 / 9.0));
+}
+
+#[test]
+fn playing_takes_its_time_and_ends_at_the_end() {
+    let mut player = player();
+    player.act(ReplayWish::Speed(2.0)).unwrap();
+    player.act(ReplayWish::Play).unwrap();
+    for (elapsed_ms, expected) in [(40, 0), (20, 1), (100, 3), (5_000, 9)] {
+        player.advance(Duration::from_millis(elapsed_ms)).unwrap();
+        assert_eq!(shown(&mut player), expected);
+    }
+    assert!(!player.is_playing());
+    player.act(ReplayWish::Play).unwrap();
+    assert!(
+        player.is_playing() && shown(&mut player) == 0,
+        "it begins anew"
+    );
+}
+
+#[test]
+fn it_is_played_until_a_time_that_is_named() {
+    let mut player = player();
+    player.act(ReplayWish::RunTo(0.7)).unwrap();
+    player.advance(Duration::from_secs(60)).unwrap();
+    assert_eq!((shown(&mut player), player.is_playing()), (7, false));
+}
+
+#[test]
+fn the_past_is_that_of_the_place() {
+    let mut player = player();
+    while player.has_more() {
+        player.look_further().unwrap();
+    }
+    assert_eq!(events(&player.feed().unwrap()), Some(Vec::new()));
+    player.act(ReplayWish::End).unwrap();
+    assert_eq!(events(&player.feed().unwrap()), Some(vec![4, 9]));
+    assert_eq!(events(&player.feed().unwrap()), None, "nothing is new");
+    player.act(ReplayWish::Seek(0.5)).unwrap();
+    let feeds = player.feed().unwrap();
+    assert_eq!(feeds.first(), Some(&Feed::Rewound));
+    assert_eq!(events(&feeds), Some(vec![4]));
+}
+
+#[test]
+fn time_that_was_set_back_is_played_as_it_was() {
+    let mut player = player_of(&[0, 1, 2, 0, 1, 2, 3]);
+    player.act(ReplayWish::Play).unwrap();
+    player.advance(Duration::from_millis(250)).unwrap();
+    assert_eq!(shown(&mut player), 3);
+    player.advance(Duration::from_secs(9)).unwrap();
+    assert_eq!(shown(&mut player), 6);
+}
+
+#[test]
+fn a_recording_without_frames_is_refused() {
+    let recording = Recording::open(Cursor::new(recorded(&[]))).unwrap();
+    let error = Player::new(recording).unwrap_err().to_string();
+    assert!(error.contains("no frame"), "{error}");
+}

@@ -1,0 +1,331 @@
+//! [`Recorder`]: has a run recorded in a file by a thread of its own, off the stepper.
+//!
+//! What systems and sensors say is never lost on the way: when too much waits to be written, the
+//! stepper waits. A file that cannot be written ends the recording and never the run.
+
+mod library;
+mod queue;
+mod writing;
+
+use std::fs::File;
+use std::io::{self, BufWriter};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use lockstep::{Primary, StepReport};
+use protocol::primary_to_observers::Event;
+use protocol::primary_to_secondary::Step;
+use protocol::report::{PeerReport, Stats};
+use protocol::{Action, Iteration, PerformerId, ScheduledCommand, SimTime, TopicMessage};
+use recording::content::Figures;
+use recording::{Clock, LibraryFile, Moment, RecordingWriter, RunDescription, WorldContent};
+
+use crate::clock::wall_clock_us;
+use crate::meter::Meter;
+use crate::report::{self, Reporter};
+use crate::states_file::StatesFile;
+use queue::Queue;
+use writing::{Entry, FrameEntry};
+
+pub use library::{RecordedLibrary, RecordingLibrary};
+
+/// The most frames per second of simulated time that can be asked for.
+pub const RATE_MAX_HZ: f64 = 1e6;
+/// How often it is told who hosts what when nothing changes, for the times that cells take.
+const LEVELS_INTERVAL: Duration = Duration::from_secs(1);
+
+/// What is recorded, and where.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecorderSettings {
+    /// The file.
+    pub path: PathBuf,
+    /// Frames per second of simulated time; 0 is one per iteration.
+    pub rate_hz: f64,
+    /// Whether every iteration's states are recorded.
+    pub has_states: bool,
+}
+
+/// Has a run recorded.
+pub struct Recorder {
+    feed: RecorderFeed,
+    thread: Option<JoinHandle<Result<(), String>>>,
+    rate_hz: f64,
+    states: Option<StatesFile<Vec<u8>>>,
+    /// Whether performers have come since the last iteration, and whether all is as at the start.
+    renewal: Option<bool>,
+    next_frame: SimTime,
+    last_frame: Option<(Iteration, SimTime)>,
+    /// Whether the next step that is done has a frame, whatever the time.
+    wants_frame: bool,
+    wants_levels: bool,
+    wants_world: bool,
+    levels_at: Option<Instant>,
+}
+
+/// Hands over to the recorder's thread, from any thread.
+#[derive(Clone)]
+pub struct RecorderFeed(Arc<Queue>);
+
+impl Recorder {
+    /// Creates the file, or empties it, and starts to record a run of these worlds.
+    ///
+    /// # Errors
+    /// When it cannot be created or written, or the thread cannot be started.
+    pub fn start(
+        settings: &RecorderSettings,
+        description: &RunDescription,
+        worlds: &[u8],
+        primary: &Primary,
+    ) -> io::Result<Self> {
+        let sink = BufWriter::new(File::create(&settings.path)?);
+        let writer = RecordingWriter::new(sink, description, worlds).map_err(io::Error::other)?;
+        let queue = Arc::new(Queue::default());
+        let thread = {
+            let (queue, path) = (Arc::clone(&queue), settings.path.clone());
+            thread::Builder::new()
+                .name("recorder".to_owned())
+                .spawn(move || writing::write(&queue, writer, &path))?
+        };
+        let step_size = primary.settings().step_size;
+        let states = || StatesFile::in_parts(primary.plan(), step_size);
+        Ok(Self {
+            feed: RecorderFeed(queue),
+            thread: Some(thread),
+            rate_hz: settings.rate_hz,
+            states: settings.has_states.then(states),
+            renewal: None,
+            next_frame: SimTime(0),
+            last_frame: None,
+            wants_frame: true,
+            wants_levels: true,
+            wants_world: true,
+            levels_at: None,
+        })
+    }
+
+    /// Returns a handle for other threads.
+    pub fn feed(&self) -> RecorderFeed {
+        self.feed.clone()
+    }
+
+    /// Takes note of a step that is published.
+    pub fn on_step(&mut self, step: &Step) {
+        if let Some(states) = &mut self.states {
+            states.note_hand_offs(&step.hand_offs);
+        }
+        let is_spawn = |action: &Action| matches!(action, Action::Spawn(_));
+        let is_removal = |action: &Action| matches!(action, Action::Remove { .. });
+        let mut actions = step.actions.iter().map(|stamped| &stamped.action);
+        if step.anew || actions.clone().any(is_spawn) {
+            self.renewal = Some(step.anew || self.renewal == Some(true));
+        }
+        if self.renewal.is_some() || actions.any(is_removal) {
+            self.wants_world = true;
+            self.wants_levels = true;
+        }
+        self.wants_frame |= step.anew || !step.actions.is_empty();
+    }
+
+    /// Records a step that is done; waits when too much waits to be written.
+    pub fn on_step_done(
+        &mut self,
+        report: &StepReport,
+        primary: &Primary,
+        reporter: &Reporter,
+        meter: &Meter,
+    ) {
+        let time = primary.sim_time();
+        if std::mem::take(&mut self.wants_world) {
+            self.give_world(primary, reporter, time);
+        }
+        self.wants_levels |= report.rearranged;
+        if !report.paused {
+            self.feed
+                .give(Entry::Digest(report.iteration, report.digest), time);
+        }
+        self.record_states(report, primary);
+        let is_due = !report.paused && (self.rate_hz == 0.0 || time >= self.next_frame);
+        let went_back = self.last_frame.is_some_and(|(_, last)| time < last);
+        if is_due || went_back || std::mem::take(&mut self.wants_frame) {
+            self.give_frame(report.iteration, report.paused, primary, reporter, meter);
+        }
+        self.feed.0.admit();
+    }
+
+    /// Records a command that is part of a step.
+    pub fn on_stamped(&self, command: &ScheduledCommand, time: SimTime) {
+        let line = lockstep::commands_file::line_of(command);
+        self.feed.give(Entry::Command(line), time);
+    }
+
+    /// Records what happened.
+    pub fn on_event(&self, event: &Event, time: SimTime) {
+        self.feed.give(Entry::Event(event.clone()), time);
+    }
+
+    /// Records figures of the run and of its processes.
+    pub fn on_figures(&self, stats: Stats, peers: Vec<PeerReport>, time: SimTime) {
+        let figures = Box::new(Figures { stats, peers });
+        self.feed.give(Entry::Figures(figures), time);
+    }
+
+    /// Returns what is wrong with the recording, once for each such thing.
+    pub fn take_problem(&self) -> Option<String> {
+        self.feed.0.take_problem()
+    }
+
+    /// Records where everyone is at the end, and completes the file.
+    ///
+    /// # Errors
+    /// When not everything is in it; the text is for people.
+    pub fn finish(
+        &mut self,
+        primary: &Primary,
+        reporter: &Reporter,
+        meter: &Meter,
+    ) -> Result<(), String> {
+        let now = (primary.iteration(), primary.sim_time());
+        if self.last_frame.is_some_and(|last| last != now) {
+            self.give_frame(now.0, false, primary, reporter, meter);
+        }
+        if let Some(states) = &mut self.states {
+            states.finish().expect("memory takes everything");
+            let part = states.take_part();
+            self.feed.give(Entry::States(part), now.1);
+        }
+        self.end()
+    }
+
+    fn end(&mut self) -> Result<(), String> {
+        let Some(thread) = self.thread.take() else {
+            return Ok(());
+        };
+        self.feed.0.end();
+        thread
+            .join()
+            .unwrap_or_else(|_| Err("the recorder's thread panicked".to_owned()))
+    }
+
+    fn give_world(&self, primary: &Primary, reporter: &Reporter, time: SimTime) {
+        let world = Box::new(WorldContent {
+            layout: reporter.layout(primary.plan()),
+            topics: primary.settings().topics.clone(),
+        });
+        self.feed.give(Entry::World(world), time);
+    }
+
+    fn give_frame(
+        &mut self,
+        iteration: Iteration,
+        paused: bool,
+        primary: &Primary,
+        reporter: &Reporter,
+        meter: &Meter,
+    ) {
+        let time = primary.sim_time();
+        let is_old = self
+            .levels_at
+            .is_none_or(|at| at.elapsed() >= LEVELS_INTERVAL);
+        let levels = (std::mem::take(&mut self.wants_levels) || is_old).then(|| {
+            self.levels_at = Some(Instant::now());
+            reporter.levels(primary, meter)
+        });
+        let frame = Box::new(FrameEntry {
+            clock: Clock {
+                iteration,
+                sim_time_ns: time,
+                paused,
+                events: primary.events(),
+            },
+            performers: report::performers(primary),
+            levels,
+        });
+        self.feed.give(Entry::Frame(frame), time);
+        self.last_frame = Some((iteration, time));
+        self.next_frame = next_frame(time, self.rate_hz);
+    }
+
+    fn record_states(&mut self, report: &StepReport, primary: &Primary) {
+        let renewal = self.renewal.take();
+        let Some(states) = &mut self.states else {
+            return;
+        };
+        if let Some(anew) = renewal {
+            let renewed = states.renew(primary.plan(), anew);
+            renewed.expect("memory takes everything");
+        }
+        if !report.paused {
+            // The step after this iteration may be under way, with performers that come or go.
+            let count = primary
+                .plan()
+                .performers
+                .len()
+                .min(states.performer_count());
+            let ids = (0..count as u32).map(PerformerId);
+            let all = ids.map(|id| primary.performer(id).1);
+            let written = states.write(report.iteration, report.digest, all);
+            written.expect("memory takes everything");
+        }
+        let part = states.take_part();
+        if !part.is_empty() {
+            self.feed.give(Entry::States(part), primary.sim_time());
+        }
+    }
+}
+
+impl Drop for Recorder {
+    fn drop(&mut self) {
+        if let Err(cause) = self.end() {
+            tracing::warn!("{cause}");
+        }
+    }
+}
+
+impl RecorderFeed {
+    /// Hands over what was said on topics in a step, in order; never waits.
+    pub fn messages(&self, messages: &[TopicMessage]) {
+        for message in messages {
+            self.give(Entry::Message(message.clone()), message.sim_time);
+        }
+    }
+
+    /// Says that something is missing that should be recorded.
+    pub fn lacks(&self, what: &str) {
+        self.0.tell(format!("the recording lacks some: {what}"));
+    }
+
+    fn library(&self, file: LibraryFile) {
+        self.give(Entry::Library(Box::new(file)), SimTime(0));
+    }
+
+    fn give(&self, entry: Entry, sim_time: SimTime) {
+        let at = Moment {
+            sim_time,
+            wall_ns: wall_clock_us().saturating_mul(1000),
+        };
+        self.0.push(entry, at);
+    }
+}
+
+/// Returns when the first frame after a simulated time is due.
+fn next_frame(time: SimTime, rate_hz: f64) -> SimTime {
+    if rate_hz == 0.0 {
+        return time;
+    }
+    let period_ns = 1e9 / rate_hz;
+    let count = ((time.0 as f64 + 0.5) / period_ns).floor() + 1.0;
+    SimTime((count * period_ns).round() as u64)
+}
+
+/// Says that a recording cannot be written.
+fn cannot_record(path: &Path, error: &dyn std::fmt::Display) -> String {
+    format!(
+        "cannot record to {}: {error}; the recording ends here, the run goes on",
+        path.display()
+    )
+}
+
+#[cfg(test)]
+mod tests;

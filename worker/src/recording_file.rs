@@ -1,0 +1,259 @@
+//! Recordings: what is written down of a run's settings, and a run that is done again from one and
+//! compared with it.
+
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use lockstep::{LoadRule, Rules, Settings, StepReport};
+use protocol::exit::Outcome;
+use protocol::{Digest, ScheduledCommand, StopReason};
+use recording::{FORMAT, LoadWord, Recording, RunDescription};
+use sdf::World;
+
+use crate::clock::wall_clock_us;
+use crate::identity;
+use crate::recorder::{RecordedLibrary, RecorderSettings};
+use crate::world_file::LoadedWorlds;
+
+/// A run that is to be done again.
+#[derive(Debug)]
+pub struct RecordedRun {
+    /// Its worlds.
+    pub worlds: LoadedWorlds,
+    /// What decided what it computed.
+    pub description: RunDescription,
+    /// The commands that were done.
+    pub schedule: Vec<ScheduledCommand>,
+    /// Files that spawned models refer to.
+    pub library: RecordedLibrary,
+    /// The digests that it had.
+    pub expected: ExpectedDigests,
+}
+
+/// The digests that a run must have.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ExpectedDigests {
+    /// Of iterations 1, 2 and so on.
+    digests: Vec<Digest>,
+    /// How many were compared.
+    compared: u64,
+    /// What differs first.
+    difference: Option<String>,
+}
+
+/// Returns what decides what a run computes, for its recording.
+pub fn describe(
+    settings: &Settings,
+    worlds: &[World],
+    encoded: &[u8],
+    is_standalone: bool,
+    recorder: &RecorderSettings,
+) -> RunDescription {
+    RunDescription {
+        format: FORMAT,
+        worlds: worlds.iter().map(|world| world.name.clone()).collect(),
+        world_digest: Digest::of_bytes(encoded),
+        session: settings.session,
+        build: settings.build.clone(),
+        started_unix_ms: wall_clock_us() / 1000,
+        seed: settings.seed,
+        step_size_ns: settings.step_size.as_nanos() as u64,
+        levels_load: match settings.rules.load {
+            LoadRule::Buffer => LoadWord::Buffer,
+            LoadRule::Volume => LoadWord::Volume,
+        },
+        interaction_margin_m: settings.rules.interaction_margin,
+        minimum_stay_iterations: settings.rules.minimum_stay,
+        secondaries: if is_standalone {
+            0
+        } else {
+            settings.secondaries
+        },
+        record_rate_hz: recorder.rate_hz,
+        has_states: recorder.has_states,
+    }
+}
+
+/// Reads a run from its recording, and warns when this program may compute other bits.
+///
+/// # Errors
+/// When the file is no recording, or not all that is needed is in it.
+pub fn read(path: &Path) -> anyhow::Result<RecordedRun> {
+    read_run(path).with_context(|| format!("cannot simulate {} again", path.display()))
+}
+
+fn read_run(path: &Path) -> anyhow::Result<RecordedRun> {
+    let file = File::open(path).context("it cannot be opened")?;
+    let mut recording = Recording::open(BufReader::new(file))?;
+    let description = recording.description().clone();
+    let encoded = recording.worlds()?;
+    if Digest::of_bytes(&encoded) != description.world_digest {
+        bail!("its worlds are not those that it describes: the file is damaged");
+    }
+    let worlds = sdf::decode_worlds(&encoded)
+        .context("its worlds cannot be read: use the version that wrote it")?;
+    let step_size = sdf::check_for_run(&worlds).context("its worlds cannot be run")?;
+    if step_size.as_nanos() != u128::from(description.step_size_ns) {
+        bail!("its step size is not that of its worlds: the file is damaged");
+    }
+    let schedule = lockstep::commands_file::read(&recording.commands()?)
+        .map_err(|error| anyhow::anyhow!("command {error}"))?;
+    let digests = recording.digests()?;
+    if digests.is_empty() {
+        bail!("no iteration is in it");
+    }
+    if let Some((offset, reason)) = recording.break_off() {
+        let count = digests.len();
+        tracing::warn!(
+            "the recording breaks off at byte {offset} ({reason}), after {count} iterations"
+        );
+    }
+    let own = identity::build();
+    if description.build != own {
+        let (theirs, ours) = (&description.build, &own);
+        tracing::warn!(
+            "recorded by another build ({} for {}) than this one ({} for {}): results may differ",
+            theirs.version,
+            theirs.target,
+            ours.version,
+            ours.target,
+        );
+    }
+    Ok(RecordedRun {
+        worlds: LoadedWorlds {
+            step_size,
+            real_time_factor: 0.0,
+            worlds,
+        },
+        schedule,
+        library: RecordedLibrary::new(recording.library()?),
+        expected: ExpectedDigests {
+            digests,
+            ..ExpectedDigests::default()
+        },
+        description,
+    })
+}
+
+impl RecordedRun {
+    /// Returns the settings of a run with what decided results taken from the recording.
+    pub fn settings(&self, settings: Settings) -> Settings {
+        let description = &self.description;
+        Settings {
+            iterations: Some(self.expected.digests.len() as u64),
+            start_paused: false,
+            step_size: Duration::from_nanos(description.step_size_ns),
+            seed: description.seed,
+            rules: Rules {
+                load: match description.levels_load {
+                    LoadWord::Buffer => LoadRule::Buffer,
+                    LoadWord::Volume => LoadRule::Volume,
+                },
+                interaction_margin: description.interaction_margin_m,
+                minimum_stay: description.minimum_stay_iterations,
+                step_size_s: Duration::from_nanos(description.step_size_ns).as_secs_f64(),
+            },
+            schedule: self.schedule.clone(),
+            ..settings
+        }
+    }
+}
+
+impl ExpectedDigests {
+    /// Compares an iteration.
+    ///
+    /// # Errors
+    /// When its digest is another; the text is for people.
+    pub fn on_step_done(&mut self, report: &StepReport) -> Result<(), String> {
+        if report.paused || self.difference.is_some() {
+            return Ok(());
+        }
+        let index = report.iteration.0.checked_sub(1);
+        let expected = index.and_then(|index| self.digests.get(index as usize));
+        self.compared += 1;
+        match expected {
+            Some(expected) if *expected != report.digest => {
+                let cause = format!(
+                    "iteration {} differs: recorded {expected}, now {}",
+                    report.iteration, report.digest
+                );
+                self.difference = Some(cause.clone());
+                Err(cause)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns how a run ended that was compared: not as if nothing were wrong if something is.
+    pub fn conclude(&self, reason: StopReason) -> StopReason {
+        if let Some(difference) = &self.difference {
+            return StopReason::new(Outcome::DigestMismatch, difference.clone());
+        }
+        let count = self.digests.len() as u64;
+        match reason.outcome {
+            Outcome::Completed if self.compared < count => StopReason::new(
+                Outcome::Failed,
+                format!("only {} of {count} iterations were compared", self.compared),
+            ),
+            Outcome::Completed => StopReason::new(
+                Outcome::Completed,
+                format!("all {count} iterations have the digests of the recording"),
+            ),
+            _ => reason,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use protocol::{Iteration, Sequence};
+
+    use super::*;
+
+    fn done(iteration: u64, digest: u128) -> StepReport {
+        StepReport {
+            sequence: Sequence(iteration),
+            schedule_left: 0,
+            iteration: Iteration(iteration),
+            paused: false,
+            digest: Digest(digest),
+            duration: Duration::ZERO,
+            rearranged: false,
+            peers: Vec::new(),
+            cells: Vec::new(),
+        }
+    }
+
+    fn expected() -> ExpectedDigests {
+        ExpectedDigests {
+            digests: vec![Digest(1), Digest(2)],
+            ..ExpectedDigests::default()
+        }
+    }
+
+    #[test]
+    fn the_first_iteration_that_differs_is_named_and_ends_the_run() {
+        let mut expected = expected();
+        assert_eq!(expected.on_step_done(&done(1, 1)), Ok(()));
+        let cause = expected.on_step_done(&done(2, 3)).unwrap_err();
+        assert!(
+            cause.starts_with("iteration 2 differs: recorded 0000"),
+            "{cause}"
+        );
+        let end = expected.conclude(StopReason::new(Outcome::Failed, "it"));
+        assert_eq!((end.outcome, end.cause), (Outcome::DigestMismatch, cause));
+    }
+
+    #[test]
+    fn a_run_that_ends_too_early_does_not_agree() {
+        let mut expected = expected();
+        expected.on_step_done(&done(1, 1)).unwrap();
+        let completed = || StopReason::new(Outcome::Completed, "stopped");
+        assert_eq!(expected.conclude(completed()).outcome, Outcome::Failed);
+        expected.on_step_done(&done(2, 2)).unwrap();
+        assert_eq!(expected.conclude(completed()).outcome, Outcome::Completed);
+    }
+}

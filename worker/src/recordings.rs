@@ -1,0 +1,197 @@
+//! [`Recordings`]: what the driver of a primary has to do with recordings: the one that it writes,
+//! and the one that its run is compared with.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use lockstep::{Primary, StepReport};
+use protocol::primary_to_observers::Event;
+use protocol::primary_to_secondary::Step;
+use protocol::report::{PeerReport, Stats};
+use protocol::{ScheduledCommand, SimTime, StopReason};
+use sdf::{SearchPaths, World};
+
+use crate::meter::Meter;
+use crate::recorder::{Recorder, RecorderFeed, RecorderSettings, RecordingLibrary};
+use crate::recording_file::{self, ExpectedDigests, RecordedRun};
+use crate::report::Reporter;
+
+/// The recording that is written, and the digests that the run must have; mostly neither.
+#[derive(Default)]
+pub struct Recordings {
+    recorder: Option<Recorder>,
+    expected: Option<ExpectedDigests>,
+}
+
+/// What there is to know of a run that begins.
+#[derive(Clone, Copy, Debug)]
+pub struct RunToRecord<'a> {
+    /// Its worlds at the start.
+    pub worlds: &'a [World],
+    /// Whether it has no secondaries.
+    pub is_standalone: bool,
+    /// Whether it is taken up again, and what was recorded of it before is to stay.
+    pub is_resumed: bool,
+}
+
+impl Recordings {
+    /// Starts to record a run if that is asked for, and gives its primary the files that spawned
+    /// models may refer to: those of this machine, or those of the recording that is done again.
+    ///
+    /// # Errors
+    /// When the recording cannot be written.
+    pub fn begin(
+        settings: Option<RecorderSettings>,
+        recorded: Option<RecordedRun>,
+        run: RunToRecord<'_>,
+        primary: &mut Primary,
+    ) -> anyhow::Result<Self> {
+        let recorder = settings.map(|settings| start(settings, run, primary));
+        let recorder = recorder.transpose()?;
+        let files = SearchPaths::from_environment();
+        let expected = match (recorded, &recorder) {
+            (Some(recorded), _) => {
+                primary.set_library(Box::new(recorded.library));
+                Some(recorded.expected)
+            }
+            (None, Some(recorder)) => {
+                primary.set_library(Box::new(RecordingLibrary::new(files, recorder.feed())));
+                None
+            }
+            (None, None) => {
+                primary.set_library(Box::new(files));
+                None
+            }
+        };
+        Ok(Self { recorder, expected })
+    }
+
+    /// Tells whether a recording is written.
+    pub fn is_recording(&self) -> bool {
+        self.recorder.is_some()
+    }
+
+    /// Returns a handle for what is said on topics, if that is recorded.
+    pub fn feed(&self) -> Option<RecorderFeed> {
+        self.recorder.as_ref().map(Recorder::feed)
+    }
+
+    /// Takes note of a step that is published.
+    pub fn on_step(&mut self, step: &Step) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.on_step(step);
+        }
+    }
+
+    /// Takes note of a command that is part of a step.
+    pub fn on_stamped(&self, command: &ScheduledCommand, time: SimTime) {
+        if let Some(recorder) = &self.recorder {
+            recorder.on_stamped(command, time);
+        }
+    }
+
+    /// Takes note of what happened.
+    pub fn on_event(&self, event: &Event, time: SimTime) {
+        if let Some(recorder) = &self.recorder {
+            recorder.on_event(event, time);
+        }
+    }
+
+    /// Takes note of figures of the run and of its processes.
+    pub fn on_figures(&self, stats: &Stats, peers: &[PeerReport], time: SimTime) {
+        if let Some(recorder) = &self.recorder {
+            recorder.on_figures(stats.clone(), peers.to_vec(), time);
+        }
+    }
+
+    /// Records a step that is done, and compares it.
+    ///
+    /// # Errors
+    /// When its digest is not the one that it must be; the text is for people.
+    pub fn on_step_done(
+        &mut self,
+        report: &StepReport,
+        primary: &Primary,
+        reporter: &Reporter,
+        meter: &Meter,
+    ) -> Result<(), String> {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.on_step_done(report, primary, reporter, meter);
+        }
+        let expected = self.expected.as_mut();
+        expected.map_or(Ok(()), |expected| expected.on_step_done(report))
+    }
+
+    /// Returns what is wrong with the recording, once for each such thing.
+    pub fn take_problem(&self) -> Option<String> {
+        self.recorder.as_ref()?.take_problem()
+    }
+
+    /// Completes the recording, and returns how a run ended that was compared.
+    pub fn finish(
+        &mut self,
+        reason: StopReason,
+        primary: &Primary,
+        reporter: &Reporter,
+        meter: &Meter,
+    ) -> StopReason {
+        if let Some(mut recorder) = self.recorder.take()
+            && let Err(cause) = recorder.finish(primary, reporter, meter)
+        {
+            tracing::warn!("{cause}");
+        }
+        match &self.expected {
+            Some(expected) => expected.conclude(reason),
+            None => reason,
+        }
+    }
+}
+
+fn start(
+    settings: RecorderSettings,
+    run: RunToRecord<'_>,
+    primary: &Primary,
+) -> anyhow::Result<Recorder> {
+    let settings = RecorderSettings {
+        path: if run.is_resumed {
+            next_path(&settings.path)
+        } else {
+            settings.path
+        },
+        ..settings
+    };
+    let encoded = sdf::encode_worlds(run.worlds);
+    let of_run = primary.settings();
+    let description =
+        recording_file::describe(of_run, run.worlds, &encoded, run.is_standalone, &settings);
+    let path = settings.path.display();
+    if run.is_resumed {
+        tracing::info!("what follows is recorded to {path}");
+    }
+    Recorder::start(&settings, &description, &encoded, primary)
+        .with_context(|| format!("cannot record to {path}"))
+}
+
+/// Returns a path beside this one where nothing is: what was recorded before a crash stays.
+fn next_path(path: &Path) -> PathBuf {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let extension = path.extension().unwrap_or_default().to_string_lossy();
+    let candidate = |number: u32| path.with_file_name(format!("{stem}-{number}.{extension}"));
+    let mut numbers = 2..u32::MAX;
+    let free = numbers.find(|number| !candidate(*number).exists());
+    candidate(free.unwrap_or(u32::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_that_goes_on_is_recorded_beside_what_was_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.mcap");
+        assert_eq!(next_path(&path), folder.path().join("run-2.mcap"));
+        std::fs::write(folder.path().join("run-2.mcap"), "").unwrap();
+        assert_eq!(next_path(&path), folder.path().join("run-3.mcap"));
+    }
+}
