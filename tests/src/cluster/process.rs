@@ -1,5 +1,5 @@
-//! A secondary as a process of the simulated cluster: its stepper, which may be busy, and its heart,
-//! which beats beside it.
+//! A secondary as a process of the simulated cluster: its stepper, which may be busy, and its
+//! heart, which beats beside it.
 
 use std::collections::VecDeque;
 use std::time::Duration;
