@@ -104,6 +104,8 @@ pub struct Cluster {
     asked: BTreeMap<RequestId, Command>,
     processes: Vec<Process>,
     primary_life: Life,
+    /// How many stalls of the primary are not over.
+    primary_stalls: u32,
     primary_inbox: VecDeque<PrimaryInput>,
     barrier: Barrier,
     publishers: Publishers,
@@ -166,6 +168,7 @@ impl Cluster {
             restart_after: None,
             processes: Vec::new(),
             primary_life: Life::Running,
+            primary_stalls: 0,
             primary_inbox: VecDeque::new(),
             barrier: Barrier::default(),
             publishers: Publishers::default(),

@@ -1,8 +1,9 @@
 //! Kills or stops secondaries of a real run at random, and prints how soon each was seen and
 //! replaced, and whether a digest has changed, as one line of JSON.
 //!
-//! `cargo build --release -p worker` first, then `cargo run --release -p tests --bin kill -- --times
-//! 50`. The exit code is 1 when a digest differs, and 2 for wrong arguments.
+//! `cargo build --release -p worker` first, then
+//! `cargo run --release -p tests --bin kill -- --times 50`. The exit code is 1 when a digest differs,
+//! and 2 for wrong arguments.
 
 use std::io::Write;
 use std::process::ExitCode;

@@ -81,7 +81,8 @@ pub(super) struct Network {
     pub(super) faults: NetworkFaults,
     /// For each stream of a process, when its last message arrives.
     arrivals: BTreeMap<(usize, Stream), SessionTime>,
-    cut: BTreeMap<usize, Ways>,
+    /// What is cut of the link of a process, by the number of the fault that did it.
+    cuts: BTreeMap<(usize, usize), Ways>,
 }
 
 impl Network {
@@ -89,18 +90,24 @@ impl Network {
         Self {
             faults,
             arrivals: BTreeMap::new(),
-            cut: BTreeMap::new(),
+            cuts: BTreeMap::new(),
         }
     }
 
-    /// Cuts ways of a link or, with none of them, mends it.
-    pub(super) fn cut(&mut self, process: usize, ways: Ways) {
-        self.cut.insert(process, ways);
+    /// Cuts ways of a link, by a fault.
+    pub(super) fn cut(&mut self, process: usize, fault: usize, ways: Ways) {
+        self.cuts.insert((process, fault), ways);
+    }
+
+    /// Mends what a fault has cut of a link.
+    pub(super) fn mend(&mut self, process: usize, fault: usize) {
+        self.cuts.remove(&(process, fault));
     }
 
     /// Tells whether a message that would arrive now cannot.
     pub(super) fn is_cut(&self, process: usize, stream: Stream) -> bool {
-        self.cut.get(&process).is_some_and(|ways| {
+        let cuts = self.cuts.range((process, 0)..=(process, usize::MAX));
+        cuts.into_iter().any(|(_, ways)| {
             if stream.is_to_primary() {
                 ways.to_primary
             } else {

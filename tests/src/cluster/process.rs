@@ -1,5 +1,5 @@
-//! A secondary as a process of the simulated cluster: its stepper, which may be busy, and its heart,
-//! which beats beside it.
+//! A secondary as a process of the simulated cluster: its stepper, which may be busy, and its
+//! heart, which beats beside it.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -72,6 +72,8 @@ pub(super) struct Process {
     pub(super) routing: RoutingId,
     pub(super) engine: SecondaryEngine,
     pub(super) life: Life,
+    /// How many stalls are not over.
+    pub(super) stalls: u32,
     /// Which primary it belongs to, by number.
     pub(super) of_primary: u32,
     /// What the stepper has not come to yet.
@@ -102,6 +104,7 @@ impl Process {
             name,
             engine,
             life: Life::Running,
+            stalls: 0,
             of_primary,
             inbox: VecDeque::new(),
             outbox: Vec::new(),

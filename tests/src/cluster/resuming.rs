@@ -59,6 +59,7 @@ impl Cluster {
             return;
         }
         self.primary_inbox.clear();
+        self.primary_stalls = 0;
         self.answers.forget_open();
         if let Some(journal) = &mut self.journal {
             journal.crash(is_torn);

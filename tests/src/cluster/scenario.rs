@@ -292,7 +292,8 @@ impl fmt::Display for Scenario {
         )?;
         writeln!(
             formatter,
-            "  checkpoint every {}, heartbeat time-out {:?}, step time-out {:?}, restart after {:?}, \
+            "  checkpoint every {}, heartbeat time-out {:?}, step time-out {:?}, \
+             restart after {:?}, \
              journal {:?}",
             self.checkpoint_every,
             self.heartbeat_timeout,

@@ -9,7 +9,7 @@ use protocol::report::RunState;
 use super::Cluster;
 use super::delivery::Event;
 use super::fault::Fault;
-use super::network::{Stream, Ways};
+use super::network::Stream;
 use super::process::Life;
 
 /// How long a secondary hears its primary out once the connection is broken.
@@ -25,54 +25,45 @@ impl Cluster {
     pub(super) fn strike(&mut self, number: usize) {
         let planned = self.faults[number].clone();
         self.trace.note(self.now, || format!("fault: {planned}"));
-        if let Fault::Join = planned.fault {
-            self.start(planned.peer);
-            return;
-        }
-        if let Fault::StallOfPrimary(_) = planned.fault {
-            if self.primary_life == Life::Running {
-                self.primary_life = Life::Stopped;
-            }
-            return self.mend_later(number, 0);
-        }
-        match planned.fault {
-            Fault::CrashOfPrimary { is_torn, .. } => {
-                self.crash_primary(is_torn);
-                return self.mend_later(number, 0);
-            }
-            Fault::FullDisk(_) => {
-                if let Some(journal) = &self.journal {
-                    journal.set_full(true);
-                }
-                return self.mend_later(number, 0);
-            }
-            _ => {}
-        }
         let is_meant = |name: &PeerName| *name == planned.peer;
         let victim = self.living().find(|(_, name, _)| is_meant(name));
-        let Some((index, _, _)) = victim else {
-            return;
-        };
-        match planned.fault {
-            Fault::Crash { loses_messages } => self.crash_process(index, loses_messages),
-            Fault::Stall(_) => self.processes[index].life = Life::Stopped,
-            Fault::Cut { ways, .. } => self.network.cut(index, ways),
-            Fault::Reset(_) => self.break_connection(index),
-            Fault::Slow { factor, .. } => {
+        let victim = victim.map(|(index, _, _)| index);
+        match (planned.fault, victim) {
+            (Fault::Join, _) => {
+                self.start(planned.peer);
+            }
+            (Fault::StallOfPrimary(_), _) => {
+                self.primary_stalls += 1;
+                if self.primary_life == Life::Running {
+                    self.primary_life = Life::Stopped;
+                }
+            }
+            (Fault::CrashOfPrimary { is_torn, .. }, _) => self.crash_primary(is_torn),
+            (Fault::FullDisk(_), _) => self.fill_disk(true),
+            (_, None) => return,
+            (Fault::Crash { loses_messages }, Some(index)) => {
+                self.crash_process(index, loses_messages);
+            }
+            (Fault::Stall(_), Some(index)) => {
+                self.processes[index].stalls += 1;
+                self.processes[index].life = Life::Stopped;
+            }
+            (Fault::Cut { ways, .. }, Some(index)) => self.network.cut(index, number, ways),
+            (Fault::Reset(_), Some(index)) => self.break_connection(index),
+            (Fault::Slow { factor, .. }, Some(index)) => {
                 let process = &mut self.processes[index];
                 process.step_us = process.step_us.max(1) * factor;
             }
-            Fault::StallOfPrimary(_)
-            | Fault::CrashOfPrimary { .. }
-            | Fault::FullDisk(_)
-            | Fault::Join => unreachable!("these have no victim"),
         }
-        self.mend_later(number, index);
+        if let Some(duration) = self.faults[number].duration() {
+            let mend = Event::Mend(number, victim.unwrap_or_default());
+            self.push(self.now + duration, mend);
+        }
     }
 
-    fn mend_later(&mut self, number: usize, process: usize) {
-        if let Some(duration) = self.faults[number].duration() {
-            self.push(self.now + duration, Event::Mend(number, process));
+    fn fill_disk(&mut self, is_full: bool) {
+        if let Some(journal) = &self.journal {
+            journal.set_full(is_full);
         }
     }
 
@@ -82,22 +73,26 @@ impl Cluster {
         self.trace.note(self.now, || format!("over: {planned}"));
         match planned.fault {
             Fault::StallOfPrimary(_) => {
-                if self.primary_life == Life::Stopped {
-                    self.primary_life = Life::Running;
+                self.primary_stalls = self.primary_stalls.saturating_sub(1);
+                if self.primary_stalls > 0 || self.primary_life != Life::Stopped {
+                    return;
                 }
+                self.primary_life = Life::Running;
                 while let Some(input) = self.primary_inbox.pop_front() {
                     self.give_primary(input);
                 }
             }
             Fault::Stall(_) => {
-                if self.processes[index].life == Life::Stopped {
-                    self.processes[index].life = Life::Running;
+                let process = &mut self.processes[index];
+                process.stalls -= 1;
+                if process.stalls == 0 && process.life == Life::Stopped {
+                    process.life = Life::Running;
                     self.drain_heart(index);
                     self.drain(index);
                 }
             }
             Fault::Cut { .. } => {
-                self.network.cut(index, Ways::default());
+                self.network.mend(index, number);
                 self.release(index);
             }
             Fault::Reset(_) => {
@@ -108,11 +103,7 @@ impl Cluster {
             }
             Fault::Slow { factor, .. } => self.processes[index].step_us /= factor,
             Fault::CrashOfPrimary { .. } => self.resume_primary(),
-            Fault::FullDisk(_) => {
-                if let Some(journal) = &self.journal {
-                    journal.set_full(false);
-                }
-            }
+            Fault::FullDisk(_) => self.fill_disk(false),
             Fault::Crash { .. } | Fault::Join => {}
         }
     }

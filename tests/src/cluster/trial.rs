@@ -231,7 +231,14 @@ fn judge_stop(cluster: &Cluster, scenario: &Scenario) -> Result<(), String> {
         }
     }
     for (index, one) in &cluster.secondaries_finished {
-        let is_expected = one.outcome == reason.outcome || one.outcome == Outcome::PeerLost;
+        // Who was still about to join finds nobody, or is refused.
+        let is_expected = match one.outcome {
+            Outcome::PeerLost | Outcome::TimedOut | Outcome::ConfigurationError => true,
+            Outcome::Completed
+            | Outcome::DigestMismatch
+            | Outcome::Interrupted
+            | Outcome::Failed => one.outcome == reason.outcome,
+        };
         if !is_expected {
             return Err(format!("process {index} ended otherwise: {one}"));
         }
