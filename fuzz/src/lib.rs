@@ -145,6 +145,9 @@ pub fn read_recording(bytes: &[u8]) {
         let _ = recording.messages(chunk);
     }
 }
+mod records;
+
+pub use records::{read_commands, read_journal, read_message};
 
 #[cfg(test)]
 mod tests {
@@ -154,6 +157,13 @@ mod tests {
         if let Err(error) = sdf::read_worlds(text, "seed", &Files) {
             panic!("{error}");
         }
+    }
+
+    #[test]
+    fn the_recording_among_the_seeds_is_one() {
+        let bytes = include_bytes!("../seeds/recordings/ramp.mcap");
+        let recording = recording::Recording::open(std::io::Cursor::new(&bytes[..]));
+        assert_eq!(recording.unwrap().digests().unwrap().len(), 20);
     }
 
     #[test]

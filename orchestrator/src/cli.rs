@@ -5,6 +5,7 @@ mod control;
 mod environment;
 mod faults;
 mod generate;
+mod journal;
 mod keys;
 mod logs;
 mod record;
@@ -17,12 +18,14 @@ use std::time::Duration;
 use clap::builder::BoolishValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use lockstep::limits::{AUTO_LEVELS_MAX, INTERACTION_MARGIN_MAX, MINIMUM_STAY_MAX_S, THREADS_MAX};
+use serde::{Deserialize, Serialize};
 
 pub use config::{ConfigAction, ConfigArguments, ConfigFormat};
 pub use control::CtlArguments;
 pub use environment::{command, parse, variables};
 pub use faults::{FaultArguments, PeerLossPolicy};
 pub use generate::{GenerateArguments, GeneratedWorld, LevelGrid};
+pub use journal::{JournalArguments, JournalPlace, ResumeArguments};
 pub use keys::{KeyArguments, KeyRole, KeygenArguments, RunSecurityArguments};
 pub use logs::LogArguments;
 pub(crate) use record::RATE_MAX_HZ;
@@ -62,6 +65,11 @@ pub enum CliCommand {
     /// Own a run away from any terminal; `run` starts it
     #[command(hide = true)]
     Keep(RunArguments),
+    /// Go on with a run that was killed or interrupted, from what it wrote down
+    Resume(ResumeArguments),
+    /// Own a run that goes on; `resume` starts it
+    #[command(hide = true)]
+    KeepResumed(ResumeArguments),
     /// Open the view of a running simulation; `d` detaches, the run goes on
     Attach(AttachArguments),
     /// Show a recording as if it were a run; or print what is in it, or simulate it again
@@ -184,6 +192,9 @@ pub struct RunArguments {
     #[arg(long, value_name = "METRES", env = "PHALANX_INTERACTION_MARGIN")]
     #[arg(value_parser = parse_margin, allow_negative_numbers = true)]
     pub interaction_margin: Option<f64>,
+    /// Where it is written down.
+    #[command(flatten)]
+    pub journal: JournalArguments,
     /// What processes write to their logs: a level, also by part [default: info]
     #[arg(long, value_name = "LEVEL", env = "PHALANX_LOG", value_parser = parse_log_level)]
     pub log_level: Option<String>,
@@ -211,7 +222,7 @@ pub struct RunArguments {
 }
 
 /// When a level's models are loaded.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 pub enum LevelsLoad {
     /// While a performer touches the level or its buffer.
     #[default]

@@ -16,6 +16,7 @@ mod man;
 mod output;
 mod ps;
 mod replay;
+mod resume;
 mod run;
 mod service;
 mod show;
@@ -81,6 +82,8 @@ pub fn dispatch(cli: Cli) -> CommandResult {
         None => run::run(cli.run, &words_after(1)),
         Some(CliCommand::Run(arguments)) => run::run(arguments, &words_after(2)),
         Some(CliCommand::Keep(arguments)) => run::keep(arguments),
+        Some(CliCommand::Resume(arguments)) => resume::resume(&arguments, &words_after(2)),
+        Some(CliCommand::KeepResumed(arguments)) => run::keep_resumed(&arguments),
         Some(CliCommand::Attach(arguments)) => attach::attach(&arguments),
         Some(CliCommand::Replay(arguments)) => replay::replay(&arguments),
         Some(CliCommand::Ps(arguments)) => ps::ps(&arguments),

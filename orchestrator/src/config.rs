@@ -21,6 +21,8 @@ mod view;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 pub use document::{FileKind, Place, Problem};
 pub(crate) use kind::check_log_filter;
 pub use layers::Layers;
@@ -99,7 +101,7 @@ pub struct RunConfig {
 }
 
 /// What decides which cell every performer is in.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LevelsConfig {
     /// Into how many levels each world is cut; `None` leaves them as they are.
     pub auto_levels: Option<u32>,
@@ -112,9 +114,10 @@ pub struct LevelsConfig {
 }
 
 /// How long peers are waited for.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NetworkConfig {
     /// Where the primary is reached; `None` is its sockets in the run's folder.
+    #[serde(skip)]
     pub bind: Option<Endpoints>,
     /// How many secondaries join from other machines.
     pub remote_secondaries: u32,
@@ -135,7 +138,7 @@ pub struct NetworkConfig {
 }
 
 /// What processes write to their logs.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogsConfig {
     /// A level, or levels by target such as `info,worker::heartbeat=debug`.
     pub level: String,

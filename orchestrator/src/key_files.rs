@@ -4,15 +4,16 @@
 //! the public keys of others; and `controller.key` or `observer.key` with `primary.pub`, by which
 //! runs of other machines are reached. Nothing here opens a socket.
 
-use std::fs::{DirBuilder, OpenOptions};
-use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::fs::DirBuilder;
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
 use transport::{Endpoints, KeyError, KeyPair};
 
 use crate::client::Reach;
-use crate::run_directory::FoundRun;
+use crate::run_directory::{FoundRun, write_private};
 
 /// The variable that names the folder of a user's keys.
 pub const KEYS_VARIABLE: &str = "PHALANX_KEYS";
@@ -36,7 +37,7 @@ pub struct ChosenKeys {
 }
 
 /// The files of keys of a run that is started here.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunKeys {
     /// By which the primary proves itself.
     pub primary: PathBuf,
@@ -93,13 +94,13 @@ impl RunKeys {
             key_of_secondary.public(),
             key_of_view.public()
         );
-        write_private(&own, &lines)?;
+        write(&own, &lines)?;
         let mut authorized = vec![own];
         authorized.extend(users("authorized"));
         let primary_public = folder.join(PRIMARY_PUBLIC);
         let primary = if let Some(primary) = users("primary.key") {
             let line = format!("primary {} primary\n", KeyPair::read(&primary)?.public());
-            write_private(&primary_public, &line)?;
+            write(&primary_public, &line)?;
             primary
         } else {
             make("primary", "primary")?.0
@@ -172,13 +173,8 @@ pub fn make_private_folder(path: &Path) -> Result<(), RunKeysError> {
     })
 }
 
-fn write_private(path: &Path, text: &str) -> Result<(), RunKeysError> {
-    let mut options = OpenOptions::new();
-    let opened = options.create(true).truncate(true).write(true).mode(0o600);
-    let written = opened
-        .open(path)
-        .and_then(|mut file| file.write_all(text.as_bytes()));
-    written.map_err(|source| RunKeysError::Io {
+fn write(path: &Path, text: &str) -> Result<(), RunKeysError> {
+    write_private(path, text).map_err(|source| RunKeysError::Io {
         path: path.to_owned(),
         source,
     })

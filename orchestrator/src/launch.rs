@@ -5,6 +5,7 @@
 
 pub mod death;
 mod find_worker;
+pub mod launched;
 pub mod process;
 pub mod programs;
 pub mod supervisor;
@@ -14,9 +15,10 @@ pub mod world_programs;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use protocol::Role;
+use serde::{Deserialize, Serialize};
 use transport::Endpoints;
 
 pub use find_worker::{FindWorkerError, WORKER_VARIABLE, find_worker};
@@ -28,9 +30,10 @@ use crate::config::{
 use crate::key_files::RunKeys;
 
 /// Everything that decides a run's processes.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LaunchPlan {
     /// Where the primary binds its sockets.
+    #[serde(with = "endpoint_text")]
     pub endpoint: Endpoints,
     /// By which keys the processes know each other; `None` encrypts nothing.
     pub keys: Option<RunKeys>,
@@ -80,6 +83,32 @@ pub struct LaunchPlan {
     pub logs: LogsConfig,
     /// What single processes are given.
     pub processes: ProcessesConfig,
+    /// Where the run is written down, to be taken up again.
+    pub journal: Option<PathBuf>,
+    /// How much room that may take \[MiB\]; `None` is what the worker says.
+    pub journal_limit_mib: Option<u64>,
+    /// Whether the run is taken up again from there.
+    pub is_resumed: bool,
+}
+
+/// An endpoint as text.
+mod endpoint_text {
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+    use transport::Endpoints;
+
+    pub(super) fn serialize<S: Serializer>(
+        endpoint: &Endpoints,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(endpoint)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Endpoints, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map_err(D::Error::custom)
+    }
 }
 
 /// One process to be started.
@@ -151,7 +180,7 @@ impl LaunchPlan {
         if let Some(states) = &self.states {
             flag(&mut arguments, "--states", states);
         }
-        if let Some(commands) = &self.commands {
+        if let Some(commands) = self.commands.as_ref().filter(|_| !self.is_resumed) {
             flag(&mut arguments, "--commands", commands);
         }
         if let Some(record) = &self.record_commands {
@@ -165,9 +194,12 @@ impl LaunchPlan {
         }
         self.push_recordings(&mut arguments);
         self.push_cells(&mut arguments);
+        self.push_journal(&mut arguments);
         arguments.push("--lifeline".into());
-        arguments.push("--".into());
-        arguments.extend(self.worlds.iter().map(OsString::from));
+        if !self.is_resumed {
+            arguments.push("--".into());
+            arguments.extend(self.worlds.iter().map(OsString::from));
+        }
         WorkerCommand {
             name: role.to_string(),
             role,
@@ -214,6 +246,22 @@ impl LaunchPlan {
         flag(arguments, "--minimum-stay", stay);
         let margin = levels.interaction_margin_m.to_string();
         flag(arguments, "--interaction-margin", margin);
+    }
+
+    /// Adds where the run is written down, or taken up again.
+    fn push_journal(&self, arguments: &mut Vec<OsString>) {
+        let Some(journal) = &self.journal else {
+            return;
+        };
+        let name = if self.is_resumed {
+            "--resume"
+        } else {
+            "--journal"
+        };
+        flag(arguments, name, journal);
+        if let Some(limit) = self.journal_limit_mib {
+            flag(arguments, "--journal-limit", limit.to_string());
+        }
     }
 
     /// Adds who may connect; keys are named by their files.
@@ -300,161 +348,4 @@ fn flag(arguments: &mut Vec<OsString>, name: &str, value: impl Into<OsString>) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn plan(secondaries: u32) -> LaunchPlan {
-        LaunchPlan {
-            endpoint: "ipc:///run/a".parse().unwrap(),
-            keys: None,
-            is_insecure: false,
-            worlds: vec!["-odd.sdf".into(), "b.sdf".into()],
-            summary: "/run/a/summary.json".into(),
-            secondaries,
-            iterations: Some(5),
-            real_time_factor: Some(0.0),
-            paused: true,
-            seed: 7,
-            digests: Some("d.txt".into()),
-            states: Some("s.bin".into()),
-            commands: Some("in.jsonl".into()),
-            record_commands: Some("out.jsonl".into()),
-            messages: Some("m.txt".into()),
-            record: RecordConfig {
-                file: Some("r.mcap".into()),
-                rate_hz: 10.0,
-                has_states: true,
-            },
-            recording: None,
-            threads: 2,
-            verify: true,
-            balance: false,
-            recovery: RecoveryConfig::default(),
-            levels: LevelsConfig {
-                auto_levels: Some(8),
-                ..LevelsConfig::default()
-            },
-            network: NetworkConfig::default(),
-            logs: LogsConfig::default(),
-            processes: ProcessesConfig::default(),
-        }
-    }
-
-    fn line(command: &WorkerCommand) -> String {
-        let words: Vec<_> = command
-            .arguments
-            .iter()
-            .map(|word| word.to_str().unwrap())
-            .collect();
-        words.join(" ")
-    }
-
-    #[test]
-    fn a_distributed_run_has_a_primary_and_named_secondaries() {
-        let commands = plan(2).commands();
-        let names: Vec<_> = commands
-            .iter()
-            .map(|command| command.name.as_str())
-            .collect();
-        assert_eq!(names, ["primary", "s1", "s2"]);
-        assert_eq!(
-            line(&commands[0]),
-            "--network-role=primary --network-secondaries=2 --heartbeat-interval-ms=100 \
-             --heartbeat-timeout-ms=2000 --peer-timeout=30 --step-timeout=30 --warn-after=1 \
-             --diagnose-after=5 --on-peer-loss=recover --checkpoint-every=1000 --stand-bys=16 \
-             --bind=ipc:///run/a --summary=/run/a/summary.json \
-             --divergence-reports=/run/a --seed=7 --iterations=5 --real-time-factor=0 \
-             --digests=d.txt --states=s.bin --commands=in.jsonl --record-commands=out.jsonl \
-             --messages=m.txt --paused --record=r.mcap --record-rate=10 --record-states \
-             --threads=2 --balance=off --verify --auto-levels=8 \
-             --levels-load=buffer --minimum-stay=0.05 --interaction-margin=0.02 --lifeline \
-             -- -odd.sdf b.sdf"
-        );
-        assert_eq!(
-            line(&commands[2]),
-            "--network-role=secondary --connect=ipc:///run/a --name=s2 --peer-timeout=30 --lifeline"
-        );
-    }
-
-    #[test]
-    fn processes_are_told_the_files_of_their_keys_and_nothing_that_is_secret() {
-        let keys = RunKeys {
-            primary: "/run/a/keys/primary.key".into(),
-            primary_public: "/run/a/keys/primary.pub".into(),
-            authorized: vec!["/run/a/keys/authorized".into(), "/home/authorized".into()],
-            secondary: "/run/a/keys/secondary.key".into(),
-            view: "/run/a/keys/view.key".into(),
-        };
-        let plan = LaunchPlan {
-            endpoint: "tcp://0.0.0.0:5000".parse().unwrap(),
-            keys: Some(keys),
-            network: NetworkConfig {
-                remote_secondaries: 3,
-                ..NetworkConfig::default()
-            },
-            ..plan(1)
-        };
-        let commands = plan.commands();
-        assert_eq!(commands.len(), 2);
-        let primary = line(&commands[0]);
-        for part in [
-            "--network-secondaries=4 ",
-            "--bind=tcp://0.0.0.0:5000 --key=/run/a/keys/primary.key \
-             --authorized=/run/a/keys/authorized --authorized=/home/authorized ",
-        ] {
-            assert!(primary.contains(part), "{primary}");
-        }
-        assert_eq!(
-            line(&commands[1]),
-            "--network-role=secondary --connect=tcp://127.0.0.1:5000 --name=s1 \
-             --key=/run/a/keys/secondary.key --server-key=/run/a/keys/primary.pub \
-             --peer-timeout=30 --lifeline"
-        );
-    }
-
-    #[test]
-    fn a_standalone_run_is_one_process_without_a_role() {
-        let commands = plan(0).commands();
-        assert_eq!(commands.len(), 1);
-        assert_eq!(
-            (commands[0].name.as_str(), commands[0].role),
-            ("standalone", Role::Standalone)
-        );
-        let line = line(&commands[0]);
-        assert!(!line.contains("--network"), "{line}");
-        assert!(line.starts_with("--bind=ipc:///run/a "), "{line}");
-    }
-
-    #[test]
-    fn what_is_not_asked_for_is_left_to_the_worker() {
-        let plan = LaunchPlan {
-            iterations: None,
-            real_time_factor: None,
-            digests: None,
-            states: None,
-            commands: None,
-            record_commands: None,
-            messages: None,
-            record: RecordConfig::default(),
-            recording: None,
-            verify: false,
-            levels: LevelsConfig::default(),
-            ..plan(0)
-        };
-        let line = line(&plan.commands()[0]);
-        for absent in [
-            "--iterations",
-            "--real-time-factor",
-            "--digests",
-            "--states",
-            "--commands",
-            "--record-commands",
-            "--messages",
-            "--record",
-            "--verify",
-            "--auto-levels",
-        ] {
-            assert!(!line.contains(absent), "{line}");
-        }
-    }
-}
+mod tests;

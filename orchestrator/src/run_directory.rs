@@ -1,10 +1,13 @@
 //! The private folder of each run on this machine: who runs, its sockets, logs and summary.
 //!
 //! `<runs>/<RUN>/` holds `run.json` ([`RunRecord`]), `run.lock` (locked for the run's life),
-//! `world.sdf` for the demo, the sockets, `logs/<process>.log` and `summary.json`. Folders of
+//! `world.sdf` for the demo, the sockets, `logs/<process>.log` and `summary.json`; `launch.json` and
+//! `journal/`, from which a run that did not end in order is taken up again. Folders of
 //! ended runs stay for their logs, the last [`ENDED_RUNS_MAX`] of them.
 
+mod journals;
 mod log_files;
+mod private_file;
 mod record;
 
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
@@ -19,7 +22,9 @@ use transport::{EndpointError, Endpoints};
 
 use crate::app::ended::RunEnded;
 
+pub use journals::JOURNALS_MAX;
 pub use log_files::LogFiles;
+pub use private_file::{append_private, write_private};
 pub use record::{RunEnd, RunRecord, WorkerRecord};
 pub(crate) use record::{log_time, now_unix_s};
 
@@ -33,6 +38,8 @@ const LOCK_FILE: &str = "run.lock";
 const RECORD_FILE: &str = "run.json";
 const SUMMARY_FILE: &str = "summary.json";
 const LOGS_FOLDER: &str = "logs";
+const JOURNAL_FOLDER: &str = "journal";
+const LAUNCH_FILE: &str = "launch.json";
 
 /// Why a run cannot have its folder.
 #[derive(Debug, thiserror::Error)]
@@ -258,6 +265,7 @@ impl Runs {
             .create(&logs)
             .map_err(at(&logs))?;
         self.forget_oldest();
+        self.forget_journals();
         Ok(directory)
     }
 

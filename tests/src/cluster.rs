@@ -21,7 +21,10 @@ pub mod trial;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
-use lockstep::{LoadRule, PeerLossPolicy, Primary, PrimaryInput, Rules, SecondaryInput, Settings};
+use lockstep::{
+    LoadRule, PatienceSettings, PeerLossPolicy, Primary, PrimaryInput, Rules, SecondaryInput,
+    Settings,
+};
 use protocol::primary_to_secondary::Step;
 use protocol::{
     CellId, ClientToPrimary, Command, Digest, PeerName, PrimaryToClient, RequestId,
@@ -299,6 +302,7 @@ pub fn settings(secondaries: u32, iterations: u64) -> Settings {
         heartbeat_timeout: None,
         peer_timeout: Duration::from_secs(10),
         step_timeout: Duration::from_secs(10),
+        patience: PatienceSettings::default(),
         rules: Rules {
             load: LoadRule::Buffer,
             interaction_margin: 0.02,

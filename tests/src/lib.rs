@@ -2,7 +2,9 @@
 
 pub mod checkers;
 pub mod cluster;
+pub mod key_ring;
 pub mod kills;
+pub mod namespaces;
 pub mod primary_node;
 pub mod processes;
 pub mod repository;

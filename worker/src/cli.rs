@@ -18,7 +18,7 @@ use transport::Endpoints;
 use worker::cpus::Cpus;
 
 pub(crate) use journal::JournalArguments;
-use patience::PatienceArguments;
+pub(crate) use patience::{PatienceArguments, divergence_file};
 use record::RecordFlags;
 pub(crate) use security::SecurityFlags;
 use values::{

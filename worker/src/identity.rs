@@ -46,6 +46,12 @@ pub fn new_session() -> SessionId {
     SessionId(RandomState::new().build_hasher().finish().max(1))
 }
 
+/// Returns an address of 128 random bits.
+pub fn new_address() -> String {
+    let part = || RandomState::new().build_hasher().finish();
+    format!("{:016x}{:016x}", part(), part())
+}
+
 /// Returns the processor time used so far \[us\].
 pub fn cpu_time_us() -> u64 {
     let Ok(usage) = getrusage(UsageWho::RUSAGE_SELF) else {

@@ -20,7 +20,6 @@ use worker::beginning::{Beginning, JournalPlan};
 use worker::commands_file::{self, CommandsRecord};
 use worker::cpus::Cpus;
 use worker::digests_file::DigestsFile;
-use worker::divergence_file::DivergenceFile;
 use worker::heartbeat::{self, HeartbeatSettings, HeartbeatThread};
 use worker::messages_file::MessagesFile;
 use worker::primary::PrimaryDriver;
@@ -159,7 +158,7 @@ fn run_primary(
         Some((after, commands)) => resume_proof(run, &primary, after, commands)?,
         None => create_proof(run, &Plan::new(&loaded.worlds), loaded.step_size)?,
     };
-    proof.divergence = divergence_file(run, loaded, secondaries);
+    proof.divergence = cli::divergence_file(run, loaded.step_size, secondaries);
     let worlds = beginning.world_files.join(", ");
     let own = identity::peer_info(name, role);
     let reporter = Reporter::new(loaded.worlds.clone(), own);
@@ -261,7 +260,8 @@ fn run_secondary(
         ..SocketOptions::default()
     };
     let routing = RoutingId::from(
-        format!("{}-{:016x}", settings.info.name, identity::new_session().0).as_str(),
+        // Nobody can guess it, and so take the place of this process.
+        format!("{}-{}", settings.info.name, identity::new_address()).as_str(),
     );
     let link = PeerLink::connect(connect, Some(&routing), Subscription::Steps, &options)
         .with_context(|| format!("cannot connect to {connect}"))?;
@@ -366,30 +366,8 @@ fn create_proof(run: &Run, plan: &Plan, step_size: Duration) -> anyhow::Result<P
         messages: messages.transpose()?,
         commands: commands.transpose()?,
         renewal: None,
-        divergence: DivergenceFile::default(),
+        divergence: Default::default(),
     })
-}
-
-/// Returns the place for what is told of a divergence, with what the run was asked to be.
-fn divergence_file(run: &Run, loaded: &LoadedWorlds, secondaries: Option<u32>) -> DivergenceFile {
-    let settings = serde_json::json!({
-        "worlds": run.worlds,
-        "secondaries": secondaries,
-        "seed": run.seed,
-        "step_size_s": loaded.step_size.as_secs_f64(),
-        "threads": run.threads,
-        "verify": run.verify,
-        "balance": run.balance,
-        "auto_levels": run.auto_levels,
-        "levels_load": format!("{:?}", run.levels_load).to_lowercase(),
-        "minimum_stay_s": run.minimum_stay.as_secs_f64(),
-        "interaction_margin_m": run.interaction_margin,
-        "commands": run.commands,
-        "record_commands": run.record_commands,
-        "on_peer_loss": format!("{:?}", run.on_peer_loss).to_lowercase(),
-        "checkpoint_every": run.checkpoint_every,
-    });
-    DivergenceFile::new(&run.patience.divergence_reports, settings)
 }
 
 /// Goes on with the files of a run that is taken up again.
@@ -421,7 +399,7 @@ fn resume_proof(
         messages: None,
         commands: record.transpose()?,
         renewal: None,
-        divergence: DivergenceFile::default(),
+        divergence: Default::default(),
     })
 }
 

@@ -284,17 +284,17 @@ impl<L: Link> PrimaryDriver<L> {
                     .on_stamped(&command, self.primary.sim_time());
             }
             PrimaryOutput::StepDone(report) => self.on_step_done(&report),
+            PrimaryOutput::Diagnose { peer, pid, host } => {
+                let process = diagnosis::of(pid, &host);
+                self.inputs.send(PrimaryInput::Diagnosed { peer, process });
+            }
+            PrimaryOutput::Diverged(report) => self.proof.divergence.write(&report),
             PrimaryOutput::Checkpointed(checkpoint) => self.on_checkpointed(&checkpoint),
             PrimaryOutput::Redone => {
                 if let Some(journal) = &mut self.journal {
                     journal.on_redone();
                 }
             }
-            PrimaryOutput::Diagnose { peer, pid, host } => {
-                let process = diagnosis::of(pid, &host);
-                self.inputs.send(PrimaryInput::Diagnosed { peer, process });
-            }
-            PrimaryOutput::Diverged(report) => self.proof.divergence.write(&report),
             PrimaryOutput::Finished(reason) => {
                 self.publish_reports();
                 self.finished = Some(reason);

@@ -1,8 +1,19 @@
 //! What a role may say to a primary: one rule for all that arrives, before it is looked at.
 
-use protocol::{Access, PeerName, RequestId, SecondaryToPrimary};
+use protocol::{Access, PeerName, RequestId, RoutingId, SecondaryToPrimary};
 
 use crate::primary::PrimaryInput;
+
+/// Somebody tried what its role does not allow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Forbidden {
+    /// Where it came from.
+    pub from: RoutingId,
+    /// What its sender may do.
+    pub access: Access,
+    /// What it was.
+    pub attempt: Attempt,
+}
 
 /// What somebody tried whose role does not allow it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,20 +34,21 @@ pub fn admit(input: PrimaryInput, access: Access) -> PrimaryInput {
                 SecondaryToPrimary::Join(info) => Attempt::Join(info.name),
                 _ => Attempt::Simulate(envelope.sender),
             };
-            PrimaryInput::Forbidden {
+            PrimaryInput::Forbidden(Forbidden {
                 from,
                 access,
                 attempt,
-            }
+            })
         }
         PrimaryInput::Client { from, message, .. }
             if !access.may_command() && !message.command.only_asks() =>
         {
-            PrimaryInput::Forbidden {
+            let attempt = Attempt::Command(message.request);
+            PrimaryInput::Forbidden(Forbidden {
                 from,
                 access,
-                attempt: Attempt::Command(message.request),
-            }
+                attempt,
+            })
         }
         input => input,
     }
@@ -79,7 +91,7 @@ mod tests {
             Access::Observer,
         ] {
             let admitted = admit(input.clone(), access);
-            let is_refused = matches!(admitted, PrimaryInput::Forbidden { .. });
+            let is_refused = matches!(admitted, PrimaryInput::Forbidden(_));
             assert_eq!(
                 is_refused,
                 !allowed.contains(&access),
@@ -111,9 +123,9 @@ mod tests {
     fn what_was_tried_is_told() {
         let refused = admit(asks(Command::Pause), Access::Observer);
         let expected = Attempt::Command(RequestId(7));
-        assert!(matches!(refused, PrimaryInput::Forbidden { attempt, .. } if attempt == expected));
+        assert!(matches!(refused, PrimaryInput::Forbidden(it) if it.attempt == expected));
         let refused = admit(says(SecondaryToPrimary::Synced), Access::Controller);
         let expected = Attempt::Simulate("s1".parse().unwrap());
-        assert!(matches!(refused, PrimaryInput::Forbidden { attempt, .. } if attempt == expected));
+        assert!(matches!(refused, PrimaryInput::Forbidden(it) if it.attempt == expected));
     }
 }

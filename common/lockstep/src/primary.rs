@@ -307,11 +307,7 @@ impl Primary {
             } => {
                 self.on_malformed(from, joining, &error, out);
             }
-            PrimaryInput::Forbidden {
-                from,
-                access,
-                attempt,
-            } => self.on_forbidden(from, access, attempt, now, out),
+            PrimaryInput::Forbidden(forbidden) => self.on_forbidden(forbidden, now, out),
             PrimaryInput::Refused { counts, details } => self.on_refused(counts, &details, out),
             PrimaryInput::Subscribed(routing) => self.on_subscribed(routing, now, out),
             PrimaryInput::Unsubscribed(routing) => self.on_unsubscribed(&routing, now),
@@ -445,23 +441,6 @@ impl Primary {
             count,
         };
         out.push(PrimaryOutput::Observe(PrimaryToObservers::Heartbeat(relay)));
-    }
-
-    fn on_malformed(
-        &mut self,
-        from: RoutingId,
-        joining: bool,
-        error: &str,
-        out: &mut Vec<PrimaryOutput>,
-    ) {
-        self.refused.malformed += 1;
-        if joining {
-            Self::refuse(
-                from,
-                format!("the message to join was not understood: {error}"),
-                out,
-            );
-        }
     }
 
     fn on_observed(&mut self, change: SubscriptionChange) {

@@ -5,6 +5,7 @@
 
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::time::Duration;
 
 use protocol::{Access, RoutingId};
@@ -67,8 +68,12 @@ fn a_run_directory_is_private() {
     let (_parent, address) = run_directory();
     let _primary = bind(&address).unwrap();
     let endpoints: Endpoints = address.parse().unwrap();
-    let metadata = endpoints.directory().unwrap().metadata().unwrap();
-    assert_eq!(metadata.permissions().mode() & 0o777, 0o700);
+    let directory = endpoints.directory().unwrap();
+    let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(directory), 0o700);
+    for name in ["control", "step", "status", "data", "lock"] {
+        assert_eq!(mode(&directory.join(name)), 0o600, "{name}");
+    }
 }
 
 #[test]

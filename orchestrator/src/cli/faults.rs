@@ -3,12 +3,13 @@
 use clap::builder::BoolishValueParser;
 use clap::{Args, ValueEnum};
 use lockstep::limits::STAND_BYS_MAX;
+use serde::{Deserialize, Serialize};
 
 use super::parse_switch;
 use crate::config::{NetworkConfig, RESTARTS_PER_MINUTE_MAX, RecoveryConfig};
 
 /// What happens when a secondary is lost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 pub enum PeerLossPolicy {
     /// Everyone is told why, and the run ends.
     Stop,

@@ -31,13 +31,14 @@ pub(super) fn keygen(arguments: &KeygenArguments) -> CommandResult {
     })?;
     let what_next = match role {
         KeyRole::Primary => format!(
-            "Give {public} to who connects: --server-key takes the file or the key. In the folder of \
-             your keys, it\nis what all of your runs prove themselves by.",
+            "Give {public} to who connects: --server-key takes the file or the key. In the folder \
+             of your keys,\nit is what all of your runs prove themselves by.",
             public = public.display()
         ),
         KeyRole::Secondary | KeyRole::Controller | KeyRole::Observer => format!(
-            "Put {public} into the folder `authorized` beside the primary's key, or its line into a \
-             file that the\nprimary is given as --authorized. {secret} stays here: --key takes it.",
+            "Put {public} into the folder `authorized` beside the primary's key, or its line into \
+             a file that\nthe primary is given as --authorized. {secret} stays here: --key takes \
+             it.",
             public = public.display(),
             secret = secret.display()
         ),

@@ -29,6 +29,8 @@ struct ListedRun<'a> {
     #[serde(flatten)]
     record: &'a RunRecord,
     living: bool,
+    /// Whether `phalanx resume` goes on with it.
+    resumable: bool,
     logs: String,
     /// `waiting`, `paused`, `running`, `stopping`, `silent`, or how it ended.
     state: String,
@@ -94,6 +96,7 @@ fn listed((run, stats): &(FoundRun, Option<Stats>)) -> ListedRun<'_> {
     ListedRun {
         record: &run.record,
         living: run.is_living,
+        resumable: run.is_resumable(),
         logs: run.logs().display().to_string(),
         state: state(run, stats.as_ref()),
         iteration: stats.as_ref().map(|stats| stats.iteration),
@@ -143,6 +146,14 @@ fn table(runs: &[(FoundRun, Option<Stats>)], now_unix_s: u64) -> String {
 }
 
 fn state(run: &FoundRun, stats: Option<&Stats>) -> String {
+    let state = plain_state(run, stats);
+    if run.is_resumable() {
+        return format!("{state}, resumable");
+    }
+    state
+}
+
+fn plain_state(run: &FoundRun, stats: Option<&Stats>) -> String {
     match (&run.record.ended, stats.map(|stats| stats.state)) {
         (_, Some(RunState::Waiting)) => "waiting".to_owned(),
         (_, Some(RunState::Paused)) => "paused".to_owned(),

@@ -24,18 +24,23 @@ use protocol::ExitCode;
 use super::output;
 use super::terminal_check::require_terminal;
 use super::{CommandResult, Failed, runtime};
-use crate::cli::{Format, RunArguments};
+use crate::cli::{Format, ResumeArguments, RunArguments};
 use crate::config::Config;
 use crate::launch::find_worker;
+use crate::launch::launched::Launched;
 use crate::run_directory::{RunDirectory, RunDirectoryError, Runs};
 use console::Console;
 use event_file::EventFile;
 use live::{LiveRun, Signals};
 use settings::Settings;
 
-pub(super) use keeper::keep;
+pub(super) use keeper::{keep, keep_resumed};
 pub(super) use progress::has_begun;
 pub(super) use summary_text::describe;
+
+/// The hidden commands that own a run away from any terminal.
+const KEEP: &str = "keep";
+const KEEP_RESUMED: &str = "keep-resumed";
 
 /// Runs a world: in this process without a view, else in a keeper that is started with the same
 /// words.
@@ -58,12 +63,31 @@ pub(super) fn run(arguments: RunArguments, words: &[OsString]) -> CommandResult 
     let is_detached = arguments.detach;
     let settings = Settings::resolve(arguments)?;
     if is_detached {
-        return viewed::start_detached(words, format);
+        return viewed::start_detached(KEEP, words, format);
     }
     require_terminal(
         "--headless for progress on stderr and a summary on stdout, or --detach to start it alone",
     )?;
-    viewed::run(words, &settings.config)
+    viewed::run(KEEP, words, &settings.config)
+}
+
+/// Goes on with a run: in this process without a view, else in a keeper.
+pub(super) fn resume(arguments: &ResumeArguments, words: &[OsString]) -> CommandResult {
+    if arguments.headless {
+        let (own, launched) = Owned::again(arguments)?;
+        return stay_with(arguments.format, |signals| {
+            LiveRun::launch(launched, own, signals)
+        });
+    }
+    if arguments.detach {
+        return viewed::start_detached(KEEP_RESUMED, words, arguments.format);
+    }
+    require_terminal(
+        "--headless for progress on stderr and a summary on stdout, or --detach to start it alone",
+    )?;
+    let mut config = super::config::settings(None)?;
+    arguments.view.apply(&mut config.view);
+    viewed::run(KEEP_RESUMED, words, &config)
 }
 
 fn usage(text: &'static str) -> Failed {
@@ -77,10 +101,18 @@ pub(super) fn again(file: &Path, config: Config, format: Format) -> CommandResul
 
 fn run_here(settings: &Settings, format: Format) -> CommandResult {
     let own = Owned::begin(settings)?;
+    stay_with(format, |signals| LiveRun::start(settings, own, signals))
+}
+
+/// Follows a run that this process owns to its end.
+fn stay_with(
+    format: Format,
+    start: impl FnOnce(Signals) -> Result<LiveRun, Failed>,
+) -> CommandResult {
     let mut console = Console::of_stderr();
     let conclusion = runtime()?.block_on(async {
         let signals = Signals::new(true)?;
-        let mut live = LiveRun::start(settings, own, signals)?;
+        let mut live = start(signals)?;
         let ending = headless::follow(&mut live, &mut console).await;
         live.finish(ending, &mut console).await
     })?;
@@ -115,6 +147,20 @@ impl Owned {
             directory,
             events: events.transpose()?,
         })
+    }
+}
+
+impl Owned {
+    /// Takes what is needed to go on with a run, and returns how it was started.
+    fn again(arguments: &ResumeArguments) -> Result<(Self, Launched), Failed> {
+        let worker = find_worker().map_err(anyhow::Error::new)?;
+        let (directory, launched) = super::resume::take(arguments)?;
+        let own = Self {
+            worker,
+            directory,
+            events: None,
+        };
+        Ok((own, launched))
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use toml::Value;
 use toml::de::DeTable;
 
@@ -13,11 +15,11 @@ use super::{SECONDARIES_MAX, program};
 pub(super) const CPU_MAX: u32 = 1023;
 
 /// What processes are given, by their names.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessesConfig(pub BTreeMap<String, ProcessConfig>);
 
 /// What a process is given.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessConfig {
     /// Variables of its environment.
     pub environment: BTreeMap<String, String>,

@@ -1,9 +1,11 @@
 //! [`RecoveryConfig`]: what happens when a process of a run is lost.
 
+use serde::{Deserialize, Serialize};
+
 use crate::cli::PeerLossPolicy;
 
 /// What happens when a process of a run is lost.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecoveryConfig {
     /// What happens when a secondary is lost.
     pub on_peer_loss: PeerLossPolicy,

@@ -22,6 +22,7 @@ use tokio::time::sleep;
 use super::WorkerCommand;
 use super::death::signal_name;
 use crate::app::event::LogLine;
+use crate::run_directory::append_private;
 
 /// The longest line of a log that is waited for \[bytes\]; what is longer is told in parts.
 const LINE_BYTES_MAX: usize = 64 << 10;
@@ -237,7 +238,7 @@ pub(crate) fn describe(status: ExitStatus) -> String {
 
 /// Opens a log for the process's two streams, and for reading what they bring.
 fn open_log(path: &Path) -> io::Result<(File, File, File)> {
-    let stdout = File::options().create(true).append(true).open(path)?;
+    let stdout = append_private(path)?;
     Ok((stdout.try_clone()?, stdout, File::open(path)?))
 }
 

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use rustix::process::Signal;
 use tokio::process::Command;
 use tokio::sync::mpsc;
@@ -19,7 +21,7 @@ use crate::app::event::LogLine;
 const STOP_GRACE: Duration = Duration::from_secs(1);
 
 /// A program to be run beside a simulation.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProgramPlan {
     /// Its name, that of its log.
     pub name: String,

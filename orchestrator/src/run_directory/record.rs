@@ -8,6 +8,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use protocol::{Outcome, Role};
 use serde::{Deserialize, Serialize};
 
+use super::write_private;
+
 /// A run, as `run.json` tells it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunRecord {
@@ -67,7 +69,7 @@ impl RunRecord {
     pub(super) fn write(&self, path: &Path) -> io::Result<()> {
         let text = serde_json::to_string_pretty(self)?;
         let new = path.with_extension("json.new");
-        fs::write(&new, text + "\n")?;
+        write_private(&new, &(text + "\n"))?;
         fs::rename(&new, path)
     }
 }

@@ -115,9 +115,4 @@ mod tests {
         barrier.on_ack(&ack(1, &[0]));
         barrier.on_published(&step(3, &[]));
     }
-
-    /// Forgets a secondary that is gone.
-    pub fn forget(&mut self, name: &PeerName) {
-        self.last.remove(name);
-    }
 }

@@ -101,6 +101,8 @@ mod tests {
             });
         }
         publishers.on_done(&StepReport {
+            sequence: Sequence(1),
+            schedule_left: 0,
             iteration: Iteration(1),
             paused: false,
             digest: Digest::default(),

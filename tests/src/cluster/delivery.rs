@@ -199,7 +199,12 @@ impl Cluster {
                     self.trace
                         .note(self.now, || format!("checkpoint of iteration {iteration}"));
                 }
-                PrimaryOutput::Report { .. } => {}
+                PrimaryOutput::Diverged(report) => {
+                    self.trace.note(self.now, || report.sentence());
+                }
+                PrimaryOutput::Redone
+                | PrimaryOutput::Diagnose { .. }
+                | PrimaryOutput::Report { .. } => {}
             }
         }
     }

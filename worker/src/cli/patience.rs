@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use clap::Args;
 use lockstep::PatienceSettings;
+use worker::divergence_file::DivergenceFile;
 
+use super::Run;
 use super::values::seconds;
 
 /// How long a step is waited for before something is said about it, and where is written what a
@@ -23,7 +25,7 @@ pub(crate) struct PatienceArguments {
     wait_for_debugger: bool,
     /// The folder in which a divergence is described, should there be one
     #[arg(long, value_name = "DIRECTORY", default_value = ".")]
-    pub(crate) divergence_reports: PathBuf,
+    divergence_reports: PathBuf,
 }
 
 impl PatienceArguments {
@@ -35,4 +37,30 @@ impl PatienceArguments {
             wait_for_debugger: self.wait_for_debugger,
         }
     }
+}
+
+/// Returns the place for what is told of a divergence, with what the run was asked to be.
+pub(crate) fn divergence_file(
+    run: &Run,
+    step_size: Duration,
+    secondaries: Option<u32>,
+) -> DivergenceFile {
+    let settings = serde_json::json!({
+        "worlds": run.worlds,
+        "secondaries": secondaries,
+        "seed": run.seed,
+        "step_size_s": step_size.as_secs_f64(),
+        "threads": run.threads,
+        "verify": run.verify,
+        "balance": run.balance,
+        "auto_levels": run.auto_levels,
+        "levels_load": format!("{:?}", run.levels_load).to_lowercase(),
+        "minimum_stay_s": run.minimum_stay.as_secs_f64(),
+        "interaction_margin_m": run.interaction_margin,
+        "commands": run.commands,
+        "record_commands": run.record_commands,
+        "on_peer_loss": format!("{:?}", run.on_peer_loss).to_lowercase(),
+        "checkpoint_every": run.checkpoint_every,
+    });
+    DivergenceFile::new(&run.patience.divergence_reports, settings)
 }

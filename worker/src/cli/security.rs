@@ -10,11 +10,12 @@ use transport::{Authorized, Endpoints, KeyPair, PublicKey};
 /// The flags about keys; secrets are named by their files, never given.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct SecurityFlags {
-    /// The secret key of this process, a file of `phalanx keygen`: its tcp connections are encrypted
+    /// The secret key of this process, a file of `phalanx keygen`: its tcp connections are
+    /// encrypted
     #[arg(long, value_name = "FILE")]
     key: Option<PathBuf>,
-    /// Who may connect to a primary that has a key: a file with lines `ROLE KEY NAME`, or a folder of
-    /// .pub files; may be given several times
+    /// Who may connect to a primary that has a key: a file with lines `ROLE KEY NAME`, or a folder
+    /// of .pub files; may be given several times
     #[arg(long, value_name = "FILE|FOLDER")]
     authorized: Vec<PathBuf>,
     /// The public key of the primary that a secondary connects to, or its .pub file

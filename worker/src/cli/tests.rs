@@ -104,3 +104,22 @@ fn one_command_line_serves_every_role() {
         Ok("\"WORLD.sdf\", \"--iterations\""),
     );
 }
+
+#[test]
+fn keys_are_named_by_their_files_and_belong_together() {
+    let primary = "--network-role=primary --network-secondaries=1 w.sdf";
+    let check = |role: &str, flags: &str, expected| check(&format!("{role} {flags}"), expected);
+    check(
+        primary,
+        "--key p.key --authorized a --authorized b",
+        Ok("authorized: [\"a\", \"b\"]"),
+    );
+    check(primary, "--key p.key", Err("--key needs --authorized"));
+    check(primary, "--authorized a", Err("--authorized needs --key"));
+    check(primary, "--server-key x", Err("is for secondaries"));
+    let secondary = "--network-role=secondary";
+    check(secondary, "--key s.key --server-key p.pub", Ok("p.pub"));
+    check(secondary, "--key s.key", Err("--key needs --server-key"));
+    check(secondary, "--server-key x", Err("--server-key needs --key"));
+    check(secondary, "--authorized a", Err("is for a primary"));
+}

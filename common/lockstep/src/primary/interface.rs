@@ -8,13 +8,13 @@ use protocol::report::divergence::DivergenceReport;
 use protocol::report::{RefusedCounts, TopicReport};
 use protocol::topic_message::SubscriptionChange;
 use protocol::{
-    Access, CellId, ClientToPrimary, Command, Digest, Envelope, Iteration, PeerName,
-    PrimaryToClient, PrimaryToObservers, PrimaryToSecondary, RequestId, RoutingId,
-    ScheduledCommand, SecondaryToPrimary, Sequence, SessionId, StopReason,
+    CellId, ClientToPrimary, Command, Digest, Envelope, Iteration, PeerName, PrimaryToClient,
+    PrimaryToObservers, PrimaryToSecondary, RequestId, RoutingId, ScheduledCommand,
+    SecondaryToPrimary, Sequence, SessionId, StopReason,
 };
 
 use super::patience::{PatienceSettings, ProcessReport};
-use crate::access::Attempt;
+use crate::access::Forbidden;
 use crate::checkpoint::Checkpoint;
 use crate::membership::Rules;
 
@@ -109,14 +109,7 @@ pub enum PrimaryInput {
         message: ClientToPrimary,
     },
     /// Somebody tried what its role does not allow; [`crate::access::admit`] says so.
-    Forbidden {
-        /// Where it came from.
-        from: RoutingId,
-        /// What its sender may do.
-        access: Access,
-        /// What it was.
-        attempt: Attempt,
-    },
+    Forbidden(Forbidden),
     /// The link has turned something away.
     Refused {
         /// How much, by reason.

@@ -31,7 +31,7 @@ pub(super) struct Job {
     pub(super) peer: PeerName,
     pub(super) task: Task,
     /// After which step it begins and with which it ends.
-    from: Sequence,
+    pub(super) from: Sequence,
     pub(super) until: Sequence,
     /// Whether it goes on from where its peer is.
     goes_on: bool,

@@ -177,7 +177,7 @@ impl Primary {
             let member = self.roster.get(name);
             member.is_some_and(|member| member.watch.is_held())
         };
-        // Whoever goes on gets as much time as at first.
+        // Those who are given up are waited for no more; who is stopped is looked at again.
         round.patience.give_up_after = waited + self.settings.step_timeout;
         let given_up = missing.iter().filter(|name| !is_held(name));
         given_up.cloned().collect()
@@ -238,6 +238,10 @@ impl Primary {
             watch.held_since = None;
             if was_held {
                 member.heard_at = now;
+                if let Phase::Stepping(round) = &mut self.phase {
+                    let waited = now.since(round.published_at);
+                    round.patience.give_up_after = waited + self.settings.step_timeout;
+                }
                 let text = format!("{peer} goes on: {}", process.state);
                 return self.event(Severity::Info, "peer", text, out);
             }

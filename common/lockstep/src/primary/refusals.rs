@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use protocol::primary_to_observers::Severity;
 use protocol::report::RefusedCounts;
-use protocol::{Access, RoutingId, SessionTime};
+use protocol::{RoutingId, SessionTime};
 
 use super::{Primary, PrimaryOutput};
-use crate::access::Attempt;
+use crate::access::{Attempt, Forbidden};
 
 /// Time between two events about what was forbidden.
 const TELLING_INTERVAL: Duration = Duration::from_secs(1);
@@ -17,13 +17,16 @@ impl Primary {
     /// Answers who tried what its role does not allow.
     pub(super) fn on_forbidden(
         &mut self,
-        from: RoutingId,
-        access: Access,
-        attempt: Attempt,
+        forbidden: Forbidden,
         now: SessionTime,
         out: &mut Vec<PrimaryOutput>,
     ) {
         self.refused.forbidden += 1;
+        let Forbidden {
+            from,
+            access,
+            attempt,
+        } = forbidden;
         let text = match attempt {
             Attempt::Command(request) => {
                 let reason = format!(
@@ -51,6 +54,23 @@ impl Primary {
         {
             self.forbidden_told = Some(now);
             self.event(Severity::Warning, "security", text, out);
+        }
+    }
+
+    pub(super) fn on_malformed(
+        &mut self,
+        from: RoutingId,
+        joining: bool,
+        error: &str,
+        out: &mut Vec<PrimaryOutput>,
+    ) {
+        self.refused.malformed += 1;
+        if joining {
+            Self::refuse(
+                from,
+                format!("the message to join was not understood: {error}"),
+                out,
+            );
         }
     }
 

@@ -6,7 +6,6 @@
 //! `logs/phalanx.log`. [`Keeper`] is the other end.
 
 use std::ffi::OsString;
-use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
@@ -24,8 +23,8 @@ use super::console::Console;
 use super::live::{LiveRun, Signals};
 use super::settings::Settings;
 use super::{Owned, headless};
-use crate::cli::RunArguments;
-use crate::run_directory::FoundRun;
+use crate::cli::{ResumeArguments, RunArguments};
+use crate::run_directory::{FoundRun, append_private};
 
 /// The log of the keeper, beside those of the run's processes.
 const LOG_FILE: &str = "phalanx.log";
@@ -45,11 +44,24 @@ enum Word {
 
 /// Owns a run until it ends, away from any terminal.
 pub(in super::super) fn keep(arguments: RunArguments) -> CommandResult {
+    keep_what(|| begin(arguments))
+}
+
+/// Owns a run that goes on until it ends, away from any terminal.
+pub(in super::super) fn keep_resumed(arguments: &ResumeArguments) -> CommandResult {
+    keep_what(|| {
+        let signals = Signals::new(false)?;
+        let (own, launched) = Owned::again(arguments)?;
+        LiveRun::launch(launched, own, signals)
+    })
+}
+
+fn keep_what(begin: impl FnOnce() -> Result<LiveRun, Failed>) -> CommandResult {
     // It fails in who leads a session already, which is as well.
     let _ = rustix::process::setsid();
     rustix::stdio::dup2_stderr(rustix::stdio::stdout()).context("cannot set up stderr")?;
     runtime()?.block_on(async {
-        let mut live = match begin(arguments) {
+        let mut live = match begin() {
             Ok(live) => live,
             Err(failed) => {
                 let error = format!("{:#}", failed.error);
@@ -84,7 +96,7 @@ fn tell(word: &Word) {
 
 /// Makes a file of stdout and stderr.
 fn write_to(path: &Path) -> anyhow::Result<()> {
-    let log = File::options().create(true).append(true).open(path);
+    let log = append_private(path);
     let log = log.with_context(|| format!("cannot write {}", path.display()))?;
     rustix::stdio::dup2_stdout(&log).context("cannot set up stdout")?;
     rustix::stdio::dup2_stderr(&log).context("cannot set up stderr")
@@ -99,15 +111,19 @@ pub(super) struct Keeper {
 }
 
 impl Keeper {
-    /// Starts a run in a keeper, with the words of `phalanx run`, and waits until its processes
-    /// are started.
+    /// Starts a run in a keeper, with the words of `phalanx run` or `resume` after the command of
+    /// the keeper, and waits until its processes are started.
     ///
     /// # Errors
     /// When the run cannot be started, with its own exit code, or a signal comes.
-    pub(super) async fn start(words: &[OsString], signals: &mut Signals) -> Result<Self, Failed> {
+    pub(super) async fn start(
+        command: &str,
+        words: &[OsString],
+        signals: &mut Signals,
+    ) -> Result<Self, Failed> {
         let program = std::env::current_exe().context("cannot find this program")?;
         let mut child = Command::new(&program)
-            .arg("keep")
+            .arg(command)
             .args(words)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())

@@ -19,14 +19,14 @@ use super::progress::Known;
 use super::settings::Settings;
 use crate::app::event::{Feed, LogLine};
 use crate::cli::PeerLossPolicy;
-use crate::client::Observer;
 use crate::client::{Observer, Reach};
 use crate::config::RecoveryConfig;
 use crate::key_files::{RunKeys, user_folder};
 use crate::launch::LaunchPlan;
+use crate::launch::launched::Launched;
 use crate::launch::programs::{ProgramEnd, Programs, Surroundings};
 use crate::launch::supervisor::{LossPolicy, REST_GRACE, RunExit, Supervisor};
-use crate::run_directory::{RunDirectory, RunEnd, RunRecord, now_unix_s};
+use crate::run_directory::{RunDirectory, RunEnd, RunRecord, now_unix_s, write_private};
 
 /// How long the primary may take to end the run after a signal.
 const INTERRUPT_GRACE: Duration = Duration::from_millis(1500);
@@ -80,19 +80,15 @@ pub(super) enum Ending {
 impl LiveRun {
     /// Starts the processes of a run.
     pub(super) fn start(settings: &Settings, own: Owned, signals: Signals) -> Result<Self, Failed> {
-        let Owned {
-            worker,
-            directory,
-            events,
-        } = own;
+        let directory = &own.directory;
         let run = &settings.config.run;
-        let endpoint = endpoint(settings, &directory)?;
-        let keys = keys(settings, &endpoint, &directory)?;
+        let endpoint = endpoint(settings, directory)?;
+        let keys = keys(settings, &endpoint, directory)?;
         let plan = LaunchPlan {
-            endpoint: endpoint.clone(),
-            keys: keys.clone(),
+            endpoint,
+            keys,
             is_insecure: settings.config.security.is_insecure,
-            worlds: settings.worlds(&directory)?,
+            worlds: settings.worlds(directory)?,
             summary: directory.summary(),
             secondaries: run.secondaries,
             iterations: run.iterations,
@@ -114,10 +110,38 @@ impl LiveRun {
             network: settings.config.network.clone(),
             logs: settings.config.logs.clone(),
             processes: settings.config.processes.clone(),
+            journal: settings.journal(directory),
+            journal_limit_mib: settings.journal.journal_limit,
+            is_resumed: false,
         };
-        let endpoint = endpoint.seen_from_here();
-        let reach = reach(endpoint.clone(), keys.as_ref())?;
+        let launched = Launched {
+            stem: settings.stem.clone(),
+            command: command_line(),
+            plan,
+            programs: settings.programs.clone(),
+        };
+        if launched.plan.journal.is_some() {
+            let path = directory.launch_file();
+            let written = launched.write(&path);
+            written.with_context(|| format!("cannot write {}", path.display()))?;
+        }
+        Self::launch(launched, own, signals)
+    }
+
+    /// Starts the processes of a run as it was launched.
+    pub(super) fn launch(launched: Launched, own: Owned, signals: Signals) -> Result<Self, Failed> {
+        let Owned {
+            worker,
+            directory,
+            events,
+        } = own;
+        let plan = launched.plan;
+        let endpoint = plan.endpoint.seen_from_here();
+        let reach = reach(endpoint.clone(), plan.keys.as_ref())?;
         let observer = Observer::follow(&reach).map_err(anyhow::Error::new)?;
+        // The primary writes it, with the mode that it has.
+        let written = write_private(&plan.summary, "");
+        written.with_context(|| format!("cannot write {}", plan.summary.display()))?;
         let (sender, lines) = mpsc::channel(LINES_MAX);
         let (commands, policy) = (plan.commands(), loss_policy(&plan.recovery));
         let supervisor = Supervisor::spawn(&worker, &commands, &directory.logs(), &sender, policy)
@@ -127,7 +151,7 @@ impl LiveRun {
             pid: std::process::id(),
             endpoint: endpoint.to_string(),
             world: plan.world_names(),
-            command: command_line(),
+            command: launched.command,
             started_unix_s: now_unix_s(),
             workers: supervisor.workers(),
             ended: None,
@@ -141,8 +165,8 @@ impl LiveRun {
             logs: directory.logs(),
             lines: sender,
         };
-        let programs = Programs::new(settings.programs.clone(), surroundings);
-        let known = Known::new(&settings.stem, plan.secondary_names());
+        let programs = Programs::new(launched.programs, surroundings);
+        let known = Known::new(&launched.stem, plan.secondary_names());
         Ok(Self {
             directory,
             record,
@@ -152,7 +176,7 @@ impl LiveRun {
             programs,
             known,
             events,
-            iterations: run.iterations,
+            iterations: plan.iterations,
             signals,
             is_left: false,
         })
@@ -189,7 +213,7 @@ impl LiveRun {
         );
         if let Some(summary) = conclusion.unwritten()? {
             let path = self.directory.summary();
-            std::fs::write(&path, summary)
+            write_private(&path, &summary)
                 .with_context(|| format!("cannot write {}", path.display()))?;
         }
         self.record.ended = Some(RunEnd {

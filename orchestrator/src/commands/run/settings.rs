@@ -10,11 +10,11 @@ use sdf::World;
 
 use super::super::config::settings;
 use super::super::{Failed, output, world_file};
-use crate::cli::{RunArguments, RunSecurityArguments};
+use crate::cli::{JournalArguments, JournalPlace, RunArguments, RunSecurityArguments};
 use crate::config::{Config, SECONDARIES_MAX};
 use crate::launch::programs::ProgramPlan;
 use crate::launch::world_programs;
-use crate::run_directory::{RunDirectory, check_run_name};
+use crate::run_directory::{RunDirectory, check_run_name, write_private};
 
 /// The world that runs when none is named.
 const DEMO_WORLD: &str = include_str!("../../../../worlds/ramp.sdf");
@@ -45,6 +45,8 @@ pub(super) struct Settings {
     pub(super) events: Option<PathBuf>,
     /// What is simulated again, instead of worlds.
     pub(super) recording: Option<PathBuf>,
+    /// Where it is written down, to be taken up again.
+    pub(super) journal: JournalArguments,
 }
 
 impl Settings {
@@ -78,6 +80,7 @@ impl Settings {
             messages: arguments.messages,
             events: arguments.events,
             recording: None,
+            journal: arguments.journal,
         })
     }
 
@@ -95,6 +98,20 @@ impl Settings {
             messages: None,
             events: None,
             recording: Some(file.to_owned()),
+            // It can be begun again as well as taken up again.
+            journal: JournalArguments {
+                journal: Some(JournalPlace::Nowhere),
+                ..JournalArguments::default()
+            },
+        }
+    }
+
+    /// Returns where the run is written down, if it is.
+    pub(super) fn journal(&self, directory: &RunDirectory) -> Option<PathBuf> {
+        match self.journal.journal.clone().unwrap_or_default() {
+            JournalPlace::RunFolder => Some(directory.journal()),
+            JournalPlace::Nowhere => None,
+            JournalPlace::Folder(folder) => Some(folder),
         }
     }
 
@@ -104,7 +121,7 @@ impl Settings {
             return Ok(self.config.run.worlds.clone());
         }
         let path = directory.file("world.sdf");
-        std::fs::write(&path, DEMO_WORLD)
+        write_private(&path, DEMO_WORLD)
             .with_context(|| format!("cannot write {}", path.display()))?;
         Ok(vec![path])
     }

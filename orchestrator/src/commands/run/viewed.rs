@@ -33,10 +33,10 @@ struct Started<'a> {
 }
 
 /// Starts a run and returns when its processes are started.
-pub(super) fn start_detached(words: &[OsString], format: Format) -> CommandResult {
+pub(super) fn start_detached(command: &str, words: &[OsString], format: Format) -> CommandResult {
     runtime()?.block_on(async {
         let mut signals = Signals::new(true)?;
-        let keeper = Keeper::start(words, &mut signals).await?;
+        let keeper = Keeper::start(command, words, &mut signals).await?;
         let record = &keeper.run.record;
         match format {
             Format::Text => output::print(&format!("{}\n", record.name)),
@@ -51,10 +51,10 @@ pub(super) fn start_detached(words: &[OsString], format: Format) -> CommandResul
 }
 
 /// Starts a run and shows it until it ends or the user leaves.
-pub(super) fn run(words: &[OsString], config: &Config) -> CommandResult {
+pub(super) fn run(command: &str, words: &[OsString], config: &Config) -> CommandResult {
     runtime()?.block_on(async {
         let mut signals = Signals::new(false)?;
-        let mut keeper = Keeper::start(words, &mut signals).await?;
+        let mut keeper = Keeper::start(command, words, &mut signals).await?;
         let target = Target::of(keeper.run.clone())?;
         let options = ViewOptions::new(target.name(), true, config);
         let left = watch::watch(&target, options).await.map_err(|error| {

@@ -14,9 +14,9 @@ use protocol::{
 };
 
 use super::*;
-use crate::roster::Progress;
 use crate::levels::tests::{performer, world};
 use crate::primary::{Aim, Phase, PrimaryInput, PrimaryOutput};
+use crate::roster::Progress;
 use crate::{CHECKPOINT_EVERY, LoadRule, PeerLossPolicy, Rules};
 
 /// The last iteration that is looked at.
@@ -65,7 +65,6 @@ fn settings() -> Settings {
         is_journaled: true,
         patience: crate::primary::PatienceSettings::default(),
         stand_bys: 0,
-        is_journaled: true,
         build: Build {
             version: "1".to_owned(),
             target: "t".to_owned(),

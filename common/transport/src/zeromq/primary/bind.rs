@@ -3,8 +3,10 @@
 //! tcp ports are tried by the standard library first: its errors are exact, and it can hold four
 //! ports in a row while libzmq is still to be asked.
 
+use std::fs::{self, Permissions};
 use std::io;
 use std::net::{IpAddr, TcpListener};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -104,6 +106,10 @@ fn bind_ipc(
         return Err(Refusal::Io(io::ErrorKind::AddrInUse.into()));
     };
     let mut bound = bind_sockets(endpoints, None, options, tally)?;
+    // The folder may be one that was there, and open to others.
+    for name in ["control", "step", "status", "data"] {
+        fs::set_permissions(directory.join(name), Permissions::from_mode(0o600))?;
+    }
     bound.directory = Some(Arc::new(taken));
     Ok(bound)
 }

@@ -1,0 +1,259 @@
+//! What comes by wire or lies on disk between the processes of a run: messages, journals, commands.
+
+use std::time::Duration;
+
+use journal::checkpoint_file;
+use journal::frame::{self, Kind};
+use journal::segment::SegmentReader;
+use journal::{Manifest, Record};
+use lockstep::{
+    CHECKPOINT_EVERY, Checkpoint, LoadRule, PeerLossPolicy, Primary, Redo, Rules, Settings,
+};
+use protocol::peer::Build;
+use protocol::primary_to_client::PrimaryToClient;
+use protocol::primary_to_secondary::SceneSnapshot;
+use protocol::{
+    ClientToPrimary, DataBatch, Digest, Envelope, Iteration, PrimaryToObservers,
+    PrimaryToSecondary, SecondaryToPrimary, Sequence, SessionId, decode, encode,
+};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// Reads bytes as a message. What is accepted must come back as it was.
+///
+/// # Panics
+/// When the codec breaks one of its promises.
+pub fn read_message(bytes: &[u8]) {
+    let Some((first, bytes)) = bytes.split_first() else {
+        return;
+    };
+    match first % 6 {
+        0 => there_and_back::<PrimaryToSecondary>(bytes),
+        1 => there_and_back::<SecondaryToPrimary>(bytes),
+        2 => there_and_back::<ClientToPrimary>(bytes),
+        3 => there_and_back::<PrimaryToClient>(bytes),
+        4 => there_and_back::<PrimaryToObservers>(bytes),
+        _ => there_and_back::<DataBatch>(bytes),
+    }
+}
+
+fn there_and_back<B: Serialize + DeserializeOwned>(bytes: &[u8]) {
+    if let Ok(message) = decode::<B>(bytes) {
+        let once = encode(&message);
+        let again: Envelope<B> = decode(&once).expect("what was encoded can be decoded");
+        assert!(encode(&again) == once, "a message comes back as it was");
+    }
+}
+
+/// Reads text as a file of commands. What is accepted must come back as it was.
+///
+/// # Panics
+/// When the reader breaks one of its promises.
+pub fn read_commands(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return;
+    };
+    if let Ok(commands) = lockstep::commands_file::read(text) {
+        let lines = commands.iter().map(lockstep::commands_file::line_of);
+        let lines: Vec<String> = lines.collect();
+        let again = lockstep::commands_file::read(&lines.join("\n"));
+        let again = again.expect("what was written can be read");
+        assert!(again == commands, "commands come back as they were");
+    }
+}
+
+/// Reads bytes as a file of a journal: as it is, and with heads and checksums that are right.
+pub fn read_journal(bytes: &[u8]) {
+    let Some((first, bytes)) = bytes.split_first() else {
+        return;
+    };
+    let kind = match first % 4 {
+        0 => Kind::Manifest,
+        1 => Kind::Checkpoint,
+        2 => Kind::Log,
+        _ => return recall(bytes),
+    };
+    let file = if first & 0x80 == 0 {
+        framed(kind, bytes)
+    } else {
+        bytes.to_vec()
+    };
+    let length = file.len() as u64;
+    match kind {
+        Kind::Manifest => {
+            if let Ok(manifest) = Manifest::decode(&*file, length) {
+                let _ = sdf::decode_worlds(&manifest.worlds);
+            }
+        }
+        Kind::Checkpoint => {
+            let _ = checkpoint_file::read_from(&*file, length);
+        }
+        Kind::Log => {
+            if let Ok(mut segment) = SegmentReader::new(&*file, length) {
+                while let Ok(Some(record)) = segment.record() {
+                    let Record::Commit(_) | Record::Command(_) | Record::Aim(_) = record;
+                }
+            }
+        }
+    }
+}
+
+/// Makes a file whose records are parts of the bytes: a length in two bytes, little-endian, then so
+/// many.
+fn framed(kind: Kind, mut bytes: &[u8]) -> Vec<u8> {
+    let mut file = frame::head(kind).to_vec();
+    while let Some((length, rest)) = bytes.split_first_chunk::<2>() {
+        let length = usize::from(u16::from_le_bytes(*length)).min(rest.len());
+        let (record, rest) = rest.split_at(length);
+        let offset = file.len() as u64;
+        frame::push(&mut file, offset, record);
+        bytes = rest;
+    }
+    file
+}
+
+const WORLD: &str = "<sdf version='1.9'><world name='w'>
+    <model name='a'><link name='l'><collision name='c'><geometry><sphere><radius>1</radius></sphere>
+    </geometry></collision></link></model>
+    <model name='b'><pose>5 0 0 0 0 0</pose><link name='l'/></model>
+    <plugin name='gz::sim' filename='dummy'><level name='near'><pose>0 0 0 0 0 0</pose>
+    <geometry><box><size>9 9 9</size></box></geometry></level><level name='far'>
+    <pose>9 0 0 0 0 0</pose><geometry><box><size>9 9 9</size></box></geometry></level></plugin>
+    </world></sdf>";
+
+fn worlds() -> Vec<sdf::World> {
+    let read = sdf::read_worlds(WORLD, "w.sdf", &sdf::NoFiles);
+    read.expect("the world is a good one").worlds
+}
+
+/// Takes bytes for what a primary remembers; what is accepted must be remembered the same.
+fn recall(bytes: &[u8]) {
+    let resume = |primary: Vec<u8>| {
+        let sequence = Sequence(9);
+        let scene = SceneSnapshot {
+            sequence,
+            bytes: Vec::new(),
+        };
+        let checkpoint = Checkpoint {
+            sequence,
+            iteration: Iteration(8),
+            digest: Digest(0),
+            primary,
+            scene,
+            cells: Vec::new(),
+        };
+        Primary::resume(settings(), &worlds(), checkpoint, Redo::default())
+    };
+    if let Ok(primary) = resume(bytes.to_vec()) {
+        let memory = primary.remember();
+        let again = resume(memory.clone()).expect("what was remembered can be recalled");
+        assert!(again.remember() == memory, "a primary remembers the same");
+    }
+}
+
+fn settings() -> Settings {
+    Settings {
+        session: SessionId(1),
+        secondaries: 1,
+        iterations: None,
+        real_time_factor: 0.0,
+        start_paused: false,
+        step_size: Duration::from_millis(1),
+        seed: 0,
+        heartbeat_interval: Duration::from_millis(100),
+        heartbeat_timeout: None,
+        peer_timeout: Duration::from_secs(1),
+        step_timeout: Duration::from_secs(1),
+        patience: lockstep::PatienceSettings::default(),
+        rules: Rules {
+            load: LoadRule::Buffer,
+            interaction_margin: 0.02,
+            minimum_stay: 50,
+            step_size_s: 0.001,
+        },
+        balance: true,
+        threads: 1,
+        verify: false,
+        publish_all: false,
+        topics: Vec::new(),
+        schedule: Vec::new(),
+        on_peer_loss: PeerLossPolicy::Stop,
+        checkpoint_every: CHECKPOINT_EVERY,
+        stand_bys: 0,
+        is_journaled: true,
+        build: Build {
+            version: "1".to_owned(),
+            target: "t".to_owned(),
+            sources: Digest(0),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::PathBuf;
+
+    use protocol::primary_to_secondary::Step;
+    use protocol::secondary_to_primary::StepAck;
+    use protocol::{Command, PeerName, ProtocolVersion, RequestId};
+
+    use super::*;
+
+    fn folder(name: &str) -> PathBuf {
+        PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("seeds").join(name)
+    }
+
+    fn message<B: Serialize>(first: u8, body: B) -> Vec<u8> {
+        let envelope = Envelope {
+            version: ProtocolVersion::CURRENT,
+            session: SessionId(7),
+            sender: PeerName::primary(),
+            body,
+        };
+        [vec![first], encode(&envelope)].concat()
+    }
+
+    fn messages() -> Vec<(&'static str, Vec<u8>)> {
+        let publish = Command::Publish {
+            topic: "/model/a/cmd_vel".to_owned(),
+            kind: "gz.msgs.Twist".to_owned(),
+            body: vec![0x80],
+        };
+        let request = ClientToPrimary {
+            request: RequestId(3),
+            command: publish,
+        };
+        let step = PrimaryToSecondary::Step(Box::new(Step::default()));
+        let ack = SecondaryToPrimary::StepAck(StepAck::default());
+        vec![
+            ("step", message(0, step)),
+            ("sync", message(0, PrimaryToSecondary::Sync)),
+            ("ack", message(1, ack)),
+            ("request", message(2, request)),
+        ]
+    }
+
+    #[test]
+    fn seeds_are_accepted_so_that_the_fuzzer_starts_deep() {
+        for (name, bytes) in messages() {
+            let path = folder("wire").join(name);
+            if std::env::var_os("UPDATE_EXPECT").is_some() {
+                fs::create_dir_all(folder("wire")).unwrap();
+                fs::write(&path, &bytes).unwrap();
+            }
+            assert_eq!(fs::read(&path).unwrap(), bytes, "UPDATE_EXPECT=1 writes {name}");
+            read_message(&bytes);
+        }
+        let mut kinds = Vec::new();
+        for entry in fs::read_dir(folder("journal")).unwrap() {
+            let bytes = fs::read(entry.unwrap().path()).unwrap();
+            kinds.push(bytes[0] % 4);
+            read_journal(&bytes);
+        }
+        kinds.sort_unstable();
+        assert_eq!(kinds, [0, 1, 2, 3]);
+        let commands = include_str!("../seeds/commands/all.jsonl");
+        assert!(!lockstep::commands_file::read(commands).unwrap().is_empty());
+    }
+}

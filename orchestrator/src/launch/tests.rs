@@ -1,0 +1,186 @@
+//! The arguments of processes.
+
+use super::*;
+
+fn plan(secondaries: u32) -> LaunchPlan {
+    LaunchPlan {
+        endpoint: "ipc:///run/a".parse().unwrap(),
+        keys: None,
+        is_insecure: false,
+        worlds: vec!["-odd.sdf".into(), "b.sdf".into()],
+        summary: "/run/a/summary.json".into(),
+        secondaries,
+        iterations: Some(5),
+        real_time_factor: Some(0.0),
+        paused: true,
+        seed: 7,
+        digests: Some("d.txt".into()),
+        states: Some("s.bin".into()),
+        commands: Some("in.jsonl".into()),
+        record_commands: Some("out.jsonl".into()),
+        messages: Some("m.txt".into()),
+        record: RecordConfig {
+            file: Some("r.mcap".into()),
+            rate_hz: 10.0,
+            has_states: true,
+        },
+        recording: None,
+        threads: 2,
+        verify: true,
+        balance: false,
+        recovery: RecoveryConfig::default(),
+        levels: LevelsConfig {
+            auto_levels: Some(8),
+            ..LevelsConfig::default()
+        },
+        network: NetworkConfig::default(),
+        logs: LogsConfig::default(),
+        processes: ProcessesConfig::default(),
+        journal: Some("/run/a/journal".into()),
+        journal_limit_mib: Some(64),
+        is_resumed: false,
+    }
+}
+
+fn line(command: &WorkerCommand) -> String {
+    let words: Vec<_> = command
+        .arguments
+        .iter()
+        .map(|word| word.to_str().unwrap())
+        .collect();
+    words.join(" ")
+}
+
+#[test]
+fn a_distributed_run_has_a_primary_and_named_secondaries() {
+    let commands = plan(2).commands();
+    let names: Vec<_> = commands
+        .iter()
+        .map(|command| command.name.as_str())
+        .collect();
+    assert_eq!(names, ["primary", "s1", "s2"]);
+    assert_eq!(
+        line(&commands[0]),
+        "--network-role=primary --network-secondaries=2 --heartbeat-interval-ms=100 \
+         --heartbeat-timeout-ms=2000 --peer-timeout=30 --step-timeout=30 --warn-after=1 \
+         --diagnose-after=5 --on-peer-loss=recover --checkpoint-every=1000 --stand-bys=16 \
+         --bind=ipc:///run/a --summary=/run/a/summary.json \
+         --divergence-reports=/run/a --seed=7 --iterations=5 --real-time-factor=0 \
+         --digests=d.txt --states=s.bin --commands=in.jsonl --record-commands=out.jsonl \
+         --messages=m.txt --paused --record=r.mcap --record-rate=10 --record-states \
+         --threads=2 --balance=off --verify --auto-levels=8 \
+         --levels-load=buffer --minimum-stay=0.05 --interaction-margin=0.02 \
+         --journal=/run/a/journal --journal-limit=64 --lifeline \
+         -- -odd.sdf b.sdf"
+    );
+    assert_eq!(
+        line(&commands[2]),
+        "--network-role=secondary --connect=ipc:///run/a --name=s2 --peer-timeout=30 --lifeline"
+    );
+}
+
+#[test]
+fn processes_are_told_the_files_of_their_keys_and_nothing_that_is_secret() {
+    let keys = RunKeys {
+        primary: "/run/a/keys/primary.key".into(),
+        primary_public: "/run/a/keys/primary.pub".into(),
+        authorized: vec!["/run/a/keys/authorized".into(), "/home/authorized".into()],
+        secondary: "/run/a/keys/secondary.key".into(),
+        view: "/run/a/keys/view.key".into(),
+    };
+    let plan = LaunchPlan {
+        endpoint: "tcp://0.0.0.0:5000".parse().unwrap(),
+        keys: Some(keys),
+        network: NetworkConfig {
+            remote_secondaries: 3,
+            ..NetworkConfig::default()
+        },
+        ..plan(1)
+    };
+    let commands = plan.commands();
+    assert_eq!(commands.len(), 2);
+    let primary = line(&commands[0]);
+    for part in [
+        "--network-secondaries=4 ",
+        "--bind=tcp://0.0.0.0:5000 --key=/run/a/keys/primary.key \
+         --authorized=/run/a/keys/authorized --authorized=/home/authorized ",
+    ] {
+        assert!(primary.contains(part), "{primary}");
+    }
+    assert_eq!(
+        line(&commands[1]),
+        "--network-role=secondary --connect=tcp://127.0.0.1:5000 --name=s1 \
+         --key=/run/a/keys/secondary.key --server-key=/run/a/keys/primary.pub \
+         --peer-timeout=30 --lifeline"
+    );
+}
+
+#[test]
+fn a_standalone_run_is_one_process_without_a_role() {
+    let commands = plan(0).commands();
+    assert_eq!(commands.len(), 1);
+    assert_eq!(
+        (commands[0].name.as_str(), commands[0].role),
+        ("standalone", Role::Standalone)
+    );
+    let line = line(&commands[0]);
+    assert!(!line.contains("--network"), "{line}");
+    assert!(line.starts_with("--bind=ipc:///run/a "), "{line}");
+}
+
+#[test]
+fn a_run_that_is_taken_up_again_has_its_worlds_and_commands_from_its_journal() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("launch.json");
+    let launched = launched::Launched {
+        stem: "a".to_owned(),
+        command: "phalanx run a.sdf".to_owned(),
+        plan: plan(2),
+        programs: Vec::new(),
+    };
+    launched.write(&path).unwrap();
+    let read = launched::Launched::read(&path).unwrap();
+    assert!(read.plan.worlds[0].is_absolute());
+    let resumed = read.plan.resumed().unwrap();
+    let line = line(&resumed.commands()[0]);
+    assert!(line.contains("--resume=/run/a/journal "), "{line}");
+    for absent in ["--journal=", "--commands=", ".sdf"] {
+        assert!(!line.contains(absent), "{line}");
+    }
+    assert_eq!(resumed.commands().len(), 3);
+}
+
+#[test]
+fn what_is_not_asked_for_is_left_to_the_worker() {
+    let plan = LaunchPlan {
+        iterations: None,
+        real_time_factor: None,
+        digests: None,
+        states: None,
+        commands: None,
+        record_commands: None,
+        messages: None,
+        record: RecordConfig::default(),
+        recording: None,
+        verify: false,
+        journal: None,
+        levels: LevelsConfig::default(),
+        ..plan(0)
+    };
+    let line = line(&plan.commands()[0]);
+    for absent in [
+        "--iterations",
+        "--real-time-factor",
+        "--digests",
+        "--states",
+        "--commands",
+        "--record-commands",
+        "--messages",
+        "--record",
+        "--verify",
+        "--auto-levels",
+        "--journal",
+    ] {
+        assert!(!line.contains(absent), "{line}");
+    }
+}

@@ -1,0 +1,42 @@
+//! Files that their owner alone may read.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+/// Writes a whole file, in place of what it held.
+///
+/// # Errors
+/// When the system refuses.
+pub fn write_private(path: &Path, text: &str) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    let options = options.create(true).truncate(true).write(true).mode(0o600);
+    options.open(path)?.write_all(text.as_bytes())
+}
+
+/// Opens a file to write at its end.
+///
+/// # Errors
+/// When the system refuses.
+pub fn append_private(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.create(true).append(true).mode(0o600).open(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn nobody_else_reads_what_is_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x");
+        append_private(&path).unwrap();
+        write_private(&path, "1").unwrap();
+        append_private(&path).unwrap().write_all(b"2").unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "12");
+        assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    }
+}

@@ -1,0 +1,385 @@
+//! Shows that who may not connect, command or take part does not, and that the run computes the
+//! same bits meanwhile; and that no secret leaves its file. Real processes meet real attackers.
+
+use std::io::Write;
+use std::net::TcpStream;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use protocol::primary_to_client::{PrimaryToClient, Reply};
+use protocol::secondary_to_primary::StepAck;
+use protocol::{
+    Access, ClientToPrimary, Envelope, PeerName, ProtocolVersion, RequestId, RoutingId,
+    SecondaryToPrimary, SessionId, decode, encode, topic,
+};
+use serde::Serialize;
+use serde_json::Value;
+use tests::key_ring::KeyRing;
+use tests::processes::{PATIENCE, Process, Scratch, binary, wait_for};
+use tests::repository;
+use transport::zeromq::{Curve, PeerLink, SocketOptions};
+use transport::{Arrival, Denial, Destination, Endpoints, KeyPair, Link, PublicKey, Subscription};
+
+const ITERATIONS: &str = "2000";
+
+fn ramp() -> PathBuf {
+    repository::root().join("worlds/ramp.sdf")
+}
+
+fn worker(arguments: &[&str]) -> Command {
+    let mut command = Command::new(binary("worker"));
+    command.args(arguments);
+    command
+}
+
+/// A run by hand that waits, paused, with one secondary.
+struct Guarded {
+    scratch: Scratch,
+    keys: KeyRing,
+    primary: Process,
+    secondary: Process,
+    endpoints: Endpoints,
+}
+
+impl Guarded {
+    fn start() -> Self {
+        let scratch = Scratch::new();
+        let keys = KeyRing::new(scratch.path("keys"));
+        keys.add("s1", Access::Secondary);
+        let mut command = worker(&["--network-role=primary", "--network-secondaries=1"]);
+        command.args([
+            "--bind=tcp://127.0.0.1:0",
+            "--real-time-factor=0",
+            "--paused",
+        ]);
+        command
+            .args(["--iterations", ITERATIONS])
+            .args(keys.of_primary());
+        for file in ["digests", "summary"] {
+            command.arg(format!("--{file}")).arg(scratch.path(file));
+        }
+        let primary = scratch.start("primary", command.arg(ramp()));
+        let line = primary.wait_for_stderr(" at tcp://");
+        let (_, address) = line.rsplit_once(" at ").expect("it was just found");
+        let endpoints = address
+            .trim()
+            .parse()
+            .expect("the primary says where it is");
+        let mut command = worker(&[
+            "--network-role=secondary",
+            "--name=s1",
+            "--connect",
+            address,
+        ]);
+        let secondary = scratch.start("s1", command.args(keys.of_secondary("s1")));
+        primary.wait_for_stderr("all secondaries are ready");
+        Self {
+            scratch,
+            keys,
+            primary,
+            secondary,
+            endpoints,
+        }
+    }
+
+    /// Connects with a key, or without one.
+    fn connect(&self, name: &str, curve: Option<Curve>) -> PeerLink {
+        let options = SocketOptions {
+            curve,
+            ..SocketOptions::default()
+        };
+        let (id, none) = (RoutingId::from(name), Subscription::None);
+        PeerLink::connect(&self.endpoints, Some(&id), none, &options).expect("a link")
+    }
+
+    fn connect_as(&self, name: &str, access: Access) -> PeerLink {
+        let key = self.keys.add(name, access);
+        // The list is read again every second.
+        std::thread::sleep(Duration::from_millis(1100));
+        self.connect(name, Some(self.keys.curve(&key)))
+    }
+
+    /// Ends the run, and returns its summary and digests.
+    fn end(mut self) -> (Value, String) {
+        assert_eq!(self.primary.wait(), 0, "{}", self.primary.stderr());
+        assert_eq!(self.secondary.wait(), 0, "{}", self.secondary.stderr());
+        let read = |name| std::fs::read_to_string(self.scratch.path(name)).expect("it is there");
+        let summary = serde_json::from_str(&read("summary")).expect("the summary is JSON");
+        (summary, read("digests"))
+    }
+}
+
+/// Sends a message of a session that the sender does not know.
+fn send(link: &mut PeerLink, session: SessionId, topic: &str, body: impl Serialize) {
+    let bytes = encode(&Envelope {
+        version: ProtocolVersion::CURRENT,
+        session,
+        sender: "s1".parse::<PeerName>().expect("a name"),
+        body,
+    });
+    link.send(Destination::Primary, topic, &bytes)
+        .expect("sent");
+}
+
+/// Asks for something, and returns the session and the answer.
+fn ask(link: &mut PeerLink, session: SessionId, command: protocol::Command) -> (SessionId, Reply) {
+    let request = RequestId(1);
+    send(
+        link,
+        session,
+        topic::REQUEST,
+        ClientToPrimary { request, command },
+    );
+    loop {
+        match link.receive(Some(PATIENCE)).expect("the link holds") {
+            Some(Arrival::Message { payload, .. }) => {
+                let envelope = decode::<PrimaryToClient>(&payload).expect("an answer");
+                return (envelope.session, envelope.body.reply);
+            }
+            Some(Arrival::Connected) => {}
+            other => panic!("no answer, but {other:?}"),
+        }
+    }
+}
+
+fn expect_refused(reply: &Reply, part: &str) {
+    match reply {
+        Reply::Failed { reason } => assert!(reason.contains(part), "{reason}"),
+        other => panic!("it was not refused: {other:?}"),
+    }
+}
+
+fn expect_denied(link: &mut PeerLink, denial: Denial) {
+    let arrival = link.receive(Some(PATIENCE)).expect("the link holds");
+    assert_eq!(arrival, Some(Arrival::Denied(denial)));
+}
+
+/// Returns the digests of the same run without anybody else.
+fn undisturbed() -> String {
+    let scratch = Scratch::new();
+    let digests = scratch.path("digests");
+    let mut command = worker(&[
+        "--iterations",
+        ITERATIONS,
+        "--real-time-factor=0",
+        "--digests",
+    ]);
+    let mut process = scratch.start("alone", command.arg(&digests).arg(ramp()));
+    assert_eq!(process.wait(), 0, "{}", process.stderr());
+    std::fs::read_to_string(digests).expect("digests are text")
+}
+
+#[test]
+fn attackers_are_turned_away_and_the_run_computes_the_same() {
+    let run = Guarded::start();
+    // Who has no key, or one that nobody knows.
+    let mut plain = run.connect("plain", None);
+    expect_denied(&mut plain, Denial::OnlyOneEncrypts);
+    let stranger = run.keys.stranger("stranger");
+    let mut stranger = run.connect("stranger", Some(run.keys.curve(&stranger)));
+    expect_denied(&mut stranger, Denial::UnknownKey);
+    // Who does not even speak ZeroMQ.
+    let address = run.endpoints.control().replace("tcp://", "");
+    for byte in [0x00, 0x16, 0xff] {
+        let mut stream = TcpStream::connect(&address).expect("a connection");
+        let _ = stream.write_all(&[byte; 4096]);
+    }
+    // Who may watch, and wants to stop the run; who may take part, and wants to command.
+    let mut observer = run.connect_as("bob", Access::Observer);
+    let (session, reply) = ask(&mut observer, SessionId::UNKNOWN, protocol::Command::Ping);
+    assert!(matches!(reply, Reply::Done { .. }), "{reply:?}");
+    let (_, reply) = ask(&mut observer, session, protocol::Command::Stop);
+    expect_refused(&reply, "the role observer may not command");
+    let mut second = run.connect_as("s2", Access::Secondary);
+    let (_, reply) = ask(&mut second, session, protocol::Command::Play);
+    expect_refused(&reply, "the role secondary may not command");
+    // Who may command, and speaks as a secondary; who may take part, and speaks as another.
+    let mut controller = run.connect_as("ann", Access::Controller);
+    let ack = || SecondaryToPrimary::StepAck(StepAck::default());
+    send(&mut controller, session, topic::STEP_ACK, ack());
+    for _ in 0..100 {
+        send(&mut second, session, topic::STEP_ACK, ack());
+        second
+            .send(Destination::Primary, topic::STEP_ACK, &[0xc1; 1000])
+            .expect("sent");
+    }
+    let (_, reply) = ask(&mut controller, session, protocol::Command::Play);
+    assert!(matches!(reply, Reply::Done { .. }), "{reply:?}");
+
+    let (summary, digests) = run.end();
+    assert!(digests == undisturbed(), "the digests differ");
+    let refused = |reason: &str| summary["refused"][reason].as_u64().unwrap_or(0);
+    assert!(refused("unauthenticated") >= 2, "{}", summary["refused"]);
+    assert_eq!(refused("forbidden"), 3, "{}", summary["refused"]);
+    assert!(
+        refused("foreign") >= 100 && refused("malformed") >= 100,
+        "{}",
+        summary["refused"]
+    );
+}
+
+/// Tries to take part, and returns exit code and last words.
+fn join(run: &Guarded, flags: &[String]) -> (i32, String) {
+    let address = run.endpoints.to_string();
+    let mut command = worker(&["--network-role=secondary", "--name=s9", "--peer-timeout=10"]);
+    command.args(["--connect", &address]).args(flags);
+    let mut process = run.scratch.start("s9", &mut command);
+    (process.wait(), process.stderr())
+}
+
+#[test]
+fn a_secondary_that_may_not_take_part_says_why_and_what_to_do() {
+    let run = Guarded::start();
+    run.keys.stranger("stranger");
+    run.keys.add("bob", Access::Observer);
+    std::thread::sleep(Duration::from_millis(1100)); // The list is read again every second.
+    let check = |flags: &[String], part: &str| {
+        let (code, said) = join(&run, flags);
+        assert!(code == 3 && said.contains(part), "{code}: {said}");
+    };
+    check(&[], "--server-key");
+    check(&run.keys.of_secondary("stranger"), "does not know this key");
+    check(
+        &run.keys.of_secondary("bob"),
+        "the role observer may not take part",
+    );
+    let key = run.keys.file("s1");
+    std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o644)).expect("a mode is set");
+    check(&run.keys.of_secondary("s1"), "chmod 600");
+}
+
+/// Returns all files below a folder with their modes.
+fn files(folder: &Path) -> Vec<(PathBuf, u32)> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).expect("a folder can be read") {
+        let path = entry.expect("an entry").path();
+        let data = std::fs::symlink_metadata(&path).expect("it is there");
+        if data.is_dir() {
+            found.extend(files(&path));
+        }
+        found.push((path, data.permissions().mode() & 0o777));
+    }
+    found
+}
+
+fn contains(bytes: &[u8], part: &str) -> bool {
+    bytes
+        .windows(part.len())
+        .any(|window| window == part.as_bytes())
+}
+
+/// Returns the secrets of a run, by the files that they are in.
+fn secrets(folder: &Path) -> Vec<(PathBuf, String)> {
+    let mut secrets = Vec::new();
+    for (path, _) in files(folder) {
+        if path.extension().is_some_and(|kind| kind == "key") {
+            let text = std::fs::read_to_string(&path).expect("a key is text");
+            let secret = text.lines().find_map(|line| line.strip_prefix("secret "));
+            let secret = secret.expect("the file has a secret").to_owned();
+            secrets.push((path, secret));
+        }
+    }
+    secrets
+}
+
+#[test]
+fn a_run_that_is_reached_by_tcp_has_keys_by_itself_and_shows_no_secret() {
+    let scratch = Scratch::new();
+    let mut command = scratch.phalanx();
+    command.args(["run", "--headless", "--name", "r", "--secondaries", "2"]);
+    command
+        .args(["--bind", "tcp://127.0.0.1:0", "--log-level", "trace"])
+        .arg(ramp());
+    command.env("PHALANX_KEYS", scratch.path("nokeys"));
+    let mut run = scratch.start("run", &mut command);
+    let says = |arguments: &[&str]| scratch.phalanx_says(arguments);
+    wait_for("the run runs", || {
+        says(&["show", "r", "stats"]).1.contains("running")
+    });
+    let record = std::fs::read_to_string(scratch.path("r/run.json")).expect("a record");
+    let record: Value = serde_json::from_str(&record).expect("JSON");
+    let address = record["endpoint"].as_str().expect("an address").to_owned();
+    assert!(address.starts_with("tcp://127.0.0.1:"), "{address}");
+
+    let secrets = secrets(&scratch.path("r/keys"));
+    assert_eq!(
+        secrets.len(),
+        3,
+        "of the primary, the secondaries and the views"
+    );
+    let mut pids = vec![run.pid()];
+    for worker in record["workers"].as_array().expect("a list") {
+        pids.push(u32::try_from(worker["pid"].as_u64().expect("a pid")).expect("small"));
+    }
+    assert_eq!(pids.len(), 4);
+    for pid in pids {
+        for file in ["cmdline", "environ"] {
+            let bytes = std::fs::read(format!("/proc/{pid}/{file}")).expect("our own process");
+            let is_seen = secrets.iter().any(|(_, secret)| contains(&bytes, secret));
+            assert!(!is_seen, "{file} of {pid} has a secret");
+        }
+    }
+    // Without keys, and by hand with those of the run.
+    let (code, _, said) = says(&["show", &address, "stats"]);
+    assert!(code != 0 && said.contains("--server-key"), "{code}: {said}");
+    let path = |name: &str| scratch.path("r/keys").join(name).display().to_string();
+    let (key, server) = (path("view.key"), path("primary.pub"));
+    let (code, _, said) = says(&[
+        "ctl",
+        &address,
+        "stop",
+        "--key",
+        &key,
+        "--server-key",
+        &server,
+    ]);
+    assert_eq!((code, run.wait()), (0, 0), "{said}{}", run.stderr());
+
+    for (path, mode) in files(&scratch.path("r")) {
+        let is_public = path.extension().is_some_and(|kind| kind == "pub");
+        assert!(
+            mode & 0o077 == 0 || is_public,
+            "{} has mode {mode:o}",
+            path.display()
+        );
+        let is_key = path.extension().is_some_and(|kind| kind == "key");
+        if path.is_file() && !is_key {
+            let bytes = std::fs::read(&path).expect("our own file");
+            let is_seen = secrets.iter().any(|(_, secret)| contains(&bytes, secret));
+            assert!(!is_seen, "{} has a secret", path.display());
+        }
+    }
+    for output in [run.stdout(), run.stderr()] {
+        let is_seen = secrets.iter().any(|(_, secret)| output.contains(secret));
+        assert!(!is_seen, "{output}");
+    }
+}
+
+#[test]
+fn keys_are_made_shown_and_never_replaced_by_mistake() {
+    let scratch = Scratch::new();
+    let folder = scratch.path("keys").display().to_string();
+    let make = |more: &[&str]| {
+        let mut words = vec!["keygen", "--out", &folder];
+        words.extend(more);
+        scratch.phalanx_says(&words)
+    };
+    let (code, said, _) = make(&["lab", "--role", "secondary"]);
+    assert_eq!(code, 0);
+    let public = PublicKey::read(&scratch.path("keys/lab.pub")).expect("a public key");
+    assert!(
+        said.contains(&public.to_string()) && said.contains("authorized"),
+        "{said}"
+    );
+    let key = KeyPair::read(&scratch.path("keys/lab.key")).expect("a secret key");
+    assert_eq!(key.public(), public);
+    let (code, _, said) = make(&["lab", "--role", "observer"]);
+    assert!(code == 2 && said.contains("--force"), "{code}: {said}");
+    let (code, said, _) = make(&["--role", "primary"]);
+    assert!(code == 0 && said.contains("primary.key"), "{said}");
+    assert_eq!(make(&["lab", "--force"]).0, 0);
+    let (code, _, said) = make(&["../lab"]);
+    assert!(code == 2 && said.contains("letters"), "{code}: {said}");
+}
