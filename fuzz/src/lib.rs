@@ -132,6 +132,9 @@ pub fn read_mesh(bytes: &[u8]) {
     );
 }
 
+mod records;
+
+pub use records::{read_commands, read_journal, read_message};
 /// Reads bytes as a recording, with all that is read of one anywhere.
 pub fn read_recording(bytes: &[u8]) {
     let Ok(mut recording) = recording::Recording::open(std::io::Cursor::new(bytes)) else {
@@ -145,9 +148,6 @@ pub fn read_recording(bytes: &[u8]) {
         let _ = recording.messages(chunk);
     }
 }
-mod records;
-
-pub use records::{read_commands, read_journal, read_message};
 
 #[cfg(test)]
 mod tests {

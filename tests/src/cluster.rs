@@ -7,10 +7,12 @@
 mod beating;
 mod delivery;
 pub mod fault;
+mod journaling;
 pub mod moves;
 mod network;
 mod process;
 pub mod random;
+mod resuming;
 pub mod scenario;
 pub mod script;
 pub mod soak;
@@ -38,12 +40,14 @@ use crate::checkers::{Answers, Barrier, Commits, Publishers};
 use crate::witness::Witness;
 use delivery::Event;
 use fault::TimedFault;
+use journaling::Journal;
 use moves::RandomMoves;
 use network::{Network, Stream};
 pub use network::{NetworkFaults, Ways};
 pub use process::Life;
 use process::Process;
 use random::Random;
+use resuming::Past;
 use trace::Trace;
 
 /// Changes what is said, to show that checkers see it.
@@ -90,6 +94,14 @@ pub struct Cluster {
     pub tamper: Tamper,
     /// After how long a secondary that has ended is started anew, if at all.
     pub restart_after: Option<Duration>,
+    settings: Settings,
+    worlds: Vec<World>,
+    journal: Option<Journal>,
+    past: Past,
+    /// How many primaries there were before this one.
+    primaries: u32,
+    /// What clients ask for, by number.
+    asked: BTreeMap<RequestId, Command>,
     processes: Vec<Process>,
     primary_life: Life,
     primary_inbox: VecDeque<PrimaryInput>,
@@ -132,7 +144,13 @@ impl Cluster {
         let secondaries = settings.secondaries;
         let beats = settings.heartbeat_timeout.is_some();
         let mut cluster = Self {
-            primary: Primary::new(settings, worlds),
+            primary: Primary::new(settings.clone(), worlds),
+            settings,
+            worlds: worlds.to_vec(),
+            journal: None,
+            past: Past::default(),
+            primaries: 0,
+            asked: BTreeMap::new(),
             witness: Witness::default(),
             commits: Commits::default(),
             answers: Answers::default(),
@@ -175,7 +193,8 @@ impl Cluster {
         let index = self.processes.len();
         self.trace
             .note(self.now, || format!("{name} starts as process {index}"));
-        self.processes.push(Process::new(index, name));
+        self.processes
+            .push(Process::new(index, name, self.primaries));
         self.send_presence(index, true);
         self.tell_secondary(index, SecondaryInput::Started);
         index
@@ -218,6 +237,11 @@ impl Cluster {
         }
         let event = self.queue.first_key_value().map(|((at, _), _)| *at);
         let is_awake = self.primary_life == Life::Running;
+        let written = self.journal.as_ref().and_then(Journal::deadline);
+        if let Some(at) = written.filter(|at| is_awake && event.is_none_or(|event| *at <= event)) {
+            self.now = self.now.max(at);
+            return self.write_journal();
+        }
         let deadline = is_awake.then(|| self.primary.deadline()).flatten();
         let processes = self.processes.iter().enumerate();
         let woken = processes
@@ -243,8 +267,16 @@ impl Cluster {
 
     /// Has a client ask for something now.
     pub fn request(&mut self, request: u64, command: Command) {
+        if self.primary_life == Life::Gone {
+            if self.finished.is_none() {
+                // A client tries again until there is a run.
+                self.ask_later(request, command);
+            }
+            return;
+        }
         self.trace
             .note(self.now, || format!("request {request}: {command:?}"));
+        self.asked.insert(RequestId(request), command.clone());
         self.answers.on_request(RequestId(request));
         let message = ClientToPrimary {
             request: RequestId(request),

@@ -19,9 +19,10 @@ use protocol::secondary_to_primary::{
     CellAck, Heartbeat, Loaded, StepAck, SystemRequest, Transfer,
 };
 use protocol::{
-    CellId, ClientToPrimary, Command, Digest, DigestBuilder, Envelope, Iteration, LinkPoses,
-    ModelId, PeerName, PerformerId, PerformerState, PrimaryToSecondary, ProtocolVersion, Publisher,
-    RequestId, Role, RoutingId, SecondaryToPrimary, Sequence, SessionId, SessionTime, StopReason,
+    Access, CellId, ClientToPrimary, Command, Digest, DigestBuilder, Envelope, Iteration,
+    LinkPoses, ModelId, PeerName, PerformerId, PerformerState, PrimaryToSecondary, ProtocolVersion,
+    Publisher, RequestId, Role, RoutingId, SecondaryToPrimary, Sequence, SessionId, SessionTime,
+    StopReason,
 };
 use worker::identity;
 
@@ -44,6 +45,8 @@ pub struct PrimaryNode {
     is_damaged: bool,
     /// What a system asks for in the next ack.
     requests: Vec<SystemRequest>,
+    /// The role of the key of whoever speaks, where keys are needed.
+    access: Option<Access>,
 }
 
 /// The system that asks for something.
@@ -62,6 +65,12 @@ impl PrimaryNode {
         self.said.clear();
         match words.as_slice() {
             ["primary", options @ ..] => self.create(options),
+            ["as", role, ..] => {
+                self.access = Some(role.parse().expect("the role of a key"));
+                let (_, rest) = line.split_once(role).expect("it was just found");
+                self.execute(rest);
+                self.access = None;
+            }
             ["join", name] => self.join(name, "1.0.0"),
             ["join", name, version] => self.join(name, version),
             ["subscribe", name] => self.tell(PrimaryInput::Subscribed(routing(name))),
@@ -347,6 +356,7 @@ impl PrimaryNode {
 
     fn tell(&mut self, input: PrimaryInput) {
         let mut outputs = Vec::new();
+        let input = lockstep::access::admit(input, self.access.unwrap_or(Access::Full));
         self.primary
             .as_mut()
             .expect("a primary")

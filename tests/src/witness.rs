@@ -55,6 +55,8 @@ pub struct Witness {
     /// What the run computed so far.
     pub recording: Recording,
     reference: Option<Arc<Recording>>,
+    /// Whether it only checks, and neither records nor compares.
+    pub only_checks: bool,
     /// Whether the step under way sets models back to the start.
     is_anew: bool,
     /// What to print of a run that differs.
@@ -97,6 +99,9 @@ impl Witness {
     ) {
         for (name, host) in hosts {
             self.whereabouts.check_host(name, host);
+        }
+        if self.only_checks {
+            return;
         }
         let next = self.recording.digests.len() as u64;
         if report.iteration.0 < next && self.is_anew {

@@ -50,7 +50,13 @@ fn record(scratch: &Scratch, secondaries: u32, flags: &[&str]) -> PathBuf {
     let path = scratch.path(&format!("{secondaries}.mcap"));
     let count = ITERATIONS.to_string();
     let secondaries = secondaries.to_string();
-    let mut arguments = vec!["run", "worlds/ramp.sdf", "--headless", "--iterations", &count];
+    let mut arguments = vec![
+        "run",
+        "worlds/ramp.sdf",
+        "--headless",
+        "--iterations",
+        &count,
+    ];
     arguments.extend(["--real-time-factor", "0", "--secondaries", &secondaries]);
     arguments.extend(["--commands", commands.to_str().unwrap()]);
     arguments.extend(["--record", path.to_str().unwrap()]);
@@ -123,7 +129,10 @@ fn what_is_recorded_depends_on_no_host_and_is_simulated_again_from_the_file_alon
         assert!(topics.contains(&expected), "{topics:?}");
     }
     assert!(topics.contains(&"/model/rover/odometry"), "{topics:?}");
-    assert_eq!(first.keys().collect::<Vec<_>>(), second.keys().collect::<Vec<_>>());
+    assert_eq!(
+        first.keys().collect::<Vec<_>>(),
+        second.keys().collect::<Vec<_>>()
+    );
     for (channel, messages) in &first {
         assert!(messages == &second[channel], "{channel:?} differs");
     }
@@ -170,7 +179,10 @@ fn other_readers_find_every_message_with_its_schema_and_time() {
         *counts.entry(channel.id).or_default() += 1;
         let before = last.insert(channel.id, message.log_time).unwrap_or(0);
         assert!(before <= message.log_time, "{}", channel.topic);
-        assert!(message.publish_time > 1_600_000_000_000_000_000, "the wall clock");
+        assert!(
+            message.publish_time > 1_600_000_000_000_000_000,
+            "the wall clock"
+        );
         if channel.message_encoding == "json" {
             let value: serde_json::Value = serde_json::from_slice(&message.data).unwrap();
             let schema = channel.schema.as_ref().expect("JSON has a schema");
@@ -230,7 +242,11 @@ fn what_is_in_a_recording_is_told_also_when_it_is_cut() {
     let path = record(&scratch, 0, &[]);
     let (code, stdout, _) = replay(&scratch, &path, &["--info"]);
     assert_eq!(code, 0);
-    for part in ["worlds      ramp", "iterations  600 of 0.001 s", "/model/rover/odometry"] {
+    for part in [
+        "worlds      ramp",
+        "iterations  600 of 0.001 s",
+        "/model/rover/odometry",
+    ] {
         assert!(stdout.contains(part), "no {part:?} in\n{stdout}");
     }
     let bytes = std::fs::read(&path).unwrap();

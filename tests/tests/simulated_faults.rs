@@ -2,6 +2,8 @@
 //! seeded runs of the simulated cluster with crashes, stalls, cuts and clients, each followed by
 //! checkers; and that each checker sees what it is there for, by planting just that.
 
+use std::collections::BTreeMap;
+
 use lockstep::PeerLossPolicy;
 use protocol::exit::Outcome;
 use protocol::secondary_to_primary::StepAck;
@@ -23,7 +25,7 @@ fn a_thousand_seeds_break_no_invariant() {
         first: 0,
         seeds: SEEDS,
         duration: None,
-        policies: Policies::Stop,
+        policies: Policies::Both,
         threads: THREADS,
         is_traced: false,
     };
@@ -35,13 +37,21 @@ fn a_thousand_seeds_break_no_invariant() {
         tally.failures.len()
     );
     assert!(tally.completed > SEEDS / 4, "many runs complete: {tally}");
-    assert!(tally.lost > SEEDS / 4, "many runs lose a peer: {tally}");
+    assert!(tally.lost > SEEDS / 8, "many runs lose a peer: {tally}");
+    assert!(
+        tally.restored > SEEDS / 4,
+        "many cells are restored: {tally}"
+    );
+    assert!(
+        tally.resumed > SEEDS / 20,
+        "many primaries are resumed: {tally}"
+    );
 }
 
 #[test]
 fn the_same_seed_gives_the_same_trace() {
     for seed in 0..20 {
-        let scenario = Scenario::draw(seed, Policies::Stop.of(seed));
+        let scenario = Scenario::draw(seed, Policies::Both.of(seed));
         let [first, second] = [(), ()].map(|()| {
             let trace = Trace::Kept(Vec::new());
             trial::run_with(&scenario, trace, |_| {})
@@ -196,4 +206,50 @@ fn a_run_that_never_ends_is_seen() {
     scenario.requests.push(play);
     let verdict = trial::run(&scenario, Trace::Off);
     assert!(verdict.is_ok(), "{verdict:?}");
+}
+
+/// A run that recovers, in which a secondary is killed.
+fn recovering() -> Scenario {
+    let mut scenario = peaceful(Stage::Motion, Vec::new());
+    scenario.policy = PeerLossPolicy::Recover;
+    scenario.checkpoint_every = 20;
+    scenario.faults.push(TimedFault {
+        at: SessionTime(60_000_000),
+        peer: "s1".parse().expect("it is a valid name"),
+        fault: Fault::Crash {
+            loses_messages: false,
+        },
+    });
+    scenario
+}
+
+#[test]
+fn a_checkpoint_with_one_stale_cell_is_seen() {
+    check(&recovering(), "was acknowledged", |cluster| {
+        let mut first = BTreeMap::new();
+        cluster.tamper.secondary = Some(Box::new(move |message| {
+            if let SecondaryToPrimary::CellCheckpoint(snapshot) = message {
+                let bytes = first.entry(snapshot.cell).or_insert(snapshot.bytes.clone());
+                snapshot.bytes.clone_from(bytes);
+            }
+        }));
+    });
+}
+
+#[test]
+fn an_answer_in_the_place_of_a_lost_one_is_looked_at() {
+    check(
+        &recovering(),
+        "liveness: the run recovers, and it ended",
+        |cluster| {
+            cluster.tamper.secondary = Some(Box::new(|message| {
+                if let SecondaryToPrimary::CaughtUp(answer) = message
+                    && let Ok((digests, _)) = &mut answer.result
+                    && let Some(first) = digests.iter_mut().flat_map(|one| &mut one.cells).next()
+                {
+                    first.1.0 ^= 1;
+                }
+            }));
+        },
+    );
 }

@@ -122,7 +122,8 @@ fn line(text: &mut String, label: &str, numbers: &[f64]) {
 
 fn state_json(state: &NamedState) -> Value {
     let reach = state.reach.as_flattened().iter();
-    let reach = reach.map(|number| number_json(number.to_string(), u64::from(number.to_bits()), 8));
+    let reach =
+        reach.map(|number| number_json(&number.to_string(), u64::from(number.to_bits()), 8));
     json!({
         "name": state.name,
         "performer": state.performer.0,
@@ -148,11 +149,11 @@ fn body_json(body: &BodyState) -> Value {
 fn numbers(numbers: &[f64]) -> Vec<Value> {
     let numbers = numbers.iter();
     numbers
-        .map(|number| number_json(number.to_string(), number.to_bits(), 16))
+        .map(|number| number_json(&number.to_string(), number.to_bits(), 16))
         .collect()
 }
 
-fn number_json(value: String, bits: u64, digits: usize) -> Value {
+fn number_json(value: &str, bits: u64, digits: usize) -> Value {
     json!({ "value": value, "bits": format!("0x{bits:0digits$x}") })
 }
 

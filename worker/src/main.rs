@@ -122,9 +122,10 @@ fn run_primary(
     }
     let options = SocketOptions {
         // A process that a debugger has stopped answers nothing, and is to keep its connection.
-        heartbeat_interval: match run.patience.settings().wait_for_debugger {
-            true => Duration::ZERO,
-            false => run.heartbeat_interval,
+        heartbeat_interval: if run.patience.settings().wait_for_debugger {
+            Duration::ZERO
+        } else {
+            run.heartbeat_interval
         },
         heartbeat_timeout: run.heartbeat_timeout,
         insecure: run.insecure,

@@ -114,7 +114,7 @@ mod tests {
             assert!(error.is_err(), "{depth}");
         }
         // Maps in maps, as keys and as values.
-        let maps = with_field(&[0x81; 1_000_000]);
+        let maps = with_field(&vec![0x81; 1_000_000]);
         assert!(decode::<PrimaryToSecondary>(&maps).is_err());
     }
 

@@ -1,4 +1,4 @@
-//! What `phalanx generate` takes.
+//! The command line of `phalanx generate`.
 
 use clap::{Args, Subcommand};
 
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn levels_are_two_numbers() {
+    fn a_grid_is_two_numbers() {
         assert_eq!(parse_levels("4x2"), Ok(LevelGrid([4, 2])));
         assert!(parse_levels("4").is_err() && parse_levels("0x2").is_err());
     }

@@ -2,13 +2,11 @@
 
 use std::path::PathBuf;
 
-use serde::{Deserialize, Serialize};
-
 /// Frames per second of simulated time, unless said otherwise.
 const DEFAULT_RATE_HZ: f64 = 30.0;
 
 /// What is recorded of a run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct RecordConfig {
     /// Where; `None` records nothing.
     pub file: Option<PathBuf>,

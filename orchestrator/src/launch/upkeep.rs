@@ -20,7 +20,7 @@ const SOON: Duration = Duration::from_secs(5);
 const REFUSALS_MAX: u32 = 10;
 
 /// In which time restarts are counted.
-const WINDOW: Duration = Duration::from_secs(60);
+const WINDOW: Duration = Duration::from_mins(1);
 
 /// How long a process that the run has lost may take to end by itself.
 pub(super) const REPLACE_GRACE: Duration = Duration::from_secs(1);

@@ -27,6 +27,11 @@ impl Answers {
         assert_eq!(*count, 1, "request {request:?} is answered once");
     }
 
+    /// The primary is gone, and nobody will answer what it was asked.
+    pub fn forget_open(&mut self) {
+        self.requests.retain(|_, count| *count > 0);
+    }
+
     /// Looks at what is left once the run is over.
     ///
     /// # Panics

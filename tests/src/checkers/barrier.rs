@@ -7,7 +7,7 @@ use protocol::secondary_to_primary::StepAck;
 use protocol::{CellId, Sequence};
 
 /// The cells that are open, and who of them has acknowledged the last step.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Barrier {
     last: Option<Sequence>,
     open: BTreeSet<CellId>,
@@ -21,6 +21,11 @@ impl Barrier {
             let cells = ack.cells.iter().map(|one| one.cell);
             self.acknowledged.extend(cells);
         }
+    }
+
+    /// The run is taken up again after the last step that this has seen.
+    pub fn on_resumed(&mut self) {
+        self.acknowledged.clone_from(&self.open);
     }
 
     /// Takes a step as it is published.

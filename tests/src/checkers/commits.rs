@@ -44,6 +44,20 @@ impl Commits {
         );
     }
 
+    /// The run is taken up again after its last iteration that was written; those after it were not
+    /// complete for anybody.
+    ///
+    /// # Panics
+    /// When one that was complete is not there.
+    pub fn on_resumed(&mut self, iteration: Iteration) {
+        let count = iteration.0 as usize + 1;
+        assert!(
+            count <= self.digests.len().max(1),
+            "iteration {iteration} was never complete"
+        );
+        self.digests.truncate(count);
+    }
+
     /// Returns the digests of all complete iterations, from 0 on.
     pub fn digests(&self) -> &[Digest] {
         &self.digests

@@ -11,7 +11,7 @@ use protocol::{Action, CellId, LevelId, ModelId, PeerName, PerformerId, Sequence
 use worker::cell_host::{CellHost, HostedCell};
 
 /// A cell as the steps have made it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Place {
     host: PeerName,
     performers: BTreeSet<PerformerId>,
@@ -23,7 +23,7 @@ struct Place {
 }
 
 /// Where everything is after the steps so far.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Whereabouts {
     plan: Option<Plan>,
     last: Sequence,
@@ -94,6 +94,13 @@ impl Whereabouts {
     /// A secondary has left or is lost; what it hosted must have another host with the next step.
     pub fn on_left(&mut self, name: &PeerName) {
         for place in self.cells.values_mut().filter(|one| one.host == *name) {
+            place.is_orphan = true;
+        }
+    }
+
+    /// The run is taken up again after the last step that this has seen: no cell has a host.
+    pub fn on_resumed(&mut self) {
+        for place in self.cells.values_mut() {
             place.is_orphan = true;
         }
     }

@@ -188,6 +188,12 @@ impl Cluster {
                 }
                 PrimaryOutput::Stamped(command) => {
                     let mut command = Some(command);
+                    let now = self.now;
+                    if let (Some(journal), Some(one)) = (&mut self.journal, &command)
+                        && !journal.on_command(one, now)
+                    {
+                        continue;
+                    }
                     if let Some(tamper) = &mut self.tamper.stamped {
                         tamper(&mut command);
                     }
@@ -195,18 +201,25 @@ impl Cluster {
                 }
                 PrimaryOutput::Observe(message) => self.observe(message),
                 PrimaryOutput::Checkpointed(checkpoint) => {
+                    if let Some(journal) = &mut self.journal {
+                        journal.on_checkpoint(&checkpoint, self.now);
+                    }
                     let iteration = checkpoint.iteration;
                     self.trace
                         .note(self.now, || format!("checkpoint of iteration {iteration}"));
                 }
+                PrimaryOutput::Redone => {
+                    if let Some(journal) = &mut self.journal {
+                        journal.on_redone();
+                    }
+                }
                 PrimaryOutput::Diverged(report) => {
                     self.trace.note(self.now, || report.sentence());
                 }
-                PrimaryOutput::Redone
-                | PrimaryOutput::Diagnose { .. }
-                | PrimaryOutput::Report { .. } => {}
+                PrimaryOutput::Diagnose { .. } | PrimaryOutput::Report { .. } => {}
             }
         }
+        self.note_aim();
     }
 
     fn publish(&mut self, mut message: PrimaryToSecondary) {
@@ -221,6 +234,11 @@ impl Cluster {
             self.commits.on_published(step);
             self.publishers.on_step(step.sequence);
             self.witness.on_published(&self.primary, step);
+            if let Some(journal) = &mut self.journal {
+                journal.on_step(step);
+                let whereabouts = &self.witness.whereabouts;
+                self.past.note(step, whereabouts, &self.barrier);
+            }
         }
         for index in 0..self.processes.len() {
             self.send_to_secondary(index, Stream::Step, message.clone());
@@ -297,6 +315,9 @@ impl Cluster {
             format!("done: iteration {iteration}, {digest}")
         });
         self.commits.on_done(iteration, digest);
+        if let Some(journal) = &mut self.journal {
+            journal.on_done(report, self.now);
+        }
         self.publishers.on_done(report);
         let takes_part = |index: &usize| {
             self.is_member(*index) && self.primary.takes_part(&self.processes[*index].name)
@@ -322,6 +343,7 @@ impl Cluster {
     fn on_reply(&mut self, message: PrimaryToClient) {
         self.trace.note(self.now, || format!("reply: {message:?}"));
         self.answers.on_reply(message.request);
+        self.ask_again(&message);
         let (cells, names) = self.open_cells();
         let run_ends = self.primary.run_state() == RunState::Stopping;
         if let Some(moves) = &mut self.moves {

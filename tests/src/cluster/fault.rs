@@ -35,6 +35,16 @@ pub enum Fault {
     },
     /// The primary's process does nothing for a time.
     StallOfPrimary(Duration),
+    /// The primary is killed with all that it has not written, and the run is resumed after a time
+    /// by another process, with secondaries of its own.
+    CrashOfPrimary {
+        /// After how long.
+        resumed_after: Duration,
+        /// Whether it was writing a record.
+        is_torn: bool,
+    },
+    /// The disk of the journal is full for a time.
+    FullDisk(Duration),
     /// One more secondary joins.
     Join,
 }
@@ -59,6 +69,11 @@ impl TimedFault {
             Fault::Stall(duration)
             | Fault::Reset(duration)
             | Fault::StallOfPrimary(duration)
+            | Fault::FullDisk(duration)
+            | Fault::CrashOfPrimary {
+                resumed_after: duration,
+                ..
+            }
             | Fault::Slow { duration, .. } => Some(*duration),
             Fault::Join => Some(Duration::ZERO),
         }
@@ -101,6 +116,17 @@ impl fmt::Display for TimedFault {
                 )
             }
             Fault::StallOfPrimary(duration) => write!(formatter, "the primary stalls {duration:?}"),
+            Fault::CrashOfPrimary {
+                resumed_after,
+                is_torn,
+            } => {
+                let how = if *is_torn { " while it writes" } else { "" };
+                write!(
+                    formatter,
+                    "the primary is killed{how} and resumed after {resumed_after:?}"
+                )
+            }
+            Fault::FullDisk(duration) => write!(formatter, "the disk is full for {duration:?}"),
             Fault::Join => write!(formatter, "{peer} joins"),
         }
     }

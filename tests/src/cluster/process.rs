@@ -72,6 +72,8 @@ pub(super) struct Process {
     pub(super) routing: RoutingId,
     pub(super) engine: SecondaryEngine,
     pub(super) life: Life,
+    /// Which primary it belongs to, by number.
+    pub(super) of_primary: u32,
     /// What the stepper has not come to yet.
     pub(super) inbox: VecDeque<SecondaryInput>,
     /// What the stepper says once it is no longer busy, and why it ends then.
@@ -90,7 +92,7 @@ pub(super) struct Process {
 
 impl Process {
     /// Starts the process of this number, which is its address.
-    pub(super) fn new(number: usize, name: PeerName) -> Self {
+    pub(super) fn new(number: usize, name: PeerName, of_primary: u32) -> Self {
         let engine = SecondaryEngine::new(SecondarySettings {
             info: identity::peer_info(name.clone(), Role::Secondary),
             peer_timeout: PEER_TIMEOUT,
@@ -100,6 +102,7 @@ impl Process {
             name,
             engine,
             life: Life::Running,
+            of_primary,
             inbox: VecDeque::new(),
             outbox: Vec::new(),
             ending: None,

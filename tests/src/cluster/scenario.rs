@@ -92,6 +92,8 @@ pub struct Scenario {
     pub network: NetworkFaults,
     /// After how long a secondary that has ended is started anew, if at all.
     pub restart_after: Option<Duration>,
+    /// How long it takes until something is written to the journal, if there is one.
+    pub journal: Option<Duration>,
     /// How long each secondary works on a step \[us\], and how slow its clock is in parts of 1,000.
     pub paces: Vec<(u64, i64)>,
     /// What goes wrong.
@@ -124,6 +126,7 @@ impl Scenario {
                 doubled_permille: random.one_of(&[0, 0, 20, 100]),
             },
             restart_after: None,
+            journal: None,
             paces: Vec::new(),
             faults: Vec::new(),
             requests: Vec::new(),
@@ -136,6 +139,9 @@ impl Scenario {
         let is_restarted = recovers && random.chance(700);
         let restart_after = Duration::from_millis(random.between(5, 500));
         scenario.restart_after = is_restarted.then_some(restart_after);
+        let is_journaled = is_restarted && random.chance(400);
+        let delay = Duration::from_micros(random.one_of(&[0, 200, 2000, 20_000]));
+        scenario.journal = is_journaled.then_some(delay);
         scenario.requests = script::draw(&scenario, &mut random);
         scenario.draw_faults(&mut random);
         scenario
@@ -172,7 +178,32 @@ impl Scenario {
                 Fault::Join,
             );
         }
+        if self.journal.is_some() {
+            self.draw_faults_of_primary(random);
+        }
         self.faults.sort_by_key(|fault| fault.at);
+    }
+
+    /// The primary is killed, and its disk may be full.
+    fn draw_faults_of_primary(&mut self, random: &mut Random) {
+        let mut moment = || SessionTime(1 + random.below(1 + self.span().as_nanos() as u64));
+        let [crash, other, full] = [(); 3].map(|()| moment());
+        let resumed_after = Duration::from_millis(random.between(1, 1000));
+        let mut crashes = vec![crash];
+        if random.chance(300) {
+            crashes.push(other + resumed_after);
+        }
+        for at in crashes {
+            let fault = Fault::CrashOfPrimary {
+                resumed_after,
+                is_torn: random.chance(300),
+            };
+            self.add(at, PeerName::primary(), fault);
+        }
+        if random.chance(300) {
+            let duration = Duration::from_millis(random.between(1, 300));
+            self.add(full, PeerName::primary(), Fault::FullDisk(duration));
+        }
     }
 
     /// Returns how many secondaries may fall or be drained, from the first on: the last one is
@@ -237,6 +268,7 @@ impl Scenario {
             on_peer_loss: self.policy,
             checkpoint_every: self.checkpoint_every,
             stand_bys: self.stand_bys,
+            is_journaled: self.journal.is_some(),
             heartbeat_interval: HEARTBEAT,
             heartbeat_timeout: Some(self.heartbeat_timeout),
             step_timeout: self.step_timeout,
@@ -260,8 +292,13 @@ impl fmt::Display for Scenario {
         )?;
         writeln!(
             formatter,
-            "  checkpoint every {}, heartbeat time-out {:?}, step time-out {:?}, restart after {:?}",
-            self.checkpoint_every, self.heartbeat_timeout, self.step_timeout, self.restart_after
+            "  checkpoint every {}, heartbeat time-out {:?}, step time-out {:?}, restart after {:?}, \
+             journal {:?}",
+            self.checkpoint_every,
+            self.heartbeat_timeout,
+            self.step_timeout,
+            self.restart_after,
+            self.journal
         )?;
         writeln!(
             formatter,

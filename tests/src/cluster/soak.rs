@@ -96,6 +96,8 @@ pub struct Tally {
     pub migrations: u64,
     /// How often a cell was restored since its host was lost.
     pub restored: u64,
+    /// How often a primary was killed and its run resumed.
+    pub resumed: u64,
     /// The seeds that failed, each with all that is to be said of it.
     pub failures: Vec<(u64, String)>,
     /// The longest that a seed took by the clock on the wall.
@@ -109,6 +111,7 @@ impl Tally {
         self.iterations += verdict.iterations;
         self.migrations += verdict.migrations;
         self.restored += verdict.restored;
+        self.resumed += u64::from(verdict.resumed);
     }
 }
 
@@ -117,7 +120,7 @@ impl fmt::Display for Tally {
         write!(
             formatter,
             "{} seeds: {} completed, {} ended by a loss, {} failed; {} iterations compared, {} \
-             cells moved, {} restored, longest seed {:.2} s",
+             cells moved, {} restored, {} runs resumed, longest seed {:.2} s",
             self.runs,
             self.completed,
             self.lost,
@@ -125,6 +128,7 @@ impl fmt::Display for Tally {
             self.iterations,
             self.migrations,
             self.restored,
+            self.resumed,
             self.longest.as_secs_f64()
         )
     }

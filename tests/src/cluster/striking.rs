@@ -35,6 +35,19 @@ impl Cluster {
             }
             return self.mend_later(number, 0);
         }
+        match planned.fault {
+            Fault::CrashOfPrimary { is_torn, .. } => {
+                self.crash_primary(is_torn);
+                return self.mend_later(number, 0);
+            }
+            Fault::FullDisk(_) => {
+                if let Some(journal) = &self.journal {
+                    journal.set_full(true);
+                }
+                return self.mend_later(number, 0);
+            }
+            _ => {}
+        }
         let is_meant = |name: &PeerName| *name == planned.peer;
         let victim = self.living().find(|(_, name, _)| is_meant(name));
         let Some((index, _, _)) = victim else {
@@ -49,7 +62,10 @@ impl Cluster {
                 let process = &mut self.processes[index];
                 process.step_us = process.step_us.max(1) * factor;
             }
-            Fault::StallOfPrimary(_) | Fault::Join => unreachable!("these have no victim"),
+            Fault::StallOfPrimary(_)
+            | Fault::CrashOfPrimary { .. }
+            | Fault::FullDisk(_)
+            | Fault::Join => unreachable!("these have no victim"),
         }
         self.mend_later(number, index);
     }
@@ -91,6 +107,12 @@ impl Cluster {
                 self.release(index);
             }
             Fault::Slow { factor, .. } => self.processes[index].step_us /= factor,
+            Fault::CrashOfPrimary { .. } => self.resume_primary(),
+            Fault::FullDisk(_) => {
+                if let Some(journal) = &self.journal {
+                    journal.set_full(false);
+                }
+            }
             Fault::Crash { .. } | Fault::Join => {}
         }
     }
@@ -139,7 +161,12 @@ impl Cluster {
     /// Starts a secondary that has ended, while there is a run to join.
     pub(super) fn start_again(&mut self, name: PeerName) {
         let is_over = matches!(self.primary.run_state(), RunState::Stopping);
-        if self.finished.is_none() && !is_over {
+        let is_down = self.primary_life == Life::Gone;
+        // Who belongs to an earlier primary is on its own.
+        let is_there = self.processes.iter().any(|one| {
+            one.name == name && one.life != Life::Gone && one.of_primary == self.primaries
+        });
+        if self.finished.is_none() && !is_over && !is_down && !is_there {
             self.start(name);
         }
     }

@@ -34,6 +34,8 @@ pub struct Verdict {
     pub migrations: u64,
     /// How often a cell was restored since its host was lost.
     pub restored: u64,
+    /// How often its primary was killed and the run resumed.
+    pub resumed: u32,
     /// How long it took \[virtual\].
     pub took: Duration,
 }
@@ -78,6 +80,10 @@ fn cluster_of(scenario: &Scenario, trace: Trace) -> Cluster {
     );
     cluster.trace = trace;
     cluster.restart_after = scenario.restart_after;
+    cluster.witness.only_checks = true;
+    if let Some(delay) = scenario.journal {
+        cluster.keep_journal(delay);
+    }
     for (index, (step_us, skew_permille)) in scenario.paces.iter().enumerate() {
         cluster.set_pace(index, *step_us, *skew_permille);
     }
@@ -183,6 +189,7 @@ fn judge(cluster: &Cluster, scenario: &Scenario) -> Result<Verdict, String> {
         iterations: complete,
         migrations: cluster.witness.whereabouts.migrations,
         restored: cluster.witness.whereabouts.restored,
+        resumed: cluster.primaries,
         took: cluster.now().since(SessionTime(0)),
     })
 }
@@ -261,6 +268,7 @@ impl Effect {
             // A process that asks to join does not mind.
             Fault::Reset(_) => Self::Either,
             Fault::Slow { .. } if scenario.span() * 20 > scenario.step_timeout => Self::Either,
+            Fault::CrashOfPrimary { .. } | Fault::FullDisk(_) => Self::Either,
             Fault::Cut { .. }
             | Fault::Stall(_)
             | Fault::StallOfPrimary(_)

@@ -10,6 +10,7 @@ use protocol::{Command, PeerName};
 pub(super) fn command(words: &[&str]) -> Command {
     let owned = |word: &&str| (*word).to_owned();
     match words {
+        ["ping"] => Command::Ping,
         ["play"] => Command::Play,
         ["pause"] => Command::Pause,
         ["step", count] => Command::Step {

@@ -159,8 +159,10 @@ fn result(label: &str, cell: &HostedCell, answer: &CellAnswer, plan: &Plan) -> S
 }
 
 fn packed(pose: &sdf::Pose) -> [f64; 7] {
-    let ([x, y, z], [i, j, k, w]) = (pose.position, pose.orientation_xyzw);
-    [x, y, z, i, j, k, w]
+    let mut packed = [0.0; 7];
+    packed[..3].copy_from_slice(&pose.position);
+    packed[3..].copy_from_slice(&pose.orientation_xyzw);
+    packed
 }
 
 /// Returns a performer's name; the plan does not have those yet that the step has brought.

@@ -60,9 +60,12 @@ pub struct ProcessReport {
 /// How long a step is waited for; what is due next in each stage.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Patience {
-    warn_after: Duration,
-    diagnose_after: Duration,
-    give_up_after: Duration,
+    /// After how long it is reported.
+    warning: Duration,
+    /// After how long its blockers are examined.
+    diagnosis: Duration,
+    /// After how long they are lost.
+    loss: Duration,
 }
 
 /// What is known of a peer that does not answer.
@@ -92,27 +95,23 @@ impl Watch {
 impl Patience {
     pub(super) fn new(settings: PatienceSettings, give_up_after: Duration) -> Self {
         Self {
-            warn_after: settings.warn_after,
-            diagnose_after: settings.diagnose_after,
-            give_up_after,
+            warning: settings.warn_after,
+            diagnosis: settings.diagnose_after,
+            loss: give_up_after,
         }
     }
 
     /// Puts off whatever is due before then.
     pub(super) fn postpone(&mut self, later: Duration) {
-        for after in [
-            &mut self.warn_after,
-            &mut self.diagnose_after,
-            &mut self.give_up_after,
-        ] {
+        for after in [&mut self.warning, &mut self.diagnosis, &mut self.loss] {
             *after = (*after).max(later);
         }
     }
 
     /// Returns after how long something is due.
     pub(super) fn next(&self) -> Duration {
-        let stages = self.warn_after.min(self.diagnose_after);
-        stages.min(self.give_up_after)
+        let stages = self.warning.min(self.diagnosis);
+        stages.min(self.loss)
     }
 }
 
@@ -130,13 +129,13 @@ impl Primary {
         let waited = now.since(round.published_at);
         let iteration = round.step.iteration;
         let patience = &mut round.patience;
-        let warned = (waited >= patience.warn_after).then_some(patience.warn_after);
+        let warned = (waited >= patience.warning).then_some(patience.warning);
         if warned.is_some() {
-            patience.warn_after *= 2;
+            patience.warning *= 2;
         }
-        let is_examined = waited >= patience.diagnose_after;
+        let is_examined = waited >= patience.diagnosis;
         if is_examined {
-            patience.diagnose_after *= 2;
+            patience.diagnosis *= 2;
         }
         if let Some(after) = warned {
             let seconds = after.as_secs_f64();
@@ -170,7 +169,7 @@ impl Primary {
             return Vec::new();
         };
         let waited = now.since(round.published_at);
-        if waited < round.patience.give_up_after {
+        if waited < round.patience.loss {
             return Vec::new();
         }
         let is_held = |name: &PeerName| {
@@ -178,7 +177,7 @@ impl Primary {
             member.is_some_and(|member| member.watch.is_held())
         };
         // Those who are given up are waited for no more; who is stopped is looked at again.
-        round.patience.give_up_after = waited + self.settings.step_timeout;
+        round.patience.loss = waited + self.settings.step_timeout;
         let given_up = missing.iter().filter(|name| !is_held(name));
         given_up.cloned().collect()
     }
@@ -240,7 +239,7 @@ impl Primary {
                 member.heard_at = now;
                 if let Phase::Stepping(round) = &mut self.phase {
                     let waited = now.since(round.published_at);
-                    round.patience.give_up_after = waited + self.settings.step_timeout;
+                    round.patience.loss = waited + self.settings.step_timeout;
                 }
                 let text = format!("{peer} goes on: {}", process.state);
                 return self.event(Severity::Info, "peer", text, out);

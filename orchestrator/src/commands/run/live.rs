@@ -275,9 +275,10 @@ fn loss_policy(recovery: &RecoveryConfig) -> LossPolicy {
     match recovery.on_peer_loss {
         PeerLossPolicy::Stop => LossPolicy::Stop,
         PeerLossPolicy::Recover => LossPolicy::Recover {
-            restarts_per_minute: match recovery.restarts {
-                true => recovery.restarts_per_minute,
-                false => 0,
+            restarts_per_minute: if recovery.restarts {
+                recovery.restarts_per_minute
+            } else {
+                0
             },
         },
     }

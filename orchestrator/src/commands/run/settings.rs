@@ -43,10 +43,10 @@ pub(super) struct Settings {
     pub(super) messages: Option<PathBuf>,
     /// Where what happens is written.
     pub(super) events: Option<PathBuf>,
-    /// What is simulated again, instead of worlds.
-    pub(super) recording: Option<PathBuf>,
     /// Where it is written down, to be taken up again.
     pub(super) journal: JournalArguments,
+    /// What is simulated again, instead of worlds.
+    pub(super) recording: Option<PathBuf>,
 }
 
 impl Settings {
@@ -79,8 +79,8 @@ impl Settings {
             programs,
             messages: arguments.messages,
             events: arguments.events,
-            recording: None,
             journal: arguments.journal,
+            recording: None,
         })
     }
 
@@ -97,12 +97,11 @@ impl Settings {
             programs: Vec::new(),
             messages: None,
             events: None,
-            recording: Some(file.to_owned()),
-            // It can be begun again as well as taken up again.
             journal: JournalArguments {
                 journal: Some(JournalPlace::Nowhere),
-                ..JournalArguments::default()
+                journal_limit: None,
             },
+            recording: Some(file.to_owned()),
         }
     }
 

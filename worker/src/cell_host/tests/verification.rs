@@ -46,7 +46,7 @@ fn difference(disturb: impl FnOnce(&mut HostedCell)) -> Option<Difference> {
             assert_eq!(divergence.cell, "main::L0");
             assert_eq!(divergence.iteration, step.iteration);
             let difference = divergence.difference.clone();
-            check_report(divergence.report("a".parse().unwrap(), step.sequence));
+            check_report(&divergence.report("a".parse().unwrap(), step.sequence));
             Some(difference)
         }
         Err(other) => panic!("{other}"),
@@ -54,7 +54,7 @@ fn difference(disturb: impl FnOnce(&mut HostedCell)) -> Option<Difference> {
 }
 
 /// Holds that a report has both results whole.
-fn check_report(report: DivergenceReport) {
+fn check_report(report: &DivergenceReport) {
     let labels: Vec<_> = report
         .results
         .iter()

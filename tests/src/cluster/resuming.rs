@@ -1,0 +1,167 @@
+//! A primary that is killed, and another process that takes the run up again from its journal.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use lockstep::{Primary, Settings};
+use protocol::primary_to_client::Reply;
+use protocol::primary_to_secondary::Step;
+use protocol::{Command, PrimaryToClient, RequestId, Sequence, SessionId};
+
+use super::Cluster;
+use super::delivery::Event;
+use super::journaling::Journal;
+use super::process::Life;
+use super::scenario::name_of;
+use crate::checkers::{Barrier, Whereabouts};
+
+/// How long a client waits before it asks again.
+const ASK_AGAIN: Duration = Duration::from_millis(50);
+/// What distinguishes the number of a request that is made again.
+const AGAIN: u64 = 1000;
+
+/// What the checkers knew at steps of which checkpoints are made.
+#[derive(Debug, Default)]
+pub(super) struct Past {
+    known: BTreeMap<Sequence, (Whereabouts, Barrier)>,
+}
+
+impl Past {
+    pub(super) fn note(&mut self, step: &Step, whereabouts: &Whereabouts, barrier: &Barrier) {
+        if step.checkpoint {
+            let known = (whereabouts.clone(), barrier.clone());
+            self.known.insert(step.sequence, known);
+        }
+    }
+}
+
+impl Cluster {
+    /// Has the run write a journal, where each record takes so long to be written.
+    pub fn keep_journal(&mut self, delay: Duration) {
+        let worlds = sdf::encode_worlds(&self.worlds);
+        self.journal = Some(Journal::new(&self.settings, worlds, delay));
+    }
+
+    /// Writes what is due, and tells the primary what it must know of it.
+    pub(super) fn write_journal(&mut self) {
+        let Some(journal) = &mut self.journal else {
+            return;
+        };
+        for input in journal.write(self.now) {
+            self.trace.note(self.now, || format!("disk: {input:?}"));
+            self.give_primary(input);
+        }
+    }
+
+    /// Kills the primary's process.
+    pub(super) fn crash_primary(&mut self, is_torn: bool) {
+        if self.primary_life == Life::Gone {
+            return;
+        }
+        self.primary_inbox.clear();
+        self.answers.forget_open();
+        if let Some(journal) = &mut self.journal {
+            journal.crash(is_torn);
+        }
+        self.end_primary();
+    }
+
+    /// Takes the run up again, with as many new secondaries as it began with.
+    ///
+    /// # Panics
+    /// When the journal cannot be read, or has lost what was written.
+    pub(super) fn resume_primary(&mut self) {
+        let Some(journal) = &mut self.journal else {
+            return;
+        };
+        if self.finished.is_some() || self.primary_life != Life::Gone {
+            return;
+        }
+        let (folder, recovered) = journal.read();
+        assert!(
+            recovered.committed >= journal.written,
+            "iteration {} was written, and the journal ends with {}",
+            journal.written,
+            recovered.committed
+        );
+        self.primaries += 1;
+        let settings = Settings {
+            session: SessionId(0xf00d + u64::from(self.primaries)),
+            ..self.settings.clone()
+        };
+        let (committed, end) = (recovered.committed, recovered.end);
+        let checkpoint = recovered.saved.map(|saved| (*saved.checkpoint).clone());
+        let sequence = checkpoint.as_ref().map(|one| one.sequence);
+        self.primary = match checkpoint {
+            Some(checkpoint) => {
+                let resumed = Primary::resume(settings, &self.worlds, checkpoint, recovered.redo);
+                resumed.unwrap_or_else(|error| panic!("the checkpoint is of this run: {error}"))
+            }
+            None => {
+                let mut primary = Primary::new(settings, &self.worlds);
+                primary.begin_redo(recovered.redo);
+                primary
+            }
+        };
+        let is_redoing = self.primary.is_redoing();
+        journal.resume(folder, end, is_redoing);
+        self.trace.note(self.now, || {
+            format!("resumed after step {sequence:?}, up to iteration {committed}")
+        });
+        self.commits.on_resumed(committed);
+        self.stamped.truncate(end.commands as usize);
+        self.recall(sequence);
+        self.primary_life = Life::Running;
+        for number in 1..=self.settings.secondaries {
+            self.start(name_of(u64::from(number)));
+        }
+        // Who finds the run paused lets it go on.
+        let request = RequestId(AGAIN / 2 + u64::from(self.primaries));
+        let play = Event::Request(request, Box::new(Command::Play));
+        self.push(self.now + Duration::from_millis(300), play);
+    }
+
+    /// The checkers go back to where the primary does.
+    fn recall(&mut self, sequence: Option<Sequence>) {
+        let known = sequence.map(|sequence| {
+            let known = self.past.known.get(&sequence);
+            known.expect("checkpoints are of steps that asked for them")
+        });
+        let (mut whereabouts, mut barrier) = known.cloned().unwrap_or_default();
+        whereabouts.on_resumed();
+        barrier.on_resumed();
+        let before = &self.witness.whereabouts;
+        whereabouts.hand_offs = before.hand_offs;
+        whereabouts.migrations = before.migrations;
+        whereabouts.restored = before.restored;
+        self.witness.whereabouts = whereabouts;
+        self.barrier = barrier;
+    }
+
+    /// Asks for something again after a while.
+    pub(super) fn ask_later(&mut self, request: u64, command: Command) {
+        let at = self.now + ASK_AGAIN;
+        self.push(at, Event::Request(RequestId(request), Box::new(command)));
+    }
+
+    /// A client that is told to wait asks again.
+    pub(super) fn ask_again(&mut self, message: &PrimaryToClient) {
+        let Reply::Failed { reason } = &message.reply else {
+            return;
+        };
+        let is_to_wait = reason.contains("wait until it goes on");
+        let is_mended = reason.contains("until that is mended");
+        if (is_to_wait || is_mended)
+            && let Some(command) = self.asked.remove(&message.request)
+        {
+            self.ask_later(message.request.0 + AGAIN, command);
+        }
+    }
+
+    /// Tells the journal what steps aim at now.
+    pub(super) fn note_aim(&mut self) {
+        if let Some(journal) = &mut self.journal {
+            journal.note_aim(self.primary.aim(), self.now);
+        }
+    }
+}
