@@ -2,11 +2,13 @@
 
 use std::path::PathBuf;
 
+use serde::{Deserialize, Serialize};
+
 /// Frames per second of simulated time, unless said otherwise.
 const DEFAULT_RATE_HZ: f64 = 30.0;
 
 /// What is recorded of a run.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RecordConfig {
     /// Where; `None` records nothing.
     pub file: Option<PathBuf>,
