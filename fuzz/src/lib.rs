@@ -160,6 +160,13 @@ mod tests {
     }
 
     #[test]
+    fn the_recording_among_the_seeds_is_one() {
+        let bytes = include_bytes!("../seeds/recordings/ramp.mcap");
+        let recording = recording::Recording::open(std::io::Cursor::new(&bytes[..]));
+        assert_eq!(recording.unwrap().digests().unwrap().len(), 20);
+    }
+
+    #[test]
     fn seeds_are_accepted_so_that_the_fuzzer_starts_deep() {
         check(include_str!("../seeds/everything.sdf"));
         check(include_str!("../seeds/old.sdf"));

@@ -15,7 +15,7 @@ pub mod world_programs;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use protocol::Role;
 use serde::{Deserialize, Serialize};

@@ -39,6 +39,54 @@ impl StatesFile {
     pub fn create(path: &Path, plan: &Plan, step_size: Duration) -> io::Result<Self> {
         Self::begin(path, BufWriter::new(File::create(path)?), plan, step_size)
     }
+
+    /// Goes on with a file after an iteration; what it has of later ones is taken away. `primary` is
+    /// as it was then.
+    ///
+    /// # Errors
+    /// When it cannot be read or written, or is none of this run.
+    pub fn resume(path: &Path, primary: &Primary, after: Iteration) -> io::Result<Self> {
+        let counted = Counted::new(BufReader::new(File::open(path)?));
+        let position = Rc::clone(&counted.position);
+        let mut reader = StatesReader::open(counted).map_err(io::Error::other)?;
+        let mut header = reader.header().clone();
+        let mut written = vec![None; header.performers.len()];
+        let (mut digest, mut length) = (None, position.get());
+        while let Ok(StatesRecord::Frame(frame)) = reader.read()
+            && frame.iteration <= after
+        {
+            if *reader.header() != header {
+                header = reader.header().clone();
+                written = vec![None; header.performers.len()];
+            }
+            for change in frame.changes {
+                written[change.performer.0 as usize] = Some(change);
+            }
+            digest = Some(frame.digest);
+            length = position.get();
+        }
+        let plan = primary.plan();
+        if header.performers != names_of(plan) || digest.is_some_and(|at| at != primary.digest()) {
+            return Err(io::Error::other(format!(
+                "it does not have iteration {after}, where the run is taken up"
+            )));
+        }
+        let mut file = File::options().write(true).open(path)?;
+        file.set_len(length)?;
+        file.seek(SeekFrom::End(0))?;
+        let performers = (0..plan.performers.len() as u32).map(PerformerId);
+        Ok(Self {
+            path: path.to_owned(),
+            writer: BufWriter::new(file),
+            cells: performers.map(|one| primary.performer(one).0).collect(),
+            header,
+            written,
+            digest,
+            iterations: after,
+            frame: StatesFrame::default(),
+            bytes: Vec::new(),
+        })
+    }
 }
 
 impl StatesFile<Vec<u8>> {
@@ -91,54 +139,6 @@ impl<W: Write> StatesFile<W> {
         self.written = vec![None; plan.performers.len()];
         self.writer
             .write_all(&states_file::encode_header(&self.header)[states_file::START_BYTES..])
-    }
-
-    /// Goes on with a file after an iteration; what it has of later ones is taken away. `primary` is
-    /// as it was then.
-    ///
-    /// # Errors
-    /// When it cannot be read or written, or is none of this run.
-    pub fn resume(path: &Path, primary: &Primary, after: Iteration) -> io::Result<Self> {
-        let counted = Counted::new(BufReader::new(File::open(path)?));
-        let position = Rc::clone(&counted.position);
-        let mut reader = StatesReader::open(counted).map_err(io::Error::other)?;
-        let mut header = reader.header().clone();
-        let mut written = vec![None; header.performers.len()];
-        let (mut digest, mut length) = (None, position.get());
-        while let Ok(StatesRecord::Frame(frame)) = reader.read()
-            && frame.iteration <= after
-        {
-            if *reader.header() != header {
-                header = reader.header().clone();
-                written = vec![None; header.performers.len()];
-            }
-            for change in frame.changes {
-                written[change.performer.0 as usize] = Some(change);
-            }
-            digest = Some(frame.digest);
-            length = position.get();
-        }
-        let plan = primary.plan();
-        if header.performers != names_of(plan) || digest.is_some_and(|at| at != primary.digest()) {
-            return Err(io::Error::other(format!(
-                "it does not have iteration {after}, where the run is taken up"
-            )));
-        }
-        let mut file = File::options().write(true).open(path)?;
-        file.set_len(length)?;
-        file.seek(SeekFrom::End(0))?;
-        let performers = (0..plan.performers.len() as u32).map(PerformerId);
-        Ok(Self {
-            path: path.to_owned(),
-            writer: BufWriter::new(file),
-            cells: performers.map(|one| primary.performer(one).0).collect(),
-            header,
-            written,
-            digest,
-            iterations: after,
-            frame: StatesFrame::default(),
-            bytes: Vec::new(),
-        })
     }
 
     /// Hands what is buffered to the system.
