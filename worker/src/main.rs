@@ -20,6 +20,7 @@ use worker::beginning::{Beginning, JournalPlan};
 use worker::commands_file::{self, CommandsRecord};
 use worker::cpus::Cpus;
 use worker::digests_file::DigestsFile;
+use worker::divergence_file::DivergenceFile;
 use worker::heartbeat::{self, HeartbeatSettings, HeartbeatThread};
 use worker::messages_file::MessagesFile;
 use worker::primary::PrimaryDriver;
@@ -367,7 +368,7 @@ fn create_proof(run: &Run, plan: &Plan, step_size: Duration) -> anyhow::Result<P
         messages: messages.transpose()?,
         commands: commands.transpose()?,
         renewal: None,
-        divergence: Default::default(),
+        divergence: DivergenceFile::default(),
     })
 }
 
@@ -400,7 +401,7 @@ fn resume_proof(
         messages: None,
         commands: record.transpose()?,
         renewal: None,
-        divergence: Default::default(),
+        divergence: DivergenceFile::default(),
     })
 }
 
