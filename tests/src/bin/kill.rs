@@ -2,8 +2,8 @@
 //! replaced, and whether a digest has changed, as one line of JSON.
 //!
 //! `cargo build --release -p worker` first, then
-//! `cargo run --release -p tests --bin kill -- --times 50`. The exit code is 1 when a digest differs,
-//! and 2 for wrong arguments.
+//! `cargo run --release -p tests --bin kill -- --times 50`. The exit code is 1 when a digest
+//! differs, and 2 for wrong arguments.
 
 use std::io::Write;
 use std::process::ExitCode;
