@@ -131,10 +131,21 @@ pub fn sections(model: &Model, search: &str) -> Vec<Section> {
 
 fn all(model: &Model) -> Vec<Section> {
     let here = keymap::place_of(model.focus);
+    // What is shown is either a run or a recording.
+    let (own, other) = if model.recording.is_some() {
+        (Context::Recording, Context::Run)
+    } else {
+        (Context::Run, Context::Recording)
+    };
+    let places = PLACES.into_iter().filter(|(context, _)| *context != other);
+    let here: Vec<Context> = here
+        .iter()
+        .map(|context| if *context == other { own } else { *context })
+        .collect();
     let is_here = |(context, _): &(Context, &str)| here.contains(context);
-    let mut first: Vec<(Context, &'static str)> = PLACES.into_iter().filter(is_here).collect();
+    let mut first: Vec<(Context, &'static str)> = places.clone().filter(is_here).collect();
     first.sort_by_key(|(context, _)| here.iter().position(|one| one == context));
-    let others = PLACES.into_iter().filter(|place| !is_here(place));
+    let others = places.filter(|place| !is_here(place));
     let keys = |(context, title)| Section {
         title,
         lines: keys_of(model, context),

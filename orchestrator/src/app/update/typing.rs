@@ -150,7 +150,9 @@ pub(super) fn on_palette(model: &mut Model, line: LineEdit) -> Option<Effect> {
     };
     model.history.push(line.text());
     match request {
-        Request::Command(Command::Stop) if !model.is_read_only => ask_to_stop(model),
+        Request::Command(Command::Stop) if !model.is_read_only && model.recording.is_none() => {
+            ask_to_stop(model);
+        }
         Request::Command(Command::Step { count }) => return on_step(model, count),
         Request::Command(command) => return send(model, command),
         Request::Load(asked) => return load(model, asked),

@@ -13,6 +13,7 @@ fn walk(width: u16, height: u16) -> Walk {
     let mut model = fixture::model();
     model.notice = None;
     model.run = "monday".to_owned();
+    model.owns_run = false;
     model.recording = Some(place(false));
     if let Some(stats) = &mut model.stats {
         stats.state = protocol::report::RunState::Paused;
@@ -96,7 +97,7 @@ fn what_would_change_a_run_is_refused() {
         .sees("this is a recording");
     walk.keys(":")
         .types("stop")
-        .keys("Enter y")
+        .keys("Enter")
         .sees("this is a recording");
     assert!(wishes(&walk).is_empty());
     let sent = |effect: &Effect| matches!(effect, Effect::Send(_));
