@@ -172,7 +172,6 @@ fn run_primary(
         recordings,
         primary,
         proof,
-        expected,
         lifeline,
     };
     let private;
