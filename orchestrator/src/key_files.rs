@@ -144,7 +144,8 @@ pub fn reach_of_address(endpoints: Endpoints, chosen: &ChosenKeys) -> Result<Rea
     let own = own.iter().find(|file| file.exists()).unwrap_or(&own[0]);
     let key = chosen.key.clone().unwrap_or_else(|| own.clone());
     let public = folder.join(PRIMARY_PUBLIC);
-    if !is_chosen && !(key.exists() && public.exists()) {
+    let is_there = key.exists() && public.exists();
+    if !(is_chosen || is_there) {
         return Ok(endpoints.into());
     }
     let primary = chosen.server_key.clone();

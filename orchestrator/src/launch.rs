@@ -30,6 +30,10 @@ use crate::config::{
 use crate::key_files::RunKeys;
 
 /// Everything that decides a run's processes.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of the command line, apart from the others"
+)]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LaunchPlan {
     /// Where the primary binds its sockets.

@@ -77,10 +77,10 @@ impl TwoHosts {
         }
         let cable = ["link", "add", near, "type", "veth", "peer", "name", far];
         run(Command::new("ip").args(cable))?;
-        for host in 0..2 {
+        for (host, address) in ADDRESSES.iter().enumerate() {
             let (name, interface) = (&self.names[host], &self.interfaces[host]);
             run(Command::new("ip").args(["link", "set", interface, "netns", name]))?;
-            let address = format!("{}/24", ADDRESSES[host]);
+            let address = format!("{address}/24");
             let words = ["-n", name, "address", "add", &address, "dev", interface];
             run(Command::new("ip").args(words))?;
             self.link(host, &["set", interface, "up"])?;

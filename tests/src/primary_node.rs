@@ -101,14 +101,7 @@ impl PrimaryNode {
                 let x = x.parse().expect("a coordinate");
                 self.moved.insert((*performer).to_owned(), x);
             }
-            ["beat", name] => {
-                self.hear_from(
-                    routing(name).heartbeat(),
-                    SessionId(0xf00d),
-                    name,
-                    SecondaryToPrimary::Heartbeat(Heartbeat::default()),
-                );
-            }
+            ["beat", name] => self.beat(name),
             ["leave", name] => self.hear(name, SecondaryToPrimary::Leave(interrupted(name))),
             ["gone", name] => self.tell(PrimaryInput::Unsubscribed(routing(name))),
             ["after", time] => self.pass(time),
@@ -261,6 +254,15 @@ impl PrimaryNode {
     }
 
     /// Leaves in the name of a secondary, from another connection.
+    fn beat(&mut self, name: &str) {
+        self.hear_from(
+            routing(name).heartbeat(),
+            SessionId(0xf00d),
+            name,
+            SecondaryToPrimary::Heartbeat(Heartbeat::default()),
+        );
+    }
+
     fn forged_leave(&mut self, name: &str) {
         self.hear_from(
             routing("forger"),

@@ -152,8 +152,12 @@ impl Run {
         assert_eq!(summary["outcome"], "peer_lost");
         let cause = summary["cause"].as_str().expect("a cause").to_owned();
         assert!(cause.starts_with(culprit), "{cause}");
-        let written = std::fs::read_to_string(self.scratch.path("r/summary.json")).unwrap();
-        assert_eq!(serde_json::from_str::<Value>(&written).unwrap(), summary);
+        let written = std::fs::read_to_string(self.scratch.path("r/summary.json"))
+            .expect("what a run writes is whole");
+        assert_eq!(
+            serde_json::from_str::<Value>(&written).expect("what a run writes is whole"),
+            summary
+        );
         for (name, _) in self.peers.iter().filter(|(name, _)| name != culprit) {
             assert!(self.log(name).contains(culprit), "{name} knows who");
         }
@@ -166,19 +170,23 @@ impl Run {
         let digests = read(&self.scratch.path("digests"));
         let last = digests.lines().last().unwrap_or("0 -").to_owned();
         assert!(digests.is_empty() || digests.ends_with('\n'), "{last}");
-        let iterations = summary["iterations"].as_u64().unwrap();
+        let iterations = summary["iterations"]
+            .as_u64()
+            .expect("what a run writes is whole");
         assert_eq!(digests.lines().count() as u64, iterations);
         let events = read(&self.scratch.path("events"));
         let events: Vec<Value> = events
             .lines()
             .map(|line| serde_json::from_str(line).expect("each line of events is JSON"))
             .collect();
-        let cause = summary["cause"].as_str().unwrap();
+        let cause = summary["cause"]
+            .as_str()
+            .expect("what a run writes is whole");
         let told = events
             .iter()
             .position(|event| event["kind"] == "run" && event["severity"] == "error");
         let told = told.unwrap_or_else(|| panic!("the end is an event: {events:?}"));
-        let culprit = cause.split(' ').next().unwrap();
+        let culprit = cause.split(' ').next().expect("what a run writes is whole");
         let innocent = if culprit == "s1" { "s2" } else { "s1" };
         let left_before = events[..told].iter().any(|event| {
             let text = event["text"].as_str().unwrap_or_default();
@@ -191,8 +199,8 @@ impl Run {
         let states = self.scratch.path("states");
         let (code, stdout, stderr) = self.scratch.phalanx_says(&[
             "diff",
-            states.to_str().unwrap(),
-            states.to_str().unwrap(),
+            states.to_str().expect("what a run writes is whole"),
+            states.to_str().expect("what a run writes is whole"),
         ]);
         assert_eq!(code, 0, "{stdout}{stderr}");
     }

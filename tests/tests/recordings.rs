@@ -46,7 +46,7 @@ fn commands() -> String {
 /// Records a run of the demo's world by so many secondaries.
 fn record(scratch: &Scratch, secondaries: u32, flags: &[&str]) -> PathBuf {
     let commands = scratch.path("commands.jsonl");
-    std::fs::write(&commands, self::commands()).unwrap();
+    std::fs::write(&commands, self::commands()).expect("a recording is written and read");
     let path = scratch.path(&format!("{secondaries}.mcap"));
     let count = ITERATIONS.to_string();
     let secondaries = secondaries.to_string();
@@ -58,8 +58,14 @@ fn record(scratch: &Scratch, secondaries: u32, flags: &[&str]) -> PathBuf {
         &count,
     ];
     arguments.extend(["--real-time-factor", "0", "--secondaries", &secondaries]);
-    arguments.extend(["--commands", commands.to_str().unwrap()]);
-    arguments.extend(["--record", path.to_str().unwrap()]);
+    arguments.extend([
+        "--commands",
+        commands.to_str().expect("a recording is written and read"),
+    ]);
+    arguments.extend([
+        "--record",
+        path.to_str().expect("a recording is written and read"),
+    ]);
     arguments.extend(flags);
     let (code, _, stderr) = scratch.phalanx_says(&arguments);
     assert_eq!(code, 0, "{stderr}");
@@ -67,21 +73,33 @@ fn record(scratch: &Scratch, secondaries: u32, flags: &[&str]) -> PathBuf {
 }
 
 fn open(path: &Path) -> Recording<BufReader<File>> {
-    Recording::open(BufReader::new(File::open(path).unwrap())).unwrap()
+    Recording::open(BufReader::new(
+        File::open(path).expect("a recording is written and read"),
+    ))
+    .expect("a recording is written and read")
 }
 
 fn replay(scratch: &Scratch, path: &Path, flags: &[&str]) -> (i32, String, String) {
-    let mut arguments = vec!["replay", path.to_str().unwrap()];
+    let mut arguments = vec![
+        "replay",
+        path.to_str().expect("a recording is written and read"),
+    ];
     arguments.extend(flags);
     scratch.phalanx_says(&arguments)
 }
 
+/// What was written on a channel, and when.
+type Written = Vec<(SimTime, Vec<u8>)>;
+
 /// Returns what was written on each channel that no host and no clock decides.
-fn contents(path: &Path) -> BTreeMap<(String, String), Vec<(SimTime, Vec<u8>)>> {
+fn contents(path: &Path) -> BTreeMap<(String, String), Written> {
     let mut recording = open(path);
-    let mut contents: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    let mut contents: BTreeMap<_, Written> = BTreeMap::new();
     for chunk in 0..recording.chunks().len() {
-        for message in recording.messages(chunk).unwrap() {
+        for message in recording
+            .messages(chunk)
+            .expect("a recording is written and read")
+        {
             let channel = &recording.channels()[&message.channel];
             let is_of_hosts = matches!(
                 channel.own(),
@@ -101,21 +119,30 @@ fn contents(path: &Path) -> BTreeMap<(String, String), Vec<(SimTime, Vec<u8>)>> 
 fn with_another_digest(path: &Path, altered: &Path, iteration: usize) {
     let mut recording = open(path);
     let description = recording.description().clone();
-    let worlds = recording.worlds().unwrap();
-    let sink = File::create(altered).unwrap();
-    let mut writer = RecordingWriter::new(sink, &description, &worlds).unwrap();
-    for line in recording.commands().unwrap().lines() {
-        writer.command(line, Moment::default()).unwrap();
+    let worlds = recording.worlds().expect("a recording is written and read");
+    let sink = File::create(altered).expect("a recording is written and read");
+    let mut writer =
+        RecordingWriter::new(sink, &description, &worlds).expect("a recording is written and read");
+    for line in recording
+        .commands()
+        .expect("a recording is written and read")
+        .lines()
+    {
+        writer
+            .command(line, Moment::default())
+            .expect("a recording is written and read");
     }
-    let mut digests = recording.digests().unwrap();
+    let mut digests = recording
+        .digests()
+        .expect("a recording is written and read");
     digests[iteration - 1] = Digest(1);
     for (digest, number) in digests.into_iter().zip(1..) {
         let iteration = Iteration(number);
         writer
             .digest(IterationDigest { iteration, digest }, Moment::default())
-            .unwrap();
+            .expect("a recording is written and read");
     }
-    writer.finish().unwrap();
+    writer.finish().expect("a recording is written and read");
 }
 
 #[test]

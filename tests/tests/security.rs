@@ -340,7 +340,7 @@ fn a_run_that_is_reached_by_tcp_has_keys_by_itself_and_shows_no_secret() {
     for (path, mode) in files(&scratch.path("r")) {
         let is_public = path.extension().is_some_and(|kind| kind == "pub");
         assert!(
-            mode & 0o077 == 0 || is_public,
+            mode % 0o100 == 0 || is_public,
             "{} has mode {mode:o}",
             path.display()
         );

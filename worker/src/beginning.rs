@@ -147,18 +147,14 @@ impl Beginning {
         let redo = recovered.redo.clone();
         let (committed, count) = (recovered.committed, redo.digests.len());
         tracing::info!("resumes after iteration {committed}, of which {count} are done again");
-        match &recovered.saved {
-            Some(saved) => {
-                let checkpoint = (*saved.checkpoint).clone();
-                let resumed = Primary::resume(settings, worlds, checkpoint, redo);
-                resumed.context("the checkpoint cannot be used")
-            }
-            None => {
-                let mut primary = Primary::new(settings, worlds);
-                primary.begin_redo(redo);
-                Ok(primary)
-            }
+        if let Some(saved) = &recovered.saved {
+            let checkpoint = (*saved.checkpoint).clone();
+            let resumed = Primary::resume(settings, worlds, checkpoint, redo);
+            return resumed.context("the checkpoint cannot be used");
         }
+        let mut primary = Primary::new(settings, worlds);
+        primary.begin_redo(redo);
+        Ok(primary)
     }
 
     /// Returns how the journal goes on, or begins at `path` if one is asked for.

@@ -81,7 +81,7 @@ fn main() -> ProcessExitCode {
                 let info = identity::peer_info(name, Role::Secondary);
                 let curve = security.of_secondary(&connect)?;
                 let settings = SecondarySettings { info, peer_timeout };
-                run_secondary(&connect, curve, settings, lifeline)
+                run_secondary(&connect, curve.as_ref(), settings, lifeline)
             }
         });
     match result {
@@ -121,27 +121,11 @@ fn run_primary(
         fs::write(path, "")
             .with_context(|| format!("cannot write summary to {}", path.display()))?;
     }
-    let options = SocketOptions {
-        // A process that a debugger has stopped answers nothing, and is to keep its connection.
-        heartbeat_interval: if run.patience.settings().wait_for_debugger {
-            Duration::ZERO
-        } else {
-            run.heartbeat_interval
-        },
-        heartbeat_timeout: run.heartbeat_timeout,
-        insecure: run.insecure,
-        curve: run.security.of_primary(run.bind.as_ref())?,
-    };
+    let options = socket_options(run)?;
     let settings = settings_of(run, loaded, survey.topics.clone(), secondaries);
-    let role = if secondaries.is_some() {
-        Role::Primary
-    } else {
-        Role::Standalone
-    };
-    let name = if role == Role::Primary {
-        PeerName::primary()
-    } else {
-        standalone_name()
+    let (role, name) = match secondaries {
+        Some(_) => (Role::Primary, PeerName::primary()),
+        None => (Role::Standalone, standalone_name()),
     };
     let settings = beginning.settings(settings);
     let settings = match &recorded {
@@ -154,8 +138,8 @@ fn run_primary(
         is_standalone: role == Role::Standalone,
         is_resumed: run.journal.resume.is_some(),
     };
-    let recorder = run.record.recorder();
-    let recordings = Recordings::begin(recorder, recorded, to_record, &mut primary)?;
+    let own = run.record.recorder();
+    let recordings = Recordings::begin(own, recorded, to_record, &mut primary)?;
     let mut proof = match beginning.goes_on_after() {
         Some((after, commands)) => resume_proof(run, &primary, after, commands)?,
         None => create_proof(run, &Plan::new(&loaded.worlds), loaded.step_size)?,
@@ -192,6 +176,20 @@ fn run_primary(
         Role::Primary | Role::Secondary => drive(|_| link, publisher, parts)?,
     };
     finish(&summary, run.summary.as_deref())
+}
+
+fn socket_options(run: &Run) -> anyhow::Result<SocketOptions> {
+    Ok(SocketOptions {
+        // A process that a debugger has stopped answers nothing, and is to keep its connection.
+        heartbeat_interval: if run.patience.settings().wait_for_debugger {
+            Duration::ZERO
+        } else {
+            run.heartbeat_interval
+        },
+        heartbeat_timeout: run.heartbeat_timeout,
+        insecure: run.insecure,
+        curve: run.security.of_primary(run.bind.as_ref())?,
+    })
 }
 
 /// What a primary's driver is made of, besides its link.
@@ -250,14 +248,14 @@ fn drive<L: Link>(
 
 fn run_secondary(
     connect: &Endpoints,
-    curve: Option<Curve>,
+    curve: Option<&Curve>,
     settings: SecondarySettings,
     lifeline: Option<Lifeline>,
 ) -> anyhow::Result<Outcome> {
     // Silence is the heartbeat thread's to judge, by the time-out that the primary says.
     let options = SocketOptions {
         heartbeat_interval: Duration::ZERO,
-        curve: curve.clone(),
+        curve: curve.cloned(),
         ..SocketOptions::default()
     };
     let routing = RoutingId::from(
@@ -283,7 +281,7 @@ fn run_secondary(
         let options = SocketOptions {
             heartbeat_interval: settings.interval,
             heartbeat_timeout: settings.timeout,
-            curve: curve.clone(),
+            curve: curve.cloned(),
             ..SocketOptions::default()
         };
         let started = PeerLink::connect(connect, Some(&routing.heartbeat()), topics, &options)

@@ -180,6 +180,9 @@ impl Recorder {
     ///
     /// # Errors
     /// When not everything is in it; the text is for people.
+    ///
+    /// # Panics
+    /// Never: memory takes everything.
     pub fn finish(
         &mut self,
         primary: &Primary,

@@ -46,16 +46,16 @@ impl Recordings {
         run: RunToRecord<'_>,
         primary: &mut Primary,
     ) -> anyhow::Result<Self> {
-        let recorder = settings.map(|settings| start(settings, run, primary));
-        let recorder = recorder.transpose()?;
+        let own = settings.map(|settings| start(settings, run, primary));
+        let own = own.transpose()?;
         let files = SearchPaths::from_environment();
-        let expected = match (recorded, &recorder) {
+        let expected = match (recorded, &own) {
             (Some(recorded), _) => {
                 primary.set_library(Box::new(recorded.library));
                 Some(recorded.expected)
             }
-            (None, Some(recorder)) => {
-                primary.set_library(Box::new(RecordingLibrary::new(files, recorder.feed())));
+            (None, Some(own)) => {
+                primary.set_library(Box::new(RecordingLibrary::new(files, own.feed())));
                 None
             }
             (None, None) => {
@@ -63,7 +63,10 @@ impl Recordings {
                 None
             }
         };
-        Ok(Self { recorder, expected })
+        Ok(Self {
+            recorder: own,
+            expected,
+        })
     }
 
     /// Tells whether a recording is written.

@@ -91,6 +91,9 @@ impl StatesFile {
 
 impl StatesFile<Vec<u8>> {
     /// Begins a file that is passed on part by part.
+    ///
+    /// # Panics
+    /// Never: memory takes everything.
     pub fn in_parts(plan: &Plan, step_size: Duration) -> Self {
         let begun = Self::begin(Path::new(""), Vec::new(), plan, step_size);
         begun.expect("memory takes everything")

@@ -155,7 +155,8 @@ impl Write for SmallFile {
         if count == 0 && !bytes.is_empty() {
             return Err(io::Error::from(io::ErrorKind::StorageFull));
         }
-        self.room.fetch_sub(count as i64, Ordering::SeqCst);
+        let taken = i64::try_from(count).unwrap_or(i64::MAX);
+        self.room.fetch_sub(taken, Ordering::SeqCst);
         self.file.write_all(&bytes[..count])?;
         Ok(count)
     }

@@ -81,26 +81,31 @@ fn message(iteration: u64) -> TopicMessage {
 /// Writes a run in chunks of ten iterations; the last one is not flushed.
 fn writer() -> RecordingWriter<Cursor<Vec<u8>>> {
     let sink = Cursor::new(Vec::new());
-    let mut writer = RecordingWriter::new(sink, &description(), b"worlds").unwrap();
+    let mut writer =
+        RecordingWriter::new(sink, &description(), b"worlds").expect("memory takes everything");
     let world = WorldContent {
         layout: Layout::default(),
         topics: Vec::new(),
     };
-    writer.world(&world, at(0)).unwrap();
+    writer
+        .world(&world, at(0))
+        .expect("memory takes everything");
     let event = Event {
         iteration: Iteration(0),
         severity: Severity::Info,
         kind: "run".to_owned(),
         text: "it begins".to_owned(),
     };
-    writer.event(&event, at(0)).unwrap();
+    writer
+        .event(&event, at(0))
+        .expect("memory takes everything");
     for iteration in 1..=ITERATIONS {
         let (number, at) = (Iteration(iteration), at(iteration));
         let digest = IterationDigest {
             iteration: number,
             digest: Digest(iteration.into()),
         };
-        writer.digest(digest, at).unwrap();
+        writer.digest(digest, at).expect("memory takes everything");
         let clock = Clock {
             iteration: number,
             sim_time_ns: at.sim_time,
@@ -109,20 +114,27 @@ fn writer() -> RecordingWriter<Cursor<Vec<u8>>> {
         };
         writer
             .frame(clock, &[performer(iteration)], None, at)
-            .unwrap();
-        writer.message(&message(iteration), at.wall_ns).unwrap();
+            .expect("memory takes everything");
+        writer
+            .message(&message(iteration), at.wall_ns)
+            .expect("memory takes everything");
         if iteration % 10 == 0 && iteration < ITERATIONS {
-            writer.flush().unwrap();
+            writer.flush().expect("memory takes everything");
         }
         if iteration == 25 {
-            writer.command("{\"iteration\":25}", at).unwrap();
+            writer
+                .command("{\"iteration\":25}", at)
+                .expect("memory takes everything");
         }
     }
     writer
 }
 
 fn complete() -> Vec<u8> {
-    writer().finish().unwrap().into_inner()
+    writer()
+        .finish()
+        .expect("memory takes everything")
+        .into_inner()
 }
 
 fn open(bytes: &[u8]) -> Result<Recording<Cursor<&[u8]>>, ReadError> {

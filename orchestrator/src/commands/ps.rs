@@ -146,11 +146,11 @@ fn table(runs: &[(FoundRun, Option<Stats>)], now_unix_s: u64) -> String {
 }
 
 fn state(run: &FoundRun, stats: Option<&Stats>) -> String {
-    let state = plain_state(run, stats);
+    let plain = plain_state(run, stats);
     if run.is_resumable() {
-        return format!("{state}, resumable");
+        return format!("{plain}, resumable");
     }
-    state
+    plain
 }
 
 fn plain_state(run: &FoundRun, stats: Option<&Stats>) -> String {

@@ -62,9 +62,9 @@ fn choose<'a>(runs: &'a [FoundRun], named: Option<&str>) -> Result<&'a FoundRun,
             ),
             [one] => Ok(one),
             several => {
-                let names = several.iter().map(|run| run.record.name.as_str());
-                let names: Vec<&str> = names.collect();
-                Err(format!("say which run to resume: {}", names.join(", ")))
+                let all = several.iter().map(|run| run.record.name.as_str());
+                let all: Vec<&str> = all.collect();
+                Err(format!("say which run to resume: {}", all.join(", ")))
             }
         };
     };
@@ -74,10 +74,10 @@ fn choose<'a>(runs: &'a [FoundRun], named: Option<&str>) -> Result<&'a FoundRun,
         is_named || path.as_ref().is_some_and(|path| is_of(run, path))
     };
     let Some(run) = runs.iter().find(is_it) else {
-        let names: Vec<&str> = unfinished().map(|run| run.record.name.as_str()).collect();
-        let known = match names.as_slice() {
+        let all: Vec<&str> = unfinished().map(|run| run.record.name.as_str()).collect();
+        let known = match all.as_slice() {
             [] => "there is none to resume".to_owned(),
-            names => format!("to resume there are {}", names.join(", ")),
+            some => format!("to resume there are {}", some.join(", ")),
         };
         let hint = match path {
             Some(path) if journal::folder::is_journal(&path) => format!(

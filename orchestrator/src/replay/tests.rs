@@ -216,7 +216,7 @@ fn playing_takes_its_time_and_ends_at_the_end() {
 fn it_is_played_until_a_time_that_is_named() {
     let mut player = player();
     player.act(ReplayWish::RunTo(0.7)).unwrap();
-    player.advance(Duration::from_secs(60)).unwrap();
+    player.advance(Duration::from_mins(1)).unwrap();
     assert_eq!((shown(&mut player), player.is_playing()), (7, false));
 }
 

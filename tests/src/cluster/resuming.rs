@@ -93,16 +93,13 @@ impl Cluster {
         let (committed, end) = (recovered.committed, recovered.end);
         let checkpoint = recovered.saved.map(|saved| (*saved.checkpoint).clone());
         let sequence = checkpoint.as_ref().map(|one| one.sequence);
-        self.primary = match checkpoint {
-            Some(checkpoint) => {
-                let resumed = Primary::resume(settings, &self.worlds, checkpoint, recovered.redo);
-                resumed.unwrap_or_else(|error| panic!("the checkpoint is of this run: {error}"))
-            }
-            None => {
-                let mut primary = Primary::new(settings, &self.worlds);
-                primary.begin_redo(recovered.redo);
-                primary
-            }
+        self.primary = if let Some(checkpoint) = checkpoint {
+            let resumed = Primary::resume(settings, &self.worlds, checkpoint, recovered.redo);
+            resumed.unwrap_or_else(|error| panic!("the checkpoint is of this run: {error}"))
+        } else {
+            let mut primary = Primary::new(settings, &self.worlds);
+            primary.begin_redo(recovered.redo);
+            primary
         };
         let is_redoing = self.primary.is_redoing();
         journal.resume(folder, end, is_redoing);

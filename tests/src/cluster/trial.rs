@@ -272,10 +272,9 @@ impl Effect {
             {
                 Self::Fatal
             }
-            // A process that asks to join does not mind.
-            Fault::Reset(_) => Self::Either,
             Fault::Slow { .. } if scenario.span() * 20 > scenario.step_timeout => Self::Either,
-            Fault::CrashOfPrimary { .. } | Fault::FullDisk(_) => Self::Either,
+            // A process that asks to join does not mind a reset.
+            Fault::Reset(_) | Fault::CrashOfPrimary { .. } | Fault::FullDisk(_) => Self::Either,
             Fault::Cut { .. }
             | Fault::Stall(_)
             | Fault::StallOfPrimary(_)

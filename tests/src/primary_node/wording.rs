@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use protocol::primary_to_secondary::{CatchUpContent, HandOff, Suspension, Wanted};
+use protocol::primary_to_secondary::{CatchUp, CatchUpContent, HandOff, Suspension, Wanted};
 use protocol::{Action, ModelId, PeerName, PrimaryToSecondary};
 
 pub(super) fn secondary_message(message: &PrimaryToSecondary) -> String {
@@ -11,14 +11,7 @@ pub(super) fn secondary_message(message: &PrimaryToSecondary) -> String {
         PrimaryToSecondary::Refused(refusal) => format!("refused: {}", refusal.reason),
         PrimaryToSecondary::Sync => "sync".to_owned(),
         PrimaryToSecondary::CellSnapshot(snapshot) => format!("snapshot of cell {}", snapshot.cell),
-        PrimaryToSecondary::CatchUp(part) => match &part.content {
-            CatchUpContent::Begin { until, cells, .. } => {
-                let cells: Vec<String> = cells.iter().map(ToString::to_string).collect();
-                format!("job {}: cells {} up to {until}", part.job, cells.join(" "))
-            }
-            CatchUpContent::Cell(snapshot) => format!("job {}: cell {}", part.job, snapshot.cell),
-            CatchUpContent::Steps(steps) => format!("job {}: {} steps", part.job, steps.len()),
-        },
+        PrimaryToSecondary::CatchUp(part) => part_of_job(part),
         PrimaryToSecondary::HeartbeatEcho(echo) => format!("echo {}", echo.count),
         PrimaryToSecondary::Stop(reason) => format!("stop {reason}"),
         PrimaryToSecondary::Step(step) => {
@@ -77,6 +70,17 @@ pub(super) fn secondary_message(message: &PrimaryToSecondary) -> String {
             say_wanted(&mut text, "snapshots", snapshots);
             text
         }
+    }
+}
+
+fn part_of_job(part: &CatchUp) -> String {
+    match &part.content {
+        CatchUpContent::Begin { until, cells, .. } => {
+            let cells: Vec<String> = cells.iter().map(ToString::to_string).collect();
+            format!("job {}: cells {} up to {until}", part.job, cells.join(" "))
+        }
+        CatchUpContent::Cell(snapshot) => format!("job {}: cell {}", part.job, snapshot.cell),
+        CatchUpContent::Steps(steps) => format!("job {}: {} steps", part.job, steps.len()),
     }
 }
 

@@ -97,10 +97,10 @@ impl CellHost {
         self.cells.clear();
         let data = self.take_data();
         Ok(Redone {
-            data,
             digests,
             ack,
             snapshots,
+            data,
         })
     }
 

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::action_check;
 use super::scene::Scene;
 use super::step_error::StepError;
+use super::world_crew::WorldCrew;
 
 /// Bytes that are no snapshot of the scene.
 #[derive(Debug, thiserror::Error)]
@@ -52,11 +53,7 @@ impl Scene {
             publish_all: self.audience.publish_all,
             observed: self.audience.observed.iter().cloned().collect(),
             actions: self.past_actions().to_vec(),
-            crews: self
-                .world_crews
-                .iter()
-                .map(|crew| crew.memories())
-                .collect(),
+            crews: self.world_crews.iter().map(WorldCrew::memories).collect(),
         };
         let mut bytes = postcard::to_stdvec(&memory)
             .expect("numbers, names and lists are what postcard can express");

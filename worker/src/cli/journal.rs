@@ -38,7 +38,6 @@ impl JournalArguments {
     ) -> Result<(), String> {
         match (&self.resume, has_worlds) {
             (None, false) => Err(format!("{who} needs a world: name an SDF file")),
-            (None, true) => Ok(()),
             (Some(_), true) => {
                 Err("--resume takes the worlds from the journal: name no SDF file".to_owned())
             }
@@ -49,7 +48,7 @@ impl JournalArguments {
                 "a run that is resumed goes on with its own journal: leave --journal out"
                     .to_owned(),
             ),
-            (Some(_), false) => Ok(()),
+            (None, true) | (Some(_), false) => Ok(()),
         }
     }
 }

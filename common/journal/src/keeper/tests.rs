@@ -27,7 +27,7 @@ fn a_full_disk_is_told_once_and_all_is_there_when_it_works_again() {
         Arc::new(checkpoint(5000 + QUEUE_MAX as u64)),
         Vec::new(),
     );
-    let limit = Duration::from_secs(60);
+    let limit = Duration::from_mins(1);
     let KeeperNews::Failed(cause) = news.recv_timeout(limit).unwrap() else {
         panic!("a full disk is told first");
     };

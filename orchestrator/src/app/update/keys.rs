@@ -1,5 +1,7 @@
 //! Keys, acted on by what they mean where they are pressed.
 
+use std::ops::ControlFlow;
+
 use super::control::{self, ask, refuse, send};
 use super::{driving, looking, map, mouse, replay, typing};
 use crate::app::command::{Effect, ViewEnd};
@@ -23,10 +25,8 @@ pub(super) fn on_key(model: &mut Model, key: Key) -> Option<Effect> {
 }
 
 fn act(model: &mut Model, action: Action) -> Option<Effect> {
-    if model.recording.is_some()
-        && let Some(played) = replay::act(model, action)
-    {
-        return played;
+    if let ControlFlow::Break(effect) = replay::act(model, action) {
+        return effect;
     }
     if model.is_read_only && keymap::changes_run(action) {
         return refuse(model, control::READ_ONLY);
@@ -78,16 +78,13 @@ fn act(model: &mut Model, action: Action) -> Option<Effect> {
         Action::SortNext => on_sort_next(model),
         Action::SortReverse => on_sort_reverse(model),
         Action::Follow => looking::on_follow(model),
-        Action::Magnify(steps) => map::on_magnify(model, steps),
-        Action::Fit => model.map.fit(),
-        Action::Pan(x, y) => {
-            let middle = model.map_center();
-            model.map.pan(middle, [f64::from(x), f64::from(y)]);
-        }
-        Action::Cursor => map_cursor::toggle(model),
-        Action::MoveCursor(x, y) => map_cursor::move_by(model, i32::from(x), i32::from(y)),
-        Action::Pick => map::on_pick(model),
-        Action::Select(by) => model.performer_rows.move_by(by, &model.performers),
+        Action::Magnify(_)
+        | Action::Fit
+        | Action::Pan(..)
+        | Action::Cursor
+        | Action::MoveCursor(..)
+        | Action::Pick
+        | Action::Select(_) => on_map(model, action),
         Action::ToggleMouse => return Some(mouse::on_toggle(model)),
         // They are of recordings alone.
         Action::FramesBack(_)
@@ -99,6 +96,23 @@ fn act(model: &mut Model, action: Action) -> Option<Effect> {
         | Action::SeekTo => {}
     }
     None
+}
+
+/// Acts on a key of the map.
+fn on_map(model: &mut Model, action: Action) {
+    match action {
+        Action::Magnify(steps) => map::on_magnify(model, steps),
+        Action::Fit => model.map.fit(),
+        Action::Pan(x, y) => {
+            let middle = model.map_center();
+            model.map.pan(middle, [f64::from(x), f64::from(y)]);
+        }
+        Action::Cursor => map_cursor::toggle(model),
+        Action::MoveCursor(x, y) => map_cursor::move_by(model, i32::from(x), i32::from(y)),
+        Action::Pick => map::on_pick(model),
+        Action::Select(by) => model.performer_rows.move_by(by, &model.performers),
+        _ => {}
+    }
 }
 
 pub(super) fn on_quit(model: &mut Model) -> Option<Effect> {

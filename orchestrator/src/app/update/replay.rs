@@ -1,5 +1,7 @@
 //! What keys and commands make of a recording: they move the place that is shown, and change nothing.
 
+use std::ops::ControlFlow;
+
 use super::control::refuse;
 use super::typing::open_palette;
 use crate::app::command::Effect;
@@ -14,35 +16,39 @@ pub(super) const RECORDED: &str =
 /// How much further a key seeks, as part of the recording.
 const SEEK_SHARE: f64 = 0.05;
 
-/// Acts on a key by what it means for a recording; `None` when it means the same as everywhere.
-pub(super) fn act(model: &mut Model, action: Action) -> Option<Option<Effect>> {
-    let place = model.recording?;
+/// Acts on a key by what it means for a recording, unless it means the same as everywhere.
+pub(super) fn act(model: &mut Model, action: Action) -> ControlFlow<Option<Effect>> {
+    let Some(place) = model.recording else {
+        return ControlFlow::Continue(());
+    };
     let wish = match action {
         Action::TogglePlay if place.is_playing => ReplayWish::Pause,
         Action::TogglePlay => ReplayWish::Play,
         Action::Step(count) => ReplayWish::Step(count.cast_signed()),
         Action::FramesBack(count) => ReplayWish::Step(-count.cast_signed()),
-        Action::PlaySlower => return Some(on_speed(model, place.speed / 2.0)),
-        Action::PlayFaster => return Some(on_speed(model, place.speed * 2.0)),
+        Action::PlaySlower => return ControlFlow::Break(on_speed(model, place.speed / 2.0)),
+        Action::PlayFaster => return ControlFlow::Break(on_speed(model, place.speed * 2.0)),
         Action::SeekOn(by) => ReplayWish::SeekBy(f64::from(by) * SEEK_SHARE),
         Action::SeekStart => ReplayWish::Start,
         Action::SeekEnd => ReplayWish::End,
         Action::SeekTo => {
             open_palette(model, "seek ");
-            return Some(None);
+            return ControlFlow::Break(None);
         }
         Action::RunTo => {
             open_palette(model, "run-to ");
-            return Some(None);
+            return ControlFlow::Break(None);
         }
-        other if keymap::changes_run(other) => return Some(refuse(model, RECORDED)),
-        _ => return None,
+        other if keymap::changes_run(other) => {
+            return ControlFlow::Break(refuse(model, RECORDED));
+        }
+        _ => return ControlFlow::Continue(()),
     };
-    Some(ask(model, wish))
+    ControlFlow::Break(Some(ask(model, wish)))
 }
 
 /// Asks for something, and notes what is known of its outcome: keys may come faster than news.
-pub(super) fn ask(model: &mut Model, wish: ReplayWish) -> Option<Effect> {
+pub(super) fn ask(model: &mut Model, wish: ReplayWish) -> Effect {
     if let Some(place) = &mut model.recording {
         match wish {
             ReplayWish::Play | ReplayWish::RunTo(_) => place.is_playing = true,
@@ -52,7 +58,7 @@ pub(super) fn ask(model: &mut Model, wish: ReplayWish) -> Option<Effect> {
         }
     }
     model.notice = None;
-    Some(Effect::Replay(wish))
+    Effect::Replay(wish)
 }
 
 fn on_speed(model: &mut Model, wanted: f64) -> Option<Effect> {
@@ -63,5 +69,5 @@ fn on_speed(model: &mut Model, wanted: f64) -> Option<Effect> {
             "a recording is played 0.1 to 100 times as fast as it was simulated",
         );
     }
-    ask(model, ReplayWish::Speed(speed))
+    Some(ask(model, ReplayWish::Speed(speed)))
 }
