@@ -1,4 +1,5 @@
-//! Arbitrary bytes as files of a journal, and as what a primary remembers; the first byte says which.
+//! Arbitrary bytes as files of a journal, and as what a primary remembers; the first byte says
+//! which.
 
 #![no_main]
 

@@ -1,8 +1,8 @@
 //! The private folder of each run on this machine: who runs, its sockets, logs and summary.
 //!
 //! `<runs>/<RUN>/` holds `run.json` ([`RunRecord`]), `run.lock` (locked for the run's life),
-//! `world.sdf` for the demo, the sockets, `logs/<process>.log` and `summary.json`; `launch.json` and
-//! `journal/`, from which a run that did not end in order is taken up again. Folders of
+//! `world.sdf` for the demo, the sockets, `logs/<process>.log` and `summary.json`; `launch.json`
+//! and `journal/`, from which a run that did not end in order is taken up again. Folders of
 //! ended runs stay for their logs, the last [`ENDED_RUNS_MAX`] of them.
 
 mod journals;

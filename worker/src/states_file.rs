@@ -40,8 +40,8 @@ impl StatesFile {
         Self::begin(path, BufWriter::new(File::create(path)?), plan, step_size)
     }
 
-    /// Goes on with a file after an iteration; what it has of later ones is taken away. `primary` is
-    /// as it was then.
+    /// Goes on with a file after an iteration; what it has of later ones is taken away. `primary`
+    /// is as it was then.
     ///
     /// # Errors
     /// When it cannot be read or written, or is none of this run.

@@ -1,5 +1,5 @@
-//! [`LibraryFile`]: a file that a spawned model refers to, so that it can be spawned anew where that
-//! file is not.
+//! [`LibraryFile`]: a file that a spawned model refers to, so that it can be spawned anew where
+//! that file is not.
 
 use std::io::{Read, Seek};
 

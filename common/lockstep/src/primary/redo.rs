@@ -1,8 +1,8 @@
 //! Iterations that were complete before a run was taken up again: they are done once more, with the
 //! commands of then, and must come to the same digests.
 //!
-//! Meanwhile time runs as fast as it can, clients have to wait, and what systems say about when time
-//! passes is left out: what came of it is known.
+//! Meanwhile time runs as fast as it can, clients have to wait, and what systems say about when
+//! time passes is left out: what came of it is known.
 
 use protocol::exit::Outcome;
 use protocol::primary_to_observers::Severity;

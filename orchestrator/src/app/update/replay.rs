@@ -1,4 +1,4 @@
-//! What keys and commands make of a recording: they move the place that is shown, and change nothing.
+//! What keys and commands make of a recording: they move the place that is shown, no more.
 
 use std::ops::ControlFlow;
 

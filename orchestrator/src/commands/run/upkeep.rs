@@ -1,5 +1,5 @@
-//! What the owner of a run does about its processes: it tells how one ended, has lost ones replaced,
-//! and writes down which process has whose place.
+//! What the owner of a run does about its processes: it tells how one ended, has lost ones
+//! replaced, and writes down which process has whose place.
 
 use protocol::primary_to_observers::{Announce, Severity};
 use protocol::report::RunState;
