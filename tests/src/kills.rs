@@ -1,5 +1,5 @@
-//! Secondaries of a real run that are killed or stopped at random, one after the other: how soon
-//! that is seen, how soon the run goes on, and whether a bit of it has changed.
+//! Secondaries of a real run that are killed or stopped at random, one after the other, or its
+//! primary: how soon that is seen, how soon the run goes on, and whether a bit of it has changed.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -23,6 +23,8 @@ pub enum Blow {
     Kill,
     /// It is stopped, and goes on once it is replaced.
     Stop,
+    /// It is left alone: the primary is killed, and the run is taken up again.
+    Primary,
 }
 
 /// What is done to a run.
@@ -103,7 +105,10 @@ impl Kills {
             let until = Instant::now() + pause;
             wait_for("the moment has come", || Instant::now() >= until);
             let victim = random.below(SECONDARIES) as usize;
-            let (detected, resumed) = self.strike(&mut going, victim);
+            let (detected, resumed) = match self.blow {
+                Blow::Primary => self.strike_primary(&mut going),
+                Blow::Kill | Blow::Stop => self.strike(&mut going, victim),
+            };
             figures.detected.push(detected);
             figures.resumed.push(resumed);
         }
@@ -121,13 +126,9 @@ impl Kills {
         std::fs::write(scratch.path("fleet.sdf"), world).expect("the world is written");
         std::fs::write(scratch.path("script.jsonl"), self.script()).expect("so is the script");
         let mut command = self.worker(&scratch, "blows.digests");
-        command
-            .args(["--network-role=primary", "--bind", &scratch.endpoint()])
-            .arg(format!("--network-secondaries={SECONDARIES}"))
-            .args(["--on-peer-loss", "recover", "--checkpoint-every", "200"])
-            .args(["--real-time-factor", "1"])
-            .arg("--heartbeat-timeout-ms")
-            .arg(self.heartbeat_timeout.as_millis().to_string());
+        command.args(["--real-time-factor", "1"]);
+        command.arg("--journal").arg(scratch.path("journal"));
+        self.make_primary(&scratch, &mut command);
         let primary = scratch.start("primary", &mut command);
         let mut going = Going {
             scratch,
@@ -136,12 +137,41 @@ impl Kills {
             read: 0,
             started: 0,
         };
-        for number in 0..SECONDARIES as usize {
-            let secondary = going.start_secondary(number);
-            going.secondaries.push(secondary);
-        }
+        going.start_secondaries();
         going.wait_for("all secondaries are ready");
         going
+    }
+
+    fn make_primary(&self, scratch: &Scratch, command: &mut Command) {
+        command
+            .args(["--network-role=primary", "--bind", &scratch.endpoint()])
+            .arg(format!("--network-secondaries={SECONDARIES}"))
+            .args(["--on-peer-loss", "recover", "--checkpoint-every", "200"])
+            .arg("--heartbeat-timeout-ms")
+            .arg(self.heartbeat_timeout.as_millis().to_string());
+    }
+
+    /// Returns how long it took until all secondaries had seen it, and until the run went on.
+    fn strike_primary(&self, going: &mut Going) -> (Duration, Duration) {
+        let began = Instant::now();
+        going.primary.signal("KILL");
+        for mut secondary in std::mem::take(&mut going.secondaries) {
+            assert_eq!(secondary.wait(), 4, "{}", secondary.stderr());
+        }
+        let detected = began.elapsed();
+        let mut command = Command::new(binary("worker"));
+        command.arg("--resume").arg(going.scratch.path("journal"));
+        command
+            .arg("--digests")
+            .arg(going.scratch.path("blows.digests"));
+        self.make_primary(&going.scratch, &mut command);
+        going.started += 1;
+        let name = format!("primary{}", going.started);
+        going.primary = going.scratch.start(&name, &mut command);
+        going.read = 0;
+        going.start_secondaries();
+        let resumed = going.wait_for("the run goes on after iteration");
+        (detected, resumed - began)
     }
 
     fn worker(&self, scratch: &Scratch, digests: &str) -> Command {
@@ -179,7 +209,7 @@ impl Kills {
         let began = Instant::now();
         let signal = match self.blow {
             Blow::Kill => "KILL",
-            Blow::Stop => "STOP",
+            Blow::Stop | Blow::Primary => "STOP",
         };
         send_signal(pid, signal);
         let detected = going.wait_for(&format!("{name} (pid {pid}"));
@@ -218,6 +248,13 @@ impl Kills {
 }
 
 impl Going {
+    fn start_secondaries(&mut self) {
+        for number in 0..SECONDARIES as usize {
+            let secondary = self.start_secondary(number);
+            self.secondaries.push(secondary);
+        }
+    }
+
     fn start_secondary(&mut self, number: usize) -> Process {
         self.started += 1;
         let mut command = Command::new(binary("worker"));

@@ -1,5 +1,5 @@
-//! Kills or stops secondaries of a real run at random, and prints how soon each was seen and
-//! replaced, and whether a digest has changed, as one line of JSON.
+//! Kills or stops secondaries of a real run at random, or kills its primary and resumes the run, and
+//! prints how soon each blow was seen and made good, and whether a digest has changed, as one line of JSON.
 //!
 //! `cargo build --release -p worker` first, then
 //! `cargo run --release -p tests --bin kill -- --times 50`. The exit code is 1 when a digest
@@ -15,6 +15,7 @@ const USAGE: &str = "\
 Usage: kill [OPTIONS]
   --times N        how many blows [50]
   --signal SIGNAL  KILL, or STOP with a time-out of 1 s [KILL]
+  --victim VICTIM  secondary, or primary, after which the run is resumed [secondary]
   --robots N       how large the fleet is [24]
   --seed S         what victims and moments are drawn from [1]
 ";
@@ -41,6 +42,11 @@ fn kills(mut words: impl Iterator<Item = String>) -> Result<Kills, String> {
             ("--signal", "STOP") => {
                 kills.blow = Blow::Stop;
                 kills.heartbeat_timeout = Duration::from_secs(1);
+            }
+            ("--victim", "primary") => kills.blow = Blow::Primary,
+            ("--victim", "secondary") => {}
+            ("--victim", _) => {
+                return Err(format!("a victim is primary or secondary, not {value:?}"));
             }
             ("--signal", _) => return Err(format!("a signal is KILL or STOP, not {value:?}")),
             _ => return Err(format!("{word} is not known")),
