@@ -405,7 +405,7 @@ fn missing_secondaries_are_named_and_time_out_with_exit_code_6() {
 
 #[test]
 fn one_secondary_too_many_and_a_second_primary_are_refused() {
-    let mut going = Going::start(&[]);
+    let mut going = Going::start(&["--stand-bys", "0"]);
     let record = going.scratch.path("r");
     let endpoint = format!("ipc://{}", find_run(&going.scratch, &record).display());
     let arguments = [
