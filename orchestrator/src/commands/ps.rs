@@ -98,7 +98,7 @@ fn listed((run, stats): &(FoundRun, Option<Stats>)) -> ListedRun<'_> {
         living: run.is_living,
         resumable: run.is_resumable(),
         logs: run.logs().display().to_string(),
-        state: state(run, stats.as_ref()),
+        state: plain_state(run, stats.as_ref()),
         iteration: stats.as_ref().map(|stats| stats.iteration),
         sim_time_s: of(|stats| stats.sim_time_s),
         real_time_factor: of(|stats| stats.real_time_factor),

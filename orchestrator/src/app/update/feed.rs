@@ -209,7 +209,8 @@ fn on_left(model: &mut Model, name: &PeerName, reason: &StopReason) {
 fn on_event(model: &mut Model, mut event: Event) {
     event.kind = plain(&event.kind);
     event.text = plain(&event.text);
-    if event.severity != Severity::Info {
+    // That a loss is made good takes the place of what was said of it.
+    if event.severity != Severity::Info || event.kind == "recovery" {
         model.notify(event.text.clone(), event.severity == Severity::Error);
     }
     model.events.push(event);
