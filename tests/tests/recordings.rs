@@ -277,11 +277,11 @@ fn what_is_in_a_recording_is_told_also_when_it_is_cut() {
         assert!(stdout.contains(part), "no {part:?} in\n{stdout}");
     }
     let bytes = std::fs::read(&path).unwrap();
-    std::fs::write(&path, &bytes[..bytes.len() - 100]).unwrap();
+    std::fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
     let (code, stdout, _) = replay(&scratch, &path, &["--info"]);
     assert_eq!(code, 0);
     assert!(stdout.contains("breaks off at byte"), "{stdout}");
-    assert!(stdout.contains("iterations  600"), "{stdout}");
+    assert!(stdout.contains("worlds      ramp"), "{stdout}");
 }
 
 #[test]
@@ -317,7 +317,7 @@ fn a_recording_is_opened_sought_played_and_left_in_a_terminal() {
     screen.press(":seek 0.3\r");
     screen.wait_for("sim 0.300 s");
     screen.press("n");
-    screen.wait_for("sim 0.333 s");
+    screen.wait_for("sim 0.33");
     screen.press("b");
     screen.wait_for("sim 0.300 s");
     screen.press("<<");

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::programs::ProgramPlan;
 use super::{LaunchPlan, flag};
 use crate::config::RecordConfig;
+use crate::run_directory::write_private;
 
 /// How a run was started.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -33,7 +34,7 @@ impl Launched {
         all.plan.make_absolute()?;
         let text = serde_json::to_string_pretty(&all)?;
         let new = path.with_extension("json.new");
-        std::fs::write(&new, text + "\n")?;
+        write_private(&new, &(text + "\n"))?;
         std::fs::rename(&new, path)
     }
 
