@@ -309,6 +309,15 @@ pub fn wait_for(what: &str, holds: impl FnMut() -> bool) {
     wait_within(PATIENCE, what, holds);
 }
 
+/// Lets time pass that is itself a part of what is tested: how long a cable is pulled, how old a
+/// list may be. What only takes its time is waited for with [`wait_for`].
+pub fn let_pass(time: Duration) {
+    let begin = Instant::now();
+    while begin.elapsed() < time {
+        std::thread::park_timeout(time - begin.elapsed().min(time));
+    }
+}
+
 fn wait_within(patience: Duration, what: &str, mut holds: impl FnMut() -> bool) {
     let begin = Instant::now();
     while !holds() {

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use protocol::Access;
 use tests::key_ring::KeyRing;
 use tests::namespaces::{ADDRESSES, TwoHosts};
-use tests::processes::{Process, Scratch, binary};
+use tests::processes::{Process, Scratch, binary, let_pass};
 use tests::repository;
 
 /// Silence after which a peer counts as lost; a cable that is back after two seconds is heard
@@ -93,9 +93,9 @@ fn a_cable_that_is_pulled_for_two_seconds_costs_time_and_nothing_else() {
     };
     let iterations = 4000;
     let mut run = Distributed::start(hosts, 0, iterations, &["--real-time-factor=1"]);
-    std::thread::sleep(Duration::from_millis(500));
+    let_pass(Duration::from_millis(500));
     run.hosts.set_connected(false);
-    std::thread::sleep(Duration::from_secs(2));
+    let_pass(Duration::from_secs(2));
     run.hosts.set_connected(true);
     assert_eq!(run.primary.wait(), 0, "{}", run.primary.stderr());
     assert_eq!(
@@ -141,7 +141,7 @@ fn a_secondary_behind_a_pulled_cable_is_replaced_by_one_that_is_near() {
         "--real-time-factor=1",
     ];
     let mut run = Distributed::start(hosts, 1, iterations, &flags);
-    std::thread::sleep(Duration::from_millis(500));
+    let_pass(Duration::from_millis(500));
     run.hosts.set_connected(false);
     assert_eq!(run.primary.wait(), 0, "{}", run.primary.stderr());
     assert_eq!(

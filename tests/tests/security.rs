@@ -17,7 +17,7 @@ use protocol::{
 use serde::Serialize;
 use serde_json::Value;
 use tests::key_ring::KeyRing;
-use tests::processes::{PATIENCE, Process, Scratch, binary, wait_for};
+use tests::processes::{PATIENCE, Process, Scratch, binary, let_pass, wait_for};
 use tests::repository;
 use transport::zeromq::{Curve, PeerLink, SocketOptions};
 use transport::{Arrival, Denial, Destination, Endpoints, KeyPair, Link, PublicKey, Subscription};
@@ -97,7 +97,7 @@ impl Guarded {
     fn connect_as(&self, name: &str, access: Access) -> PeerLink {
         let key = self.keys.add(name, access);
         // The list is read again every second.
-        std::thread::sleep(Duration::from_millis(1100));
+        let_pass(Duration::from_millis(1100));
         self.connect(name, Some(self.keys.curve(&key)))
     }
 
@@ -234,7 +234,7 @@ fn a_secondary_that_may_not_take_part_says_why_and_what_to_do() {
     let run = Guarded::start();
     run.keys.stranger("stranger");
     run.keys.add("bob", Access::Observer);
-    std::thread::sleep(Duration::from_millis(1100)); // The list is read again every second.
+    let_pass(Duration::from_millis(1100)); // The list is read again every second.
     let check = |flags: &[String], part: &str| {
         let (code, said) = join(&run, flags);
         assert!(code == 3 && said.contains(part), "{code}: {said}");

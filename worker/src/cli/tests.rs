@@ -1,3 +1,5 @@
+//! What command lines of `worker` come to.
+
 use super::*;
 
 fn check(arguments: &str, expected: Result<&str, &str>) {
