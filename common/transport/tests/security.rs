@@ -333,7 +333,10 @@ fn a_key_that_is_added_while_the_primary_runs_is_let_in() {
     late.write(folder.path(), "late", "observer", false)
         .unwrap();
     // The folder is looked at every second, and who was denied has to knock again.
-    std::thread::sleep(Duration::from_millis(1100));
+    let until = Instant::now() + Duration::from_millis(1100);
+    while let Some(left) = until.checked_duration_since(Instant::now()) {
+        primary.receive(Some(left)).unwrap();
+    }
     let mut peer = PeerLink::connect(primary.endpoints(), None, none, &options).unwrap();
     ask(&mut peer);
     let arrival = primary.receive(Some(PATIENCE)).unwrap();

@@ -1,5 +1,6 @@
-//! Kills or stops secondaries of a real run at random, or kills its primary and resumes the run, and
-//! prints how soon each blow was seen and made good, and whether a digest has changed, as one line of JSON.
+//! Kills or stops secondaries of a real run at random, or kills its primary and resumes the run,
+//! and prints how soon each blow was seen and made good, and whether a digest has changed, as one
+//! line of JSON.
 //!
 //! `cargo build --release -p worker` first, then
 //! `cargo run --release -p tests --bin kill -- --times 50`. The exit code is 1 when a digest
