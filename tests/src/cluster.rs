@@ -36,7 +36,7 @@ use sdf::World;
 use worker::identity;
 use worker::secondary::SecondaryEngine;
 
-use crate::checkers::{Answers, Barrier, Commits, Publishers};
+use crate::checkers::{Answers, Barrier, Commits, Delivery, Publishers};
 use crate::witness::Witness;
 use delivery::Event;
 use fault::TimedFault;
@@ -109,6 +109,8 @@ pub struct Cluster {
     primary_inbox: VecDeque<PrimaryInput>,
     barrier: Barrier,
     publishers: Publishers,
+    /// What observers have of what is said.
+    pub delivery: Delivery,
     network: Network,
     faults: Vec<TimedFault>,
     /// Processes whose connection is broken.
@@ -172,6 +174,7 @@ impl Cluster {
             primary_inbox: VecDeque::new(),
             barrier: Barrier::default(),
             publishers: Publishers::default(),
+            delivery: Delivery::default(),
             network: Network::new(faults),
             faults: Vec::new(),
             broken: BTreeSet::new(),

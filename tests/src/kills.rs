@@ -53,6 +53,11 @@ pub struct Figures {
     pub iterations: usize,
     /// The first iteration that differs from that of a run that nothing disturbed, if one does.
     pub differs_at: Option<usize>,
+    /// How many messages that were said on topics were compared: none when the primary is killed,
+    /// whose file of messages does not go on.
+    pub messages: usize,
+    /// The first of them that differs, if one does.
+    pub message_differs_at: Option<usize>,
 }
 
 impl Figures {
@@ -62,6 +67,8 @@ impl Figures {
             "blows": self.detected.len(),
             "iterations": self.iterations,
             "digests_equal": self.differs_at.is_none(),
+            "messages": self.messages,
+            "messages_equal": self.message_differs_at.is_none(),
             "differs_at": self.differs_at,
             "detected_ms": { "p50": middle(&self.detected), "max": greatest(&self.detected) },
             "resumed_ms": { "p50": middle(&self.resumed), "max": greatest(&self.resumed) },
@@ -125,7 +132,7 @@ impl Kills {
         let world = sdf::generate_fleet(self.robots, [3, 2]);
         std::fs::write(scratch.path("fleet.sdf"), world).expect("the world is written");
         std::fs::write(scratch.path("script.jsonl"), self.script()).expect("so is the script");
-        let mut command = self.worker(&scratch, "blows.digests");
+        let mut command = self.worker(&scratch, "blows");
         command.args(["--real-time-factor", "1"]);
         command.arg("--journal").arg(scratch.path("journal"));
         self.make_primary(&scratch, &mut command);
@@ -174,7 +181,7 @@ impl Kills {
         (detected, resumed - began)
     }
 
-    fn worker(&self, scratch: &Scratch, digests: &str) -> Command {
+    fn worker(&self, scratch: &Scratch, name: &str) -> Command {
         let mut command = Command::new(binary("worker"));
         command
             .arg(scratch.path("fleet.sdf"))
@@ -182,7 +189,11 @@ impl Kills {
             .arg(scratch.path("script.jsonl"))
             .args(["--seed", &(self.seed % 1000).to_string()])
             .arg("--digests")
-            .arg(scratch.path(digests));
+            .arg(scratch.path(&format!("{name}.digests")));
+        if self.blow != Blow::Primary {
+            let messages = scratch.path(&format!("{name}.messages"));
+            command.arg("--messages").arg(messages);
+        }
         command
     }
 
@@ -229,7 +240,7 @@ impl Kills {
     fn compare(&self, scratch: &Scratch, figures: &mut Figures) {
         let found = read(&scratch.path("blows.digests"));
         figures.iterations = found.lines().count();
-        let mut command = self.worker(scratch, "peace.digests");
+        let mut command = self.worker(scratch, "peace");
         command
             .args(["--real-time-factor", "0"])
             .args(["--iterations", &figures.iterations.to_string()]);
@@ -237,13 +248,18 @@ impl Kills {
         let code = peace.wait_for_long(REFERENCE_PATIENCE);
         assert_eq!(code, 0, "{}", peace.stderr());
         let expected = read(&scratch.path("peace.digests"));
-        let mut pairs = found.lines().zip(expected.lines());
-        figures.differs_at = pairs.position(|(one, other)| one != other).map(|at| at + 1);
+        figures.differs_at = first_difference(&found, &expected);
         assert_eq!(
             expected.lines().count(),
             figures.iterations,
             "both runs are as long"
         );
+        if self.blow != Blow::Primary {
+            let found = read(&scratch.path("blows.messages"));
+            let expected = read(&scratch.path("peace.messages"));
+            figures.messages = found.lines().count();
+            figures.message_differs_at = first_difference(&found, &expected);
+        }
     }
 }
 
@@ -278,5 +294,20 @@ impl Going {
 }
 
 fn read(path: &Path) -> String {
-    std::fs::read_to_string(path).expect("digests are text")
+    std::fs::read_to_string(path).expect("it is text")
+}
+
+/// Returns the number of the first line that is not the same, or is only in one of two texts.
+fn first_difference(found: &str, expected: &str) -> Option<usize> {
+    let (mut found, mut expected) = (found.lines(), expected.lines());
+    for number in 1.. {
+        let pair = (found.next(), expected.next());
+        if pair.0 != pair.1 {
+            return Some(number);
+        }
+        if pair.0.is_none() {
+            break;
+        }
+    }
+    None
 }

@@ -16,6 +16,7 @@ fn check(kills: Kills, heartbeat_timeout: Duration) {
     let figures = kills.run();
     eprintln!("{}", figures.json());
     assert_eq!(figures.differs_at, None, "an iteration differs");
+    assert_eq!(figures.message_differs_at, None, "a message differs");
     let detected = figures.detected.last().expect("there were blows");
     assert!(
         *detected < DETECTED_WITHIN + heartbeat_timeout,

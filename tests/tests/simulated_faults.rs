@@ -224,6 +224,35 @@ fn recovering() -> Scenario {
 }
 
 #[test]
+fn who_restores_may_be_lost_at_any_moment_of_it() {
+    let crash = |name: &str, at_us: u64| TimedFault {
+        at: SessionTime(at_us * 1000),
+        peer: name.parse().expect("it is a valid name"),
+        fault: Fault::Crash {
+            loses_messages: false,
+        },
+    };
+    for (number, stage) in [Stage::Driven, Stage::Motion].into_iter().enumerate() {
+        for step in 0..60 {
+            let mut scenario = recovering();
+            scenario.seed = step;
+            scenario.stage = stage;
+            scenario.secondaries = 4;
+            scenario.paces = vec![(20, 0), (200, 0), (20, 0), (2000, 0)];
+            let first = 60_000 + 300 * number as u64;
+            scenario.faults = vec![
+                crash("s1", first),
+                crash("s2", first + 50_000 + 150 * step),
+                crash("s3", first + 50_000 + 250 * step),
+            ];
+            let end = trial::run(&scenario, Trace::Off);
+            let end = end.unwrap_or_else(|said| panic!("{step} of {stage:?}: {said}"));
+            assert_eq!(end.outcome, Outcome::Completed, "{step} of {stage:?}");
+        }
+    }
+}
+
+#[test]
 fn a_checkpoint_with_one_stale_cell_is_seen() {
     check(&recovering(), "was acknowledged", |cluster| {
         let mut first = BTreeMap::new();

@@ -215,6 +215,7 @@ impl CellHost {
         self.data = (!messages.is_empty()).then_some(DataBatch {
             sequence: ack.sequence,
             iteration: ack.iteration,
+            instead_of: None,
             messages,
         });
     }

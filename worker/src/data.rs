@@ -1,15 +1,16 @@
 //! [`Collector`]: puts together what all secondaries said in a step, in the order of publishers.
 //!
 //! Batches come when they come, steps are announced when all have acknowledged them; a step is
-//! complete when every secondary's batches hold as many messages as its ack said. Nothing here
-//! opens a socket or reads a clock.
+//! complete when every secondary's batches hold as many messages as its ack said. What a lost
+//! secondary did not send any more comes from those who do its steps again. Nothing here opens a
+//! socket or reads a clock.
 
 mod observed;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant};
 
-use protocol::{DataBatch, PeerName, Sequence, TopicMessage};
+use protocol::{DataBatch, PeerName, Publisher, Sequence, TopicMessage};
 
 pub use observed::ObservedTopics;
 
@@ -58,12 +59,19 @@ pub enum Progress {
 #[error("{0} is not under way")]
 pub struct NotUnderWay(pub Sequence);
 
+/// What was said in the place of somebody, with who said it: it may have been done more than once.
+type SaidAgain = BTreeMap<Publisher, (PeerName, Vec<TopicMessage>)>;
+
 /// Puts together what was said.
 #[derive(Debug)]
 pub struct Collector {
     lossless: bool,
     steps: VecDeque<(StepData, Instant)>,
     batches: BTreeMap<(Sequence, PeerName), Vec<TopicMessage>>,
+    /// The same by those who did a step again in the place of who is lost.
+    again: BTreeMap<(Sequence, PeerName), SaidAgain>,
+    /// Whether steps are being done again.
+    is_recovering: bool,
     bytes: usize,
     /// Steps up to this one are over.
     over: Option<Sequence>,
@@ -76,6 +84,8 @@ impl Collector {
             lossless,
             steps: VecDeque::new(),
             batches: BTreeMap::new(),
+            again: BTreeMap::new(),
+            is_recovering: false,
             bytes: 0,
             over: None,
         }
@@ -95,16 +105,54 @@ impl Collector {
         if sequence > published || self.over.is_some_and(|over| sequence <= over) {
             return Err(NotUnderWay(sequence));
         }
-        self.bytes += batch.messages.iter().map(size).sum::<usize>();
-        let known = self.batches.entry((sequence, from.clone())).or_default();
-        known.extend(batch.messages);
+        match batch.instead_of {
+            None => {
+                self.bytes += batch.messages.iter().map(size).sum::<usize>();
+                let known = self.batches.entry((sequence, from.clone())).or_default();
+                known.extend(batch.messages);
+            }
+            Some(lost) => self.take_again(from, (sequence, lost), batch.messages),
+        }
         while !self.lossless
             && self.bytes > BYTES_MAX
-            && let Some((oldest, _)) = self.batches.keys().next()
+            && let Some(oldest) = self.oldest()
         {
-            self.give_up(*oldest);
+            self.give_up(oldest);
         }
         Ok(())
+    }
+
+    /// Takes what was said in the place of another; of those who say the same, the first counts.
+    fn take_again(
+        &mut self,
+        from: &PeerName,
+        place: (Sequence, PeerName),
+        messages: Vec<TopicMessage>,
+    ) {
+        let known = self.again.entry(place).or_default();
+        for message in messages {
+            let said = known.entry(message.publisher);
+            let (by, said) = said.or_insert_with(|| (from.clone(), Vec::new()));
+            if by == from {
+                self.bytes += size(&message);
+                said.push(message);
+            }
+        }
+    }
+
+    /// Returns the oldest step of which something is here.
+    fn oldest(&self) -> Option<Sequence> {
+        let first = self.batches.keys().next().map(|(sequence, _)| *sequence);
+        let again = self.again.keys().next().map(|(sequence, _)| *sequence);
+        first.into_iter().chain(again).min()
+    }
+
+    /// Begins or ceases to wait for what is said again: meanwhile nothing is given up.
+    pub fn set_recovering(&mut self, is_recovering: bool, now: Instant) {
+        self.is_recovering = is_recovering;
+        for (_, since) in &mut self.steps {
+            *since = now;
+        }
     }
 
     /// Takes note of a step whose batches are here or under way.
@@ -122,17 +170,17 @@ impl Collector {
         let mut missing = Vec::new();
         let mut is_impossible = is_over;
         for (name, count) in &step.announced {
-            let here = self.batches.get(&(sequence, name.clone()));
-            let here = here.map_or(0, Vec::len);
-            if here != *count as usize {
+            let (here, again) = self.counts(&(sequence, name.clone()));
+            if here != *count as usize && again != *count as usize {
                 missing.push(name.clone());
-                is_impossible |= here > *count as usize;
+                is_impossible |= here.max(again) > *count as usize;
             }
         }
         if missing.is_empty() && !is_over {
             return Progress::Complete(self.complete());
         }
-        if is_impossible || now.saturating_duration_since(*since) >= self.patience() {
+        let is_late = now.saturating_duration_since(*since) >= self.patience();
+        if is_impossible || is_late && !self.is_recovering {
             self.steps.pop_front();
             self.give_up(sequence);
             return Progress::Lost {
@@ -145,8 +193,13 @@ impl Collector {
 
     /// Returns when the oldest step that was announced is given up.
     pub fn deadline(&self) -> Option<Instant> {
-        let (_, since) = self.steps.front()?;
+        let (_, since) = self.steps.front().filter(|_| !self.is_recovering)?;
         Some(*since + self.patience())
+    }
+
+    /// Returns the last step that is over.
+    pub fn over(&self) -> Option<Sequence> {
+        self.over
     }
 
     /// Returns whether every step that was announced is over.
@@ -176,15 +229,34 @@ impl Collector {
     fn complete(&mut self) -> Vec<TopicMessage> {
         let (step, _) = self.steps.pop_front().expect("the caller looked at it");
         let mut messages = step.said_by_clients;
-        for (name, _) in step.announced {
-            let said = self.batches.remove(&(step.sequence, name));
-            let said = said.unwrap_or_default();
-            self.bytes -= said.iter().map(size).sum::<usize>();
-            messages.extend(said);
+        for (name, count) in step.announced {
+            let place = (step.sequence, name);
+            let (here, _) = self.counts(&place);
+            if here == count as usize {
+                let said = self.batches.remove(&place).unwrap_or_default();
+                self.bytes -= said.iter().map(size).sum::<usize>();
+                messages.extend(said);
+            } else {
+                for (_, said) in self.again.remove(&place).unwrap_or_default().into_values() {
+                    self.bytes -= said.iter().map(size).sum::<usize>();
+                    messages.extend(said);
+                }
+            }
         }
         self.give_up(step.sequence);
         messages.sort_by_key(|message| message.publisher);
         messages
+    }
+
+    /// Returns how many messages of somebody are here, and how many that others said again.
+    fn counts(&self, place: &(Sequence, PeerName)) -> (usize, usize) {
+        let here = self.batches.get(place).map_or(0, Vec::len);
+        let again = self
+            .again
+            .get(place)
+            .into_iter()
+            .flat_map(SaidAgain::values);
+        (here, again.map(|(_, said)| said.len()).sum())
     }
 
     /// Drops what is left of all steps up to this one.
@@ -195,6 +267,15 @@ impl Collector {
         {
             self.bytes -= entry.remove().iter().map(size).sum::<usize>();
         }
+        while let Some(entry) = self.again.first_entry()
+            && entry.key().0 <= sequence
+        {
+            let said = entry.remove().into_values();
+            self.bytes -= said
+                .flat_map(|(_, said)| said)
+                .map(|one| size(&one))
+                .sum::<usize>();
+        }
     }
 }
 
@@ -203,6 +284,7 @@ pub fn parts(batch: DataBatch) -> Vec<DataBatch> {
     let part = |messages| DataBatch {
         sequence: batch.sequence,
         iteration: batch.iteration,
+        instead_of: batch.instead_of.clone(),
         messages,
     };
     let (mut parts, mut messages, mut bytes) = (Vec::new(), Vec::new(), 0);

@@ -35,6 +35,8 @@ use crate::status::StatusThread;
 
 /// Time between reports to observers.
 const REPORT_INTERVAL: Duration = Duration::from_millis(100);
+/// How long a step may take before what a secondary has said is waited for: it may be lost.
+const LATE: Duration = Duration::from_millis(500);
 /// Time between reports of affinity when nothing changes.
 const AFFINITY_INTERVAL: Duration = Duration::from_secs(1);
 
@@ -229,16 +231,22 @@ impl<L: Link> PrimaryDriver<L> {
 
     fn handle(&mut self, input: PrimaryInput) {
         let mut outputs = std::mem::take(&mut self.outputs);
+        self.primary.note_delivered(self.status.delivered());
         self.primary.handle(input, self.clock.now(), &mut outputs);
         for output in outputs.drain(..) {
             self.perform(output);
         }
         self.outputs = outputs;
+        let now = self.clock.now();
+        let since = self.primary.waiting_since();
+        let is_late = since.is_some_and(|since| now.since(since) >= LATE);
+        self.status
+            .note_recovering(is_late || self.primary.is_recovering());
         if let Some(journal) = &mut self.journal {
             journal.note_aim(self.primary.aim());
         }
         let running = self.primary.run_state() == RunState::Running;
-        self.meter.note_running(running, self.clock.now());
+        self.meter.note_running(running, now);
     }
 
     fn perform(&mut self, output: PrimaryOutput) {

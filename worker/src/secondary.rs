@@ -46,8 +46,8 @@ pub struct SecondaryEngine {
 pub struct Effects {
     /// Messages for the primary, in order.
     pub messages: Vec<SecondaryToPrimary>,
-    /// What was said in the step that was done, for observers; goes before the messages.
-    pub data: Option<DataBatch>,
+    /// What was said in the steps that were done, for observers; goes before the messages.
+    pub data: Vec<DataBatch>,
     /// Why it is over, when it has just ended.
     pub finished: Option<StopReason>,
 }
@@ -98,12 +98,13 @@ impl SecondaryEngine {
                     }
                     SecondaryOutput::RunStep(work) => {
                         next = Some(self.run(&work));
-                        effects.data = self.host.as_mut().and_then(CellHost::take_data);
+                        let data = self.host.as_mut().and_then(CellHost::take_data);
+                        effects.data.extend(data);
                     }
                     SecondaryOutput::CatchUp(work) => {
                         let (input, data) = self.catch_up(*work);
                         next = Some(input);
-                        effects.data = effects.data.or(data);
+                        effects.data.extend(data);
                     }
                     SecondaryOutput::Checkpoint {
                         sequence,
@@ -144,8 +145,8 @@ impl SecondaryEngine {
     }
 
     /// Does a job, on a host of its own unless it brings this one up to date; returns the answer
-    /// and what was said in its last step.
-    fn catch_up(&mut self, work: CatchUpWork) -> (SecondaryInput, Option<DataBatch>) {
+    /// and what is said once more.
+    fn catch_up(&mut self, work: CatchUpWork) -> (SecondaryInput, Vec<DataBatch>) {
         let (end, job) = (work.end(), work.job);
         let redone = if work.goes_on {
             let host = self.host.as_mut().expect("jobs come after the world");
@@ -161,7 +162,7 @@ impl SecondaryEngine {
                 snapshots,
                 data,
             }) => (Ok((digests, ack)), snapshots, data),
-            Err(why) => (Err(why), Vec::new(), None),
+            Err(why) => (Err(why), Vec::new(), Vec::new()),
         };
         let answer = CaughtUp { job, result };
         let input = SecondaryInput::CaughtUp {

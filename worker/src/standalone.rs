@@ -70,7 +70,7 @@ impl<L: Link> InlineLink<L> {
     fn handle(&mut self, input: SecondaryInput) {
         let effects = self.engine.handle(input, self.clock.now(), &mut |_, _| {});
         let Effects { messages, data, .. } = effects;
-        if let (Some(feed), Some(batch)) = (&self.data, data) {
+        for (feed, batch) in self.data.iter().zip(data) {
             feed.give(self.engine.secondary().name().clone(), batch);
         }
         for message in messages.into_iter().chain(self.engine.take_checkpoint()) {

@@ -14,7 +14,9 @@ use std::time::Duration;
 
 use lockstep::{PrimaryInput, StepReport};
 use protocol::primary_to_secondary::Step;
-use protocol::{DataBatch, PeerName, PrimaryToObservers, Publisher as Speaker, SessionId};
+use protocol::{
+    DataBatch, PeerName, PrimaryToObservers, Publisher as Speaker, Sequence, SessionId,
+};
 use transport::{Publisher, Waker};
 
 use crate::data::StepData;
@@ -32,8 +34,12 @@ pub struct StatusThread {
     backlog: Arc<Backlog>,
     /// The step under way.
     current: StepData,
+    /// How many steps with something said the thread was given, and the last step of all.
+    handed: u64,
+    last_done: Sequence,
     /// Whether the driver waits rather than lose a message.
     lossless: bool,
+    is_recovering: bool,
     thread: Option<JoinHandle<Result<(), String>>>,
 }
 
@@ -68,7 +74,10 @@ impl StatusThread {
             orders: Orders { sender, waker },
             backlog,
             current: StepData::default(),
+            handed: 0,
+            last_done: Sequence(0),
             lossless: false,
+            is_recovering: false,
             thread: Some(thread),
         })
     }
@@ -119,6 +128,7 @@ impl StatusThread {
     /// when it is behind and nothing may be lost.
     pub fn step_done(&mut self, report: &StepReport) {
         let mut step = std::mem::take(&mut self.current);
+        self.last_done = report.sequence;
         let peers = report.peers.iter().filter(|peer| peer.published > 0);
         step.announced = peers
             .map(|peer| (peer.name.clone(), peer.published))
@@ -127,7 +137,26 @@ impl StatusThread {
             return;
         }
         if self.backlog.admit_step(self.lossless) {
+            self.handed += 1;
             self.orders.give(Order::Step(step));
+        }
+    }
+
+    /// Returns the last step of which observers have all that they will have.
+    pub fn delivered(&self) -> Sequence {
+        let (over, last) = self.backlog.delivered();
+        if over == self.handed {
+            self.last_done
+        } else {
+            last
+        }
+    }
+
+    /// Takes note of whether lost cells are being restored: what was said in them is awaited.
+    pub fn note_recovering(&mut self, is_recovering: bool) {
+        if self.is_recovering != is_recovering {
+            self.is_recovering = is_recovering;
+            self.orders.give(Order::Recovering(is_recovering));
         }
     }
 

@@ -8,6 +8,7 @@ mod anew;
 mod batch;
 mod changing;
 mod checkpoints;
+mod data_again;
 mod distribution;
 mod diverging;
 mod figures;
@@ -17,6 +18,7 @@ mod interface;
 mod jobs;
 mod joining;
 mod known;
+mod losses;
 mod memory;
 mod moving;
 mod past;
@@ -73,9 +75,9 @@ use distribution::Distribution;
 use jobs::Jobs;
 use joining::Transit;
 use known::Known;
+use losses::Recovery;
 use moving::Move;
 use past::Past;
-use recovery::Recovery;
 use services::Calls;
 use stepping::Round;
 use stopping::Stopping;
@@ -110,6 +112,9 @@ pub struct Primary {
     past: Past,
     checkpoints: Checkpoints,
     recovery: Recovery,
+    /// The last step of which observers have all that was said.
+    /// `None` while nobody says so: then they lack nothing.
+    delivered: Option<Sequence>,
     jobs: Jobs,
     transit: Transit,
     /// What the welcome says, whatever commands have set since.
@@ -229,6 +234,7 @@ impl Primary {
             past: Past::default(),
             checkpoints: Checkpoints::default(),
             recovery: Recovery::default(),
+            delivered: None,
             jobs: Jobs::default(),
             transit: Transit::default(),
             seed_at_start: settings.seed,

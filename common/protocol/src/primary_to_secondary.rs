@@ -242,6 +242,8 @@ pub enum CatchUpContent {
         /// Whether the answer to the last step is wanted in full, as its host would have given it,
         /// and says what systems of worlds say.
         speaks: bool,
+        /// What of the data of a lost secondary goes onto the data socket once more.
+        again: Option<DataAgain>,
         /// Whether the receiver, which took no part so far, does so from the step after `until` on.
         joins: bool,
     },
@@ -249,6 +251,17 @@ pub enum CatchUpContent {
     Cell(CellSnapshot),
     /// Steps that follow each other, after those of earlier parts.
     Steps(Vec<Step>),
+}
+
+/// What a lost secondary has said on topics and may not have sent any more.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DataAgain {
+    /// Who is lost.
+    pub of: PeerName,
+    /// The last step of which all is there: it is about those after.
+    pub after: Sequence,
+    /// Whether it is also about what systems of worlds said, where the lost one spoke for them.
+    pub of_worlds: bool,
 }
 
 /// The answer to a heartbeat.

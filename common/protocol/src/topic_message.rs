@@ -7,7 +7,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::id::{Iteration, ModelId, Sequence};
+use crate::id::{Iteration, ModelId, PeerName, Sequence};
 use crate::time::SimTime;
 
 /// A message on a topic.
@@ -69,6 +69,8 @@ pub struct DataBatch {
     pub sequence: Sequence,
     /// The iteration that it led to.
     pub iteration: Iteration,
+    /// Whose cells said it when the step was done first; `None` is the sender.
+    pub instead_of: Option<PeerName>,
     /// What was said.
     pub messages: Vec<TopicMessage>,
 }

@@ -6,13 +6,16 @@ use lockstep::{PrimaryInput, PrimaryOutput, SecondaryInput, StepReport};
 use protocol::primary_to_observers::{Announce, PrimaryToObservers};
 use protocol::report::RunState;
 use protocol::{
-    CellId, Command, Envelope, PeerName, PrimaryToClient, PrimaryToSecondary, ProtocolVersion,
-    RequestId, RoutingId, SecondaryToPrimary,
+    CellId, Command, DataBatch, Envelope, PeerName, PrimaryToClient, PrimaryToSecondary,
+    ProtocolVersion, RequestId, RoutingId, SecondaryToPrimary,
 };
 
 use super::Cluster;
 use super::network::Stream;
 use super::process::{Life, Sign};
+
+/// How long a step may take before what was said is waited for.
+const LATE: Duration = Duration::from_millis(500);
 
 /// Something that happens at a time.
 pub(super) enum Event {
@@ -22,6 +25,8 @@ pub(super) enum Event {
     ToHeart(usize, Stream, Sign),
     /// A message of a secondary reaches the primary.
     ToPrimary(usize, Stream, Box<Envelope<SecondaryToPrimary>>),
+    /// What its cells have said reaches the primary.
+    Data(usize, Box<DataBatch>),
     /// The primary sees that a process listens to steps, or no longer does.
     Presence(usize, bool),
     /// A stepper is done with its step.
@@ -49,6 +54,7 @@ impl Event {
             Self::ToStepper(process, stream, _)
             | Self::ToHeart(process, stream, _)
             | Self::ToPrimary(process, stream, _) => Some((*process, *stream)),
+            Self::Data(process, _) => Some((*process, Stream::Data)),
             Self::Presence(process, _) => Some((*process, Stream::Presence)),
             Self::Ready(_)
             | Self::Beat(_)
@@ -91,6 +97,12 @@ impl Cluster {
                 self.drain_heart(index);
             }
             Event::ToPrimary(index, stream, message) => self.reach_primary(index, stream, *message),
+            Event::Data(index, batch) => {
+                if self.processes[index].of_primary == self.primaries {
+                    let name = &self.processes[index].name;
+                    self.delivery.on_data(name, *batch, self.now);
+                }
+            }
             Event::Presence(index, true) => {
                 let routing = self.processes[index].routing.clone();
                 self.give_primary(PrimaryInput::Subscribed(routing));
@@ -173,6 +185,7 @@ impl Cluster {
 
     pub(super) fn tell_primary(&mut self, input: PrimaryInput) {
         let mut outputs = Vec::new();
+        self.primary.note_delivered(self.delivery.delivered());
         self.primary.handle(input, self.now, &mut outputs);
         for output in outputs {
             match output {
@@ -219,6 +232,10 @@ impl Cluster {
                 PrimaryOutput::Diagnose { .. } | PrimaryOutput::Report { .. } => {}
             }
         }
+        let is_late = self.primary.waiting_since();
+        let is_late = is_late.is_some_and(|since| self.now.since(since) >= LATE);
+        let is_recovering = is_late || self.primary.is_recovering();
+        self.delivery.set_recovering(is_recovering, self.now);
         self.note_aim();
     }
 
@@ -233,6 +250,7 @@ impl Cluster {
             self.barrier.on_published(step);
             self.commits.on_published(step);
             self.publishers.on_step(step.sequence);
+            self.delivery.on_step(step.sequence);
             self.witness.on_published(&self.primary, step);
             if let Some(journal) = &mut self.journal {
                 journal.on_step(step);
@@ -319,6 +337,7 @@ impl Cluster {
             journal.on_done(report, self.now);
         }
         self.publishers.on_done(report);
+        self.delivery.on_done(report, self.now);
         let takes_part = |index: &usize| {
             self.is_member(*index) && self.primary.takes_part(&self.processes[*index].name)
         };
@@ -334,7 +353,7 @@ impl Cluster {
     }
 
     /// Tells whether the primary counts a process among its secondaries.
-    fn is_member(&self, index: usize) -> bool {
+    pub(super) fn is_member(&self, index: usize) -> bool {
         let process = &self.processes[index];
         let member = self.primary.roster().get(&process.name);
         member.is_some_and(|member| member.routing == process.routing)
@@ -396,8 +415,11 @@ impl Cluster {
         if let Some((interval, timeout)) = welcome {
             self.start_heart(index, interval, timeout);
         }
-        if let Some(data) = effects.data.filter(|_| self.is_member(index)) {
-            self.publishers.on_data(&self.processes[index].name, &data);
+        for batch in effects.data {
+            if self.is_member(index) {
+                self.publishers.on_data(&self.processes[index].name, &batch);
+            }
+            self.send(index, Stream::Data, Event::Data(index, Box::new(batch)));
         }
         let works = effects.messages.iter().any(|message| {
             matches!(

@@ -46,6 +46,8 @@ pub(super) enum Stream {
     FromPrimary,
     /// What a secondary sends.
     ToPrimary,
+    /// What its cells say on topics.
+    Data,
     /// Its heartbeats.
     Beats,
     /// Their echoes.
@@ -60,7 +62,7 @@ impl Stream {
     /// Tells whether the primary is the receiver.
     pub(super) fn is_to_primary(self) -> bool {
         match self {
-            Self::ToPrimary | Self::Beats | Self::Presence => true,
+            Self::ToPrimary | Self::Data | Self::Beats | Self::Presence => true,
             Self::Step | Self::FromPrimary | Self::Echoes | Self::Status => false,
         }
     }
@@ -124,7 +126,9 @@ impl Network {
         sent_at: SessionTime,
         random: &mut Random,
     ) -> SessionTime {
-        let delay = 1 + random.below(self.faults.delay_us_max.max(1));
+        // What is only for observers has to wait for the rest.
+        let slowness = if stream == Stream::Data { 20 } else { 1 };
+        let delay = 1 + random.below(slowness * self.faults.delay_us_max.max(1));
         let last = self.arrivals.entry((process, stream)).or_default();
         *last = (*last).max(sent_at + Duration::from_micros(delay));
         *last

@@ -13,7 +13,7 @@ use super::delivery::Event;
 use super::journaling::Journal;
 use super::process::Life;
 use super::scenario::name_of;
-use crate::checkers::{Barrier, Whereabouts};
+use crate::checkers::{Barrier, Delivery, Whereabouts};
 
 /// How long a client waits before it asks again.
 const ASK_AGAIN: Duration = Duration::from_millis(50);
@@ -86,6 +86,7 @@ impl Cluster {
             recovered.committed
         );
         self.primaries += 1;
+        self.delivery = Delivery::default();
         let settings = Settings {
             session: SessionId(0xf00d + u64::from(self.primaries)),
             ..self.settings.clone()

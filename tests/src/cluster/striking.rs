@@ -137,6 +137,29 @@ impl Cluster {
         }
     }
 
+    /// Looks whether observers have all that was said, once all have ended.
+    ///
+    /// # Panics
+    /// When something is missing of others than those of whom nobody has seen that they are lost.
+    pub(super) fn end_delivery(&mut self) {
+        let is_data = |_: &_, event: &mut Event| matches!(event, Event::Data(..));
+        let left: Vec<_> = self.queue.extract_if(.., is_data).collect();
+        for ((at, _), event) in left {
+            self.now = self.now.max(at);
+            self.happen(event);
+        }
+        let indices = 0..self.processes.len();
+        let unseen = indices.filter(|index| {
+            let end = self.secondaries_finished.get(index);
+            let is_completed = end.is_some_and(|reason| reason.outcome == Outcome::Completed);
+            !is_completed && self.is_member(*index)
+        });
+        let unseen: Vec<PeerName> = unseen
+            .map(|index| self.processes[index].name.clone())
+            .collect();
+        self.delivery.on_end(self.now, |name| unseen.contains(name));
+    }
+
     /// A process is gone, and the primary sees it.
     pub(super) fn end_process(&mut self, index: usize) {
         self.processes[index].life = Life::Gone;

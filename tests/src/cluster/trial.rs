@@ -58,6 +58,7 @@ pub fn run_with(
     prepare(&mut cluster);
     let result = catch_unwind(AssertUnwindSafe(|| {
         drive(&mut cluster, scenario)?;
+        cluster.end_delivery();
         judge(&cluster, scenario)
     }));
     let result = result.unwrap_or_else(|panic| Err(text_of(panic.as_ref())));

@@ -46,8 +46,8 @@ pub struct Redone {
     pub ack: StepAck,
     /// The cells as they are at the end, for the step that follows.
     pub snapshots: Vec<CellSnapshot>,
-    /// What was said in the last step, for observers.
-    pub data: Option<DataBatch>,
+    /// What is said once more for observers, in order of steps.
+    pub data: Vec<DataBatch>,
 }
 
 impl CellHost {
@@ -75,10 +75,16 @@ impl CellHost {
         }
         let mut digests = Vec::with_capacity(work.steps.len());
         let mut ack = StepAck::default();
-        for step in work.steps {
-            let is_last = step.sequence == work.until;
-            let step = own_part(step, &work.cells, &self.name, is_last, work.speaks);
+        let mut data = Vec::new();
+        for step in &work.steps {
+            let step = own_part(step.clone(), &work, &self.name);
             ack = self.run(&step, &[]).map_err(CatchUpError::Step)?;
+            if let (Some(mut batch), Some(again)) = (self.take_data(), &work.again)
+                && batch.sequence > again.after
+            {
+                batch.instead_of = Some(again.of.clone());
+                data.push(batch);
+            }
             digests.push(CellDigests {
                 sequence: ack.sequence,
                 cells: ack.cells.iter().map(|one| (one.cell, one.digest)).collect(),
@@ -95,7 +101,6 @@ impl CellHost {
             });
         }
         self.cells.clear();
-        let data = self.take_data();
         Ok(Redone {
             digests,
             ack,
@@ -117,13 +122,9 @@ impl CellHost {
 }
 
 /// Returns what of a step concerns some cells: they stay here, wherever they were hosted.
-fn own_part(
-    mut step: Step,
-    cells: &[CellId],
-    own_name: &PeerName,
-    is_last: bool,
-    speaks: bool,
-) -> Step {
+fn own_part(mut step: Step, work: &CatchUpWork, own_name: &PeerName) -> Step {
+    let cells = &work.cells;
+    let is_last = step.sequence == work.until;
     step.affinities
         .retain(|change| cells.binary_search(&change.cell).is_ok() && !is_move(change));
     for change in &mut step.affinities {
@@ -132,7 +133,10 @@ fn own_part(
         }
     }
     step.checkpoint = false;
-    step.speaker = (is_last && speaks).then(|| own_name.clone());
+    let again = work.again.as_ref().filter(|again| again.of_worlds);
+    let speaks = is_last && work.speaks
+        || again.is_some_and(|again| step.speaker.as_ref() == Some(&again.of));
+    step.speaker = speaks.then(|| own_name.clone());
     if !is_last {
         step.wanted = Wanted::default();
     }

@@ -23,6 +23,7 @@ fn batch(sequence: u64, messages: Vec<TopicMessage>) -> DataBatch {
     DataBatch {
         sequence: Sequence(sequence),
         iteration: Iteration(1),
+        instead_of: None,
         messages,
     }
 }
@@ -148,4 +149,58 @@ fn a_large_batch_travels_in_parts_that_hold_all_of_it() {
     assert_eq!(parts.len(), 5);
     let again: Vec<_> = parts.into_iter().flat_map(|it| it.messages).collect();
     assert_eq!(again, messages);
+}
+
+/// Takes what somebody says in the place of a lost secondary.
+fn take_again(collector: &mut Collector, from: &str, lost: &str, messages: Vec<TopicMessage>) {
+    let batch = DataBatch {
+        instead_of: Some(peer(lost)),
+        ..batch(1, messages)
+    };
+    take(collector, from, batch).unwrap();
+}
+
+#[test]
+fn what_a_lost_one_did_not_send_comes_from_those_who_do_it_again() {
+    let (mut collector, now) = (Collector::new(false), Instant::now());
+    let said = |part| message(part, b"said");
+    take(&mut collector, "s1", batch(1, vec![said(1)])).unwrap();
+    collector.announce(step(1, &[("s1", 3), ("s2", 1)]), now);
+    take(&mut collector, "s2", batch(1, vec![said(2)])).unwrap();
+    assert_eq!(collector.next(now), Progress::Waiting);
+    take_again(&mut collector, "s2", "s1", vec![said(1), said(4)]);
+    // Who did it again is lost, too, and somebody else says the same and the rest.
+    take_again(&mut collector, "s3", "s1", vec![said(1), said(3)]);
+    let all = vec![said(1), said(2), said(3), said(4)];
+    assert_eq!(collector.next(now), Progress::Complete(all));
+    assert_eq!(collector.bytes(), 0);
+}
+
+#[test]
+fn what_was_sent_and_is_said_again_is_heard_once() {
+    let (mut collector, now) = (Collector::new(false), Instant::now());
+    let said = vec![message(1, b"a"), message(1, b"b")];
+    take_again(&mut collector, "s2", "s1", said.clone());
+    take(&mut collector, "s1", batch(1, said.clone())).unwrap();
+    collector.announce(step(1, &[("s1", 2)]), now);
+    assert_eq!(collector.next(now), Progress::Complete(said));
+    assert_eq!(
+        (collector.bytes(), collector.over()),
+        (0, Some(Sequence(1)))
+    );
+}
+
+#[test]
+fn nothing_is_given_up_while_steps_are_done_again() {
+    let (mut collector, now) = (Collector::new(true), Instant::now());
+    collector.announce(step(1, &[("s1", 1)]), now);
+    let late = now + 2 * PATIENCE_LOSSLESS;
+    collector.set_recovering(true, late);
+    assert_eq!(collector.next(late), Progress::Waiting);
+    assert_eq!(collector.deadline(), None);
+    collector.set_recovering(false, late);
+    assert_eq!(collector.next(late), Progress::Waiting);
+    let end = late + PATIENCE_LOSSLESS;
+    assert_eq!(collector.deadline(), Some(end));
+    assert_eq!(collector.next(end), lost(1, &["s1"]));
 }

@@ -19,6 +19,10 @@ const BYTES_MAX: usize = 64 << 20;
 pub(super) struct Backlog {
     /// The last step that was published.
     published: AtomicU64,
+    /// The last step that is over for observers.
+    delivered: AtomicU64,
+    /// How many steps are over for observers.
+    over: AtomicU64,
     status: AtomicUsize,
     waiting: Mutex<Waiting>,
     changed: Condvar,
@@ -85,8 +89,16 @@ impl Backlog {
         admitted
     }
 
+    /// Returns how many steps are over for observers, and the last of them.
+    pub(super) fn delivered(&self) -> (u64, Sequence) {
+        let over = self.over.load(Ordering::Acquire);
+        (over, Sequence(self.delivered.load(Ordering::Relaxed)))
+    }
+
     /// Takes note that a step is over, and of the bytes that still wait.
-    pub(super) fn step_done(&self, bytes: usize) {
+    pub(super) fn step_done(&self, sequence: Sequence, bytes: usize) {
+        self.delivered.store(sequence.0, Ordering::Relaxed);
+        self.over.fetch_add(1, Ordering::Release);
         let mut waiting = self.waiting();
         waiting.steps = waiting.steps.saturating_sub(1);
         waiting.bytes = bytes;
@@ -132,7 +144,7 @@ mod tests {
             assert!(backlog.admit_step(false));
         }
         assert!(!backlog.admit_step(false));
-        backlog.step_done(0);
+        backlog.step_done(Sequence(1), 0);
         assert!(backlog.admit_step(false));
     }
 
@@ -147,7 +159,7 @@ mod tests {
             std::thread::spawn(move || backlog.admit_step(true))
         };
         let waits = wait();
-        backlog.step_done(0);
+        backlog.step_done(Sequence(1), 0);
         assert!(waits.join().unwrap());
         let waits = wait();
         backlog.end();

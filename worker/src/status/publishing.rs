@@ -40,6 +40,8 @@ pub(super) enum Order {
     Batch { from: PeerName, batch: DataBatch },
     /// Put together what was said in a step.
     Step(StepData),
+    /// Wait for what is said again in the place of a lost secondary, or wait no more.
+    Recovering(bool),
     /// Do what is left and end.
     End { in_order: bool },
 }
@@ -154,8 +156,10 @@ impl<P: Publisher> Publishing<P> {
             }
             Order::Batch { from, batch } => self.take(&from, batch),
             Order::Step(step) => self.collector.announce(step, now),
+            Order::Recovering(is_so) => self.collector.set_recovering(is_so, now),
             Order::End { in_order } => {
                 self.is_ending = true;
+                self.collector.set_recovering(false, now);
                 if !in_order {
                     self.collector.allow_loss();
                 }
@@ -223,7 +227,8 @@ impl<P: Publisher> Publishing<P> {
                 }
             }
         }
-        self.backlog.step_done(self.collector.bytes());
+        let (over, bytes) = (self.collector.over(), self.collector.bytes());
+        self.backlog.step_done(over.unwrap_or_default(), bytes);
         true
     }
 

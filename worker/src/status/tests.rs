@@ -117,6 +117,7 @@ fn send(link: &mut MemoryPeerLink, name: &str, sequence: u64, messages: Vec<Topi
         body: DataBatch {
             sequence: Sequence(sequence),
             iteration: Iteration(sequence),
+            instead_of: None,
             messages,
         },
     });

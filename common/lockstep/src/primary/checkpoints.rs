@@ -210,7 +210,7 @@ impl Primary {
             scene,
             cells: coming.cells.into_values().collect(),
         });
-        self.past.rest_on(Arc::clone(&checkpoint));
+        self.past.rest_on(Arc::clone(&checkpoint), self.delivered);
         out.push(PrimaryOutput::Checkpointed(checkpoint));
         if !self.settings.is_journaled {
             self.on_checkpoint_stored(coming.sequence, out);

@@ -82,22 +82,34 @@ impl Primary {
     }
 
     /// Compares what was done again with what was acknowledged, and returns the first difference.
+    /// With `owes`, the step under way was not acknowledged.
     pub(super) fn divergence_of(
         &self,
         peer: &PeerName,
         digests: &[CellDigests],
         ack: &StepAck,
+        owes: bool,
     ) -> Option<DivergenceReport> {
+        let under_way = match &self.phase {
+            Phase::Stepping(round) if !owes => Some((round.step.sequence, round.step.iteration)),
+            _ => None,
+        };
         let steps = digests.iter();
         let all = steps.flat_map(|step| step.cells.iter().map(|cell| (step.sequence, *cell)));
         for (sequence, (cell, digest)) in all {
-            let Some((iteration, expected)) = self.past.digest(sequence, cell) else {
+            let of_step_under_way = || {
+                let (_, iteration) = under_way.filter(|(last, _)| *last == sequence)?;
+                Some((iteration, self.known.cell_digest(cell)?))
+            };
+            let known = self.past.digest(sequence, cell);
+            let Some((iteration, expected)) = known.or_else(of_step_under_way) else {
                 continue;
             };
             if expected == digest {
                 continue;
             }
-            let is_last = sequence == self.past.until();
+            let last = under_way.map_or(self.past.until(), |(last, _)| last);
+            let is_last = sequence == last;
             let known = self.owned(cell).iter().map(|id| self.performer(*id).1);
             let acknowledged = StepResult {
                 label: "as it was acknowledged".to_owned(),

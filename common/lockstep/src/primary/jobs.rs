@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use protocol::exit::Outcome;
 use protocol::primary_to_observers::Severity;
-use protocol::primary_to_secondary::{CatchUp, CatchUpContent, PrimaryToSecondary, Step};
+use protocol::primary_to_secondary::{
+    CatchUp, CatchUpContent, DataAgain, PrimaryToSecondary, Step,
+};
 use protocol::secondary_to_primary::CaughtUp;
 use protocol::{CellId, PeerName, Sequence, SessionTime, StopReason};
 
@@ -47,10 +49,14 @@ pub(super) struct Job {
 pub(super) enum Task {
     /// Do again what a lost secondary did.
     Redo {
+        /// The number of the loss.
+        loss: u64,
         lost: PeerName,
         /// Ascending.
         cells: Vec<CellId>,
         speaks: bool,
+        /// What observers may lack of what the lost one said.
+        again: Option<DataAgain>,
     },
     /// Bring who joins up to date; with `holds` the next step waits for it.
     Introduce { holds: bool },
@@ -125,9 +131,14 @@ impl Primary {
         let Some(member) = self.roster.get(&job.peer) else {
             return;
         };
-        let (cells, speaks) = match &job.task {
-            Task::Redo { cells, speaks, .. } => (cells.clone(), *speaks),
-            Task::Introduce { .. } => (Vec::new(), false),
+        let (cells, speaks, again) = match &job.task {
+            Task::Redo {
+                cells,
+                speaks,
+                again,
+                ..
+            } => (cells.clone(), *speaks, again.clone()),
+            Task::Introduce { .. } => (Vec::new(), false, None),
         };
         let base = self.past.base().filter(|_| !job.goes_on);
         let snapshots = base.into_iter().flat_map(|base| &base.cells);
@@ -144,6 +155,7 @@ impl Primary {
             scene: base.map(|base| base.scene.clone()),
             cells,
             speaks,
+            again,
             joins: job.joins,
         };
         contents.insert(0, begin);

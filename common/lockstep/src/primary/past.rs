@@ -20,6 +20,8 @@ pub(super) const PART_BYTES_MAX: usize = 32 << 20;
 pub(super) struct Past {
     /// `None` before the first checkpoint: the steps are all that there were.
     base: Option<Arc<Checkpoint>>,
+    /// The next base, kept until nobody asks for what was said before it.
+    ready: Option<Arc<Checkpoint>>,
     steps: VecDeque<Done>,
     bytes: usize,
 }
@@ -53,8 +55,22 @@ impl Past {
         });
     }
 
-    /// Forgets what was before a checkpoint.
-    pub(super) fn rest_on(&mut self, checkpoint: Arc<Checkpoint>) {
+    /// Takes a checkpoint to forget what was before it, once that is not needed any more.
+    pub(super) fn rest_on(&mut self, checkpoint: Arc<Checkpoint>, delivered: Option<Sequence>) {
+        self.ready = Some(checkpoint);
+        self.forget(delivered);
+    }
+
+    /// Forgets what was before the last checkpoint if observers have what was said until then, or
+    /// if it is too much.
+    pub(super) fn forget(&mut self, delivered: Option<Sequence>) {
+        let is_too_much = self.bytes > BYTES_MAX;
+        let is_over = |checkpoint: &mut Arc<Checkpoint>| {
+            is_too_much || delivered.is_none_or(|delivered| delivered >= checkpoint.sequence)
+        };
+        let Some(checkpoint) = self.ready.take_if(is_over) else {
+            return;
+        };
         while let Some(done) = self
             .steps
             .pop_front_if(|done| done.step.sequence <= checkpoint.sequence)

@@ -18,63 +18,9 @@ use protocol::{CellId, PeerName, Sequence, SessionTime, StopReason};
 use crate::checkpoint::Checkpoint;
 
 use super::jobs::{Job, Task};
+use super::losses::Loss;
 use super::past::Past;
 use super::{PeerLossPolicy, Phase, Primary, PrimaryOutput, known};
-
-/// What is lost and not restored yet.
-#[derive(Debug, Default)]
-pub(super) struct Recovery {
-    losses: Vec<Loss>,
-    /// Cells that are up to date at their new hosts, which take them with the next step.
-    restored: BTreeMap<CellId, PeerName>,
-    /// The same once no step is under way: they count as hosted there.
-    arriving: Vec<AffinityChange>,
-    /// Since when nobody is there to restore what is lost.
-    pub(super) alone_since: Option<SessionTime>,
-}
-
-/// A secondary that is lost.
-#[derive(Debug)]
-struct Loss {
-    name: PeerName,
-    since: SessionTime,
-    /// All that it hosted.
-    cells: Vec<CellId>,
-    /// Those of them that nobody restores yet.
-    left: Vec<CellId>,
-    /// Whether the step under way waits for its answer.
-    owes: bool,
-    /// Whether somebody must still say what systems of worlds say in that step.
-    speaks: bool,
-    /// How many jobs are under way for it.
-    jobs: u32,
-}
-
-impl Recovery {
-    /// Tells whether anything that is lost is not restored yet.
-    pub(super) fn is_under_way(&self) -> bool {
-        !self.losses.is_empty()
-    }
-
-    /// Tells whether cells wait for somebody to restore them.
-    pub(super) fn has_unassigned(&self) -> bool {
-        let mut losses = self.losses.iter();
-        losses.any(|loss| !loss.left.is_empty() || loss.speaks)
-    }
-
-    /// Tells whether the step under way waits for the answer of one of this name who is lost: not
-    /// for that of another who has taken the name since.
-    pub(super) fn owes(&self, name: &PeerName) -> bool {
-        let mut losses = self.losses.iter();
-        losses.any(|loss| loss.owes && loss.name == *name)
-    }
-
-    /// Returns the lost secondaries with the cells that each of them hosted.
-    pub(super) fn lost(&self) -> impl Iterator<Item = (&PeerName, &[CellId])> {
-        let losses = self.losses.iter();
-        losses.map(|loss| (&loss.name, loss.cells.as_slice()))
-    }
-}
 
 impl Primary {
     /// Tells whether the run goes on without a secondary that is lost.
@@ -161,14 +107,12 @@ impl Primary {
                 (false, false)
             }
         };
-        self.recovery.losses.push(Loss {
-            name: name.clone(),
-            since: now,
-            left: cells.clone(),
-            cells,
+        self.recovery.lose(Loss {
             owes,
             speaks,
-            jobs: 0,
+            again: Some(self.data_again(name, &cells)),
+            is_counted: true,
+            ..Loss::of(name, cells, now)
         });
     }
 
@@ -176,43 +120,41 @@ impl Primary {
     fn give_back_jobs_of(&mut self, name: &PeerName) {
         for task in self.jobs.take_of(name) {
             let Task::Redo {
-                lost,
+                loss,
                 cells,
                 speaks,
+                again,
+                ..
             } = task
             else {
                 continue;
             };
-            if let Some(loss) = self.recovery.losses.iter_mut().find(|one| one.name == lost) {
+            if let Some(loss) = self.recovery.loss_mut(loss) {
                 loss.left.extend(cells);
                 loss.speaks |= speaks;
                 loss.jobs -= 1;
+                if let (Some(known), Some(again)) = (&mut loss.again, again) {
+                    known.of_worlds |= again.of_worlds;
+                }
             }
         }
     }
 
     /// Cells that were up to date at a host that is lost now, and not told to be there, are lost
-    /// again; the answer about them is known already.
+    /// again. That is a loss of its own, since the answer about them is here already.
     fn lose_restored(&mut self, name: &PeerName, now: SessionTime) {
         let is_there = |_: &CellId, host: &mut PeerName| host == name;
         let again = self.recovery.restored.extract_if(.., is_there);
-        let again: Vec<CellId> = again.map(|(cell, _)| cell).collect();
-        for cell in again {
-            let mut losses = self.recovery.losses.iter_mut();
-            if let Some(loss) = losses.find(|loss| loss.cells.contains(&cell)) {
-                loss.left.push(cell);
-                continue;
-            }
+        let mut of: BTreeMap<PeerName, Vec<CellId>> = BTreeMap::new();
+        for (cell, _) in again {
             let former = self.distribution.host(cell);
             let former = former.expect("a cell that was restored had a host");
-            self.recovery.losses.push(Loss {
-                name: former.clone(),
-                since: now,
-                cells: vec![cell],
-                left: vec![cell],
-                owes: false,
-                speaks: false,
-                jobs: 0,
+            of.entry(former.clone()).or_default().push(cell);
+        }
+        for (former, cells) in of {
+            self.recovery.lose(Loss {
+                again: Some(self.data_again(&former, &cells)),
+                ..Loss::of(&former, cells, now)
             });
         }
     }
@@ -245,15 +187,8 @@ impl Primary {
         self.past = Past::since(Arc::new(checkpoint));
         self.phase = Phase::Idle;
         let all = std::mem::take(&mut self.secondaries);
-        self.recovery.losses.push(Loss {
-            name: PeerName::primary(),
-            since: now,
-            left: cells.clone(),
-            cells,
-            owes: false,
-            speaks: false,
-            jobs: 0,
-        });
+        self.recovery
+            .lose(Loss::of(&PeerName::primary(), cells, now));
         for name in &all {
             self.expect(name);
         }
@@ -287,17 +222,20 @@ impl Primary {
         self.recovery.alone_since = None;
         let mut affinity = self.distribution.affinity().clone();
         affinity.extend(self.recovery.restored.clone());
-        for number in 0..self.recovery.losses.len() {
-            let loss = &mut self.recovery.losses[number];
+        for place in 0..self.recovery.losses.len() {
+            let loss = &mut self.recovery.losses[place];
+            if !loss.is_unassigned() {
+                continue;
+            }
             let left = std::mem::take(&mut loss.left);
             let mut speaks = std::mem::take(&mut loss.speaks);
-            let name = loss.name.clone();
+            let (number, name) = (loss.number, loss.name.clone());
             let counted: Vec<(CellId, u32)> = left
                 .iter()
                 .map(|cell| (*cell, self.distribution.owned(*cell).len() as u32))
                 .collect();
             let mut shares: BTreeMap<PeerName, Vec<CellId>> = BTreeMap::new();
-            if speaks && left.is_empty() {
+            if left.is_empty() {
                 shares.insert(hosts[0].clone(), Vec::new());
             }
             let hosts = self.balance.hosts_for(&counted, &affinity, &hosts);
@@ -307,12 +245,20 @@ impl Primary {
             }
             for (peer, mut cells) in shares {
                 cells.sort_unstable();
+                let loss = &mut self.recovery.losses[place];
+                let again = loss.again.clone();
+                if let Some(again) = &mut loss.again {
+                    // One of those who do it again is enough.
+                    again.of_worlds = false;
+                }
                 let task = Task::Redo {
+                    loss: number,
                     lost: name.clone(),
                     cells,
                     speaks: std::mem::take(&mut speaks),
+                    again,
                 };
-                self.recovery.losses[number].jobs += 1;
+                self.recovery.losses[place].jobs += 1;
                 self.begin_job(peer, task, now, out);
             }
         }
@@ -327,7 +273,10 @@ impl Primary {
         now: SessionTime,
         out: &mut Vec<PrimaryOutput>,
     ) {
-        let Task::Redo { lost, cells, .. } = job.task else {
+        let Task::Redo {
+            loss, lost, cells, ..
+        } = job.task
+        else {
             unreachable!("the caller has looked");
         };
         // A run that goes on right after its checkpoint has no step to do again.
@@ -336,22 +285,18 @@ impl Primary {
             let cause = format!("{} broke the protocol: {violation}", job.peer);
             return self.begin_stopping(StopReason::new(Outcome::PeerLost, cause), now, out);
         }
-        if let Some(report) = self.divergence_of(&job.peer, digests, &ack) {
+        let owes = self.recovery.loss_mut(loss).is_some_and(|loss| loss.owes);
+        if let Some(report) = self.divergence_of(&job.peer, digests, &ack, owes) {
             return self.diverge(report, now, out);
         }
-        let owes = self
-            .recovery
-            .losses
-            .iter()
-            .any(|one| one.name == lost && one.owes);
-        if owes && let Err(violation) = self.accept_for(&cells, ack, &job.peer, out) {
+        if owes && let Err(violation) = self.accept_for(&cells, ack, &lost, out) {
             self.refused.malformed += 1;
             let cause = format!("{} broke the protocol: {violation}", job.peer);
             return self.begin_stopping(StopReason::new(Outcome::PeerLost, cause), now, out);
         }
         let restored = cells.iter().map(|cell| (*cell, job.peer.clone()));
         self.recovery.restored.extend(restored);
-        if let Some(loss) = self.recovery.losses.iter_mut().find(|one| one.name == lost) {
+        if let Some(loss) = self.recovery.loss_mut(loss) {
             loss.jobs -= 1;
         }
         self.go_on_with_recovery(now, out);
@@ -362,7 +307,7 @@ impl Primary {
         &mut self,
         cells: &[CellId],
         ack: StepAck,
-        by: &PeerName,
+        lost: &PeerName,
         out: &mut Vec<PrimaryOutput>,
     ) -> Result<(), String> {
         let Phase::Stepping(round) = &self.phase else {
@@ -378,14 +323,14 @@ impl Primary {
         let published = ack.published;
         self.take_over(ack, states, out);
         if let Phase::Stepping(round) = &mut self.phase {
-            round.note_published(by, published);
+            round.note_published(lost, published);
         }
         Ok(())
     }
 
     /// Ends the losses of which nothing is left.
     fn close_losses(&mut self, now: SessionTime, out: &mut Vec<PrimaryOutput>) {
-        let is_over = |loss: &mut Loss| loss.jobs == 0 && loss.left.is_empty() && !loss.speaks;
+        let is_over = |loss: &mut Loss| loss.jobs == 0 && !loss.is_unassigned();
         let over: Vec<Loss> = self.recovery.losses.extract_if(.., is_over).collect();
         for loss in over {
             if loss.owes
@@ -394,7 +339,7 @@ impl Primary {
                 round.forgive(&loss.name);
             }
             let is_resumed = loss.name == PeerName::primary();
-            self.events.recoveries += u64::from(!is_resumed);
+            self.events.recoveries += u64::from(loss.is_counted);
             let took = now.since(loss.since).as_secs_f64();
             let restored = loss.cells.iter().map(|cell| {
                 let host = self.recovery.restored.get(cell);

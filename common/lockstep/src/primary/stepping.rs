@@ -57,7 +57,7 @@ pub(super) struct Round {
     pub(super) requests: Vec<SystemRequest>,
     pub(super) messages: Vec<TopicMessage>,
     /// How many messages besides their own some have published, in the place of others.
-    published_for_others: BTreeMap<PeerName, u32>,
+    published_for_lost: BTreeMap<PeerName, u32>,
     resend_after: Duration,
     pub(super) patience: Patience,
 }
@@ -80,16 +80,16 @@ impl Round {
         self.acks.remove(name);
     }
 
-    /// Notes how many messages somebody published in the place of another.
-    pub(super) fn note_published(&mut self, by: &PeerName, published: u32) {
-        *self.published_for_others.entry(by.clone()).or_default() += published;
+    /// Notes how many messages were published in the place of somebody who is lost.
+    pub(super) fn note_published(&mut self, lost: &PeerName, published: u32) {
+        *self.published_for_lost.entry(lost.clone()).or_default() += published;
     }
 
     /// Returns what each has taken, with all that it published.
     pub(super) fn take_timings(&mut self) -> Vec<PeerTiming> {
         let timings = std::mem::take(&mut self.acks).into_values().flatten();
         let mut timings: Vec<PeerTiming> = timings.collect();
-        for (name, published) in std::mem::take(&mut self.published_for_others) {
+        for (name, published) in std::mem::take(&mut self.published_for_lost) {
             match timings.iter_mut().find(|timing| timing.name == name) {
                 Some(timing) => timing.published += published,
                 None => timings.push(PeerTiming {
@@ -245,7 +245,7 @@ impl Primary {
             failures: BTreeMap::new(),
             requests: Vec::new(),
             messages: Vec::new(),
-            published_for_others: BTreeMap::new(),
+            published_for_lost: BTreeMap::new(),
             resend_after: FIRST_RESEND,
             patience: Patience::new(self.settings.patience, self.settings.step_timeout),
         }));

@@ -5,7 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use protocol::primary_to_secondary::{CatchUp, CatchUpContent, CellSnapshot, SceneSnapshot, Step};
+use protocol::primary_to_secondary::{
+    CatchUp, CatchUpContent, CellSnapshot, DataAgain, SceneSnapshot, Step,
+};
 use protocol::secondary_to_primary::CaughtUp;
 use protocol::{CellId, Sequence};
 
@@ -34,6 +36,8 @@ pub struct CatchUpWork {
     pub steps: Vec<Step>,
     /// Whether the last answer holds what systems of worlds say.
     pub speaks: bool,
+    /// What is said once more on the data socket.
+    pub again: Option<DataAgain>,
     /// Whether it goes on from the present scene of a host that takes no part yet.
     pub goes_on: bool,
     /// Whether who does it takes no part yet, so that its own scene is the one to bring up to date.
@@ -138,6 +142,7 @@ fn assemble(
         scene,
         cells,
         speaks,
+        again,
         joins,
         ..
     }) = parts.next()
@@ -153,6 +158,7 @@ fn assemble(
         snapshots: Vec::new(),
         steps: Vec::new(),
         speaks,
+        again,
         becomes_host: false,
         joins,
     };

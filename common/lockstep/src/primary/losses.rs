@@ -1,0 +1,103 @@
+//! What is lost and not restored yet.
+
+use std::collections::BTreeMap;
+
+use protocol::primary_to_secondary::{AffinityChange, DataAgain};
+use protocol::{CellId, PeerName, SessionTime};
+
+/// What is lost and not restored yet.
+#[derive(Debug, Default)]
+pub(super) struct Recovery {
+    pub(super) losses: Vec<Loss>,
+    /// The number of the next loss: one name may be lost more than once.
+    next: u64,
+    /// Cells that are up to date at their new hosts, which take them with the next step.
+    pub(super) restored: BTreeMap<CellId, PeerName>,
+    /// The same once no step is under way: they count as hosted there.
+    pub(super) arriving: Vec<AffinityChange>,
+    /// Since when nobody is there to restore what is lost.
+    pub(super) alone_since: Option<SessionTime>,
+}
+
+/// A secondary that is lost.
+#[derive(Debug)]
+pub(super) struct Loss {
+    pub(super) number: u64,
+    pub(super) name: PeerName,
+    pub(super) since: SessionTime,
+    /// All that it hosted.
+    pub(super) cells: Vec<CellId>,
+    /// Those of them that nobody restores yet.
+    pub(super) left: Vec<CellId>,
+    /// Whether the step under way waits for its answer.
+    pub(super) owes: bool,
+    /// Whether somebody must still say what systems of worlds say in that step.
+    pub(super) speaks: bool,
+    /// What observers may lack of what it said.
+    pub(super) again: Option<DataAgain>,
+    /// How many jobs are under way for it.
+    pub(super) jobs: u32,
+    /// Whether it is one of the losses that are counted: not cells that are lost again.
+    pub(super) is_counted: bool,
+}
+
+impl Loss {
+    /// Makes one of a secondary with the cells that it had up to date, whose answer is here.
+    pub(super) fn of(name: &PeerName, cells: Vec<CellId>, now: SessionTime) -> Self {
+        Self {
+            number: 0,
+            name: name.clone(),
+            since: now,
+            left: cells.clone(),
+            cells,
+            owes: false,
+            speaks: false,
+            again: None,
+            jobs: 0,
+            is_counted: false,
+        }
+    }
+
+    /// Tells whether there is something that nobody has been asked to do again.
+    pub(super) fn is_unassigned(&self) -> bool {
+        let of_worlds = self.again.as_ref().is_some_and(|again| again.of_worlds);
+        !self.left.is_empty() || self.speaks || of_worlds
+    }
+}
+
+impl Recovery {
+    /// Tells whether anything that is lost is not restored yet.
+    pub(super) fn is_under_way(&self) -> bool {
+        !self.losses.is_empty()
+    }
+
+    /// Notes a loss.
+    pub(super) fn lose(&mut self, loss: Loss) {
+        let number = self.next;
+        self.next += 1;
+        self.losses.push(Loss { number, ..loss });
+    }
+
+    /// Returns a loss by its number.
+    pub(super) fn loss_mut(&mut self, number: u64) -> Option<&mut Loss> {
+        self.losses.iter_mut().find(|loss| loss.number == number)
+    }
+
+    /// Tells whether cells wait for somebody to restore them.
+    pub(super) fn has_unassigned(&self) -> bool {
+        self.losses.iter().any(Loss::is_unassigned)
+    }
+
+    /// Tells whether the step under way waits for the answer of one of this name who is lost: not
+    /// for that of another who has taken the name since.
+    pub(super) fn owes(&self, name: &PeerName) -> bool {
+        let mut losses = self.losses.iter();
+        losses.any(|loss| loss.owes && loss.name == *name)
+    }
+
+    /// Returns the lost secondaries with the cells that each of them hosted.
+    pub(super) fn lost(&self) -> impl Iterator<Item = (&PeerName, &[CellId])> {
+        let losses = self.losses.iter();
+        losses.map(|loss| (&loss.name, loss.cells.as_slice()))
+    }
+}
