@@ -10,6 +10,7 @@ pub mod processes;
 pub mod repository;
 pub mod screen;
 pub mod secondary_node;
+pub mod slow_cable;
 pub mod standalone;
 pub mod transcript;
 pub mod witness;

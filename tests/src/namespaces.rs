@@ -5,7 +5,10 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::slow_cable::{self, Impairment, PacketCounts};
 
 /// The addresses of the two hosts.
 pub const ADDRESSES: [&str; 2] = ["10.77.0.1", "10.77.0.2"];
@@ -20,6 +23,24 @@ pub struct TwoHosts {
 impl TwoHosts {
     /// Makes the hosts; `None`, with the reason on stderr, where that is not possible.
     pub fn make() -> Option<Self> {
+        Self::with_cable(|[near, far]| {
+            let cable = ["link", "add", near, "type", "veth", "peer", "name", far];
+            run(Command::new("ip").args(cable))
+        })
+    }
+
+    /// Makes the hosts with a cable that is slow and loses packets; the same where not possible.
+    pub fn make_far_apart(how: Impairment) -> Option<(Self, Arc<PacketCounts>)> {
+        let mut counts = None;
+        let hosts = Self::with_cable(|interfaces| {
+            let made = slow_cable::connect(interfaces, how);
+            counts = Some(made.map_err(|error| format!("no TUN devices: {error}"))?);
+            Ok(())
+        })?;
+        counts.map(|counts| (hosts, counts))
+    }
+
+    fn with_cable(lay: impl FnOnce(&[String; 2]) -> Result<(), String>) -> Option<Self> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let id = std::process::id();
@@ -27,7 +48,7 @@ impl TwoHosts {
             names: ["a", "b"].map(|end| format!("phalanx-{id}-{number}{end}")),
             interfaces: ["a", "b"].map(|end| format!("px{id}{number}{end}")),
         };
-        match hosts.set_up() {
+        match hosts.set_up(lay) {
             Ok(()) => Some(hosts),
             Err(cause) => {
                 eprintln!("SKIPPED: no network namespaces: {cause}");
@@ -55,28 +76,11 @@ impl TwoHosts {
         done.expect("an interface can be set up and down");
     }
 
-    /// Has every packet take longer, and a part of them get lost; says why not.
-    ///
-    /// # Errors
-    /// When the system knows no such queues.
-    pub fn impair(&self, delay: &str, loss: &str) -> Result<(), String> {
-        for host in 0..2 {
-            let device = &self.interfaces[host];
-            let words = ["qdisc", "add", "dev", device, "root", "netem"];
-            let mut command = Command::new("tc");
-            command.args(["-n", &self.names[host]]).args(words);
-            run(command.args(["delay", delay, "loss", loss]))?;
-        }
-        Ok(())
-    }
-
-    fn set_up(&self) -> Result<(), String> {
-        let [near, far] = &self.interfaces;
+    fn set_up(&self, lay: impl FnOnce(&[String; 2]) -> Result<(), String>) -> Result<(), String> {
         for name in &self.names {
             run(Command::new("ip").args(["netns", "add", name]))?;
         }
-        let cable = ["link", "add", near, "type", "veth", "peer", "name", far];
-        run(Command::new("ip").args(cable))?;
+        lay(&self.interfaces)?;
         for (host, address) in ADDRESSES.iter().enumerate() {
             let (name, interface) = (&self.names[host], &self.interfaces[host]);
             run(Command::new("ip").args(["link", "set", interface, "netns", name]))?;

@@ -312,9 +312,11 @@ pub fn wait_for(what: &str, holds: impl FnMut() -> bool) {
 /// Lets time pass that is itself a part of what is tested: how long a cable is pulled, how old a
 /// list may be. What only takes its time is waited for with [`wait_for`].
 pub fn let_pass(time: Duration) {
-    let begin = Instant::now();
-    while begin.elapsed() < time {
-        std::thread::park_timeout(time - begin.elapsed().min(time));
+    let end = Instant::now() + time;
+    while let Some(left) = end.checked_duration_since(Instant::now())
+        && !left.is_zero()
+    {
+        std::thread::park_timeout(left);
     }
 }
 
