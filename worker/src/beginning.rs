@@ -7,7 +7,7 @@ use anyhow::{Context, bail};
 use journal::disk::LocalDisk;
 use journal::folder::Folder;
 use journal::writer::Writer;
-use journal::{Manifest, Mark, Recovered, RunSettings};
+use journal::{Manifest, Mark, Recovered};
 use lockstep::{Primary, Settings};
 use protocol::{Iteration, ScheduledCommand};
 
@@ -197,15 +197,7 @@ impl Beginning {
             began_unix_s: now.unwrap_or(Duration::ZERO).as_secs(),
             world_files: self.world_files,
             worlds: sdf::encode_worlds(&self.loaded.worlds).into(),
-            settings: RunSettings {
-                iterations: settings.iterations,
-                real_time_factor: settings.real_time_factor,
-                start_paused: settings.start_paused,
-                step_size: settings.step_size,
-                seed: settings.seed,
-                rules: settings.rules,
-                checkpoint_every: settings.checkpoint_every,
-            },
+            settings: settings.into(),
             schedule: self.schedule,
         }
     }

@@ -5,7 +5,7 @@ use std::io::{self, BufReader};
 use std::path::Path;
 use std::time::Duration;
 
-use lockstep::Rules;
+use lockstep::{Rules, Settings};
 use protocol::peer::Build;
 use protocol::{ScheduledCommand, SessionId};
 use serde::{Deserialize, Serialize};
@@ -50,6 +50,20 @@ pub struct RunSettings {
     pub rules: Rules,
     /// Iterations from one checkpoint to the next.
     pub checkpoint_every: u64,
+}
+
+impl From<&Settings> for RunSettings {
+    fn from(settings: &Settings) -> Self {
+        Self {
+            iterations: settings.iterations,
+            real_time_factor: settings.real_time_factor,
+            start_paused: settings.start_paused,
+            step_size: settings.step_size,
+            seed: settings.seed,
+            rules: settings.rules,
+            checkpoint_every: settings.checkpoint_every,
+        }
+    }
 }
 
 impl Manifest {

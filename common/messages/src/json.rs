@@ -195,7 +195,7 @@ impl<'de> Deserializer<'de> for Given {
 }
 
 /// The name of a value of an enumeration.
-struct Named(String);
+pub(crate) struct Named(pub(crate) String);
 
 impl<'de> EnumAccess<'de> for Named {
     type Error = Error;

@@ -2,10 +2,12 @@
 
 use serde::de::value::StrDeserializer;
 use serde::de::{
-    DeserializeOwned, DeserializeSeed, Deserializer, EnumAccess, Error as _, IntoDeserializer,
-    MapAccess, SeqAccess, VariantAccess, Visitor,
+    DeserializeOwned, DeserializeSeed, Deserializer, Error as _, IntoDeserializer, MapAccess,
+    SeqAccess, Visitor,
 };
 use serde_json::{Error, Map, Value, json};
+
+use crate::json::Named;
 
 /// How deep lists and optional values are followed; messages that hold themselves end there.
 const DEPTH_MAX: u32 = 8;
@@ -153,7 +155,9 @@ impl<'de> Deserializer<'de> for Tracer<'_> {
         visitor: V,
     ) -> Result<V::Value, Error> {
         *self.schema = json!({ "type": "string", "enum": variants });
-        visitor.visit_enum(First(variants.first().copied().unwrap_or_default()))
+        visitor.visit_enum(Named(
+            variants.first().copied().unwrap_or_default().to_owned(),
+        ))
     }
 
     serde::forward_to_deserialize_any! {
@@ -212,43 +216,6 @@ impl<'de> MapAccess<'de> for Fields<'_> {
         let schema = self.properties.entry(self.current).or_insert(Value::Null);
         let depth = self.depth;
         seed.deserialize(Tracer { schema, depth })
-    }
-}
-
-/// The first value of an enumeration.
-struct First(&'static str);
-
-impl<'de> EnumAccess<'de> for First {
-    type Error = Error;
-    type Variant = Self;
-
-    fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, Self), Error> {
-        let name: StrDeserializer<'_, Error> = self.0.into_deserializer();
-        Ok((seed.deserialize(name)?, self))
-    }
-}
-
-impl<'de> VariantAccess<'de> for First {
-    type Error = Error;
-
-    fn unit_variant(self) -> Result<(), Error> {
-        Ok(())
-    }
-
-    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, _seed: T) -> Result<T::Value, Error> {
-        Err(Error::custom("the names of enumerations have no values"))
-    }
-
-    fn tuple_variant<V: Visitor<'de>>(self, _: usize, _: V) -> Result<V::Value, Error> {
-        Err(Error::custom("the names of enumerations have no values"))
-    }
-
-    fn struct_variant<V: Visitor<'de>>(
-        self,
-        _: &'static [&'static str],
-        _: V,
-    ) -> Result<V::Value, Error> {
-        Err(Error::custom("the names of enumerations have no values"))
     }
 }
 

@@ -12,7 +12,7 @@ use std::time::Duration;
 use journal::disk::{Disk, LocalDisk, Medium};
 use journal::folder::Folder;
 use journal::writer::Writer;
-use journal::{Commit, Manifest, Mark, Record, Recovered, RunSettings, Saved};
+use journal::{Commit, Manifest, Mark, Record, Recovered, Saved};
 use lockstep::{Aim, Checkpoint, PrimaryInput, Settings, StepReport};
 use protocol::primary_to_secondary::Step;
 use protocol::{Iteration, ScheduledCommand, Sequence, SessionTime};
@@ -253,15 +253,7 @@ fn manifest(settings: &Settings, worlds: Vec<u8>) -> Manifest {
         began_unix_s: 0,
         world_files: Vec::new(),
         worlds: worlds.into(),
-        settings: RunSettings {
-            iterations: settings.iterations,
-            real_time_factor: settings.real_time_factor,
-            start_paused: settings.start_paused,
-            step_size: settings.step_size,
-            seed: settings.seed,
-            rules: settings.rules,
-            checkpoint_every: settings.checkpoint_every,
-        },
+        settings: settings.into(),
         schedule: Vec::new(),
     }
 }

@@ -84,8 +84,11 @@ impl Primary {
 
     /// Notes moves for the sake of balance, of cells that do not move already.
     pub(super) fn balance_cells(&mut self) {
+        if !self.settings.balance {
+            return;
+        }
         let hosts = self.hosts();
-        if !self.settings.balance || hosts.len() < 2 {
+        if hosts.len() < 2 {
             return;
         }
         let affinity = self.distribution.affinity();

@@ -4,9 +4,9 @@
 //! Meanwhile time runs as fast as it can, clients have to wait, and what systems say about when
 //! time passes is left out: what came of it is known.
 
-use protocol::exit::Outcome;
 use protocol::primary_to_observers::Severity;
-use protocol::{Command, Digest, Iteration, ScheduledCommand, SessionTime, StopReason};
+use protocol::report::divergence::{DivergenceReport, FoundBy, StepResult};
+use protocol::{Command, Digest, Iteration, PeerName, ScheduledCommand, SessionTime};
 use serde::{Deserialize, Serialize};
 
 use super::{Goal, Primary, PrimaryOutput};
@@ -100,11 +100,28 @@ impl Primary {
         if expected == self.digest {
             return true;
         }
-        let cause = format!(
-            "iteration {} came to digest {} when it was done again, and to {expected} before",
-            self.iteration, self.digest
-        );
-        self.begin_stopping(StopReason::new(Outcome::DigestMismatch, cause), now, out);
+        let result = |label: &str, digest, states| StepResult {
+            label: label.to_owned(),
+            digest: Some(digest),
+            states,
+        };
+        let states = self.known.states.iter();
+        let states = states.map(|state| self.named(state)).collect();
+        let report = DivergenceReport {
+            iteration: self.iteration,
+            sequence: self.sequence,
+            peer: PeerName::primary(),
+            cell: "any".to_owned(),
+            performer: None,
+            field: None,
+            difference: format!("it came to {} and before to {expected}", self.digest),
+            found_by: FoundBy::Resume,
+            results: vec![
+                result("as it was committed", expected, Vec::new()),
+                result("as it was done again", self.digest, states),
+            ],
+        };
+        self.diverge(report, now, out);
         false
     }
 
