@@ -17,7 +17,9 @@ use std::time::Duration;
 
 use clap::builder::BoolishValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use lockstep::limits::{AUTO_LEVELS_MAX, INTERACTION_MARGIN_MAX, MINIMUM_STAY_MAX_S, THREADS_MAX};
+use lockstep::limits::{
+    AUTO_LEVELS_MAX, INTERACTION_MARGIN_MAX, MINIMUM_STAY_MAX_S, SPIN_US_MAX, THREADS_MAX,
+};
 use serde::{Deserialize, Serialize};
 
 pub use config::{ConfigAction, ConfigArguments, ConfigFormat};
@@ -168,6 +170,11 @@ pub struct RunArguments {
     #[arg(long, value_name = "N", env = "PHALANX_THREADS")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=i64::from(THREADS_MAX)))]
     pub threads: Option<u32>,
+    /// How long processes look for messages before they sleep: faster where each has a core of its
+    /// own, and much slower where it has not [default: 0]
+    #[arg(long, value_name = "MICROSECONDS", env = "PHALANX_SPIN_US")]
+    #[arg(value_parser = clap::value_parser!(u64).range(0..=SPIN_US_MAX))]
+    pub spin_us: Option<u64>,
     /// Do every step of every cell twice and compare
     #[arg(long, value_name = "BOOL", env = "PHALANX_VERIFY")]
     #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "true")]

@@ -135,6 +135,8 @@ pub struct NetworkConfig {
     pub diagnose_after: Duration,
     /// Whether a secondary is waited for as long as its process is stopped.
     pub wait_for_debugger: bool,
+    /// How long processes look for messages before they sleep.
+    pub spin: Duration,
 }
 
 /// What processes write to their logs.
@@ -185,6 +187,7 @@ impl Default for NetworkConfig {
             warn_after: Duration::from_secs(1),
             diagnose_after: Duration::from_secs(5),
             wait_for_debugger: false,
+            spin: Duration::ZERO,
         }
     }
 }

@@ -267,6 +267,15 @@ impl LaunchPlan {
         if network.wait_for_debugger {
             arguments.push("--wait-for-debugger".into());
         }
+        self.push_spin(arguments);
+    }
+
+    /// Adds how long every process looks for messages before it sleeps, where it does.
+    fn push_spin(&self, arguments: &mut Vec<OsString>) {
+        let spin = self.network.spin;
+        if !spin.is_zero() {
+            flag(arguments, "--spin-us", spin.as_micros().to_string());
+        }
     }
 
     fn push_recovery(&self, arguments: &mut Vec<OsString>) {
@@ -293,6 +302,7 @@ impl LaunchPlan {
         }
         let patience = self.network.peer_timeout.as_secs_f64().to_string();
         flag(&mut arguments, "--peer-timeout", patience);
+        self.push_spin(&mut arguments);
         arguments.push("--lifeline".into());
         WorkerCommand {
             name,

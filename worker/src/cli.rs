@@ -90,6 +90,11 @@ pub(crate) struct Cli {
     #[arg(long, value_name = "N", default_value_t = 1)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=i64::from(THREADS_MAX)))]
     threads: u32,
+    /// How long to look for messages before sleeping; faster where every process has a core of its
+    /// own, and much slower where it has not
+    #[arg(long, value_name = "MICROSECONDS", default_value_t = 0)]
+    #[arg(value_parser = values::microseconds())]
+    spin_us: u64,
     /// Do every step of every cell twice and compare
     #[arg(long)]
     verify: bool,
@@ -181,6 +186,8 @@ pub(crate) enum Request {
         name: PeerName,
         /// How long to look for the primary.
         peer_timeout: Duration,
+        /// How long to look for messages before sleeping.
+        spin: Duration,
         /// Its key, and that of its primary.
         security: SecurityFlags,
         /// What was given and does not matter to a secondary.
@@ -221,6 +228,8 @@ pub(crate) struct Run {
     pub messages: Option<PathBuf>,
     /// Threads that step cells, in each process.
     pub threads: u32,
+    /// How long to look for messages before sleeping.
+    pub spin: Duration,
     /// Whether every step is done twice and compared.
     pub verify: bool,
     /// Into how many levels each world is cut.
@@ -314,6 +323,7 @@ impl Cli {
             connect: self.connect.unwrap_or_else(default_endpoint),
             name: self.name.unwrap_or_else(name_of_process),
             peer_timeout: self.peer_timeout,
+            spin: Duration::from_micros(self.spin_us),
             security: self.security,
             ignored: given
                 .into_iter()
@@ -367,6 +377,7 @@ impl Cli {
             record_commands: self.record_commands,
             messages: self.messages,
             threads: self.threads,
+            spin: Duration::from_micros(self.spin_us),
             verify: self.verify,
             auto_levels: self.auto_levels,
             balance: self.balance,

@@ -69,6 +69,7 @@ fn main() -> ProcessExitCode {
                 connect,
                 name,
                 peer_timeout,
+                spin,
                 security,
                 ignored,
             } => {
@@ -81,7 +82,7 @@ fn main() -> ProcessExitCode {
                 let info = identity::peer_info(name, Role::Secondary);
                 let curve = security.of_secondary(&connect)?;
                 let settings = SecondarySettings { info, peer_timeout };
-                run_secondary(&connect, curve.as_ref(), settings, lifeline)
+                run_secondary(&connect, curve.as_ref(), spin, settings, lifeline)
             }
         });
     match result {
@@ -188,6 +189,7 @@ fn socket_options(run: &Run) -> anyhow::Result<SocketOptions> {
         },
         heartbeat_timeout: run.heartbeat_timeout,
         insecure: run.insecure,
+        spin: run.spin,
         curve: run.security.of_primary(run.bind.as_ref())?,
     })
 }
@@ -249,12 +251,14 @@ fn drive<L: Link>(
 fn run_secondary(
     connect: &Endpoints,
     curve: Option<&Curve>,
+    spin: Duration,
     settings: SecondarySettings,
     lifeline: Option<Lifeline>,
 ) -> anyhow::Result<Outcome> {
     // Silence is the heartbeat thread's to judge, by the time-out that the primary says.
     let options = SocketOptions {
         heartbeat_interval: Duration::ZERO,
+        spin,
         curve: curve.cloned(),
         ..SocketOptions::default()
     };

@@ -14,3 +14,6 @@ pub const INTERACTION_MARGIN_MAX: f64 = 100.0;
 
 /// The most secondaries that may join beyond those that a run needs.
 pub const STAND_BYS_MAX: u32 = 1000;
+
+/// The longest that a process looks for messages before it sleeps \[us\].
+pub const SPIN_US_MAX: u64 = 1_000_000;

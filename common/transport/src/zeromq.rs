@@ -31,6 +31,9 @@ pub struct SocketOptions {
     pub heartbeat_timeout: Duration,
     /// Whether an address that other machines can reach may be bound without encryption.
     pub insecure: bool,
+    /// How long a thread that steps looks for what comes before it sleeps; zero for not at all. It
+    /// takes a core for itself meanwhile: with fewer cores than such threads all become slower.
+    pub spin: Duration,
     /// How `tcp` connections are encrypted; those of `ipc` never are, its folder protects them.
     pub curve: Option<Curve>,
 }
@@ -41,6 +44,7 @@ impl Default for SocketOptions {
             heartbeat_interval: Duration::from_millis(100),
             heartbeat_timeout: Duration::from_secs(2),
             insecure: false,
+            spin: Duration::ZERO,
             curve: None,
         }
     }

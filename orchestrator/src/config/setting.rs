@@ -4,7 +4,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use lockstep::limits::{
-    AUTO_LEVELS_MAX, INTERACTION_MARGIN_MAX, MINIMUM_STAY_MAX_S, STAND_BYS_MAX, THREADS_MAX,
+    AUTO_LEVELS_MAX, INTERACTION_MARGIN_MAX, MINIMUM_STAY_MAX_S, SPIN_US_MAX, STAND_BYS_MAX,
+    THREADS_MAX,
 };
 use toml::Value;
 
@@ -162,6 +163,9 @@ pub(crate) const SETTINGS: &[Setting] = &[
     personal(("network", "wait_for_debugger", "PHALANX_WAIT_FOR_DEBUGGER"), K::Flag,
         |c| Some(flag(c.network.wait_for_debugger)),
         |c, v, _| c.network.wait_for_debugger = is_true(v)),
+    personal(("network", "spin_us", "PHALANX_SPIN_US"), K::Whole(0, SPIN_US_MAX as i64),
+        |c| Some(long(c.network.spin.as_micros() as u64)),
+        |c, v, _| c.network.spin = Duration::from_micros(unsigned(v))),
     personal(("security", "keys", "PHALANX_KEYS"), K::Path,
         |c| c.security.keys.as_ref().map(|keys| text(&keys.display().to_string())),
         |c, v, folder| c.security.keys = v.as_str().map(|keys| folder.join(keys))),

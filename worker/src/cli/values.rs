@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use lockstep::limits::{AUTO_LEVELS_MAX, INTERACTION_MARGIN_MAX, MINIMUM_STAY_MAX_S};
+use lockstep::limits::{AUTO_LEVELS_MAX, INTERACTION_MARGIN_MAX, MINIMUM_STAY_MAX_S, SPIN_US_MAX};
 use lockstep::{LoadRule, PeerLossPolicy};
 
 pub(super) fn real_time_factor(text: &str) -> Result<f64, String> {
@@ -52,6 +52,10 @@ pub(super) fn margin(text: &str) -> Result<f64, String> {
     } else {
         Err(format!("use metres from 0 to {INTERACTION_MARGIN_MAX}"))
     }
+}
+
+pub(super) fn microseconds() -> clap::builder::RangedU64ValueParser {
+    clap::value_parser!(u64).range(0..=SPIN_US_MAX)
 }
 
 pub(super) fn milliseconds() -> clap::builder::RangedU64ValueParser {

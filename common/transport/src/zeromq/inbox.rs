@@ -32,6 +32,8 @@ pub(super) struct Inbox {
     watches: Vec<Watch>,
     wake: WakeReceiver,
     messages_since_look: u32,
+    /// How long it looks before it sleeps.
+    spin: Duration,
 }
 
 /// What came.
@@ -66,8 +68,12 @@ struct Source {
 
 impl Inbox {
     /// Takes sockets that are set up; the first `in_turn` are served in turn, the others when
-    /// those are empty.
-    pub(super) fn new(sockets: Vec<zmq::Socket>, in_turn: usize) -> io::Result<Self> {
+    /// those are empty. Before it sleeps, it looks for `spin`.
+    pub(super) fn new(
+        sockets: Vec<zmq::Socket>,
+        in_turn: usize,
+        spin: Duration,
+    ) -> io::Result<Self> {
         assert!(
             (1..=sockets.len()).contains(&in_turn),
             "an inbox serves at least one socket"
@@ -92,6 +98,7 @@ impl Inbox {
             watches,
             wake,
             messages_since_look: 0,
+            spin,
         })
     }
 
@@ -115,11 +122,12 @@ impl Inbox {
                 return Ok(Some(event));
             }
             let may_hold = self.sources.iter().any(|source| source.may_hold);
-            let found = self.look(if may_hold {
-                Some(Duration::ZERO)
+            let found = if may_hold {
+                self.look(Some(Duration::ZERO))?
             } else {
-                patience.left()
-            })?;
+                let left = patience.left();
+                self.spin(left)? || self.look(left)?
+            };
             if self.watches.last().is_some_and(Watch::is_ready) {
                 self.wake.clear().map_err(transport)?;
                 return Ok(Some(Event::Woken));
@@ -156,6 +164,23 @@ impl Inbox {
             }
         }
         Ok(None)
+    }
+
+    /// Looks again and again for as long as it may, and no longer than the caller waits; others
+    /// that want the core get it in between.
+    fn spin(&mut self, left: Option<Duration>) -> Result<bool, LinkError> {
+        if self.spin.is_zero() || left.is_some_and(|left| left.is_zero()) {
+            return Ok(false);
+        }
+        let limit = left.map_or(self.spin, |left| left.min(self.spin));
+        let begin = Instant::now();
+        while begin.elapsed() < limit {
+            if self.look(Some(Duration::ZERO))? {
+                return Ok(true);
+            }
+            std::thread::yield_now();
+        }
+        Ok(false)
     }
 
     /// Waits for the descriptors and notes which sources may hold something; false if none does.

@@ -154,7 +154,7 @@ impl PeerLink {
         // The monitor is asked last: what the primary still said comes before its end.
         let in_turn = sockets.len();
         sockets.push(monitor);
-        let inbox = Inbox::new(sockets, in_turn)?;
+        let inbox = Inbox::new(sockets, in_turn, options.spin)?;
         Ok(Self {
             inbox,
             data,

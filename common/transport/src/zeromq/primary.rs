@@ -56,7 +56,7 @@ impl PrimaryLink {
             endpoint: bound.endpoints.to_string(),
             source,
         };
-        let inbox = Inbox::new(vec![bound.step, bound.control], 2).map_err(failed)?;
+        let inbox = Inbox::new(vec![bound.step, bound.control], 2, options.spin).map_err(failed)?;
         let status = {
             let (door, directory) = (bound.door.clone(), bound.directory.clone());
             StatusPublisher::new(bound.status, bound.data, door, directory)

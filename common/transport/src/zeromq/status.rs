@@ -36,7 +36,7 @@ impl StatusPublisher {
         directory: Option<Arc<RunDirectory>>,
     ) -> io::Result<Self> {
         Ok(Self {
-            inbox: Inbox::new(vec![status, data], 2)?,
+            inbox: Inbox::new(vec![status, data], 2, Duration::ZERO)?,
             dropped: 0,
             _door: door,
             _directory: directory,

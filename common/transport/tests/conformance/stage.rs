@@ -20,6 +20,7 @@ pub(crate) enum Stage {
     /// Between processes; the endpoints are resolved when the primary first binds them.
     Sockets {
         endpoints: Mutex<Endpoints>,
+        options: SocketOptions,
         _directory: Option<TempDir>,
     },
 }
@@ -30,9 +31,26 @@ pub(crate) fn on_every_stage(scene: impl Fn(&Stage)) {
     scene(&Stage::Memory(Network::new()));
     eprintln!("over ipc");
     let directory = tempfile::tempdir().unwrap();
-    scene(&Stage::sockets(&ipc(directory.path()), Some(directory)));
+    let options = SocketOptions::default();
+    scene(&Stage::sockets(
+        &ipc(directory.path()),
+        options,
+        Some(directory),
+    ));
+    eprintln!("over ipc, looking before sleeping");
+    let directory = tempfile::tempdir().unwrap();
+    let options = SocketOptions {
+        spin: Duration::from_micros(200),
+        ..SocketOptions::default()
+    };
+    scene(&Stage::sockets(
+        &ipc(directory.path()),
+        options,
+        Some(directory),
+    ));
     eprintln!("over tcp");
-    scene(&Stage::sockets("tcp://127.0.0.1:0", None));
+    let options = SocketOptions::default();
+    scene(&Stage::sockets("tcp://127.0.0.1:0", options, None));
 }
 
 /// Returns the address of a run directory, which is still to be made.
@@ -41,10 +59,11 @@ pub(crate) fn ipc(parent: &Path) -> String {
 }
 
 impl Stage {
-    fn sockets(address: &str, directory: Option<TempDir>) -> Self {
+    fn sockets(address: &str, options: SocketOptions, directory: Option<TempDir>) -> Self {
         let endpoints = Mutex::new(address.parse().unwrap());
         Self::Sockets {
             endpoints,
+            options,
             _directory: directory,
         }
     }
@@ -52,9 +71,11 @@ impl Stage {
     pub(crate) fn primary(&self) -> (Box<dyn Link + Send>, Box<dyn Publisher>) {
         match self {
             Self::Memory(network) => (Box::new(network.primary()), Box::new(network.publisher())),
-            Self::Sockets { endpoints, .. } => {
+            Self::Sockets {
+                endpoints, options, ..
+            } => {
                 let mut endpoints = endpoints.lock().unwrap();
-                let bound = PrimaryLink::bind(&endpoints, &SocketOptions::default());
+                let bound = PrimaryLink::bind(&endpoints, options);
                 let (primary, status) = bound.unwrap();
                 *endpoints = primary.endpoints().clone();
                 (Box::new(primary), Box::new(status))
@@ -66,10 +87,11 @@ impl Stage {
         let routing_id = RoutingId::from(name);
         match self {
             Self::Memory(network) => Box::new(network.peer(&routing_id, subscription)),
-            Self::Sockets { endpoints, .. } => {
+            Self::Sockets {
+                endpoints, options, ..
+            } => {
                 let endpoints = endpoints.lock().unwrap();
-                let options = SocketOptions::default();
-                let peer = PeerLink::connect(&endpoints, Some(&routing_id), subscription, &options);
+                let peer = PeerLink::connect(&endpoints, Some(&routing_id), subscription, options);
                 Box::new(peer.unwrap())
             }
         }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::Context;
 use protocol::ExitCode;
@@ -183,6 +184,8 @@ pub(in crate::commands) fn with_flags(
     arguments
         .faults
         .apply(&mut run.recovery, &mut config.network);
+    let spin = arguments.spin_us.map(Duration::from_micros);
+    config.network.spin = spin.unwrap_or(config.network.spin);
     run.threads = arguments.threads.unwrap_or(run.threads);
     run.verify = arguments.verify.unwrap_or(run.verify);
     run.balance = arguments.balance.unwrap_or(run.balance);
