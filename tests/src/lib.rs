@@ -2,6 +2,7 @@
 
 pub mod checkers;
 pub mod cluster;
+pub mod direct;
 pub mod key_ring;
 pub mod kills;
 pub mod namespaces;

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use compact_str::CompactString;
 use serde::{Deserialize, Serialize};
 
 /// The longest name of a peer, in bytes.
@@ -101,8 +102,11 @@ impl fmt::Display for SessionId {
 
 /// The name that a peer gave itself, unique among the secondaries of a run.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct PeerName(String);
+#[serde(try_from = "CompactString", into = "CompactString")]
+pub struct PeerName(
+    /// It is in every message and in every figure of a step: short ones take no allocation.
+    CompactString,
+);
 
 /// A name that no peer may have.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
@@ -117,7 +121,7 @@ pub struct PeerNameError {
 impl PeerName {
     /// Returns the name of the primary.
     pub fn primary() -> Self {
-        Self("primary".to_owned())
+        Self(CompactString::const_new("primary"))
     }
 
     /// Returns the name as text.
@@ -135,19 +139,19 @@ impl FromStr for PeerName {
             let given = text.chars().take(PEER_NAME_MAX).collect();
             return Err(PeerNameError { given });
         }
-        Ok(Self(text.to_owned()))
+        Ok(Self(CompactString::new(text)))
     }
 }
 
-impl TryFrom<String> for PeerName {
+impl TryFrom<CompactString> for PeerName {
     type Error = PeerNameError;
 
-    fn try_from(text: String) -> Result<Self, Self::Error> {
+    fn try_from(text: CompactString) -> Result<Self, Self::Error> {
         text.parse()
     }
 }
 
-impl From<PeerName> for String {
+impl From<PeerName> for CompactString {
     fn from(name: PeerName) -> Self {
         name.0
     }

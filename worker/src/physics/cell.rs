@@ -305,6 +305,11 @@ impl Cell {
         }
     }
 
+    /// Returns the rapier world, to be looked at or measured beside.
+    pub fn rapier(&self) -> &PhysicsWorld {
+        &self.physics
+    }
+
     /// rapier stops and disables bodies whose numbers are no longer finite.
     fn report_quarantined(&self) {
         for handle in self.physics.quarantine().bodies() {

@@ -1,0 +1,174 @@
+//! Measures how a run grows: what a second secondary and a second thread bring to a heavy fleet,
+//! what distribution costs a light one, what a body costs in a large world and in a small one, and
+//! what a secondary costs the primary with 4 of them and with 64.
+//!
+//! Prints one JSON line. The runs are real processes, and what is compared is measured in turns, so
+//! that ratios hold on a machine that is shared. Run it with `cargo bench -p tests --bench scale`,
+//! after `cargo build --release --workspace`; parts of it by their names:
+//! `cargo bench -p tests --bench scale -- threads light`.
+
+use std::io::{self, Write};
+
+use serde_json::{Map, Value, json};
+use tests::processes::Scratch;
+
+const TURNS: usize = 3;
+
+/// A kind of run.
+struct Kind {
+    name: &'static str,
+    world: &'static str,
+    secondaries: u32,
+    threads: u32,
+    iterations: u32,
+}
+
+/// What is compared, by name.
+const PARTS: [(&str, &[Kind]); 5] = [
+    (
+        "secondaries",
+        &[
+            Kind::of("one", "fleet", 1, 1, 600),
+            Kind::of("two", "fleet", 2, 1, 600),
+        ],
+    ),
+    (
+        "threads",
+        &[
+            Kind::of("one", "fleet", 0, 1, 600),
+            Kind::of("two", "fleet", 0, 2, 600),
+        ],
+    ),
+    (
+        "light",
+        &[
+            Kind::of("standalone", "light", 0, 1, 20_000),
+            Kind::of("two", "light", 2, 1, 20_000),
+        ],
+    ),
+    (
+        "bodies",
+        &[
+            Kind::of("thousand", "small", 2, 1, 600),
+            Kind::of("ten_thousand", "large", 2, 1, 100),
+        ],
+    ),
+    (
+        "processes",
+        &[
+            Kind::of("4", "many", 4, 1, 1000),
+            Kind::of("16", "many", 16, 1, 500),
+            Kind::of("64", "many", 64, 1, 200),
+        ],
+    ),
+];
+
+/// The worlds, with how each is generated.
+const WORLDS: [(&str, [&str; 5]); 5] = [
+    ("fleet", ["fleet", "--robots", "1000", "--levels", "8x8"]),
+    ("light", ["fleet", "--robots", "4", "--levels", "2x1"]),
+    ("small", ["fleet", "--robots", "334", "--levels", "10x1"]),
+    ("large", ["fleet", "--robots", "3334", "--levels", "10x10"]),
+    ("many", ["fleet", "--robots", "64", "--levels", "8x8"]),
+];
+
+impl Kind {
+    const fn of(
+        name: &'static str,
+        world: &'static str,
+        secondaries: u32,
+        threads: u32,
+        iterations: u32,
+    ) -> Self {
+        Self {
+            name,
+            world,
+            secondaries,
+            threads,
+            iterations,
+        }
+    }
+}
+
+fn main() {
+    let scratch = Scratch::new();
+    for (name, arguments) in WORLDS {
+        let arguments: Vec<&str> = std::iter::once("generate").chain(arguments).collect();
+        let (code, world, stderr) = scratch.phalanx_says(&arguments);
+        assert_eq!(code, 0, "{stderr}");
+        let path = scratch.path(&format!("{name}.sdf"));
+        std::fs::write(path, world).expect("a file can be written");
+    }
+    let asked: Vec<String> = std::env::args().skip(1).collect();
+    let mut parts = Map::new();
+    for (name, kinds) in PARTS {
+        let is_asked = |word: &String| word == name;
+        let has_names = asked.iter().any(|word| !word.starts_with('-'));
+        if !has_names || asked.iter().any(is_asked) {
+            parts.insert(name.to_owned(), measure(&scratch, kinds));
+        }
+    }
+    let cores = std::thread::available_parallelism().map_or(0, usize::from);
+    let line = json!({ "bench": "scale", "cores": cores, "turns": TURNS, "parts": parts });
+    let _ = writeln!(io::stdout(), "{line}");
+}
+
+/// Runs all kinds in turns, and compares each with the first one, turn by turn.
+fn measure(scratch: &Scratch, kinds: &[Kind]) -> Value {
+    let mut rates: Vec<Vec<f64>> = vec![Vec::new(); kinds.len()];
+    let mut figures = vec![Value::Null; kinds.len()];
+    for _ in 0..TURNS {
+        for (number, kind) in kinds.iter().enumerate() {
+            let summary = run(scratch, kind);
+            rates[number].push(number_of(&summary, "steps_per_s"));
+            figures[number] = summary;
+        }
+    }
+    let first = rates[0].clone();
+    let entries = kinds
+        .iter()
+        .zip(rates)
+        .zip(figures)
+        .map(|((kind, rates), last)| {
+            let over_first = rates.iter().zip(&first).map(|(rate, first)| rate / first);
+            let performers = last["performers"].as_array().map_or(0, Vec::len);
+            let rate = median(rates.clone());
+            let entry = json!({
+                "steps_per_s": rates,
+                "rate_over_first": median(over_first.collect()),
+                "performers": performers,
+                "us_per_performer_and_step": 1e6 / rate / performers.max(1) as f64,
+                "us_per_secondary_and_step": 1e6 / rate / f64::from(kind.secondaries.max(1)),
+                "step_us": last["step_us"],
+                "physics_us": last["physics_us"],
+                "overhead_us": last["overhead_us"],
+            });
+            (kind.name.to_owned(), entry)
+        });
+    Value::Object(entries.collect())
+}
+
+fn run(scratch: &Scratch, kind: &Kind) -> Value {
+    let world = scratch.path(&format!("{}.sdf", kind.world));
+    let mut command = scratch.phalanx();
+    command
+        .args(["run", "--headless", "--format", "json"])
+        .arg(world);
+    command.args(["--real-time-factor", "0", "--journal", "off"]);
+    command.args(["--secondaries", &kind.secondaries.to_string()]);
+    command.args(["--threads", &kind.threads.to_string()]);
+    command.args(["--iterations", &kind.iterations.to_string()]);
+    let output = command.output().expect("phalanx starts");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stderr}");
+    serde_json::from_slice(&output.stdout).expect("the summary is JSON")
+}
+
+fn number_of(summary: &Value, key: &str) -> f64 {
+    summary[key].as_f64().expect("a summary has it")
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}

@@ -1,0 +1,74 @@
+//! Shows how often a step asks for memory once a run goes steadily: what the rules of the primary,
+//! the host and its cells ask for beyond rapier itself.
+
+use std::time::Duration;
+
+use rapier3d_f64::pipeline::PhysicsWorld;
+use tests::cluster;
+use tests::direct::Direct;
+
+/// After how many steps all buffers have their sizes.
+const WARM_UP: u32 = 300;
+const STEPS: u32 = 200;
+/// What a step of rules, host and messages takes, whatever it is about.
+const PER_STEP: f64 = 50.0;
+/// What each robot adds: contacts of its wheels that are found anew.
+const PER_ROBOT: f64 = 8.0;
+
+fn run(text: &str) -> Direct {
+    let read = sdf::read_worlds(text, "world.sdf", &sdf::NoFiles);
+    let worlds = read.expect("the world is valid").worlds;
+    let mut settings = cluster::settings(1, u64::MAX);
+    settings.checkpoint_every = 0;
+    settings.peer_timeout = Duration::MAX;
+    let mut direct = Direct::new(&worlds, settings);
+    for _ in 0..WARM_UP {
+        direct.advance();
+    }
+    direct
+}
+
+/// Returns how many times a step asks for memory, in all and in rapier alone.
+fn counts(direct: &mut Direct) -> (f64, f64) {
+    let cell = direct
+        .host()
+        .cells()
+        .max_by_key(|cell| cell.performers().count());
+    let rapier = cell.expect("there is a cell").physics().rapier();
+    let bytes = postcard::to_allocvec(rapier).expect("a world can be written");
+    let mut rapier: PhysicsWorld = postcard::from_bytes(&bytes).expect("and read");
+    for _ in 0..STEPS {
+        rapier.step();
+    }
+    let alone = allocation_counter::measure(|| {
+        for _ in 0..STEPS {
+            rapier.step();
+        }
+    });
+    let all = allocation_counter::measure(|| {
+        for _ in 0..STEPS {
+            direct.advance();
+        }
+    });
+    let per_step = |count: u64| count as f64 / f64::from(STEPS);
+    (per_step(all.count_total), per_step(alone.count_total))
+}
+
+/// Checks how often a step of a fleet asks for memory beyond rapier: so often for itself, and so
+/// often for each robot.
+#[track_caller]
+fn check(robots: u32, per_step: f64, per_robot: f64) {
+    let (all, rapier) = counts(&mut run(&sdf::generate_fleet(robots, [1, 1])));
+    let most = per_step + per_robot * f64::from(robots);
+    println!("{robots} robots: {all} per step, of which rapier alone {rapier}; at most {most} more");
+    assert!(
+        all - rapier <= most,
+        "{robots} robots ask {all} times, rapier alone {rapier}"
+    );
+}
+
+#[test]
+fn a_step_asks_for_memory_a_bounded_number_of_times() {
+    check(1, PER_STEP, PER_ROBOT);
+    check(40, PER_STEP, PER_ROBOT);
+}
