@@ -159,9 +159,8 @@ impl<'a> Setting<'a> {
 
     /// Runs all engines in turns and compares them.
     fn measure(&self, mujoco: Option<&Mujoco>, turns: u64) -> Result<Value, String> {
-        let mut engines = ["rapier", "phalanx standalone", "phalanx 2 secondaries"]
-            .map(|name| (name, Vec::new()))
-            .to_vec();
+        let names = ["rapier", "phalanx standalone", "phalanx 2 secondaries"];
+        let mut engines = Vec::from(names.map(|name| (name, Vec::new())));
         if mujoco.is_some() {
             engines.push(("mujoco", Vec::new()));
         }
