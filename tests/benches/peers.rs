@@ -28,7 +28,7 @@ use tests::peers::heights::{deciles, disagreement};
 use tests::peers::scene::{Scene, read, scenes};
 use tests::processes::Scratch;
 
-use self::measured::{Measured, STEP_SIZE_S};
+use self::measured::{Measured, STEP_SIZE_S, moving};
 use self::mujoco::Mujoco;
 
 const TURNS: u64 = 3;
@@ -187,18 +187,20 @@ impl<'a> Setting<'a> {
                 "steps_per_s": steps / seconds,
                 "steps_per_s_median": steps / median_seconds(runs),
                 "time_over_rapier": seconds / least[0],
-                "heights_m": deciles(&runs[0].heights),
+                "heights_m": deciles(&runs[0].heights()),
+                "way_m_median": runs[0].way(&self.world),
                 "details": runs[0].details,
             })
         });
         let report: Vec<Value> = report.collect();
-        let moving = self.world.models.iter().filter(|model| !model.is_static);
+        let moving = moving(&self.world);
         Ok(json!({
             "scene": self.scene.name,
             "models": moving.clone().count(),
             "bodies": moving.map(|model| model.links.len()).sum::<usize>(),
             "iterations": self.iterations,
             "height_tolerance_m": self.scene.tolerance,
+            "way_tolerance": self.scene.way_tolerance,
             "engines": report,
         }))
     }
@@ -213,41 +215,53 @@ impl<'a> Setting<'a> {
         } = self;
         match (engine, mujoco) {
             (0, _) => bare::run(world, motors, *iterations).map_err(|error| error.to_string()),
-            (1, _) => phalanx::run(scratch, 0, *iterations),
+            (1, _) => phalanx::run(scratch, world, 0, *iterations),
             (3, Some(mujoco)) => mujoco.run(scratch, world, motors, *iterations),
-            _ => phalanx::run(scratch, SECONDARIES, *iterations),
+            _ => phalanx::run(scratch, world, SECONDARIES, *iterations),
         }
     }
 
     /// Refuses to compare engines in which something else happened.
     fn compare(&self, engines: &[(&str, Vec<Measured>)]) -> Result<(), String> {
-        let scene = self.scene;
         let (reference, first) = (engines[0].0, &engines[0].1[0]);
         let mut digest = None;
         for (name, runs) in engines {
             for run in runs {
-                let count = (run.heights.len(), first.heights.len());
-                if count.0 != count.1 {
-                    return Err(format!("{}: {name} has {count:?} models", scene.name));
-                }
-                let difference = disagreement(&run.heights, &first.heights);
-                if difference > scene.tolerance {
-                    return Err(format!(
-                        "{}: bodies of {name} end {difference:.3} m off those of {reference}, more \
-                         than {} m: {:.3?} and {:.3?}",
-                        scene.name,
-                        scene.tolerance,
-                        deciles(&run.heights),
-                        deciles(&first.heights)
-                    ));
-                }
+                self.compare_ends(run, first).map_err(|difference| {
+                    format!("{}: {name} and {reference}: {difference}", self.scene.name)
+                })?;
                 let Some(own) = &run.digest else {
                     continue;
                 };
                 if *digest.get_or_insert(own) != own {
-                    return Err(format!("{}: digests of Phalanx differ", scene.name));
+                    return Err(format!("{}: digests of Phalanx differ", self.scene.name));
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// Compares where models are in the end.
+    fn compare_ends(&self, run: &Measured, first: &Measured) -> Result<(), String> {
+        let [heights, first_heights] = [run, first].map(Measured::heights);
+        if heights.len() != first_heights.len() {
+            let counts = [heights.len(), first_heights.len()];
+            return Err(format!("{counts:?} models"));
+        }
+        let difference = disagreement(&heights, &first_heights);
+        let tolerance = self.scene.tolerance;
+        if difference > tolerance {
+            let deciles = [deciles(&heights), deciles(&first_heights)];
+            return Err(format!(
+                "heights differ by {difference:.3} m, more than {tolerance} m: {deciles:.3?}"
+            ));
+        }
+        let ways = [run, first].map(|run| run.way(&self.world));
+        let Some(part) = self.scene.way_tolerance else {
+            return Ok(());
+        };
+        if (ways[0] - ways[1]).abs() > part * ways[1] {
+            return Err(format!("models go {ways:.4?} m, more than {part} apart"));
         }
         Ok(())
     }

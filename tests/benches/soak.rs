@@ -1,7 +1,7 @@
 //! Runs a fleet whose robots drive from level to level, with 2 secondaries and as fast as possible,
 //! for as long as asked, and watches the memory of every process and the time of its steps.
 //!
-//! Prints one JSON line: medians of the first and the last quarter, and their ratio. Exits with 1
+//! Prints one JSON line: medians of the four quarters, and the last over the first. Exits with 1
 //! when the memory of a process grew by more than 5 % and 10 MiB, or the run did not hold, and with
 //! 2 for arguments that mean nothing. Run it with `cargo bench -p tests --bench soak -- --minutes
 //! 60`, after `cargo build --release -p worker -p orchestrator`.

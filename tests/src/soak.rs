@@ -1,6 +1,7 @@
 //! What the bench `soak` makes of its samples, and the world it runs: whether memory or steps grew
 //! between the first quarter of a run and the last.
 
+use std::fmt::Write;
 use std::fs;
 use std::io;
 
@@ -23,13 +24,11 @@ const WALL: [f64; 2] = [1.0, 0.5];
 /// `AT_PAGESZ` of getauxval(3).
 const PAGE_SIZE_ENTRY: u64 = 6;
 
-/// Medians of the first and the last quarter of some samples.
+/// Medians of the quarters of some samples.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Quarters {
-    /// Median of the first quarter.
-    pub first: f64,
-    /// Median of the last quarter.
-    pub last: f64,
+    /// In the order in which they were taken.
+    pub medians: [f64; 4],
 }
 
 impl Quarters {
@@ -39,26 +38,31 @@ impl Quarters {
     /// When there are none.
     pub fn of(samples: &[f64]) -> Self {
         assert!(!samples.is_empty(), "a quarter holds a sample");
-        let length = samples.len().div_ceil(4);
+        let begin = |quarter: usize| quarter * samples.len() / 4;
+        let quarter = |quarter| {
+            let end = begin(quarter + 1).max(begin(quarter) + 1);
+            median(&samples[begin(quarter)..end])
+        };
         Self {
-            first: median(&samples[..length]),
-            last: median(&samples[samples.len() - length..]),
+            medians: std::array::from_fn(quarter),
         }
     }
 
     /// Returns the last over the first.
     pub fn ratio(&self) -> f64 {
-        self.last / self.first
+        self.medians[3] / self.medians[0]
     }
 
     /// Tells whether this memory \[bytes\] grew by more than a run may.
     pub fn has_grown(&self) -> bool {
-        self.ratio() > GROWTH_RATIO_MAX && self.last - self.first > GROWTH_BYTES_MAX
+        let growth = self.medians[3] - self.medians[0];
+        self.ratio() > GROWTH_RATIO_MAX && growth > GROWTH_BYTES_MAX
     }
 
     /// Returns it as JSON.
     pub fn report(&self) -> Value {
-        json!({ "first": self.first, "last": self.last, "ratio": self.ratio() })
+        let [first, .., last] = self.medians;
+        json!({ "first": first, "last": last, "ratio": self.ratio(), "quarters": self.medians })
     }
 }
 
@@ -126,12 +130,14 @@ pub fn walled_fleet(robots: u32, levels: [u32; 2]) -> String {
         let mut size = half.map(|half| 2.0 * half);
         size[axis] = width;
         let ([x, y], [long, wide]) = (center, size);
-        walls.push_str(&format!(
+        writeln!(
+            walls,
             "    <model name=\"wall_{number}\"><static>true</static><pose>{x} {y} {} 0 0 0</pose>\
              <link name=\"link\"><collision name=\"collision\"><geometry><box>\
-             <size>{long} {wide} {height}</size></box></geometry></collision></link></model>\n",
+             <size>{long} {wide} {height}</size></box></geometry></collision></link></model>",
             height / 2.0
-        ));
+        )
+        .expect("writing to a String cannot fail");
     }
     let plugin = text
         .find("    <plugin name=\"gz::sim\"")
@@ -150,21 +156,18 @@ mod tests {
     fn quarters_are_medians_that_one_outlier_does_not_move() {
         let samples = [1.0, 1.0, 90.0, 5.0, 5.0, 5.0, 5.0, 5.0, 5.0, 3.0, 0.0, 3.0];
         let quarters = Quarters::of(&samples);
-        assert_eq!((quarters.first, quarters.last), (1.0, 3.0));
+        assert_eq!(quarters.medians, [1.0, 5.0, 5.0, 3.0]);
         assert_eq!(quarters.ratio(), 3.0);
     }
 
     #[test]
     fn one_sample_is_both_quarters() {
-        assert_eq!(Quarters::of(&[7.0]).ratio(), 1.0);
+        assert_eq!(Quarters::of(&[7.0]).medians, [7.0; 4]);
     }
 
     /// Expects memory that went from one number of MiB to another to count as grown, or not.
     fn check_growth(first: f64, last: f64, has_grown: bool) {
-        let quarters = Quarters {
-            first: first * MIB,
-            last: last * MIB,
-        };
+        let quarters = Quarters::of(&[first, first, last, last].map(|mib| mib * MIB));
         assert_eq!(quarters.has_grown(), has_grown, "{first} to {last} MiB");
     }
 

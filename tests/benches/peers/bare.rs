@@ -18,7 +18,7 @@ use tests::peers::drive::Motor;
 use tests::peers::inertia::in_link_axes;
 use tests::peers::mjcf;
 
-use crate::measured::{Measured, STEP_SIZE_S, model_height};
+use crate::measured::{Measured, STEP_SIZE_S, model_position};
 
 /// The parameters of Phalanx that differ from rapier's own: substeps, and frequencies \[Hz\] and
 /// damping ratio of contacts.
@@ -54,7 +54,7 @@ pub(crate) fn run(
     let seconds = begin.elapsed().as_secs_f64();
     Ok(Measured {
         seconds,
-        heights: bare.heights(world),
+        positions: bare.positions(world),
         details: details(&bare.physics.integration_parameters),
         digest: None,
     })
@@ -125,7 +125,7 @@ impl Bare {
         }
     }
 
-    fn heights(&self, world: &World) -> Vec<f64> {
+    fn positions(&self, world: &World) -> Vec<[f64; 3]> {
         let models = world.models.iter().zip(&self.bodies);
         models
             .filter(|(model, _)| !model.is_static)
@@ -135,7 +135,7 @@ impl Bare {
                     position: at.translation.to_array(),
                     orientation_xyzw: at.rotation.to_array(),
                 };
-                model_height(model, &link)
+                model_position(model, &link)
             })
             .collect()
     }

@@ -1,9 +1,12 @@
 //! The scene in Phalanx: real processes, as a user starts them, with nothing kept on disk.
 
+use std::collections::BTreeMap;
+
+use sdf::World;
 use serde_json::{Value, json};
 use tests::processes::Scratch;
 
-use crate::measured::Measured;
+use crate::measured::{Measured, moving};
 
 /// What is said besides the scene: as fast as possible, one thread in each process, and nothing
 /// kept for the case of a loss, since no other engine does so either.
@@ -28,14 +31,18 @@ const FLAGS: [&str; 12] = [
 /// When the run fails, or its summary has no figures.
 pub(crate) fn run(
     scratch: &Scratch,
+    world: &World,
     secondaries: u32,
     iterations: u64,
 ) -> Result<Measured, String> {
     let name = format!("peers{secondaries}");
-    let world = scratch.path("scene.sdf");
     let commands = scratch.path("drive.jsonl");
     let mut command = scratch.phalanx();
-    command.arg("run").arg(world).args(FLAGS).arg(name);
+    command
+        .arg("run")
+        .arg(scratch.path("scene.sdf"))
+        .args(FLAGS)
+        .arg(name);
     command.arg("--commands").arg(commands);
     command.args(["--secondaries", &secondaries.to_string()]);
     command.args(["--iterations", &iterations.to_string()]);
@@ -46,17 +53,25 @@ pub(crate) fn run(
     }
     let summary: Value =
         serde_json::from_slice(&output.stdout).map_err(|error| error.to_string())?;
-    read(&summary, iterations).ok_or_else(|| format!("a summary without figures: {summary}"))
+    read(world, &summary, iterations).ok_or_else(|| format!("a summary without figures: {summary}"))
 }
 
-fn read(summary: &Value, iterations: u64) -> Option<Measured> {
+fn read(world: &World, summary: &Value, iterations: u64) -> Option<Measured> {
+    let position = |performer: &Value| -> Option<(String, [f64; 3])> {
+        let name = performer["name"].as_str()?.to_owned();
+        let numbers = performer["position"].as_array()?.iter().map(Value::as_f64);
+        let numbers: Option<Vec<f64>> = numbers.collect();
+        Some((name, numbers?.try_into().ok()?))
+    };
     let performers = summary["performers"].as_array()?.iter();
-    let heights: Option<Vec<f64>> = performers
-        .map(|performer| performer["position"][2].as_f64())
+    let by_name: Option<BTreeMap<String, [f64; 3]>> = performers.map(position).collect();
+    let by_name = by_name?;
+    let positions: Option<Vec<[f64; 3]>> = moving(world)
+        .map(|model| by_name.get(&model.name).copied())
         .collect();
     Some(Measured {
         seconds: iterations as f64 / summary["steps_per_s"].as_f64()?,
-        heights: heights?,
+        positions: positions?,
         details: json!({
             "step_us_p50": summary["step_us"]["p50"],
             "physics_us_p50": summary["physics_us"]["p50"],

@@ -41,6 +41,9 @@ pub struct Scene {
     pub iterations: u64,
     /// How much the heights of its bodies may differ in the end: lowest, each tenth, highest \[m\].
     pub tolerance: f64,
+    /// By which part the ways that its models go may differ, in the median; none where all of them
+    /// stay about where they are.
+    pub way_tolerance: Option<f64>,
 }
 
 /// Returns all scenes.
@@ -52,6 +55,7 @@ pub fn scenes() -> [Scene; 3] {
             twist: None,
             iterations: 1500,
             tolerance: 0.25,
+            way_tolerance: None,
         },
         Scene {
             name: "spheres",
@@ -59,6 +63,7 @@ pub fn scenes() -> [Scene; 3] {
             twist: None,
             iterations: 2000,
             tolerance: 0.01,
+            way_tolerance: Some(0.1),
         },
         Scene {
             name: "robots",
@@ -69,6 +74,7 @@ pub fn scenes() -> [Scene; 3] {
             }),
             iterations: 2000,
             tolerance: 0.01,
+            way_tolerance: Some(0.1),
         },
     ]
 }
