@@ -13,7 +13,7 @@ use crate::peers::drive::Twist;
 const GROWTH_RATIO_MAX: f64 = 1.05;
 const GROWTH_BYTES_MAX: f64 = 10.0 * 1024.0 * 1024.0;
 
-/// Speed of a robot \[m/s\] and the rate at which it turns \[rad/s\]: a circle across the borders of
+/// Speed of a robot \[m/s\] and the rate at which it turns \[rad/s\]: a circle across borders of
 /// levels.
 const AHEAD: f64 = 0.5;
 const TURNING: f64 = 0.25;

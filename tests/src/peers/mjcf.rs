@@ -1,5 +1,5 @@
-//! Worlds as MJCF, the format of `MuJoCo`: boxes, spheres, cylinders and planes, free bodies, hinges
-//! and balls, and motors that keep the rate of a hinge.
+//! Worlds as MJCF, the format of `MuJoCo`: boxes, spheres, cylinders and planes, free bodies,
+//! hinges and balls, and motors that keep the rate of a hinge.
 //!
 //! Elements and attributes are those of the `MuJoCo` XML reference. Bodies are named by
 //! [`body_name`], hinges by [`joint_name`]. What is not in [`support`] is an error.

@@ -74,7 +74,7 @@ pub fn scenes() -> [Scene; 3] {
             }),
             iterations: 2000,
             tolerance: 0.01,
-            way_tolerance: Some(0.1),
+            way_tolerance: Some(0.2),
         },
     ]
 }
