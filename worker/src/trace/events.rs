@@ -138,28 +138,27 @@ impl Events {
         &mut self,
         round: &Round,
         peer: &PeerName,
-        trace: &StepTrace,
+        said: &StepTrace,
         scribe: &mut Scribe<'_, W>,
     ) {
         let cells = &self.cells;
-        let Some(track) = track(&mut self.tracks, &self.own, peer, &trace.process, scribe) else {
+        let Some(track) = track(&mut self.tracks, &self.own, peer, &said.process, scribe) else {
             return;
         };
-        let (Some((published_ns, _)), Some(answered_ns)) =
-            (round.published(), round.answered(peer))
+        let (Some((published, _)), Some(answered)) = (round.published(), round.answered(peer))
         else {
             return;
         };
-        let done_ns = trace.done_ns.max(trace.begun_ns);
-        let sent_ns = trace.answered_ns.max(done_ns);
+        let done_ns = said.done_ns.max(said.begun_ns);
+        let sent_ns = said.answered_ns.max(done_ns);
         let offset = track.clock.note(Exchange {
-            published_ns,
-            received_ns: trace.received_ns,
-            done_ns: trace.received_ns.saturating_add(done_ns),
-            answered_ns,
+            published,
+            received: said.received_ns,
+            done: said.received_ns.saturating_add(done_ns),
+            answered,
         });
         let Some(offset) = offset else { return };
-        let received = offset.applied(trace.received_ns);
+        let received = offset.applied(said.received_ns);
         let at = |since: u64| received.saturating_add(since);
         let thread = Thread {
             process: track.number,
@@ -168,11 +167,11 @@ impl Events {
         let mut args = step_args(round);
         args["clock"] = json!(track.clock.word());
         args["clock_error_us"] = micros(offset.error_ns);
-        scribe.name_threads(track, trace);
+        scribe.name_threads(track, said);
         scribe.slice(thread, "work", [received, at(sent_ns)], args);
         let parts = [
-            ("read", [received, at(trace.begun_ns)]),
-            ("cells", [at(trace.begun_ns), at(done_ns)]),
+            ("read", [received, at(said.begun_ns)]),
+            ("cells", [at(said.begun_ns), at(done_ns)]),
             ("answer", [at(done_ns), at(sent_ns)]),
         ];
         for (name, times) in parts {
@@ -180,7 +179,7 @@ impl Events {
         }
         scribe.arrow("f", thread, ("step", round, peer), received);
         scribe.arrow("s", thread, ("answer", round, peer), at(done_ns));
-        for cell in &trace.cells {
+        for cell in &said.cells {
             let Some(name) = cells.get(cell.cell.0 as usize) else {
                 continue;
             };
@@ -335,8 +334,8 @@ impl<W: Sink> Scribe<'_, W> {
         self.metadata("process_sort_index", number, None, &args);
     }
 
-    fn name_threads(&mut self, track: &mut Track, trace: &StepTrace) {
-        let used = trace.cells.iter().map(|cell| cell.thread);
+    fn name_threads(&mut self, track: &mut Track, said: &StepTrace) {
+        let used = said.cells.iter().map(|cell| cell.thread);
         for thread in std::iter::once(0).chain(used) {
             let is_within = thread <= lockstep::limits::THREADS_MAX;
             if is_within && track.threads.insert(thread) {

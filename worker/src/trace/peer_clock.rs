@@ -19,17 +19,17 @@ pub(super) struct Offset {
     pub(super) error_ns: u64,
 }
 
-/// The moments of a step, each by the clock of who saw it \[ns\].
+/// The moments of a step, each by the clock of who saw it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Exchange {
-    /// When the primary published it.
-    pub(super) published_ns: u64,
-    /// When it arrived.
-    pub(super) received_ns: u64,
-    /// When its work was done.
-    pub(super) done_ns: u64,
-    /// When the answer arrived at the primary.
-    pub(super) answered_ns: u64,
+    /// When the primary published it \[ns\].
+    pub(super) published: u64,
+    /// When it arrived \[ns\].
+    pub(super) received: u64,
+    /// When its work was done \[ns\].
+    pub(super) done: u64,
+    /// When the answer arrived at the primary \[ns\].
+    pub(super) answered: u64,
 }
 
 /// The clock of a process.
@@ -58,7 +58,7 @@ impl PeerClock {
                 error_ns: SHARED_ERROR_NS,
             });
         };
-        let now = exchange.answered_ns;
+        let now = exchange.answered;
         let known = best.map(|sample| sample.aged(now));
         if let Some(offset) = exchange.offset()
             && known.is_none_or(|known| offset.error_ns <= known.error_ns)
@@ -74,8 +74,8 @@ impl Exchange {
     /// Returns the difference by this step alone.
     fn offset(&self) -> Option<Offset> {
         let difference = |ours: u64, theirs: u64| i128::from(ours) - i128::from(theirs);
-        let least = difference(self.published_ns, self.received_ns);
-        let most = difference(self.answered_ns, self.done_ns);
+        let least = difference(self.published, self.received);
+        let most = difference(self.answered, self.done);
         let error_ns = u64::try_from(most - least).ok()?.div_ceil(2);
         let offset_ns = i64::try_from(i128::midpoint(least, most)).ok()?;
         Some(Offset {
@@ -104,10 +104,10 @@ mod tests {
     fn exchange(at_ns: u64, behind_ns: i64, ways_ns: [u64; 2]) -> Exchange {
         let theirs = |ours: u64| ours.checked_add_signed(-behind_ns).unwrap();
         Exchange {
-            published_ns: at_ns,
-            received_ns: theirs(at_ns + ways_ns[0]),
-            done_ns: theirs(at_ns + ways_ns[0] + 500),
-            answered_ns: at_ns + ways_ns[0] + 500 + ways_ns[1],
+            published: at_ns,
+            received: theirs(at_ns + ways_ns[0]),
+            done: theirs(at_ns + ways_ns[0] + 500),
+            answered: at_ns + ways_ns[0] + 500 + ways_ns[1],
         }
     }
 
@@ -144,10 +144,10 @@ mod tests {
     fn moments_that_cannot_be_tell_nothing() {
         let mut clock = PeerClock::Other(None);
         let impossible = Exchange {
-            published_ns: 1_000,
-            received_ns: 0,
-            done_ns: u64::MAX,
-            answered_ns: 2_000,
+            published: 1_000,
+            received: 0,
+            done: u64::MAX,
+            answered: 2_000,
         };
         assert_eq!(clock.note(impossible), None);
     }
