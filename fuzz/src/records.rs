@@ -176,6 +176,7 @@ fn settings() -> Settings {
         threads: 1,
         verify: false,
         publish_all: false,
+        trace: None,
         topics: Vec::new(),
         schedule: Vec::new(),
         on_peer_loss: PeerLossPolicy::Stop,

@@ -10,6 +10,7 @@ mod keys;
 mod logs;
 mod record;
 mod topic;
+mod trace;
 mod view;
 
 use std::path::PathBuf;
@@ -35,6 +36,7 @@ pub use record::{RecordArguments, ReplayArguments};
 pub use topic::{
     Addressed, EchoFormat, ServiceAction, ServiceArguments, TopicAction, TopicArguments,
 };
+pub use trace::TraceArguments;
 pub use view::ViewArguments;
 
 /// Simulates one robot world on many processes, in exact lockstep.
@@ -220,6 +222,9 @@ pub struct RunArguments {
     /// What is recorded.
     #[command(flatten)]
     pub record: RecordArguments,
+    /// What is traced.
+    #[command(flatten)]
+    pub trace: TraceArguments,
     /// Who may connect.
     #[command(flatten)]
     pub security: RunSecurityArguments,

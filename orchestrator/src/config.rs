@@ -15,6 +15,7 @@ mod recovery;
 mod security;
 pub(crate) mod setting;
 mod suggestion;
+mod trace;
 mod user_file;
 mod view;
 
@@ -30,6 +31,7 @@ pub use process::{ProcessConfig, ProcessesConfig};
 pub use record::RecordConfig;
 pub use recovery::RecoveryConfig;
 pub use security::SecurityConfig;
+pub use trace::TraceConfig;
 pub use user_file::{CONFIG_VARIABLE, UserFile};
 pub use view::{Colors, REFRESH_HZ_MAX, ThemeName, UnicodeChoice, ViewConfig};
 
@@ -63,6 +65,8 @@ pub struct Config {
     pub logs: LogsConfig,
     /// What is recorded of it.
     pub record: RecordConfig,
+    /// What is traced of it.
+    pub trace: TraceConfig,
     /// How it is shown.
     pub view: ViewConfig,
     /// The keys of the view.

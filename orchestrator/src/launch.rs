@@ -26,6 +26,7 @@ pub use find_worker::{FindWorkerError, WORKER_VARIABLE, find_worker};
 use crate::cli::{LevelsLoad, PeerLossPolicy};
 use crate::config::{
     LevelsConfig, LogsConfig, NetworkConfig, ProcessesConfig, RecordConfig, RecoveryConfig,
+    TraceConfig,
 };
 use crate::key_files::RunKeys;
 
@@ -69,6 +70,9 @@ pub struct LaunchPlan {
     pub messages: Option<PathBuf>,
     /// What is recorded.
     pub record: RecordConfig,
+    /// What is traced.
+    #[serde(default)]
+    pub trace: TraceConfig,
     /// The recording that is simulated again, instead of worlds.
     pub recording: Option<PathBuf>,
     /// Threads that step cells, in each process.
@@ -192,7 +196,7 @@ impl LaunchPlan {
         }
     }
 
-    /// Adds what is recorded and what is simulated again.
+    /// Adds what is recorded, what is traced and what is simulated again.
     fn push_recordings(&self, arguments: &mut Vec<OsString>) {
         if let Some(file) = &self.record.file {
             flag(arguments, "--record", file);
@@ -200,6 +204,12 @@ impl LaunchPlan {
             if self.record.has_states {
                 arguments.push("--record-states".into());
             }
+        }
+        if let Some(file) = &self.trace.file {
+            flag(arguments, "--trace", file);
+            flag(arguments, "--trace-from", self.trace.from.to_string());
+            let iterations = self.trace.iterations.to_string();
+            flag(arguments, "--trace-iterations", iterations);
         }
         if let Some(recording) = &self.recording {
             flag(arguments, "--recording", recording);

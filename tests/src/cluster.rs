@@ -327,6 +327,7 @@ impl Cluster {
 pub fn settings(secondaries: u32, iterations: u64) -> Settings {
     Settings {
         publish_all: false,
+        trace: None,
         topics: Vec::new(),
         schedule: Vec::new(),
         session: SessionId(0xf00d),

@@ -174,6 +174,7 @@ fn divergence(difference: &str) -> DivergenceReport {
 fn welcome() -> Welcome {
     Welcome {
         publish_all: false,
+        trace: None,
         worlds: Vec::new(),
         world_digest: Digest(1),
         step_size_ns: 1_000_000,

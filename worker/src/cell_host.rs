@@ -18,6 +18,7 @@ mod step_error;
 #[cfg(test)]
 mod tests;
 mod threads;
+mod traced;
 mod verification;
 mod world_crew;
 
@@ -28,7 +29,7 @@ use std::time::Instant;
 
 use protocol::primary_to_secondary::{CellSnapshot, CellSource, Step, Welcome};
 use protocol::secondary_to_primary::StepAck;
-use protocol::{CellId, DataBatch, PeerName, StateBlob};
+use protocol::{CellId, DataBatch, PeerName, StateBlob, TraceWindow};
 use sdf::{ModelParcel, World};
 
 pub use catching_up::{CatchUpError, Redone};
@@ -37,12 +38,14 @@ pub use hosted_cell::HostedCell;
 pub use scene_bytes::RestoreSceneError;
 pub use step_error::StepError;
 pub use threads::StartThreadsError;
+pub use traced::{TracedCell, TracedStep};
 pub use verification::{Difference, Divergence, Field};
 
 use cell_work::CellWork;
 use hosted_cell::CellAnswer;
 use scene::Scene;
 use threads::Threads;
+use traced::Lap;
 
 use crate::systems::Outbox;
 
@@ -60,6 +63,9 @@ pub struct CellHost {
     threads: Threads,
     cells: BTreeMap<CellId, Slot>,
     data: Option<DataBatch>,
+    /// The iterations of which it notes where the time went.
+    trace: Option<TraceWindow>,
+    traced: Option<TracedStep>,
 }
 
 /// A cell with the time that its last step took.
@@ -81,6 +87,8 @@ pub struct HostSettings {
     pub seed: u64,
     /// Whether every topic is published, also those that nobody listens to.
     pub publish_all: bool,
+    /// The iterations of which it notes where the time went, if any.
+    pub trace: Option<TraceWindow>,
 }
 
 impl From<&Welcome> for HostSettings {
@@ -91,6 +99,7 @@ impl From<&Welcome> for HostSettings {
             verify: welcome.verify,
             seed: welcome.seed,
             publish_all: welcome.publish_all,
+            trace: welcome.trace,
         }
     }
 }
@@ -114,6 +123,7 @@ struct Share<'a> {
     slot: &'a mut Slot,
     work: CellWork<'a>,
     answer: Option<Result<CellAnswer, StepError>>,
+    lap: Option<Lap>,
 }
 
 impl CellHost {
@@ -132,6 +142,8 @@ impl CellHost {
             threads: Threads::start(settings.threads)?,
             cells: BTreeMap::new(),
             data: None,
+            trace: settings.trace,
+            traced: None,
         })
     }
 
@@ -166,7 +178,7 @@ impl CellHost {
         if step.speaker.as_ref() != Some(&self.name) {
             said = Outbox::default();
         }
-        let answers = self.run_cells(step)?;
+        let answers = self.run_cells(step, begin)?;
         self.scene.conclude(step);
         let mut ack = StepAck {
             sequence: step.sequence,
@@ -190,6 +202,9 @@ impl CellHost {
         self.tell(said, &mut ack);
         leave_out_too_large(&mut ack.snapshots);
         ack.states = states;
+        if let Some(traced) = &mut self.traced {
+            traced.done = Instant::now();
+        }
         ack.busy_ns = begin.elapsed().as_nanos() as u64;
         Ok(ack)
     }
@@ -197,6 +212,11 @@ impl CellHost {
     /// Returns what the last step has for the data socket, once.
     pub fn take_data(&mut self) -> Option<DataBatch> {
         self.data.take()
+    }
+
+    /// Returns where the time of the last step went, once, if it is traced.
+    pub fn take_traced(&mut self) -> Option<TracedStep> {
+        self.traced.take()
     }
 
     /// Divides what was said among the answer and the data socket, in order of publishers.
@@ -281,7 +301,7 @@ impl CellHost {
     }
 
     /// Does the step in every cell and returns the answers in the order of cells.
-    fn run_cells(&mut self, step: &Step) -> Result<Vec<CellAnswer>, StepError> {
+    fn run_cells(&mut self, step: &Step, begun: Instant) -> Result<Vec<CellAnswer>, StepError> {
         let (scene, cells) = (&self.scene, &mut self.cells);
         let mut works = cell_work::divide(step, scene, |cell| cells.contains_key(&cell));
         let mut shares: Vec<Share<'_>> = cells
@@ -290,6 +310,7 @@ impl CellHost {
                 slot,
                 work: works.remove(id).unwrap_or_default(),
                 answer: None,
+                lap: None,
             })
             .collect();
         let mut longest_first: Vec<&mut Share<'_>> = shares.iter_mut().collect();
@@ -301,10 +322,17 @@ impl CellHost {
         } else {
             self.threads.for_each(longest_first.into_iter(), work);
         }
-        shares
-            .into_iter()
-            .map(|share| share.answer.expect("every cell's share of a step is done"))
-            .collect()
+        let is_traced = self.trace.is_some_and(|window| window.has(step.iteration));
+        self.traced = is_traced.then(|| TracedStep::new(step, begun));
+        let mut answers = Vec::with_capacity(shares.len());
+        for Share { answer, lap, .. } in shares {
+            let answer = answer.expect("every cell's share of a step is done")?;
+            if let (Some(traced), Some(lap)) = (&mut self.traced, lap) {
+                traced.cells.push(TracedCell::new(&answer, lap));
+            }
+            answers.push(answer);
+        }
+        Ok(answers)
     }
 }
 
@@ -343,6 +371,8 @@ impl Share<'_> {
         } else {
             cell.run(work, step, scene)
         });
-        self.slot.cost_ns = begin.elapsed().as_nanos() as u64;
+        let took = begin.elapsed();
+        self.slot.cost_ns = took.as_nanos() as u64;
+        self.lap = (!stands_still).then(|| Lap::new(begin, took));
     }
 }

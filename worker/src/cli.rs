@@ -4,6 +4,7 @@ mod journal;
 mod patience;
 mod record;
 mod security;
+mod trace;
 mod values;
 
 use std::num::NonZeroUsize;
@@ -21,6 +22,7 @@ pub(crate) use journal::JournalArguments;
 pub(crate) use patience::{PatienceArguments, divergence_file};
 use record::RecordFlags;
 pub(crate) use security::SecurityFlags;
+use trace::TraceFlags;
 use values::{
     level_count, load_rule, loss_policy, margin, milliseconds, on_or_off, real_time_factor,
     seconds, stay,
@@ -146,6 +148,8 @@ pub(crate) struct Cli {
     #[command(flatten)]
     record: RecordFlags,
     #[command(flatten)]
+    trace: TraceFlags,
+    #[command(flatten)]
     journal: JournalArguments,
     /// Allow a non-loopback address without encryption
     #[arg(long)]
@@ -262,6 +266,8 @@ pub(crate) struct Run {
     pub stand_bys: u32,
     /// What is recorded and what is done again.
     pub record: RecordFlags,
+    /// What is traced.
+    pub trace: TraceFlags,
     /// Where it is written down, to be taken up again.
     pub journal: JournalArguments,
     /// Whether a non-loopback address may be bound without encryption.
@@ -318,6 +324,7 @@ impl Cli {
             (self.summary.is_some(), "--summary"),
             (self.record.record.is_some(), "--record"),
             (self.record.recording.is_some(), "--recording"),
+            (self.trace.trace.is_some(), "--trace"),
         ];
         Ok(Request::Secondary {
             connect: self.connect.unwrap_or_else(default_endpoint),
@@ -357,6 +364,7 @@ impl Cli {
             ("--record-commands", &self.record_commands),
             ("--record", &self.record.record),
             ("--recording", &self.record.recording),
+            ("--trace", &self.trace.trace),
         ];
         for (index, (name, path)) in files.iter().enumerate() {
             let mut others = files[..index].iter();
@@ -394,6 +402,7 @@ impl Cli {
             checkpoint_every: self.checkpoint_every,
             stand_bys: self.stand_bys,
             record: self.record,
+            trace: self.trace,
             journal: self.journal,
             insecure: self.insecure,
             security: self.security,

@@ -18,6 +18,11 @@ impl SessionClock {
         }
     }
 
+    /// Returns when it was started.
+    pub fn started(&self) -> Instant {
+        self.start
+    }
+
     /// Returns the time since the start.
     pub fn now(&self) -> SessionTime {
         SessionTime(self.start.elapsed().as_nanos() as u64)

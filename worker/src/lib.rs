@@ -34,4 +34,5 @@ pub mod states_file;
 pub mod status;
 pub mod stop_request;
 pub mod systems;
+pub mod trace;
 pub mod world_file;

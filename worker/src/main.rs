@@ -33,6 +33,7 @@ use worker::standalone::InlineLink;
 use worker::states_file::StatesFile;
 use worker::status::StatusThread;
 use worker::stop_request::Lifeline;
+use worker::trace::Tracer;
 use worker::world_file::{self, LoadedWorlds};
 use worker::{identity, stop_request, systems};
 
@@ -154,6 +155,7 @@ fn run_primary(
         reporter,
         journal: beginning.journal(journal, limit, &primary)?,
         topics: survey.topics,
+        trace: run.trace.tracer(role, primary.plan())?,
         recordings,
         primary,
         proof,
@@ -202,6 +204,7 @@ struct Parts {
     journal: Option<JournalPlan>,
     topics: Vec<TopicReport>,
     recordings: Recordings,
+    trace: Option<Tracer>,
     lifeline: Option<Lifeline>,
 }
 
@@ -241,6 +244,9 @@ fn drive<L: Link>(
         kept.context("cannot start to write the journal")?;
     }
     driver.keep_recordings(parts.recordings);
+    if let Some(tracer) = parts.trace {
+        driver.keep_trace(tracer);
+    }
     let inputs = driver.inputs();
     watch_for_stop(parts.lifeline, move |why| {
         inputs.send(PrimaryInput::Interrupted(why));
@@ -310,6 +316,7 @@ fn settings_of(
 ) -> Settings {
     Settings {
         publish_all: run.messages.is_some() || run.record.record.is_some(),
+        trace: run.trace.window(),
         topics,
         schedule: Vec::new(),
         session: identity::new_session(),

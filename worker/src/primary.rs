@@ -1,6 +1,8 @@
 //! The primary's driver: receive, handle, perform; and the figures that it keeps of the run.
 
+mod publishing;
 mod reporting;
+mod traced;
 
 use std::io;
 use std::sync::Arc;
@@ -15,8 +17,8 @@ use protocol::primary_to_observers::{PrimaryToObservers, Severity};
 use protocol::primary_to_secondary::Step;
 use protocol::report::{RunState, SecondarySummary, Summary, TopicReport};
 use protocol::{
-    Action, ClientToPrimary, Command, Envelope, PeerName, PrimaryToSecondary, ProtocolVersion,
-    RoutingId, SecondaryToPrimary, SessionTime, StopReason, decode, encode, topic,
+    Action, ClientToPrimary, Command, Envelope, PeerName, ProtocolVersion, RoutingId,
+    SecondaryToPrimary, SessionTime, StopReason, decode, encode, topic,
 };
 use serde::Serialize;
 use transport::{Arrival, Destination, Link, Refusals};
@@ -32,6 +34,7 @@ use crate::recordings::Recordings;
 use crate::report::{self, Reporter};
 use crate::secondary::{Chain, InputSender};
 use crate::status::StatusThread;
+use crate::trace::Tracer;
 
 /// Time between reports to observers.
 const REPORT_INTERVAL: Duration = Duration::from_millis(100);
@@ -57,6 +60,7 @@ pub struct PrimaryDriver<L: Link> {
     proof: ProofFiles,
     recordings: Recordings,
     journal: Option<Journaling>,
+    tracer: Option<Tracer>,
     outputs: Vec<PrimaryOutput>,
     next_report: SessionTime,
     next_affinity: SessionTime,
@@ -90,6 +94,7 @@ impl<L: Link> PrimaryDriver<L> {
             proof,
             recordings: Recordings::default(),
             journal: None,
+            tracer: None,
             outputs: Vec::new(),
             next_report: SessionTime(0),
             next_affinity: SessionTime(0),
@@ -133,6 +138,9 @@ impl<L: Link> PrimaryDriver<L> {
         }
         self.take_refusals(true);
         let mut reason = self.finished.take().expect("the loop ends once it is set");
+        if let Some(mut tracer) = self.tracer.take() {
+            tracer.finish();
+        }
         let in_order = matches!(reason.outcome, Outcome::Completed | Outcome::Interrupted);
         let written = self.proof.finish().and(self.status.finish(in_order));
         match written {
@@ -232,7 +240,10 @@ impl<L: Link> PrimaryDriver<L> {
     fn handle(&mut self, input: PrimaryInput) {
         let mut outputs = std::mem::take(&mut self.outputs);
         self.primary.note_delivered(self.status.delivered());
-        self.primary.handle(input, self.clock.now(), &mut outputs);
+        let now = self.clock.now();
+        self.trace_input(&input, now);
+        self.primary.handle(input, now, &mut outputs);
+        self.trace_handled(&outputs);
         for output in outputs.drain(..) {
             self.perform(output);
         }
@@ -251,19 +262,7 @@ impl<L: Link> PrimaryDriver<L> {
 
     fn perform(&mut self, output: PrimaryOutput) {
         match output {
-            PrimaryOutput::Publish(message) => {
-                if let PrimaryToSecondary::Step(step) = &message {
-                    self.proof.on_step(step);
-                    self.recordings.on_step(step);
-                    if let Some(journal) = &mut self.journal {
-                        journal.on_step(step);
-                    }
-                    self.status.step_published(step);
-                    self.note_actions(step);
-                }
-                let topic = message.topic();
-                self.send(Destination::EverySecondary, topic, message);
-            }
+            PrimaryOutput::Publish(message) => self.publish(message),
             PrimaryOutput::Send { to, message } => {
                 let topic = message.topic();
                 self.send(Destination::Peer(&to), topic, message);
@@ -291,7 +290,13 @@ impl<L: Link> PrimaryDriver<L> {
                 self.recordings
                     .on_stamped(&command, self.primary.sim_time());
             }
-            PrimaryOutput::StepDone(report) => self.on_step_done(&report),
+            PrimaryOutput::StepDone(report) => {
+                let begun = self.trace_time();
+                self.on_step_done(&report);
+                if let Some(begun) = begun {
+                    self.trace_step_done(&report, begun);
+                }
+            }
             PrimaryOutput::Diagnose { peer, pid, host } => {
                 let process = diagnosis::of(pid, &host);
                 self.inputs.send(PrimaryInput::Diagnosed { peer, process });

@@ -20,9 +20,10 @@ use protocol::{
 use serde::Serialize;
 use transport::{Arrival, Denial, Destination, Link, LinkError, Waker};
 
-use crate::cell_host::{CellHost, HostSettings, Redone, StepError};
+use crate::cell_host::{CellHost, HostSettings, Redone, StepError, TracedStep};
 use crate::clock::SessionClock;
 use crate::data;
+use crate::trace::StepTracer;
 
 /// The largest cell that a message takes, beside what else is in it \[bytes\].
 const CELL_BYTES_MAX: usize = protocol::envelope::MESSAGE_BYTES_MAX - (1 << 20);
@@ -48,6 +49,8 @@ pub struct Effects {
     pub messages: Vec<SecondaryToPrimary>,
     /// What was said in the steps that were done, for observers; goes before the messages.
     pub data: Vec<DataBatch>,
+    /// Where the time of a step went that was done, if it is traced.
+    pub traced: Option<TracedStep>,
     /// Why it is over, when it has just ended.
     pub finished: Option<StopReason>,
 }
@@ -100,6 +103,7 @@ impl SecondaryEngine {
                         next = Some(self.run(&work));
                         let data = self.host.as_mut().and_then(CellHost::take_data);
                         effects.data.extend(data);
+                        effects.traced = self.host.as_mut().and_then(CellHost::take_traced);
                     }
                     SecondaryOutput::CatchUp(work) => {
                         let (input, data) = self.catch_up(*work);
@@ -272,6 +276,7 @@ pub struct SecondaryDriver<L: Link> {
     inputs: InputSender<SecondaryInput>,
     pending: Receiver<SecondaryInput>,
     finished: Option<StopReason>,
+    tracer: StepTracer,
 }
 
 impl<L: Link> SecondaryDriver<L> {
@@ -285,6 +290,7 @@ impl<L: Link> SecondaryDriver<L> {
             inputs,
             pending,
             finished: None,
+            tracer: StepTracer::default(),
         }
     }
 
@@ -298,7 +304,7 @@ impl<L: Link> SecondaryDriver<L> {
         mut self,
         mut on_welcome: impl FnMut(&Secondary, &Welcome, InputSender<SecondaryInput>) -> H,
     ) -> StopReason {
-        let mut heartbeat = None;
+        let (mut heartbeat, mut traces) = (None, false);
         self.handle(SecondaryInput::Started, &mut |_, _| {});
         loop {
             if let Some(reason) = self.finished.take() {
@@ -307,9 +313,11 @@ impl<L: Link> SecondaryDriver<L> {
             }
             let inputs = self.inputs.clone();
             let mut welcomed = |secondary: &Secondary, welcome: &Welcome| {
+                traces = welcome.trace.is_some();
                 heartbeat = Some(on_welcome(secondary, welcome, inputs.clone()));
             };
             self.wait(&mut welcomed);
+            self.tracer.set_on(traces);
         }
     }
 
@@ -326,6 +334,7 @@ impl<L: Link> SecondaryDriver<L> {
     fn on_arrival(&mut self, arrival: Arrival, welcomed: &mut dyn FnMut(&Secondary, &Welcome)) {
         match arrival {
             Arrival::Message { payload, .. } => {
+                self.tracer.on_arrival();
                 let input = match decode::<PrimaryToSecondary>(&payload) {
                     Ok(envelope) => SecondaryInput::Primary(envelope),
                     Err(error) => {
@@ -387,6 +396,9 @@ impl<L: Link> SecondaryDriver<L> {
             }
         }
         self.send(effects.messages);
+        if let Some(traced) = effects.traced {
+            self.send_trace(&traced);
+        }
         let checkpoint = self.engine.take_checkpoint();
         self.send(checkpoint);
         if effects.finished.is_some() {
@@ -396,6 +408,13 @@ impl<L: Link> SecondaryDriver<L> {
 }
 
 impl<L: Link> SecondaryDriver<L> {
+    fn send_trace(&mut self, traced: &TracedStep) {
+        let bytes = self.engine.encode(self.tracer.on_answered(traced));
+        if let Err(error) = self.link.send(Destination::Data, topic::TRACE, &bytes) {
+            tracing::debug!("trace not sent: {}", Chain(&error));
+        }
+    }
+
     fn send(&mut self, messages: Vec<SecondaryToPrimary>) {
         for message in messages {
             let topic = message.topic();

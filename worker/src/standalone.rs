@@ -7,7 +7,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use lockstep::{SecondaryInput, SecondarySettings};
+use lockstep::{Secondary, SecondaryInput, SecondarySettings};
+use protocol::primary_to_secondary::Welcome;
 use protocol::{Access, PeerName, PrimaryToSecondary, Role, RoutingId, decode};
 use transport::{Arrival, Destination, Link, LinkError, Refusals, Waker};
 
@@ -15,6 +16,7 @@ use crate::clock::SessionClock;
 use crate::identity;
 use crate::secondary::{Effects, SecondaryEngine};
 use crate::status::DataFeed;
+use crate::trace::StepTracer;
 
 /// The name of the secondary within a standalone process.
 pub const STANDALONE_NAME: &str = "standalone";
@@ -31,6 +33,7 @@ pub struct InlineLink<L> {
     arrivals: VecDeque<Arrival>,
     since_clients: u32,
     data: Option<DataFeed>,
+    tracer: StepTracer,
 }
 
 impl<L: Link> InlineLink<L> {
@@ -53,6 +56,7 @@ impl<L: Link> InlineLink<L> {
             arrivals: VecDeque::new(),
             since_clients: 0,
             data,
+            tracer: StepTracer::default(),
         };
         link.arrivals
             .push_back(Arrival::Subscribed(link.address.clone()));
@@ -61,6 +65,7 @@ impl<L: Link> InlineLink<L> {
     }
 
     fn deliver(&mut self, payload: &[u8]) -> Result<(), LinkError> {
+        self.tracer.on_arrival();
         let envelope = decode::<PrimaryToSecondary>(payload)
             .map_err(|error| LinkError::Transport(Box::new(error)))?;
         self.handle(SecondaryInput::Primary(envelope));
@@ -68,8 +73,16 @@ impl<L: Link> InlineLink<L> {
     }
 
     fn handle(&mut self, input: SecondaryInput) {
-        let effects = self.engine.handle(input, self.clock.now(), &mut |_, _| {});
-        let Effects { messages, data, .. } = effects;
+        let mut traces = self.tracer.is_on();
+        let mut welcomed = |_: &Secondary, welcome: &Welcome| traces = welcome.trace.is_some();
+        let effects = self.engine.handle(input, self.clock.now(), &mut welcomed);
+        self.tracer.set_on(traces);
+        let Effects {
+            messages,
+            data,
+            traced,
+            ..
+        } = effects;
         for (feed, batch) in self.data.iter().zip(data) {
             feed.give(self.engine.secondary().name().clone(), batch);
         }
@@ -83,6 +96,10 @@ impl<L: Link> InlineLink<L> {
                 topic,
                 payload,
             });
+        }
+        if let (Some(feed), Some(traced)) = (&self.data, traced) {
+            let from = self.engine.secondary().name().clone();
+            feed.give_trace(from, self.tracer.on_answered(&traced));
         }
     }
 }

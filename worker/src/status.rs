@@ -15,7 +15,7 @@ use std::time::Duration;
 use lockstep::{PrimaryInput, StepReport};
 use protocol::primary_to_secondary::Step;
 use protocol::{
-    DataBatch, PeerName, PrimaryToObservers, Publisher as Speaker, Sequence, SessionId,
+    DataBatch, PeerName, PrimaryToObservers, Publisher as Speaker, Sequence, SessionId, StepTrace,
 };
 use transport::{Publisher, Waker};
 
@@ -23,6 +23,7 @@ use crate::data::StepData;
 use crate::messages_file::MessagesFile;
 use crate::recorder::RecorderFeed;
 use crate::secondary::InputSender;
+use crate::trace::TraceFeed;
 use backlog::Backlog;
 use publishing::{Order, Publishing};
 
@@ -93,6 +94,11 @@ impl StatusThread {
     pub fn record(&mut self, feed: RecorderFeed) {
         self.lossless = true;
         self.orders.give(Order::Record(feed));
+    }
+
+    /// Has where the time of steps went handed to a trace.
+    pub fn trace(&mut self, feed: TraceFeed) {
+        self.orders.give(Order::Trace(feed));
     }
 
     /// Returns a handle for data that does not come by a socket.
@@ -197,6 +203,11 @@ impl DataFeed {
     /// Hands over what a secondary in this process said in a step.
     pub fn give(&self, from: PeerName, batch: DataBatch) {
         self.0.give(Order::Batch { from, batch });
+    }
+
+    /// Hands over where the time of a step went.
+    pub fn give_trace(&self, from: PeerName, trace: StepTrace) {
+        self.0.give(Order::Traced { from, trace });
     }
 }
 

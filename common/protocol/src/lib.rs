@@ -24,6 +24,7 @@ pub mod states_file;
 pub mod time;
 pub mod topic;
 pub mod topic_message;
+pub mod trace;
 pub mod version;
 
 pub use access::Access;
@@ -45,4 +46,5 @@ pub use secondary_to_primary::SecondaryToPrimary;
 pub use state::{NO_REACH, PerformerState, StateBlob};
 pub use time::{SessionTime, SimTime};
 pub use topic_message::{DataBatch, Publisher, TopicMessage};
+pub use trace::{StepTrace, TraceWindow};
 pub use version::ProtocolVersion;

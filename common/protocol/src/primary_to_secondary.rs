@@ -11,6 +11,7 @@ use crate::link_poses::LinkPoses;
 use crate::time::SimTime;
 use crate::topic;
 use crate::topic_message::{SubscriptionChange, TopicMessage};
+use crate::trace::TraceWindow;
 
 /// A message of the primary to secondaries.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -55,6 +56,9 @@ pub struct Welcome {
     pub verify: bool,
     /// Whether every topic is published, also those that nobody listens to.
     pub publish_all: bool,
+    /// The iterations of which it says where its time went, if any.
+    #[serde(default)]
+    pub trace: Option<TraceWindow>,
 }
 
 /// Why a process may not join.

@@ -12,6 +12,8 @@ pub const STEP: &str = "/step";
 pub const STEP_ACK: &str = "/step_ack";
 /// What systems and sensors said in a step; secondary to primary, on `data`.
 pub const DATA: &str = "/data";
+/// Where the time of a step went, if the run is traced; secondary to primary, on `data`.
+pub const TRACE: &str = "/trace";
 /// Clients' requests and the primary's replies.
 pub const REQUEST: &str = "/request";
 /// Figures of the run, to observers.

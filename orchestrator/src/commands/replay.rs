@@ -87,5 +87,6 @@ fn verify(arguments: &ReplayArguments) -> CommandResult {
     run.real_time_factor = Some(0.0);
     run.paused = false;
     config.record.file = None;
+    config.trace.file = None;
     run::again(&arguments.file, config, arguments.format)
 }

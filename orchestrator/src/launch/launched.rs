@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::programs::ProgramPlan;
 use super::{LaunchPlan, flag};
-use crate::config::RecordConfig;
+use crate::config::{RecordConfig, TraceConfig};
 use crate::run_directory::write_private;
 
 /// How a run was started.
@@ -75,6 +75,7 @@ impl LaunchPlan {
             &mut self.messages,
             &mut self.journal,
             &mut self.record.file,
+            &mut self.trace.file,
         ];
         let files = files.into_iter().flatten();
         for path in files.chain(&mut self.worlds) {
@@ -92,6 +93,8 @@ impl LaunchPlan {
         let file = self.record.file.as_deref().map(next_recording);
         Some(Self {
             is_resumed: true,
+            // The one of before stays as it is.
+            trace: TraceConfig::default(),
             record: RecordConfig {
                 file,
                 ..self.record

@@ -24,6 +24,11 @@ pub(super) fn plan(secondaries: u32) -> LaunchPlan {
             rate_hz: 10.0,
             has_states: true,
         },
+        trace: TraceConfig {
+            file: Some("t.json".into()),
+            from: 3,
+            iterations: 9,
+        },
         recording: None,
         threads: 2,
         verify: true,
@@ -68,6 +73,7 @@ fn a_distributed_run_has_a_primary_and_named_secondaries() {
          --divergence-reports=/run/a --seed=7 --iterations=5 --real-time-factor=0 \
          --digests=d.txt --states=s.bin --commands=in.jsonl --record-commands=out.jsonl \
          --messages=m.txt --paused --record=r.mcap --record-rate=10 --record-states \
+         --trace=t.json --trace-from=3 --trace-iterations=9 \
          --threads=2 --balance=off --verify --auto-levels=8 \
          --levels-load=buffer --minimum-stay=0.05 --interaction-margin=0.02 \
          --journal=/run/a/journal --journal-limit=64 --lifeline \
@@ -139,6 +145,7 @@ fn what_is_not_asked_for_is_left_to_the_worker() {
         record_commands: None,
         messages: None,
         record: RecordConfig::default(),
+        trace: TraceConfig::default(),
         recording: None,
         verify: false,
         journal: None,
@@ -155,6 +162,7 @@ fn what_is_not_asked_for_is_left_to_the_worker() {
         "--record-commands",
         "--messages",
         "--record",
+        "--trace",
         "--verify",
         "--auto-levels",
         "--journal",

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use protocol::action::ActionFailure;
 use protocol::primary_to_secondary::{CellSnapshot, GhostChange, LevelChange, Step};
 use protocol::secondary_to_primary::{CellAck, Transfer};
+use protocol::trace::CELL_PARTS;
 use protocol::{CellId, DigestBuilder, LevelId, LinkPoses, PerformerId, PerformerState, SimTime};
 
 use super::cell_work::CellWork;
@@ -47,6 +48,8 @@ pub(super) struct CellAnswer {
     pub(super) snapshot: Option<CellSnapshot>,
     pub(super) failures: Vec<ActionFailure>,
     pub(super) said: Outbox,
+    /// How long each of [`CELL_PARTS`] took.
+    pub(super) parts: [Duration; CELL_PARTS.len()],
 }
 
 impl HostedCell {
@@ -140,7 +143,7 @@ impl HostedCell {
         let mut said = Outbox::default();
         let changed = begin.elapsed();
         let advances = self.advances_in(step);
-        let mut systems = self.run_systems(step, scene, advances, &mut said);
+        let before = self.run_systems(step, scene, advances, &mut said);
         let begin = Instant::now();
         if advances {
             let begin = SimTime(step.elapsed.0.saturating_sub(step.step_size_ns));
@@ -149,8 +152,8 @@ impl HostedCell {
             self.physics.step(scene.step_size_s);
             self.physics.end_orders(step.elapsed);
         }
-        let physics = changed + begin.elapsed();
-        let mut sensors = Duration::ZERO;
+        let stepped = begin.elapsed();
+        let (mut after, mut sensors) = (Duration::ZERO, Duration::ZERO);
         if advances && !self.crew.is_empty() {
             let mut shift = Shift {
                 time: scene.time_of(step),
@@ -160,7 +163,7 @@ impl HostedCell {
             };
             let begin = Instant::now();
             self.crew.after_step(&mut shift, Part::System);
-            systems += begin.elapsed();
+            after = begin.elapsed();
             if self.crew.has_sensors() {
                 let begin = Instant::now();
                 self.crew.after_step(&mut shift, Part::Sensor);
@@ -174,14 +177,15 @@ impl HostedCell {
         let ack = CellAck {
             cell: self.id,
             digest: self.digest.finish(),
-            physics_ns: physics.as_nanos() as u64,
-            systems_ns: systems.as_nanos() as u64,
+            physics_ns: (changed + stepped).as_nanos() as u64,
+            systems_ns: (before + after).as_nanos() as u64,
             sensors_ns: sensors.as_nanos() as u64,
             performer_count: self.states.len() as u32,
         };
         let mut answer = self.answer(ack, step);
         answer.failures = failures;
         answer.said = said;
+        answer.parts = [changed, before, stepped, after, sensors];
         Ok(answer)
     }
 
@@ -238,6 +242,7 @@ impl HostedCell {
                 }),
             failures: Vec::new(),
             said: Outbox::default(),
+            parts: [Duration::ZERO; CELL_PARTS.len()],
         }
     }
 

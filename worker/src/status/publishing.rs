@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use lockstep::PrimaryInput;
 use protocol::primary_to_observers::HeartbeatRelay;
 use protocol::{
-    DataBatch, Envelope, PeerName, PrimaryToObservers, ProtocolVersion, SessionId, TopicMessage,
-    decode, encode, topic,
+    DataBatch, Envelope, PeerName, PrimaryToObservers, ProtocolVersion, SessionId, StepTrace,
+    TopicMessage, decode, encode, topic,
 };
 use serde::Serialize;
 use transport::{Notice, Publisher};
@@ -19,6 +19,7 @@ use crate::data::{Collector, ObservedTopics, Progress, StepData};
 use crate::messages_file::MessagesFile;
 use crate::recorder::RecorderFeed;
 use crate::secondary::{Chain, InputSender};
+use crate::trace::TraceFeed;
 
 /// How many things are taken from the sockets before orders and beats are looked after.
 const NOTICES_PER_TURN: u32 = 64;
@@ -38,6 +39,10 @@ pub(super) enum Order {
     Observe(PrimaryToObservers),
     /// Keep this for its step.
     Batch { from: PeerName, batch: DataBatch },
+    /// Hand where the time of steps went to this.
+    Trace(TraceFeed),
+    /// Where the time of a step went.
+    Traced { from: PeerName, trace: StepTrace },
     /// Put together what was said in a step.
     Step(StepData),
     /// Wait for what is said again in the place of a lost secondary, or wait no more.
@@ -55,6 +60,7 @@ pub(super) struct Publishing<P> {
     inputs: Option<InputSender<PrimaryInput>>,
     file: Option<MessagesFile>,
     recorder: Option<RecorderFeed>,
+    trace: Option<TraceFeed>,
     /// Why the file does not hold every message.
     failure: Option<String>,
     collector: Collector,
@@ -80,6 +86,7 @@ impl<P: Publisher> Publishing<P> {
             inputs: None,
             file: None,
             recorder: None,
+            trace: None,
             failure: None,
             collector: Collector::new(false),
             observed: ObservedTopics::default(),
@@ -155,6 +162,8 @@ impl<P: Publisher> Publishing<P> {
                 self.publish(topic, body);
             }
             Order::Batch { from, batch } => self.take(&from, batch),
+            Order::Trace(feed) => self.trace = Some(feed),
+            Order::Traced { from, trace } => self.give_trace(from, trace),
             Order::Step(step) => self.collector.announce(step, now),
             Order::Recovering(is_so) => self.collector.set_recovering(is_so, now),
             Order::End { in_order } => {
@@ -168,6 +177,9 @@ impl<P: Publisher> Publishing<P> {
     }
 
     fn on_data(&mut self, topic: &[u8], payload: &[u8]) {
+        if topic == topic::TRACE.as_bytes() {
+            return self.on_trace(payload);
+        }
         if topic != topic::DATA.as_bytes() {
             return tracing::debug!("data on an unknown topic refused");
         }
@@ -177,6 +189,22 @@ impl<P: Publisher> Publishing<P> {
             }
             Ok(_) => tracing::debug!("data of another session refused"),
             Err(error) => tracing::warn!("data refused: {}", Chain(&error)),
+        }
+    }
+
+    fn on_trace(&self, payload: &[u8]) {
+        match decode::<StepTrace>(payload) {
+            Ok(envelope) if envelope.session == self.session => {
+                self.give_trace(envelope.sender, envelope.body);
+            }
+            Ok(_) => tracing::debug!("a trace of another session refused"),
+            Err(error) => tracing::warn!("a trace refused: {}", Chain(&error)),
+        }
+    }
+
+    fn give_trace(&self, from: PeerName, trace: StepTrace) {
+        if let Some(feed) = &self.trace {
+            feed.give(from, trace);
         }
     }
 

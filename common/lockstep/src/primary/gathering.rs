@@ -50,6 +50,7 @@ impl Primary {
             threads: self.settings.threads,
             verify: self.settings.verify,
             publish_all: self.settings.publish_all,
+            trace: self.settings.trace,
         };
         out.push(PrimaryOutput::Send {
             to: from.clone(),

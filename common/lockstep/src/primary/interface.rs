@@ -10,7 +10,7 @@ use protocol::topic_message::SubscriptionChange;
 use protocol::{
     CellId, ClientToPrimary, Command, Digest, Envelope, Iteration, PeerName, PrimaryToClient,
     PrimaryToObservers, PrimaryToSecondary, RequestId, RoutingId, ScheduledCommand,
-    SecondaryToPrimary, Sequence, SessionId, StopReason,
+    SecondaryToPrimary, Sequence, SessionId, StopReason, TraceWindow,
 };
 
 use super::patience::{PatienceSettings, ProcessReport};
@@ -71,6 +71,8 @@ pub struct Settings {
     pub verify: bool,
     /// Whether every topic is published, also those that nobody listens to.
     pub publish_all: bool,
+    /// The iterations of which secondaries say where their time went, if any.
+    pub trace: Option<TraceWindow>,
     /// The topics of the worlds' systems and sensors.
     pub topics: Vec<TopicReport>,
     /// Commands that are done at their iterations, ascending, as if clients had given them.

@@ -101,6 +101,7 @@ impl LiveRun {
             record_commands: settings.record_commands.clone(),
             messages: settings.messages.clone(),
             record: settings.config.record.clone(),
+            trace: settings.config.trace.clone(),
             recording: settings.recording.clone(),
             threads: run.threads,
             verify: run.verify,

@@ -196,6 +196,7 @@ pub(in crate::commands) fn with_flags(
     let margin = arguments.interaction_margin;
     levels.interaction_margin_m = margin.unwrap_or(levels.interaction_margin_m);
     arguments.record.apply(&mut config.record);
+    arguments.trace.apply(&mut config.trace);
     with_security(&mut config, &arguments.security).map_err(usage)?;
     arguments.view.apply(&mut config.view);
     if let Some(level) = &arguments.log_level {
@@ -209,6 +210,7 @@ pub(in crate::commands) fn with_flags(
         ("--commands", &arguments.commands),
         ("--record-commands", &arguments.record_commands),
         ("--record", &arguments.record.record),
+        ("--trace", &arguments.trace.trace),
     ];
     if arguments.events.as_deref() == Some(Path::new("-")) && !arguments.headless {
         let message = "--events - needs --headless: without it stdout is the view's";

@@ -27,6 +27,7 @@ pub(super) const PLAIN: HostSettings = HostSettings {
     verify: false,
     seed: 0,
     publish_all: false,
+    trace: None,
 };
 
 /// Returns a world of levels of 10 m along x. Each has a floor, a pile of boxes and a cart; a curb

@@ -58,6 +58,7 @@ fn settings() -> Settings {
         threads: 1,
         verify: false,
         publish_all: false,
+        trace: None,
         topics: Vec::new(),
         schedule: schedule(),
         on_peer_loss: PeerLossPolicy::Stop,

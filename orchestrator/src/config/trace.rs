@@ -1,0 +1,29 @@
+//! `[trace]` of a run file: of which iterations it is written down where their time went.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+/// How many iterations are traced, unless said otherwise.
+const DEFAULT_ITERATIONS: u64 = 10_000;
+
+/// What is traced of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TraceConfig {
+    /// Where; `None` traces nothing.
+    pub file: Option<PathBuf>,
+    /// The first iteration; 0 is that in which cells are made.
+    pub from: u64,
+    /// How many iterations, at least 1.
+    pub iterations: u64,
+}
+
+impl Default for TraceConfig {
+    fn default() -> Self {
+        Self {
+            file: None,
+            from: 1,
+            iterations: DEFAULT_ITERATIONS,
+        }
+    }
+}
