@@ -223,10 +223,10 @@ fn a_run_of_two_secondaries_shows_all_processes_on_one_clock() {
 fn a_trace_that_cannot_be_written_is_an_error_before_the_run() {
     let scratch = Scratch::new();
     for path in ["/nowhere/trace.json", "/dev/full"] {
-        let (code, _, stderr) =
+        let (code, stdout, stderr) =
             scratch.phalanx_says(&["run", WORLD, "--headless", "--trace", path]);
         assert_eq!(code, 3, "{stderr}");
         let said = format!("cannot write a trace to {path}");
-        assert!(stderr.contains(&said), "{stderr}");
+        assert!(stdout.contains(&said), "{stdout}{stderr}");
     }
 }

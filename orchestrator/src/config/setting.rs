@@ -163,7 +163,7 @@ pub(crate) const SETTINGS: &[Setting] = &[
     personal(("network", "wait_for_debugger", "PHALANX_WAIT_FOR_DEBUGGER"), K::Flag,
         |c| Some(flag(c.network.wait_for_debugger)),
         |c, v, _| c.network.wait_for_debugger = is_true(v)),
-    personal(("network", "spin_us", "PHALANX_SPIN_US"), K::Whole(0, SPIN_US_MAX as i64),
+    personal(("network", "spin_us", "PHALANX_SPIN_US"), K::Whole(0, SPIN_US_MAX.cast_signed()),
         |c| Some(long(c.network.spin.as_micros() as u64)),
         |c, v, _| c.network.spin = Duration::from_micros(unsigned(v))),
     personal(("security", "keys", "PHALANX_KEYS"), K::Path,

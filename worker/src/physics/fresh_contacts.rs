@@ -48,7 +48,9 @@ fn are_general(first: &dyn Shape, second: &dyn Shape) -> bool {
 fn gap<M, C>(manifold: &ContactManifold<M, C>) -> Option<Real> {
     let distances = manifold.points.iter().map(|point| point.dist);
     let least = distances.reduce(Real::min)?;
-    (-OVERLAP_MAX..GAP).contains(&least).then(|| GAP + 2.0 * (-least).max(0.0))
+    (-OVERLAP_MAX..GAP)
+        .contains(&least)
+        .then(|| GAP + 2.0 * (-least).max(0.0))
 }
 
 impl<M, C> PersistentQueryDispatcher<M, C> for FreshContacts
