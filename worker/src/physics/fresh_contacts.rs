@@ -168,3 +168,69 @@ impl QueryDispatcher for FreshContacts {
         Err(Unsupported)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rapier3d_f64::parry::query::DefaultQueryDispatcher;
+    use rapier3d_f64::parry::shape::{Cone, Cuboid, Cylinder};
+
+    use super::*;
+
+    type Manifold = ContactManifold<(), ()>;
+
+    const REACH: Real = 0.002;
+
+    fn find(dispatcher: &impl PersistentQueryDispatcher, pose: &Pose, found: &mut Vec<Manifold>) {
+        let (floor, wheel) = shapes();
+        let done = dispatcher.contact_manifolds(pose, &floor, &wheel, REACH, found, &mut None);
+        done.expect("both shapes are known");
+    }
+
+    fn shapes() -> (Cuboid, Cylinder) {
+        let floor = Cuboid::new(Vector::new(5.0, 0.5, 5.0));
+        (floor, Cylinder::new(0.02, 0.1))
+    }
+
+    /// Puts a wheel over the floor, leaning a little, with its lowest point at a height \[m\].
+    fn pose(height: Real, lean: Real) -> Pose {
+        let axis = Vector::new(std::f64::consts::FRAC_PI_2 + lean, 0.0, 0.0);
+        let low = 0.1 * lean.cos() + 0.02 * lean.sin().abs();
+        Pose::new(Vector::new(0.3, 0.5 + low + height, -0.2), axis)
+    }
+
+    fn least(found: &[Manifold]) -> (Real, Vector) {
+        let manifold = &found[0];
+        let distances = manifold.points.iter().map(|point| point.dist);
+        (distances.fold(Real::MAX, Real::min), manifold.local_n1)
+    }
+
+    #[test]
+    fn shapes_that_are_parted_for_it_touch_as_deep_and_in_the_same_direction() {
+        let both = FreshContacts.chain(DefaultQueryDispatcher);
+        for lean in [0.0, 0.001, 0.1, 0.4] {
+            for overlap in [0.0, 1e-5, 1e-4, 1e-3, 4e-3] {
+                // The wheel was there already, a little higher.
+                let mut found = Vec::new();
+                find(&both, &pose(-overlap + 1e-5, lean), &mut found);
+                find(&both, &pose(-overlap, lean), &mut found);
+                let (depth, normal) = least(&found);
+                assert!((depth + overlap).abs() < 1e-6, "{depth} for {overlap}, {lean}");
+                assert!((normal - Vector::Y).length() < 1e-4, "{normal} for {overlap}, {lean}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_overlaps_deeply_and_what_has_no_faces_is_left_to_parry() {
+        let mut manifold = Manifold::new();
+        assert_eq!(gap(&manifold), None);
+        let both = FreshContacts.chain(DefaultQueryDispatcher);
+        let mut found = Vec::new();
+        find(&both, &pose(-0.03, 0.0), &mut found);
+        manifold.points.clone_from(&found[0].points);
+        assert_eq!(gap(&manifold), None);
+        assert!(are_general(&Cone::new(0.1, 0.1), &shapes().0));
+        let ball = rapier3d_f64::parry::shape::Ball::new(0.1);
+        assert!(!are_general(&ball, &shapes().0));
+    }
+}
