@@ -3,11 +3,13 @@
 //! checkers; and that each checker sees what it is there for, by planting just that.
 
 use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use lockstep::PeerLossPolicy;
 use protocol::exit::Outcome;
 use protocol::secondary_to_primary::StepAck;
 use protocol::{Command, DigestBuilder, SecondaryToPrimary, SessionTime, StateBlob};
+use tests::cluster;
 use tests::cluster::fault::{Fault, TimedFault};
 use tests::cluster::scenario::{Scenario, Stage};
 use tests::cluster::script::TimedRequest;
@@ -171,6 +173,34 @@ fn whereabouts_see_a_cell_that_is_given_to_nobody_who_takes_part() {
                 .filter(|one| one.secondary.is_some())
             {
                 change.secondary = Some("s9".parse().expect("it is a valid name"));
+            }
+        }));
+    });
+}
+
+#[test]
+fn exactness_sees_who_can_meet_across_a_border() {
+    let mut settings = cluster::settings(2, 1000);
+    // Rules with a margin below zero let performers come near without noticing.
+    settings.rules.interaction_margin = -10.0;
+    let world = Stage::Borders.world();
+    let run = || {
+        let mut cluster = Cluster::with(&[world], settings, NetworkFaults::SHUFFLED, 1);
+        cluster.run_until(|_| false);
+    };
+    let panic = catch_unwind(AssertUnwindSafe(run)).expect_err("a margin below zero is seen");
+    let text = panic.downcast_ref::<String>().map_or("", String::as_str);
+    assert!(text.contains("can meet after iteration"), "{text}");
+}
+
+#[test]
+fn publishers_see_an_answer_that_announces_what_was_not_said() {
+    let mut scenario = peaceful(Stage::Driven, Vec::new());
+    scenario.iterations = 100;
+    check(&scenario, "announced what it said", |cluster| {
+        cluster.tamper.secondary = Some(Box::new(|message| {
+            if let SecondaryToPrimary::StepAck(ack) = message {
+                ack.published += 1;
             }
         }));
     });

@@ -232,8 +232,6 @@ pub(crate) struct Run {
     pub messages: Option<PathBuf>,
     /// Threads that step cells, in each process.
     pub threads: u32,
-    /// How long to look for messages before sleeping.
-    pub spin: Duration,
     /// Whether every step is done twice and compared.
     pub verify: bool,
     /// Into how many levels each world is cut.
@@ -250,6 +248,8 @@ pub(crate) struct Run {
     pub summary: Option<PathBuf>,
     /// How long to wait for peers at the start.
     pub peer_timeout: Duration,
+    /// How long to look for messages before sleeping.
+    pub spin: Duration,
     /// Time between heartbeats.
     pub heartbeat_interval: Duration,
     /// Silence after which a peer counts as lost.

@@ -214,8 +214,14 @@ mod tests {
                 find(&both, &pose(-overlap + 1e-5, lean), &mut found);
                 find(&both, &pose(-overlap, lean), &mut found);
                 let (depth, normal) = least(&found);
-                assert!((depth + overlap).abs() < 1e-6, "{depth} for {overlap}, {lean}");
-                assert!((normal - Vector::Y).length() < 1e-4, "{normal} for {overlap}, {lean}");
+                assert!(
+                    (depth + overlap).abs() < 1e-6,
+                    "{depth} for {overlap}, {lean}"
+                );
+                assert!(
+                    (normal - Vector::Y).length() < 1e-4,
+                    "{normal} for {overlap}, {lean}"
+                );
             }
         }
     }
