@@ -20,7 +20,7 @@ pub(crate) enum Stage {
     /// Between processes; the endpoints are resolved when the primary first binds them.
     Sockets {
         endpoints: Mutex<Endpoints>,
-        options: SocketOptions,
+        spin: Duration,
         _directory: Option<TempDir>,
     },
 }
@@ -30,27 +30,24 @@ pub(crate) fn on_every_stage(scene: impl Fn(&Stage)) {
     eprintln!("in memory");
     scene(&Stage::Memory(Network::new()));
     eprintln!("over ipc");
-    let directory = tempfile::tempdir().unwrap();
-    let options = SocketOptions::default();
-    scene(&Stage::sockets(
-        &ipc(directory.path()),
-        options,
-        Some(directory),
-    ));
+    over_ipc(&scene, Duration::ZERO);
     eprintln!("over ipc, looking before sleeping");
-    let directory = tempfile::tempdir().unwrap();
-    let options = SocketOptions {
-        spin: Duration::from_micros(200),
-        ..SocketOptions::default()
-    };
-    scene(&Stage::sockets(
-        &ipc(directory.path()),
-        options,
-        Some(directory),
-    ));
+    over_ipc(&scene, Duration::from_micros(200));
     eprintln!("over tcp");
-    let options = SocketOptions::default();
-    scene(&Stage::sockets("tcp://127.0.0.1:0", options, None));
+    scene(&Stage::sockets("tcp://127.0.0.1:0", Duration::ZERO, None));
+}
+
+fn over_ipc(scene: &impl Fn(&Stage), spin: Duration) {
+    let directory = tempfile::tempdir().unwrap();
+    let address = ipc(directory.path());
+    scene(&Stage::sockets(&address, spin, Some(directory)));
+}
+
+fn options(spin: Duration) -> SocketOptions {
+    SocketOptions {
+        spin,
+        ..SocketOptions::default()
+    }
 }
 
 /// Returns the address of a run directory, which is still to be made.
@@ -59,11 +56,11 @@ pub(crate) fn ipc(parent: &Path) -> String {
 }
 
 impl Stage {
-    fn sockets(address: &str, options: SocketOptions, directory: Option<TempDir>) -> Self {
+    fn sockets(address: &str, spin: Duration, directory: Option<TempDir>) -> Self {
         let endpoints = Mutex::new(address.parse().unwrap());
         Self::Sockets {
             endpoints,
-            options,
+            spin,
             _directory: directory,
         }
     }
@@ -72,10 +69,10 @@ impl Stage {
         match self {
             Self::Memory(network) => (Box::new(network.primary()), Box::new(network.publisher())),
             Self::Sockets {
-                endpoints, options, ..
+                endpoints, spin, ..
             } => {
                 let mut endpoints = endpoints.lock().unwrap();
-                let bound = PrimaryLink::bind(&endpoints, options);
+                let bound = PrimaryLink::bind(&endpoints, &options(*spin));
                 let (primary, status) = bound.unwrap();
                 *endpoints = primary.endpoints().clone();
                 (Box::new(primary), Box::new(status))
@@ -88,10 +85,11 @@ impl Stage {
         match self {
             Self::Memory(network) => Box::new(network.peer(&routing_id, subscription)),
             Self::Sockets {
-                endpoints, options, ..
+                endpoints, spin, ..
             } => {
                 let endpoints = endpoints.lock().unwrap();
-                let peer = PeerLink::connect(&endpoints, Some(&routing_id), subscription, options);
+                let peer =
+                    PeerLink::connect(&endpoints, Some(&routing_id), subscription, &options(*spin));
                 Box::new(peer.unwrap())
             }
         }
