@@ -48,6 +48,8 @@ pub struct LaunchPlan {
     pub worlds: Vec<PathBuf>,
     /// Where the primary writes its summary.
     pub summary: PathBuf,
+    /// Where the primary writes the last events.
+    pub last_events: PathBuf,
     /// How many secondaries there are; 0 is standalone.
     pub secondaries: u32,
     /// Iterations after which the run ends.
@@ -152,6 +154,7 @@ impl LaunchPlan {
         flag(&mut arguments, "--bind", self.endpoint.to_string());
         self.push_security(&mut arguments);
         flag(&mut arguments, "--summary", &self.summary);
+        flag(&mut arguments, "--last-events", &self.last_events);
         if let Some(folder) = self.summary.parent() {
             flag(&mut arguments, "--divergence-reports", folder);
         }

@@ -37,6 +37,7 @@ pub const RUNTIME_DIR_VARIABLE: &str = "PHALANX_RUNTIME_DIR";
 const LOCK_FILE: &str = "run.lock";
 const RECORD_FILE: &str = "run.json";
 const SUMMARY_FILE: &str = "summary.json";
+const LAST_EVENTS_FILE: &str = "events.jsonl";
 const LOGS_FOLDER: &str = "logs";
 const JOURNAL_FOLDER: &str = "journal";
 const LAUNCH_FILE: &str = "launch.json";
@@ -361,6 +362,11 @@ impl RunDirectory {
     /// Returns where the primary's summary is written.
     pub fn summary(&self) -> PathBuf {
         self.file(SUMMARY_FILE)
+    }
+
+    /// Returns where the primary's last events are written.
+    pub fn last_events(&self) -> PathBuf {
+        self.file(LAST_EVENTS_FILE)
     }
 
     /// Returns where the primary's sockets are.

@@ -120,6 +120,9 @@ pub(crate) struct Cli {
     /// Write how the run went, as JSON, when it ends
     #[arg(long, value_name = "FILE")]
     summary: Option<PathBuf>,
+    /// Write the last events, as JSON lines, when the run ends
+    #[arg(long, value_name = "FILE")]
+    last_events: Option<PathBuf>,
     /// How long to wait for peers at the start
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = seconds)]
     peer_timeout: Duration,
@@ -246,6 +249,8 @@ pub(crate) struct Run {
     pub interaction_margin: f64,
     /// Where the summary goes.
     pub summary: Option<PathBuf>,
+    /// Where the last events go when the run ends.
+    pub last_events: Option<PathBuf>,
     /// How long to wait for peers at the start.
     pub peer_timeout: Duration,
     /// How long to look for messages before sleeping.
@@ -322,6 +327,7 @@ impl Cli {
             (self.record_commands.is_some(), "--record-commands"),
             (self.messages.is_some(), "--messages"),
             (self.summary.is_some(), "--summary"),
+            (self.last_events.is_some(), "--last-events"),
             (self.record.record.is_some(), "--record"),
             (self.record.recording.is_some(), "--recording"),
             (self.trace.trace.is_some(), "--trace"),
@@ -393,6 +399,7 @@ impl Cli {
             minimum_stay: self.minimum_stay,
             interaction_margin: self.interaction_margin,
             summary: self.summary,
+            last_events: self.last_events,
             peer_timeout: self.peer_timeout,
             heartbeat_interval: Duration::from_millis(self.heartbeat_interval_ms),
             heartbeat_timeout: Duration::from_millis(self.heartbeat_timeout_ms),

@@ -1,6 +1,8 @@
 //! [`RunHistory`]: what a run remembers of its past, for clients that come late; bounded.
 
 use std::collections::VecDeque;
+use std::fmt::Write as _;
+use std::path::Path;
 use std::time::Duration;
 
 use protocol::SessionTime;
@@ -51,6 +53,25 @@ impl RunHistory {
             split: stats.split,
         };
         self.samples.push_back((now, sample));
+    }
+
+    /// Writes the events that are known, as JSON lines.
+    ///
+    /// # Errors
+    /// When the file cannot be written; the text is for people.
+    pub fn write_events(&self, path: &Path) -> Result<(), String> {
+        let mut text = String::new();
+        for event in &self.events {
+            let line = serde_json::to_string(event).expect("an event can be expressed as JSON");
+            writeln!(text, "{line}").expect("a text takes more");
+        }
+        let context = |error| {
+            format!(
+                "cannot write the last events to {}: {error}",
+                path.display()
+            )
+        };
+        std::fs::write(path, text).map_err(context)
     }
 
     /// Returns all of it, with the figures of now.

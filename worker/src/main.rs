@@ -146,6 +146,7 @@ fn run_primary(
         Some((after, commands)) => resume_proof(run, &primary, after, commands)?,
         None => create_proof(run, &Plan::new(&loaded.worlds), loaded.step_size)?,
     };
+    proof.last_events.clone_from(&run.last_events);
     proof.divergence = cli::divergence_file(run, loaded.step_size, secondaries);
     let worlds = beginning.world_files.join(", ");
     let own = identity::peer_info(name, role);
@@ -377,6 +378,7 @@ fn create_proof(run: &Run, plan: &Plan, step_size: Duration) -> anyhow::Result<P
         commands: commands.transpose()?,
         renewal: None,
         divergence: DivergenceFile::default(),
+        last_events: None,
     })
 }
 
@@ -410,6 +412,7 @@ fn resume_proof(
         commands: record.transpose()?,
         renewal: None,
         divergence: DivergenceFile::default(),
+        last_events: None,
     })
 }
 

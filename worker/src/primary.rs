@@ -155,6 +155,11 @@ impl<L: Link> PrimaryDriver<L> {
         if let Some(Err(cause)) = self.journal.take().map(|journal| journal.finish(is_over)) {
             tracing::warn!("{cause}");
         }
+        if let Some(path) = &self.proof.last_events
+            && let Err(cause) = self.history.write_events(path)
+        {
+            tracing::warn!("{cause}");
+        }
         let now = self.clock.now();
         let secondaries = std::mem::take(&mut self.secondaries);
         self.reporter

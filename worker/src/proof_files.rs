@@ -4,7 +4,7 @@
 //! A file that cannot be written ends the run: half a proof is none.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use lockstep::{Primary, StepReport};
 use protocol::primary_to_secondary::Step;
@@ -31,6 +31,8 @@ pub struct ProofFiles {
     pub divergence: DivergenceFile,
     /// What was said on topics; the status thread writes it.
     pub messages: Option<MessagesFile>,
+    /// Where the last events go when the run ends.
+    pub last_events: Option<PathBuf>,
 }
 
 impl ProofFiles {

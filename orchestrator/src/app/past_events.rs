@@ -3,8 +3,11 @@
 //! The past is told once after each connection. It may begin before what was heard, fill a gap in
 //! it, or end before it does; each event is in the whole once.
 
+use std::collections::VecDeque;
+
 use protocol::PrimaryToObservers;
 use protocol::primary_to_observers::Event;
+use protocol::report::EVENTS_MAX;
 
 use super::event::Feed;
 
@@ -41,12 +44,14 @@ fn overlap(past: &[Event], heard: &[Event]) -> usize {
 pub struct EventsInOrder {
     early: Vec<Event>,
     is_past_known: bool,
+    /// The last events that were told, as many as a primary remembers.
+    told: VecDeque<Event>,
 }
 
 impl EventsInOrder {
     /// Takes news, and returns what is to be told now.
     pub fn on_feed(&mut self, feed: &Feed) -> Vec<Event> {
-        match feed {
+        let now = match feed {
             Feed::History(history) if !self.is_past_known => {
                 self.is_past_known = true;
                 merged(&history.events, &std::mem::take(&mut self.early))
@@ -59,13 +64,32 @@ impl EventsInOrder {
                 Vec::new()
             }
             _ => Vec::new(),
-        }
+        };
+        self.told.extend(now.iter().cloned());
+        let surplus = self.told.len().saturating_sub(EVENTS_MAX);
+        self.told.drain(..surplus);
+        now
     }
 
-    /// Waits no more for the past, and returns what has waited.
-    pub fn give_up_past(&mut self) -> Vec<Event> {
+    /// Returns what was not told of a run that has ended, by its last events; without them, what
+    /// has waited for its past.
+    pub fn end(&mut self, last: &[Event]) -> Vec<Event> {
+        let early = std::mem::take(&mut self.early);
         self.is_past_known = true;
-        std::mem::take(&mut self.early)
+        if last.is_empty() {
+            return early;
+        }
+        let told = self.told.make_contiguous();
+        let is_told = |count: &usize| {
+            let known = &last[..*count];
+            told.ends_with(known) || (!told.is_empty() && known.ends_with(told))
+        };
+        let known = if last.starts_with(told) {
+            told.len()
+        } else {
+            (0..=last.len()).rev().find(is_told).unwrap_or(0)
+        };
+        last[known..].to_vec()
     }
 }
 
@@ -121,12 +145,13 @@ mod tests {
         check(&[1, 1], &[1, 1, 2], &[1, 1, 2]);
     }
 
+    fn live(number: u64) -> Feed {
+        let event = events([number]).remove(0);
+        Feed::Status(PrimaryToObservers::Event(event))
+    }
+
     #[test]
     fn early_events_wait_for_the_past_and_are_told_once() {
-        let live = |number| {
-            let event = events([number]).remove(0);
-            Feed::Status(PrimaryToObservers::Event(event))
-        };
         let past = |numbers: &[u64]| {
             Feed::History(Box::new(History {
                 events: events(numbers.to_vec()),
@@ -141,7 +166,31 @@ mod tests {
         assert_eq!(all.on_feed(&past(&[1])), []);
         let mut unknown = EventsInOrder::default();
         assert_eq!(unknown.on_feed(&live(1)), []);
-        assert_eq!(unknown.give_up_past(), events([1]));
+        assert_eq!(unknown.end(&[]), events([1]));
         assert_eq!(unknown.on_feed(&live(2)), events([2]));
+    }
+
+    #[test]
+    fn a_run_that_ended_before_all_was_heard_tells_the_rest() {
+        let check = |past: &[u64], told: &[u64], last: &[u64], expected: &[u64]| {
+            let mut all = EventsInOrder::default();
+            all.on_feed(&Feed::History(Box::new(History {
+                events: events(past.to_vec()),
+                ..History::default()
+            })));
+            for number in told {
+                all.on_feed(&live(*number));
+            }
+            let rest = all.end(&events(last.to_vec()));
+            assert_eq!(rest, events(expected.to_vec()), "{told:?} and {last:?}");
+        };
+        check(&[], &[], &[1, 2], &[1, 2]);
+        check(&[1], &[2, 3], &[1, 2, 3, 4, 5], &[4, 5]);
+        check(&[1], &[2, 3], &[1, 2, 3], &[]);
+        check(&[1], &[2, 3], &[2, 3, 4], &[4]);
+        check(&[1, 1], &[], &[1, 1, 1], &[1]);
+        let mut unheard = EventsInOrder::default();
+        unheard.on_feed(&live(2));
+        assert_eq!(unheard.end(&events([1, 2, 3])), events(1..=3));
     }
 }

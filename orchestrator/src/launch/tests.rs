@@ -9,6 +9,7 @@ pub(super) fn plan(secondaries: u32) -> LaunchPlan {
         is_insecure: false,
         worlds: vec!["-odd.sdf".into(), "b.sdf".into()],
         summary: "/run/a/summary.json".into(),
+        last_events: "/run/a/events.jsonl".into(),
         secondaries,
         iterations: Some(5),
         real_time_factor: Some(0.0),
@@ -69,7 +70,7 @@ fn a_distributed_run_has_a_primary_and_named_secondaries() {
         "--network-role=primary --network-secondaries=2 --heartbeat-interval-ms=100 \
          --heartbeat-timeout-ms=2000 --peer-timeout=30 --step-timeout=30 --warn-after=1 \
          --diagnose-after=5 --on-peer-loss=recover --checkpoint-every=1000 --stand-bys=16 \
-         --bind=ipc:///run/a --summary=/run/a/summary.json \
+         --bind=ipc:///run/a --summary=/run/a/summary.json --last-events=/run/a/events.jsonl \
          --divergence-reports=/run/a --seed=7 --iterations=5 --real-time-factor=0 \
          --digests=d.txt --states=s.bin --commands=in.jsonl --record-commands=out.jsonl \
          --messages=m.txt --paused --record=r.mcap --record-rate=10 --record-states \

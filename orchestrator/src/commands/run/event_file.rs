@@ -64,12 +64,18 @@ impl EventFile {
         Ok(())
     }
 
-    /// Writes what has waited for the run's past, of which nothing more is heard.
+    /// Writes what was not heard of a run that has ended: a primary's last events are in a file,
+    /// which is missing when it was killed.
     ///
     /// # Errors
-    /// When it cannot be written.
-    pub(super) fn end(&mut self) -> anyhow::Result<()> {
-        for event in self.events.give_up_past() {
+    /// When they cannot be written.
+    pub(super) fn end(&mut self, last: &Path) -> anyhow::Result<()> {
+        let text = std::fs::read_to_string(last).unwrap_or_default();
+        let last: Vec<Event> = text
+            .lines()
+            .filter_map(|line| serde_json::from_str(line).ok())
+            .collect();
+        for event in self.events.end(&last) {
             self.write(&event)?;
         }
         Ok(())

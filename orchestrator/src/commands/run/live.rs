@@ -90,6 +90,7 @@ impl LiveRun {
             is_insecure: settings.config.security.is_insecure,
             worlds: settings.worlds(directory)?,
             summary: directory.summary(),
+            last_events: directory.last_events(),
             secondaries: run.secondaries,
             iterations: run.iterations,
             real_time_factor: run.real_time_factor,
@@ -266,7 +267,10 @@ impl LiveRun {
         };
         // A link that says nothing more has nothing to say.
         let _ = tokio::time::timeout(LAST_NEWS_GRACE, rest).await;
-        if let Some(Err(error)) = self.events.as_mut().map(EventFile::end) {
+        let last = self.directory.last_events();
+        if let Some(file) = &mut self.events
+            && let Err(error) = file.end(&last)
+        {
             console.warn(&format!("{error:#}"));
         }
     }
