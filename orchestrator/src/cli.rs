@@ -19,7 +19,8 @@ use std::time::Duration;
 use clap::builder::BoolishValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use lockstep::limits::{
-    AUTO_LEVELS_MAX, INTERACTION_MARGIN_MAX, MINIMUM_STAY_MAX_S, SPIN_US_MAX, THREADS_MAX,
+    AUTO_LEVELS_MAX, INTERACTION_MARGIN_MAX, MINIMUM_STAY_MAX_S, RUN_AHEAD_MAX, SPIN_US_MAX,
+    THREADS_MAX,
 };
 use serde::{Deserialize, Serialize};
 
@@ -172,6 +173,11 @@ pub struct RunArguments {
     #[arg(long, value_name = "N", env = "PHALANX_THREADS")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=i64::from(THREADS_MAX)))]
     pub threads: Option<u32>,
+    /// Iterations that one message brings at most while nothing changes hands; 1 has each in a
+    /// message of its own [default: 64]
+    #[arg(long, value_name = "N", env = "PHALANX_RUN_AHEAD_MAX")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=i64::from(RUN_AHEAD_MAX)))]
+    pub run_ahead_max: Option<u32>,
     /// How long processes look for messages before they sleep: faster where each has a core of its
     /// own, and much slower where it has not [default: 0]
     #[arg(long, value_name = "MICROSECONDS", env = "PHALANX_SPIN_US")]

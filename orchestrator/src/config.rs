@@ -22,6 +22,7 @@ mod view;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use lockstep::limits::RUN_AHEAD_DEFAULT;
 use serde::{Deserialize, Serialize};
 
 pub use document::{FileKind, Place, Problem};
@@ -98,6 +99,8 @@ pub struct RunConfig {
     pub recovery: RecoveryConfig,
     /// Threads that step cells, in each process.
     pub threads: u32,
+    /// How many iterations one message brings at most.
+    pub run_ahead_max: u32,
     /// Whether every step of every cell is done twice and compared.
     pub verify: bool,
     /// Whether cells move between secondaries for the sake of load.
@@ -162,6 +165,7 @@ impl Default for RunConfig {
             seed: 0,
             recovery: RecoveryConfig::default(),
             threads: 1,
+            run_ahead_max: RUN_AHEAD_DEFAULT,
             verify: false,
             balance: true,
         }

@@ -79,6 +79,9 @@ pub struct LaunchPlan {
     pub recording: Option<PathBuf>,
     /// Threads that step cells, in each process.
     pub threads: u32,
+    /// How many iterations one message brings at most.
+    #[serde(default = "run_ahead_of_before")]
+    pub run_ahead_max: u32,
     /// Whether every step is done twice and compared.
     pub verify: bool,
     /// Whether cells move for the sake of load.
@@ -223,6 +226,7 @@ impl LaunchPlan {
     fn push_cells(&self, arguments: &mut Vec<OsString>) {
         let levels = &self.levels;
         flag(arguments, "--threads", self.threads.to_string());
+        flag(arguments, "--run-ahead-max", self.run_ahead_max.to_string());
         flag(
             arguments,
             "--balance",
@@ -340,3 +344,8 @@ fn flag(arguments: &mut Vec<OsString>, name: &str, value: impl Into<OsString>) {
 
 #[cfg(test)]
 mod tests;
+
+/// Returns how far runs went ahead that were started before that was written down.
+fn run_ahead_of_before() -> u32 {
+    1
+}

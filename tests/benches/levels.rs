@@ -235,7 +235,7 @@ fn bytes_per_performer() -> [f64; 2] {
         version: ProtocolVersion::CURRENT,
         session: SessionId(1),
         sender: PeerName::primary(),
-        body: SecondaryToPrimary::StepAck(ack),
+        body: SecondaryToPrimary::StepAck(Box::new(ack)),
     });
     [STATE_BYTES as f64, bytes.len() as f64 / f64::from(COUNT)]
 }

@@ -106,12 +106,12 @@ fn messages() -> (Vec<u8>, Vec<u8>) {
         version: ProtocolVersion::CURRENT,
         session: SessionId(u64::MAX),
         sender: "s1".parse().expect("a peer name"),
-        body: SecondaryToPrimary::StepAck(StepAck {
+        body: SecondaryToPrimary::StepAck(Box::new(StepAck {
             sequence: Sequence(10_000),
             iteration: Iteration(10_000),
             busy_ns: 1000,
             ..StepAck::default()
-        }),
+        })),
     };
     (encode(&step), encode(&ack))
 }

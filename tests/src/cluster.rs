@@ -107,7 +107,7 @@ pub struct Cluster {
     /// How many stalls of the primary are not over.
     primary_stalls: u32,
     primary_inbox: VecDeque<PrimaryInput>,
-    barrier: Barrier,
+    pub(crate) barrier: Barrier,
     publishers: Publishers,
     /// What observers have of what is said.
     pub delivery: Delivery,
@@ -327,6 +327,7 @@ impl Cluster {
 pub fn settings(secondaries: u32, iterations: u64) -> Settings {
     Settings {
         publish_all: false,
+        run_ahead_max: 64,
         trace: None,
         topics: Vec::new(),
         schedule: Vec::new(),

@@ -226,7 +226,7 @@ impl PrimaryNode {
             });
         }
         self.is_damaged = false;
-        self.hear(name, SecondaryToPrimary::StepAck(ack));
+        self.hear(name, SecondaryToPrimary::StepAck(Box::new(ack)));
     }
 
     /// Returns what a performer's host says of it: a ball of 0.3 m that `at` may have moved.
@@ -250,7 +250,11 @@ impl PrimaryNode {
             iteration: self.step.iteration,
             ..StepAck::default()
         };
-        self.hear_in(SessionId(0xbad), name, SecondaryToPrimary::StepAck(ack));
+        self.hear_in(
+            SessionId(0xbad),
+            name,
+            SecondaryToPrimary::StepAck(Box::new(ack)),
+        );
     }
 
     /// Leaves in the name of a secondary, from another connection.
@@ -376,6 +380,7 @@ impl PrimaryNode {
                 }
                 format!("all <- {}", secondary_message(&message))
             }
+            PrimaryOutput::Ahead(step) => format!("step {} was done ahead", step.sequence),
             PrimaryOutput::Send { to, message } => {
                 format!("{} <- {}", address(&to), secondary_message(&message))
             }

@@ -76,6 +76,13 @@ impl SecondaryNode {
                 let report = divergence(&difference.join(" "));
                 self.tell(SecondaryInput::StepDiverged(Box::new(report)));
             }
+            ["computed", sequence, "ahead", count] => {
+                let mut answer = ack(sequence);
+                let first = answer.sequence.0;
+                let ahead = (1..=number(count)).map(|more| ack(&(first + more).to_string()));
+                answer.ahead = ahead.collect();
+                self.tell(SecondaryInput::StepComputed(answer));
+            }
             ["computed", sequence] => self.tell(SecondaryInput::StepComputed(ack(sequence))),
             ["stop"] => {
                 let reason = StopReason::new(Outcome::PeerLost, "s2 is gone");
@@ -145,7 +152,10 @@ fn primary_message(message: &SecondaryToPrimary) -> String {
         SecondaryToPrimary::Loaded(_) => "loaded".to_owned(),
         SecondaryToPrimary::Synced => "synced".to_owned(),
         SecondaryToPrimary::Heartbeat(beat) => format!("heartbeat {}", beat.count),
-        SecondaryToPrimary::StepAck(ack) => format!("ack {}", ack.sequence),
+        SecondaryToPrimary::StepAck(ack) if ack.ahead.is_empty() => format!("ack {}", ack.sequence),
+        SecondaryToPrimary::StepAck(ack) => {
+            format!("ack {} and {} ahead", ack.sequence, ack.ahead.len())
+        }
         SecondaryToPrimary::CellCheckpoint(cell) => format!("checkpoint of cell {}", cell.cell),
         SecondaryToPrimary::SceneCheckpoint(_) => "checkpoint of the scene".to_owned(),
         SecondaryToPrimary::CaughtUp(done) => match &done.result {
@@ -186,16 +196,19 @@ fn welcome() -> Welcome {
     }
 }
 
-/// Returns a step of the iteration of its number; `paused N` makes it a paused one of iteration N,
+/// Returns a step of the iteration of its number, which a message of its own brings or, with
+/// `STEP@GRANT`, the one of that number; `paused N` makes it a paused one of iteration N,
 /// and each `PEER:SOURCE:CELL` gives a cell to a peer.
 fn step(sequence: &str, rest: &[&str]) -> PrimaryToSecondary {
     let (paused, affinities) = match rest {
         ["paused", iteration, affinities @ ..] => (Some(number(iteration)), affinities),
         affinities => (None, affinities),
     };
-    let sequence = number(sequence);
+    let (sequence, grant) = sequence.split_once('@').unwrap_or((sequence, sequence));
+    let (sequence, grant) = (number(sequence), number(grant));
     PrimaryToSecondary::Step(Box::new(Step {
         sequence: Sequence(sequence),
+        grant,
         iteration: Iteration(paused.unwrap_or(sequence)),
         paused: paused.is_some(),
         affinities: affinities.iter().map(|text| affinity(text)).collect(),
@@ -230,6 +243,9 @@ fn snapshot(cell: &str, sequence: &str, content: &str) -> PrimaryToSecondary {
 
 fn run(work: &StepWork) -> String {
     let mut text = format!("run step {}", work.step.sequence);
+    if let Some(before) = work.back_to {
+        let _ = write!(text, ", back at step {before}");
+    }
     for snapshot in &work.snapshots {
         let content = String::from_utf8_lossy(&snapshot.bytes);
         let _ = write!(text, ", cell {} {content}", snapshot.cell);

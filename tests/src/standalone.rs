@@ -46,6 +46,7 @@ pub fn run(worlds: &[World], settings: Settings, witness: &mut Witness) -> StopR
                     }
                     send(&mut link, &primary, Destination::EverySecondary, message);
                 }
+                PrimaryOutput::Ahead(step) => witness.on_published(&primary, &step),
                 PrimaryOutput::Send { to, message } => {
                     send(&mut link, &primary, Destination::Peer(&to), message);
                 }

@@ -9,7 +9,6 @@ use std::process::Command;
 use std::time::Duration;
 
 use protocol::primary_to_client::{PrimaryToClient, Reply};
-use protocol::secondary_to_primary::StepAck;
 use protocol::{
     Access, ClientToPrimary, Envelope, PeerName, ProtocolVersion, RequestId, RoutingId,
     SecondaryToPrimary, SessionId, decode, encode, topic,
@@ -197,7 +196,7 @@ fn attackers_are_turned_away_and_the_run_computes_the_same() {
     expect_refused(&reply, "the role secondary may not command");
     // Who may command, and speaks as a secondary; who may take part, and speaks as another.
     let mut controller = run.connect_as("ann", Access::Controller);
-    let ack = || SecondaryToPrimary::StepAck(StepAck::default());
+    let ack = || SecondaryToPrimary::StepAck(Box::default());
     send(&mut controller, session, topic::STEP_ACK, ack());
     for _ in 0..100 {
         send(&mut second, session, topic::STEP_ACK, ack());

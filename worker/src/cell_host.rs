@@ -10,6 +10,7 @@ mod catching_up;
 mod cell_bytes;
 mod cell_work;
 mod crew;
+mod going_ahead;
 mod hand_off;
 mod hosted_cell;
 mod scene;
@@ -42,6 +43,7 @@ pub use traced::{TracedCell, TracedStep};
 pub use verification::{Difference, Divergence, Field};
 
 use cell_work::CellWork;
+use going_ahead::Kept;
 use hosted_cell::CellAnswer;
 use scene::Scene;
 use threads::Threads;
@@ -63,6 +65,8 @@ pub struct CellHost {
     threads: Threads,
     cells: BTreeMap<CellId, Slot>,
     data: Option<DataBatch>,
+    /// What it goes back to when steps that were done ahead are not the ones to be done.
+    kept: Option<Kept>,
     /// The iterations of which it notes where the time went.
     trace: Option<TraceWindow>,
     traced: Option<TracedStep>,
@@ -142,6 +146,7 @@ impl CellHost {
             threads: Threads::start(settings.threads)?,
             cells: BTreeMap::new(),
             data: None,
+            kept: None,
             trace: settings.trace,
             traced: None,
         })
@@ -199,7 +204,7 @@ impl CellHost {
             said.requests.extend(answer.said.requests);
         }
         ack.failures.sort_by_key(|failure| failure.number);
-        self.tell(said, &mut ack);
+        self.tell(said, step.grant, &mut ack);
         leave_out_too_large(&mut ack.snapshots);
         ack.states = states;
         if let Some(traced) = &mut self.traced {
@@ -220,7 +225,7 @@ impl CellHost {
     }
 
     /// Divides what was said among the answer and the data socket, in order of publishers.
-    fn tell(&mut self, mut said: Outbox, ack: &mut StepAck) {
+    fn tell(&mut self, mut said: Outbox, grant: u64, ack: &mut StepAck) {
         said.messages.sort_by_key(|message| message.publisher);
         said.requests.sort_by_key(|request| request.publisher);
         let audience = &self.scene.audience;
@@ -234,6 +239,7 @@ impl CellHost {
         ack.published = messages.len() as u32;
         self.data = (!messages.is_empty()).then_some(DataBatch {
             sequence: ack.sequence,
+            grant,
             iteration: ack.iteration,
             instead_of: None,
             messages,

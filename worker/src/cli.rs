@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Parser;
-use lockstep::limits::{STAND_BYS_MAX, THREADS_MAX};
+use lockstep::limits::{RUN_AHEAD_DEFAULT, RUN_AHEAD_MAX, STAND_BYS_MAX, THREADS_MAX};
 use lockstep::{LoadRule, PeerLossPolicy};
 use protocol::{PeerName, Role};
 use transport::Endpoints;
@@ -92,6 +92,11 @@ pub(crate) struct Cli {
     #[arg(long, value_name = "N", default_value_t = 1)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=i64::from(THREADS_MAX)))]
     threads: u32,
+    /// Iterations that one message may bring at most while nothing changes hands; 1 has each in a
+    /// message of its own
+    #[arg(long, value_name = "N", default_value_t = RUN_AHEAD_DEFAULT)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=i64::from(RUN_AHEAD_MAX)))]
+    run_ahead_max: u32,
     /// How long to look for messages before sleeping; faster where every process has a core of its
     /// own, and much slower where it has not
     #[arg(long, value_name = "MICROSECONDS", default_value_t = 0)]
@@ -235,6 +240,8 @@ pub(crate) struct Run {
     pub messages: Option<PathBuf>,
     /// Threads that step cells, in each process.
     pub threads: u32,
+    /// How many iterations one message brings at most.
+    pub steps_ahead_max: u32,
     /// Whether every step is done twice and compared.
     pub verify: bool,
     /// Into how many levels each world is cut.
@@ -391,6 +398,7 @@ impl Cli {
             record_commands: self.record_commands,
             messages: self.messages,
             threads: self.threads,
+            steps_ahead_max: self.run_ahead_max,
             spin: Duration::from_micros(self.spin_us),
             verify: self.verify,
             auto_levels: self.auto_levels,

@@ -32,6 +32,8 @@ const PART_BYTES_MAX: usize = 32 << 20;
 pub struct StepData {
     /// The step.
     pub sequence: Sequence,
+    /// What it was published with: batches of others were taken back.
+    pub grant: u64,
     /// How many messages each secondary's batches have.
     pub announced: Vec<(PeerName, u32)>,
     /// What clients said, which went to systems with this step.
@@ -67,7 +69,8 @@ type SaidAgain = BTreeMap<Publisher, (PeerName, Vec<TopicMessage>)>;
 pub struct Collector {
     lossless: bool,
     steps: VecDeque<(StepData, Instant)>,
-    batches: BTreeMap<(Sequence, PeerName), Vec<TopicMessage>>,
+    /// By step, sender and grant.
+    batches: BTreeMap<(Sequence, PeerName, u64), Vec<TopicMessage>>,
     /// The same by those who did a step again in the place of who is lost.
     again: BTreeMap<(Sequence, PeerName), SaidAgain>,
     /// Whether steps are being done again.
@@ -91,7 +94,7 @@ impl Collector {
         }
     }
 
-    /// Takes a batch or a part of one; `published` is the last step that there is.
+    /// Takes a batch or a part of one; `published` is the last step that may have been done.
     ///
     /// # Errors
     /// When its step is over or yet to come; it is dropped then.
@@ -108,7 +111,8 @@ impl Collector {
         match batch.instead_of {
             None => {
                 self.bytes += batch.messages.iter().map(size).sum::<usize>();
-                let known = self.batches.entry((sequence, from.clone())).or_default();
+                let place = (sequence, from.clone(), batch.grant);
+                let known = self.batches.entry(place).or_default();
                 known.extend(batch.messages);
             }
             Some(lost) => self.take_again(from, (sequence, lost), batch.messages),
@@ -142,7 +146,7 @@ impl Collector {
 
     /// Returns the oldest step of which something is here.
     fn oldest(&self) -> Option<Sequence> {
-        let first = self.batches.keys().next().map(|(sequence, _)| *sequence);
+        let first = self.batches.keys().next().map(|(sequence, ..)| *sequence);
         let again = self.again.keys().next().map(|(sequence, _)| *sequence);
         first.into_iter().chain(again).min()
     }
@@ -170,7 +174,7 @@ impl Collector {
         let mut missing = Vec::new();
         let mut is_impossible = is_over;
         for (name, count) in &step.announced {
-            let (here, again) = self.counts(&(sequence, name.clone()));
+            let (here, again) = self.counts(&(sequence, name.clone(), step.grant));
             if here != *count as usize && again != *count as usize {
                 missing.push(name.clone());
                 is_impossible |= here.max(again) > *count as usize;
@@ -230,14 +234,16 @@ impl Collector {
         let (step, _) = self.steps.pop_front().expect("the caller looked at it");
         let mut messages = step.said_by_clients;
         for (name, count) in step.announced {
-            let place = (step.sequence, name);
+            let place = (step.sequence, name, step.grant);
             let (here, _) = self.counts(&place);
             if here == count as usize {
                 let said = self.batches.remove(&place).unwrap_or_default();
                 self.bytes -= said.iter().map(size).sum::<usize>();
                 messages.extend(said);
             } else {
-                for (_, said) in self.again.remove(&place).unwrap_or_default().into_values() {
+                let (sequence, name, _) = place;
+                let again = self.again.remove(&(sequence, name)).unwrap_or_default();
+                for (_, said) in again.into_values() {
                     self.bytes -= said.iter().map(size).sum::<usize>();
                     messages.extend(said);
                 }
@@ -249,13 +255,11 @@ impl Collector {
     }
 
     /// Returns how many messages of somebody are here, and how many that others said again.
-    fn counts(&self, place: &(Sequence, PeerName)) -> (usize, usize) {
+    fn counts(&self, place: &(Sequence, PeerName, u64)) -> (usize, usize) {
         let here = self.batches.get(place).map_or(0, Vec::len);
-        let again = self
-            .again
-            .get(place)
-            .into_iter()
-            .flat_map(SaidAgain::values);
+        let (sequence, name, _) = place;
+        let again = self.again.get(&(*sequence, name.clone()));
+        let again = again.into_iter().flat_map(SaidAgain::values);
         (here, again.map(|(_, said)| said.len()).sum())
     }
 
@@ -283,6 +287,7 @@ impl Collector {
 pub fn parts(batch: DataBatch) -> Vec<DataBatch> {
     let part = |messages| DataBatch {
         sequence: batch.sequence,
+        grant: batch.grant,
         iteration: batch.iteration,
         instead_of: batch.instead_of.clone(),
         messages,

@@ -1,7 +1,6 @@
 //! [`RunHistory`]: what a run remembers of its past, for clients that come late; bounded.
 
 use std::collections::VecDeque;
-use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
@@ -60,11 +59,8 @@ impl RunHistory {
     /// # Errors
     /// When the file cannot be written; the text is for people.
     pub fn write_events(&self, path: &Path) -> Result<(), String> {
-        let mut text = String::new();
-        for event in &self.events {
-            let line = serde_json::to_string(event).expect("an event can be expressed as JSON");
-            writeln!(text, "{line}").expect("a text takes more");
-        }
+        let lines = self.events.iter().map(serde_json::to_string);
+        let text: String = lines.flatten().map(|line| line + "\n").collect();
         let context = |error| {
             format!(
                 "cannot write the last events to {}: {error}",

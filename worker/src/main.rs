@@ -317,6 +317,7 @@ fn settings_of(
 ) -> Settings {
     Settings {
         publish_all: run.messages.is_some() || run.record.record.is_some(),
+        run_ahead_max: run.steps_ahead_max,
         trace: run.trace.window(),
         topics,
         schedule: Vec::new(),

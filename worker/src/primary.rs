@@ -268,6 +268,7 @@ impl<L: Link> PrimaryDriver<L> {
     fn perform(&mut self, output: PrimaryOutput) {
         match output {
             PrimaryOutput::Publish(message) => self.publish(message),
+            PrimaryOutput::Ahead(step) => self.go_on(&step),
             PrimaryOutput::Send { to, message } => {
                 let topic = message.topic();
                 self.send(Destination::Peer(&to), topic, message);

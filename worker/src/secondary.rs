@@ -100,9 +100,7 @@ impl SecondaryEngine {
                         next = Some(self.load(welcome));
                     }
                     SecondaryOutput::RunStep(work) => {
-                        next = Some(self.run(&work));
-                        let data = self.host.as_mut().and_then(CellHost::take_data);
-                        effects.data.extend(data);
+                        next = Some(self.run(&work, &mut effects.data));
                         effects.traced = self.host.as_mut().and_then(CellHost::take_traced);
                     }
                     SecondaryOutput::CatchUp(work) => {
@@ -216,9 +214,17 @@ impl SecondaryEngine {
         }
     }
 
-    fn run(&mut self, work: &StepWork) -> SecondaryInput {
+    /// Does a step, and those that are granted after it.
+    fn run(&mut self, work: &StepWork, data: &mut Vec<DataBatch>) -> SecondaryInput {
         let host = self.host.as_mut().expect("steps come after the world");
-        match host.run(&work.step, &work.snapshots) {
+        let back = work.back_to.map_or(Ok(()), |to| host.go_back(to));
+        let done = back.and_then(|()| {
+            let mut ack = host.run(&work.step, &work.snapshots)?;
+            data.extend(host.take_data());
+            host.run_ahead(&work.step, &mut ack, data)?;
+            Ok(ack)
+        });
+        match done {
             Ok(ack) => SecondaryInput::StepComputed(ack),
             Err(StepError::Diverged(divergence)) => {
                 let name = self.secondary.name().clone();

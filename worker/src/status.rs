@@ -120,11 +120,18 @@ impl StatusThread {
 
     /// Takes note of a step that is about to be published: its data may come from now on.
     pub fn step_published(&mut self, step: &Step) {
-        self.backlog.note_published(step.sequence);
+        let last = Sequence(step.sequence.0 + u64::from(step.ahead));
+        self.backlog.note_published(last);
+        self.step_begun(step);
+    }
+
+    /// Takes note of a step that begins, published just now or done ahead.
+    pub fn step_begun(&mut self, step: &Step) {
         let messages = step.messages.iter();
         let of_clients = messages.filter(|message| message.publisher == Speaker::Client);
         self.current = StepData {
             sequence: step.sequence,
+            grant: step.grant,
             announced: Vec::new(),
             said_by_clients: of_clients.cloned().collect(),
         };

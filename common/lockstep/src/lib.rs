@@ -35,8 +35,8 @@ pub use checkpoint::Checkpoint;
 pub use membership::{Changes, LoadRule, Membership, Passage, Rules};
 pub use plan::{CellPlan, LevelPlan, PerformerPlan, Plan};
 pub use primary::{
-    Aim, CHECKPOINT_EVERY, CellTiming, PatienceSettings, PeerLossPolicy, PeerTiming, Primary,
-    PrimaryInput, PrimaryOutput, ProcessReport, Redo, ResumeError, Settings, StepReport,
+    Aim, CHECKPOINT_EVERY, CellTiming, GRANT_MAX, PatienceSettings, PeerLossPolicy, PeerTiming,
+    Primary, PrimaryInput, PrimaryOutput, ProcessReport, Redo, ResumeError, Settings, StepReport,
 };
 pub use register::Register;
 pub use secondary::{

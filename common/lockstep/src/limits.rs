@@ -3,6 +3,12 @@
 /// The most threads on which one process steps cells.
 pub const THREADS_MAX: u32 = 64;
 
+/// The most iterations that one message of the primary brings.
+pub const RUN_AHEAD_MAX: u32 = 1000;
+
+/// How many it brings at most, unless said otherwise.
+pub const RUN_AHEAD_DEFAULT: u32 = 64;
+
 /// The most levels into which a world is cut.
 pub const AUTO_LEVELS_MAX: u32 = 10_000;
 

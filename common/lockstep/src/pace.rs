@@ -40,6 +40,11 @@ impl Pace {
         self.due = (self.due + self.period).max(earliest + self.period.min(CATCH_UP_MAX));
     }
 
+    /// Tells whether the next iteration is due already, so that nothing but time is wanting.
+    pub fn is_late(&self, now: SessionTime) -> bool {
+        self.due <= now
+    }
+
     /// Returns when the next iteration is due.
     pub fn due(&self) -> SessionTime {
         self.due

@@ -4,6 +4,7 @@
 //! file of its own; this one holds the state they share and routes inputs to them.
 
 mod acks;
+mod ahead;
 mod anew;
 mod batch;
 mod changing;
@@ -60,15 +61,16 @@ use crate::plan::Plan;
 use crate::register::Register;
 use crate::roster::Roster;
 
-pub use patience::{PatienceSettings, ProcessReport, Watch};
-
+pub use ahead::GRANT_MAX;
 pub use interface::{
     CHECKPOINT_EVERY, CellTiming, PeerLossPolicy, PeerTiming, PrimaryInput, PrimaryOutput,
     Settings, StepReport,
 };
 pub use memory::ResumeError;
+pub use patience::{PatienceSettings, ProcessReport, Watch};
 pub use redo::{Aim, Redo};
 
+use ahead::Ahead;
 use changing::Pending;
 use checkpoints::Checkpoints;
 use distribution::Distribution;
@@ -110,6 +112,7 @@ pub struct Primary {
     /// The secondaries that take part, by name; known once all are ready.
     secondaries: Vec<PeerName>,
     past: Past,
+    ahead: Ahead,
     checkpoints: Checkpoints,
     recovery: Recovery,
     /// The last step of which observers have all that was said.
@@ -232,6 +235,7 @@ impl Primary {
             balance: Balance::new(BalanceSettings::default()),
             secondaries: Vec::new(),
             past: Past::default(),
+            ahead: Ahead::default(),
             checkpoints: Checkpoints::default(),
             recovery: Recovery::default(),
             delivered: None,
@@ -291,6 +295,7 @@ impl Primary {
 
     /// Advances the run by one input.
     pub fn handle(&mut self, input: PrimaryInput, now: SessionTime, out: &mut Vec<PrimaryOutput>) {
+        self.ahead.rests = false;
         match input {
             PrimaryInput::Secondary {
                 from,
@@ -389,7 +394,7 @@ impl Primary {
             SecondaryToPrimary::Heartbeat(heartbeat) => {
                 self.on_heartbeat(from, &sender, heartbeat, wall_clock_us, now, out);
             }
-            SecondaryToPrimary::StepAck(ack) => self.on_step_ack(&sender, ack, now, out),
+            SecondaryToPrimary::StepAck(ack) => self.on_step_ack(&sender, *ack, now, out),
             SecondaryToPrimary::CellCheckpoint(cell) => {
                 self.on_cell_checkpoint(&sender, cell, out);
             }
@@ -431,12 +436,6 @@ impl Primary {
             count,
         };
         out.push(PrimaryOutput::Observe(PrimaryToObservers::Heartbeat(relay)));
-    }
-
-    fn on_observed(&mut self, change: SubscriptionChange) {
-        self.subscriptions
-            .retain(|other| other.topic != change.topic);
-        self.subscriptions.push(change);
     }
 
     fn on_unsubscribed(&mut self, routing: &RoutingId, now: SessionTime) {

@@ -106,6 +106,8 @@ pub struct StepWork {
     pub step: Box<Step>,
     /// The snapshots of the cells that it gives to this secondary, in order of their ids.
     pub snapshots: Vec<CellSnapshot>,
+    /// The step that it follows, when more was done ahead: that is taken back first.
+    pub back_to: Option<Sequence>,
 }
 
 /// A secondary.
@@ -307,7 +309,7 @@ impl Secondary {
             StepVerdict::Hold => {}
             StepVerdict::Duplicate(answer) => {
                 self.refused.duplicate += 1;
-                let answer = answer.map(SecondaryToPrimary::StepAck);
+                let answer = answer.map(|answer| SecondaryToPrimary::StepAck(Box::new(answer)));
                 out.extend(answer.map(SecondaryOutput::Send));
             }
             StepVerdict::Stale => self.refused.stale += 1,
@@ -373,7 +375,9 @@ impl Secondary {
         if let Phase::Serving(serving) = &mut self.phase {
             let sequence = ack.sequence;
             let checkpoint = serving.on_computed(&ack);
-            out.push(SecondaryOutput::Send(SecondaryToPrimary::StepAck(ack)));
+            out.push(SecondaryOutput::Send(SecondaryToPrimary::StepAck(
+                Box::new(ack),
+            )));
             out.extend(checkpoint.map(|with_scene| SecondaryOutput::Checkpoint {
                 sequence,
                 with_scene,

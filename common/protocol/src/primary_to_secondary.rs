@@ -68,11 +68,19 @@ pub struct Refusal {
     pub reason: String,
 }
 
-/// One iteration, or with `paused` a round in which time stands still.
+/// One iteration and as many quiet ones after it as are granted, or with `paused` a round in which
+/// time stands still.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Step {
-    /// The number of this message.
+    /// The number of this step.
     pub sequence: Sequence,
+    /// The number of the message that it was published with; a secondary that has done steps with
+    /// an earlier one that this does not follow takes those back.
+    #[serde(default)]
+    pub grant: u64,
+    /// How many steps more may be done at once, each as [`Step::quiet_after`] has it.
+    #[serde(default)]
+    pub ahead: u32,
     /// The iteration that the cells are at once the step is done.
     pub iteration: Iteration,
     /// Simulated time at the end of the iteration, as it is shown: it may be set back.
@@ -113,6 +121,27 @@ pub struct Step {
     /// Whether every host sends its cells as they are after the step, once it has answered; the
     /// speaker sends the scene besides.
     pub checkpoint: bool,
+}
+
+impl Step {
+    /// Returns the step that comes `count` steps after this one when time goes on and nothing else
+    /// changes: ghosts stand where they stand, and the same is wanted.
+    #[must_use]
+    pub fn quiet_after(&self, count: u32) -> Self {
+        let passes = self.step_size_ns * u64::from(count);
+        Self {
+            sequence: Sequence(self.sequence.0 + u64::from(count)),
+            grant: self.grant,
+            iteration: Iteration(self.iteration.0 + u64::from(count)),
+            sim_time: SimTime(self.sim_time.0 + passes),
+            elapsed: SimTime(self.elapsed.0 + passes),
+            step_size_ns: self.step_size_ns,
+            ghost_poses: self.ghost_poses.clone(),
+            speaker: self.speaker.clone(),
+            wanted: self.wanted.clone(),
+            ..Self::default()
+        }
+    }
 }
 
 /// A cell gets a host, changes it, or is given up.

@@ -27,7 +27,7 @@ pub enum SecondaryToPrimary {
     /// Is alive. On `/heartbeat`.
     Heartbeat(Heartbeat),
     /// Has done a step. On `/step_ack`.
-    StepAck(StepAck),
+    StepAck(Box<StepAck>),
     /// A cell as it is after a step that asked for a checkpoint. On `/session`.
     CellCheckpoint(CellSnapshot),
     /// What all hosts have in common after such a step. On `/session`.
@@ -90,8 +90,11 @@ pub struct StepAck {
     /// How many messages the [`DataBatch`](crate::topic_message::DataBatch) of this step has on the
     /// data socket; with 0 there is none.
     pub published: u32,
-    /// From receiving the step to sending this \[ns\].
+    /// How long the step took \[ns\].
     pub busy_ns: u64,
+    /// The answers to the quiet steps that were done besides, in order; they have none of their own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ahead: Vec<StepAck>,
 }
 
 /// The answer to a [`CatchUp`](crate::primary_to_secondary::CatchUp) job.

@@ -67,6 +67,9 @@ impl fmt::Display for Publisher {
 pub struct DataBatch {
     /// The step.
     pub sequence: Sequence,
+    /// What the step was published with: others of its number were taken back.
+    #[serde(default)]
+    pub grant: u64,
     /// The iteration that it led to.
     pub iteration: Iteration,
     /// Whose cells said it when the step was done first; `None` is the sender.

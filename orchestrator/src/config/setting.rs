@@ -4,8 +4,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use lockstep::limits::{
-    AUTO_LEVELS_MAX, INTERACTION_MARGIN_MAX, MINIMUM_STAY_MAX_S, SPIN_US_MAX, STAND_BYS_MAX,
-    THREADS_MAX,
+    AUTO_LEVELS_MAX, INTERACTION_MARGIN_MAX, MINIMUM_STAY_MAX_S, RUN_AHEAD_MAX, SPIN_US_MAX,
+    STAND_BYS_MAX, THREADS_MAX,
 };
 use toml::Value;
 
@@ -115,6 +115,9 @@ pub(crate) const SETTINGS: &[Setting] = &[
         |c, v, _| c.run.recovery.restarts_per_minute = count(v)),
     personal(("run", "threads", "PHALANX_THREADS"), K::Whole(1, THREADS_MAX as i64),
         |c| Some(whole(c.run.threads)), |c, v, _| c.run.threads = count(v)),
+    personal(("run", "run_ahead_max", "PHALANX_RUN_AHEAD_MAX"),
+        K::Whole(1, RUN_AHEAD_MAX as i64),
+        |c| Some(whole(c.run.run_ahead_max)), |c, v, _| c.run.run_ahead_max = count(v)),
     personal(("run", "verify", "PHALANX_VERIFY"), K::Flag,
         |c| Some(flag(c.run.verify)), |c, v, _| c.run.verify = is_true(v)),
     personal(("run", "balance", "PHALANX_BALANCE"), K::Flag,

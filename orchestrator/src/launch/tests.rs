@@ -32,6 +32,7 @@ pub(super) fn plan(secondaries: u32) -> LaunchPlan {
         },
         recording: None,
         threads: 2,
+        run_ahead_max: 32,
         verify: true,
         balance: false,
         recovery: RecoveryConfig::default(),
@@ -75,7 +76,7 @@ fn a_distributed_run_has_a_primary_and_named_secondaries() {
          --digests=d.txt --states=s.bin --commands=in.jsonl --record-commands=out.jsonl \
          --messages=m.txt --paused --record=r.mcap --record-rate=10 --record-states \
          --trace=t.json --trace-from=3 --trace-iterations=9 \
-         --threads=2 --balance=off --verify --auto-levels=8 \
+         --threads=2 --run-ahead-max=32 --balance=off --verify --auto-levels=8 \
          --levels-load=buffer --minimum-stay=0.05 --interaction-margin=0.02 \
          --journal=/run/a/journal --journal-limit=64 --lifeline \
          -- -odd.sdf b.sdf"

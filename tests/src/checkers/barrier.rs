@@ -1,6 +1,7 @@
-//! Nobody runs ahead: a step begins when every cell that is open has acknowledged the one before.
+//! A step begins when every cell that is open has acknowledged the one before. What is done ahead
+//! counts when the step begins, if it was granted then.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use protocol::primary_to_secondary::Step;
 use protocol::secondary_to_primary::StepAck;
@@ -12,6 +13,12 @@ pub struct Barrier {
     last: Option<Sequence>,
     open: BTreeSet<CellId>,
     acknowledged: BTreeSet<CellId>,
+    /// The cells that have acknowledged a step which has not begun.
+    ahead: BTreeMap<Sequence, BTreeSet<CellId>>,
+    /// How many steps were done ahead and counted.
+    pub done_ahead: u64,
+    /// How many were done ahead and taken back.
+    pub taken_back: u64,
 }
 
 impl Barrier {
@@ -20,7 +27,23 @@ impl Barrier {
         if self.last == Some(ack.sequence) {
             let cells = ack.cells.iter().map(|one| one.cell);
             self.acknowledged.extend(cells);
+            for ack in &ack.ahead {
+                let cells = ack.cells.iter().map(|one| one.cell);
+                self.ahead.entry(ack.sequence).or_default().extend(cells);
+            }
         }
+    }
+
+    /// Takes a step that begins and was done ahead.
+    ///
+    /// # Panics
+    /// When the barrier does not hold.
+    pub fn on_ahead(&mut self, step: &Step) {
+        let mut ahead = std::mem::take(&mut self.ahead);
+        self.on_published(step);
+        self.acknowledged = ahead.remove(&step.sequence).unwrap_or_default();
+        self.done_ahead += 1;
+        self.ahead = ahead;
     }
 
     /// The run is taken up again after the last step that this has seen.
@@ -52,6 +75,8 @@ impl Barrier {
         }
         self.last = Some(step.sequence);
         self.acknowledged.clear();
+        self.taken_back += self.ahead.len() as u64;
+        self.ahead.clear();
     }
 }
 

@@ -4,6 +4,7 @@
 use std::time::{Duration, Instant};
 
 use lockstep::StepReport;
+use protocol::primary_to_secondary::Step;
 use protocol::topic_message::DataBatch;
 use protocol::{PeerName, Sequence, SessionTime};
 use worker::data::{Collector, Progress, StepData};
@@ -17,6 +18,7 @@ pub struct Delivery {
     collector: Collector,
     begin: Instant,
     published: Sequence,
+    grant: u64,
     done: Sequence,
     is_recovering: bool,
     /// How many messages were put together.
@@ -29,6 +31,7 @@ impl Default for Delivery {
             collector: Collector::new(true),
             begin: Instant::now(),
             published: Sequence(0),
+            grant: 0,
             done: Sequence(0),
             is_recovering: false,
             messages: 0,
@@ -37,9 +40,12 @@ impl Default for Delivery {
 }
 
 impl Delivery {
-    /// A step is published.
-    pub fn on_step(&mut self, sequence: Sequence) {
-        self.published = sequence;
+    /// A step begins, published just now or done ahead.
+    pub fn on_step(&mut self, step: &Step) {
+        if step.grant > self.grant {
+            self.published = Sequence(step.sequence.0 + u64::from(step.ahead));
+        }
+        self.grant = step.grant;
     }
 
     /// What somebody has said arrives.
@@ -60,6 +66,7 @@ impl Delivery {
         self.done = sequence;
         let step = StepData {
             sequence,
+            grant: self.grant,
             announced,
             said_by_clients: Vec::new(),
         };
@@ -130,7 +137,11 @@ mod tests {
     /// A step ends of which something never arrives.
     fn lacking() -> Delivery {
         let mut delivery = Delivery::default();
-        delivery.on_step(Sequence(1));
+        delivery.on_step(&Step {
+            sequence: Sequence(1),
+            grant: 1,
+            ..Step::default()
+        });
         let announced = vec![("s1".parse().expect("it is a name"), 1)];
         delivery.announce(Sequence(1), announced, SessionTime(0));
         delivery

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lockstep::StepReport;
+use protocol::primary_to_secondary::Step;
 use protocol::topic_message::{DataBatch, Publisher};
 use protocol::{PeerName, Sequence};
 
@@ -11,16 +12,20 @@ use protocol::{PeerName, Sequence};
 #[derive(Debug, Default)]
 pub struct Publishers {
     sequence: Sequence,
-    batches: BTreeMap<PeerName, Vec<(Publisher, String)>>,
+    grant: u64,
+    /// By step, grant and name.
+    batches: BTreeMap<(Sequence, u64, PeerName), Vec<(Publisher, String)>>,
     /// Those in whose place something was said.
     lost: BTreeSet<PeerName>,
 }
 
 impl Publishers {
-    /// A step is published.
-    pub fn on_step(&mut self, sequence: Sequence) {
-        self.sequence = sequence;
-        self.batches.clear();
+    /// A step begins.
+    pub fn on_step(&mut self, step: &Step) {
+        (self.sequence, self.grant) = (step.sequence, step.grant);
+        let is_over = |sequence: Sequence, grant| sequence < step.sequence || grant < step.grant;
+        self.batches
+            .retain(|(sequence, grant, _), _| !is_over(*sequence, *grant));
         self.lost.clear();
     }
 
@@ -28,10 +33,11 @@ impl Publishers {
     pub fn on_data(&mut self, name: &PeerName, batch: &DataBatch) {
         if let Some(lost) = &batch.instead_of {
             self.lost.insert(lost.clone());
-        } else if batch.sequence == self.sequence {
+        } else if batch.sequence >= self.sequence {
             let said = batch.messages.iter();
             let said = said.map(|one| (one.publisher, one.topic.clone()));
-            self.batches.insert(name.clone(), said.collect());
+            let place = (batch.sequence, batch.grant, name.clone());
+            self.batches.insert(place, said.collect());
         }
     }
 
@@ -42,7 +48,8 @@ impl Publishers {
     pub fn on_done(&self, report: &StepReport) {
         let mut hosts = BTreeMap::new();
         for peer in &report.peers {
-            let batch = self.batches.get(&peer.name).map_or(&[][..], Vec::as_slice);
+            let place = (self.sequence, self.grant, peer.name.clone());
+            let batch = self.batches.get(&place).map_or(&[][..], Vec::as_slice);
             assert!(
                 batch.len() == peer.published as usize || self.lost.contains(&peer.name),
                 "{} announced what it said in iteration {}",
@@ -84,12 +91,16 @@ mod tests {
     /// Two hosts say something in a step, each by a system of this number.
     fn check(parts: [u32; 2], announced: u32) {
         let mut publishers = Publishers::default();
-        publishers.on_step(Sequence(1));
+        publishers.on_step(&Step {
+            sequence: Sequence(1),
+            ..Step::default()
+        });
         let mut peers = Vec::new();
         for (name, part) in ["s1", "s2"].into_iter().zip(parts) {
             let name: PeerName = name.parse().unwrap();
             let batch = DataBatch {
                 sequence: Sequence(1),
+                grant: 0,
                 iteration: Iteration(1),
                 instead_of: None,
                 messages: vec![message(part)],

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use lockstep::{PrimaryInput, PrimaryOutput, SecondaryInput, StepReport};
 use protocol::primary_to_observers::{Announce, PrimaryToObservers};
+use protocol::primary_to_secondary::Step;
 use protocol::report::RunState;
 use protocol::{
     CellId, Command, DataBatch, Envelope, PeerName, PrimaryToClient, PrimaryToSecondary,
@@ -190,6 +191,7 @@ impl Cluster {
         for output in outputs {
             match output {
                 PrimaryOutput::Publish(message) => self.publish(message),
+                PrimaryOutput::Ahead(step) => self.go_on(&step),
                 PrimaryOutput::Send { to, message } => self.send_to(&to, message),
                 PrimaryOutput::Reply { message, .. } => self.on_reply(message),
                 PrimaryOutput::StepDone(report) => self.on_done(&report),
@@ -245,21 +247,37 @@ impl Cluster {
                 tamper(step);
             }
             self.trace.note(self.now, || {
-                format!("step {} to iteration {}", step.sequence, step.iteration)
+                let (ahead, grant) = (step.ahead, step.grant);
+                let (sequence, iteration) = (step.sequence, step.iteration);
+                format!("step {sequence} to iteration {iteration}, {ahead} ahead, grant {grant}")
             });
             self.barrier.on_published(step);
-            self.commits.on_published(step);
-            self.publishers.on_step(step.sequence);
-            self.delivery.on_step(step.sequence);
-            self.witness.on_published(&self.primary, step);
-            if let Some(journal) = &mut self.journal {
-                journal.on_step(step);
-                let whereabouts = &self.witness.whereabouts;
-                self.past.note(step, whereabouts, &self.barrier);
-            }
+            self.begin_step(step);
         }
         for index in 0..self.processes.len() {
             self.send_to_secondary(index, Stream::Step, message.clone());
+        }
+    }
+
+    /// A step begins that all have done ahead.
+    fn go_on(&mut self, step: &Step) {
+        self.trace.note(self.now, || {
+            let (sequence, iteration) = (step.sequence, step.iteration);
+            format!("step {sequence} to iteration {iteration} was done ahead")
+        });
+        self.barrier.on_ahead(step);
+        self.begin_step(step);
+    }
+
+    fn begin_step(&mut self, step: &Step) {
+        self.commits.on_published(step);
+        self.publishers.on_step(step);
+        self.delivery.on_step(step);
+        self.witness.on_published(&self.primary, step);
+        if let Some(journal) = &mut self.journal {
+            journal.on_step(step);
+            let whereabouts = &self.witness.whereabouts;
+            self.past.note(step, whereabouts, &self.barrier);
         }
     }
 
@@ -421,20 +439,20 @@ impl Cluster {
             }
             self.send(index, Stream::Data, Event::Data(index, Box::new(batch)));
         }
-        let works = effects.messages.iter().any(|message| {
-            matches!(
-                message,
-                SecondaryToPrimary::StepAck(_) | SecondaryToPrimary::CaughtUp(_)
-            )
+        let works = effects.messages.iter().map(|message| match message {
+            SecondaryToPrimary::StepAck(ack) => 1 + ack.ahead.len() as u64,
+            SecondaryToPrimary::CaughtUp(_) => 1,
+            _ => 0,
         });
+        let works: u64 = works.sum();
         let process = &mut self.processes[index];
         let checkpoint = process.engine.take_checkpoint();
         process.outbox.extend(effects.messages);
         process.outbox.extend(checkpoint);
         process.ending = effects.finished;
-        if works && process.step_us > 0 {
+        if works > 0 && process.step_us > 0 {
             process.is_busy = true;
-            let took = process.step_us + self.random.below(process.step_us);
+            let took = works * process.step_us + self.random.below(process.step_us);
             self.push(self.now + Duration::from_micros(took), Event::Ready(index));
         } else {
             self.flush(index);
@@ -445,7 +463,8 @@ impl Cluster {
     fn flush(&mut self, index: usize) {
         for mut message in std::mem::take(&mut self.processes[index].outbox) {
             if let SecondaryToPrimary::StepAck(ack) = &mut message {
-                for cell in &mut ack.cells {
+                let ahead = ack.ahead.iter_mut().flat_map(|ack| &mut ack.cells);
+                for cell in ack.cells.iter_mut().chain(ahead) {
                     cell.physics_ns = (self.costs)(cell.cell);
                 }
             }

@@ -273,6 +273,7 @@ impl Scenario {
             heartbeat_timeout: Some(self.heartbeat_timeout),
             step_timeout: self.step_timeout,
             publish_all: self.stage == Stage::Driven,
+            run_ahead_max: 64,
             ..settings(self.secondaries, self.iterations)
         }
     }

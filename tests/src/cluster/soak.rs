@@ -98,6 +98,10 @@ pub struct Tally {
     pub restored: u64,
     /// How often a primary was killed and its run resumed.
     pub resumed: u64,
+    /// How many steps were done ahead and counted.
+    pub done_ahead: u64,
+    /// How many were done ahead and taken back.
+    pub taken_back: u64,
     /// The seeds that failed, each with all that is to be said of it.
     pub failures: Vec<(u64, String)>,
     /// The longest that a seed took by the clock on the wall.
@@ -112,6 +116,8 @@ impl Tally {
         self.migrations += verdict.migrations;
         self.restored += verdict.restored;
         self.resumed += u64::from(verdict.resumed);
+        self.done_ahead += verdict.done_ahead;
+        self.taken_back += verdict.taken_back;
     }
 }
 
@@ -120,7 +126,8 @@ impl fmt::Display for Tally {
         write!(
             formatter,
             "{} seeds: {} completed, {} ended by a loss, {} failed; {} iterations compared, {} \
-             cells moved, {} restored, {} runs resumed, longest seed {:.2} s",
+             cells moved, {} restored, {} runs resumed, {} steps done ahead and {} taken back, \
+             longest seed {:.2} s",
             self.runs,
             self.completed,
             self.lost,
@@ -129,6 +136,8 @@ impl fmt::Display for Tally {
             self.migrations,
             self.restored,
             self.resumed,
+            self.done_ahead,
+            self.taken_back,
             self.longest.as_secs_f64()
         )
     }

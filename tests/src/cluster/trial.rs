@@ -36,6 +36,10 @@ pub struct Verdict {
     pub restored: u64,
     /// How often its primary was killed and the run resumed.
     pub resumed: u32,
+    /// How many steps were done ahead of the one that was asked for, and counted.
+    pub done_ahead: u64,
+    /// How many were, and were taken back.
+    pub taken_back: u64,
     /// How long it took \[virtual\].
     pub took: Duration,
 }
@@ -191,6 +195,8 @@ fn judge(cluster: &Cluster, scenario: &Scenario) -> Result<Verdict, String> {
         migrations: cluster.witness.whereabouts.migrations,
         restored: cluster.witness.whereabouts.restored,
         resumed: cluster.primaries,
+        done_ahead: cluster.barrier.done_ahead,
+        taken_back: cluster.barrier.taken_back,
         took: cluster.now().since(SessionTime(0)),
     })
 }
@@ -311,6 +317,7 @@ fn undisturbed(scenario: &Scenario, stamped: &[ScheduledCommand], count: usize) 
 
 fn run_undisturbed(stage: Stage, stamped: &[ScheduledCommand], iterations: u64) -> Vec<Digest> {
     let mut settings = settings(1, iterations.max(1));
+    settings.run_ahead_max = 1;
     settings.schedule = stamped.to_vec();
     let calm = NetworkFaults {
         delay_us_max: 1,

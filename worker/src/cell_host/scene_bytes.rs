@@ -53,13 +53,18 @@ impl Scene {
             publish_all: self.audience.publish_all,
             observed: self.audience.observed.iter().cloned().collect(),
             actions: self.past_actions().to_vec(),
-            crews: self.world_crews.iter().map(WorldCrew::memories).collect(),
+            crews: self.memories(),
         };
         let mut bytes = postcard::to_stdvec(&memory)
             .expect("numbers, names and lists are what postcard can express");
         let digest = Digest::of_bytes(&bytes);
         bytes.extend_from_slice(&digest.0.to_le_bytes());
         bytes
+    }
+
+    /// Returns what the systems of each world remember.
+    pub(super) fn memories(&self) -> Vec<Vec<Vec<u8>>> {
+        self.world_crews.iter().map(WorldCrew::memories).collect()
     }
 
     /// Goes on from a snapshot; the scene must be as at the start.

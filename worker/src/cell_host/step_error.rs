@@ -1,6 +1,6 @@
 //! Why a step was not done: it cannot be meant, or was done twice with different results.
 
-use protocol::{CellId, LevelId, PerformerId};
+use protocol::{CellId, LevelId, PerformerId, Sequence};
 
 use super::cell_bytes::RestoreCellError;
 use super::verification::Divergence;
@@ -49,6 +49,9 @@ pub enum StepError {
         #[source]
         source: RestoreCellError,
     },
+    /// It takes the place of steps that were done ahead, which cannot be taken back.
+    #[error("nothing is kept to go back to step {0}")]
+    NothingKept(Sequence),
     /// A performer leaves a cell that it is not in.
     #[error("performer {performer} cannot leave cell {cell}, where it is not")]
     NotInCell {

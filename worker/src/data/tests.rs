@@ -22,6 +22,7 @@ fn peer(name: &str) -> PeerName {
 fn batch(sequence: u64, messages: Vec<TopicMessage>) -> DataBatch {
     DataBatch {
         sequence: Sequence(sequence),
+        grant: 1,
         iteration: Iteration(1),
         instead_of: None,
         messages,
@@ -32,6 +33,7 @@ fn step(sequence: u64, announced: &[(&str, u32)]) -> StepData {
     let announced = announced.iter().map(|(name, count)| (peer(name), *count));
     StepData {
         sequence: Sequence(sequence),
+        grant: 1,
         announced: announced.collect(),
         said_by_clients: Vec::new(),
     }

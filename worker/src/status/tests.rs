@@ -93,6 +93,7 @@ impl Stage {
     fn publish(&mut self, sequence: u64) {
         self.status.step_published(&Step {
             sequence: Sequence(sequence),
+            grant: 0,
             ..Step::default()
         });
     }
@@ -116,6 +117,7 @@ fn send(link: &mut MemoryPeerLink, name: &str, sequence: u64, messages: Vec<Topi
         sender: name.parse().unwrap(),
         body: DataBatch {
             sequence: Sequence(sequence),
+            grant: 0,
             iteration: Iteration(sequence),
             instead_of: None,
             messages,

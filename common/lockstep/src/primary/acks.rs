@@ -12,14 +12,14 @@ use protocol::{CellId, Digest, DigestBuilder, PeerName, PerformerState, SessionT
 
 use super::stepping::{Purpose, Round};
 use super::{
-    CellTiming, Goal, PeerTiming, Phase, Primary, PrimaryOutput, StepReport, Until, known,
+    CellTiming, Goal, PeerTiming, Phase, Primary, PrimaryOutput, StepReport, Until, ahead, known,
 };
 
 impl Primary {
     pub(super) fn on_step_ack(
         &mut self,
         sender: &PeerName,
-        ack: StepAck,
+        mut ack: StepAck,
         now: SessionTime,
         out: &mut Vec<PrimaryOutput>,
     ) {
@@ -43,13 +43,16 @@ impl Primary {
         } else {
             Err(disagreement(&ack))
         };
-        let shortfall = || known::shortfall(&round.step.wanted, &ack, &self.distribution);
-        let states = states.and_then(|states| match shortfall() {
-            None => Ok(states),
-            Some(violation) => Err(violation.to_owned()),
+        let states = states.and_then(|states| {
+            let shortfall = known::shortfall(&round.step.wanted, &ack, &self.distribution);
+            let ahead = shortfall.map_or_else(|| ahead::take(&round.step, &mut ack), Err);
+            Ok((states, ahead.map_err(str::to_owned)?))
         });
         match states {
-            Ok(states) => self.accept(sender, ack, states, now, out),
+            Ok((states, ahead)) => {
+                self.keep_ahead(sender, ahead);
+                self.accept(sender, ack, states, now, out);
+            }
             Err(violation) => {
                 if let Some(report) = self.divergence_in(sender, &ack) {
                     return self.diverge(report, now, out);
@@ -182,7 +185,10 @@ impl Primary {
         if purpose == Purpose::Advance {
             self.wishes.begin_iteration();
         }
-        self.note_cost_of_moves(&round, now);
+        let mut timings = round.take_timings();
+        let took = now.since(round.published_at);
+        let duration = self.spread_time(round.is_ahead, &mut timings, took);
+        self.note_cost_of_moves(&round, duration);
         let paused = round.step.paused;
         if matches!(purpose, Purpose::Build | Purpose::Advance) {
             // What changes while time stands still belongs to the next iteration.
@@ -194,9 +200,9 @@ impl Primary {
             paused,
             digest: self.digest,
             schedule_left: self.wishes.schedule_left(),
-            duration: now.since(round.published_at),
+            duration,
             rearranged: !round.step.affinities.is_empty() || !round.step.hand_offs.is_empty(),
-            peers: round.take_timings(),
+            peers: timings,
             cells: std::mem::take(&mut round.cells),
         }));
         self.complete_wishes(&mut round, out);
@@ -230,7 +236,9 @@ impl Primary {
         self.answer_waiters(out);
         self.remember_for_checkpoint(out);
         self.begin_calls_of_systems(now, out);
-        self.continue_stepping(now, out);
+        if !self.rests_before_next(round.is_ahead) {
+            self.continue_stepping(now, out);
+        }
     }
 
     /// Takes over what systems wish for and say, and answers whose wishes the step has brought.

@@ -80,6 +80,13 @@ impl Primary {
         waiting.any(|(_, _, sequence)| sequence.is_none())
     }
 
+    /// Returns the iteration of the next regular checkpoint.
+    pub(super) fn next_checkpoint(&self) -> Option<Iteration> {
+        let every = self.settings.checkpoint_every;
+        let is_due = every > 0 && self.keeps_past();
+        is_due.then(|| Iteration(self.checkpoints.asked_at.0 + every))
+    }
+
     /// Decides whether the step that is about to be published asks for a checkpoint.
     pub(super) fn asks_for_checkpoint(&mut self, purpose: Purpose, iteration: Iteration) -> bool {
         let can_be = match purpose {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use protocol::peer::Build;
+use protocol::primary_to_secondary::Step;
 use protocol::report::divergence::DivergenceReport;
 use protocol::report::{RefusedCounts, TopicReport};
 use protocol::topic_message::SubscriptionChange;
@@ -71,6 +72,8 @@ pub struct Settings {
     pub verify: bool,
     /// Whether every topic is published, also those that nobody listens to.
     pub publish_all: bool,
+    /// How many iterations one message may bring at most; 1 has each in a message of its own.
+    pub run_ahead_max: u32,
     /// The iterations of which secondaries say where their time went, if any.
     pub trace: Option<TraceWindow>,
     /// The topics of the worlds' systems and sensors.
@@ -163,6 +166,8 @@ pub enum PrimaryInput {
 pub enum PrimaryOutput {
     /// Publish to all secondaries.
     Publish(PrimaryToSecondary),
+    /// A step begins that all have done already: keep what is kept of a step, and send nothing.
+    Ahead(Box<Step>),
     /// Send to one secondary.
     Send {
         /// Where it is reached.
@@ -224,7 +229,7 @@ pub struct StepReport {
     pub digest: Digest,
     /// How many commands of the schedule are not done yet.
     pub schedule_left: u64,
-    /// From publishing to the last ack.
+    /// From publishing to the last ack; of a message that brought several steps, its share.
     pub duration: Duration,
     /// Whether a cell changed host or a performer its cell.
     pub rearranged: bool,
@@ -262,6 +267,6 @@ pub struct PeerTiming {
     pub busy: Duration,
     /// How many messages its data batch has.
     pub published: u32,
-    /// From the step's publication to its ack.
+    /// From the step's publication to its ack; of a message that brought several steps, its share.
     pub answered_after: Duration,
 }

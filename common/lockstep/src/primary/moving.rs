@@ -3,6 +3,8 @@
 //! A move takes two steps: one asks the present host for a snapshot, the next gives it to the new
 //! one. Neither changes any result.
 
+use std::time::Duration;
+
 use protocol::primary_to_secondary::CellSnapshot;
 use protocol::{CellId, PeerName, RequestId, RoutingId, SessionTime};
 
@@ -164,8 +166,7 @@ impl Primary {
     }
 
     /// Tells the balance for how long a step with moves has held up the run.
-    pub(super) fn note_cost_of_moves(&mut self, round: &Round, now: SessionTime) {
-        let took = now.since(round.published_at);
+    pub(super) fn note_cost_of_moves(&mut self, round: &Round, took: Duration) {
         let bytes = round
             .snapshots
             .iter()

@@ -62,6 +62,7 @@ impl Primary {
                 message: PrimaryToSecondary::Stop(reason.clone()),
             });
         }
+        self.ahead.forget();
         self.forget_joiner(name);
         self.give_back_jobs_of(name);
         let text = if takes_part {

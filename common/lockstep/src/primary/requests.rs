@@ -3,6 +3,7 @@
 use protocol::exit::Outcome;
 use protocol::primary_to_client::Reply;
 use protocol::primary_to_observers::Severity;
+use protocol::topic_message::SubscriptionChange;
 use protocol::{
     ClientToPrimary, Command, Iteration, RequestId, RoutingId, SessionId, SessionTime, StopReason,
 };
@@ -15,6 +16,13 @@ use crate::pace::Pace;
 pub(super) const WAITERS_MAX: usize = 1024;
 
 impl Primary {
+    /// Somebody begins or ceases to listen to a topic.
+    pub(super) fn on_observed(&mut self, change: SubscriptionChange) {
+        self.subscriptions
+            .retain(|other| other.topic != change.topic);
+        self.subscriptions.push(change);
+    }
+
     pub(super) fn on_request(
         &mut self,
         from: RoutingId,

@@ -42,6 +42,8 @@ pub(super) enum Purpose {
 pub(super) struct Round {
     pub(super) step: Step,
     pub(super) purpose: Purpose,
+    /// Whether it was answered before it was made.
+    pub(super) is_ahead: bool,
     /// The snapshots that the step needs, with their receivers.
     pub(super) snapshots: Vec<(PeerName, CellSnapshot)>,
     pub(super) published_at: SessionTime,
@@ -163,7 +165,7 @@ impl Primary {
 
     pub(super) fn continue_stepping(&mut self, now: SessionTime, out: &mut Vec<PrimaryOutput>) {
         // Wishes that are all refused leave nothing to step for.
-        while matches!(self.phase, Phase::Idle) && !self.is_held() {
+        while matches!(self.phase, Phase::Idle) && !self.is_held() && !self.ahead.rests {
             self.take_restored();
             self.continue_draining(out);
             let limit = self.settings.iterations;
@@ -189,7 +191,7 @@ impl Primary {
         }
     }
 
-    /// Publishes a step; it gets its number and its time here.
+    /// Publishes a step, unless all have done it already; it gets its number and its time here.
     pub(super) fn publish(
         &mut self,
         purpose: Purpose,
@@ -226,17 +228,23 @@ impl Primary {
         };
         self.announce_restored(&mut step);
         self.note_cells_of_checkpoint();
+        let is_plain = snapshots.is_empty() && granted.is_empty();
+        let is_ahead = self.has_done_ahead(purpose, &mut step, is_plain, now);
         for (name, snapshot) in &mut snapshots {
             snapshot.sequence = self.sequence;
             self.send_snapshot(name, snapshot, out);
         }
-        out.push(PrimaryOutput::Publish(PrimaryToSecondary::Step(Box::new(
-            step.clone(),
-        ))));
+        let copy = Box::new(step.clone());
+        out.push(if is_ahead {
+            PrimaryOutput::Ahead(copy)
+        } else {
+            PrimaryOutput::Publish(PrimaryToSecondary::Step(copy))
+        });
         let secondaries = self.secondaries.iter();
         self.phase = Phase::Stepping(Box::new(Round {
             step,
             purpose,
+            is_ahead,
             snapshots,
             published_at: now,
             acks: secondaries.map(|name| (name.clone(), None)).collect(),
@@ -249,6 +257,11 @@ impl Primary {
             resend_after: FIRST_RESEND,
             patience: Patience::new(self.settings.patience, self.settings.step_timeout),
         }));
+        if is_ahead {
+            for (name, ack) in self.answers_ahead() {
+                self.on_step_ack(&name, ack, now, out);
+            }
+        }
     }
 
     fn send_snapshot(

@@ -123,6 +123,11 @@ impl Wishes {
         asked.chain(said).sum()
     }
 
+    /// Returns after which iteration the schedule has something to be done.
+    pub(super) fn next_of_schedule(&self) -> Option<Iteration> {
+        self.schedule.front().map(|next| next.iteration)
+    }
+
     /// Takes the next entries of the schedule that are due after an iteration, one round's at a
     /// time; while a round is due anyway, only those that were a part of it.
     pub(super) fn take_from_schedule(&mut self, iteration: Iteration) -> Vec<ScheduledCommand> {

@@ -2,7 +2,8 @@
 //! answer, for a step that comes twice.
 //!
 //! **Invariant:** a step is done once, after the one before it, and only when every snapshot that
-//! it names is there.
+//! it names is there. What was done ahead of the step that was asked for is taken back when another
+//! step comes in its place.
 
 use std::collections::BTreeMap;
 
@@ -18,6 +19,8 @@ pub(super) struct Serving {
     /// How many cells the worlds have, and so how many snapshots there can be.
     cell_count: u32,
     last: Option<StepAck>,
+    /// The last message that asked for steps.
+    grant: u64,
     current: Option<Current>,
     /// For the step to come, by the cells that it gives to this secondary.
     snapshots: BTreeMap<CellId, CellSnapshot>,
@@ -69,6 +72,7 @@ impl Serving {
             takes_part: false,
             cell_count,
             last: None,
+            grant: 0,
             current: None,
             snapshots: BTreeMap::new(),
             restored: (Sequence(0), BTreeMap::new()),
@@ -86,32 +90,48 @@ impl Serving {
     }
 
     pub(super) fn on_step(&mut self, step: Box<Step>, own_name: &PeerName) -> StepVerdict {
-        let done = self.last.as_ref().map_or(Sequence(0), |ack| ack.sequence);
+        let asked = self.asked();
         let current = self.current.as_ref().map(Current::sequence);
         let is_first = step.sequence == Sequence(1) && self.is_new();
         if !self.takes_part && !is_first {
             return StepVerdict::Stale;
         }
         self.takes_part = true;
+        if step.grant > self.grant {
+            // What was done ahead since the last step that was asked for may be taken back.
+            let follows = step.sequence > asked && step.sequence <= self.done().next();
+            return if follows && current.is_none() {
+                self.begin(step, own_name)
+                    .map_or(StepVerdict::Hold, StepVerdict::Run)
+            } else {
+                StepVerdict::OutOfOrder(self.done())
+            };
+        }
         if Some(step.sequence) == current {
             StepVerdict::Duplicate(None)
-        } else if step.sequence == done {
+        } else if step.sequence == asked {
             let answer = self.last.clone().filter(|_| current.is_none());
             StepVerdict::Duplicate(answer)
-        } else if step.sequence < done {
-            StepVerdict::Stale
-        } else if step.sequence == done.next() && current.is_none() {
-            self.begin(step, own_name)
-                .map_or(StepVerdict::Hold, StepVerdict::Run)
         } else {
-            StepVerdict::OutOfOrder(done)
+            StepVerdict::Stale
         }
+    }
+
+    /// Returns the last step that was asked for and done.
+    fn asked(&self) -> Sequence {
+        self.last.as_ref().map_or(Sequence(0), |ack| ack.sequence)
+    }
+
+    /// Returns the last step that was done, be it ahead.
+    fn done(&self) -> Sequence {
+        let ahead = self.last.as_ref().map_or(0, |ack| ack.ahead.len());
+        Sequence(self.asked().0 + ahead as u64)
     }
 
     /// Returns the last step that was done, or that is being done.
     pub(super) fn position(&self) -> Sequence {
-        let done = self.last.as_ref().map_or(Sequence(0), |ack| ack.sequence);
-        self.current.as_ref().map_or(done, Current::sequence)
+        let current = self.current.as_ref().map(Current::sequence);
+        current.unwrap_or_else(|| self.done())
     }
 
     /// Takes cells that were brought up to date here; who took no part so far is where the job
@@ -141,15 +161,15 @@ impl Serving {
             return SnapshotVerdict::Malformed;
         }
         // The primary sends it once all have answered the step before.
-        let next = self.next_step();
-        if snapshot.sequence != next {
-            return if snapshot.sequence < next {
-                SnapshotVerdict::Stale
-            } else {
-                SnapshotVerdict::Malformed
-            };
+        let (first, last) = self.next_steps();
+        if snapshot.sequence < first {
+            return SnapshotVerdict::Stale;
         }
-        if self.snapshots.contains_key(&snapshot.cell) {
+        if snapshot.sequence > last {
+            return SnapshotVerdict::Malformed;
+        }
+        let known = self.snapshots.get(&snapshot.cell);
+        if known.is_some_and(|known| known.sequence == snapshot.sequence) {
             return SnapshotVerdict::Duplicate;
         }
         self.snapshots.insert(snapshot.cell, snapshot);
@@ -177,15 +197,13 @@ impl Serving {
         checkpoint
     }
 
-    /// Returns the number of the step that is held, or else of the next that can come.
-    fn next_step(&self) -> Sequence {
+    /// Returns the number of the step that is held, or else the least and the greatest of the next
+    /// that can come.
+    fn next_steps(&self) -> (Sequence, Sequence) {
         match &self.current {
-            Some(Current::Held(step)) => step.sequence,
-            Some(Current::Computing { sequence, .. }) => sequence.next(),
-            None => {
-                let done = self.last.as_ref().map(|ack| ack.sequence);
-                done.unwrap_or(Sequence(0)).next()
-            }
+            Some(Current::Held(step)) => (step.sequence, step.sequence),
+            Some(Current::Computing { sequence, .. }) => (sequence.next(), sequence.next()),
+            None => (self.asked().next(), self.done().next()),
         }
     }
 
@@ -203,7 +221,12 @@ impl Serving {
                 self.snapshots.insert(cell, snapshot);
             }
         }
-        if !needed.iter().all(|cell| self.snapshots.contains_key(cell)) {
+        self.grant = step.grant;
+        let is_here = |cell: &CellId| {
+            let known = self.snapshots.get(cell);
+            known.is_some_and(|known| known.sequence == step.sequence)
+        };
+        if !needed.iter().all(is_here) {
             self.current = Some(Current::Held(step));
             return None;
         }
@@ -217,7 +240,13 @@ impl Serving {
             sequence: step.sequence,
             checkpoint: step.checkpoint.then_some(is_speaker),
         });
-        Some(StepWork { step, snapshots })
+        let before = Sequence(step.sequence.0 - 1);
+        let back_to = (before < self.done()).then_some(before);
+        Some(StepWork {
+            step,
+            snapshots,
+            back_to,
+        })
     }
 }
 

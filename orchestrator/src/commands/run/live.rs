@@ -105,6 +105,7 @@ impl LiveRun {
             trace: settings.config.trace.clone(),
             recording: settings.recording.clone(),
             threads: run.threads,
+            run_ahead_max: run.run_ahead_max,
             verify: run.verify,
             balance: run.balance,
             recovery: run.recovery.clone(),

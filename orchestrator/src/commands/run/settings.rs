@@ -188,6 +188,7 @@ pub(in crate::commands) fn with_flags(
     config.network.spin = spin.unwrap_or(config.network.spin);
     run.threads = arguments.threads.unwrap_or(run.threads);
     run.verify = arguments.verify.unwrap_or(run.verify);
+    run.run_ahead_max = arguments.run_ahead_max.unwrap_or(run.run_ahead_max);
     run.balance = arguments.balance.unwrap_or(run.balance);
     let levels = &mut config.levels;
     levels.auto_levels = arguments.auto_levels.or(levels.auto_levels);

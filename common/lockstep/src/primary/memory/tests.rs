@@ -58,6 +58,7 @@ fn settings() -> Settings {
         threads: 1,
         verify: false,
         publish_all: false,
+        run_ahead_max: 64,
         trace: None,
         topics: Vec::new(),
         schedule: schedule(),
@@ -166,7 +167,7 @@ impl Rig {
                     version: ProtocolVersion::CURRENT,
                     session: settings().session,
                     sender: name(),
-                    body: SecondaryToPrimary::StepAck(ack(&self.primary, &round.step)),
+                    body: SecondaryToPrimary::StepAck(Box::new(ack(&self.primary, &round.step))),
                 },
                 wall_clock_us: 0,
             }
@@ -329,7 +330,13 @@ fn check(first: &Rig) {
     let mut twin = first.twin(Redo::default());
     twin.now = original.now;
     for turn in 0..40 {
-        let (expected, actual) = (original.go_on(), twin.go_on());
+        let (mut expected, mut actual) = (original.go_on(), twin.go_on());
+        for output in expected.iter_mut().chain(&mut actual) {
+            if let PrimaryOutput::Publish(PrimaryToSecondary::Step(step)) = output {
+                // Messages are counted anew.
+                step.grant = 0;
+            }
+        }
         assert_eq!(actual, expected, "turn {turn} after iteration {at}");
     }
     assert_eq!(twin.primary.digest, original.primary.digest);

@@ -1,0 +1,317 @@
+//! Run-ahead: quiet steps that secondaries do at once, and the primary goes through one by one.
+//!
+//! A step may grant some quiet ones after it: every secondary does them too and answers to all at
+//! once. The primary then makes each step as ever, from what the last answers hold. While that is
+//! the quiet one, its answers are here already; when it is another, it is published, and who has
+//! gone further takes that back.
+//!
+//! **Invariant:** an answer counts only for the very step that was to be published, so that a run
+//! is the same however far anyone goes ahead.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
+
+use protocol::primary_to_secondary::Step;
+use protocol::secondary_to_primary::StepAck;
+use protocol::{Iteration, PeerName, SessionTime};
+
+use super::stepping::Purpose;
+use super::{Goal, PeerTiming, Primary};
+
+/// The longest that a grant should take: what is asked of the run waits for as long.
+pub const GRANT_MAX: Duration = Duration::from_millis(20);
+
+/// How many steps in a row must be quiet before more of them are expected.
+const QUIET_FIRST: u32 = 4;
+/// How many ghosts' poses may be compared from step to step; with more, none is taken for quiet.
+const GHOSTS_MAX: usize = 64;
+/// How many grants are made before it is judged whether they pay.
+const GRANTS_JUDGED: u32 = 8;
+/// What a grant must save at least.
+const WORTH: f64 = 0.95;
+/// For how many steps at least and at most nothing is granted after it was in vain; doubled each
+/// time.
+const REST: (u32, u32) = (16, 1 << 14);
+
+/// What secondaries have done ahead, and how far they may go.
+#[derive(Debug, Default)]
+pub(super) struct Ahead {
+    /// The number of the last message that published a step.
+    grant: u64,
+    /// The last step, if a quiet one may follow it.
+    last: Option<Step>,
+    answers: BTreeMap<PeerName, VecDeque<StepAck>>,
+    /// When each answered, and how long each step took, in the last grant.
+    answered: BTreeMap<PeerName, Duration>,
+    each: Duration,
+    /// Whether what came of a step is to be told before the next one is made.
+    pub(super) rests: bool,
+    reach: Reach,
+}
+
+/// How far secondaries may go ahead: further while it holds, and not at all where it does not pay.
+#[derive(Debug)]
+struct Reach {
+    /// Quiet steps in a row.
+    streak: u32,
+    /// How many steps are granted besides the first.
+    steps: u32,
+    /// How many steps remain without a grant, and how many there will be the next time.
+    rest: u32,
+    next_rest: u32,
+    /// The last message: when it was published, how many steps it granted, and how many held.
+    published_at: SessionTime,
+    granted: u32,
+    held: u32,
+    /// What a step takes by itself, and as one of several \[s\].
+    alone: f64,
+    together: f64,
+    /// Grants since it was judged.
+    unjudged: u32,
+}
+
+impl Default for Reach {
+    fn default() -> Self {
+        Self {
+            streak: 0,
+            steps: 1,
+            rest: 0,
+            next_rest: REST.0,
+            published_at: SessionTime(0),
+            granted: 0,
+            held: 0,
+            alone: 0.0,
+            together: 0.0,
+            unjudged: 0,
+        }
+    }
+}
+
+impl Reach {
+    /// Notes whether the step that is published follows quietly, and whether the last one was not
+    /// held up by the pace.
+    fn note(&mut self, is_quiet: bool, is_late: bool, now: SessionTime) {
+        self.streak = if is_quiet { self.streak + 1 } else { 0 };
+        let took = now.since(self.published_at).as_secs_f64();
+        let (granted, held) = (self.granted, self.held);
+        self.published_at = now;
+        self.rest = self.rest.saturating_sub(1);
+        if granted == 0 {
+            if is_quiet && is_late {
+                smooth(&mut self.alone, took);
+            }
+            return;
+        }
+        if held == 0 {
+            self.take_a_rest();
+        } else if held < granted {
+            self.steps = held;
+        } else {
+            self.steps = self.steps.saturating_mul(2);
+        }
+        smooth(&mut self.together, took / f64::from(held + 1));
+        self.unjudged += 1;
+        if self.unjudged >= GRANTS_JUDGED {
+            self.unjudged = 0;
+            if self.together > self.alone * WORTH {
+                self.take_a_rest();
+            } else {
+                self.next_rest = REST.0;
+            }
+        }
+    }
+
+    /// Grants nothing for a while: longer each time.
+    fn take_a_rest(&mut self) {
+        self.rest = self.next_rest;
+        self.next_rest = (self.next_rest * 2).min(REST.1);
+        self.steps = 1;
+        self.unjudged = 0;
+        self.together = 0.0;
+    }
+
+    /// Returns how many steps may be granted, of at most so many.
+    fn take(&mut self, most: u32) -> u32 {
+        let is_ready = self.streak >= QUIET_FIRST && self.rest == 0 && self.alone > 0.0;
+        let in_time = (GRANT_MAX.as_secs_f64() / self.alone.max(1e-9)) as u32;
+        self.granted = if is_ready {
+            self.steps.min(most).min(in_time.saturating_sub(1))
+        } else {
+            0
+        };
+        self.steps = self.steps.min(most.max(1));
+        self.held = 0;
+        self.granted
+    }
+}
+
+fn smooth(mean: &mut f64, value: f64) {
+    *mean = if *mean == 0.0 {
+        value
+    } else {
+        *mean + (value - *mean) / 16.0
+    };
+}
+
+impl Ahead {
+    /// Drops what was done ahead: the next step is published.
+    pub(super) fn forget(&mut self) {
+        self.last = None;
+        self.answers.clear();
+    }
+
+    /// Tells whether each of those who take part has answered to the next step already.
+    fn has_answers(&self, secondaries: &[PeerName]) -> bool {
+        let all = self.answers.len() == secondaries.len();
+        all && !secondaries.is_empty()
+            && secondaries.iter().all(|name| {
+                let answers = self.answers.get(name);
+                answers.is_some_and(|answers| !answers.is_empty())
+            })
+    }
+
+    /// Returns how many steps all have answered to that are not made yet.
+    fn depth(&self, secondaries: &[PeerName]) -> u32 {
+        let depths = secondaries.iter().map(|name| {
+            let answers = self.answers.get(name);
+            answers.map_or(0, |answers| answers.len() as u32)
+        });
+        depths.min().unwrap_or(0)
+    }
+
+    /// Tells whether a step is the quiet one after the last.
+    fn is_quiet(&self, step: &Step) -> bool {
+        self.last.as_ref().is_some_and(|last| {
+            let mut quiet = last.quiet_after(1);
+            quiet.grant = step.grant;
+            quiet == *step
+        })
+    }
+
+    /// Keeps what the next step is compared with.
+    fn keep(&mut self, step: &Step) {
+        let is_small = step.ghost_poses.len() <= GHOSTS_MAX;
+        let may_be_followed = is_small && !step.paused && step.wanted.snapshots.is_empty();
+        self.last = may_be_followed.then(|| step.quiet_after(0));
+    }
+}
+
+/// Takes the answers to steps that were done ahead out of the answer to a step.
+pub(super) fn take(step: &Step, ack: &mut StepAck) -> Result<Vec<StepAck>, &'static str> {
+    let ahead = std::mem::take(&mut ack.ahead);
+    if ahead.len() > step.ahead as usize {
+        return Err("it did more steps than it was granted");
+    }
+    for (count, one) in (1..).zip(&ahead) {
+        let follows = one.sequence.0 == step.sequence.0 + count
+            && one.iteration.0 == step.iteration.0 + count
+            && one.ahead.is_empty();
+        if !follows {
+            return Err("what it did ahead does not follow the step");
+        }
+    }
+    Ok(ahead)
+}
+
+impl Primary {
+    /// Keeps the answers to steps that somebody has done ahead.
+    pub(super) fn keep_ahead(&mut self, sender: &PeerName, ahead: Vec<StepAck>) {
+        if !ahead.is_empty() {
+            self.ahead.answers.insert(sender.clone(), ahead.into());
+        }
+    }
+
+    /// Tells whether what came of the last step is to be told before the next one is made: each
+    /// that is done ahead comes by itself.
+    pub(super) fn rests_before_next(&mut self, was_ahead: bool) -> bool {
+        self.ahead.rests = was_ahead || self.ahead.has_answers(&self.secondaries);
+        self.ahead.rests
+    }
+
+    /// Tells whether a step that is complete but for its answers has them already. If not, it
+    /// belongs to a message of its own, which may grant more.
+    pub(super) fn has_done_ahead(
+        &mut self,
+        purpose: Purpose,
+        step: &mut Step,
+        is_plain: bool,
+        now: SessionTime,
+    ) -> bool {
+        step.grant = self.ahead.grant;
+        let is_quiet = is_plain && purpose == Purpose::Advance && self.ahead.is_quiet(step);
+        if is_quiet && self.ahead.has_answers(&self.secondaries) {
+            self.ahead.reach.held += 1;
+            self.ahead.keep(step);
+            return true;
+        }
+        self.ahead.answers.clear();
+        self.ahead.grant += 1;
+        step.grant = self.ahead.grant;
+        let is_late = self.pace.is_late(now);
+        self.ahead.reach.note(is_quiet, is_late, now);
+        let most = if is_quiet && is_late {
+            self.ahead_max(step)
+        } else {
+            0
+        };
+        step.ahead = self.ahead.reach.take(most);
+        self.ahead.keep(step);
+        false
+    }
+
+    /// Returns the answers to the step under way, which were here before it.
+    pub(super) fn answers_ahead(&mut self) -> Vec<(PeerName, StepAck)> {
+        let answers = self.ahead.answers.iter_mut();
+        let next = answers.filter_map(|(name, answers)| Some((name.clone(), answers.pop_front()?)));
+        next.collect()
+    }
+
+    /// Returns after how many quiet steps something is known to happen, at most as many as are
+    /// allowed.
+    fn ahead_max(&self, step: &Step) -> u32 {
+        let allowed = u64::from(self.settings.run_ahead_max.saturating_sub(1));
+        if self.settings.trace.is_some() || self.has_to_redo() {
+            return 0;
+        }
+        let left = |last: Iteration| last.0.saturating_sub(step.iteration.0);
+        let limits = [
+            self.settings.iterations.map(|last| left(Iteration(last))),
+            match self.goal {
+                Goal::Until(last) => Some(left(last)),
+                Goal::Paused | Goal::Pausing | Goal::Running => None,
+            },
+            self.wishes.next_of_schedule().map(left),
+            self.next_checkpoint()
+                .map(|next| left(next).saturating_sub(1)),
+        ];
+        let least = limits.into_iter().flatten().fold(allowed, u64::min);
+        least as u32
+    }
+
+    /// Divides the time of a message among the steps that it brought.
+    pub(super) fn spread_time(
+        &mut self,
+        is_ahead: bool,
+        timings: &mut [PeerTiming],
+        took: Duration,
+    ) -> Duration {
+        if is_ahead {
+            for timing in timings {
+                let answered = self.ahead.answered.get(&timing.name);
+                timing.answered_after = answered.copied().unwrap_or_default();
+            }
+            return self.ahead.each;
+        }
+        let steps = self.ahead.depth(&self.secondaries) + 1;
+        self.ahead.answered.clear();
+        if steps > 1 {
+            for timing in timings {
+                timing.answered_after /= steps;
+                let answered = (timing.name.clone(), timing.answered_after);
+                self.ahead.answered.extend([answered]);
+            }
+        }
+        self.ahead.each = took / steps;
+        self.ahead.each
+    }
+}

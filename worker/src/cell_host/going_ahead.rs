@@ -1,0 +1,119 @@
+//! Steps that are done ahead of the one that was asked for, and taken back when another comes in
+//! their place.
+
+use std::time::Instant;
+
+use lockstep::GRANT_MAX;
+use protocol::primary_to_secondary::Step;
+use protocol::secondary_to_primary::StepAck;
+use protocol::{CellId, DataBatch, Sequence};
+
+use super::hosted_cell::HostedCell;
+use super::{CellHost, Slot, StepError};
+
+/// How many bytes of states the answers to steps that are done ahead may hold.
+const STATES_BYTES_MAX: usize = 1 << 20;
+
+/// A host as it was after a step that quiet ones followed.
+pub(super) struct Kept {
+    step: Step,
+    /// For each world, what its systems remembered.
+    crews: Vec<Vec<Vec<u8>>>,
+    /// The cells with what their last step took.
+    cells: Vec<(CellId, Vec<u8>, u64)>,
+}
+
+impl CellHost {
+    /// Does the quiet steps that are granted after one that was just done, until something may
+    /// change or it takes too long. Their answers go into the one to that step.
+    ///
+    /// # Errors
+    /// When a step is done twice with different results.
+    pub fn run_ahead(
+        &mut self,
+        step: &Step,
+        ack: &mut StepAck,
+        data: &mut Vec<DataBatch>,
+    ) -> Result<(), StepError> {
+        self.kept = None;
+        if step.ahead == 0 || !is_quiet(ack) {
+            return Ok(());
+        }
+        let begin = Instant::now();
+        self.keep(step);
+        ack.busy_ns += begin.elapsed().as_nanos() as u64;
+        let mut bytes = 0;
+        for count in 1..=step.ahead {
+            let next = self.run(&step.quiet_after(count), &[])?;
+            data.extend(self.take_data());
+            bytes += next.states.byte_count();
+            let may_go_on = is_quiet(&next);
+            ack.ahead.push(next);
+            if !may_go_on || bytes > STATES_BYTES_MAX || begin.elapsed() > GRANT_MAX {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes back what was done ahead of a step.
+    ///
+    /// # Errors
+    /// When that cannot be: no step was done ahead of that one.
+    pub fn go_back(&mut self, to: Sequence) -> Result<(), StepError> {
+        let kept = self.kept.take().filter(|kept| kept.step.sequence <= to);
+        let kept = kept.ok_or(StepError::NothingKept(to))?;
+        for (crew, memories) in self.scene.world_crews.iter_mut().zip(&kept.crews) {
+            crew.recall(memories).ok_or(StepError::NothingKept(to))?;
+        }
+        self.restore_all(kept.cells)?;
+        for count in 1..=to.0 - kept.step.sequence.0 {
+            self.run(&kept.step.quiet_after(count as u32), &[])?;
+        }
+        self.take_data();
+        Ok(())
+    }
+
+    /// Has exactly these cells here, as they were kept.
+    fn restore_all(&mut self, kept: Vec<(CellId, Vec<u8>, u64)>) -> Result<(), StepError> {
+        let mut cells: Vec<_> = kept
+            .into_iter()
+            .map(|(cell, bytes, cost_ns)| (cell, bytes, cost_ns, None))
+            .collect();
+        let scene = &self.scene;
+        self.threads
+            .for_each(cells.iter_mut(), |(cell, bytes, _, made)| {
+                *made = Some(HostedCell::restore(*cell, bytes, scene));
+            });
+        self.cells.clear();
+        for (id, _, cost_ns, made) in cells {
+            let made = made.expect("every cell that was kept is made");
+            let cell = made.map_err(|source| StepError::Restore { cell: id, source })?;
+            self.cells.insert(id, Slot { cell, cost_ns });
+        }
+        Ok(())
+    }
+
+    /// Keeps all that is needed to go back to a step that was just done.
+    fn keep(&mut self, step: &Step) {
+        let slots: Vec<_> = self.cells.iter_mut().collect();
+        let mut cells: Vec<_> = slots.into_iter().map(|slot| (slot, Vec::new())).collect();
+        self.threads
+            .for_each(cells.iter_mut(), |((_, slot), bytes)| {
+                *bytes = slot.cell.snapshot();
+            });
+        self.kept = Some(Kept {
+            step: step.quiet_after(0),
+            crews: self.scene.memories(),
+            cells: cells
+                .into_iter()
+                .map(|((id, slot), bytes)| (*id, bytes, slot.cost_ns))
+                .collect(),
+        });
+    }
+}
+
+/// Tells whether nothing in an answer makes the next step another than the quiet one.
+fn is_quiet(ack: &StepAck) -> bool {
+    ack.messages.is_empty() && ack.requests.is_empty() && ack.failures.is_empty()
+}
