@@ -1,5 +1,6 @@
 //! Measures the round trip of one empty step: raw Unix sockets, bare ZeroMQ sockets with the same
-//! bytes, and the whole of our step, with 1, 2 and 4 secondaries in processes of their own.
+//! bytes, and the whole of our step, with 1, 2, 4 and 8 secondaries in processes of their own; and
+//! what an iteration takes when secondaries do them ahead.
 //!
 //! Prints one JSON line. All are measured in turns in the same run, so that their ratios hold on a
 //! machine that is shared. Run it with `cargo bench -p tests --bench lockstep`.
@@ -9,6 +10,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
+use lockstep::limits::RUN_AHEAD_DEFAULT;
 use lockstep::{Primary, SecondarySettings};
 use protocol::primary_to_secondary::Step;
 use protocol::secondary_to_primary::StepAck;
@@ -30,7 +32,9 @@ use worker::status::StatusThread;
 
 const ROUNDS: u32 = 20_000;
 const TURNS: usize = 3;
-const PEERS: [u32; 3] = [1, 2, 4];
+const PEERS: [u32; 4] = [1, 2, 4, 8];
+/// How many iterations a run has that goes ahead.
+const AHEAD_ROUNDS: u32 = 200_000;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
@@ -67,10 +71,12 @@ fn measure() {
     let mut results = serde_json::Map::new();
     for peers in PEERS {
         let (mut raw, mut zeromq, mut phalanx) = (Vec::new(), Vec::new(), Vec::new());
+        let mut ahead = Vec::new();
         for _ in 0..TURNS {
             raw.push(raw_round_trip(peers));
             zeromq.push(zeromq_round_trip(peers));
-            phalanx.push(phalanx_round_trip(peers));
+            phalanx.push(phalanx_round_trip(peers, ROUNDS, 1));
+            ahead.push(phalanx_round_trip(peers, AHEAD_ROUNDS, RUN_AHEAD_DEFAULT));
         }
         let ratio =
             |a: &[Turn], b: &[Turn], figure: fn(&Turn) -> f64| best(a, figure) / best(b, figure);
@@ -81,6 +87,8 @@ fn measure() {
             "zeromq_over_raw": ratio(&zeromq, &raw, |turn| turn.median),
             "phalanx_over_zeromq": ratio(&phalanx, &zeromq, |turn| turn.median),
             "phalanx_over_zeromq_mean_period": ratio(&phalanx, &zeromq, |turn| turn.mean),
+            "ahead_us_per_iteration": ahead.iter().map(|turn| turn.mean).collect::<Vec<_>>(),
+            "ahead_over_zeromq_mean_period": ratio(&ahead, &zeromq, |turn| turn.mean),
         });
         results.insert(peers.to_string(), entry);
     }
@@ -236,7 +244,7 @@ fn zeromq_peer(address: &str) {
 }
 
 /// Measures from publishing a step to its last ack; the mean is that of the whole period.
-fn phalanx_round_trip(peers: u32) -> Turn {
+fn phalanx_round_trip(peers: u32, rounds: u32, run_ahead_max: u32) -> Turn {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let address = format!("ipc://{}", folder.path().display());
     let endpoints: Endpoints = address.parse().expect("an endpoint");
@@ -244,7 +252,8 @@ fn phalanx_round_trip(peers: u32) -> Turn {
     let worlds = sdf::read_worlds(text, "empty.sdf", &sdf::NoFiles)
         .expect("a world")
         .worlds;
-    let mut settings = cluster::settings(peers, u64::from(ROUNDS));
+    let mut settings = cluster::settings(peers, u64::from(rounds));
+    settings.run_ahead_max = run_ahead_max;
     settings.heartbeat_timeout = Some(Duration::from_secs(10));
     let (session, interval) = (settings.session, settings.heartbeat_interval);
     let primary = Primary::new(settings, &worlds);
@@ -263,7 +272,7 @@ fn phalanx_round_trip(peers: u32) -> Turn {
         .map(|number| spawn("phalanx", &address, &format!("s{number}")))
         .collect();
     let summary = driver.run();
-    assert_eq!(summary.iterations, u64::from(ROUNDS), "{}", summary.cause);
+    assert_eq!(summary.iterations, u64::from(rounds), "{}", summary.cause);
     wait(children);
     Turn {
         median: summary.step_us.p50,

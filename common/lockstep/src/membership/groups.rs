@@ -1,7 +1,9 @@
 //! Groups: performers that meet, or that joints hold together, and the one cell that owns each.
 //!
 //! Groups matter only where cells do: the search starts at performers that are away from home and
-//! at those that meet one of another cell, and floods from there.
+//! at those that meet one of another cell, and floods from there. A group that comes together is
+//! owned by the cell that most of it is in already; it goes home later, together, when it has been
+//! there for a while and clearly more of it belong elsewhere.
 //! **Invariant:** after an update, all members of a group are in one cell, except that nobody
 //! leaves a suspended cell without a keeper.
 
@@ -10,6 +12,10 @@ use protocol::{CellId, Iteration, PerformerId, PerformerState};
 use super::marks::Marks;
 use super::{Membership, Passage};
 use crate::plan::Plan;
+
+/// How many of a group must belong elsewhere, to how many that belong where it is, until it goes
+/// there.
+const CLEARLY: (usize, usize) = (3, 2);
 
 /// Which cell is to own a group, and who goes there.
 struct Verdict {
@@ -117,6 +123,28 @@ impl Membership {
         }
     }
 
+    /// Returns the cell that is to own a group nobody of which is held by a suspended cell.
+    fn cell_of_moving(&self, plan: &Plan, iteration: Iteration, members: &[usize]) -> Verdict {
+        let places = || members.iter().map(|member| &self.places[*member]);
+        let owner = self.places[members[0]].cell;
+        if !places().all(|place| place.cell == owner) {
+            return Verdict {
+                target: most_frequent(plan, places().map(|place| place.cell)),
+                is_waiting: false,
+                stays_in_suspended_cells: false,
+            };
+        }
+        let stay = |entered: Iteration| iteration.0.saturating_sub(entered.0);
+        let has_stayed = places().all(|place| stay(place.entered) >= self.rules.minimum_stay);
+        let homes: Vec<CellId> = places().map(|place| place.home).collect();
+        let target = most_frequent(plan, homes.iter().copied());
+        Verdict {
+            target,
+            is_waiting: !has_stayed || !is_clear(&homes, target, owner),
+            stays_in_suspended_cells: false,
+        }
+    }
+
     fn decide(
         &mut self,
         plan: &Plan,
@@ -151,15 +179,7 @@ impl Membership {
                 stays_in_suspended_cells: true,
             }
         } else {
-            let places = || members.iter().map(|member| &self.places[*member]);
-            let first = self.places[members[0]].cell;
-            let stay = |entered: Iteration| iteration.0.saturating_sub(entered.0);
-            Verdict {
-                target: most_frequent(plan, places().map(|place| place.home)),
-                is_waiting: places().all(|place| place.cell == first)
-                    && !places().all(|place| stay(place.entered) >= self.rules.minimum_stay),
-                stays_in_suspended_cells: false,
-            }
+            self.cell_of_moving(plan, iteration, members)
         };
         if verdict.is_waiting {
             return;
@@ -176,6 +196,13 @@ impl Membership {
             }
         }
     }
+}
+
+/// Tells whether clearly more of a group belong to one cell than to the one that owns it.
+fn is_clear(homes: &[CellId], target: CellId, owner: CellId) -> bool {
+    let count = |cell| homes.iter().filter(|home| **home == cell).count();
+    let (there, here) = (count(target), count(owner));
+    there * CLEARLY.1 > here * CLEARLY.0
 }
 
 /// Returns the cell that comes most often; of several the one of the lowest level, and a default

@@ -19,7 +19,7 @@ fn of_two_that_meet_over_a_border_the_one_of_the_later_level_comes() {
 }
 
 #[test]
-fn most_members_homes_decide_and_the_default_cell_comes_last() {
+fn the_cell_that_most_are_in_decides_and_the_default_cell_comes_last() {
     let mut fixture = Fixture::new(2, &[3.0, 8.0, 9.0], RULES);
     fixture.at(&[]);
     assert_eq!(fixture.hand_offs_at(&[4.7, 5.7, 6.7]), "p0:L1>L2");
@@ -74,11 +74,25 @@ fn a_pair_that_dithers_stays_for_the_minimum_stay() {
     let mut fixture = Fixture::new(2, &[3.0, 4.0], with_stay(10));
     let times: Vec<usize> = (0..40)
         .filter(|turn| {
-            let x = [4.0, 6.0][turn % 2];
+            let x = [3.9, 6.1][turn % 2];
             !fixture.hand_offs_at(&[x, x + 0.5]).is_empty()
         })
         .collect();
     assert_eq!(times, [11, 22, 33]);
+}
+
+#[test]
+fn a_group_goes_home_when_clearly_more_of_it_belong_elsewhere() {
+    let mut fixture = Fixture::new(2, &[2.0, 3.0, 4.0, 8.0], with_stay(2));
+    fixture.at(&[]);
+    assert_eq!(fixture.hand_offs_at(&[2.5, 3.5, 4.5, 5.55]), "p3:L2>L1");
+    for _ in 0..5 {
+        assert_eq!(fixture.hand_offs_at(&[3.5, 4.4, 5.55, 6.55]), "");
+    }
+    assert_eq!(
+        fixture.hand_offs_at(&[4.4, 5.55, 6.55, 7.55]),
+        "p0:L1>L2 p1:L1>L2 p2:L1>L2 p3:L1>L2"
+    );
 }
 
 #[test]

@@ -170,12 +170,16 @@ impl Reference {
             return;
         }
         woken.extend(still.iter().map(|one| self.cells[*one]));
+        let owner = self.cells[group[0]];
+        if !group.iter().all(|one| self.cells[*one] == owner) {
+            let target = most(plan, group.iter().map(|one| self.cells[*one]));
+            passages.extend(group.iter().map(|one| (*one, target)));
+            return;
+        }
         let target = most(plan, group.iter().map(|one| self.homes[*one]));
-        let is_together = group
-            .iter()
-            .all(|one| self.cells[*one] == self.cells[group[0]]);
+        let belong = |cell| group.iter().filter(|one| self.homes[**one] == cell).count();
         let has_stayed = |one: &usize| iteration - self.entered[*one] >= self.rules.minimum_stay;
-        if !is_together || group.iter().all(has_stayed) {
+        if group.iter().all(has_stayed) && 2 * belong(target) > 3 * belong(owner) {
             passages.extend(group.iter().map(|one| (*one, target)));
         }
     }
