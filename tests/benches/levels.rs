@@ -226,7 +226,7 @@ fn bytes_per_performer() -> [f64; 2] {
             cell: CellId(1),
             digest: protocol::Digest::default(),
             physics_ns: 1_000_000,
-            performer_count: COUNT,
+            state_count: COUNT,
         }],
         states: StateBlob::pack(&states),
         ..StepAck::default()

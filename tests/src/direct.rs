@@ -1,7 +1,8 @@
-//! The rules and the cells of one process with nothing between them: no link, no encoding, no
-//! thread but those that step cells.
+//! The rules and the cells of a run in one process with nothing between them: no link, no encoding,
+//! no thread but those that step cells.
 
 use std::collections::VecDeque;
+use std::time::{Duration, Instant};
 
 use lockstep::{
     Primary, PrimaryInput, PrimaryOutput, SecondaryInput, SecondarySettings, Settings, StepReport,
@@ -14,38 +15,45 @@ use worker::cell_host::CellHost;
 use worker::identity;
 use worker::secondary::SecondaryEngine;
 
-/// A primary and its only secondary.
+/// A primary and its secondaries.
 pub struct Direct {
     primary: Primary,
-    engine: SecondaryEngine,
-    routing: RoutingId,
+    engines: Vec<SecondaryEngine>,
     now: SessionTime,
+    /// What the rules of the primary took.
+    ruled: Duration,
     inputs: VecDeque<PrimaryInput>,
     outputs: Vec<PrimaryOutput>,
 }
 
 impl Direct {
-    /// Makes both; the settings are for one secondary.
+    /// Makes all of them.
     ///
     /// # Panics
-    /// Never: the name of the secondary is a valid one.
+    /// Never: the names of secondaries are valid ones.
     pub fn new(worlds: &[World], settings: Settings) -> Self {
-        let name: PeerName = "s1".parse().expect("it is a valid name");
+        let names = (1..=settings.secondaries).map(|number| format!("s{number}"));
         let peer_timeout = settings.peer_timeout;
-        let secondary = SecondarySettings {
-            info: identity::peer_info(name, Role::Secondary),
-            peer_timeout,
-        };
-        let routing = RoutingId::from("s1");
+        let engines = names.map(|name| {
+            let name = name.parse().expect("it is a valid name");
+            SecondaryEngine::new(SecondarySettings {
+                info: identity::peer_info(name, Role::Secondary),
+                peer_timeout,
+            })
+        });
+        let engines: Vec<SecondaryEngine> = engines.collect();
+        let inputs = engines.iter().map(routing).map(PrimaryInput::Subscribed);
         let mut direct = Self {
             primary: Primary::new(settings, worlds),
-            engine: SecondaryEngine::new(secondary),
             now: SessionTime(1),
-            inputs: VecDeque::from([PrimaryInput::Subscribed(routing.clone())]),
-            routing,
+            ruled: Duration::ZERO,
+            inputs: inputs.collect(),
             outputs: Vec::new(),
+            engines,
         };
-        direct.tell(SecondaryInput::Started);
+        for index in 0..direct.engines.len() {
+            direct.tell(index, SecondaryInput::Started);
+        }
         direct
     }
 
@@ -63,12 +71,22 @@ impl Direct {
                 }
             });
             let mut outputs = std::mem::take(&mut self.outputs);
+            let begin = Instant::now();
             self.primary.handle(input, self.now, &mut outputs);
+            self.ruled += begin.elapsed();
             let mut done = None;
             for output in outputs.drain(..) {
                 match output {
-                    PrimaryOutput::Publish(message) | PrimaryOutput::Send { message, .. } => {
-                        self.deliver(message);
+                    PrimaryOutput::Publish(message) => {
+                        for index in 0..self.engines.len() {
+                            self.deliver(index, message.clone());
+                        }
+                    }
+                    PrimaryOutput::Send { to, message } => {
+                        let is_meant = |engine: &SecondaryEngine| routing(engine) == to;
+                        if let Some(index) = self.engines.iter().position(is_meant) {
+                            self.deliver(index, message);
+                        }
                     }
                     PrimaryOutput::StepDone(report) => done = Some(report),
                     PrimaryOutput::Finished(reason) => panic!("the run is over: {reason}"),
@@ -82,37 +100,48 @@ impl Direct {
         }
     }
 
-    /// Returns the cells.
+    /// Returns the cells of the first secondary.
     ///
     /// # Panics
     /// Before the first step is done.
     pub fn host(&self) -> &CellHost {
-        self.engine.host().expect("a step was done")
+        self.engines[0].host().expect("a step was done")
     }
 
-    fn deliver(&mut self, body: PrimaryToSecondary) {
-        self.tell(SecondaryInput::Primary(Envelope {
+    /// Returns what the rules of the primary took since this was asked last.
+    pub fn take_ruled(&mut self) -> Duration {
+        std::mem::take(&mut self.ruled)
+    }
+
+    fn deliver(&mut self, index: usize, body: PrimaryToSecondary) {
+        let envelope = Envelope {
             version: ProtocolVersion::CURRENT,
             session: self.primary.settings().session,
             sender: PeerName::primary(),
             body,
-        }));
+        };
+        self.tell(index, SecondaryInput::Primary(envelope));
     }
 
-    fn tell(&mut self, input: SecondaryInput) {
-        let effects = self.engine.handle(input, self.now, &mut |_, _| {});
+    fn tell(&mut self, index: usize, input: SecondaryInput) {
+        let engine = &mut self.engines[index];
+        let effects = engine.handle(input, self.now, &mut |_, _| {});
         for body in effects.messages {
             let envelope = Envelope {
                 version: ProtocolVersion::CURRENT,
-                session: self.engine.secondary().session(),
-                sender: self.engine.secondary().name().clone(),
+                session: engine.secondary().session(),
+                sender: engine.secondary().name().clone(),
                 body,
             };
             self.inputs.push_back(PrimaryInput::Secondary {
-                from: self.routing.clone(),
+                from: routing(engine),
                 envelope,
                 wall_clock_us: 0,
             });
         }
     }
+}
+
+fn routing(engine: &SecondaryEngine) -> RoutingId {
+    RoutingId::from(engine.secondary().name().as_str())
 }

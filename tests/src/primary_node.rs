@@ -222,7 +222,7 @@ impl PrimaryNode {
                 systems_ns: 0,
                 sensors_ns: 0,
                 physics_ns: 0,
-                performer_count: primary.owned(cell).len() as u32,
+                state_count: primary.owned(cell).len() as u32,
             });
         }
         self.is_damaged = false;

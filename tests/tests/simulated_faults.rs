@@ -134,7 +134,7 @@ fn change_a_state(ack: &mut StepAck) {
         .collect();
     states[0].digest.0 ^= 1;
     let mut builder = DigestBuilder::default();
-    for state in &states[..ack.cells[0].performer_count as usize] {
+    for state in &states[..ack.cells[0].state_count as usize] {
         builder.digest(state.digest);
     }
     ack.cells[0].digest = builder.finish();

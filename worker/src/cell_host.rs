@@ -192,9 +192,7 @@ impl CellHost {
         };
         let mut states = StateBlob::default();
         for (slot, answer) in self.cells.values().zip(answers) {
-            for state in &slot.cell.states {
-                states.push(state);
-            }
+            states.extend(&slot.cell.changed);
             ack.cells.push(answer.ack);
             ack.poses.extend(answer.poses);
             ack.transfers.extend(answer.transfers);

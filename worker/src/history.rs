@@ -1,6 +1,9 @@
 //! [`RunHistory`]: what a run remembers of its past, for clients that come late; bounded.
 
 use std::collections::VecDeque;
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::Duration;
 
@@ -67,7 +70,11 @@ impl RunHistory {
                 path.display()
             )
         };
-        std::fs::write(path, text).map_err(context)
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(true).mode(0o600);
+        let file = options.open(path);
+        file.and_then(|mut file| file.write_all(text.as_bytes()))
+            .map_err(context)
     }
 
     /// Returns all of it, with the figures of now.

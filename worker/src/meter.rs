@@ -114,7 +114,8 @@ impl Meter {
             .map(|peer| peer.physics)
             .max()
             .unwrap_or_default();
-        self.whole_run.on_step(report.duration, physics);
+        let work = report.peers.iter().map(|peer| peer.busy).sum();
+        self.whole_run.on_step(report.duration, physics, work);
         let is_new = self
             .window
             .back()
@@ -200,6 +201,11 @@ impl Meter {
             .running_since
             .map_or(Duration::ZERO, |since| now.since(since));
         self.speed(iteration.0, self.ran + current)
+    }
+
+    /// Returns what all secondaries together worked for an iteration, on average \[us\].
+    pub fn work_us(&self) -> f64 {
+        self.whole_run.work_us()
     }
 
     /// Returns percentiles of steps, physics and overhead, in this order.

@@ -217,6 +217,7 @@ impl Reporter {
             step_us,
             physics_us,
             overhead_us,
+            work_us: meter.work_us(),
             secondaries,
             performers: performers(primary),
             events: primary.events(),

@@ -344,6 +344,9 @@ pub struct Summary {
     pub physics_us: Percentiles,
     /// Step without that physics \[us\].
     pub overhead_us: Percentiles,
+    /// What all secondaries together worked for an iteration, on average \[us\].
+    #[serde(default)]
+    pub work_us: f64,
     /// The secondaries, by name.
     pub secondaries: Vec<SecondarySummary>,
     /// The performers, by name.

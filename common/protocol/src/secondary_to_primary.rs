@@ -73,7 +73,8 @@ pub struct StepAck {
     pub iteration: Iteration,
     /// The cells that the secondary hosts, in order of their ids.
     pub cells: Vec<CellAck>,
-    /// States of the performers of those cells, in cell order, then by id.
+    /// States of the performers of those cells that are others than after the step before, in cell
+    /// order, then by id.
     pub states: StateBlob,
     /// Poses of the links of the performers asked for, in cell order, then by id.
     pub poses: Vec<LinkPoses>,
@@ -139,7 +140,7 @@ pub struct CellAck {
     /// Time that its sensors took \[ns\].
     pub sensors_ns: u64,
     /// How many states of the blob are its own.
-    pub performer_count: u32,
+    pub state_count: u32,
 }
 
 /// Everything of a performer that a hand-off carries, after a step.

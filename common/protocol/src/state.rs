@@ -121,6 +121,29 @@ impl StateBlob {
         state.pack(&mut self.0);
     }
 
+    /// Adds the states of another blob at the end.
+    pub fn extend(&mut self, other: &Self) {
+        self.0.extend_from_slice(&other.0);
+    }
+
+    /// Fills `changed` with the states that are not here with the same bits, and returns how many
+    /// they are. Both, this and `now`, are in order of performers.
+    pub fn changed(&self, now: &Self, changed: &mut Self) -> usize {
+        changed.clear();
+        let mut known = self.0.as_chunks::<STATE_BYTES>().0.iter().peekable();
+        let (mut count, id) = (0, |state: &[u8; STATE_BYTES]| {
+            u32::from_le_bytes(array(state, 0))
+        });
+        for state in now.0.as_chunks::<STATE_BYTES>().0 {
+            while known.next_if(|one| id(one) < id(state)).is_some() {}
+            if known.next_if(|one| *one == state).is_none() {
+                changed.0.extend_from_slice(state);
+                count += 1;
+            }
+        }
+        count
+    }
+
     /// Empties the blob and keeps its memory.
     pub fn clear(&mut self) {
         self.0.clear();
@@ -159,6 +182,34 @@ mod tests {
             reach: [[-1.5, 0.0, f32::MIN], [7.0, -0.0, f32::INFINITY]],
             digest: Digest(7 << 100),
         }
+    }
+
+    #[test]
+    fn what_has_other_bits_or_is_new_has_changed() {
+        let check = |known: &[PerformerState], now: &[PerformerState], expected: &[u32]| {
+            let mut changed = StateBlob::pack([&state(99)]);
+            let count = StateBlob::pack(known).changed(&StateBlob::pack(now), &mut changed);
+            let ids = changed.states().unwrap().map(|state| state.performer.0);
+            assert_eq!(ids.collect::<Vec<_>>(), expected);
+            assert_eq!(count, expected.len());
+        };
+        let mut zero = state(2);
+        zero.linear_velocity[0] = 0.0;
+        let mut nan = state(3);
+        nan.position[1] = f64::NAN;
+        check(&[], &[state(1), state(2)], &[1, 2]);
+        check(&[state(1), state(2), nan], &[state(1), state(2), nan], &[]);
+        check(
+            &[state(1), state(2), state(3)],
+            &[state(1), zero, state(3)],
+            &[2],
+        );
+        check(
+            &[state(1), state(4)],
+            &[state(2), state(4), state(5)],
+            &[2, 5],
+        );
+        check(&[state(1), state(2)], &[], &[]);
     }
 
     #[test]

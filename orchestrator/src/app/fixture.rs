@@ -80,6 +80,7 @@ pub(crate) fn summary() -> Summary {
         step_us: stats.step_us,
         physics_us: stats.physics_us,
         overhead_us: stats.overhead_us,
+        work_us: 900.0,
         secondaries: peers().into_iter().skip(1).map(secondary).collect(),
         performers: performers(),
         events: stats.events,

@@ -121,6 +121,9 @@ fn stay_with(
         Format::Json => output::print(&conclusion.json()?)?,
         Format::Text => output::print(&describe(&conclusion.run, &conclusion.ended()))?,
     };
+    if let Some(advice) = conclusion.advice() {
+        output::note(&advice);
+    }
     if conclusion.exit_code != ExitCode::Success {
         output::note(&format!("logs: {}", conclusion.logs().display()));
     }

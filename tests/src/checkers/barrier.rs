@@ -108,7 +108,7 @@ mod tests {
             physics_ns: 0,
             systems_ns: 0,
             sensors_ns: 0,
-            performer_count: 0,
+            state_count: 0,
         });
         StepAck {
             sequence: Sequence(sequence),

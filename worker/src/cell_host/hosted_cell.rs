@@ -11,7 +11,9 @@ use protocol::action::ActionFailure;
 use protocol::primary_to_secondary::{CellSnapshot, GhostChange, LevelChange, Step};
 use protocol::secondary_to_primary::{CellAck, Transfer};
 use protocol::trace::CELL_PARTS;
-use protocol::{CellId, DigestBuilder, LevelId, LinkPoses, PerformerId, PerformerState, SimTime};
+use protocol::{
+    CellId, DigestBuilder, LevelId, LinkPoses, PerformerId, PerformerState, SimTime, StateBlob,
+};
 
 use super::cell_work::CellWork;
 use super::crew::{Crew, Part, Shift};
@@ -35,6 +37,11 @@ pub struct HostedCell {
     pub(super) crew: Crew,
     /// The states of its performers after its last step.
     pub(super) states: Vec<PerformerState>,
+    /// The same, packed, then those of before, then those that the last step changed.
+    packed: StateBlob,
+    packed_before: StateBlob,
+    pub(super) changed: StateBlob,
+    changed_count: usize,
     digest: DigestBuilder,
     /// Whether states and digest are those of what it holds.
     is_read: bool,
@@ -124,6 +131,10 @@ impl HostedCell {
             is_suspended: false,
             crew: Crew::default(),
             states: Vec::new(),
+            packed: StateBlob::default(),
+            packed_before: StateBlob::default(),
+            changed: StateBlob::default(),
+            changed_count: 0,
             digest: DigestBuilder::default(),
             is_read: false,
             physics,
@@ -173,6 +184,9 @@ impl HostedCell {
         let is_told = !work.is_empty() || !step.actions.is_empty();
         if advances || is_told || !self.is_read {
             self.read(scene);
+        } else {
+            self.changed.clear();
+            self.changed_count = 0;
         }
         let ack = CellAck {
             cell: self.id,
@@ -180,7 +194,7 @@ impl HostedCell {
             physics_ns: (changed + stepped).as_nanos() as u64,
             systems_ns: (before + after).as_nanos() as u64,
             sensors_ns: sensors.as_nanos() as u64,
-            performer_count: self.states.len() as u32,
+            state_count: self.changed_count as u32,
         };
         let mut answer = self.answer(ack, step);
         answer.failures = failures;
@@ -246,13 +260,17 @@ impl HostedCell {
         }
     }
 
-    /// Reads the states of all performers, and their digest.
+    /// Reads the states of all performers, their digest, and which are others than before.
     fn read(&mut self, scene: &Scene) {
         self.physics.states(scene.step_size_s, &mut self.states);
         self.digest.clear();
+        std::mem::swap(&mut self.packed, &mut self.packed_before);
+        self.packed.clear();
         for state in &self.states {
             self.digest.digest(state.digest);
+            self.packed.push(state);
         }
+        self.changed_count = self.packed_before.changed(&self.packed, &mut self.changed);
         self.is_read = true;
     }
 

@@ -19,6 +19,7 @@ pub(super) struct WholeRun {
     step: Histogram<u64>,
     physics: Histogram<u64>,
     overhead: Histogram<u64>,
+    work: Duration,
     /// How many steps took how long, in the bars of [`StepHistogram`].
     bars: [u64; StepHistogram::BARS],
     told: Option<Told>,
@@ -44,19 +45,26 @@ impl WholeRun {
             step: histogram(),
             physics: histogram(),
             overhead: histogram(),
+            work: Duration::ZERO,
             bars: [0; StepHistogram::BARS],
             told: None,
         }
     }
 
-    /// Takes a step and the longest physics in it.
-    pub(super) fn on_step(&mut self, step: Duration, physics: Duration) {
+    /// Takes a step, the longest physics in it, and the work of all secondaries.
+    pub(super) fn on_step(&mut self, step: Duration, physics: Duration, work: Duration) {
+        self.work += work;
         let step_ns = step.as_nanos() as u64;
         self.step.saturating_record(step_ns);
         self.bars[StepHistogram::bar_of(step_ns)] += 1;
         self.physics.saturating_record(physics.as_nanos() as u64);
         let overhead = step.saturating_sub(physics);
         self.overhead.saturating_record(overhead.as_nanos() as u64);
+    }
+
+    /// Returns the work of all secondaries in a step, on average \[us\].
+    pub(super) fn work_us(&self) -> f64 {
+        self.work.as_secs_f64() * 1e6 / self.step.len().max(1) as f64
     }
 
     /// Returns how many steps took how long.
@@ -119,7 +127,11 @@ mod tests {
     fn check(times_ns: impl IntoIterator<Item = u64>) {
         let mut run = WholeRun::new();
         for time_ns in times_ns {
-            run.on_step(Duration::from_nanos(time_ns), Duration::ZERO);
+            run.on_step(
+                Duration::from_nanos(time_ns),
+                Duration::ZERO,
+                Duration::ZERO,
+            );
         }
         let at = |quantile| run.step.value_at_quantile(quantile) as f64 / 1e3;
         let expected = [at(0.5), at(0.9), at(0.99), run.step.max() as f64 / 1e3];
@@ -139,7 +151,10 @@ mod tests {
     #[test]
     fn percentiles_of_a_run_that_goes_on_are_made_once_a_second() {
         let mut run = WholeRun::new();
-        let step = |run: &mut WholeRun, us| run.on_step(Duration::from_micros(us), Duration::ZERO);
+        let step = |run: &mut WholeRun, us| {
+            let took = Duration::from_micros(us);
+            run.on_step(took, Duration::ZERO, took);
+        };
         let max = |run: &mut WholeRun, running, at| run.told(running, SessionTime(at))[0].max;
         assert_eq!(max(&mut run, true, 0), 0.0);
         step(&mut run, 10);

@@ -64,7 +64,8 @@ impl Primary {
         }
     }
 
-    /// Returns the states in an ack once they are exactly those of the cells that it must be about.
+    /// Returns the states in an ack once they are of the cells that it must be about, and give the
+    /// digests of those with the states that are known.
     pub(super) fn states_of(
         &self,
         cells: &[CellId],
@@ -82,23 +83,12 @@ impl Primary {
         let mut rest = states.as_slice();
         let mut builder = DigestBuilder::default();
         for cell in &ack.cells {
-            let Some((own, others)) = rest.split_at_checked(cell.performer_count as usize) else {
+            let Some((own, others)) = rest.split_at_checked(cell.state_count as usize) else {
                 return Err("its ack holds fewer states than it says".to_owned());
             };
             rest = others;
-            let expected = self.distribution.owned(cell.cell);
-            if !expected
-                .iter()
-                .copied()
-                .eq(own.iter().map(|state| state.performer))
-            {
-                return Err(format!(
-                    "cell {} holds other performers than it owns",
-                    cell.cell
-                ));
-            }
             builder.clear();
-            for state in own {
+            for state in self.with_known(cell.cell, own)? {
                 builder.digest(state.digest);
             }
             if builder.finish() != cell.digest {
@@ -113,6 +103,28 @@ impl Primary {
         } else {
             Err("its ack holds too many states".to_owned())
         }
+    }
+
+    /// Returns the states of all performers of a cell: those that an ack holds, and as they are
+    /// known those that it leaves out since they did not change.
+    pub(super) fn with_known<'a>(
+        &'a self,
+        cell: CellId,
+        changed: &'a [PerformerState],
+    ) -> Result<impl Iterator<Item = &'a PerformerState>, String> {
+        let owned = self.distribution.owned(cell);
+        let mut left = changed.iter().peekable();
+        for performer in owned {
+            left.next_if(|state| state.performer == *performer);
+        }
+        if left.next().is_some() {
+            return Err(format!("cell {cell} holds other performers than it owns"));
+        }
+        let mut left = changed.iter().peekable();
+        Ok(owned.iter().map(move |performer| {
+            let new = left.next_if(|state| state.performer == *performer);
+            new.unwrap_or_else(|| &self.known.states[performer.0 as usize])
+        }))
     }
 
     fn accept(

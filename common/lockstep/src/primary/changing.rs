@@ -132,6 +132,7 @@ impl Primary {
         }
         for performer in &batch.removed {
             self.distribution.remove(*performer);
+            self.known.forget(*performer);
         }
         if !batch.spawned.is_empty() || !batch.removed.is_empty() {
             self.by_name = self.plan.performers_by_name();

@@ -47,10 +47,11 @@ impl Primary {
         let states: Vec<PerformerState> = ack.states.states().ok()?.collect();
         let mut rest = states.as_slice();
         for cell in &ack.cells {
-            let (own, others) = rest.split_at_checked(cell.performer_count as usize)?;
+            let (own, others) = rest.split_at_checked(cell.state_count as usize)?;
             rest = others;
+            let own: Vec<PerformerState> = self.with_known(cell.cell, own).ok()?.copied().collect();
             let mut builder = DigestBuilder::default();
-            for state in own {
+            for state in &own {
                 builder.digest(state.digest);
             }
             let digest = builder.finish();
@@ -74,7 +75,7 @@ impl Primary {
                 found_by: FoundBy::StepAck,
                 results: vec![
                     result("the digest in the answer", cell.digest, &[]),
-                    result("the states in the answer", digest, own),
+                    result("the states in the answer", digest, &own),
                 ],
             });
         }
@@ -150,10 +151,12 @@ impl Primary {
             return Vec::new();
         };
         for one in &ack.cells {
-            let own = states.by_ref().take(one.performer_count as usize);
+            let own = states.by_ref().take(one.state_count as usize);
             let own: Vec<PerformerState> = own.collect();
-            if one.cell == cell {
-                return own.iter().map(|state| self.named(state)).collect();
+            if one.cell == cell
+                && let Ok(states) = self.with_known(cell, &own)
+            {
+                return states.map(|state| self.named(state)).collect();
             }
         }
         Vec::new()

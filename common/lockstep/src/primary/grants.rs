@@ -178,7 +178,6 @@ impl Primary {
         let performer = self.plan.remove(model);
         if let Some(performer) = performer {
             self.membership.remove(performer);
-            self.known.forget(performer);
             self.attachments
                 .retain(|(parent, child)| parent.model != model && child.model != model);
             for other in joined {

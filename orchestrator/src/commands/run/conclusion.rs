@@ -12,9 +12,17 @@ use super::super::Failed;
 use super::live::Ending;
 use super::progress::Known;
 use crate::app::ended::RunEnded;
+use crate::app::units::time;
 use crate::launch::process::describe;
 use crate::launch::supervisor::RunExit;
 use crate::run_directory::RunDirectory;
+
+/// The name of the only process of a run without secondaries.
+const STANDALONE_NAME: &str = "standalone";
+/// How much longer than all work in it an iteration must take until one process counts as faster.
+const ONE_PROCESS_GAIN: f64 = 1.25;
+/// How many iterations a run must have to be judged.
+const JUDGED_ITERATIONS: u64 = 1000;
 
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,6 +53,25 @@ impl Conclusion {
             folder: Some(self.folder.clone()),
             command: None,
         }
+    }
+
+    /// Returns what would have made the run faster, if it spent most of its time on the way.
+    pub(super) fn advice(&self) -> Option<String> {
+        let Summary {
+            work_us, step_us, ..
+        } = self.summary;
+        let mut names = self.summary.secondaries.iter().map(|one| one.name.as_str());
+        let is_distributed = names.any(|name| name != STANDALONE_NAME);
+        let is_slower = work_us > 0.0 && step_us.p50 > ONE_PROCESS_GAIN * work_us;
+        let is_known = self.summary.iterations >= JUDGED_ITERATIONS;
+        (is_distributed && is_slower && is_known).then(|| {
+            format!(
+                "one process would be faster: an iteration takes {}, and all work in it {}; \
+                 start with --secondaries 0",
+                time(step_us.p50),
+                time(work_us)
+            )
+        })
     }
 
     /// Returns where the logs of the run's processes are.
@@ -209,6 +236,7 @@ fn from_known(known: &Known) -> Summary {
         step_us: times(|stats| stats.step_us),
         physics_us: times(|stats| stats.physics_us),
         overhead_us: times(|stats| stats.overhead_us),
+        work_us: 0.0,
         secondaries,
         performers: Vec::new(),
         events: stats.map_or_else(EventCounts::default, |stats| stats.events),
@@ -360,5 +388,32 @@ mod tests {
             Some(&text),
             expected,
         );
+    }
+
+    #[test]
+    fn a_light_run_on_secondaries_is_told_that_one_process_would_be_faster() {
+        let check = |name: &str, step_us, work_us, iterations, expected: bool| {
+            let (_folder, directory) = directory();
+            let known = Known::new("ramp", Vec::new());
+            let mut conclusion = conclude(&Ending::Interrupted, None, None, &known, &directory);
+            let summary = &mut conclusion.summary;
+            summary.secondaries = vec![SecondarySummary {
+                name: name.parse().unwrap(),
+                pid: 1,
+                levels: Vec::new(),
+                performers: Vec::new(),
+                hand_offs_in: 0,
+            }];
+            summary.step_us.p50 = step_us;
+            summary.work_us = work_us;
+            summary.iterations = iterations;
+            let advice = conclusion.advice();
+            assert_eq!(advice.is_some(), expected, "{advice:?}");
+        };
+        check("s1", 200.0, 20.0, 1000, true);
+        check("s1", 200.0, 180.0, 1000, false);
+        check("s1", 200.0, 20.0, 999, false);
+        check("s1", 200.0, 0.0, 1000, false);
+        check("standalone", 200.0, 20.0, 1000, false);
     }
 }

@@ -1,6 +1,6 @@
 //! A world of levels in a row with boxes that pile up and carts that roll, and hosts for its cells.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use protocol::action::ActionFailure;
@@ -12,7 +12,7 @@ use protocol::{
 };
 use sdf::World;
 
-use crate::cell_host::{CellHost, HostSettings, StepError};
+use crate::cell_host::{CellHost, HostSettings, HostedCell, StepError};
 
 const STEP_NS: u64 = 1_000_000;
 /// Boxes in each level.
@@ -187,7 +187,6 @@ impl Hosts {
     pub(super) fn run(&mut self, step: Step) -> Result<Digests, StepError> {
         let snapshots = std::mem::take(&mut self.snapshots);
         let mut digests = Digests::new();
-        self.states.clear();
         self.transfers.clear();
         self.failures.clear();
         for host in self.by_name.values_mut() {
@@ -203,6 +202,9 @@ impl Hosts {
             self.snapshots.extend(ack.snapshots);
             self.failures.extend(ack.failures);
         }
+        let cells = self.by_name.values().flat_map(CellHost::cells);
+        let owned: BTreeSet<_> = cells.flat_map(HostedCell::performers).collect();
+        self.states.retain(|performer, _| owned.contains(performer));
         self.step = step;
         Ok(digests)
     }

@@ -277,7 +277,7 @@ fn ack(primary: &Primary, step: &Step) -> StepAck {
             systems_ns: 0,
             sensors_ns: 0,
             physics_ns: 1000,
-            performer_count: primary.owned(*cell).len() as u32,
+            state_count: primary.owned(*cell).len() as u32,
         });
     }
     ack.states = StateBlob::pack(&states);
