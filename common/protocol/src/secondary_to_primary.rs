@@ -93,7 +93,7 @@ pub struct StepAck {
     pub published: u32,
     /// How long the step took \[ns\].
     pub busy_ns: u64,
-    /// The answers to the quiet steps that were done besides, in order; they have none of their own.
+    /// The answers to the quiet steps that were done besides, in order; these have none of theirs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ahead: Vec<StepAck>,
 }
