@@ -80,7 +80,6 @@ pub struct LaunchPlan {
     /// Threads that step cells, in each process.
     pub threads: u32,
     /// How many iterations one message brings at most.
-    #[serde(default = "run_ahead_of_before")]
     pub run_ahead_max: u32,
     /// Whether every step is done twice and compared.
     pub verify: bool,
@@ -344,8 +343,3 @@ fn flag(arguments: &mut Vec<OsString>, name: &str, value: impl Into<OsString>) {
 
 #[cfg(test)]
 mod tests;
-
-/// Returns how far runs went ahead that were started before that was written down.
-fn run_ahead_of_before() -> u32 {
-    1
-}

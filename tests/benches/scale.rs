@@ -1,6 +1,6 @@
 //! Measures how a run grows: what a second secondary and a second thread bring to a heavy fleet,
-//! what distribution costs a light one, what a body costs in a large world and in a small one, and
-//! what a secondary costs the primary with 4 of them and with 64.
+//! what distribution costs a light one, what a body costs in a large world and in a small one, what
+//! a secondary costs the primary with 4 of them and with 64, and whether 100 lidars keep up.
 //!
 //! Prints one JSON line. The runs are real processes, and what is compared is measured in turns, so
 //! that ratios hold on a machine that is shared. Run it with `cargo bench -p tests --bench scale`,
@@ -13,6 +13,8 @@ use serde_json::{Map, Value, json};
 use tests::processes::Scratch;
 
 const TURNS: usize = 3;
+/// Simulated time of a step in all worlds \[s\].
+const STEP_S: f64 = 0.001;
 
 /// A kind of run.
 struct Kind {
@@ -24,7 +26,7 @@ struct Kind {
 }
 
 /// What is compared, by name.
-const PARTS: [(&str, &[Kind]); 5] = [
+const PARTS: [(&str, &[Kind]); 6] = [
     (
         "secondaries",
         &[
@@ -61,15 +63,27 @@ const PARTS: [(&str, &[Kind]); 5] = [
             Kind::of("64", "many", 64, 1, 200),
         ],
     ),
+    (
+        "lidars",
+        &[
+            Kind::of("threads", LIDARS, 0, 2, 3000),
+            Kind::of("secondaries", LIDARS, 2, 1, 3000),
+        ],
+    ),
 ];
 
+/// The world of robots whose lidars look around with 360 rays, 10 times a second, listened to.
+const LIDARS: &str = "lidars";
+const RAYS: [&str; 2] = ["<samples>90</samples>", "<samples>360</samples>"];
+
 /// The worlds, with how each is generated.
-const WORLDS: [(&str, [&str; 5]); 5] = [
+const WORLDS: [(&str, [&str; 5]); 6] = [
     ("fleet", ["fleet", "--robots", "1000", "--levels", "8x8"]),
     ("light", ["fleet", "--robots", "4", "--levels", "2x1"]),
     ("small", ["fleet", "--robots", "334", "--levels", "10x1"]),
     ("large", ["fleet", "--robots", "3334", "--levels", "10x10"]),
     ("many", ["fleet", "--robots", "64", "--levels", "8x8"]),
+    (LIDARS, ["fleet", "--robots", "100", "--levels", "4x4"]),
 ];
 
 impl Kind {
@@ -94,8 +108,12 @@ fn main() {
     let scratch = Scratch::new();
     for (name, arguments) in WORLDS {
         let arguments: Vec<&str> = std::iter::once("generate").chain(arguments).collect();
-        let (code, world, stderr) = scratch.phalanx_says(&arguments);
+        let (code, mut world, stderr) = scratch.phalanx_says(&arguments);
         assert_eq!(code, 0, "{stderr}");
+        if name == LIDARS {
+            assert!(world.contains(RAYS[0]), "robots have lidars of 90 rays");
+            world = world.replace(RAYS[0], RAYS[1]);
+        }
         let path = scratch.path(&format!("{name}.sdf"));
         std::fs::write(path, world).expect("a file can be written");
     }
@@ -135,6 +153,7 @@ fn measure(scratch: &Scratch, kinds: &[Kind]) -> Value {
             let rate = median(rates.clone());
             let entry = json!({
                 "steps_per_s": rates,
+                "real_time_factor": rate * STEP_S,
                 "rate_over_first": median(over_first.collect()),
                 "performers": performers,
                 "us_per_performer_and_step": 1e6 / rate / performers.max(1) as f64,
@@ -158,6 +177,9 @@ fn run(scratch: &Scratch, kind: &Kind) -> Value {
     command.args(["--secondaries", &kind.secondaries.to_string()]);
     command.args(["--threads", &kind.threads.to_string()]);
     command.args(["--iterations", &kind.iterations.to_string()]);
+    if kind.world == LIDARS {
+        command.arg("--messages").arg(scratch.path("messages"));
+    }
     let output = command.output().expect("phalanx starts");
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{stderr}");

@@ -87,6 +87,22 @@ fn a_crash_at_any_moment_changes_nothing_when_the_run_recovers() {
 }
 
 #[test]
+fn a_run_that_is_stepped_to_its_last_iteration_ends_there() {
+    let settings = Settings {
+        start_paused: true,
+        ..settings(2, 200)
+    };
+    let world = worlds::row(2, 1);
+    let mut cluster = Cluster::with(&[world], settings, NetworkFaults::SHUFFLED, 3);
+    cluster.run_until(|cluster| cluster.primary.run_state() == RunState::Paused);
+    cluster.request(1, Command::Step { count: 200 });
+    cluster.run_until(|_| false);
+    let reason = cluster.finished.as_ref().expect("the run has finished");
+    assert_eq!(reason.outcome, Outcome::Completed, "{reason}");
+    assert_eq!(cluster.primary.iteration().0, 200);
+}
+
+#[test]
 fn step_10_advances_exactly_10_and_pause_holds() {
     let world = worlds::row(2, 1);
     let mut cluster = Cluster::new(&[world], 2, 1_000_000, NetworkFaults::SHUFFLED, 7);

@@ -26,8 +26,9 @@ mod world_crew;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use lockstep::GRANT_MAX;
 use protocol::primary_to_secondary::{CellSnapshot, CellSource, Step, Welcome};
 use protocol::secondary_to_primary::StepAck;
 use protocol::{CellId, DataBatch, PeerName, StateBlob, TraceWindow};
@@ -67,6 +68,7 @@ pub struct CellHost {
     data: Option<DataBatch>,
     /// What it goes back to when steps that were done ahead are not the ones to be done.
     kept: Option<Kept>,
+    ahead_limit: Duration,
     /// The iterations of which it notes where the time went.
     trace: Option<TraceWindow>,
     traced: Option<TracedStep>,
@@ -147,6 +149,7 @@ impl CellHost {
             cells: BTreeMap::new(),
             data: None,
             kept: None,
+            ahead_limit: GRANT_MAX,
             trace: settings.trace,
             traced: None,
         })

@@ -241,7 +241,7 @@ pub(crate) struct Run {
     /// Threads that step cells, in each process.
     pub threads: u32,
     /// How many iterations one message brings at most.
-    pub steps_ahead_max: u32,
+    pub ahead_max: u32,
     /// Whether every step is done twice and compared.
     pub verify: bool,
     /// Into how many levels each world is cut.
@@ -398,7 +398,7 @@ impl Cli {
             record_commands: self.record_commands,
             messages: self.messages,
             threads: self.threads,
-            steps_ahead_max: self.run_ahead_max,
+            ahead_max: self.run_ahead_max,
             spin: Duration::from_micros(self.spin_us),
             verify: self.verify,
             auto_levels: self.auto_levels,

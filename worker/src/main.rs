@@ -22,6 +22,7 @@ use worker::cpus::Cpus;
 use worker::digests_file::DigestsFile;
 use worker::divergence_file::DivergenceFile;
 use worker::heartbeat::{self, HeartbeatSettings, HeartbeatThread};
+use worker::history::RunHistory;
 use worker::messages_file::MessagesFile;
 use worker::primary::PrimaryDriver;
 use worker::proof_files::ProofFiles;
@@ -107,6 +108,19 @@ fn start_logging() {
         .init();
 }
 
+/// Empties the files that are written at the end, and sees that they can be.
+fn empty_reports(run: &Run) -> anyhow::Result<()> {
+    if let Some(path) = &run.summary {
+        fs::write(path, "")
+            .with_context(|| format!("cannot write summary to {}", path.display()))?;
+    }
+    if let Some(path) = &run.last_events {
+        let written = RunHistory::default().write_events(path);
+        written.map_err(anyhow::Error::msg)?;
+    }
+    Ok(())
+}
+
 /// Runs a primary, or with no secondaries a standalone simulation.
 fn run_primary(
     run: &Run,
@@ -119,10 +133,7 @@ fn run_primary(
     for problem in &survey.problems {
         tracing::warn!("{problem}");
     }
-    if let Some(path) = &run.summary {
-        fs::write(path, "")
-            .with_context(|| format!("cannot write summary to {}", path.display()))?;
-    }
+    empty_reports(run)?;
     let options = socket_options(run)?;
     let settings = settings_of(run, loaded, survey.topics.clone(), secondaries);
     let (role, name) = match secondaries {
@@ -317,7 +328,7 @@ fn settings_of(
 ) -> Settings {
     Settings {
         publish_all: run.messages.is_some() || run.record.record.is_some(),
-        run_ahead_max: run.steps_ahead_max,
+        run_ahead_max: run.ahead_max,
         trace: run.trace.window(),
         topics,
         schedule: Vec::new(),

@@ -38,6 +38,7 @@ pub struct SecondaryEngine {
     welcome: Option<Box<Welcome>>,
     host: Option<CellHost>,
     outputs: Vec<SecondaryOutput>,
+    ahead_limit: Option<Duration>,
     /// The step that asked for a checkpoint, and whether with the scene.
     checkpoint: Option<(Sequence, bool)>,
 }
@@ -63,6 +64,7 @@ impl SecondaryEngine {
             welcome: None,
             host: None,
             outputs: Vec::new(),
+            ahead_limit: None,
             checkpoint: None,
         }
     }
@@ -70,6 +72,11 @@ impl SecondaryEngine {
     /// Returns the rules.
     pub fn secondary(&self) -> &Secondary {
         &self.secondary
+    }
+
+    /// Sets how long steps may be done ahead with one message, by the clock of this machine.
+    pub fn set_ahead_limit(&mut self, limit: Duration) {
+        self.ahead_limit = Some(limit);
     }
 
     /// Returns the cells, once there are any.
@@ -186,6 +193,9 @@ impl SecondaryEngine {
             .catch_up(work)
             .map_err(|error| Chain(&error).to_string())?;
         if becomes_host {
+            if let Some(limit) = self.ahead_limit {
+                host.set_ahead_limit(limit);
+            }
             self.host = Some(host);
         }
         Ok(redone)
@@ -204,8 +214,11 @@ impl SecondaryEngine {
         };
         let name = self.secondary.name().clone();
         match CellHost::new(name, worlds, HostSettings::from(&*welcome)) {
-            Ok(host) => {
+            Ok(mut host) => {
                 let cell_count = host.cell_count();
+                if let Some(limit) = self.ahead_limit {
+                    host.set_ahead_limit(limit);
+                }
                 self.host = Some(host);
                 self.welcome = Some(welcome);
                 SecondaryInput::WorldLoaded { digest, cell_count }
@@ -217,7 +230,9 @@ impl SecondaryEngine {
     /// Does a step, and those that are granted after it.
     fn run(&mut self, work: &StepWork, data: &mut Vec<DataBatch>) -> SecondaryInput {
         let host = self.host.as_mut().expect("steps come after the world");
-        let back = work.back_to.map_or(Ok(()), |to| host.go_back(to));
+        // A step that drops every cell has nothing to go back for.
+        let back_to = work.back_to.filter(|_| !work.step.anew);
+        let back = back_to.map_or(Ok(()), |to| host.go_back(to));
         let done = back.and_then(|()| {
             let mut ack = host.run(&work.step, &work.snapshots)?;
             data.extend(host.take_data());
@@ -228,7 +243,10 @@ impl SecondaryEngine {
             Ok(ack) => SecondaryInput::StepComputed(ack),
             Err(StepError::Diverged(divergence)) => {
                 let name = self.secondary.name().clone();
-                let report = divergence.report(name, work.step.sequence);
+                // It may be of a step that was done ahead.
+                let (sequence, iteration) = (work.step.sequence, work.step.iteration);
+                let sequence = sequence.0 + divergence.iteration.0 - iteration.0;
+                let report = divergence.report(name, Sequence(sequence));
                 SecondaryInput::StepDiverged(Box::new(report))
             }
             Err(error) => SecondaryInput::StepRefused(Chain(&error).to_string()),

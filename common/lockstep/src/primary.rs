@@ -295,7 +295,7 @@ impl Primary {
 
     /// Advances the run by one input.
     pub fn handle(&mut self, input: PrimaryInput, now: SessionTime, out: &mut Vec<PrimaryOutput>) {
-        self.ahead.rests = false;
+        let has_rested = std::mem::take(&mut self.ahead.rests);
         match input {
             PrimaryInput::Secondary {
                 from,
@@ -337,6 +337,9 @@ impl Primary {
                 self.on_deadline_passed(inbox_is_empty, now, out);
             }
         }
+        if has_rested && matches!(self.phase, Phase::Idle) {
+            self.continue_stepping(now, out);
+        }
         self.continue_calls(now, out);
     }
 
@@ -348,6 +351,7 @@ impl Primary {
                 let patience = since.map_or(SessionTime(0), |at| at + self.settings.peer_timeout);
                 Some(sync.map_or(patience, |at| at.min(patience)))
             }
+            Phase::Idle if self.ahead.rests => Some(SessionTime(0)),
             Phase::Idle => self.next_step_due(),
             Phase::Stepping(round) => Some(round.deadline()),
             Phase::Stopping(stopping) => Some(self.closed_deadline().min(stopping.until)),

@@ -87,7 +87,14 @@ impl EventsInOrder {
         let known = if last.starts_with(told) {
             told.len()
         } else {
-            (0..=last.len()).rev().find(is_told).unwrap_or(0)
+            match (0..=last.len()).rev().find(is_told) {
+                // After a gap in what was told: what comes after the last event that both have.
+                None | Some(0) => {
+                    let both = last.iter().rposition(|event| told.contains(event));
+                    both.map_or(0, |both| both + 1)
+                }
+                Some(known) => known,
+            }
         };
         last[known..].to_vec()
     }
@@ -189,6 +196,7 @@ mod tests {
         check(&[1], &[2, 3], &[1, 2, 3], &[]);
         check(&[1], &[2, 3], &[2, 3, 4], &[4]);
         check(&[1, 1], &[], &[1, 1, 1], &[1]);
+        check(&[1, 2], &[4], &[1, 2, 3, 4, 5], &[5]);
         let mut unheard = EventsInOrder::default();
         unheard.on_feed(&live(2));
         assert_eq!(unheard.end(&events([1, 2, 3])), events(1..=3));

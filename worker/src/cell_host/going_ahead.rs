@@ -1,9 +1,9 @@
 //! Steps that are done ahead of the one that was asked for, and taken back when another comes in
 //! their place.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use lockstep::GRANT_MAX;
+use protocol::link_poses::POSE_BYTES;
 use protocol::primary_to_secondary::Step;
 use protocol::secondary_to_primary::StepAck;
 use protocol::{CellId, DataBatch, Sequence};
@@ -11,8 +11,10 @@ use protocol::{CellId, DataBatch, Sequence};
 use super::hosted_cell::HostedCell;
 use super::{CellHost, Slot, StepError};
 
-/// How many bytes of states the answers to steps that are done ahead may hold.
-const STATES_BYTES_MAX: usize = 1 << 20;
+/// About how many bytes the answers to steps that are done ahead may hold.
+const BYTES_MAX: usize = 1 << 20;
+/// What a cell takes in an answer besides its states \[bytes\].
+const CELL_BYTES: usize = 64;
 
 /// A host as it was after a step that quiet ones followed.
 pub(super) struct Kept {
@@ -24,11 +26,17 @@ pub(super) struct Kept {
 }
 
 impl CellHost {
+    /// Sets how long steps may be done ahead with one message, where the clock of this machine is
+    /// not what counts.
+    pub fn set_ahead_limit(&mut self, limit: Duration) {
+        self.ahead_limit = limit;
+    }
+
     /// Does the quiet steps that are granted after one that was just done, until something may
     /// change or it takes too long. Their answers go into the one to that step.
     ///
     /// # Errors
-    /// When a step is done twice with different results.
+    /// When a step cannot be done, as in [`CellHost::run`].
     pub fn run_ahead(
         &mut self,
         step: &Step,
@@ -46,10 +54,10 @@ impl CellHost {
         for count in 1..=step.ahead {
             let next = self.run(&step.quiet_after(count), &[])?;
             data.extend(self.take_data());
-            bytes += next.states.byte_count();
+            bytes += bytes_of(&next);
             let may_go_on = is_quiet(&next);
             ack.ahead.push(next);
-            if !may_go_on || bytes > STATES_BYTES_MAX || begin.elapsed() > GRANT_MAX {
+            if !may_go_on || bytes > BYTES_MAX || begin.elapsed() > self.ahead_limit {
                 break;
             }
         }
@@ -59,7 +67,7 @@ impl CellHost {
     /// Takes back what was done ahead of a step.
     ///
     /// # Errors
-    /// When that cannot be: no step was done ahead of that one.
+    /// When no step was done ahead of that one, or what was kept cannot be restored.
     pub fn go_back(&mut self, to: Sequence) -> Result<(), StepError> {
         let kept = self.kept.take().filter(|kept| kept.step.sequence <= to);
         let kept = kept.ok_or(StepError::NothingKept(to))?;
@@ -111,6 +119,13 @@ impl CellHost {
                 .collect(),
         });
     }
+}
+
+/// Returns about how many bytes an answer takes.
+fn bytes_of(ack: &StepAck) -> usize {
+    let transfers = ack.transfers.iter().map(|one| one.state.len());
+    let poses = ack.poses.iter().map(|one| one.poses().len() * POSE_BYTES);
+    ack.states.byte_count() + ack.cells.len() * CELL_BYTES + transfers.chain(poses).sum::<usize>()
 }
 
 /// Tells whether nothing in an answer makes the next step another than the quiet one.

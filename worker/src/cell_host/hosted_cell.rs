@@ -274,6 +274,12 @@ impl HostedCell {
         self.is_read = true;
     }
 
+    /// Has the next answer hold all states, also those that do not change.
+    pub(super) fn tell_all(&mut self) {
+        self.packed.clear();
+        self.is_read = false;
+    }
+
     /// Returns which of some performers in ascending order it owns, in the same order.
     fn own<'a>(&'a self, performers: &'a [PerformerId]) -> impl Iterator<Item = PerformerId> + 'a {
         let range = match (self.performers.first(), self.performers.last()) {

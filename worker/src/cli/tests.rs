@@ -54,14 +54,11 @@ fn what_does_not_go_together_is_said() {
 
 #[test]
 fn settings_of_levels_and_threads_are_checked() {
-    check(
-        "w.sdf",
-        Ok("threads: 1, steps_ahead_max: 64, verify: false"),
-    );
+    check("w.sdf", Ok("threads: 1, ahead_max: 64, verify: false"));
     check("w.sdf", Ok("levels_load: Buffer, minimum_stay: 50ms"));
     check(
         "--threads 64 --verify w.sdf",
-        Ok("threads: 64, steps_ahead_max: 64, verify: true"),
+        Ok("threads: 64, ahead_max: 64, verify: true"),
     );
     check("--balance off w.sdf", Ok("balance: false"));
     check("--levels-load volume w.sdf", Ok("levels_load: Volume"));

@@ -15,6 +15,11 @@ const WINDOW: Duration = Duration::from_secs(1);
 /// How many steps the window holds at most; in a faster run it is shorter than a second.
 const STEPS_MAX: usize = 1000;
 
+/// The places of parts in [`Split::parts`].
+const NETWORK: usize = 4;
+const PRIMARY: usize = 5;
+const PACE: usize = 6;
+
 /// Measures where time goes.
 #[derive(Debug, Default)]
 pub(super) struct SplitMeter {
@@ -24,6 +29,8 @@ pub(super) struct SplitMeter {
     /// What rounds in which time stood still took, since the last iteration \[ns\].
     carried: [u64; 7],
     steps: VecDeque<RecentStep>,
+    /// How many of the last ones came with the message of the one before them.
+    ahead: usize,
 }
 
 /// A step of the window.
@@ -69,6 +76,9 @@ impl SplitMeter {
         let before = self.last_done.replace(arrived);
         let idle = std::mem::take(&mut self.idle);
         let Some(published) = self.published.take() else {
+            if let (Some(peer), Some(step), Some(before)) = (last, step, before) {
+                self.on_step_ahead(peer, step, [before, arrived], idle);
+            }
             return;
         };
         let gap = published.since(before.unwrap_or(published));
@@ -79,11 +89,7 @@ impl SplitMeter {
             left -= taken;
             taken
         };
-        let work = last.map_or([Duration::ZERO; 4], |peer| {
-            let inner = peer.physics + peer.systems + peer.sensors;
-            let cell = peer.busy.saturating_sub(inner);
-            [peer.physics, peer.systems, peer.sensors, cell].map(&mut part)
-        });
+        let work = last.map_or([Duration::ZERO; 4], |peer| work_of(peer).map(&mut part));
         let [physics, systems, sensors, cell] = work;
         let primary = gap.saturating_sub(pace);
         let parts = [physics, systems, sensors, cell, left, primary, pace];
@@ -91,13 +97,44 @@ impl SplitMeter {
             *sum += part.as_nanos() as u64;
         }
         let Some(step) = step else { return };
+        let parts = std::mem::take(&mut self.carried);
+        self.ahead = 0;
+        self.push(arrived, step, parts);
+    }
+
+    /// Takes a step that a message of before brought: its work was done while that was under way.
+    fn on_step_ahead(
+        &mut self,
+        peer: &PeerTiming,
+        step: Duration,
+        [before, arrived]: [SessionTime; 2],
+        idle: Duration,
+    ) {
+        let gap = arrived.since(before);
+        let pace = idle.min(gap);
+        let mut parts = [0; 7];
+        parts[PRIMARY] = gap.saturating_sub(pace).as_nanos() as u64;
+        parts[PACE] = pace.as_nanos() as u64;
+        let first = self.steps.len().checked_sub(self.ahead + 1);
+        if let Some(first) = first.and_then(|first| self.steps.get_mut(first)) {
+            for (place, work) in work_of(peer).into_iter().enumerate() {
+                let work = (work.as_nanos() as u64).min(first.parts[NETWORK]);
+                first.parts[NETWORK] -= work;
+                first.parts[place] += work;
+            }
+        }
+        self.ahead += 1;
+        self.push(arrived, step, parts);
+    }
+
+    fn push(&mut self, at: SessionTime, step: Duration, parts: [u64; 7]) {
         if self.steps.len() == STEPS_MAX {
             self.steps.pop_front();
         }
         self.steps.push_back(RecentStep {
-            at: arrived,
+            at,
             step_ns: step.as_nanos() as u64,
-            parts: std::mem::take(&mut self.carried),
+            parts,
         });
     }
 
@@ -132,6 +169,13 @@ impl SplitMeter {
         };
         (split, percentiles)
     }
+}
+
+/// Returns the parts of a peer's work: physics, systems, sensors, and all else.
+fn work_of(peer: &PeerTiming) -> [Duration; 4] {
+    let inner = peer.physics + peer.systems + peer.sensors;
+    let cell = peer.busy.saturating_sub(inner);
+    [peer.physics, peer.systems, peer.sensors, cell]
 }
 
 #[cfg(test)]
@@ -210,5 +254,20 @@ mod tests {
         let mut meter = SplitMeter::default();
         let none = (Split::default(), Percentiles::default());
         assert_eq!(meter.recent(SessionTime(0)), none);
+    }
+
+    #[test]
+    fn steps_that_one_message_brings_share_its_time() {
+        let mut split = SplitMeter::default();
+        let at = |us: u64| SessionTime(us * US);
+        split.on_published(at(100));
+        let step = Some(Duration::from_micros(100));
+        split.on_round(Some(&timing(50, 90)), step, at(400));
+        split.on_round(Some(&timing(50, 90)), step, at(410));
+        split.on_round(Some(&timing(50, 90)), step, at(420));
+        let (mean, _) = split.recent(at(420));
+        assert_eq!(mean.physics_us, 50.0);
+        assert_eq!(mean.network_us, 10.0);
+        assert!((mean.period_us() - 320.0 / 3.0).abs() < 0.01, "{mean:?}");
     }
 }

@@ -135,7 +135,8 @@ impl Membership {
             };
         }
         let stay = |entered: Iteration| iteration.0.saturating_sub(entered.0);
-        let has_stayed = places().all(|place| stay(place.entered) >= self.rules.minimum_stay);
+        let stayed = places().filter(|place| stay(place.entered) >= self.rules.minimum_stay);
+        let has_stayed = 2 * stayed.count() > members.len();
         let homes: Vec<CellId> = places().map(|place| place.home).collect();
         let target = most_frequent(plan, homes.iter().copied());
         Verdict {

@@ -45,7 +45,7 @@ impl Primary {
         };
         let states = states.and_then(|states| {
             let shortfall = known::shortfall(&round.step.wanted, &ack, &self.distribution);
-            let ahead = shortfall.map_or_else(|| ahead::take(&round.step, &mut ack), Err);
+            let ahead = shortfall.map_or_else(|| ahead::take_answers(&round.step, &mut ack), Err);
             Ok((states, ahead.map_err(str::to_owned)?))
         });
         match states {
@@ -140,8 +140,7 @@ impl Primary {
         };
         let answered_after = now.since(round.published_at);
         let timing = timing_of(sender, &ack, answered_after);
-        round.acks.insert(sender.clone(), Some(timing));
-        let is_complete = round.missing().next().is_none();
+        let is_complete = round.note_answer(sender, timing);
         self.take_over(ack, states, out);
         if is_complete && !self.is_held() {
             self.complete_round(now, out);
@@ -248,7 +247,7 @@ impl Primary {
         self.answer_waiters(out);
         self.remember_for_checkpoint(out);
         self.begin_calls_of_systems(now, out);
-        if !self.rests_before_next(round.is_ahead) {
+        if !self.rests_before_next(round.is_ahead, now) {
             self.continue_stepping(now, out);
         }
     }

@@ -23,15 +23,16 @@ pub const GRANT_MAX: Duration = Duration::from_millis(20);
 
 /// How many steps in a row must be quiet before more of them are expected.
 const QUIET_FIRST: u32 = 4;
-/// How many ghosts' poses may be compared from step to step; with more, none is taken for quiet.
-const GHOSTS_MAX: usize = 64;
+/// How many ghosts' poses, and how many wishes to know more, may be compared from step to step;
+/// with more, none is taken for quiet.
+const COMPARED_MAX: usize = 64;
 /// How many grants are made before it is judged whether they pay.
 const GRANTS_JUDGED: u32 = 8;
 /// What a grant must save at least.
 const WORTH: f64 = 0.95;
 /// For how many steps at least and at most nothing is granted after it was in vain; doubled each
 /// time.
-const REST: (u32, u32) = (16, 1 << 14);
+const PAUSE: (u32, u32) = (16, 1 << 14);
 
 /// What secondaries have done ahead, and how far they may go.
 #[derive(Debug, Default)]
@@ -44,7 +45,7 @@ pub(super) struct Ahead {
     /// When each answered, and how long each step took, in the last grant.
     answered: BTreeMap<PeerName, Duration>,
     each: Duration,
-    /// Whether what came of a step is to be told before the next one is made.
+    /// Whether what came of a step is told before the next one is made: with the next input.
     pub(super) rests: bool,
     reach: Reach,
 }
@@ -56,11 +57,15 @@ struct Reach {
     streak: u32,
     /// How many steps are granted besides the first.
     steps: u32,
-    /// How many steps remain without a grant, and how many there will be the next time.
-    rest: u32,
-    next_rest: u32,
-    /// The last message: when it was published, how many steps it granted, and how many held.
+    /// Whether it grows by little since it was too far.
+    is_careful: bool,
+    /// For how many steps nothing is granted, and for how many it will be the next time.
+    pause: u32,
+    next_pause: u32,
+    /// The last message: when it was published and its last step was complete, how many steps it
+    /// granted, and how many held.
     published_at: SessionTime,
+    done_at: SessionTime,
     granted: u32,
     held: u32,
     /// What a step takes by itself, and as one of several \[s\].
@@ -75,9 +80,11 @@ impl Default for Reach {
         Self {
             streak: 0,
             steps: 1,
-            rest: 0,
-            next_rest: REST.0,
+            is_careful: false,
+            pause: 0,
+            next_pause: PAUSE.0,
             published_at: SessionTime(0),
+            done_at: SessionTime(0),
             granted: 0,
             held: 0,
             alone: 0.0,
@@ -91,11 +98,16 @@ impl Reach {
     /// Notes whether the step that is published follows quietly, and whether the last one was not
     /// held up by the pace.
     fn note(&mut self, is_quiet: bool, is_late: bool, now: SessionTime) {
-        self.streak = if is_quiet { self.streak + 1 } else { 0 };
-        let took = now.since(self.published_at).as_secs_f64();
+        self.streak = if is_quiet {
+            self.streak.saturating_add(1)
+        } else {
+            0
+        };
+        // Without what time stood still, for whatever reason.
+        let took = self.done_at.since(self.published_at).as_secs_f64();
         let (granted, held) = (self.granted, self.held);
         self.published_at = now;
-        self.rest = self.rest.saturating_sub(1);
+        self.pause = self.pause.saturating_sub(1);
         if granted == 0 {
             if is_quiet && is_late {
                 smooth(&mut self.alone, took);
@@ -103,43 +115,47 @@ impl Reach {
             return;
         }
         if held == 0 {
-            self.take_a_rest();
+            self.hold_off();
         } else if held < granted {
             self.steps = held;
+            self.is_careful = true;
+        } else if self.is_careful {
+            self.steps += 1 + self.steps / 8;
         } else {
-            self.steps = self.steps.saturating_mul(2);
+            self.steps *= 2;
         }
         smooth(&mut self.together, took / f64::from(held + 1));
         self.unjudged += 1;
         if self.unjudged >= GRANTS_JUDGED {
             self.unjudged = 0;
             if self.together > self.alone * WORTH {
-                self.take_a_rest();
+                self.hold_off();
             } else {
-                self.next_rest = REST.0;
+                self.next_pause = PAUSE.0;
             }
         }
     }
 
     /// Grants nothing for a while: longer each time.
-    fn take_a_rest(&mut self) {
-        self.rest = self.next_rest;
-        self.next_rest = (self.next_rest * 2).min(REST.1);
+    fn hold_off(&mut self) {
+        self.pause = self.next_pause;
+        self.next_pause = (self.next_pause * 2).min(PAUSE.1);
         self.steps = 1;
+        self.is_careful = false;
         self.unjudged = 0;
         self.together = 0.0;
     }
 
-    /// Returns how many steps may be granted, of at most so many.
-    fn take(&mut self, most: u32) -> u32 {
-        let is_ready = self.streak >= QUIET_FIRST && self.rest == 0 && self.alone > 0.0;
+    /// Returns how many steps are granted, of at most so many; `allowed` is what is ever allowed.
+    fn grant(&mut self, most: u32, allowed: u32) -> u32 {
+        let is_ready = self.streak >= QUIET_FIRST && self.pause == 0 && self.alone > 0.0;
         let in_time = (GRANT_MAX.as_secs_f64() / self.alone.max(1e-9)) as u32;
+        self.steps = self.steps.clamp(1, allowed.max(1));
         self.granted = if is_ready {
             self.steps.min(most).min(in_time.saturating_sub(1))
         } else {
             0
         };
-        self.steps = self.steps.min(most.max(1));
         self.held = 0;
         self.granted
     }
@@ -188,16 +204,18 @@ impl Ahead {
         })
     }
 
-    /// Keeps what the next step is compared with.
-    fn keep(&mut self, step: &Step) {
-        let is_small = step.ghost_poses.len() <= GHOSTS_MAX;
-        let may_be_followed = is_small && !step.paused && step.wanted.snapshots.is_empty();
+    /// Notes what the next step is compared with.
+    fn note_last(&mut self, step: &Step) {
+        let wanted = &step.wanted;
+        let compared = step.ghost_poses.len() + wanted.poses.len() + wanted.states.len();
+        let is_small = compared <= COMPARED_MAX;
+        let may_be_followed = is_small && !step.paused && wanted.snapshots.is_empty();
         self.last = may_be_followed.then(|| step.quiet_after(0));
     }
 }
 
 /// Takes the answers to steps that were done ahead out of the answer to a step.
-pub(super) fn take(step: &Step, ack: &mut StepAck) -> Result<Vec<StepAck>, &'static str> {
+pub(super) fn take_answers(step: &Step, ack: &mut StepAck) -> Result<Vec<StepAck>, &'static str> {
     let ahead = std::mem::take(&mut ack.ahead);
     if ahead.len() > step.ahead as usize {
         return Err("it did more steps than it was granted");
@@ -223,7 +241,8 @@ impl Primary {
 
     /// Tells whether what came of the last step is to be told before the next one is made: each
     /// that is done ahead comes by itself.
-    pub(super) fn rests_before_next(&mut self, was_ahead: bool) -> bool {
+    pub(super) fn rests_before_next(&mut self, was_ahead: bool, now: SessionTime) -> bool {
+        self.ahead.reach.done_at = now;
         self.ahead.rests = was_ahead || self.ahead.has_answers(&self.secondaries);
         self.ahead.rests
     }
@@ -237,11 +256,17 @@ impl Primary {
         is_plain: bool,
         now: SessionTime,
     ) -> bool {
+        let allowed = self.settings.run_ahead_max.saturating_sub(1);
+        if allowed == 0 || self.settings.trace.is_some() {
+            self.ahead.grant += 1;
+            step.grant = self.ahead.grant;
+            return false;
+        }
         step.grant = self.ahead.grant;
         let is_quiet = is_plain && purpose == Purpose::Advance && self.ahead.is_quiet(step);
         if is_quiet && self.ahead.has_answers(&self.secondaries) {
             self.ahead.reach.held += 1;
-            self.ahead.keep(step);
+            self.ahead.note_last(step);
             return true;
         }
         self.ahead.answers.clear();
@@ -249,13 +274,13 @@ impl Primary {
         step.grant = self.ahead.grant;
         let is_late = self.pace.is_late(now);
         self.ahead.reach.note(is_quiet, is_late, now);
-        let most = if is_quiet && is_late {
-            self.ahead_max(step)
+        let most = if is_quiet && is_late && !self.has_to_redo() {
+            allowed.min(self.steps_until_change(step))
         } else {
             0
         };
-        step.ahead = self.ahead.reach.take(most);
-        self.ahead.keep(step);
+        step.ahead = self.ahead.reach.grant(most, allowed);
+        self.ahead.note_last(step);
         false
     }
 
@@ -266,13 +291,8 @@ impl Primary {
         next.collect()
     }
 
-    /// Returns after how many quiet steps something is known to happen, at most as many as are
-    /// allowed.
-    fn ahead_max(&self, step: &Step) -> u32 {
-        let allowed = u64::from(self.settings.run_ahead_max.saturating_sub(1));
-        if self.settings.trace.is_some() || self.has_to_redo() {
-            return 0;
-        }
+    /// Returns after how many quiet steps something is known to happen.
+    fn steps_until_change(&self, step: &Step) -> u32 {
         let left = |last: Iteration| last.0.saturating_sub(step.iteration.0);
         let limits = [
             self.settings.iterations.map(|last| left(Iteration(last))),
@@ -284,8 +304,8 @@ impl Primary {
             self.next_checkpoint()
                 .map(|next| left(next).saturating_sub(1)),
         ];
-        let least = limits.into_iter().flatten().fold(allowed, u64::min);
-        least as u32
+        let least = limits.into_iter().flatten().min();
+        least.map_or(u32::MAX, |least| u32::try_from(least).unwrap_or(u32::MAX))
     }
 
     /// Divides the time of a message among the steps that it brought.

@@ -123,6 +123,7 @@ impl Primary {
 
     /// One who joined is as far as the others.
     pub(super) fn take_part(&mut self, name: &PeerName, out: &mut Vec<PrimaryOutput>) {
+        self.ahead.forget();
         self.transit.joining.remove(name);
         if !self.secondaries.contains(name) {
             self.secondaries.push(name.clone());
@@ -202,6 +203,7 @@ impl Primary {
     }
 
     fn dismiss(&mut self, name: &PeerName, out: &mut Vec<PrimaryOutput>) {
+        self.ahead.forget();
         let asked = self.transit.draining.remove(name).unwrap_or_default();
         self.secondaries.retain(|other| other != name);
         let cause = format!("{name} was drained: others have its cells");

@@ -49,6 +49,8 @@ pub(super) struct Round {
     pub(super) published_at: SessionTime,
     /// Each secondary's ack, once it is there.
     pub(super) acks: BTreeMap<PeerName, Option<PeerTiming>>,
+    /// How many of them were there at least, so that few answers are asked who is missing.
+    answered: usize,
     /// What each cell took, so far.
     pub(super) cells: Vec<CellTiming>,
     /// The wishes that the step brings.
@@ -85,6 +87,13 @@ impl Round {
     /// Notes how many messages were published in the place of somebody who is lost.
     pub(super) fn note_published(&mut self, lost: &PeerName, published: u32) {
         *self.published_for_lost.entry(lost.clone()).or_default() += published;
+    }
+
+    /// Notes who has answered, and tells whether nobody is missing any more.
+    pub(super) fn note_answer(&mut self, name: &PeerName, timing: PeerTiming) -> bool {
+        self.acks.insert(name.clone(), Some(timing));
+        self.answered += 1;
+        self.answered >= self.acks.len() && self.missing().next().is_none()
     }
 
     /// Returns what each has taken, with all that it published.
@@ -248,6 +257,7 @@ impl Primary {
             snapshots,
             published_at: now,
             acks: secondaries.map(|name| (name.clone(), None)).collect(),
+            answered: 0,
             cells: Vec::with_capacity(self.distribution.affinity().len()),
             granted,
             failures: BTreeMap::new(),

@@ -21,6 +21,8 @@ use crate::run_directory::RunDirectory;
 const STANDALONE_NAME: &str = "standalone";
 /// How much longer than all work in it an iteration must take until one process counts as faster.
 const ONE_PROCESS_GAIN: f64 = 1.25;
+/// What part of the real-time factor that was asked for a run must reach to have kept to it.
+const PACE_KEPT: f64 = 0.95;
 /// How many iterations a run must have to be judged.
 const JUDGED_ITERATIONS: u64 = 1000;
 
@@ -37,6 +39,8 @@ pub(super) struct Conclusion {
     pub(super) run: String,
     /// The last error that a process printed, with the process's name.
     pub(super) last_error: Option<String>,
+    /// The real-time factor that was asked for, if any was.
+    asked_factor: Option<f64>,
     /// The run's folder.
     folder: PathBuf,
 }
@@ -64,7 +68,9 @@ impl Conclusion {
         let is_distributed = names.any(|name| name != STANDALONE_NAME);
         let is_slower = work_us > 0.0 && step_us.p50 > ONE_PROCESS_GAIN * work_us;
         let is_known = self.summary.iterations >= JUDGED_ITERATIONS;
-        (is_distributed && is_slower && is_known).then(|| {
+        let kept = |asked: f64| self.summary.real_time_factor >= asked * PACE_KEPT;
+        let is_paced = self.asked_factor.is_some_and(kept);
+        (is_distributed && is_slower && is_known && !is_paced).then(|| {
             format!(
                 "one process would be faster: an iteration takes {}, and all work in it {}; \
                  start with --secondaries 0",
@@ -144,7 +150,12 @@ pub(super) fn conclude(
     let last_error = last_error
         .filter(|_| exit_code != ExitCode::Success)
         .filter(|line| !summary.cause.contains(&line.text));
+    let asked_factor = known
+        .stats
+        .as_ref()
+        .map(|stats| stats.real_time_factor_asked);
     Conclusion {
+        asked_factor: asked_factor.filter(|asked| *asked > 0.0),
         summary,
         written,
         exit_code,

@@ -179,7 +179,8 @@ impl Reference {
         let target = most(plan, group.iter().map(|one| self.homes[*one]));
         let belong = |cell| group.iter().filter(|one| self.homes[**one] == cell).count();
         let has_stayed = |one: &usize| iteration - self.entered[*one] >= self.rules.minimum_stay;
-        if group.iter().all(has_stayed) && 2 * belong(target) > 3 * belong(owner) {
+        let stayed = group.iter().filter(|one| has_stayed(one)).count();
+        if 2 * stayed > group.len() && 2 * belong(target) > 3 * belong(owner) {
             passages.extend(group.iter().map(|one| (*one, target)));
         }
     }
