@@ -11,6 +11,7 @@ mod journaling;
 pub mod moves;
 mod network;
 mod process;
+mod publishing;
 pub mod random;
 mod resuming;
 pub mod scenario;

@@ -467,26 +467,6 @@ impl Membership {
         self.neighbours
             .move_to_cell(index, place, &self.rules, &mut self.marks);
     }
-
-    fn want(&mut self) {
-        self.wanted_poses.clear();
-        self.wanted_states.clear();
-        let changes = Marks::AWAY | Marks::BESIDE | Marks::GROUPED | Marks::NEAR_HOME;
-        for performer in self.populations.iter().flatten().copied() {
-            let id = PerformerId(performer as u32);
-            let marks = self.marks[performer];
-            if marks.has(Marks::REMOVED) {
-                continue;
-            }
-            let is_ghost = marks.has(Marks::NEAR_LEVELS) || self.ghosts.has_any(id);
-            if is_ghost && marks.has(Marks::KEEPER) {
-                self.wanted_poses.push(id);
-            }
-            if marks.has(changes) {
-                self.wanted_states.push(id);
-            }
-        }
-    }
 }
 
 /// Returns a factor from 1 to 2, another for each performer, so that performers that start and move

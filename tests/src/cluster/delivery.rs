@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use lockstep::{PrimaryInput, PrimaryOutput, SecondaryInput, StepReport};
 use protocol::primary_to_observers::{Announce, PrimaryToObservers};
-use protocol::primary_to_secondary::Step;
 use protocol::report::RunState;
 use protocol::{
     CellId, Command, DataBatch, Envelope, PeerName, PrimaryToClient, PrimaryToSecondary,
@@ -241,46 +240,6 @@ impl Cluster {
         self.note_aim();
     }
 
-    fn publish(&mut self, mut message: PrimaryToSecondary) {
-        if let PrimaryToSecondary::Step(step) = &mut message {
-            if let Some(tamper) = &mut self.tamper.step {
-                tamper(step);
-            }
-            self.trace.note(self.now, || {
-                let (ahead, grant) = (step.ahead, step.grant);
-                let (sequence, iteration) = (step.sequence, step.iteration);
-                format!("step {sequence} to iteration {iteration}, {ahead} ahead, grant {grant}")
-            });
-            self.barrier.on_published(step);
-            self.begin_step(step);
-        }
-        for index in 0..self.processes.len() {
-            self.send_to_secondary(index, Stream::Step, message.clone());
-        }
-    }
-
-    /// A step begins that all have done ahead.
-    fn go_on(&mut self, step: &Step) {
-        self.trace.note(self.now, || {
-            let (sequence, iteration) = (step.sequence, step.iteration);
-            format!("step {sequence} to iteration {iteration} was done ahead")
-        });
-        self.barrier.on_ahead(step);
-        self.begin_step(step);
-    }
-
-    fn begin_step(&mut self, step: &Step) {
-        self.commits.on_published(step);
-        self.publishers.on_step(step);
-        self.delivery.on_step(step);
-        self.witness.on_published(&self.primary, step);
-        if let Some(journal) = &mut self.journal {
-            journal.on_step(step);
-            let whereabouts = &self.witness.whereabouts;
-            self.past.note(step, whereabouts, &self.barrier);
-        }
-    }
-
     fn send_to(&mut self, to: &RoutingId, message: PrimaryToSecondary) {
         if let PrimaryToSecondary::HeartbeatEcho(_) = message {
             let is_meant = |index: &usize| self.processes[*index].routing.heartbeat() == *to;
@@ -296,7 +255,12 @@ impl Cluster {
         }
     }
 
-    fn send_to_secondary(&mut self, index: usize, stream: Stream, body: PrimaryToSecondary) {
+    pub(super) fn send_to_secondary(
+        &mut self,
+        index: usize,
+        stream: Stream,
+        body: PrimaryToSecondary,
+    ) {
         if self.broken.contains(&index) || self.processes[index].life == Life::Gone {
             return;
         }

@@ -5,6 +5,9 @@ use protocol::{CellId, LevelId, PerformerId};
 use super::Membership;
 use super::marks::Marks;
 
+/// Of how many performers that may change cell whole states are asked for beforehand.
+const WANTED_MAX: usize = 32;
+
 impl Membership {
     /// Returns the cell that owns a performer, or owned it before it was removed.
     pub fn cell(&self, performer: PerformerId) -> CellId {
@@ -64,5 +67,30 @@ impl Membership {
     /// that saves time: whoever it misses is asked for in a step of its own.
     pub fn wanted_states(&self) -> &[PerformerId] {
         &self.wanted_states
+    }
+
+    /// Notes what the next answers are to hold besides states.
+    pub(super) fn want(&mut self) {
+        self.wanted_poses.clear();
+        self.wanted_states.clear();
+        let changes = Marks::AWAY | Marks::BESIDE | Marks::GROUPED | Marks::NEAR_HOME;
+        for performer in self.populations.iter().flatten().copied() {
+            let id = PerformerId(performer as u32);
+            let marks = self.marks[performer];
+            if marks.has(Marks::REMOVED) {
+                continue;
+            }
+            let is_ghost = marks.has(Marks::NEAR_LEVELS) || self.ghosts.has_any(id);
+            if is_ghost && marks.has(Marks::KEEPER) {
+                self.wanted_poses.push(id);
+            }
+            if marks.has(changes) {
+                self.wanted_states.push(id);
+            }
+        }
+        if self.wanted_states.len() > WANTED_MAX {
+            // To fetch the few that pass takes less than to have all of them in each answer.
+            self.wanted_states.clear();
+        }
     }
 }
