@@ -98,9 +98,11 @@ impl Serving {
         }
         self.takes_part = true;
         if step.grant > self.grant {
-            // What was done ahead since the last step that was asked for may be taken back.
-            let follows = step.sequence > asked && step.sequence <= self.done().next();
-            return if follows && current.is_none() {
+            // What was done ahead since the last step that was asked for may be taken back. One who
+            // has joined hears late what its job has done.
+            return if step.sequence <= asked {
+                StepVerdict::Stale
+            } else if step.sequence <= self.done().next() && current.is_none() {
                 self.begin(step, own_name)
                     .map_or(StepVerdict::Hold, StepVerdict::Run)
             } else {
@@ -256,5 +258,35 @@ impl Current {
             Self::Held(step) => step.sequence,
             Self::Computing { sequence, .. } => *sequence,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_has_joined_does_not_heed_a_step_that_its_job_has_done() {
+        let mut serving = Serving::new(4);
+        let name: PeerName = "s1".parse().unwrap();
+        let end = JobEnd {
+            until: Sequence(5),
+            becomes_host: true,
+            joins: true,
+        };
+        serving.on_caught_up(end, Vec::new());
+        let step = |sequence, grant| {
+            Box::new(Step {
+                sequence: Sequence(sequence),
+                grant,
+                ..Step::default()
+            })
+        };
+        assert!(matches!(
+            serving.on_step(step(5, 3), &name),
+            StepVerdict::Stale
+        ));
+        let verdict = serving.on_step(step(6, 4), &name);
+        assert!(matches!(verdict, StepVerdict::Run(work) if work.back_to.is_none()));
     }
 }
