@@ -83,8 +83,10 @@ impl<L: Link> InlineLink<L> {
             traced,
             ..
         } = effects;
-        for (feed, batch) in self.data.iter().zip(data) {
-            feed.give(self.engine.secondary().name().clone(), batch);
+        if let Some(feed) = &self.data {
+            for batch in data {
+                feed.give(self.engine.secondary().name().clone(), batch);
+            }
         }
         for message in messages.into_iter().chain(self.engine.take_checkpoint()) {
             let topic = message.topic().as_bytes().to_vec();
