@@ -164,7 +164,7 @@ fn read_log(
         };
         let head = reader.head;
         let fits = match at {
-            None => head.first.commits <= after.commits && head.first.commands <= after.commands,
+            None => head.first.is_within(after),
             Some(at) if head.is_resumed => {
                 head.first.commits == at.commits && head.first.commands <= at.commands
             }
@@ -194,11 +194,12 @@ fn read_log(
     Some(tail)
 }
 
-/// Returns the segments from the last one that begins at or before a mark.
+/// Returns the segments from the last one that begins at or before a mark. One may begin after the
+/// same commit and a command more, when that was done before the checkpoint was saved.
 fn first_that_matters(segments: &[(u64, PathBuf)], after: Mark) -> &[(u64, PathBuf)] {
     let begins_before = |(_, file): &(u64, PathBuf)| {
         let reader = SegmentReader::open(file);
-        reader.is_ok_and(|reader| reader.head.first.commits <= after.commits)
+        reader.is_ok_and(|reader| reader.head.first.is_within(after))
     };
     let first = segments.iter().rposition(begins_before).unwrap_or(0);
     &segments[first..]

@@ -13,6 +13,13 @@ pub struct Mark {
     pub commands: u64,
 }
 
+impl Mark {
+    /// Tells whether nothing that this has is missing in another.
+    pub(crate) fn is_within(self, other: Self) -> bool {
+        self.commits <= other.commits && self.commands <= other.commands
+    }
+}
+
 /// What is written down.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Record {

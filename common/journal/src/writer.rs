@@ -66,14 +66,14 @@ struct OpenSegment {
 #[derive(Debug)]
 struct Segment {
     number: u64,
-    /// How many commits came before it.
-    first: u64,
+    /// What came before it.
+    first: Mark,
     bytes: u64,
 }
 
 #[derive(Debug)]
 struct SavedCheckpoint {
-    commits: u64,
+    mark: Mark,
     bytes: u64,
 }
 
@@ -115,17 +115,22 @@ impl Writer {
                 writer.disk.remove(&file).map_err(at(&path))?;
                 continue;
             }
+            // One that cannot be read, and so never be used, has the log kept from there on.
+            let mark = checkpoint_file::read_mark(&file).unwrap_or(Mark {
+                commits,
+                commands: 0,
+            });
             let bytes = length(&file);
             writer
                 .checkpoints
-                .push_back(SavedCheckpoint { commits, bytes });
+                .push_back(SavedCheckpoint { mark, bytes });
         }
         for (number, file) in listing.segments {
             let head = crate::segment::SegmentReader::open(&file).map(|reader| reader.head);
             writer.segments.push_back(Segment {
                 number,
                 // What cannot be read goes with what came before it.
-                first: head.map_or(0, |head| head.first.commits),
+                first: head.map_or(Mark::default(), |head| head.first),
                 bytes: length(&file),
             });
             writer.next_segment = number + 1;
@@ -212,7 +217,7 @@ impl Writer {
         file.cut(length)?;
         self.segments.push_back(Segment {
             number: self.next_segment,
-            first: self.mark.commits,
+            first: self.mark,
             bytes: length,
         });
         self.next_segment += 1;
@@ -244,12 +249,12 @@ impl Writer {
     pub fn save(&mut self, saved: &Saved) -> io::Result<()> {
         self.sync()?;
         self.make_room(saved.size())?;
-        let commits = saved.mark.commits;
-        let path = folder::checkpoint(self.folder.path(), commits);
+        let mark = saved.mark;
+        let path = folder::checkpoint(self.folder.path(), mark.commits);
         let bytes = checkpoint_file::write(&*self.disk, &path, saved)?;
-        self.checkpoints.retain(|other| other.commits != commits);
         self.checkpoints
-            .push_back(SavedCheckpoint { commits, bytes });
+            .retain(|other| other.mark.commits != mark.commits);
+        self.checkpoints.push_back(SavedCheckpoint { mark, bytes });
         // The next record begins a segment, so that this one can go one day.
         self.open = None;
         self.forget(CHECKPOINTS_KEPT);
@@ -297,7 +302,7 @@ impl Writer {
             let Some(oldest) = self.checkpoints.front() else {
                 return;
             };
-            let path = folder::checkpoint(self.folder.path(), oldest.commits);
+            let path = folder::checkpoint(self.folder.path(), oldest.mark.commits);
             if !self.is_removed(&path) {
                 return;
             }
@@ -307,12 +312,12 @@ impl Writer {
         let Some(oldest) = self.checkpoints.front().filter(|_| !is_kept_whole) else {
             return;
         };
-        let needed = oldest.commits;
+        let needed = oldest.mark;
         // A segment is needed up to where the next one begins.
         while self
             .segments
             .get(1)
-            .is_some_and(|next| next.first <= needed)
+            .is_some_and(|next| next.first.is_within(needed))
         {
             let path = folder::segment(self.folder.path(), self.segments[0].number);
             if !self.is_removed(&path) {

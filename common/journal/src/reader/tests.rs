@@ -192,6 +192,39 @@ fn what_was_forgotten_is_not_needed() {
 }
 
 #[test]
+fn a_command_that_comes_before_the_checkpoint_is_saved_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal");
+    let mut writer = begin(&path);
+    for round in 0..3 {
+        // The command belongs to the step after the checkpoint, and is written before it.
+        let commits = 2 * round;
+        writer.append(&[commit(commits + 1)]).unwrap();
+        writer.append(&[command(commits + 1, None)]).unwrap();
+        let made = saved(mark(commits + 1, round), commits + 1);
+        writer.save(&made).unwrap();
+        writer.append(&[commit(commits + 2)]).unwrap();
+        if round == 1 {
+            drop(writer);
+            let end = read(&path, None).unwrap().end;
+            let folder = Folder::take(&path).unwrap();
+            writer = Writer::resume(Box::new(LocalDisk), folder, u64::MAX, end).unwrap();
+        }
+    }
+    drop(writer);
+    let listing = folder::list(&path).unwrap();
+    for (_, file) in listing.checkpoints.iter().rev() {
+        let recovered = read(&path, None).unwrap();
+        assert_eq!(recovered.problems, [""; 0]);
+        assert_eq!((recovered.end, recovered.committed.0), (mark(6, 3), 6));
+        let expected = 6 - recovered.base.commits;
+        assert_eq!(recovered.redo.digests.len() as u64, expected);
+        fs::remove_file(file).unwrap();
+    }
+    assert_eq!(listing.checkpoints.len(), 2);
+}
+
+#[test]
 fn a_step_for_which_states_were_fetched_alone_is_not_done() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal");
