@@ -23,6 +23,9 @@ pub(super) fn command(words: &[&str]) -> Command {
             level: owned(level),
             peer: peer.parse::<PeerName>().expect("the name of a peer"),
         },
+        ["drain", peer] => Command::Drain {
+            peer: peer.parse::<PeerName>().expect("the name of a peer"),
+        },
         ["set-performer", model] => Command::SetPerformer {
             model: owned(model),
             size: None,

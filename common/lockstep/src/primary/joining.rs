@@ -164,6 +164,7 @@ impl Primary {
         let asked = self.transit.draining.entry(peer.clone()).or_default();
         if asked.is_empty() {
             let text = format!("{peer} gives away its cells, to leave");
+            self.drop_coming_moves_to(peer, &text, out);
             self.event(Severity::Info, "command", text, out);
         }
         let asked = self.transit.draining.entry(peer.clone()).or_default();

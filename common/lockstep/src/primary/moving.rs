@@ -196,11 +196,7 @@ impl Primary {
         reason: &str,
         out: &mut Vec<PrimaryOutput>,
     ) {
-        let is_meant = |one: &mut Move| cells.contains(&one.cell);
-        let void: Vec<Move> = self.moves.extract_if(.., is_meant).collect();
-        for (from, request) in void.into_iter().filter_map(|one| one.client) {
-            Self::fail(from, request, reason, out);
-        }
+        self.drop_moves_that(|one| cells.contains(&one.cell), reason, out);
     }
 
     /// Gives up the moves to somebody who is gone.
@@ -210,19 +206,33 @@ impl Primary {
         reason: &str,
         out: &mut Vec<PrimaryOutput>,
     ) {
-        let is_meant = |one: &mut Move| one.to == *name;
-        let void: Vec<Move> = self.moves.extract_if(.., is_meant).collect();
-        for (from, request) in void.into_iter().filter_map(|one| one.client) {
-            Self::fail(from, request, reason, out);
-        }
+        self.drop_moves_that(|one| one.to == *name, reason, out);
+    }
+
+    /// Gives up the moves to somebody who is to leave, but those that the step under way makes.
+    pub(super) fn drop_coming_moves_to(
+        &mut self,
+        name: &PeerName,
+        reason: &str,
+        out: &mut Vec<PrimaryOutput>,
+    ) {
+        let is_coming = |one: &Move| one.to == *name && one.progress != Progress::Moving;
+        self.drop_moves_that(is_coming, reason, out);
     }
 
     /// Gives up all moves, since the run ends.
     pub(super) fn drop_moves(&mut self, reason: &str, out: &mut Vec<PrimaryOutput>) {
-        for (from, request) in std::mem::take(&mut self.moves)
-            .into_iter()
-            .filter_map(|one| one.client)
-        {
+        self.drop_moves_that(|_| true, reason, out);
+    }
+
+    fn drop_moves_that(
+        &mut self,
+        is_meant: impl Fn(&Move) -> bool,
+        reason: &str,
+        out: &mut Vec<PrimaryOutput>,
+    ) {
+        let void: Vec<Move> = self.moves.extract_if(.., |one| is_meant(one)).collect();
+        for (from, request) in void.into_iter().filter_map(|one| one.client) {
             Self::fail(from, request, reason, out);
         }
     }
