@@ -96,15 +96,15 @@ impl Delivery {
     /// The run is over, and nothing arrives any more.
     ///
     /// # Panics
-    /// When something is missing, unless of those who are lost and nobody has seen it.
-    pub fn on_end(&mut self, now: SessionTime, is_unseen: impl Fn(&PeerName) -> bool) {
+    /// When something is missing, unless of those who are lost for good.
+    pub fn on_end(&mut self, now: SessionTime, is_lost: impl Fn(&PeerName) -> bool) {
         self.collector.set_recovering(false, self.at(now));
         loop {
             match self.collector.next(self.at(now) + LONG) {
                 Progress::Complete(messages) => self.messages += messages.len() as u64,
                 Progress::Lost { sequence, from } => {
                     assert!(
-                        from.iter().any(&is_unseen),
+                        from.iter().any(&is_lost),
                         "what {from:?} said in step {sequence} never arrived"
                     );
                 }
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_blamed_for_one_whose_loss_came_too_late_to_be_seen() {
+    fn nobody_is_blamed_for_one_who_is_lost_for_good() {
         let mut delivery = lacking();
         delivery.on_end(SessionTime(1), |name| name.as_str() == "s1");
         assert_eq!(delivery.messages, 0);

@@ -13,7 +13,7 @@ use super::delivery::Event;
 use super::journaling::Journal;
 use super::process::Life;
 use super::scenario::name_of;
-use crate::checkers::{Barrier, Delivery, Whereabouts};
+use crate::checkers::{Barrier, Delivery, Publishers, Whereabouts};
 
 /// How long a client waits before it asks again.
 const ASK_AGAIN: Duration = Duration::from_millis(50);
@@ -87,6 +87,7 @@ impl Cluster {
         );
         self.primaries += 1;
         self.delivery = Delivery::default();
+        self.publishers = Publishers::default();
         let settings = Settings {
             session: SessionId(0xf00d + u64::from(self.primaries)),
             ..self.settings.clone()

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use lockstep::PeerLossPolicy;
 use protocol::PeerName;
 use protocol::exit::Outcome;
 use protocol::report::RunState;
@@ -140,7 +141,8 @@ impl Cluster {
     /// Looks whether observers have all that was said, once all have ended.
     ///
     /// # Panics
-    /// When something is missing of others than those of whom nobody has seen that they are lost.
+    /// When something is missing of others than those who are lost and whose steps nobody has done
+    /// again: the run stops without them, or nobody has seen their loss.
     pub(super) fn end_delivery(&mut self) {
         let is_data = |_: &_, event: &mut Event| matches!(event, Event::Data(..));
         let left: Vec<_> = self.queue.extract_if(.., is_data).collect();
@@ -148,16 +150,17 @@ impl Cluster {
             self.now = self.now.max(at);
             self.happen(event);
         }
+        let stops = self.settings.on_peer_loss == PeerLossPolicy::Stop;
         let indices = 0..self.processes.len();
-        let unseen = indices.filter(|index| {
+        let final_losses = indices.filter(|index| {
             let end = self.secondaries_finished.get(index);
             let is_completed = end.is_some_and(|reason| reason.outcome == Outcome::Completed);
-            !is_completed && self.is_member(*index)
+            !is_completed && (stops || self.is_member(*index))
         });
-        let unseen: Vec<PeerName> = unseen
+        let lost: Vec<PeerName> = final_losses
             .map(|index| self.processes[index].name.clone())
             .collect();
-        self.delivery.on_end(self.now, |name| unseen.contains(name));
+        self.delivery.on_end(self.now, |name| lost.contains(name));
     }
 
     /// A process is gone, and the primary sees it.
