@@ -42,6 +42,8 @@ const REPORT_INTERVAL: Duration = Duration::from_millis(100);
 const LATE: Duration = Duration::from_millis(500);
 /// Time between reports of affinity when nothing changes.
 const AFFINITY_INTERVAL: Duration = Duration::from_secs(1);
+/// How many messages that were here when the run ended are looked at.
+const LAST_REQUESTS_MAX: usize = 1000;
 
 /// A primary at work.
 pub struct PrimaryDriver<L: Link> {
@@ -136,6 +138,7 @@ impl<L: Link> PrimaryDriver<L> {
             self.wait();
             self.report_when_due();
         }
+        self.answer_the_last();
         self.take_refusals(true);
         let mut reason = self.finished.take().expect("the loop ends once it is set");
         if let Some(mut tracer) = self.tracer.take() {
@@ -164,6 +167,16 @@ impl<L: Link> PrimaryDriver<L> {
         let secondaries = std::mem::take(&mut self.secondaries);
         self.reporter
             .summary(&self.primary, &self.meter, secondaries, reason, now)
+    }
+
+    /// Answers those whose requests were here when the run ended.
+    fn answer_the_last(&mut self) {
+        for _ in 0..LAST_REQUESTS_MAX {
+            match self.link.receive(Some(Duration::ZERO)) {
+                Ok(Some(arrival)) => self.on_arrival(arrival),
+                Ok(None) | Err(_) => return,
+            }
+        }
     }
 
     fn wait(&mut self) {

@@ -198,6 +198,10 @@ impl Cluster {
                     self.trace.note(self.now, || format!("finished: {reason}"));
                     self.ended_at = Some(self.now);
                     self.finished = Some(reason);
+                    // Its process answers what it has received before it ends.
+                    for input in std::mem::take(&mut self.primary_inbox) {
+                        self.tell_primary(input);
+                    }
                     self.end_primary();
                 }
                 PrimaryOutput::Stamped(command) => {
