@@ -130,13 +130,14 @@ impl PrimaryNode {
     fn create(&mut self, options: &[&str]) {
         let mut settings = cluster::settings(1, u64::MAX);
         settings.build = build("1.0.0");
-        let mut levels = 2;
+        let (mut levels, mut is_watched) = (2, true);
         for option in options {
             let (key, value) = option.split_once('=').unwrap_or((option, ""));
             match key {
                 "secondaries" => settings.secondaries = number(value) as u32,
                 "iterations" => settings.iterations = Some(number(value)),
                 "levels" => levels = number(value) as u32,
+                "blind" => is_watched = false,
                 "paused" => settings.start_paused = true,
                 "real_time_factor" => settings.real_time_factor = number(value) as f64,
                 "wait_for_debugger" => settings.patience.wait_for_debugger = true,
@@ -146,7 +147,10 @@ impl PrimaryNode {
                 other => panic!("no such option: {other}"),
             }
         }
-        let worlds = [worlds::row(levels, 1)];
+        let mut worlds = [worlds::row(levels, 1)];
+        if is_watched {
+            worlds::watch(&mut worlds[0]);
+        }
         self.worlds = sdf::encode_worlds(&worlds);
         self.start(settings, &worlds);
     }

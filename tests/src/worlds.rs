@@ -49,6 +49,29 @@ pub fn row(levels: u32, balls: u32) -> World {
     read(&text)
 }
 
+/// Gives the first model that moves a camera, so that something in the world looks at others.
+///
+/// # Panics
+/// When nothing moves.
+pub fn watch(world: &mut World) {
+    let mut models = world.models.iter_mut();
+    let model = models.find(|model| !model.is_static);
+    let links = &mut model.expect("something moves").links;
+    links[0].sensors.push(sdf::Sensor {
+        name: "camera".to_owned(),
+        kind: "logical_camera".to_owned(),
+        pose: sdf::Pose::IDENTITY,
+        update_rate: 0.0,
+        topic: String::new(),
+        always_on: true,
+        content: sdf::Content {
+            name: "sensor".to_owned(),
+            attributes: Vec::new(),
+            nodes: Vec::new(),
+        },
+    });
+}
+
 /// Reads the one world of a text.
 fn read(text: &str) -> World {
     let read = sdf::read_worlds(text, "test.sdf", &sdf::NoFiles)

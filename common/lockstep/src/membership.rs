@@ -217,7 +217,7 @@ impl Membership {
             self.hand_over(plan, iteration, *passage);
         }
         self.settled = self.places.len();
-        self.want();
+        self.want(plan);
         self.take_changes(plan, hand_offs)
     }
 
@@ -234,7 +234,7 @@ impl Membership {
                 self.glance(plan, performer, &states[performer]);
             }
         }
-        self.want();
+        self.want(plan);
         self.take_changes(plan, Vec::new())
     }
 

@@ -30,6 +30,9 @@ pub struct Plan {
     pub performers: Vec<PerformerPlan>,
     /// For each world, the indices of its static models that are in no level, ascending.
     pub global_models: Vec<Vec<usize>>,
+    /// For each world, whether anything in it looks at others: without, nobody needs to know where
+    /// ghosts are. What looked once may be gone.
+    pub watched: Vec<bool>,
     /// The names of the worlds, by which names tell apart what is in them.
     pub worlds: Vec<String>,
 }
@@ -110,6 +113,7 @@ impl Plan {
             levels: Vec::new(),
             performers: Vec::new(),
             global_models: Vec::new(),
+            watched: Vec::new(),
             worlds: worlds.iter().map(|world| world.name.clone()).collect(),
         };
         let prefixes: Vec<String> = (0..worlds.len()).map(|world| plan.prefix(world)).collect();
@@ -199,6 +203,8 @@ impl Plan {
         let mut models = global.iter().map(|model| &world.models[*model]);
         self.cells[default_cell.0 as usize].is_permanent = models.any(spawn::does_something);
         self.global_models.push(global);
+        self.watched
+            .push(world.models.iter().any(spawn::sees_others));
         default_cell
     }
 

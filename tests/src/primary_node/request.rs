@@ -42,6 +42,12 @@ pub(super) fn command(words: &[&str]) -> Command {
             pose: Some([number(x), 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]),
             ..SpawnRequest::default()
         })),
+        ["spawn-camera", name, x] => Command::Spawn(Box::new(SpawnRequest {
+            sdf: BALL.replace("</link>", CAMERA),
+            name: Some(owned(name)),
+            pose: Some([number(x), 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]),
+            ..SpawnRequest::default()
+        })),
         ["remove", model] => Command::Remove {
             model: owned(model),
         },
@@ -92,6 +98,10 @@ fn call(service: &str, json: &str) -> Command {
 const BALL: &str = "<sdf version='1.10'><model name='ball'><link name='link'><collision \
     name='c'><geometry><sphere><radius>0.3</radius></sphere></geometry></collision></link>\
     </model></sdf>";
+
+const CAMERA: &str = "<sensor name='camera' type='logical_camera'><logical_camera><near>0.1</near>\
+    <far>5</far><horizontal_fov>1</horizontal_fov><aspect_ratio>1</aspect_ratio></logical_camera>\
+    </sensor></link>";
 
 fn number(word: &str) -> f64 {
     word.parse().expect("a number")

@@ -123,7 +123,7 @@ impl Membership {
             })
             .collect();
         membership.updated = memory.updated;
-        membership.want();
+        membership.want(plan);
         Ok(membership)
     }
 

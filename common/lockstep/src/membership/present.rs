@@ -4,6 +4,7 @@ use protocol::{CellId, LevelId, PerformerId};
 
 use super::Membership;
 use super::marks::Marks;
+use crate::plan::Plan;
 
 /// Of how many performers that may change cell whole states are asked for beforehand.
 const WANTED_MAX: usize = 32;
@@ -70,7 +71,7 @@ impl Membership {
     }
 
     /// Notes what the next answers are to hold besides states.
-    pub(super) fn want(&mut self) {
+    pub(super) fn want(&mut self, plan: &Plan) {
         self.wanted_poses.clear();
         self.wanted_states.clear();
         let changes = Marks::AWAY | Marks::BESIDE | Marks::GROUPED | Marks::NEAR_HOME;
@@ -81,7 +82,8 @@ impl Membership {
                 continue;
             }
             let is_ghost = marks.has(Marks::NEAR_LEVELS) || self.ghosts.has_any(id);
-            if is_ghost && marks.has(Marks::KEEPER) {
+            let is_watched = plan.watched[plan.performer(id).world];
+            if is_watched && is_ghost && marks.has(Marks::KEEPER) {
                 self.wanted_poses.push(id);
             }
             if marks.has(changes) {

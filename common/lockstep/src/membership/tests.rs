@@ -242,6 +242,7 @@ fn endless_reach_makes_one_group_of_all() {
 #[test]
 fn whoever_may_change_cell_or_be_a_ghost_is_wanted_before() {
     let mut fixture = Fixture::new(3, &[0.0], RULES);
+    fixture.plan.watched = vec![true];
     fixture.at(&[]);
     let wanted = |fixture: &Fixture| {
         let membership = &fixture.membership;
@@ -261,4 +262,7 @@ fn whoever_may_change_cell_or_be_a_ghost_is_wanted_before() {
     fixture.states[0].linear_velocity = [200.0, 0.0, 0.0];
     fixture.update();
     assert_eq!(wanted(&fixture), [true, true], "it is fast");
+    fixture.plan.watched = vec![false];
+    fixture.update();
+    assert_eq!(wanted(&fixture), [false, true], "nothing sees ghosts");
 }

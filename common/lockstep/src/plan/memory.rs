@@ -15,6 +15,7 @@ pub(crate) struct PlanMemory {
     /// Performers of the start that are held together with others than at the start.
     joined: Vec<(PerformerId, Vec<PerformerId>)>,
     global_models: Vec<Vec<usize>>,
+    watched: Vec<bool>,
     /// For each level, its static models that are there.
     static_models: Vec<Vec<usize>>,
     /// For each cell, whether it needs a host even when nobody is in it.
@@ -37,6 +38,7 @@ impl Plan {
                 .collect(),
             joined: joined.collect(),
             global_models: self.global_models.clone(),
+            watched: self.watched.clone(),
             static_models: self
                 .levels
                 .iter()
@@ -60,6 +62,7 @@ impl Plan {
             self.performers[id.0 as usize].joined_to = joined_to;
         }
         self.global_models = memory.global_models;
+        self.watched = memory.watched;
         for (level, models) in self.levels.iter_mut().zip(memory.static_models) {
             level.static_models = models;
         }
@@ -81,6 +84,7 @@ impl PlanMemory {
             home.is_some_and(|home| home.world == one.world) && are_there(&one.joined_to)
         };
         if self.global_models.len() != start.global_models.len()
+            || self.watched.len() != start.watched.len()
             || self.static_models.len() != start.levels.len()
             || self.permanent.len() != start.cells.len()
         {

@@ -16,6 +16,7 @@ impl Plan {
     pub fn spawn(&mut self, id: ModelId, model: &Model) -> Option<PerformerId> {
         let world = id.world as usize;
         let default_cell = self.default_cell(world);
+        self.watched[world] |= sees_others(model);
         if model.is_static {
             self.global_models[world].push(id.model as usize);
             self.cells[default_cell.0 as usize].is_permanent |= does_something(model);
@@ -94,6 +95,29 @@ impl Plan {
             }
         }
     }
+}
+
+/// The kinds of sensors that measure nothing of other models.
+const BLIND_SENSORS: [&str; 7] = [
+    "air_pressure",
+    "altimeter",
+    "contact",
+    "force_torque",
+    "imu",
+    "magnetometer",
+    "navsat",
+];
+/// What the names of systems end in that look for other models.
+const WATCHING_SYSTEM: &str = "PerformerDetector";
+
+/// Tells whether something in a model looks at others, also at those that other cells own.
+pub(super) fn sees_others(model: &Model) -> bool {
+    let sensors = model.links.iter().flat_map(|link| &link.sensors);
+    let nested = model.nested.iter().flat_map(|nested| &nested.plugins);
+    let mut plugins = model.plugins.iter().chain(nested);
+    let mut kinds = sensors.map(|sensor| sensor.kind.as_str());
+    kinds.any(|kind| !BLIND_SENSORS.contains(&kind))
+        || plugins.any(|plugin| plugin.name.ends_with(WATCHING_SYSTEM))
 }
 
 /// Tells whether a model has systems or sensors, which run where it is.

@@ -40,6 +40,7 @@ impl Primary {
         {
             return self.begin_anew(what, granted, now, out);
         }
+        let watched = self.watched_worlds();
         let mut batch = self.stamp(purpose, out);
         let is_for_wishes = purpose == Purpose::Rearrange && !self.has_to_rearrange();
         if is_for_wishes && !batch.is_needed && !self.is_fresh {
@@ -55,7 +56,13 @@ impl Primary {
             self.membership.disturb();
             self.refuse_what_is_apart(&mut batch, out);
         }
-        match self.known.missing(&changes) {
+        // Where something begins to look, all ghosts that were there are seen.
+        let seen = if self.watched_worlds() > watched {
+            self.seen_ghosts()
+        } else {
+            Vec::new()
+        };
+        match self.known.missing(&self.plan, &changes, seen) {
             Some(wanted) => {
                 self.pending = Some(Pending {
                     purpose,
@@ -232,16 +239,25 @@ impl Primary {
         }
     }
 
-    fn ghost_poses(&self) -> Vec<LinkPoses> {
-        let mut ghosts: Vec<PerformerId> = self
-            .distribution
-            .affinity()
-            .keys()
+    fn watched_worlds(&self) -> usize {
+        let watched = self.plan.watched.iter();
+        watched.filter(|is_watched| **is_watched).count()
+    }
+
+    /// Returns the performers of which something may see a ghost, ascending.
+    fn seen_ghosts(&self) -> Vec<PerformerId> {
+        let open = self.distribution.affinity().keys();
+        let seen = open.filter(|cell| self.plan.watched[self.plan.cell(**cell).world]);
+        let mut ghosts: Vec<PerformerId> = seen
             .flat_map(|cell| self.membership.ghosts(*cell))
             .collect();
         ghosts.sort_unstable();
         ghosts.dedup();
         ghosts
+    }
+
+    fn ghost_poses(&self) -> Vec<LinkPoses> {
+        self.seen_ghosts()
             .into_iter()
             .filter_map(|performer| self.known.poses_of(performer).cloned())
             .collect()

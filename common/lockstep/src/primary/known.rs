@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use protocol::primary_to_secondary::{CellSnapshot, HandOff, Wanted};
+use protocol::primary_to_secondary::{CellSnapshot, GhostChange, HandOff, Wanted};
 use protocol::secondary_to_primary::StepAck;
 use protocol::{CellId, Digest, LinkPoses, PerformerId, PerformerState, StateBlob};
 use serde::{Deserialize, Serialize};
@@ -158,14 +158,22 @@ impl Known {
         is_first
     }
 
-    /// Returns what must be asked for before changes can be published; `None` when all is here.
-    pub(super) fn missing(&self, changes: &Changes) -> Option<Wanted> {
+    /// Returns what must be asked for before changes can be published, with the poses of `seen`;
+    /// `None` when all is here.
+    pub(super) fn missing(
+        &self,
+        plan: &Plan,
+        changes: &Changes,
+        seen: impl IntoIterator<Item = PerformerId>,
+    ) -> Option<Wanted> {
         let passing = changes.hand_offs.iter().map(|passage| passage.performer);
-        let mut poses: Vec<PerformerId> = changes
-            .ghosts
-            .iter()
-            .filter(|change| change.present && !self.poses.contains_key(&change.performer))
+        let is_seen =
+            |change: &&GhostChange| change.present && plan.watched[plan.cell(change.cell).world];
+        let ghosts = changes.ghosts.iter().filter(is_seen);
+        let mut poses: Vec<PerformerId> = ghosts
             .map(|change| change.performer)
+            .chain(seen)
+            .filter(|performer| !self.poses.contains_key(performer))
             .collect();
         poses.sort_unstable();
         poses.dedup();
