@@ -7,8 +7,11 @@
 //! 60`, after `cargo build --release -p worker -p orchestrator`.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::io::{self, Write};
+use std::ops::RangeInclusive;
 use std::process::ExitCode;
+use std::str::FromStr;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -27,10 +30,10 @@ const INTERVAL: Duration = Duration::from_secs(2);
 const SAMPLES_MIN: usize = 8;
 /// How long the run may take to end when it is told to.
 const END_PATIENCE: Duration = Duration::from_mins(2);
-const USAGE: &str = "cargo bench -p tests --bench soak -- [--minutes M] [--robots N]";
+const USAGE: &str = "cargo bench -p tests --bench soak -- [--minutes M] [--robots N] [--pace F]";
 
 fn main() -> ExitCode {
-    let (minutes, robots) = match arguments(std::env::args().skip(1)) {
+    let arguments = match Arguments::read(std::env::args().skip(1)) {
         Ok(arguments) => arguments,
         Err(error) => {
             eprintln!("error: {error}\nusage: {USAGE}");
@@ -44,8 +47,8 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    let soak = Soak::start(robots, page_size);
-    match soak.run(Duration::from_secs_f64(minutes * 60.0)) {
+    let soak = Soak::start(&arguments, page_size);
+    match soak.run(Duration::from_secs_f64(arguments.minutes * 60.0)) {
         Ok((line, grown)) => {
             let _ = writeln!(io::stdout(), "{line}");
             for name in &grown {
@@ -60,28 +63,43 @@ fn main() -> ExitCode {
     }
 }
 
-/// Returns for how many minutes and with how many robots.
-fn arguments(mut words: impl Iterator<Item = String>) -> Result<(f64, u32), String> {
-    let (mut minutes, mut robots) = (MINUTES, ROBOTS);
-    while let Some(word) = words.next() {
-        let mut value = || words.next().ok_or(format!("{word} needs a value"));
-        match word.as_str() {
-            // Cargo says it to every bench.
-            "--bench" => {}
-            "--minutes" => {
-                let text = value()?;
-                let number = text.parse().ok().filter(|it| (0.5..=1e5).contains(it));
-                minutes = number.ok_or(format!("--minutes {text:?} is not within 0.5 and 1e5"))?;
+/// What is run.
+struct Arguments {
+    minutes: f64,
+    robots: u32,
+    /// Simulated time over that of the wall; 0 is as fast as possible.
+    pace: f64,
+}
+
+impl Arguments {
+    fn read(mut words: impl Iterator<Item = String>) -> Result<Self, String> {
+        let mut read = Self {
+            minutes: MINUTES,
+            robots: ROBOTS,
+            pace: 0.0,
+        };
+        while let Some(word) = words.next() {
+            let mut value = || words.next().ok_or(format!("{word} needs a value"));
+            match word.as_str() {
+                // Cargo says it to every bench.
+                "--bench" => {}
+                "--minutes" => read.minutes = within(&word, &value()?, 0.5..=1e5)?,
+                "--robots" => read.robots = within(&word, &value()?, 1..=10_000)?,
+                "--pace" => read.pace = within(&word, &value()?, 0.0..=1e3)?,
+                _ => return Err(format!("{word:?} means nothing here")),
             }
-            "--robots" => {
-                let text = value()?;
-                let number = text.parse().ok().filter(|it| (1..=10_000).contains(it));
-                robots = number.ok_or(format!("--robots {text:?} is not within 1 and 10000"))?;
-            }
-            _ => return Err(format!("{word:?} means nothing here")),
         }
+        Ok(read)
     }
-    Ok((minutes, robots))
+}
+
+fn within<T>(name: &str, text: &str, range: RangeInclusive<T>) -> Result<T, String>
+where
+    T: FromStr + PartialOrd + Display,
+{
+    let number = text.parse().ok().filter(|number| range.contains(number));
+    let (least, most) = (range.start(), range.end());
+    number.ok_or_else(|| format!("{name} {text:?} is not within {least} and {most}"))
 }
 
 /// What is known of one process.
@@ -101,7 +119,8 @@ struct Soak {
 }
 
 impl Soak {
-    fn start(robots: u32, page_size: u64) -> Self {
+    fn start(arguments: &Arguments, page_size: u64) -> Self {
+        let (robots, pace) = (arguments.robots, arguments.pace.to_string());
         let scratch = Scratch::new();
         let text = walled_fleet(robots, LEVELS);
         let world = read("fleet.sdf", &text);
@@ -110,7 +129,7 @@ impl Soak {
         std::fs::write(&script, commands(&world, twist)).expect("a file can be written");
         let mut command = scratch.phalanx();
         command.args(["run", "--name", "soak", "--headless", "--format", "json"]);
-        command.args(["--real-time-factor", "0", "--secondaries", SECONDARIES]);
+        command.args(["--real-time-factor", &pace, "--secondaries", SECONDARIES]);
         command.arg("--commands").arg(script);
         command.arg(scratch.path("fleet.sdf"));
         let run = scratch.start("run", &mut command);

@@ -26,12 +26,16 @@ const QUIET_FIRST: u32 = 4;
 /// How many ghosts' poses, and how many wishes to know more, may be compared from step to step;
 /// with more, none is taken for quiet.
 const COMPARED_MAX: usize = 64;
+/// How many steps are granted at first: fewer would not pay for the state that is kept before them.
+const STEPS_FIRST: u32 = 8;
 /// How many grants are made before it is judged whether they pay.
 const GRANTS_JUDGED: u32 = 8;
 /// What a grant must save at least.
 const WORTH: f64 = 0.95;
-/// For how many steps at least and at most nothing is granted after it was in vain; doubled each
-/// time.
+/// By how much a grant may take longer, per step, before no other is tried.
+const LOSS_MAX: f64 = 1.15;
+/// For how many steps at least and at most nothing is granted after it was in vain; four times as
+/// many each time.
 const PAUSE: (u32, u32) = (16, 1 << 14);
 
 /// What secondaries have done ahead, and how far they may go.
@@ -79,7 +83,7 @@ impl Default for Reach {
     fn default() -> Self {
         Self {
             streak: 0,
-            steps: 1,
+            steps: STEPS_FIRST,
             is_careful: false,
             pause: 0,
             next_pause: PAUSE.0,
@@ -115,8 +119,9 @@ impl Reach {
             return;
         }
         if held == 0 {
-            self.hold_off();
-        } else if held < granted {
+            return self.hold_off();
+        }
+        if held < granted {
             self.steps = held;
             self.is_careful = true;
         } else if self.is_careful {
@@ -124,8 +129,12 @@ impl Reach {
         } else {
             self.steps *= 2;
         }
-        smooth(&mut self.together, took / f64::from(held + 1));
+        let each = took / f64::from(held + 1);
+        smooth(&mut self.together, each);
         self.unjudged += 1;
+        if self.unjudged == 1 && each > self.alone * LOSS_MAX {
+            return self.hold_off();
+        }
         if self.unjudged >= GRANTS_JUDGED {
             self.unjudged = 0;
             if self.together > self.alone * WORTH {
@@ -139,8 +148,8 @@ impl Reach {
     /// Grants nothing for a while: longer each time.
     fn hold_off(&mut self) {
         self.pause = self.next_pause;
-        self.next_pause = (self.next_pause * 2).min(PAUSE.1);
-        self.steps = 1;
+        self.next_pause = (self.next_pause * 4).min(PAUSE.1);
+        self.steps = STEPS_FIRST;
         self.is_careful = false;
         self.unjudged = 0;
         self.together = 0.0;
