@@ -8,13 +8,22 @@
 //! `cargo bench -p tests --bench scale -- threads light`.
 
 use std::io::{self, Write};
+use std::process::Command;
+use std::time::Duration;
 
 use serde_json::{Map, Value, json};
-use tests::processes::Scratch;
+use tests::peers::drive::commands;
+use tests::peers::scene::read;
+use tests::processes::{Scratch, let_pass, wait_for};
+use tests::soak::twist;
 
 const TURNS: usize = 3;
 /// Simulated time of a step in all worlds \[s\].
 const STEP_S: f64 = 0.001;
+/// How long a listener is given until its subscription is known.
+const SETTLING: Duration = Duration::from_millis(500);
+/// How long a run may take.
+const RUN_PATIENCE: Duration = Duration::from_mins(5);
 
 /// A kind of run.
 struct Kind {
@@ -68,22 +77,33 @@ const PARTS: [(&str, &[Kind]); 6] = [
         &[
             Kind::of("threads", LIDARS, 0, 2, 3000),
             Kind::of("secondaries", LIDARS, 2, 1, 3000),
+            Kind::of("driving_threads", DRIVING, 0, 2, 3000),
+            Kind::of("driving_secondaries", DRIVING, 2, 1, 3000),
         ],
     ),
 ];
 
 /// The world of robots whose lidars look around with 360 rays, 10 times a second, listened to.
 const LIDARS: &str = "lidars";
-const RAYS: [&str; 2] = ["<samples>90</samples>", "<samples>360</samples>"];
+/// The same, where all robots drive in circles.
+const DRIVING: &str = "driving";
+/// What is replaced in the world of all robots, and by what: all lidars speak on one topic.
+const LOOKING: [[&str; 2]; 2] = [
+    ["<samples>90</samples>", "<samples>360</samples>"],
+    ["type=\"gpu_lidar\">", "type=\"gpu_lidar\"><topic>/scan</topic>"],
+];
+/// The name of a run that somebody listens to.
+const HEARD: &str = "heard";
 
 /// The worlds, with how each is generated.
-const WORLDS: [(&str, [&str; 5]); 6] = [
+const WORLDS: [(&str, [&str; 5]); 7] = [
     ("fleet", ["fleet", "--robots", "1000", "--levels", "8x8"]),
     ("light", ["fleet", "--robots", "4", "--levels", "2x1"]),
     ("small", ["fleet", "--robots", "334", "--levels", "10x1"]),
     ("large", ["fleet", "--robots", "3334", "--levels", "10x10"]),
     ("many", ["fleet", "--robots", "64", "--levels", "8x8"]),
     (LIDARS, ["fleet", "--robots", "100", "--levels", "4x4"]),
+    (DRIVING, ["fleet", "--robots", "100", "--levels", "4x4"]),
 ];
 
 impl Kind {
@@ -110,9 +130,13 @@ fn main() {
         let arguments: Vec<&str> = std::iter::once("generate").chain(arguments).collect();
         let (code, mut world, stderr) = scratch.phalanx_says(&arguments);
         assert_eq!(code, 0, "{stderr}");
-        if name == LIDARS {
-            assert!(world.contains(RAYS[0]), "robots have lidars of 90 rays");
-            world = world.replace(RAYS[0], RAYS[1]);
+        if is_heard(name) {
+            for [old, new] in LOOKING {
+                assert!(world.contains(old), "robots have lidars: {old}");
+                world = world.replace(old, new);
+            }
+            let script = commands(&read(name, &world), twist);
+            std::fs::write(scratch.path("drive.jsonl"), script).expect("a file can be written");
         }
         let path = scratch.path(&format!("{name}.sdf"));
         std::fs::write(path, world).expect("a file can be written");
@@ -177,13 +201,37 @@ fn run(scratch: &Scratch, kind: &Kind) -> Value {
     command.args(["--secondaries", &kind.secondaries.to_string()]);
     command.args(["--threads", &kind.threads.to_string()]);
     command.args(["--iterations", &kind.iterations.to_string()]);
-    if kind.world == LIDARS {
-        command.arg("--messages").arg(scratch.path("messages"));
+    if is_heard(kind.world) {
+        return run_heard(scratch, kind, &mut command);
     }
     let output = command.output().expect("phalanx starts");
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{stderr}");
     serde_json::from_slice(&output.stdout).expect("the summary is JSON")
+}
+
+fn is_heard(world: &str) -> bool {
+    [LIDARS, DRIVING].contains(&world)
+}
+
+/// The same where somebody listens to all lidars from the first step on.
+fn run_heard(scratch: &Scratch, kind: &Kind, command: &mut Command) -> Value {
+    command.args(["--name", HEARD, "--paused"]);
+    if kind.world == DRIVING {
+        command.arg("--commands").arg(scratch.path("drive.jsonl"));
+    }
+    let mut run = scratch.start("run", command);
+    wait_for("the run is there", || {
+        let (code, _, _) = scratch.phalanx_says(&["show", HEARD, "stats", "--format", "json"]);
+        code == 0
+    });
+    let listener = scratch.start("hz", scratch.phalanx().args(["topic", "hz", HEARD, "/scan"]));
+    let_pass(SETTLING);
+    let (code, _, stderr) = scratch.phalanx_says(&["ctl", HEARD, "play"]);
+    assert_eq!(code, 0, "{stderr}");
+    assert_eq!(run.wait_for_long(RUN_PATIENCE), 0, "{}", run.stderr());
+    assert!(!listener.stdout().is_empty(), "the lidars were heard");
+    serde_json::from_str(&run.stdout()).expect("the summary is JSON")
 }
 
 fn number_of(summary: &Value, key: &str) -> f64 {

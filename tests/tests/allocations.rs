@@ -4,8 +4,10 @@
 use std::time::Duration;
 
 use rapier3d_f64::pipeline::PhysicsWorld;
+use sdf::World;
 use tests::cluster;
 use tests::direct::Direct;
+use tests::worlds;
 
 /// After how many steps all buffers have their sizes.
 const WARM_UP: u32 = 300;
@@ -15,13 +17,11 @@ const PER_STEP: f64 = 40.0;
 /// What each robot adds: states and messages that grow, and contacts that are found anew.
 const PER_ROBOT: f64 = 4.0;
 
-fn run(text: &str) -> Direct {
-    let read = sdf::read_worlds(text, "world.sdf", &sdf::NoFiles);
-    let worlds = read.expect("the world is valid").worlds;
+fn run(worlds: &[World]) -> Direct {
     let mut settings = cluster::settings(1, u64::MAX);
     settings.checkpoint_every = 0;
     settings.peer_timeout = Duration::MAX;
-    let mut direct = Direct::new(&worlds, settings);
+    let mut direct = Direct::new(worlds, settings);
     for _ in 0..WARM_UP {
         direct.advance();
     }
@@ -54,23 +54,32 @@ fn counts(direct: &mut Direct) -> (f64, f64) {
     (per_step(all.count_total), per_step(alone.count_total))
 }
 
-/// Checks how often a step of a fleet asks for memory beyond rapier: so often for itself, and so
-/// often for each robot.
+/// Checks how often a step of a world asks for memory beyond rapier.
 #[track_caller]
-fn check(robots: u32, per_step: f64, per_robot: f64) {
-    let (all, rapier) = counts(&mut run(&sdf::generate_fleet(robots, [1, 1])));
-    let most = per_step + per_robot * f64::from(robots);
-    eprintln!(
-        "{robots} robots: {all} per step, of which rapier alone {rapier}; at most {most} more"
-    );
+fn check(what: &str, worlds: &[World], most: f64) {
+    let (all, rapier) = counts(&mut run(worlds));
+    eprintln!("{what}: {all} per step, of which rapier alone {rapier}; at most {most} more");
     assert!(
         all - rapier <= most,
-        "{robots} robots ask {all} times, rapier alone {rapier}"
+        "{what} ask {all} times, rapier alone {rapier}"
     );
 }
 
 #[test]
 fn a_step_asks_for_memory_a_bounded_number_of_times() {
-    check(1, PER_STEP, PER_ROBOT);
-    check(40, PER_STEP, PER_ROBOT);
+    for robots in [1, 40] {
+        let text = sdf::generate_fleet(robots, [1, 1]);
+        let read = sdf::read_worlds(&text, "fleet.sdf", &sdf::NoFiles);
+        let worlds = read.expect("the world is valid").worlds;
+        let most = PER_STEP + PER_ROBOT * f64::from(robots);
+        check(&format!("{robots} robots"), &worlds, most);
+    }
+}
+
+#[test]
+fn bodies_without_systems_add_nothing_to_that() {
+    for bodies in [1, 24] {
+        let worlds = [worlds::row(1, bodies)];
+        check(&format!("{bodies} bodies"), &worlds, PER_STEP);
+    }
 }

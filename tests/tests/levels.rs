@@ -200,8 +200,9 @@ fn a_performer_that_dithers_on_a_border_changes_cell_once_per_stay_at_most() {
 
 #[test]
 fn a_performer_in_a_buffer_is_a_ghost_that_sensors_there_see() {
-    let world = [shuttle(0.0, 0.5, 10.0, 0.2)];
-    let mut cluster = Cluster::new(&world, 2, 620, NetworkFaults::SHUFFLED, 1);
+    let mut world = shuttle(0.0, 0.5, 10.0, 0.2);
+    tests::worlds::watch(&mut world);
+    let mut cluster = Cluster::new(&[world], 2, 620, NetworkFaults::SHUFFLED, 1);
     let east = CellId(2);
     cluster.run_until(|cluster| cluster.digests().len() == 316);
     assert_eq!(cluster.witness.whereabouts.ghosts(east), [PerformerId(0)]);
