@@ -6,6 +6,7 @@
 
 use std::hint::black_box;
 use std::io::Write;
+use std::sync::Arc;
 use std::time::Instant;
 
 use lockstep::{Bounds, LoadRule, Membership, Plan, Rules};
@@ -235,7 +236,7 @@ fn bytes_per_performer() -> [f64; 2] {
         version: ProtocolVersion::CURRENT,
         session: SessionId(1),
         sender: PeerName::primary(),
-        body: SecondaryToPrimary::StepAck(Box::new(ack)),
+        body: SecondaryToPrimary::StepAck(Arc::new(ack)),
     });
     [STATE_BYTES as f64, bytes.len() as f64 / f64::from(COUNT)]
 }

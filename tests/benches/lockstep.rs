@@ -8,6 +8,7 @@
 use std::io::{Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::process::{Child, Command};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use lockstep::limits::RUN_AHEAD_DEFAULT;
@@ -102,7 +103,7 @@ fn messages() -> (Vec<u8>, Vec<u8>) {
         version: ProtocolVersion::CURRENT,
         session: SessionId(u64::MAX),
         sender: PeerName::primary(),
-        body: PrimaryToSecondary::Step(Box::new(Step {
+        body: PrimaryToSecondary::Step(Arc::new(Step {
             sequence: Sequence(10_000),
             iteration: Iteration(10_000),
             sim_time: SimTime(10_000_000_000),
@@ -114,7 +115,7 @@ fn messages() -> (Vec<u8>, Vec<u8>) {
         version: ProtocolVersion::CURRENT,
         session: SessionId(u64::MAX),
         sender: "s1".parse().expect("a peer name"),
-        body: SecondaryToPrimary::StepAck(Box::new(StepAck {
+        body: SecondaryToPrimary::StepAck(Arc::new(StepAck {
             sequence: Sequence(10_000),
             iteration: Iteration(10_000),
             busy_ns: 1000,

@@ -90,7 +90,10 @@ const DRIVING: &str = "driving";
 /// What is replaced in the world of all robots, and by what: all lidars speak on one topic.
 const LOOKING: [[&str; 2]; 2] = [
     ["<samples>90</samples>", "<samples>360</samples>"],
-    ["type=\"gpu_lidar\">", "type=\"gpu_lidar\"><topic>/scan</topic>"],
+    [
+        "type=\"gpu_lidar\">",
+        "type=\"gpu_lidar\"><topic>/scan</topic>",
+    ],
 ];
 /// The name of a run that somebody listens to.
 const HEARD: &str = "heard";
@@ -225,7 +228,10 @@ fn run_heard(scratch: &Scratch, kind: &Kind, command: &mut Command) -> Value {
         let (code, _, _) = scratch.phalanx_says(&["show", HEARD, "stats", "--format", "json"]);
         code == 0
     });
-    let listener = scratch.start("hz", scratch.phalanx().args(["topic", "hz", HEARD, "/scan"]));
+    let listener = scratch.start(
+        "hz",
+        scratch.phalanx().args(["topic", "hz", HEARD, "/scan"]),
+    );
     let_pass(SETTLING);
     let (code, _, stderr) = scratch.phalanx_says(&["ctl", HEARD, "play"]);
     assert_eq!(code, 0, "{stderr}");

@@ -7,6 +7,7 @@
 
 use std::hint::black_box;
 use std::io::{self, Write};
+use std::sync::Arc;
 use std::time::Instant;
 
 use lockstep::Settings;
@@ -90,7 +91,7 @@ fn answer(every: u32) -> Value {
         sensors_ns: 0,
         state_count: changed.len() as u32 / CELLS,
     });
-    let message = envelope(SecondaryToPrimary::StepAck(Box::new(StepAck {
+    let message = envelope(SecondaryToPrimary::StepAck(Arc::new(StepAck {
         sequence: Sequence(10_000),
         iteration: Iteration(10_000),
         cells: cells.collect(),
@@ -170,7 +171,7 @@ fn references() -> Value {
 }
 
 fn empty_step() -> Value {
-    let message = envelope(PrimaryToSecondary::Step(Box::new(Step {
+    let message = envelope(PrimaryToSecondary::Step(Arc::new(Step {
         sequence: Sequence(10_000),
         iteration: Iteration(10_000),
         sim_time: SimTime(10_000_000_000),

@@ -6,6 +6,7 @@ mod wording;
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::sync::Arc;
 use std::time::Duration;
 
 use self::wording::secondary_message;
@@ -230,7 +231,7 @@ impl PrimaryNode {
             });
         }
         self.is_damaged = false;
-        self.hear(name, SecondaryToPrimary::StepAck(Box::new(ack)));
+        self.hear(name, SecondaryToPrimary::StepAck(Arc::new(ack)));
     }
 
     /// Returns what a performer's host says of it: a ball of 0.3 m that `at` may have moved.
@@ -257,7 +258,7 @@ impl PrimaryNode {
         self.hear_in(
             SessionId(0xbad),
             name,
-            SecondaryToPrimary::StepAck(Box::new(ack)),
+            SecondaryToPrimary::StepAck(Arc::new(ack)),
         );
     }
 

@@ -2,6 +2,7 @@
 //! of `tests/lockstep/secondary/*.txt`.
 
 use std::fmt::Write;
+use std::sync::Arc;
 use std::time::Duration;
 
 use lockstep::{Secondary, SecondaryInput, SecondaryOutput, SecondarySettings, StepWork};
@@ -206,7 +207,7 @@ fn step(sequence: &str, rest: &[&str]) -> PrimaryToSecondary {
     };
     let (sequence, grant) = sequence.split_once('@').unwrap_or((sequence, sequence));
     let (sequence, grant) = (number(sequence), number(grant));
-    PrimaryToSecondary::Step(Box::new(Step {
+    PrimaryToSecondary::Step(Arc::new(Step {
         sequence: Sequence(sequence),
         grant,
         iteration: Iteration(paused.unwrap_or(sequence)),

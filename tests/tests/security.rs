@@ -6,6 +6,7 @@ use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 use std::time::Duration;
 
 use protocol::primary_to_client::{PrimaryToClient, Reply};
@@ -196,7 +197,7 @@ fn attackers_are_turned_away_and_the_run_computes_the_same() {
     expect_refused(&reply, "the role secondary may not command");
     // Who may command, and speaks as a secondary; who may take part, and speaks as another.
     let mut controller = run.connect_as("ann", Access::Controller);
-    let ack = || SecondaryToPrimary::StepAck(Box::default());
+    let ack = || SecondaryToPrimary::StepAck(Arc::default());
     send(&mut controller, session, topic::STEP_ACK, ack());
     for _ in 0..100 {
         send(&mut second, session, topic::STEP_ACK, ack());

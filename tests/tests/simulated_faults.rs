@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 use lockstep::PeerLossPolicy;
 use protocol::exit::Outcome;
@@ -107,7 +108,7 @@ fn agreement_sees_a_state_that_one_secondary_changed() {
             };
             acks += 1;
             if acks == 7 {
-                change_a_state(ack);
+                change_a_state(Arc::make_mut(ack));
             }
         }));
     });
@@ -115,7 +116,7 @@ fn agreement_sees_a_state_that_one_secondary_changed() {
         let mut has_changed = false;
         cluster.tamper.secondary = Some(Box::new(move |message| {
             if let SecondaryToPrimary::StepAck(ack) = message
-                && let Some(ack) = ack.ahead.first_mut()
+                && let Some(ack) = Arc::make_mut(ack).ahead.first_mut()
                 && !has_changed
             {
                 has_changed = true;
@@ -214,7 +215,7 @@ fn publishers_see_an_answer_that_announces_what_was_not_said() {
     check(&scenario, "announced what it said", |cluster| {
         cluster.tamper.secondary = Some(Box::new(|message| {
             if let SecondaryToPrimary::StepAck(ack) = message {
-                ack.published += 1;
+                Arc::make_mut(ack).published += 1;
             }
         }));
     });

@@ -191,9 +191,11 @@ impl CellHost {
         let mut ack = StepAck {
             sequence: step.sequence,
             iteration: step.iteration,
+            cells: Vec::with_capacity(self.cells.len()),
             ..StepAck::default()
         };
-        let mut states = StateBlob::default();
+        let changed = self.cells.values().map(|slot| &slot.cell.changed);
+        let mut states = StateBlob::with_capacity(changed.map(StateBlob::byte_count).sum());
         for (slot, answer) in self.cells.values().zip(answers) {
             states.extend(&slot.cell.changed);
             ack.cells.push(answer.ack);

@@ -98,8 +98,9 @@ impl SecondaryEngine {
         let mut effects = Effects::default();
         let mut next = Some(input);
         while let Some(input) = next.take() {
-            self.secondary.handle(input, now, &mut self.outputs);
-            for output in std::mem::take(&mut self.outputs) {
+            let mut outputs = std::mem::take(&mut self.outputs);
+            self.secondary.handle(input, now, &mut outputs);
+            for output in outputs.drain(..) {
                 match output {
                     SecondaryOutput::Send(message) => effects.messages.push(message),
                     SecondaryOutput::LoadWorld(welcome) => {
@@ -122,6 +123,7 @@ impl SecondaryEngine {
                     SecondaryOutput::Finished(reason) => effects.finished = Some(reason),
                 }
             }
+            self.outputs = outputs;
         }
         effects
     }

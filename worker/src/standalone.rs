@@ -96,7 +96,7 @@ impl<L: Link> InlineLink<L> {
                 from,
                 access: Access::Full,
                 topic,
-                payload,
+                payload: payload.into(),
             });
         }
         if let (Some(feed), Some(traced)) = (&self.data, traced) {

@@ -35,6 +35,7 @@ mod storage;
 mod wishes;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::Duration;
 
 use protocol::exit::Outcome;
@@ -70,6 +71,7 @@ pub use memory::ResumeError;
 pub use patience::{PatienceSettings, ProcessReport, Watch};
 pub use redo::{Aim, Redo};
 
+use acks::Reading;
 use ahead::Ahead;
 use changing::Pending;
 use checkpoints::Checkpoints;
@@ -144,6 +146,7 @@ pub struct Primary {
     digest: Digest,
     waiters: Vec<Waiter>,
     refused: RefusedCounts,
+    reading: Reading,
     /// When observers were told last that something was forbidden.
     forbidden_told: Option<SessionTime>,
     events: EventCounts,
@@ -266,6 +269,7 @@ impl Primary {
             digest: Digest::default(),
             waiters: Vec::new(),
             refused: RefusedCounts::default(),
+            reading: Reading::default(),
             forbidden_told: None,
             events: EventCounts::default(),
             resumed: None,
@@ -398,7 +402,9 @@ impl Primary {
             SecondaryToPrimary::Heartbeat(heartbeat) => {
                 self.on_heartbeat(from, &sender, heartbeat, wall_clock_us, now, out);
             }
-            SecondaryToPrimary::StepAck(ack) => self.on_step_ack(&sender, *ack, now, out),
+            SecondaryToPrimary::StepAck(ack) => {
+                self.on_step_ack(&sender, Arc::unwrap_or_clone(ack), now, out);
+            }
             SecondaryToPrimary::CellCheckpoint(cell) => {
                 self.on_cell_checkpoint(&sender, cell, out);
             }

@@ -6,6 +6,7 @@
 mod jobs;
 mod serving;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use protocol::exit::Outcome;
@@ -103,7 +104,7 @@ pub enum SecondaryOutput {
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepWork {
     /// The step.
-    pub step: Box<Step>,
+    pub step: Arc<Step>,
     /// The snapshots of the cells that it gives to this secondary, in order of their ids.
     pub snapshots: Vec<CellSnapshot>,
     /// The step that it follows, when more was done ahead: that is taken back first.
@@ -298,7 +299,7 @@ impl Secondary {
         }
     }
 
-    fn on_step(&mut self, step: Box<Step>, out: &mut Vec<SecondaryOutput>) {
+    fn on_step(&mut self, step: Arc<Step>, out: &mut Vec<SecondaryOutput>) {
         let Phase::Serving(serving) = &mut self.phase else {
             self.refused.malformed += 1;
             return;
@@ -309,7 +310,7 @@ impl Secondary {
             StepVerdict::Hold => {}
             StepVerdict::Duplicate(answer) => {
                 self.refused.duplicate += 1;
-                let answer = answer.map(|answer| SecondaryToPrimary::StepAck(Box::new(answer)));
+                let answer = answer.map(SecondaryToPrimary::StepAck);
                 out.extend(answer.map(SecondaryOutput::Send));
             }
             StepVerdict::Stale => self.refused.stale += 1,
@@ -374,10 +375,9 @@ impl Secondary {
     fn on_step_computed(&mut self, ack: StepAck, out: &mut Vec<SecondaryOutput>) {
         if let Phase::Serving(serving) = &mut self.phase {
             let sequence = ack.sequence;
+            let ack = Arc::new(ack);
             let checkpoint = serving.on_computed(&ack);
-            out.push(SecondaryOutput::Send(SecondaryToPrimary::StepAck(
-                Box::new(ack),
-            )));
+            out.push(SecondaryOutput::Send(SecondaryToPrimary::StepAck(ack)));
             out.extend(checkpoint.map(|with_scene| SecondaryOutput::Checkpoint {
                 sequence,
                 with_scene,

@@ -62,6 +62,8 @@ pub fn decode<B: DeserializeOwned>(bytes: &[u8]) -> Result<Envelope<B>, DecodeEr
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::primary_to_secondary::PrimaryToSecondary;
 
@@ -125,7 +127,7 @@ mod tests {
             version: ProtocolVersion::CURRENT,
             session: SessionId(1),
             sender: PeerName::primary(),
-            body: SecondaryToPrimary::StepAck(Box::default()),
+            body: SecondaryToPrimary::StepAck(Arc::default()),
         });
         // Arrays, maps, text and blobs of 2^32 - 1, in place of everything that has a count.
         for count in [0xdd, 0xdf, 0xdb, 0xc6] {

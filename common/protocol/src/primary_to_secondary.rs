@@ -1,6 +1,7 @@
 //! What the primary says to its secondaries: on `step` to all, on `control` to one.
 
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::action::StampedAction;
@@ -27,7 +28,7 @@ pub enum PrimaryToSecondary {
     /// Part of what was missed, or of what another secondary had done. On `/session`.
     CatchUp(Box<CatchUp>),
     /// Do one iteration. On `/step`, and again on `control` to a secondary that did not answer.
-    Step(Box<Step>),
+    Step(Arc<Step>),
     /// Your heartbeat arrived. On `/heartbeat`.
     HeartbeatEcho(HeartbeatEcho),
     /// The run ends. On `/step` and `/session`.

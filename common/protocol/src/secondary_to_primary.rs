@@ -1,5 +1,7 @@
 //! What a secondary says to its primary, on `control`.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use crate::action::ActionFailure;
@@ -27,7 +29,7 @@ pub enum SecondaryToPrimary {
     /// Is alive. On `/heartbeat`.
     Heartbeat(Heartbeat),
     /// Has done a step. On `/step_ack`.
-    StepAck(Box<StepAck>),
+    StepAck(Arc<StepAck>),
     /// A cell as it is after a step that asked for a checkpoint. On `/session`.
     CellCheckpoint(CellSnapshot),
     /// What all hosts have in common after such a step. On `/session`.

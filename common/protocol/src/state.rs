@@ -116,6 +116,11 @@ impl StateBlob {
         blob
     }
 
+    /// Makes an empty blob with memory for so many bytes.
+    pub fn with_capacity(bytes: usize) -> Self {
+        Self(serde_bytes::ByteBuf::from(Vec::with_capacity(bytes)))
+    }
+
     /// Adds one state at the end.
     pub fn push(&mut self, state: &PerformerState) {
         state.pack(&mut self.0);

@@ -5,6 +5,7 @@
 
 use std::time::Duration;
 
+use bytes::Bytes;
 use protocol::{Access, RoutingId};
 
 use crate::refusals::Refusals;
@@ -33,8 +34,8 @@ pub enum Arrival {
         access: Access,
         /// The topic frame.
         topic: Vec<u8>,
-        /// The message itself.
-        payload: Vec<u8>,
+        /// The message itself, as it was received.
+        payload: Bytes,
     },
     /// At a primary: this secondary's subscription to `step` is in force.
     Subscribed(RoutingId),
@@ -111,8 +112,8 @@ pub enum Notice {
     Data {
         /// The topic frame.
         topic: Vec<u8>,
-        /// The message itself.
-        payload: Vec<u8>,
+        /// The message itself, as it was received.
+        payload: Bytes,
     },
     /// Somebody listens to topics on `status` that begin so, and nobody did before.
     Subscribed(Vec<u8>),

@@ -10,6 +10,7 @@ mod primary;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use bytes::Bytes;
 use protocol::{Access, RoutingId};
 
 use crate::link::{Arrival, LinkError, Notice};
@@ -189,7 +190,7 @@ impl Members {
         }
         let notice = Notice::Data {
             topic: topic.as_bytes().to_vec(),
-            payload: payload.to_vec(),
+            payload: Bytes::copy_from_slice(payload),
         };
         match &self.publisher {
             Some(publisher) => publisher.put(notice),
@@ -254,6 +255,6 @@ fn from_primary(topic: &str, payload: &[u8]) -> Arrival {
         from: None,
         access: Access::Full,
         topic: topic.as_bytes().to_vec(),
-        payload: payload.to_vec(),
+        payload: Bytes::copy_from_slice(payload),
     }
 }

@@ -8,6 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::Duration;
 
+use bytes::Bytes;
 use protocol::{Access, RoutingId};
 use tempfile::TempDir;
 use transport::zeromq::{BindError, ConnectError, PeerLink, PrimaryLink, SocketOptions};
@@ -199,7 +200,7 @@ fn messages_of_too_few_or_too_many_frames_are_dropped_and_counted() {
         from: Some(RoutingId::from("stranger")),
         access: Access::Full,
         topic: b"/request".to_vec(),
-        payload: b"well-formed".to_vec(),
+        payload: Bytes::from_static(b"well-formed"),
     };
     assert_eq!(arrival, Some(expected));
     let refusals = primary.take_refusals(false).expect("three were dropped");

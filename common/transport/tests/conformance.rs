@@ -8,6 +8,7 @@ mod stage;
 
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
 use protocol::{RoutingId, topic};
 use stage::{
     PATIENCE, Stage, expect, expect_message, message, on_every_stage, publish_until_heard,
@@ -327,7 +328,7 @@ fn expect_notice(publisher: &mut dyn Publisher, expected: &Notice) -> Vec<Notice
 fn data(payload: &[u8]) -> Notice {
     Notice::Data {
         topic: topic::DATA.as_bytes().to_vec(),
-        payload: payload.to_vec(),
+        payload: Bytes::copy_from_slice(payload),
     }
 }
 
@@ -351,7 +352,7 @@ fn data_of_secondaries_arrives_in_order_without_loss() {
             else {
                 panic!("nothing came for {PATIENCE:?} after {next:?}");
             };
-            let number = u32::from_le_bytes(payload.try_into().unwrap());
+            let number = u32::from_le_bytes(payload[..].try_into().unwrap());
             let sender = &mut next[(number % 2) as usize];
             assert_eq!(number, *sender);
             *sender += 2;

@@ -167,12 +167,12 @@ fn steps_status_and_data_are_encrypted_too() {
             other => break other,
         }
     };
-    assert!(matches!(step, Some(Arrival::Message { payload, .. }) if payload == b"1"));
+    assert!(matches!(step, Some(Arrival::Message { payload, .. }) if payload == b"1"[..]));
     secondary
         .send(Destination::Data, topic::DATA, b"2")
         .unwrap();
     let data = place.status.receive(Some(PATIENCE)).unwrap();
-    assert!(matches!(data, Some(Notice::Data { payload, .. }) if payload == b"2"));
+    assert!(matches!(data, Some(Notice::Data { payload, .. }) if payload == b"2"[..]));
     let observer = place.observer.clone();
     let topics = [topic::STATS];
     let _observer = place.peer("o", &observer, Subscription::Status(&topics));

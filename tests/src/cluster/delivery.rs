@@ -1,5 +1,6 @@
 //! What happens in a simulated cluster, and how messages get from one to the other.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use lockstep::{PrimaryInput, PrimaryOutput, SecondaryInput, StepReport};
@@ -431,6 +432,7 @@ impl Cluster {
     fn flush(&mut self, index: usize) {
         for mut message in std::mem::take(&mut self.processes[index].outbox) {
             if let SecondaryToPrimary::StepAck(ack) = &mut message {
+                let ack = Arc::make_mut(ack);
                 let ahead = ack.ahead.iter_mut().flat_map(|ack| &mut ack.cells);
                 for cell in ack.cells.iter_mut().chain(ahead) {
                     cell.physics_ns = (self.costs)(cell.cell);

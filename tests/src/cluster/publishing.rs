@@ -1,5 +1,7 @@
 //! What a simulated primary publishes: checkers and the journal hear of it, then the secondaries.
 
+use std::sync::Arc;
+
 use protocol::PrimaryToSecondary;
 use protocol::primary_to_secondary::Step;
 
@@ -11,7 +13,7 @@ impl Cluster {
     pub(super) fn publish(&mut self, mut message: PrimaryToSecondary) {
         if let PrimaryToSecondary::Step(step) = &mut message {
             if let Some(tamper) = &mut self.tamper.step {
-                tamper(step);
+                tamper(Arc::make_mut(step));
             }
             self.trace.note(self.now, || {
                 let (ahead, grant) = (step.ahead, step.grant);

@@ -16,15 +16,19 @@ use rapier3d_f64::parry::query::details::{NormalConstraints, contact_manifold_pf
 use rapier3d_f64::parry::query::{
     ClosestPoints, Contact, ContactManifold, ContactManifoldsWorkspace, NonlinearRigidMotion,
     PersistentQueryDispatcher, QueryDispatcher, ShapeCastHit, ShapeCastOptions, ShapeDistance,
-    ShapeIntersection, Unsupported,
+    ShapeIntersection, TrackedContact, Unsupported,
 };
 use rapier3d_f64::parry::shape::Shape;
+use smallvec::SmallVec;
 
 /// Contacts that overlap by more are left to parry: out of them, another way may be the nearest
 /// \[m\].
 const OVERLAP_MAX: Real = 0.005;
 /// How far shapes that touch are parted beyond what they overlap \[m\].
 const GAP: Real = 0.001;
+
+/// How many contact points two shapes have at most, but for few.
+const POINTS: usize = 8;
 
 /// Marks contacts of rolling shapes as stale and leaves all queries to the next in the chain.
 pub(super) struct FreshContacts;
@@ -78,7 +82,10 @@ where
             let mut parted = *pose;
             parted.translation += manifold.local_n1 * gap;
             let reach = prediction + gap;
+            // parry would copy them to the heap.
+            let old: SmallVec<[TrackedContact<C>; POINTS]> = manifold.points.drain(..).collect();
             contact_manifold_pfm_pfm_shapes(&parted, first, second, None, None, reach, manifold);
+            manifold.match_contacts(&old);
             manifold.update_separations(pose);
             return Ok(());
         }

@@ -110,7 +110,8 @@ impl DriveBase {
         let Some(topics) = &self.odometry else {
             return;
         };
-        if !topics.schedule.is_due(&context.time) {
+        let is_heard = context.is_wanted(&topics.odometry) || context.is_wanted(&topics.tf);
+        if !is_heard || !topics.schedule.is_due(&context.time) {
             return;
         }
         let header = context.header();

@@ -142,6 +142,10 @@ impl OdometryPublisher {
     }
 
     fn publish(&self, base: &sdf::Pose, velocity: [[f64; 3]; 2], context: &mut Context<'_>) {
+        let topics = [&self.odometry, &self.covariance, &self.tf];
+        if !topics.into_iter().any(|topic| context.is_wanted(topic)) {
+            return;
+        }
         let [odometry, child] = &self.frames;
         let header = context.header().with("frame_id", odometry);
         let header = header.with("child_frame_id", child);

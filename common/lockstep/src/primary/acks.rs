@@ -1,6 +1,7 @@
 //! What secondaries answer: checked against what they host and own, taken over, and with the last
 //! one the iteration is complete.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use protocol::exit::Outcome;
@@ -14,6 +15,13 @@ use super::stepping::{Purpose, Round};
 use super::{
     CellTiming, Goal, PeerTiming, Phase, Primary, PrimaryOutput, StepReport, Until, ahead, known,
 };
+
+/// What answers are read into; its memory is used again.
+#[derive(Debug, Default)]
+pub(super) struct Reading {
+    states: Vec<PerformerState>,
+    digest: DigestBuilder,
+}
 
 impl Primary {
     pub(super) fn on_step_ack(
@@ -38,20 +46,21 @@ impl Primary {
             return;
         }
         let agrees = ack.sequence == round.step.sequence && ack.iteration == round.step.iteration;
-        let states = if agrees {
-            self.states_of(self.hosted(sender), &ack)
+        let mut reading = std::mem::take(&mut self.reading);
+        let read = if agrees {
+            self.read_states(self.hosted(sender), &ack, &mut reading)
         } else {
             Err(disagreement(&ack))
         };
-        let states = states.and_then(|states| {
+        let ahead = read.and_then(|()| {
             let shortfall = known::shortfall(&round.step.wanted, &ack, &self.distribution);
             let ahead = shortfall.map_or_else(|| ahead::take_answers(&round.step, &mut ack), Err);
-            Ok((states, ahead.map_err(str::to_owned)?))
+            ahead.map_err(str::to_owned)
         });
-        match states {
-            Ok((states, ahead)) => {
+        match ahead {
+            Ok(ahead) => {
                 self.keep_ahead(sender, ahead);
-                self.accept(sender, ack, states, now, out);
+                self.accept(sender, ack, reading, now, out);
             }
             Err(violation) => {
                 if let Some(report) = self.divergence_in(sender, &ack) {
@@ -64,34 +73,32 @@ impl Primary {
         }
     }
 
-    /// Returns the states in an ack once they are of the cells that it must be about, and give the
+    /// Reads the states in an ack, once they are of the cells that it must be about, and give the
     /// digests of those with the states that are known.
-    pub(super) fn states_of(
+    pub(super) fn read_states(
         &self,
         cells: &[CellId],
         ack: &StepAck,
-    ) -> Result<Vec<PerformerState>, String> {
-        let states: Vec<PerformerState> = ack
-            .states
-            .states()
-            .map_err(|error| error.to_string())?
-            .collect();
+        reading: &mut Reading,
+    ) -> Result<(), String> {
+        let Reading { states, digest } = reading;
+        states.clear();
+        states.extend(ack.states.states().map_err(|error| error.to_string())?);
         let acked = ack.cells.iter().map(|cell| cell.cell);
         if !cells.iter().copied().eq(acked) {
             return Err("its ack is not about the cells that it hosts".to_owned());
         }
         let mut rest = states.as_slice();
-        let mut builder = DigestBuilder::default();
         for cell in &ack.cells {
             let Some((own, others)) = rest.split_at_checked(cell.state_count as usize) else {
                 return Err("its ack holds fewer states than it says".to_owned());
             };
             rest = others;
-            builder.clear();
+            digest.clear();
             for state in self.with_known(cell.cell, own)? {
-                builder.digest(state.digest);
+                digest.digest(state.digest);
             }
-            if builder.finish() != cell.digest {
+            if digest.finish() != cell.digest {
                 return Err(format!(
                     "the digest of cell {} does not fit its states",
                     cell.cell
@@ -99,7 +106,7 @@ impl Primary {
             }
         }
         if rest.is_empty() {
-            Ok(states)
+            Ok(())
         } else {
             Err("its ack holds too many states".to_owned())
         }
@@ -131,7 +138,7 @@ impl Primary {
         &mut self,
         sender: &PeerName,
         ack: StepAck,
-        states: Vec<PerformerState>,
+        reading: Reading,
         now: SessionTime,
         out: &mut Vec<PrimaryOutput>,
     ) {
@@ -141,7 +148,7 @@ impl Primary {
         let answered_after = now.since(round.published_at);
         let timing = timing_of(sender, &ack, answered_after);
         let is_complete = round.note_answer(sender, timing);
-        self.take_over(ack, states, out);
+        self.take_over(ack, reading, out);
         if is_complete && !self.is_held() {
             self.complete_round(now, out);
         }
@@ -151,16 +158,17 @@ impl Primary {
     pub(super) fn take_over(
         &mut self,
         mut ack: StepAck,
-        states: Vec<PerformerState>,
+        reading: Reading,
         out: &mut Vec<PrimaryOutput>,
     ) {
-        for state in states {
-            if self.known.update(state) {
+        for state in &reading.states {
+            if self.known.update(*state) {
                 let name = &self.plan.performer(state.performer).name;
                 let text = format!("the state of {name} is not finite after {}", ack.iteration);
                 self.event(Severity::Warning, "step", text, out);
             }
         }
+        self.reading = reading;
         let Phase::Stepping(round) = &mut self.phase else {
             unreachable!("answers are taken over only while a step waits for them");
         };
@@ -262,10 +270,11 @@ impl Primary {
     }
 
     /// Keeps a step that is done, for those who have to do it again.
-    fn keep(&mut self, mut step: Step) {
+    fn keep(&mut self, step: Arc<Step>) {
         if !self.keeps_past() {
             return;
         }
+        let mut step = Arc::unwrap_or_clone(step);
         step.wanted = Wanted::default();
         let hosted = self.distribution.affinity().keys();
         let digests = hosted.filter_map(|cell| Some((*cell, self.known.cell_digest(*cell)?)));
@@ -273,8 +282,9 @@ impl Primary {
         self.past.push(step, digests);
     }
 
-    fn digest_of_all(&self) -> Digest {
-        let mut builder = DigestBuilder::default();
+    fn digest_of_all(&mut self) -> Digest {
+        let builder = &mut self.reading.digest;
+        builder.clear();
         for id in &self.by_name {
             builder.digest(self.known.states[id.0 as usize].digest);
         }

@@ -23,7 +23,7 @@ impl Primary {
     /// last step of which they have all, while it hosted these cells.
     pub(super) fn data_again(&self, lost: &PeerName, cells: &[CellId]) -> DataAgain {
         let under_way = match &self.phase {
-            Phase::Stepping(round) => Some(&round.step),
+            Phase::Stepping(round) => Some(&*round.step),
             Phase::Gathering { .. } | Phase::Idle | Phase::Stopping(_) | Phase::Finished => None,
         };
         let mut after = self.delivered.unwrap_or(self.past.until());

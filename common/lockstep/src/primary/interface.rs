@@ -167,7 +167,7 @@ pub enum PrimaryOutput {
     /// Publish to all secondaries.
     Publish(PrimaryToSecondary),
     /// A step begins that all have done already: keep what is kept of a step, and send nothing.
-    Ahead(Box<Step>),
+    Ahead(Arc<Step>),
     /// Send to one secondary.
     Send {
         /// Where it is reached.

@@ -174,7 +174,7 @@ impl Primary {
     /// Returns the steps of a job, as many together as fit into a message.
     fn steps_of(&self, job: &Job) -> Vec<Vec<Step>> {
         let under_way = match &self.phase {
-            Phase::Stepping(round) => Some(&round.step),
+            Phase::Stepping(round) => Some(&*round.step),
             Phase::Gathering { .. } | Phase::Idle | Phase::Stopping(_) | Phase::Finished => None,
         };
         let steps = self.past.after(job.from).chain(under_way);

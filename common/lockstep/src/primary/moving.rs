@@ -86,7 +86,7 @@ impl Primary {
 
     /// Notes moves for the sake of balance, of cells that do not move already.
     pub(super) fn balance_cells(&mut self) {
-        if !self.settings.balance {
+        if !self.settings.balance || self.secondaries.len() < 2 {
             return;
         }
         let hosts = self.hosts();

@@ -317,12 +317,13 @@ impl Primary {
         if ack.sequence != round.step.sequence || ack.iteration != round.step.iteration {
             return Err("its answer is about another step".to_owned());
         }
-        let states = self.states_of(cells, &ack)?;
+        let mut reading = std::mem::take(&mut self.reading);
+        self.read_states(cells, &ack, &mut reading)?;
         if let Some(violation) = known::shortfall(&round.step.wanted, &ack, &self.distribution) {
             return Err(violation.to_owned());
         }
         let published = ack.published;
-        self.take_over(ack, states, out);
+        self.take_over(ack, reading, out);
         if let Phase::Stepping(round) = &mut self.phase {
             round.note_published(lost, published);
         }

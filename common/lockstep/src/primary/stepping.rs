@@ -1,6 +1,7 @@
 //! The barrier: one step out to all, one ack back from each, then the next.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use protocol::exit::Outcome;
@@ -40,7 +41,7 @@ pub(super) enum Purpose {
 /// A step that waits for its acks.
 #[derive(Debug)]
 pub(super) struct Round {
-    pub(super) step: Step,
+    pub(super) step: Arc<Step>,
     pub(super) purpose: Purpose,
     /// Whether it was answered before it was made.
     pub(super) is_ahead: bool,
@@ -243,11 +244,11 @@ impl Primary {
             snapshot.sequence = self.sequence;
             self.send_snapshot(name, snapshot, out);
         }
-        let copy = Box::new(step.clone());
+        let step = Arc::new(step);
         out.push(if is_ahead {
-            PrimaryOutput::Ahead(copy)
+            PrimaryOutput::Ahead(Arc::clone(&step))
         } else {
-            PrimaryOutput::Publish(PrimaryToSecondary::Step(copy))
+            PrimaryOutput::Publish(PrimaryToSecondary::Step(Arc::clone(&step)))
         });
         let secondaries = self.secondaries.iter();
         self.phase = Phase::Stepping(Box::new(Round {
@@ -341,7 +342,7 @@ impl Primary {
                 .expect("who is waited for is a member");
             out.push(PrimaryOutput::Send {
                 to: member.routing.clone(),
-                message: PrimaryToSecondary::Step(Box::new(round.step.clone())),
+                message: PrimaryToSecondary::Step(Arc::clone(&round.step)),
             });
         }
     }

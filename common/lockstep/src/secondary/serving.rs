@@ -6,6 +6,7 @@
 //! step comes in its place.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use protocol::primary_to_secondary::{CellSnapshot, CellSource, Step};
 use protocol::secondary_to_primary::StepAck;
@@ -18,7 +19,7 @@ pub(super) struct Serving {
     takes_part: bool,
     /// How many cells the worlds have, and so how many snapshots there can be.
     cell_count: u32,
-    last: Option<StepAck>,
+    last: Option<Arc<StepAck>>,
     /// The last message that asked for steps.
     grant: u64,
     current: Option<Current>,
@@ -31,7 +32,7 @@ pub(super) struct Serving {
 #[derive(Debug)]
 enum Current {
     /// Waits for snapshots.
-    Held(Box<Step>),
+    Held(Arc<Step>),
     /// Is being done.
     Computing {
         sequence: Sequence,
@@ -47,7 +48,7 @@ pub(super) enum StepVerdict {
     /// Nothing yet: snapshots are missing.
     Hold,
     /// It came before and is under way, or is answered already.
-    Duplicate(Option<StepAck>),
+    Duplicate(Option<Arc<StepAck>>),
     /// It is over.
     Stale,
     /// It cannot follow the last one that was done, which this is.
@@ -89,7 +90,7 @@ impl Serving {
         self.takes_part
     }
 
-    pub(super) fn on_step(&mut self, step: Box<Step>, own_name: &PeerName) -> StepVerdict {
+    pub(super) fn on_step(&mut self, step: Arc<Step>, own_name: &PeerName) -> StepVerdict {
         let asked = self.asked();
         let current = self.current.as_ref().map(Current::sequence);
         let is_first = step.sequence == Sequence(1) && self.is_new();
@@ -147,10 +148,10 @@ impl Serving {
         self.restored.1.extend(cells);
         if end.becomes_host {
             self.takes_part = end.joins;
-            self.last = Some(StepAck {
+            self.last = Some(Arc::new(StepAck {
                 sequence: end.until,
                 ..StepAck::default()
-            });
+            }));
         }
     }
 
@@ -186,7 +187,7 @@ impl Serving {
 
     /// Takes the answer to the step that is being done; returns whether a checkpoint is asked for,
     /// and if so, whether with the scene.
-    pub(super) fn on_computed(&mut self, ack: &StepAck) -> Option<bool> {
+    pub(super) fn on_computed(&mut self, ack: &Arc<StepAck>) -> Option<bool> {
         let Some(Current::Computing {
             sequence,
             checkpoint,
@@ -195,7 +196,7 @@ impl Serving {
             unreachable!("only the step asked for is computed");
         };
         assert_eq!(sequence, ack.sequence, "the step asked for is computed");
-        self.last = Some(ack.clone());
+        self.last = Some(Arc::clone(ack));
         checkpoint
     }
 
@@ -210,7 +211,7 @@ impl Serving {
     }
 
     /// Begins a step, or holds it back.
-    fn begin(&mut self, step: Box<Step>, own_name: &PeerName) -> Option<StepWork> {
+    fn begin(&mut self, step: Arc<Step>, own_name: &PeerName) -> Option<StepWork> {
         let needed: Vec<CellId> = step
             .affinities
             .iter()
@@ -276,7 +277,7 @@ mod tests {
         };
         serving.on_caught_up(end, Vec::new());
         let step = |sequence, grant| {
-            Box::new(Step {
+            Arc::new(Step {
                 sequence: Sequence(sequence),
                 grant,
                 ..Step::default()

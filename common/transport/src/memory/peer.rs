@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use protocol::{Access, RoutingId};
 
 use super::mailbox::Mailbox;
@@ -48,7 +49,7 @@ impl Link for MemoryPeerLink {
             from: Some(self.routing_id.clone()),
             access: Access::Full,
             topic: topic.as_bytes().to_vec(),
-            payload: payload.to_vec(),
+            payload: Bytes::copy_from_slice(payload),
         };
         let mut members = self.network.members();
         if let Some(primary) = &members.primary {

@@ -8,6 +8,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
 use zmq_sys::{Watch, wait};
 
 use super::gate::Sender;
@@ -52,6 +53,15 @@ pub(super) enum Event {
 pub(super) struct Frames {
     kept: [zmq::Message; FRAMES_MAX],
     count: usize,
+}
+
+/// A frame that somebody keeps.
+struct Owned(zmq::Message);
+
+impl AsRef<[u8]> for Owned {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
 }
 
 /// How long a caller still wants to wait; its clock is read only when there is need to.
@@ -204,6 +214,13 @@ impl Frames {
     /// Returns the frames if there are so many and no others.
     pub(super) fn exactly<const N: usize>(&self) -> Option<[&[u8]; N]> {
         (self.count == N).then(|| std::array::from_fn(|index| &*self.kept[index]))
+    }
+
+    /// Returns the last frame that was kept, without a copy of it.
+    pub(super) fn into_payload(self) -> Bytes {
+        let last = self.count.clamp(1, FRAMES_MAX) - 1;
+        let frame = self.kept.into_iter().nth(last);
+        frame.map_or_else(Bytes::new, |frame| Bytes::from_owner(Owned(frame)))
     }
 
     /// Returns who sent the message, if that was found when the connection was made.

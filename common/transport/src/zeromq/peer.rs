@@ -166,17 +166,16 @@ impl PeerLink {
         })
     }
 
-    fn on_message(&mut self, frames: &Frames) -> Option<Arrival> {
-        let Some([topic, payload]) = frames.exactly() else {
+    fn on_message(&mut self, frames: Frames) -> Option<Arrival> {
+        let Some([topic, _]) = frames.exactly() else {
             self.dropped += 1;
             return None;
         };
-        let (topic, payload) = (topic.to_vec(), payload.to_vec());
         Some(Arrival::Message {
             from: None,
             access: Access::Full,
-            topic,
-            payload,
+            topic: topic.to_vec(),
+            payload: frames.into_payload(),
         })
     }
 
@@ -235,7 +234,7 @@ impl Link for PeerLink {
                 Some(Event::Message(source, frames)) if source == self.monitor => {
                     self.on_monitor(&frames)
                 }
-                Some(Event::Message(_, frames)) => self.on_message(&frames),
+                Some(Event::Message(_, frames)) => self.on_message(frames),
             };
             if found.is_some() {
                 return Ok(found);

@@ -87,22 +87,22 @@ impl PrimaryLink {
     }
 
     /// Returns what a message is to the primary, if it is let through.
-    fn on_control(&mut self, frames: &mut Frames) -> Option<Arrival> {
-        let sender = self.sender(frames);
+    fn on_control(&mut self, mut frames: Frames) -> Option<Arrival> {
+        let sender = self.sender(&mut frames);
         let (Some([from, topic, payload]), Some(sender)) = (frames.exactly(), sender) else {
             self.note_malformed();
             return None;
         };
         let from = RoutingId(from.to_vec());
-        let bytes = topic.len() + payload.len();
+        let (topic, bytes) = (topic.to_vec(), topic.len() + payload.len());
         let is_admitted = self
             .gate
-            .admits(&from, sender, topic, bytes, Instant::now());
+            .admits(&from, sender, &topic, bytes, Instant::now());
         is_admitted.then(|| Arrival::Message {
             from: Some(from),
             access: sender.access,
-            topic: topic.to_vec(),
-            payload: payload.to_vec(),
+            topic,
+            payload: frames.into_payload(),
         })
     }
 
@@ -152,7 +152,7 @@ impl Link for PrimaryLink {
             let found = match self.inbox.next(&mut patience)? {
                 None => return Ok(None),
                 Some(Event::Woken) => return Ok(Some(Arrival::Woken)),
-                Some(Event::Message(CONTROL, mut frames)) => self.on_control(&mut frames),
+                Some(Event::Message(CONTROL, frames)) => self.on_control(frames),
                 Some(Event::Message(_, mut frames)) => self.on_subscriber(&mut frames),
             };
             if found.is_some() {

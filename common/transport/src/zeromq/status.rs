@@ -61,9 +61,10 @@ impl Publisher for StatusPublisher {
                 None => return Ok(None),
                 Some(Event::Woken) => return Ok(Some(Notice::Woken)),
                 Some(Event::Message(DATA, frames)) => {
-                    frames.exactly().map(|[topic, payload]| Notice::Data {
-                        topic: topic.to_vec(),
-                        payload: payload.to_vec(),
+                    let topic = frames.exactly().map(|[topic, _]| topic.to_vec());
+                    topic.map(|topic| Notice::Data {
+                        topic,
+                        payload: frames.into_payload(),
                     })
                 }
                 Some(Event::Message(_, frames)) => match frames.exactly() {

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
 use protocol::{Access, RoutingId};
 use tempfile::TempDir;
 use transport::memory::Network;
@@ -119,7 +120,7 @@ pub(crate) fn message(from: Option<&str>, topic: &str, payload: &[u8]) -> Arriva
         from: from.map(RoutingId::from),
         access: Access::Full,
         topic: topic.as_bytes().to_vec(),
-        payload: payload.to_vec(),
+        payload: Bytes::copy_from_slice(payload),
     }
 }
 

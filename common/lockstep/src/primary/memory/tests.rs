@@ -1,6 +1,8 @@
 //! A primary that was remembered and recalled does what the first one does, output for output:
 //! performers walk through levels while a schedule spawns, removes, moves, joins and resets.
 
+use std::sync::Arc;
+
 use protocol::client_to_primary::{NamedPose, ResetKind, SpawnRequest};
 use protocol::exit::Outcome;
 use protocol::peer::Build;
@@ -167,7 +169,7 @@ impl Rig {
                     version: ProtocolVersion::CURRENT,
                     session: settings().session,
                     sender: name(),
-                    body: SecondaryToPrimary::StepAck(Box::new(ack(&self.primary, &round.step))),
+                    body: SecondaryToPrimary::StepAck(Arc::new(ack(&self.primary, &round.step))),
                 },
                 wall_clock_us: 0,
             }
@@ -334,7 +336,7 @@ fn check(first: &Rig) {
         for output in expected.iter_mut().chain(&mut actual) {
             if let PrimaryOutput::Publish(PrimaryToSecondary::Step(step)) = output {
                 // Messages are counted anew.
-                step.grant = 0;
+                Arc::make_mut(step).grant = 0;
             }
         }
         assert_eq!(actual, expected, "turn {turn} after iteration {at}");
