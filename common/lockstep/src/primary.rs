@@ -32,6 +32,7 @@ mod services;
 mod stepping;
 mod stopping;
 mod storage;
+mod telling;
 mod wishes;
 
 use std::collections::BTreeSet;
@@ -39,10 +40,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use protocol::exit::Outcome;
-use protocol::primary_to_client::{PrimaryToClient, Reply};
-use protocol::primary_to_observers::{
-    Announce, Event, HeartbeatRelay, PrimaryToObservers, Severity,
-};
+use protocol::primary_to_observers::{HeartbeatRelay, PrimaryToObservers};
 use protocol::primary_to_secondary::{HeartbeatEcho, PrimaryToSecondary};
 use protocol::report::{EventCounts, RefusedCounts, TopicReport};
 use protocol::secondary_to_primary::{Heartbeat, SecondaryToPrimary};
@@ -479,28 +477,5 @@ impl Primary {
             Phase::Stopping(_) => self.continue_stopping(now, out),
             Phase::Finished => {}
         }
-    }
-
-    fn event(&self, severity: Severity, kind: &str, text: String, out: &mut Vec<PrimaryOutput>) {
-        let event = Event {
-            iteration: self.iteration,
-            severity,
-            kind: kind.to_owned(),
-            text,
-        };
-        out.push(PrimaryOutput::Observe(PrimaryToObservers::Event(event)));
-    }
-
-    fn announce(announce: Announce, out: &mut Vec<PrimaryOutput>) {
-        out.push(PrimaryOutput::Observe(PrimaryToObservers::Announce(
-            announce,
-        )));
-    }
-
-    fn reply(to: RoutingId, request: RequestId, reply: Reply, out: &mut Vec<PrimaryOutput>) {
-        out.push(PrimaryOutput::Reply {
-            to,
-            message: PrimaryToClient { request, reply },
-        });
     }
 }
