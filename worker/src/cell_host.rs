@@ -19,6 +19,7 @@ mod step_error;
 #[cfg(test)]
 mod tests;
 mod threads;
+mod told;
 mod traced;
 mod verification;
 mod world_crew;
@@ -194,10 +195,10 @@ impl CellHost {
             cells: Vec::with_capacity(self.cells.len()),
             ..StepAck::default()
         };
-        let changed = self.cells.values().map(|slot| &slot.cell.changed);
+        let changed = self.cells.values().map(|slot| slot.cell.told.changed());
         let mut states = StateBlob::with_capacity(changed.map(StateBlob::byte_count).sum());
         for (slot, answer) in self.cells.values().zip(answers) {
-            states.extend(&slot.cell.changed);
+            states.extend(slot.cell.told.changed());
             ack.cells.push(answer.ack);
             ack.poses.extend(answer.poses);
             ack.transfers.extend(answer.transfers);

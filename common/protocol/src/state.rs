@@ -149,6 +149,25 @@ impl StateBlob {
         count
     }
 
+    /// Puts a state in the place of another, and adds it to `changed` unless the bits are the same;
+    /// tells whether it did.
+    ///
+    /// # Panics
+    /// When there is no such place.
+    pub fn replace(&mut self, place: usize, state: &PerformerState, changed: &mut Self) -> bool {
+        let begin = changed.0.len();
+        changed.push(state);
+        let now = &changed.0[begin..];
+        let known = &mut self.0.as_chunks_mut::<STATE_BYTES>().0[place];
+        let is_other = known != now;
+        if is_other {
+            known.copy_from_slice(now);
+        } else {
+            changed.0.truncate(begin);
+        }
+        is_other
+    }
+
     /// Empties the blob and keeps its memory.
     pub fn clear(&mut self) {
         self.0.clear();
@@ -198,6 +217,14 @@ mod tests {
             assert_eq!(ids.collect::<Vec<_>>(), expected);
             assert_eq!(count, expected.len());
         };
+        let mut known = StateBlob::pack(&[state(1), state(2)]);
+        let mut changed = StateBlob::pack(&[state(99)]);
+        let mut moved = state(2);
+        moved.position[1] += 1.0;
+        assert!(!known.replace(0, &state(1), &mut changed));
+        assert!(known.replace(1, &moved, &mut changed));
+        assert_eq!(known, StateBlob::pack(&[state(1), moved]));
+        assert_eq!(changed, StateBlob::pack(&[state(99), moved]));
         let mut zero = state(2);
         zero.linear_velocity[0] = 0.0;
         let mut nan = state(3);

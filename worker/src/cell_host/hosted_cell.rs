@@ -11,15 +11,14 @@ use protocol::action::ActionFailure;
 use protocol::primary_to_secondary::{CellSnapshot, GhostChange, LevelChange, Step};
 use protocol::secondary_to_primary::{CellAck, Transfer};
 use protocol::trace::CELL_PARTS;
-use protocol::{
-    CellId, DigestBuilder, LevelId, LinkPoses, PerformerId, PerformerState, SimTime, StateBlob,
-};
+use protocol::{CellId, LevelId, LinkPoses, PerformerId, SimTime};
 
 use super::cell_work::CellWork;
 use super::crew::{Crew, Part, Shift};
 use super::scene::Scene;
 use super::step_error::StepError;
-use crate::physics::{Cell, ModelRef};
+use super::told::Told;
+use crate::physics::{Cell, ModelRef, Readings};
 use crate::systems::Outbox;
 
 /// A cell with what its host knows of it.
@@ -36,15 +35,12 @@ pub struct HostedCell {
     pub(super) is_suspended: bool,
     pub(super) crew: Crew,
     /// The states of its performers after its last step.
-    pub(super) states: Vec<PerformerState>,
-    /// The same, packed, then those of before, then those that the last step changed.
-    packed: StateBlob,
-    packed_before: StateBlob,
-    pub(super) changed: StateBlob,
-    changed_count: usize,
-    digest: DigestBuilder,
+    pub(super) readings: Readings,
+    pub(super) told: Told,
     /// Whether states and digest are those of what it holds.
     is_read: bool,
+    /// Whether the last step that was read did more than advance time.
+    was_told: bool,
 }
 
 /// What a cell answers to a step, besides the states.
@@ -130,13 +126,10 @@ impl HostedCell {
             ghosts: physics.ghosts().collect(),
             is_suspended: false,
             crew: Crew::default(),
-            states: Vec::new(),
-            packed: StateBlob::default(),
-            packed_before: StateBlob::default(),
-            changed: StateBlob::default(),
-            changed_count: 0,
-            digest: DigestBuilder::default(),
+            readings: Readings::default(),
+            told: Told::default(),
             is_read: false,
+            was_told: true,
             physics,
         }
     }
@@ -183,18 +176,22 @@ impl HostedCell {
         }
         let is_told = !work.is_empty() || !step.actions.is_empty();
         if advances || is_told || !self.is_read {
-            self.read(scene);
+            // rapier may see only in the next step what was done to bodies in this one.
+            let is_anew = std::mem::replace(&mut self.was_told, is_told) || is_told;
+            self.physics
+                .read(scene.step_size_s, is_anew, &mut self.readings);
+            self.told.update(&self.readings);
+            self.is_read = true;
         } else {
-            self.changed.clear();
-            self.changed_count = 0;
+            self.told.rest();
         }
         let ack = CellAck {
             cell: self.id,
-            digest: self.digest.finish(),
+            digest: self.told.digest(),
             physics_ns: (changed + stepped).as_nanos() as u64,
             systems_ns: (before + after).as_nanos() as u64,
             sensors_ns: sensors.as_nanos() as u64,
-            state_count: self.changed_count as u32,
+            state_count: self.told.changed_count() as u32,
         };
         let mut answer = self.answer(ack, step);
         answer.failures = failures;
@@ -260,23 +257,9 @@ impl HostedCell {
         }
     }
 
-    /// Reads the states of all performers, their digest, and which are others than before.
-    fn read(&mut self, scene: &Scene) {
-        self.physics.states(scene.step_size_s, &mut self.states);
-        self.digest.clear();
-        std::mem::swap(&mut self.packed, &mut self.packed_before);
-        self.packed.clear();
-        for state in &self.states {
-            self.digest.digest(state.digest);
-            self.packed.push(state);
-        }
-        self.changed_count = self.packed_before.changed(&self.packed, &mut self.changed);
-        self.is_read = true;
-    }
-
     /// Has the next answer hold all states, also those that do not change.
     pub(super) fn tell_all(&mut self) {
-        self.packed.clear();
+        self.told.forget();
         self.is_read = false;
     }
 

@@ -136,7 +136,7 @@ impl Divergence {
 
 /// Returns what came of a step in a cell, with all bodies.
 fn result(label: &str, cell: &HostedCell, answer: &CellAnswer, plan: &Plan) -> StepResult {
-    let states = cell.states.iter().map(|state| {
+    let states = cell.readings.states().iter().map(|state| {
         let performer = state.performer;
         let mut named = NamedState::new(name_of(performer, plan), state);
         let model = ModelRef::moving(performer, cell.physics.model_of(performer));
@@ -175,7 +175,7 @@ fn name_of(performer: PerformerId, plan: &Plan) -> String {
 }
 
 fn compare(cell: &mut HostedCell, copy: &mut HostedCell, plan: &Plan) -> Option<Difference> {
-    first_difference(&cell.states, &copy.states, plan).or_else(|| {
+    first_difference(cell.readings.states(), copy.readings.states(), plan).or_else(|| {
         let [one, other] = [cell, copy].map(|cell| Digest::of_bytes(&cell.snapshot()));
         (one != other).then_some(Difference::Hidden)
     })

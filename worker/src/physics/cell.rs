@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use protocol::{DigestBuilder, PerformerId, PerformerState, SimTime};
+use protocol::{PerformerId, SimTime};
 use rapier3d_f64::dynamics::{
     ImpulseJointHandle, IntegrationParameters, RigidBodyBuilder, RigidBodyHandle,
     SpringCoefficients,
@@ -23,7 +23,7 @@ use super::moving_surface::{MovingSurface, SurfaceHooks};
 use super::ray::SolidsOfCell;
 use super::shape::Shapes;
 use super::standing::Standing;
-use super::{actor, model, reach, state, world_joint};
+use super::{actor, model, world_joint};
 
 /// Substeps per step. rapier solves every constraint once in each; with the usual step of 1 ms a
 /// pendulum that starts level loses 4 % of its energy in 30 s with 4 and 1 % with 16, and the time
@@ -63,7 +63,6 @@ pub struct Cell {
     pub(super) wind: [f64; 3],
     /// Surfaces that move in the next step alone.
     pub(super) surfaces: Vec<MovingSurface>,
-    digest: DigestBuilder,
 }
 
 /// What is in a cell, by the ids that others know.
@@ -164,7 +163,6 @@ impl Cell {
             sleepers: Vec::new(),
             loads: Vec::new(),
             surfaces: Vec::new(),
-            digest: DigestBuilder::default(),
         }
     }
 
@@ -287,22 +285,6 @@ impl Cell {
     /// Returns the models that never move, by their indices in the world, ascending.
     pub fn statics(&self) -> impl Iterator<Item = usize> {
         self.contents.statics.keys().copied()
-    }
-
-    /// Replaces `out` by the states of all performers, in the order of their ids, with what they
-    /// may reach in one more step of the size given \[s\]: that of the next step that moves
-    /// anything, also while time stands still.
-    pub fn states(&mut self, step_size_s: f64, out: &mut Vec<PerformerState>) {
-        out.clear();
-        for (id, performer) in &self.contents.performers {
-            let description = &self.world.models[performer.model];
-            let bodies = &self.physics.bodies;
-            let links = &performer.links;
-            let digest = &mut self.digest;
-            let mut state = state::state(*id, description, links, bodies, digest);
-            state.reach = reach::reach(&self.physics, links, step_size_s);
-            out.push(state);
-        }
     }
 
     /// Returns the rapier world, to be looked at or measured beside.

@@ -18,7 +18,7 @@ use rapier3d_f64::parry::query::{
     PersistentQueryDispatcher, QueryDispatcher, ShapeCastHit, ShapeCastOptions, ShapeDistance,
     ShapeIntersection, TrackedContact, Unsupported,
 };
-use rapier3d_f64::parry::shape::Shape;
+use rapier3d_f64::parry::shape::{Shape, ShapeType};
 use smallvec::SmallVec;
 
 /// Contacts that overlap by more are left to parry: out of them, another way may be the nearest
@@ -34,10 +34,10 @@ const POINTS: usize = 8;
 pub(super) struct FreshContacts;
 
 fn rolls(shape: &dyn Shape) -> bool {
-    shape.as_cylinder().is_some()
-        || shape.as_cone().is_some()
-        || shape.as_capsule().is_some()
-        || shape.as_convex_polyhedron().is_some()
+    matches!(
+        shape.shape_type(),
+        ShapeType::Cylinder | ShapeType::Cone | ShapeType::Capsule | ShapeType::ConvexPolyhedron
+    )
 }
 
 /// Tells whether parry finds the contacts of two shapes by their distance alone, and not by what is

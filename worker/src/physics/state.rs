@@ -1,7 +1,7 @@
 //! The state of a performer as the primary sees it.
 
-use protocol::{DigestBuilder, PerformerId, PerformerState};
-use rapier3d_f64::dynamics::{RigidBody, RigidBodyHandle, RigidBodySet};
+use protocol::{Digest, PerformerId, PerformerState};
+use rapier3d_f64::dynamics::{RigidBodyHandle, RigidBodySet};
 use rapier3d_f64::math::Vector;
 use sdf::Model;
 
@@ -14,12 +14,8 @@ pub(super) fn state(
     model: &Model,
     links: &[RigidBodyHandle],
     bodies: &RigidBodySet,
-    digest: &mut DigestBuilder,
+    digest: Digest,
 ) -> PerformerState {
-    digest.clear();
-    for link in links {
-        add_link(digest, &bodies[*link]);
-    }
     let mut state = PerformerState {
         performer,
         position: model.pose.position,
@@ -27,7 +23,7 @@ pub(super) fn state(
         linear_velocity: [0.0; 3],
         angular_velocity: [0.0; 3],
         reach: protocol::NO_REACH,
-        digest: digest.finish(),
+        digest,
     };
     if let Some(handle) = links.get(model.canonical_link) {
         let body = &bodies[*handle];
@@ -43,13 +39,4 @@ pub(super) fn state(
         state.angular_velocity = body.angvel().to_array();
     }
     state
-}
-
-/// Adds pose, velocity of the centre of mass, angular velocity, and whether it sleeps.
-fn add_link(digest: &mut DigestBuilder, body: &RigidBody) {
-    digest.numbers(&body.translation().to_array());
-    digest.numbers(&body.rotation().to_array());
-    digest.numbers(&body.linvel().to_array());
-    digest.numbers(&body.angvel().to_array());
-    digest.number(f64::from(u8::from(body.is_sleeping())));
 }

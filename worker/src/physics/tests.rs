@@ -16,6 +16,7 @@ mod motion;
 mod ratios;
 mod rays;
 mod reaches;
+mod readings;
 mod shapes;
 mod sleep;
 mod surroundings;

@@ -9,7 +9,7 @@ use rapier3d_f64::math::Vector;
 use super::builder::*;
 use super::determinism::{digest, heap, machine, robot, workshop};
 use super::hand_off::{BOX, adopt, at, chain, hand_off, hand_off_a_copy, statics};
-use crate::physics::Cell;
+use crate::physics::{Cell, Readings};
 
 /// As while a run is paused: nothing is stepped, and snapshots are taken of every cell on the way.
 #[test]
@@ -197,14 +197,14 @@ fn a_hand_off_costs_little() {
     run(&mut from, 0.2);
     let mut to = statics(&world);
     let mut parcels = Vec::new();
-    let mut all = Vec::new();
+    let mut all = Readings::default();
     let mut figures = String::new();
     let mut measure = |what: &str, act: &mut dyn FnMut()| {
         let begin = std::time::Instant::now();
         act();
         write!(figures, ", {what} {:?}", begin.elapsed()).unwrap();
     };
-    measure("states", &mut || from.states(STEP, &mut all));
+    measure("states", &mut || from.read(STEP, true, &mut all));
     measure("transfer", &mut || {
         let transfer = |performer| (performer, from.transfer(performer));
         parcels = from.performers().map(transfer).collect();

@@ -8,7 +8,7 @@ use sdf::{
     World,
 };
 
-use crate::physics::Cell;
+use crate::physics::{Cell, Readings};
 
 pub(super) const GRAVITY: f64 = 9.8;
 pub(super) const STEP: f64 = 0.001;
@@ -46,9 +46,9 @@ pub(super) fn run(cell: &mut Cell, duration_s: f64) {
 }
 
 pub(super) fn states(cell: &mut Cell) -> Vec<PerformerState> {
-    let mut states = Vec::new();
-    cell.states(STEP, &mut states);
-    states
+    let mut readings = Readings::default();
+    cell.read(STEP, true, &mut readings);
+    readings.states().to_vec()
 }
 
 /// Returns the state of the performer made from a model.

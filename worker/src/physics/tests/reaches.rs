@@ -5,7 +5,7 @@ use sdf::Geometry;
 
 use super::builder::*;
 use super::determinism::heap;
-use crate::physics::Cell;
+use crate::physics::{Cell, Readings};
 
 /// Returns the box around all colliders of each performer.
 fn boxes(cell: &Cell) -> Vec<[Vector; 2]> {
@@ -87,11 +87,11 @@ fn a_reach_grows_with_the_step_and_is_none_without_collisions() {
         pose([1.0, 0.0, 0.0], [0.0; 3]),
         collision(Geometry::Sphere { radius: 0.5 }, 1.0),
     );
-    let mut cell = cell(vec![bare, ball]);
+    let cell = cell(vec![bare, ball]);
+    let mut readings = Readings::default();
     let mut reach = |step_size_s| {
-        let mut states = Vec::new();
-        cell.states(step_size_s, &mut states);
-        [states[0].reach, states[1].reach]
+        cell.read(step_size_s, false, &mut readings);
+        [readings.states()[0].reach, readings.states()[1].reach]
     };
     assert_eq!(
         reach(0.0),
