@@ -50,5 +50,5 @@ pub use limitation::{Limitation, LimitationKind, unsupported};
 pub use presence::Present;
 pub use ray::{Echo, RayHit, Scan};
 pub use reading::Readings;
-pub use snapshot::RestoreError;
+pub use snapshot::{CellCopy, RestoreError};
 pub use transfer::{AdoptError, Arrival};

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::hosted_cell::HostedCell;
 use super::scene::Scene;
-use crate::physics::{Cell, ModelRef, RestoreError};
+use crate::physics::{Cell, CellCopy, ModelRef, RestoreError};
 
 /// Bytes that are no snapshot of the cell.
 #[derive(Debug, thiserror::Error)]
@@ -45,18 +45,46 @@ struct Attachment {
     systems: BTreeMap<usize, Vec<Vec<u8>>>,
 }
 
+/// A hosted cell at a moment, in memory.
+pub(super) struct HostedCopy {
+    physics: CellCopy,
+    attachment: Attachment,
+}
+
 impl HostedCell {
-    /// Returns everything that the cell needs to go on elsewhere.
-    pub(super) fn snapshot(&mut self) -> Vec<u8> {
-        let mut bytes = self.physics.snapshot();
-        let physics_length = bytes.len();
-        let attachment = Attachment {
+    /// Returns everything that the cell needs to go on from here once more.
+    pub(super) fn copy(&mut self) -> HostedCopy {
+        HostedCopy {
+            physics: self.physics.copy(),
+            attachment: self.attachment(),
+        }
+    }
+
+    /// Returns the cell of a copy.
+    pub(super) fn from_copy(
+        id: CellId,
+        copy: HostedCopy,
+        scene: &Scene,
+    ) -> Result<Self, RestoreCellError> {
+        let world = Arc::clone(&scene.worlds[scene.plan.cell(id).world]);
+        let physics = Cell::from_copy(world, copy.physics);
+        Self::around_physics(id, physics, copy.attachment, scene)
+    }
+
+    fn attachment(&self) -> Attachment {
+        Attachment {
             cell: self.id,
             is_suspended: self.is_suspended,
             levels: self.levels.iter().copied().collect(),
             systems: self.crew.all_memories(),
-        };
-        bytes = postcard::to_extend(&attachment, bytes)
+        }
+    }
+
+    /// Returns everything that the cell needs to go on elsewhere.
+    pub(super) fn snapshot(&mut self) -> Vec<u8> {
+        let mut bytes = self.physics.snapshot();
+        let physics_length = bytes.len();
+        bytes = postcard::to_extend(&self.attachment(), bytes)
             .expect("numbers and lists are what postcard can express");
         let length = (bytes.len() - physics_length) as u32;
         bytes.extend_from_slice(&length.to_le_bytes());
@@ -84,6 +112,17 @@ impl HostedCell {
         }
         let physics = Cell::restore(Arc::clone(&scene.worlds[world]), physics)
             .map_err(RestoreCellError::Physics)?;
+        Self::around_physics(id, physics, attachment, scene)
+    }
+
+    /// Makes a cell of its physics and what is kept beside it.
+    fn around_physics(
+        id: CellId,
+        physics: Cell,
+        attachment: Attachment,
+        scene: &Scene,
+    ) -> Result<Self, RestoreCellError> {
+        let world = scene.plan.cell(id).world;
         let mut cell = Self::around(id, world, physics);
         cell.is_suspended = attachment.is_suspended;
         cell.levels = attachment.levels.into_iter().collect();

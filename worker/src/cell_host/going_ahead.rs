@@ -8,6 +8,7 @@ use protocol::primary_to_secondary::Step;
 use protocol::secondary_to_primary::StepAck;
 use protocol::{CellId, DataBatch, Sequence};
 
+use super::cell_bytes::HostedCopy;
 use super::hosted_cell::HostedCell;
 use super::{CellHost, Slot, StepError};
 
@@ -22,7 +23,7 @@ pub(super) struct Kept {
     /// For each world, what its systems remembered.
     crews: Vec<Vec<Vec<u8>>>,
     /// The cells with what their last step took.
-    cells: Vec<(CellId, Vec<u8>, u64)>,
+    cells: Vec<(CellId, HostedCopy, u64)>,
 }
 
 impl CellHost {
@@ -83,20 +84,11 @@ impl CellHost {
     }
 
     /// Has exactly these cells here, as they were kept.
-    fn restore_all(&mut self, kept: Vec<(CellId, Vec<u8>, u64)>) -> Result<(), StepError> {
-        let mut cells: Vec<_> = kept
-            .into_iter()
-            .map(|(cell, bytes, cost_ns)| (cell, bytes, cost_ns, None))
-            .collect();
-        let scene = &self.scene;
-        self.threads
-            .for_each(cells.iter_mut(), |(cell, bytes, _, made)| {
-                *made = Some(HostedCell::restore(*cell, bytes, scene));
-            });
+    fn restore_all(&mut self, kept: Vec<(CellId, HostedCopy, u64)>) -> Result<(), StepError> {
         self.cells.clear();
-        for (id, _, cost_ns, made) in cells {
-            let made = made.expect("every cell that was kept is made");
-            let cell = made.map_err(|source| StepError::Restore { cell: id, source })?;
+        for (id, copy, cost_ns) in kept {
+            let cell = HostedCell::from_copy(id, copy, &self.scene);
+            let cell = cell.map_err(|source| StepError::Restore { cell: id, source })?;
             self.cells.insert(id, Slot { cell, cost_ns });
         }
         Ok(())
@@ -104,19 +96,19 @@ impl CellHost {
 
     /// Keeps all that is needed to go back to a step that was just done.
     fn keep(&mut self, step: &Step) {
-        let slots: Vec<_> = self.cells.iter_mut().collect();
-        let mut cells: Vec<_> = slots.into_iter().map(|slot| (slot, Vec::new())).collect();
-        self.threads
-            .for_each(cells.iter_mut(), |((_, slot), bytes)| {
-                *bytes = slot.cell.snapshot();
-            });
+        let slots = self.cells.iter_mut();
+        let mut cells: Vec<_> = slots.map(|(id, slot)| (*id, slot, None)).collect();
+        self.threads.for_each(cells.iter_mut(), |(_, slot, copy)| {
+            *copy = Some(slot.cell.copy());
+        });
+        let cells = cells.into_iter().map(|(id, slot, copy)| {
+            let copy = copy.expect("every cell is copied");
+            (id, copy, slot.cost_ns)
+        });
         self.kept = Some(Kept {
             step: step.quiet_after(0),
             crews: self.scene.memories(),
-            cells: cells
-                .into_iter()
-                .map(|((id, slot), bytes)| (*id, bytes, slot.cost_ns))
-                .collect(),
+            cells: cells.collect(),
         });
     }
 }

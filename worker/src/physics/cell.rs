@@ -66,7 +66,7 @@ pub struct Cell {
 }
 
 /// What is in a cell, by the ids that others know.
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Contents {
     /// The fixed body that joints to the world hold on to.
     pub(super) anchor: RigidBodyHandle,
@@ -92,7 +92,7 @@ pub(super) struct Contents {
 }
 
 /// A performer in a cell.
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Performer {
     /// Its model's index in the world.
     pub(super) model: usize,

@@ -17,7 +17,7 @@ use super::{model, pose};
 const NORM_TOLERANCE: f64 = 1e-6;
 
 /// A read-only copy of a performer.
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Ghost {
     /// Its model's index in the world.
     pub(super) model: usize,
@@ -29,6 +29,7 @@ pub(super) struct Ghost {
 }
 
 /// The shape of a collision, and where it is on its link.
+#[derive(Clone)]
 pub(super) struct GhostShape {
     pub(super) link: usize,
     pub(super) at: Pose,

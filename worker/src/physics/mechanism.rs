@@ -29,7 +29,7 @@ use self::drive::Drive;
 use self::two_axes::Cross;
 
 /// The joints of a model, or one of the world, and what of them must be prepared before each step.
-#[derive(Default, Serialize, Deserialize)]
+#[derive(Clone, Default, Serialize, Deserialize)]
 pub(super) struct Mechanism {
     /// All joints that rapier has of it, in the order of insertion.
     pub(super) joints: Vec<ImpulseJointHandle>,

@@ -1,4 +1,4 @@
-//! Snapshots: a cell as bytes, from which it continues bit for bit.
+//! Snapshots: a cell as bytes, or as a copy in memory, from which it continues bit for bit.
 //!
 //! They hold all of rapier's sets, islands and contacts included, but not the world. Layout: the
 //! digest of the rest as 16 little-endian bytes, then postcard.
@@ -44,7 +44,28 @@ struct Snapshot {
     contents: Contents,
 }
 
+/// All that a cell holds at a moment, but for the world; made several times faster than a snapshot,
+/// and good for the same process alone.
+pub struct CellCopy {
+    physics: PhysicsWorld,
+    contents: Contents,
+}
+
 impl Cell {
+    /// Returns everything that the cell needs to go on from here once more.
+    pub fn copy(&mut self) -> CellCopy {
+        self.settle();
+        CellCopy {
+            physics: copied(&self.physics),
+            contents: self.contents.clone(),
+        }
+    }
+
+    /// Returns the cell of a copy.
+    pub fn from_copy(world: Arc<World>, copy: CellCopy) -> Self {
+        Self::from_parts(world, copy.physics, copy.contents)
+    }
+
     /// Returns everything that the cell needs to go on elsewhere, but for the world.
     ///
     /// # Panics
@@ -82,6 +103,23 @@ impl Cell {
             return Err(RestoreError::Contradictory);
         }
         Ok(Self::from_parts(world, physics, contents))
+    }
+}
+
+/// Copies what a snapshot holds of a rapier world: not its workspaces.
+fn copied(physics: &PhysicsWorld) -> PhysicsWorld {
+    PhysicsWorld {
+        gravity: physics.gravity,
+        integration_parameters: physics.integration_parameters,
+        islands: physics.islands.clone(),
+        broad_phase: physics.broad_phase.clone(),
+        narrow_phase: physics.narrow_phase.clone(),
+        bodies: physics.bodies.clone(),
+        colliders: physics.colliders.clone(),
+        impulse_joints: physics.impulse_joints.clone(),
+        multibody_joints: physics.multibody_joints.clone(),
+        soft_bodies: physics.soft_bodies.clone(),
+        ..PhysicsWorld::default()
     }
 }
 

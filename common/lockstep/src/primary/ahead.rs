@@ -34,6 +34,13 @@ const GRANTS_JUDGED: u32 = 8;
 const WORTH: f64 = 0.95;
 /// By how much a grant may take longer, per step, before no other is tried.
 const LOSS_MAX: f64 = 1.15;
+/// After how many grants that paid it is measured again what a step takes by itself, for how many
+/// steps, and how much each of those weighs: a world that has come to rest is not what it was.
+const GRANTS_TRUSTED: u32 = 64;
+const STEPS_MEASURED: u32 = 4;
+const WEIGHT_MEASURED: f64 = 0.5;
+/// How much any other step weighs.
+const WEIGHT: f64 = 1.0 / 16.0;
 /// For how many steps at least and at most nothing is granted after it was in vain; four times as
 /// many each time.
 const PAUSE: (u32, u32) = (16, 1 << 14);
@@ -77,6 +84,9 @@ struct Reach {
     together: f64,
     /// Grants since it was judged.
     unjudged: u32,
+    /// Grants since it was measured what a step takes by itself, and for how many steps it still is.
+    trusted: u32,
+    measured: u32,
 }
 
 impl Default for Reach {
@@ -94,6 +104,8 @@ impl Default for Reach {
             alone: 0.0,
             together: 0.0,
             unjudged: 0,
+            trusted: 0,
+            measured: 0,
         }
     }
 }
@@ -114,7 +126,10 @@ impl Reach {
         self.pause = self.pause.saturating_sub(1);
         if granted == 0 {
             if is_quiet && is_late {
-                smooth(&mut self.alone, took);
+                let is_measured = self.measured > 0;
+                self.measured = self.measured.saturating_sub(1);
+                let weight = if is_measured { WEIGHT_MEASURED } else { WEIGHT };
+                smooth(&mut self.alone, took, weight);
             }
             return;
         }
@@ -130,7 +145,8 @@ impl Reach {
             self.steps *= 2;
         }
         let each = took / f64::from(held + 1);
-        smooth(&mut self.together, each);
+        smooth(&mut self.together, each, WEIGHT);
+        self.trusted += 1;
         self.unjudged += 1;
         if self.unjudged == 1 && each > self.alone * LOSS_MAX {
             return self.hold_off();
@@ -141,6 +157,10 @@ impl Reach {
                 self.hold_off();
             } else {
                 self.next_pause = PAUSE.0;
+                if self.trusted >= GRANTS_TRUSTED {
+                    self.trusted = 0;
+                    self.measured = STEPS_MEASURED;
+                }
             }
         }
     }
@@ -157,7 +177,8 @@ impl Reach {
 
     /// Returns how many steps are granted, of at most so many; `allowed` is what is ever allowed.
     fn grant(&mut self, most: u32, allowed: u32) -> u32 {
-        let is_ready = self.streak >= QUIET_FIRST && self.pause == 0 && self.alone > 0.0;
+        let is_held_off = self.pause > 0 || self.measured > 0;
+        let is_ready = self.streak >= QUIET_FIRST && !is_held_off && self.alone > 0.0;
         let in_time = (GRANT_MAX.as_secs_f64() / self.alone.max(1e-9)) as u32;
         self.steps = self.steps.clamp(1, allowed.max(1));
         self.granted = if is_ready {
@@ -170,11 +191,11 @@ impl Reach {
     }
 }
 
-fn smooth(mean: &mut f64, value: f64) {
+fn smooth(mean: &mut f64, value: f64, weight: f64) {
     *mean = if *mean == 0.0 {
         value
     } else {
-        *mean + (value - *mean) / 16.0
+        *mean + (value - *mean) * weight
     };
 }
 

@@ -37,7 +37,7 @@ const CHANGE_MAX: f64 = 4.0;
 const BLOCK_MAX: usize = 64;
 
 /// What systems may ask of one axis of a joint.
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 pub(in super::super) struct Actuator {
     /// The joint's index in its model, and which of its axes it is.
     pub(in super::super) place: (u32, u32),

@@ -69,7 +69,7 @@ impl Coupling {
 }
 
 /// The couplings of one model, solved together, with the forces that they exert during a step.
-#[derive(Default, Serialize, Deserialize)]
+#[derive(Clone, Default, Serialize, Deserialize)]
 pub(in super::super) struct Couplings {
     list: Vec<Coupling>,
     pushes: Pushes,

@@ -26,7 +26,7 @@ const OFF_AXIS: f64 = 0.9;
 const RELAXATION: f64 = 0.6;
 
 /// Viscous damping of an axis.
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 pub(in super::super) struct Damper {
     /// The rapier joint whose motor damps while this does not.
     main: ImpulseJointHandle,

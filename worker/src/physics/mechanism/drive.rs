@@ -20,7 +20,7 @@ use super::row::Row;
 const DAMPING_RATIO_MIN: f64 = 1e-3;
 
 /// What acts along one axis of a joint.
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 pub(in super::super) struct Drive {
     /// Its place among the drives of its mechanism, as they were built.
     pub(in super::super) number: u32,

@@ -17,7 +17,7 @@ use super::push::Pushes;
 const RELAXATION: f64 = 0.6;
 
 /// Dry friction of an axis.
-#[derive(Default, Serialize, Deserialize)]
+#[derive(Clone, Default, Serialize, Deserialize)]
 pub(in super::super) struct Friction {
     /// The most that it holds \[N or N m\].
     limit: f64,

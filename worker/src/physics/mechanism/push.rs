@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 use super::coordinate::BodyRow;
 
 /// The forces that a part of a mechanism exerts; those of others on the same bodies stay.
-#[derive(Default, Serialize, Deserialize)]
+#[derive(Clone, Default, Serialize, Deserialize)]
 pub(super) struct Pushes(Vec<Push>);
 
 /// A force and a torque on a body \[N, N m\], world frame.
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 struct Push {
     body: RigidBodyHandle,
     force: Vector,
