@@ -301,8 +301,7 @@ fn run_secondary(
         };
         let topics = Subscription::Status(&heartbeat::TOPICS);
         let options = SocketOptions {
-            heartbeat_interval: settings.interval,
-            heartbeat_timeout: settings.timeout,
+            heartbeat_interval: Duration::ZERO,
             curve: curve.cloned(),
             ..SocketOptions::default()
         };

@@ -33,21 +33,11 @@ pub(super) fn command(words: &[&str]) -> Command {
         ["set-pose", model, x] => Command::SetPoses {
             poses: vec![NamedPose {
                 model: owned(model),
-                pose: [number(x), 0.0, 1.0, 0.0, 0.0, 0.0, 1.0],
+                pose: at(x),
             }],
         },
-        ["spawn", name, x] => Command::Spawn(Box::new(SpawnRequest {
-            sdf: BALL.to_owned(),
-            name: Some(owned(name)),
-            pose: Some([number(x), 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]),
-            ..SpawnRequest::default()
-        })),
-        ["spawn-camera", name, x] => Command::Spawn(Box::new(SpawnRequest {
-            sdf: BALL.replace("</link>", CAMERA),
-            name: Some(owned(name)),
-            pose: Some([number(x), 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]),
-            ..SpawnRequest::default()
-        })),
+        ["spawn", name, x] => spawn(BALL.to_owned(), name, x),
+        ["spawn-camera", name, x] => spawn(BALL.replace("</link>", CAMERA), name, x),
         ["remove", model] => Command::Remove {
             model: owned(model),
         },
@@ -83,6 +73,19 @@ pub(super) fn command(words: &[&str]) -> Command {
         ["stop"] => Command::Stop,
         other => panic!("no such request: {other:?}"),
     }
+}
+
+fn spawn(sdf: String, name: &str, x: &str) -> Command {
+    Command::Spawn(Box::new(SpawnRequest {
+        sdf,
+        name: Some(name.to_owned()),
+        pose: Some(at(x)),
+        ..SpawnRequest::default()
+    }))
+}
+
+fn at(x: &str) -> [f64; 7] {
+    [number(x), 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]
 }
 
 fn call(service: &str, json: &str) -> Command {

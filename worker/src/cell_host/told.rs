@@ -62,14 +62,16 @@ impl Told {
             None => {
                 std::mem::swap(&mut self.packed, &mut self.packed_before);
                 self.packed.clear();
-                states.iter().for_each(|state| self.packed.push(state));
+                for state in states {
+                    self.packed.push(state);
+                }
                 self.changed_count = self.packed_before.changed(&self.packed, &mut self.changed);
             }
         }
         self.builder.clear();
-        states
-            .iter()
-            .for_each(|state| self.builder.digest(state.digest));
+        for state in states {
+            self.builder.digest(state.digest);
+        }
         self.digest = self.builder.finish();
     }
 }

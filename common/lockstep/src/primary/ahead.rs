@@ -84,7 +84,8 @@ struct Reach {
     together: f64,
     /// Grants since it was judged.
     unjudged: u32,
-    /// Grants since it was measured what a step takes by itself, and for how many steps it still is.
+    /// Grants since it was measured what a step takes by itself, and for how many steps it still
+    /// is.
     trusted: u32,
     measured: u32,
 }
