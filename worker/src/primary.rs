@@ -14,11 +14,10 @@ use lockstep::{Checkpoint, Primary, PrimaryInput, PrimaryOutput, StepReport};
 use protocol::exit::Outcome;
 use protocol::primary_to_client::{PrimaryToClient, Reply};
 use protocol::primary_to_observers::{PrimaryToObservers, Severity};
-use protocol::primary_to_secondary::Step;
 use protocol::report::{RunState, SecondarySummary, Summary, TopicReport};
 use protocol::{
-    Action, ClientToPrimary, Command, Envelope, PeerName, ProtocolVersion, RoutingId,
-    SecondaryToPrimary, SessionTime, StopReason, decode, encode, topic,
+    ClientToPrimary, Command, Envelope, PeerName, ProtocolVersion, RoutingId, SecondaryToPrimary,
+    SessionTime, StopReason, decode, encode, topic,
 };
 use serde::Serialize;
 use transport::{Arrival, Destination, Link, Refusals};
@@ -330,38 +329,6 @@ impl<L: Link> PrimaryDriver<L> {
             PrimaryOutput::Finished(reason) => {
                 self.publish_reports();
                 self.finished = Some(reason);
-            }
-        }
-    }
-
-    /// Keeps what people are shown in step with what is spawned and removed.
-    fn note_actions(&mut self, step: &Step) {
-        if step.anew {
-            self.reporter.reset();
-            self.primary.set_topics(self.topics_at_start.clone());
-        }
-        for stamped in &step.actions {
-            match &stamped.action {
-                Action::Spawn(spawn) => {
-                    let topics = self.primary.settings().topics.clone();
-                    let survey = self.reporter.add_model(spawn, topics);
-                    for problem in survey.problems {
-                        tracing::warn!("{problem}");
-                    }
-                    self.primary.set_topics(survey.topics);
-                }
-                Action::Remove { model } => self.reporter.remove_model(*model),
-                Action::SetStepSize(step_size_ns) => {
-                    self.meter
-                        .set_step_size(Duration::from_nanos(*step_size_ns));
-                }
-                Action::SetPose { .. }
-                | Action::Wrench { .. }
-                | Action::SetJoint { .. }
-                | Action::SetCollisions { .. }
-                | Action::Attach { .. }
-                | Action::Detach { .. }
-                | Action::SetSeed(_) => {}
             }
         }
     }

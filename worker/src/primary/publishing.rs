@@ -1,7 +1,9 @@
 //! How a primary's driver publishes: everyone who keeps something of a step hears of it first.
 
-use protocol::PrimaryToSecondary;
+use std::time::Duration;
+
 use protocol::primary_to_secondary::Step;
+use protocol::{Action, PrimaryToSecondary};
 use transport::{Destination, Link};
 
 use super::PrimaryDriver;
@@ -36,5 +38,37 @@ impl<L: Link> PrimaryDriver<L> {
             journal.on_step(step);
         }
         self.note_actions(step);
+    }
+
+    /// Keeps what people are shown in step with what is spawned and removed.
+    fn note_actions(&mut self, step: &Step) {
+        if step.anew {
+            self.reporter.reset();
+            self.primary.set_topics(self.topics_at_start.clone());
+        }
+        for stamped in &step.actions {
+            match &stamped.action {
+                Action::Spawn(spawn) => {
+                    let topics = self.primary.settings().topics.clone();
+                    let survey = self.reporter.add_model(spawn, topics);
+                    for problem in survey.problems {
+                        tracing::warn!("{problem}");
+                    }
+                    self.primary.set_topics(survey.topics);
+                }
+                Action::Remove { model } => self.reporter.remove_model(*model),
+                Action::SetStepSize(step_size_ns) => {
+                    self.meter
+                        .set_step_size(Duration::from_nanos(*step_size_ns));
+                }
+                Action::SetPose { .. }
+                | Action::Wrench { .. }
+                | Action::SetJoint { .. }
+                | Action::SetCollisions { .. }
+                | Action::Attach { .. }
+                | Action::Detach { .. }
+                | Action::SetSeed(_) => {}
+            }
+        }
     }
 }
