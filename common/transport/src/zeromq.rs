@@ -25,9 +25,9 @@ pub use status::StatusPublisher;
 /// What can be chosen about the sockets of a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SocketOptions {
-    /// How often each side asks the other for a sign of life; zero for never, and a primary asks
-    /// nobody over `ipc`. libzmq 4.3.5 aborts the process when it is time to ask on a connection
-    /// that was lost before all that came over it was taken, as may happen at the end of a run.
+    /// How often this side asks the other for a sign of life; zero for never. libzmq 4.3.5 aborts
+    /// the process when it is time to ask on a connection that was lost before all that came over
+    /// it was taken, as may happen at the end of a run: who has another way to tell does not ask.
     pub heartbeat_interval: Duration,
     /// How long the other side may be silent before its connection counts as lost.
     pub heartbeat_timeout: Duration,

@@ -39,7 +39,8 @@ pub struct HostedCell {
     pub(super) told: Told,
     /// Whether states and digest are those of what it holds.
     is_read: bool,
-    /// Whether the last step that was read did more than advance time.
+    /// Whether something was done to it since time last did no more than advance: rapier may see
+    /// only in that step what was done to bodies before.
     was_told: bool,
 }
 
@@ -176,8 +177,8 @@ impl HostedCell {
         }
         let is_told = !work.is_empty() || !step.actions.is_empty();
         if advances || is_told || !self.is_read {
-            // rapier may see only in the next step what was done to bodies in this one.
-            let is_anew = std::mem::replace(&mut self.was_told, is_told) || is_told;
+            let is_anew = self.was_told || is_told;
+            self.was_told = is_told || (self.was_told && !advances);
             self.physics
                 .read(scene.step_size_s, is_anew, &mut self.readings);
             self.told.update(&self.readings);

@@ -9,7 +9,6 @@ use std::net::{IpAddr, TcpListener};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use crate::endpoint::{Address, Endpoints};
 use crate::refusals::Tally;
@@ -192,12 +191,7 @@ fn bind_sockets(
     tally: &Tally,
 ) -> io::Result<Bound> {
     let context = zmq::Context::new();
-    let mut options = options.clone();
-    if address.is_none() {
-        // A connection on one machine ends with its process, and who hangs is judged by others.
-        options.heartbeat_interval = Duration::ZERO;
-    }
-    let open = |kind, domain, queue| open(&context, kind, (domain, queue), address, &options);
+    let open = |kind, domain, queue| open(&context, kind, (domain, queue), address, options);
     let step = open(zmq::XPUB, "step", Queue::Unbounded)?;
     let control = open(zmq::ROUTER, "control", Queue::Unbounded)?;
     let status = open(zmq::XPUB, "status", Queue::Bounded)?;
