@@ -223,12 +223,21 @@ impl Membership {
 
     /// Does what was asked for and nothing else.
     fn update_as_asked(&mut self, plan: &Plan, states: &[PerformerState]) -> Changes {
-        let asked: Vec<usize> = self.asked.iter().map(|one| one.performer()).collect();
+        let mut asked: Vec<usize> = self.asked.iter().map(|one| one.performer()).collect();
         if asked.is_empty() {
             return Changes::default();
         }
+        let still = asked.iter().filter(|performer| self.is_still(**performer));
+        let still: Vec<usize> = still.copied().collect();
         self.do_as_asked(plan);
         self.settled = self.places.len();
+        // Who goes on with one of them was not looked at while it stood still.
+        for performer in still.into_iter().filter(|one| !self.is_still(*one)) {
+            let with_it = self.cells.owned(self.places[performer].cell).iter();
+            asked.extend(with_it.map(|one| one.0 as usize));
+        }
+        asked.sort_unstable();
+        asked.dedup();
         for performer in asked {
             if !self.marks[performer].has(Marks::REMOVED) {
                 self.glance(plan, performer, &states[performer]);
