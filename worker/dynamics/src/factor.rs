@@ -1,0 +1,129 @@
+//! [`Factor`]: the mass matrix of a tree as `L^T D L`, whose zeros are those of the tree
+//! (Featherstone, 2008, section 6.5).
+//!
+//! With `z = D^(1/2) L v`, kinetic energy is half the square of `z`, and an impulse along a row `J`
+//! changes `z` by `G = D^(-1/2) L^-T J^T` times its size: rows touch only the joints between their
+//! links and the root, and what they exchange is the product of two short vectors.
+
+use crate::tree::Tree;
+
+/// The mass matrix of a tree, factored.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Factor {
+    size: usize,
+    /// `L` below the diagonal, by rows; 1 on it.
+    lower: Vec<f64>,
+    /// `D`.
+    pub(crate) diagonal: Vec<f64>,
+    /// The square roots of `D`.
+    roots: Vec<f64>,
+}
+
+/// The least of a pivot, as a part of its entry of the matrix: below it, masses are rounding.
+const PIVOT_RATIO_MIN: f64 = 1e-13;
+
+impl Factor {
+    /// Factors a matrix that is given by its lower triangle.
+    pub(crate) fn of(&mut self, tree: &Tree, masses: &[f64]) {
+        let size = tree.freedom();
+        self.size = size;
+        self.lower.clear();
+        self.lower.extend_from_slice(masses);
+        self.diagonal.clear();
+        self.diagonal.resize(size, 0.0);
+        let lower = &mut self.lower;
+        for row in (0..size).rev() {
+            let entry = masses[row * size + row];
+            let least = (entry * PIVOT_RATIO_MIN).max(f64::MIN_POSITIVE);
+            let pivot = lower[row * size + row].max(least);
+            self.diagonal[row] = pivot;
+            let mut outer = tree.above[row];
+            while let Some(at) = outer {
+                let share = lower[row * size + at] / pivot;
+                let mut inner = Some(at);
+                while let Some(column) = inner {
+                    lower[at * size + column] -= share * lower[row * size + column];
+                    inner = tree.above[column];
+                }
+                lower[row * size + at] = share;
+                outer = tree.above[at];
+            }
+        }
+        self.roots.clear();
+        self.roots
+            .extend(self.diagonal.iter().map(|pivot| pivot.sqrt()));
+    }
+
+    /// Returns the rates that a momentum along the axes amounts to.
+    pub(crate) fn solve(&self, tree: &Tree, values: &mut [f64]) {
+        let size = self.size;
+        for row in (0..size).rev() {
+            let value = values[row];
+            let mut outer = tree.above[row];
+            while let Some(at) = outer {
+                values[at] -= self.lower[row * size + at] * value;
+                outer = tree.above[at];
+            }
+        }
+        for (value, pivot) in values.iter_mut().zip(&self.diagonal) {
+            *value /= pivot;
+        }
+        self.back(tree, values);
+    }
+
+    /// Solves `L x = values`.
+    fn back(&self, tree: &Tree, values: &mut [f64]) {
+        for row in 0..self.size {
+            let mut value = values[row];
+            let mut outer = tree.above[row];
+            while let Some(at) = outer {
+                value -= self.lower[row * self.size + at] * values[at];
+                outer = tree.above[at];
+            }
+            values[row] = value;
+        }
+    }
+
+    /// Writes `z` of some rates.
+    pub(crate) fn whiten(&self, tree: &Tree, rates: &[f64], out: &mut [f64]) {
+        for row in 0..self.size {
+            let mut value = rates[row];
+            let mut outer = tree.above[row];
+            while let Some(at) = outer {
+                value += self.lower[row * self.size + at] * rates[at];
+                outer = tree.above[at];
+            }
+            out[row] = value * self.roots[row];
+        }
+    }
+
+    /// Writes the rates of `z`.
+    pub(crate) fn colour(&self, tree: &Tree, white: &[f64], out: &mut [f64]) {
+        for (row, value) in out.iter_mut().enumerate() {
+            *value = white[row] / self.roots[row];
+        }
+        self.back(tree, out);
+    }
+
+    /// Turns a row `J` over the degrees of freedom named, which hold all that these hang on and
+    /// ascend, into `G`. `dense` is zero, as long as the matrix, and zero again afterwards.
+    pub(crate) fn row(&self, tree: &Tree, path: &[u32], values: &mut [f64], dense: &mut [f64]) {
+        for (at, value) in path.iter().zip(values.iter()) {
+            dense[*at as usize] = *value;
+        }
+        for at in path.iter().rev() {
+            let row = *at as usize;
+            let value = dense[row];
+            let mut outer = tree.above[row];
+            while let Some(above) = outer {
+                dense[above] -= self.lower[row * self.size + above] * value;
+                outer = tree.above[above];
+            }
+        }
+        for (at, value) in path.iter().zip(values.iter_mut()) {
+            let row = *at as usize;
+            *value = dense[row] / self.roots[row];
+            dense[row] = 0.0;
+        }
+    }
+}

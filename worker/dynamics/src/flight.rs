@@ -1,0 +1,281 @@
+//! Flight: how a tree moves while nothing touches it, by the classic method of Runge and Kutta.
+//!
+//! Rotations go as rotation vectors since the begin of the step, with the correction that keeps the
+//! fourth order (Munthe-Kaas, 1998).
+
+use glam::DVec3;
+
+use crate::body::Body;
+use crate::factor::Factor;
+use crate::kinematics::Kinematics;
+use crate::spatial::{rate_of_vector, rotation_by};
+use crate::tree::{JointKind, Position, Tree};
+
+/// Springs and dampers along single degrees of freedom, and forces.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Joined {
+    /// The degree of freedom.
+    pub(crate) axis: usize,
+    pub(crate) stiffness: f64,
+    pub(crate) damping: f64,
+    /// Where the spring rests, as the tree counts \[rad or m\].
+    pub(crate) reference: f64,
+}
+
+/// What a tree needs to be moved.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Workspace {
+    pub(crate) kinematics: Kinematics,
+    pub(crate) factor: Factor,
+    pub(crate) masses: Vec<f64>,
+    pub(crate) forces: Vec<f64>,
+    pub(crate) joined: Vec<Joined>,
+    /// Zeros, as many as there are degrees of freedom.
+    pub(crate) dense: Vec<f64>,
+    /// The centre of mass of the root in its own frame \[m\].
+    root_center: DVec3,
+}
+
+/// The most that a link turns in one step of the method \[rad\].
+const TURN_MAX: f64 = 0.05;
+
+/// The most steps of the method within a step.
+const STEPS_MAX: f64 = 64.0;
+
+/// Rates of all coordinates, and of all rates.
+type Slope = (Vec<f64>, Vec<f64>);
+
+impl Workspace {
+    /// Finds positions and rates of the joints from the bodies. Bodies whose velocities no motion
+    /// of the joints has are brought together as by a blow between them.
+    pub(crate) fn take(&mut self, tree: &mut Tree, bodies: &[Body]) {
+        tree.measure(|body| bodies[body].frame);
+        let root = tree.links.iter().find_map(|link| link.body);
+        self.kinematics.origin = root.map_or(tree.base.position, |body| bodies[body].center());
+        self.root_center = root.map_or(DVec3::ZERO, |body| bodies[body].local_center);
+        self.kinematics.place(tree, bodies);
+        self.kinematics.masses(tree, &mut self.masses);
+        self.factor.of(tree, &self.masses);
+        let mut rates = std::mem::take(&mut self.forces);
+        self.kinematics.momenta(tree, bodies, &mut rates);
+        self.factor.solve(tree, &mut rates);
+        tree.rates.copy_from_slice(&rates);
+        self.forces = rates;
+        self.kinematics.move_at(tree, &tree.rates);
+        self.dense.clear();
+        self.dense.resize(tree.freedom(), 0.0);
+    }
+
+    /// Writes frames and velocities of the links into their bodies.
+    pub(crate) fn give(&mut self, tree: &Tree, bodies: &mut [Body]) {
+        self.kinematics.place(tree, bodies);
+        self.kinematics.move_at(tree, &tree.rates);
+        for (number, link) in tree.links.iter().enumerate() {
+            if let Some(body) = link.body {
+                let body = &mut bodies[body];
+                [body.linear, body.angular] = self.kinematics.motion_of(number, body);
+                body.frame = self.kinematics.frames[number];
+            }
+        }
+    }
+
+    /// Tells whether a spring or damper is too strong for an explicit method.
+    pub(crate) fn is_stiff(&self, time_s: f64) -> bool {
+        self.joined.iter().any(|joined| {
+            let mass = self.factor.diagonal[joined.axis];
+            let phase = joined.damping * time_s + joined.stiffness * time_s * time_s;
+            phase > 0.1 * mass
+        })
+    }
+
+    /// Returns how many steps of the method a step of a length takes \[s\].
+    fn steps(&self, time_s: f64) -> usize {
+        let speeds = self.kinematics.velocities.iter();
+        let fastest = speeds.fold(0.0, |most: f64, link| most.max(link.angular.length()));
+        let steps = (fastest * time_s / TURN_MAX).ceil().clamp(1.0, STEPS_MAX);
+        if steps.is_finite() { steps as usize } else { 1 }
+    }
+
+    /// Speeds up a tree over a time \[s\] by all that acts but rows. Springs and dampers count by
+    /// where they will be at its end, so that none is too strong (the implicit method of Euler).
+    pub(crate) fn accelerate(&mut self, tree: &mut Tree, bodies: &[Body], time_s: f64) {
+        self.kinematics.place(tree, bodies);
+        self.kinematics.move_at(tree, &tree.rates);
+        self.kinematics.masses(tree, &mut self.masses);
+        let mut forces = std::mem::take(&mut self.forces);
+        self.kinematics.bias(tree, bodies, &mut forces);
+        for force in &mut forces {
+            *force = -*force;
+        }
+        let freedom = tree.freedom();
+        for joined in &self.joined {
+            let rate = tree.rates[joined.axis];
+            let position = tree.positions[tree.owner[joined.axis]].value;
+            let way = joined.reference - position - time_s * rate;
+            forces[joined.axis] += joined.stiffness * way - joined.damping * rate;
+            let added = time_s * (joined.damping + time_s * joined.stiffness);
+            self.masses[joined.axis * (freedom + 1)] += added;
+        }
+        self.factor.of(tree, &self.masses);
+        self.factor.solve(tree, &mut forces);
+        for (rate, change) in tree.rates.iter_mut().zip(&forces) {
+            *rate += change * time_s;
+        }
+        self.forces = forces;
+    }
+
+    /// Moves a tree at its rates over a time \[s\].
+    pub(crate) fn advance(&mut self, tree: &mut Tree, time_s: f64) {
+        let mut way: Vec<f64> = tree.rates.iter().map(|rate| rate * time_s).collect();
+        for (number, link) in tree.links.iter().enumerate() {
+            if link.kind == JointKind::Free {
+                let first = tree.first[number];
+                let arm = tree.positions[number].place - self.kinematics.origin;
+                let angular = vector(&tree.rates, first);
+                let linear = vector(&tree.rates, first + 3);
+                // The centre of mass goes straight, and the origin of the link turns about it.
+                let center = self.center_arm(tree, number);
+                let at_center = linear + angular.cross(arm + center);
+                let turned = rotation_by(angular * time_s) * center;
+                let step = at_center * time_s + center - turned;
+                way[first + 3..first + 6].copy_from_slice(&step.to_array());
+            }
+        }
+        tree.positions = moved(tree, &tree.positions, &way);
+    }
+
+    /// Returns where the centre of mass of the root is from its origin, world axes.
+    fn center_arm(&self, tree: &Tree, number: usize) -> DVec3 {
+        tree.positions[number].rotation * self.root_center
+    }
+
+    /// Moves a tree over a time \[s\].
+    pub(crate) fn fly(&mut self, tree: &mut Tree, bodies: &[Body], time_s: f64) {
+        let steps = self.steps(time_s);
+        let part = time_s / steps as f64;
+        for _ in 0..steps {
+            self.fly_once(tree, bodies, part);
+        }
+    }
+
+    fn fly_once(&mut self, tree: &mut Tree, bodies: &[Body], time_s: f64) {
+        let start = tree.positions.clone();
+        let rates = tree.rates.clone();
+        let still = vec![0.0; rates.len()];
+        let mut slopes: [Slope; 4] = Default::default();
+        for stage in 0..4 {
+            let (way, gain) = match stage {
+                0 => (still.clone(), still.clone()),
+                3 => scaled(&slopes[2], time_s),
+                _ => scaled(&slopes[stage - 1], 0.5 * time_s),
+            };
+            slopes[stage] = self.slope(tree, bodies, &start, &rates, (&way, &gain));
+        }
+        let mean = |at: fn(&Slope) -> &Vec<f64>, number: usize| {
+            let [a, b, c, d] = [0, 1, 2, 3].map(|stage: usize| at(&slopes[stage])[number]);
+            (a + 2.0 * (b + c) + d) * (time_s / 6.0)
+        };
+        let way: Vec<f64> = (0..rates.len())
+            .map(|n| mean(|slope| &slope.0, n))
+            .collect();
+        for (number, rate) in rates.iter().enumerate() {
+            tree.rates[number] = rate + mean(|slope| &slope.1, number);
+        }
+        tree.positions = moved(tree, &start, &way);
+    }
+
+    /// Returns the rates of coordinates and rates somewhere on the way.
+    fn slope(
+        &mut self,
+        tree: &mut Tree,
+        bodies: &[Body],
+        start: &[Position],
+        rates: &[f64],
+        (way, gain): (&[f64], &[f64]),
+    ) -> Slope {
+        tree.positions = moved(tree, start, way);
+        let now: Vec<f64> = rates
+            .iter()
+            .zip(gain)
+            .map(|(rate, gain)| rate + gain)
+            .collect();
+        self.kinematics.place(tree, bodies);
+        self.kinematics.move_at(tree, &now);
+        self.kinematics.masses(tree, &mut self.masses);
+        self.factor.of(tree, &self.masses);
+        let mut forces = std::mem::take(&mut self.forces);
+        self.kinematics.bias(tree, bodies, &mut forces);
+        for force in &mut forces {
+            *force = -*force;
+        }
+        for joined in &self.joined {
+            let position = tree.positions[tree.owner[joined.axis]].value;
+            forces[joined.axis] += joined.stiffness * (joined.reference - position)
+                - joined.damping * now[joined.axis];
+        }
+        self.factor.solve(tree, &mut forces);
+        let changes = forces.clone();
+        self.forces = forces;
+        (self.coordinate_rates(tree, way, &now), changes)
+    }
+
+    /// Returns the rates of the coordinates at some rates of the axes.
+    fn coordinate_rates(&self, tree: &Tree, way: &[f64], rates: &[f64]) -> Vec<f64> {
+        let mut out = rates.to_vec();
+        for (number, link) in tree.links.iter().enumerate() {
+            let first = tree.first[number];
+            match link.kind {
+                JointKind::Fixed | JointKind::Revolute | JointKind::Prismatic => {}
+                JointKind::Ball => correct(&mut out, way, first),
+                JointKind::Free => {
+                    // The coordinates are those of the origin of the link, the rates those of the
+                    // point that everything is about.
+                    let angular = vector(rates, first);
+                    let arm = tree.positions[number].place - self.kinematics.origin;
+                    let linear = vector(rates, first + 3) + angular.cross(arm);
+                    out[first + 3..first + 6].copy_from_slice(&linear.to_array());
+                    correct(&mut out, way, first);
+                }
+            }
+        }
+        out
+    }
+}
+
+/// Replaces the angular velocity of a rotation by the rate of its rotation vector.
+fn correct(out: &mut [f64], way: &[f64], first: usize) {
+    let rate = rate_of_vector(vector(way, first), vector(out, first));
+    out[first..first + 3].copy_from_slice(&rate.to_array());
+}
+
+fn vector(values: &[f64], first: usize) -> DVec3 {
+    DVec3::from_slice(&values[first..first + 3])
+}
+
+fn scaled((way, gain): &Slope, factor: f64) -> Slope {
+    let scale = |values: &Vec<f64>| values.iter().map(|value| value * factor).collect();
+    (scale(way), scale(gain))
+}
+
+/// Returns the positions of joints after a way of their coordinates.
+pub(crate) fn moved(tree: &Tree, start: &[Position], way: &[f64]) -> Vec<Position> {
+    let move_one = |(number, position): (usize, &Position)| {
+        let first = tree.first[number];
+        let mut position = *position;
+        match tree.links[number].kind {
+            JointKind::Fixed => {}
+            JointKind::Revolute | JointKind::Prismatic => position.value += way[first],
+            JointKind::Ball => {
+                let turn = rotation_by(vector(way, first));
+                position.rotation = (turn * position.rotation).normalize();
+            }
+            JointKind::Free => {
+                let turn = rotation_by(vector(way, first));
+                position.rotation = (turn * position.rotation).normalize();
+                position.place += vector(way, first + 3);
+            }
+        }
+        position
+    };
+    start.iter().enumerate().map(move_one).collect()
+}

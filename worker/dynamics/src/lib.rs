@@ -1,0 +1,26 @@
+//! Dynamics of rigid bodies: free ones, trees of joints in reduced coordinates, and the contacts,
+//! limits, motors and ratios between them.
+//!
+//! [`Scene`] holds one step: who calls it fills in bodies, trees, contacts and axes, and
+//! [`Scene::step`] gives poses and velocities at its end and the impulses that acted. Nothing here
+//! knows of collision detection, files or messages, and the same input gives the same bits on any
+//! host. Units are SI, frames are the world's where nothing else is said.
+
+mod axis;
+mod body;
+mod contact;
+mod factor;
+mod flight;
+mod kinematics;
+mod mover;
+mod scene;
+mod spatial;
+mod sweep;
+mod tree;
+
+pub use axis::{Axis, AxisBounds, AxisSpring, Term};
+pub use body::Body;
+pub use contact::{Contact, Friction};
+pub use scene::{Parameters, Scene};
+pub use spatial::Frame;
+pub use tree::{JointKind, Link, Tree};

@@ -1,0 +1,371 @@
+//! [`Scene`]: one step of everything that is awake.
+//!
+//! A step is cut into substeps. In each, loads speed everything up, impulses are found with a bias
+//! that closes gaps and parts what overlaps, positions advance, and the impulses are found once more
+//! without the bias, so that no correction of a position is left as a velocity (Macklin et al.,
+//! *Small Steps in Physics Simulation*, 2019). What nothing touches flies the whole step at once,
+//! by a method of fourth order.
+
+mod assembly;
+
+use glam::DVec3;
+
+use crate::axis::Axis;
+use crate::body::Body;
+use crate::contact::Contact;
+use crate::flight::Workspace;
+use crate::mover::{Store, Velocities};
+use crate::spatial::Frame;
+use crate::sweep::{Point, Row, solve_manifold};
+use crate::tree::{Position, Tree};
+
+/// How hard the solver tries.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Parameters {
+    /// Substeps of a step.
+    pub substeps: usize,
+    /// How many rows and points may be solved for an island in a substep, with the bias and
+    /// without: small islands are swept more often than large ones.
+    pub effort: [usize; 2],
+    /// The change of a rate below which sweeps end \[m/s or rad/s\].
+    pub tolerance: f64,
+    /// The time in which an error of position decays to its third \[s\].
+    pub correction_s: f64,
+    /// The greatest speed at which overlaps part \[m/s\].
+    pub correction_speed: f64,
+}
+
+impl Default for Parameters {
+    fn default() -> Self {
+        Self {
+            substeps: 4,
+            effort: [1000, 500],
+            tolerance: 1e-6,
+            correction_s: 8e-3,
+            correction_speed: 1.0,
+        }
+    }
+}
+
+/// The least and the most sweeps over an island, unless nothing in it changes much before.
+const SWEEPS_MIN: usize = 3;
+const SWEEPS_MAX: usize = 40;
+
+/// One step of everything that is awake.
+#[derive(Debug, Default)]
+pub struct Scene {
+    /// How hard to try.
+    pub parameters: Parameters,
+    /// All bodies that move, those of trees too.
+    pub bodies: Vec<Body>,
+    /// Links that joints hold together.
+    pub trees: Vec<Tree>,
+    /// Where bodies touch.
+    pub contacts: Vec<Contact>,
+    /// What acts along axes.
+    pub axes: Vec<Axis>,
+    work: Work,
+}
+
+/// What is made anew in each step.
+#[derive(Debug, Default)]
+struct Work {
+    /// The tree and the link of each body.
+    link_of: Vec<Option<(usize, usize)>>,
+    spaces: Vec<Workspace>,
+    /// Where the coordinates of each tree begin.
+    offsets: Vec<usize>,
+    /// Whether rows act on a body of its own, or on a tree.
+    held_bodies: Vec<bool>,
+    held_trees: Vec<bool>,
+    velocities: Velocities,
+    store: Store,
+    rows: Vec<Row>,
+    points: Vec<Point>,
+    islands: Vec<Island>,
+    /// The frames of bodies at the begin of the step.
+    start: Vec<Frame>,
+    /// How far each axis has moved in this step.
+    moved: Vec<f64>,
+    /// The first row of each axis, whose rate is that of all.
+    leads: Vec<Option<usize>>,
+    /// For each body, then each tree, another one of its island, or itself.
+    nodes: Vec<u32>,
+}
+
+/// What is solved together.
+#[derive(Clone, Copy, Debug, Default)]
+struct Island {
+    rows: [usize; 2],
+    points: [usize; 2],
+}
+
+impl Scene {
+    /// Advances everything by a time \[s\].
+    pub fn step(&mut self, time_s: f64) {
+        self.begin();
+        self.hold();
+        self.fly(time_s);
+        if self.work.held_bodies.contains(&true) || self.work.held_trees.contains(&true) {
+            self.assemble();
+            let count = self.parameters.substeps;
+            for number in 0..count {
+                self.substep(time_s / count as f64, number);
+            }
+            self.bounce();
+            self.write_back();
+        }
+        for (tree, space) in self.trees.iter().zip(&mut self.work.spaces) {
+            space.give(tree, &mut self.bodies);
+        }
+    }
+
+    fn begin(&mut self) {
+        let work = &mut self.work;
+        work.link_of.clear();
+        work.link_of.resize(self.bodies.len(), None);
+        work.spaces
+            .resize_with(self.trees.len(), Workspace::default);
+        work.offsets.clear();
+        let mut offset = 0;
+        for (number, tree) in self.trees.iter_mut().enumerate() {
+            for (link, described) in tree.links.iter().enumerate() {
+                if let Some(body) = described.body {
+                    work.link_of[body] = Some((number, link));
+                }
+            }
+            work.offsets.push(offset);
+            offset += tree.freedom();
+            work.spaces[number].take(tree, &self.bodies);
+            work.spaces[number].joined.clear();
+        }
+        work.velocities.white.clear();
+        work.velocities.white.resize(offset, 0.0);
+        work.start.clear();
+        work.start.extend(self.bodies.iter().map(|body| body.frame));
+        for axis in &self.axes {
+            let Some((tree, link, sense)) = axis.joint else {
+                continue;
+            };
+            let spring = axis.spring;
+            if let Some(at) = self.trees[tree].axis_of(link)
+                && (spring.stiffness > 0.0 || spring.damping > 0.0)
+            {
+                let value = self.trees[tree].positions[link].value;
+                work.spaces[tree].joined.push(crate::flight::Joined {
+                    axis: at,
+                    stiffness: spring.stiffness,
+                    damping: spring.damping,
+                    reference: value + sense * (spring.reference - axis.position),
+                });
+            }
+        }
+    }
+
+    /// Finds which bodies and trees rows act on.
+    fn hold(&mut self) {
+        let Self {
+            contacts,
+            axes,
+            work,
+            ..
+        } = self;
+        work.held_bodies.clear();
+        work.held_bodies.resize(self.bodies.len(), false);
+        work.held_trees.clear();
+        work.held_trees.resize(self.trees.len(), false);
+        let mut touch = |body: usize| match work.link_of[body] {
+            Some((tree, _)) => work.held_trees[tree] = true,
+            None => work.held_bodies[body] = true,
+        };
+        for contact in contacts.iter() {
+            contact
+                .bodies
+                .iter()
+                .flatten()
+                .for_each(|body| touch(*body));
+        }
+        for axis in axes.iter() {
+            let is_loose = axis.joint.is_none();
+            let acts = axis.always_acts()
+                || axis.stop.is_some()
+                || is_loose && (!axis.bounds.is_none() || axis.spring.stiffness > 0.0)
+                || is_loose && axis.spring.damping > 0.0;
+            if acts {
+                axis.terms.iter().for_each(|term| touch(term.body));
+            }
+        }
+    }
+
+    /// Flies what nothing acts on. A tree that would leave the bounds of an axis stays behind.
+    fn fly(&mut self, time_s: f64) {
+        let work = &mut self.work;
+        for (number, body) in self.bodies.iter_mut().enumerate() {
+            if work.link_of[number].is_none() && !work.held_bodies[number] {
+                let steps = (body.angular.length() * time_s / 0.1)
+                    .ceil()
+                    .clamp(1.0, 64.0);
+                for _ in 0..steps as usize {
+                    body.fly(time_s / steps);
+                }
+            }
+        }
+        for (number, tree) in self.trees.iter_mut().enumerate() {
+            let space = &mut work.spaces[number];
+            if work.held_trees[number] || space.is_stiff(time_s) {
+                work.held_trees[number] = true;
+                continue;
+            }
+            let before: (Vec<Position>, Vec<f64>) = (tree.positions.clone(), tree.rates.clone());
+            space.fly(tree, &self.bodies, time_s);
+            let leaves = self.axes.iter().any(|axis| {
+                let Some((of, link, sense)) = axis.joint else {
+                    return false;
+                };
+                let Some(at) = tree.axis_of(link).filter(|_| of == number) else {
+                    return false;
+                };
+                let way = tree.positions[link].value - before.0[link].value;
+                axis.is_beyond(axis.position + sense * way, sense * tree.rates[at])
+            });
+            if leaves {
+                (tree.positions, tree.rates) = before;
+                work.held_trees[number] = true;
+            }
+        }
+    }
+
+    fn substep(&mut self, time_s: f64, number: usize) {
+        self.accelerate(time_s);
+        self.prepare(time_s, number);
+        self.sweep(true);
+        self.advance(time_s);
+        self.relax(time_s);
+        self.sweep(false);
+        self.keep();
+    }
+
+    /// Speeds up everything that is held by its load.
+    fn accelerate(&mut self, time_s: f64) {
+        let work = &mut self.work;
+        let held = &work.held_bodies;
+        for (body, _) in self.bodies.iter_mut().zip(held).filter(|(_, held)| **held) {
+            body.accelerate(time_s);
+        }
+        work.velocities.bodies.clear();
+        let motion = |body: &Body| [body.linear, body.angular];
+        work.velocities
+            .bodies
+            .extend(self.bodies.iter().map(motion));
+        // What never moves is one more body.
+        work.velocities.bodies.push([DVec3::ZERO; 2]);
+        for (number, tree) in self.trees.iter_mut().enumerate() {
+            if work.held_trees[number] {
+                let space = &mut work.spaces[number];
+                space.accelerate(tree, &self.bodies, time_s);
+                let offset = work.offsets[number];
+                let white = &mut work.velocities.white[offset..offset + tree.freedom()];
+                space.factor.whiten(tree, &tree.rates, white);
+            }
+        }
+    }
+
+    /// Sweeps over each island until nothing in it changes much.
+    fn sweep(&mut self, is_biased: bool) {
+        let Work {
+            islands,
+            rows,
+            points,
+            velocities,
+            store,
+            ..
+        } = &mut self.work;
+        let tolerance = self.parameters.tolerance;
+        for island in islands.iter() {
+            let rows = &mut rows[island.rows[0]..island.rows[1]];
+            let points = &mut points[island.points[0]..island.points[1]];
+            let share = self.parameters.effort[usize::from(!is_biased)];
+            let most = (share / (rows.len() + points.len())).clamp(SWEEPS_MIN, SWEEPS_MAX);
+            for turn in 0..most {
+                let mut change = 0.0;
+                for row in rows.iter_mut() {
+                    change = f64::max(change, row.solve(velocities, store));
+                }
+                let forth = points.chunk_by_mut(|one, next| one.manifold == next.manifold);
+                let mut solve = |manifold: &mut [Point]| {
+                    let most = solve_manifold(manifold, tolerance, velocities, store);
+                    change = f64::max(change, most);
+                };
+                if turn % 2 == 0 {
+                    forth.for_each(&mut solve);
+                } else {
+                    forth.rev().for_each(&mut solve);
+                }
+                if change < tolerance {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Moves everything that is held at its velocities.
+    fn advance(&mut self, time_s: f64) {
+        let work = &mut self.work;
+        for (moved, lead) in work.moved.iter_mut().zip(&work.leads) {
+            if let Some(row) = lead {
+                *moved += work.rows[*row].rate(&work.velocities, &work.store) * time_s;
+            }
+        }
+        for (number, body) in self.bodies.iter_mut().enumerate() {
+            if work.held_bodies[number] {
+                [body.linear, body.angular] = work.velocities.bodies[number];
+                body.advance(time_s);
+                work.velocities.bodies[number] = [body.linear, body.angular];
+            }
+        }
+        for (number, tree) in self.trees.iter_mut().enumerate() {
+            if work.held_trees[number] {
+                let offset = work.offsets[number];
+                let white = &work.velocities.white[offset..offset + tree.freedom()];
+                let space = &mut work.spaces[number];
+                let mut rates = std::mem::take(&mut tree.rates);
+                space.factor.colour(tree, white, &mut rates);
+                tree.rates = rates;
+                space.advance(tree, time_s);
+                space.kinematics.place(tree, &self.bodies);
+                for (link, described) in tree.links.iter().enumerate() {
+                    if let Some(body) = described.body {
+                        self.bodies[body].frame = space.kinematics.frames[link];
+                    }
+                }
+            }
+        }
+    }
+
+    /// Takes over the velocities after the last sweep, and adds up what acted.
+    fn keep(&mut self) {
+        let work = &mut self.work;
+        for (number, body) in self.bodies.iter_mut().enumerate() {
+            if work.held_bodies[number] {
+                [body.linear, body.angular] = work.velocities.bodies[number];
+            }
+        }
+        for (number, tree) in self.trees.iter_mut().enumerate() {
+            if work.held_trees[number] {
+                let offset = work.offsets[number];
+                let white = &work.velocities.white[offset..offset + tree.freedom()];
+                let mut rates = std::mem::take(&mut tree.rates);
+                work.spaces[number].factor.colour(tree, white, &mut rates);
+                tree.rates = rates;
+            }
+        }
+        for row in &mut work.rows {
+            row.total += row.impulse;
+        }
+        for point in &mut work.points {
+            for (total, impulse) in point.totals.iter_mut().zip(point.impulses) {
+                *total += impulse;
+            }
+        }
+    }
+}
