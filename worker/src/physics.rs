@@ -32,6 +32,7 @@ mod reading;
 mod settling;
 mod shape;
 pub mod snapshot;
+mod solver;
 mod standing;
 mod state;
 #[cfg(test)]

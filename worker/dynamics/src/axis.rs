@@ -91,6 +91,9 @@ impl Axis {
     /// The place of the servo among the impulses.
     pub const SERVO: usize = Role::Servo as usize;
 
+    /// The place of what holds the position among the impulses.
+    pub const HOLD: usize = Role::Hold as usize;
+
     /// Makes one along which nothing acts.
     pub fn new(terms: Vec<Term>, position: f64) -> Self {
         Self {

@@ -21,10 +21,14 @@ pub struct Body {
     pub inertia: DMat3,
     /// The inverse of the inertia; zero for one that turns as it is told.
     pub inverse_inertia: DMat3,
-    /// Force at the centre of mass \[N\].
+    /// Force at the centre of mass that depends on nothing, such as weight \[N\].
     pub force: DVec3,
-    /// \[N m\]
+    /// The same of torque \[N m\].
     pub torque: DVec3,
+    /// Force at the centre of mass that somebody found from where things are \[N\].
+    pub control_force: DVec3,
+    /// The same of torque \[N m\].
+    pub control_torque: DVec3,
     /// Whether its inertia is the same about all axes, so that turning changes nothing.
     pub is_isotropic: bool,
 }
@@ -38,6 +42,25 @@ impl Body {
     /// Tells whether forces move it.
     pub(crate) fn is_dynamic(&self) -> bool {
         self.mass > 0.0
+    }
+
+    /// Tells whether somebody's force acts on it.
+    pub(crate) fn is_controlled(&self) -> bool {
+        self.control_force != DVec3::ZERO || self.control_torque != DVec3::ZERO
+    }
+
+    /// Lets somebody's force act all along the step.
+    pub(crate) fn spread(&mut self) {
+        self.force += self.control_force;
+        self.torque += self.control_torque;
+    }
+
+    /// Lets all forces of a step of a length \[s\] act at its begin, none after it.
+    pub(crate) fn kick(&mut self, time_s: f64) {
+        self.spread();
+        self.accelerate(time_s);
+        self.force = DVec3::ZERO;
+        self.torque = DVec3::ZERO;
     }
 
     pub(crate) fn inverse_mass(&self) -> f64 {

@@ -23,4 +23,5 @@ pub use body::Body;
 pub use contact::{Contact, Friction};
 pub use scene::{Parameters, Scene};
 pub use spatial::Frame;
+pub use sweep::across;
 pub use tree::{JointKind, Link, Tree};

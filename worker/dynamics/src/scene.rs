@@ -103,8 +103,10 @@ struct Island {
 impl Scene {
     /// Advances everything by a time \[s\].
     pub fn step(&mut self, time_s: f64) {
-        self.begin();
+        self.find_links();
         self.hold();
+        self.control(time_s);
+        self.begin();
         self.fly(time_s);
         if self.work.held_bodies.contains(&true) || self.work.held_trees.contains(&true) {
             self.assemble();
@@ -120,20 +122,62 @@ impl Scene {
         }
     }
 
+    fn find_links(&mut self) {
+        let link_of = &mut self.work.link_of;
+        link_of.clear();
+        link_of.resize(self.bodies.len(), None);
+        for (number, tree) in self.trees.iter().enumerate() {
+            for (link, described) in tree.links.iter().enumerate() {
+                if let Some(body) = described.body {
+                    link_of[body] = Some((number, link));
+                }
+            }
+        }
+    }
+
+    /// Lets the forces of controllers act. Where nothing touches, they and all others act at the
+    /// begin of the step (the semi-implicit method of Euler), so that a force that follows a
+    /// position feeds no energy into what it moves; where something does, all along it, so that
+    /// contacts press evenly.
+    fn control(&mut self, time_s: f64) {
+        if !self.bodies.iter().any(Body::is_controlled) {
+            return;
+        }
+        let Self {
+            bodies,
+            trees,
+            contacts,
+            work,
+            ..
+        } = self;
+        let count = bodies.len();
+        let mover = |body: usize| work.link_of[body].map_or(body, |(tree, _)| count + tree);
+        let mut touches = vec![false; count + trees.len()];
+        let mut controlled = vec![false; count + trees.len()];
+        let touching = contacts.iter().flat_map(|contact| contact.bodies);
+        for body in touching.flatten() {
+            touches[mover(body)] = true;
+        }
+        for (number, body) in bodies.iter().enumerate() {
+            controlled[mover(number)] |= body.is_controlled();
+        }
+        for (number, body) in bodies.iter_mut().enumerate() {
+            let mover = mover(number);
+            if controlled[mover] && touches[mover] {
+                body.spread();
+            } else if controlled[mover] {
+                body.kick(time_s);
+            }
+        }
+    }
+
     fn begin(&mut self) {
         let work = &mut self.work;
-        work.link_of.clear();
-        work.link_of.resize(self.bodies.len(), None);
         work.spaces
             .resize_with(self.trees.len(), Workspace::default);
         work.offsets.clear();
         let mut offset = 0;
         for (number, tree) in self.trees.iter_mut().enumerate() {
-            for (link, described) in tree.links.iter().enumerate() {
-                if let Some(body) = described.body {
-                    work.link_of[body] = Some((number, link));
-                }
-            }
             work.offsets.push(offset);
             offset += tree.freedom();
             work.spaces[number].take(tree, &self.bodies);

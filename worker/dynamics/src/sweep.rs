@@ -53,8 +53,10 @@ impl Row {
         }
         // The rate without any impulse along this row.
         let free = self.rate(velocities, store) - self.gain * self.impulse;
-        let target = free.clamp(self.rates[0], self.rates[1]);
-        let impulse = ((target - free) / gain).clamp(self.impulses[0], self.impulses[1]);
+        // Unlike `clamp`, these take what is no number.
+        let target = free.max(self.rates[0]).min(self.rates[1]);
+        let wanted = (target - free) / gain;
+        let impulse = wanted.max(self.impulses[0]).min(self.impulses[1]);
         let change = impulse - self.impulse;
         self.impulse = impulse;
         self.push(change, velocities, store);
@@ -174,6 +176,9 @@ impl Point {
 
     /// Finds the pressure; returns how much the rate changed.
     fn press(&mut self, velocities: &mut Velocities, store: &Store) -> f64 {
+        if self.gain <= 0.0 {
+            return 0.0;
+        }
         let rate = self.rate(0, velocities, store) + self.bias;
         let pressure = (self.impulses[0] - rate / self.gain).max(0.0);
         let change = pressure - self.impulses[0];
@@ -187,7 +192,9 @@ impl Point {
     /// Finds friction; returns how much a rate changed at the most.
     fn rub(&mut self, velocities: &mut Velocities, store: &Store) -> f64 {
         let [pressure, first, second] = self.impulses;
-        if pressure == 0.0 && first == 0.0 && second == 0.0 {
+        let is_loose = pressure == 0.0 && first == 0.0 && second == 0.0;
+        let [k11, k22, _] = self.tangent_gains;
+        if is_loose || k11 <= 0.0 && k22 <= 0.0 {
             return 0.0;
         }
         let mut most: f64 = 0.0;
@@ -217,8 +224,10 @@ impl Point {
         let [x, y] = [self.impulses[1], self.impulses[2]];
         // What the impulses must amount to, times the gains.
         let b = [k11 * x + k12 * y - rates[0], k12 * x + k22 * y - rates[1]];
-        k11 += self.slips[0];
-        k22 += self.slips[1];
+        // Where joints leave one direction alone, the other one is as good as rigid.
+        let least = 1e-9 * k11.max(k22);
+        k11 += self.slips[0] + least;
+        k22 += self.slips[1] + least;
         let limit = self.coefficients[0] * pressure;
         let solve = |shift: f64| {
             let (a, d) = (k11 + shift, k22 + shift);
@@ -259,14 +268,18 @@ impl Point {
 
     /// Returns friction whose parts along both directions have limits of their own.
     fn boxed_friction(&self, rates: [f64; 2], pressure: f64) -> [f64; 2] {
-        let [k11, k22, k12] = self.tangent_gains;
+        let [mut k11, mut k22, k12] = self.tangent_gains;
+        let least = 1e-9 * k11.max(k22);
+        (k11, k22) = (k11 + least, k22 + least);
         let [x, y] = [self.impulses[1], self.impulses[2]];
         let b = [k11 * x + k12 * y - rates[0], k12 * x + k22 * y - rates[1]];
         let limits = self.coefficients.map(|coefficient| coefficient * pressure);
         let mut out = [x, y];
         for _ in 0..4 {
-            out[0] = ((b[0] - k12 * out[1]) / (k11 + self.slips[0])).clamp(-limits[0], limits[0]);
-            out[1] = ((b[1] - k12 * out[0]) / (k22 + self.slips[1])).clamp(-limits[1], limits[1]);
+            let first = (b[0] - k12 * out[1]) / (k11 + self.slips[0]);
+            out[0] = first.max(-limits[0]).min(limits[0]);
+            let second = (b[1] - k12 * out[0]) / (k22 + self.slips[1]);
+            out[1] = second.max(-limits[1]).min(limits[1]);
         }
         out
     }
@@ -299,8 +312,8 @@ pub(crate) fn solve_manifold(
     most
 }
 
-/// Returns two directions across another one.
-pub(crate) fn across(normal: DVec3) -> [DVec3; 2] {
+/// Returns two unit vectors at right angles to another one and to each other.
+pub fn across(normal: DVec3) -> [DVec3; 2] {
     let first = normal.any_orthonormal_vector();
     [first, normal.cross(first)]
 }

@@ -21,6 +21,8 @@ fn body(mass: f64, moments: DVec3, place: DVec3) -> Body {
         inverse_inertia: DMat3::from_diagonal(moments.recip()),
         force: GRAVITY * mass,
         torque: DVec3::ZERO,
+        control_force: DVec3::ZERO,
+        control_torque: DVec3::ZERO,
         is_isotropic: moments.x == moments.y && moments.y == moments.z,
     }
 }
@@ -337,6 +339,26 @@ fn a_chain_of_fixed_links_does_not_sag() {
         scene.step(1e-3);
     }
     assert!(scene.bodies[9].center().z.abs() < 1e-12);
+}
+
+/// The semi-implicit method of Euler keeps `x^2 + (v / w)^2 - h x v` of an oscillator (Hairer,
+/// Lubich and Wanner, *Geometric Numerical Integration*, section I.1): its amplitude stays.
+#[test]
+fn a_controller_that_follows_a_position_feeds_no_energy() {
+    let stiffness = 10_000.0;
+    let mut scene = Scene::default();
+    scene.bodies.push(body(1.0, DVec3::splat(0.1), DVec3::X));
+    let mut most: f64 = 0.0;
+    for number in 0..20_000 {
+        let place = scene.bodies[0].center().x;
+        scene.bodies[0].force = DVec3::ZERO;
+        scene.bodies[0].control_force = DVec3::X * (-stiffness * place);
+        scene.step(1e-3);
+        if number > 19_000 {
+            most = most.max(scene.bodies[0].center().x);
+        }
+    }
+    assert!((most - 1.0).abs() < 0.01, "{most}");
 }
 
 #[test]

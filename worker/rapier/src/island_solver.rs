@@ -7,7 +7,7 @@
 use crate::dynamics::solver::manifold_store::ManifoldStore;
 use crate::dynamics::solver::solver_contact_graph::{ContactRef, SolverContactGraph};
 use crate::dynamics::{
-    ImpulseJoint, ImpulseJointSet, IntegrationParameters, IslandManager, RigidBody,
+    ImpulseJoint, ImpulseJointHandle, ImpulseJointSet, IntegrationParameters, IslandManager, RigidBody,
     RigidBodyHandle, RigidBodySet, RigidBodyType, RigidBodyVelocity,
 };
 use crate::geometry::ContactManifold;
@@ -80,10 +80,14 @@ impl Scene<'_> {
         update(unsafe { self.store.get_mut(id.0) });
     }
 
-    /// Calls a function with each joint, to note the impulses in it.
-    pub fn update_joints(&mut self, mut update: impl FnMut(&mut ImpulseJoint)) {
-        for edge in self.joints.joints_mut() {
-            update(&mut edge.weight);
+    /// Calls a function with a joint, to note the impulses in it.
+    pub fn update_joint(
+        &mut self,
+        handle: ImpulseJointHandle,
+        update: impl FnOnce(&mut ImpulseJoint),
+    ) {
+        if let Some(joint) = self.joints.get_mut(handle, false) {
+            update(joint);
         }
     }
 

@@ -38,10 +38,13 @@ impl ModelRef {
 }
 
 /// What acts on a body in the next step alone; world frame, at the centre of mass.
+#[derive(Clone, Copy)]
 pub(super) struct Load {
-    body: RigidBodyHandle,
-    force: Vector,
-    torque: Vector,
+    pub(super) body: RigidBodyHandle,
+    pub(super) force: Vector,
+    pub(super) torque: Vector,
+    /// Whether it depends on nothing, as a weight does.
+    is_steady: bool,
 }
 
 impl Cell {
@@ -126,7 +129,24 @@ impl Cell {
                 body,
                 force,
                 torque,
+                is_steady: false,
             });
+        }
+    }
+
+    /// Has a force \[N\] at the centre of mass and a torque \[N m\] act on a link all along the next
+    /// step, as one that depends on nothing, world frame.
+    pub(super) fn add_steady_load(
+        &mut self,
+        model: ModelRef,
+        link: usize,
+        force: [f64; 3],
+        torque: [f64; 3],
+    ) {
+        let before = self.loads.len();
+        self.add_load(model, link, force, torque);
+        for load in &mut self.loads[before..] {
+            load.is_steady = true;
         }
     }
 
@@ -205,30 +225,32 @@ impl Cell {
         self.wind = wind;
     }
 
-    /// Gives the loads of the next step to rapier, and returns what acted without them.
-    pub(super) fn apply_loads(&mut self) -> Vec<(RigidBodyHandle, [Vector; 2])> {
-        let mut before: Vec<(RigidBodyHandle, [Vector; 2])> = Vec::new();
-        for load in std::mem::take(&mut self.loads) {
-            let Some(body) = self.physics.bodies.get_mut(load.body) else {
-                continue;
-            };
-            if before.iter().all(|(handle, _)| *handle != load.body) {
-                before.push((load.body, [body.user_force(), body.user_torque()]));
+    /// Gives the steady loads of a step to rapier and wakes what the others act on; returns both,
+    /// the steady ones first.
+    pub(super) fn apply_loads(&mut self) -> [Vec<Load>; 2] {
+        let loads = std::mem::take(&mut self.loads);
+        for load in &loads {
+            self.physics.wake_up(load.body, true);
+            if let Some(body) = self
+                .physics
+                .bodies
+                .get_mut(load.body)
+                .filter(|_| load.is_steady)
+            {
+                body.add_force(load.force, true);
+                body.add_torque(load.torque, true);
             }
-            body.add_force(load.force, true);
-            body.add_torque(load.torque, true);
         }
-        before
+        let (steady, others) = loads.into_iter().partition(|load| load.is_steady);
+        [steady, others]
     }
 
-    /// Takes the loads of a step away again.
-    pub(super) fn take_loads(&mut self, before: Vec<(RigidBodyHandle, [Vector; 2])>) {
-        for (handle, [force, torque]) in before {
-            if let Some(body) = self.physics.bodies.get_mut(handle) {
-                body.reset_forces(false);
-                body.reset_torques(false);
-                body.add_force(force, false);
-                body.add_torque(torque, false);
+    /// Takes steady loads away again after their step.
+    pub(super) fn take_loads(&mut self, loads: &[Load]) {
+        for load in loads {
+            if let Some(body) = self.physics.bodies.get_mut(load.body) {
+                body.add_force(-load.force, false);
+                body.add_torque(-load.torque, false);
             }
         }
     }

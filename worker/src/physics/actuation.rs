@@ -52,7 +52,7 @@ impl Cell {
     /// pushed, and what it took to keep the velocity asked for.
     pub fn joint_force(&self, of: ModelRef, joint: usize, axis: usize) -> f64 {
         let actuator = self.actuator(of, joint, axis);
-        actuator.map_or(0.0, |actuator| actuator.force(&self.physics))
+        actuator.map_or(0.0, Actuator::force)
     }
 
     fn coordinate(&self, of: ModelRef, joint: usize, axis: usize) -> Option<Coordinate> {

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use protocol::{PerformerId, SimTime};
 use rapier3d_f64::dynamics::{
     ImpulseJointHandle, IntegrationParameters, RigidBodyBuilder, RigidBodyHandle,
-    SpringCoefficients,
 };
 use rapier3d_f64::math::Vector;
 use rapier3d_f64::parry::query::{DefaultQueryDispatcher, QueryDispatcher};
@@ -18,30 +17,13 @@ use super::access::Load;
 use super::attachment::Pair;
 use super::fresh_contacts::FreshContacts;
 use super::ghost::Ghost;
-use super::mechanism::{self, Mechanism};
+use super::mechanism::Mechanism;
 use super::moving_surface::{MovingSurface, SurfaceHooks};
 use super::ray::SolidsOfCell;
 use super::shape::Shapes;
+use super::solver::{CellSolver, Mechanisms};
 use super::standing::Standing;
 use super::{actor, model, world_joint};
-
-/// Substeps per step. rapier solves every constraint once in each; with the usual step of 1 ms a
-/// pendulum that starts level loses 4 % of its energy in 30 s with 4 and 1 % with 16, and the time
-/// for contacts grows in proportion.
-pub(super) const SUBSTEPS: usize = 4;
-
-/// How stiffly moving bodies press on each other: at rapier's own 30 Hz a stack of ten cubes of
-/// 1 m sinks by 25 mm, at 120 Hz by 1.6 mm, in the same time and as calmly.
-const CONTACT_SOFTNESS: SpringCoefficients<f64> = SpringCoefficients {
-    natural_frequency: 120.0,
-    damping_ratio: 10.0,
-};
-
-/// How stiffly they press on what never moves: twice that, the ratio that rapier has.
-const STATIC_CONTACT_SOFTNESS: SpringCoefficients<f64> = SpringCoefficients {
-    natural_frequency: 240.0,
-    damping_ratio: 10.0,
-};
 
 /// One rapier world, the unit that is hosted, moved, checkpointed and hashed.
 ///
@@ -53,6 +35,7 @@ pub struct Cell {
     pub(super) contents: Contents,
     pub(super) shapes: Shapes,
     pub(super) solids: SolidsOfCell,
+    pub(super) solver: CellSolver,
     /// Whether joints came or left since rapier last looked at them; see [`super::settling`].
     pub(super) has_new_joints: bool,
     /// Bodies that came asleep since then.
@@ -100,22 +83,25 @@ pub(super) struct Performer {
     pub(super) links: Vec<RigidBodyHandle>,
 }
 
+impl Contents {
+    /// Returns the mechanisms of performers, then those of joints of the world.
+    pub(super) fn all_mechanisms(&self) -> impl Iterator<Item = &Mechanism> {
+        self.mechanisms
+            .values()
+            .chain(self.joint_mechanisms.values())
+    }
+}
+
 impl Cell {
     /// Makes an empty cell with the gravity of the world.
     pub fn new(world: Arc<World>) -> Self {
         let mut physics = PhysicsWorld {
             gravity: Vector::from_array(world.gravity),
             integration_parameters: IntegrationParameters {
-                num_solver_iterations: SUBSTEPS,
-                contact_softness: CONTACT_SOFTNESS,
-                static_contact_softness: STATIC_CONTACT_SOFTNESS,
                 normalized_max_linear_velocity: f64::MAX,
                 // Recycled contacts keep their points while bodies move by up to 5 cm: a resting
                 // wheel then gains 0.05 m/s in every second from points that lag behind it.
                 contact_recycling: false,
-                // What one pass leaves of a joint's forces is made good over the next ones: motors
-                // and friction of a link whose mass is off its axis would hold nothing otherwise.
-                warmstart_joints: true,
                 ..IntegrationParameters::default()
             },
             ..PhysicsWorld::default()
@@ -148,6 +134,8 @@ impl Cell {
         // It is no part of a snapshot, so that a restored world needs it again.
         let contacts = FreshContacts.chain(DefaultQueryDispatcher);
         physics.narrow_phase.set_query_dispatcher(contacts);
+        let solver = CellSolver::default();
+        physics.physics_pipeline.island_solver = Some(Box::new(solver.clone()));
         let mut shapes = Shapes::default();
         for ghost in contents.ghosts.values_mut() {
             ghost.find_shapes(&world, &mut shapes);
@@ -159,6 +147,7 @@ impl Cell {
             contents,
             shapes,
             solids: SolidsOfCell::default(),
+            solver,
             has_new_joints: false,
             sleepers: Vec::new(),
             loads: Vec::new(),
@@ -255,17 +244,21 @@ impl Cell {
         );
         self.settle();
         self.physics.integration_parameters.dt = step_size_s;
-        let Contents {
-            mechanisms,
-            joint_mechanisms,
-            ..
-        } = &mut self.contents;
-        let mechanisms = mechanisms.values_mut().chain(joint_mechanisms.values_mut());
-        mechanism::prepare(mechanisms, &mut self.physics, step_size_s);
-        let before = self.apply_loads();
+        for mechanism in self.contents.all_mechanisms() {
+            mechanism.wake(&mut self.physics);
+        }
+        let [steady, loads] = self.apply_loads();
         let surfaces = std::mem::take(&mut self.surfaces);
+        let mechanisms = Mechanisms {
+            of_performers: std::mem::take(&mut self.contents.mechanisms),
+            of_joints: std::mem::take(&mut self.contents.joint_mechanisms),
+        };
+        self.solver.lend(mechanisms, loads);
         self.physics.step_with_events(&SurfaceHooks(&surfaces), &());
-        self.take_loads(before);
+        let mechanisms = self.solver.take_back();
+        self.contents.mechanisms = mechanisms.of_performers;
+        self.contents.joint_mechanisms = mechanisms.of_joints;
+        self.take_loads(&steady);
         self.wake_disturbed();
         self.solids.movers_changed();
         self.report_quarantined();

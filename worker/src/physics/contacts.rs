@@ -7,11 +7,10 @@
 
 use rapier3d_f64::dynamics::RigidBodyHandle;
 use rapier3d_f64::geometry::{Collider, ColliderHandle, ContactManifold, ContactPair};
-use rapier3d_f64::math::Vector;
 use sdf::World;
 
 use super::access::ModelRef;
-use super::cell::{Cell, SUBSTEPS};
+use super::cell::Cell;
 use super::model;
 
 /// A collision of a model.
@@ -45,8 +44,8 @@ pub struct ContactPoint {
     pub normal: [f64; 3],
     /// How deep they are in each other \[m\]; negative for one that is about to touch.
     pub depth: f64,
-    /// What acts on the own collision, world frame \[N\]: pressure, and friction as it was at the
-    /// end of the step.
+    /// What acts on the own collision, world frame \[N\]: pressure and friction, on average
+    /// over the step.
     pub force: [f64; 3],
 }
 
@@ -172,8 +171,7 @@ fn from_label(user_data: u128) -> (usize, usize) {
 
 /// Reads where two colliders touch, seen from the first.
 ///
-/// rapier solves friction once for all points of a manifold, notes it at each of them, and keeps
-/// only that of the last substep; it is shared out in proportion to the pressure.
+/// [`super::solver`] notes friction along the two directions that follow from the normal.
 fn read(manifold: &ContactManifold, first: &Collider, step_size_s: f64) -> Vec<ContactPoint> {
     let frame = match manifold.subshape_pos1() {
         Some(at) => *first.position() * *at,
@@ -181,25 +179,16 @@ fn read(manifold: &ContactManifold, first: &Collider, step_size_s: f64) -> Vec<C
     };
     // rapier's normals point from the first to the second.
     let normal = -manifold.data.normal;
-    let pressed = manifold
-        .points
-        .iter()
-        .filter(|point| point.data.impulse > 0.0);
-    let (mut pressure, mut friction, mut count) = (0.0, Vector::ZERO, 0.0);
-    for point in pressed {
-        pressure += point.data.impulse;
-        friction += point.data.warmstart_tangent_world;
-        count += 1.0;
-    }
-    let friction = friction * SUBSTEPS as f64 / f64::max(count, 1.0);
+    let [first_across, second_across] = dynamics::across(normal);
     let touching = manifold
         .points
         .iter()
         .filter(|point| point.dist <= 0.0 || point.data.impulse > 0.0);
     touching
         .map(|point| {
-            let share = point.data.impulse / f64::max(pressure, f64::MIN_POSITIVE);
-            let impulse = normal * point.data.impulse + friction * share;
+            let friction = point.data.tangent_impulse;
+            let friction = first_across * friction.x + second_across * friction.y;
+            let impulse = normal * point.data.impulse + friction;
             ContactPoint {
                 position: (frame * point.local_p1).to_array(),
                 normal: normal.to_array(),

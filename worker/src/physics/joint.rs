@@ -1,4 +1,5 @@
-//! SDF joints as rapier impulse joints, with a [`Mechanism`] for what rapier does not keep.
+//! SDF joints as rapier joints, which say what they let move, with a [`Mechanism`] for what acts
+//! along their axes.
 //!
 //! Positions count from the initial configuration, as in SDF. Limits, damping, friction and springs
 //! mean what they mean in Gazebo's default engine (gz-physics, `dartsim/src/SDFFeatures.cc`): the
@@ -12,15 +13,14 @@ pub(super) mod position;
 pub(super) mod ratio;
 
 use rapier3d_f64::dynamics::{
-    GenericJoint, GenericJointBuilder, ImpulseJointHandle, JointAxesMask, JointAxis,
-    RigidBodyHandle,
+    GenericJoint, GenericJointBuilder, ImpulseJointHandle, JointAxesMask, RigidBodyHandle,
 };
 use rapier3d_f64::math::{Pose, Vector};
 use rapier3d_f64::pipeline::PhysicsWorld;
 use sdf::{Axis, JointKind};
 
-use self::axis::Slot;
 use super::mechanism::Mechanism;
+use super::mechanism::control::AxisControl;
 use super::mechanism::coordinate::{Coordinate, Kind, TwoAxes, Which, frame_along};
 use super::mechanism::two_axes::{Cross, SINE_MIN};
 use super::pose;
@@ -130,22 +130,24 @@ pub(super) fn insert(
     };
     let frames = attachment.frames(axis.map(|axis| axis.xyz));
     let joint = insert_joint(physics, mechanism, attachment.bodies, frames, locked);
-    let Some(axis) = axis else {
+    let (Some(axis), Some(coordinate)) = (axis, attachment.coordinate(0)) else {
         return;
     };
-    if let Some(coordinate) = attachment.coordinate(0) {
-        let slot = Slot {
-            bodies: attachment.bodies,
-            frames,
-            axis: if matches!(attachment.kind, JointKind::Prismatic(_)) {
-                JointAxis::LinX
-            } else {
-                JointAxis::AngX
-            },
-            main: Some(joint),
-        };
-        let is_endless = matches!(attachment.kind, JointKind::Continuous(_));
-        slot.fill(physics, mechanism, axis, coordinate, is_endless);
+    let place = (joint, axis_number(attachment.kind, 0));
+    let mut control = AxisControl::new(coordinate, place);
+    let is_endless = matches!(attachment.kind, JointKind::Continuous(_));
+    axis::fill(&mut control, axis, is_endless);
+    if !control.is_idle() {
+        mechanism.controls.push(control);
+    }
+}
+
+/// Returns which of the axes in series that a rapier joint stands for an axis of a joint is: the
+/// turning of a screw follows its sliding.
+pub(super) fn axis_number(kind: &JointKind, number: usize) -> usize {
+    match kind {
+        JointKind::Screw { .. } => number + 1,
+        _ => number,
     }
 }
 
@@ -158,25 +160,20 @@ fn insert_two_axes(
 ) {
     let locked = JointAxesMask::LOCKED_SPHERICAL_AXES | JointAxesMask::ANG_X;
     let frames = attachment.frames(None);
-    let mut cross = Cross {
-        joint: ImpulseJointHandle::invalid(),
+    let joint = insert_joint(physics, mechanism, attachment.bodies, frames, locked);
+    mechanism.crosses.push(Cross {
+        joint,
         bodies: attachment.bodies,
         frames,
         axes: both,
-    };
-    let poses = attachment.body_poses.map(|body| pose::to_rapier(&body));
-    let crossed = cross.frames_at(poses).unwrap_or(frames);
-    cross.joint = insert_joint(physics, mechanism, attachment.bodies, crossed, locked);
-    mechanism.crosses.push(cross);
+    });
     for (number, axis) in axes.iter().enumerate() {
         if let Some(coordinate) = attachment.coordinate(number) {
-            let slot = Slot {
-                bodies: attachment.bodies,
-                frames: crossed,
-                axis: JointAxis::AngX,
-                main: None,
-            };
-            slot.fill(physics, mechanism, axis, coordinate, false);
+            let mut control = AxisControl::new(coordinate, (joint, number));
+            axis::fill(&mut control, axis, false);
+            if !control.is_idle() {
+                mechanism.controls.push(control);
+            }
         }
     }
 }

@@ -1,43 +1,55 @@
-//! [`Mechanism`]: the joints of a model that rapier does not keep by itself.
+//! [`Mechanism`]: the joints of a model, and what acts along their axes.
 //!
-//! Two axes in series (universal, revolute2), springs, strong dampers, dry friction, limits of any
-//! range, greatest speeds, and ratios between joints (screw, gearbox, mimic) are prepared before
-//! each step. Everything that a
-//! step needs to know of the one before is in here, and so in snapshots. Start at [`super::joint`],
-//! which fills it.
+//! rapier knows of a joint which bodies it holds together, so that they do not touch, sleep and
+//! wake together; how they move is found by [`super::solver`], which asks the mechanism what acts
+//! along each axis. Everything that a step needs to know of the one before is in here, and so in
+//! snapshots. Start at [`super::joint`], which fills it.
 
 pub(super) mod actuator;
+pub(super) mod control;
 pub(super) mod coordinate;
 pub(super) mod coupling;
-pub(super) mod damper;
-pub(super) mod drive;
-pub(super) mod friction;
 pub(super) mod memory;
-mod mobility;
-mod push;
-mod row;
 pub(super) mod two_axes;
 
-use rapier3d_f64::dynamics::{GenericJoint, ImpulseJointHandle, RigidBodyHandle};
+use rapier3d_f64::dynamics::{GenericJoint, ImpulseJointHandle, RigidBodyHandle, RigidBodySet};
 use rapier3d_f64::pipeline::PhysicsWorld;
 use serde::{Deserialize, Serialize};
 
 use self::actuator::Actuator;
-use self::coordinate::Coordinate;
-use self::coupling::Couplings;
-use self::drive::Drive;
+use self::control::AxisControl;
+use self::coordinate::{Coordinate, Twist};
+use self::coupling::Coupling;
 use self::two_axes::Cross;
 
-/// The joints of a model, or one of the world, and what of them must be prepared before each step.
+/// The joints of a model, or one of the world, and what acts along their axes.
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub(super) struct Mechanism {
     /// All joints that rapier has of it, in the order of insertion.
     pub(super) joints: Vec<ImpulseJointHandle>,
     pub(super) crosses: Vec<Cross>,
-    pub(super) drives: Vec<Drive>,
-    pub(super) couplings: Couplings,
+    pub(super) controls: Vec<AxisControl>,
+    pub(super) couplings: Vec<Coupling>,
     /// Where systems take hold, in the order of joints and axes.
     pub(super) actuators: Vec<Actuator>,
+}
+
+/// Something that acts along an axis in a step, as the solver is asked for it.
+pub(super) struct Asked {
+    /// What acts; its terms are `twists`.
+    pub(super) axis: dynamics::Axis,
+    /// How the velocities of bodies make its rate.
+    pub(super) twists: Vec<(RigidBodyHandle, Twist)>,
+    /// The rapier joint that lets it move, and which of its axes it is, if it is one axis of one.
+    pub(super) place: Option<(ImpulseJointHandle, usize)>,
+}
+
+/// A force along an axis that a system exerts in a step.
+pub(super) struct Push {
+    /// How the velocities of bodies make the rate of the axis.
+    pub(super) twists: Vec<(RigidBodyHandle, Twist)>,
+    /// \[N or N m\]
+    pub(super) force: f64,
 }
 
 impl Mechanism {
@@ -45,27 +57,33 @@ impl Mechanism {
     pub(super) fn is_empty(&self) -> bool {
         self.joints.is_empty()
             && self.crosses.is_empty()
-            && self.drives.is_empty()
+            && self.controls.is_empty()
             && self.couplings.is_empty()
     }
 
     /// Returns the bodies that it measures.
     pub(super) fn bodies(&self) -> impl Iterator<Item = RigidBodyHandle> {
         let crosses = self.crosses.iter().flat_map(|cross| cross.bodies);
-        let drives = self.drives.iter().flat_map(|drive| drive.coordinate.bodies);
+        let controls = self.controls.iter();
+        let of_controls = controls.flat_map(|control| control.coordinate.bodies);
         let actuators = self.actuators.iter();
         let of_actuators = actuators.flat_map(|actuator| actuator.coordinate.bodies);
-        let measured = crosses.chain(drives).chain(of_actuators);
-        measured.chain(self.couplings.bodies())
+        let measured = crosses.chain(of_controls).chain(of_actuators);
+        measured.chain(self.couplings.iter().flat_map(Coupling::bodies))
     }
 
     /// Returns the positions that it keeps count of.
     pub(super) fn coordinates_mut(&mut self) -> impl Iterator<Item = &mut Coordinate> {
-        let drives = self.drives.iter_mut().map(|drive| &mut drive.coordinate);
+        let controls = self
+            .controls
+            .iter_mut()
+            .map(|control| &mut control.coordinate);
         let actuators = self.actuators.iter_mut();
         let of_actuators = actuators.map(|actuator| &mut actuator.coordinate);
-        let measured = drives.chain(of_actuators);
-        measured.chain(self.couplings.coordinates_mut())
+        let couplings = self.couplings.iter_mut();
+        let coupled =
+            couplings.flat_map(|coupling| coupling.terms.iter_mut().map(|(term, _)| term));
+        controls.chain(of_actuators).chain(coupled)
     }
 
     /// Gives rapier a joint; it wakes nobody unless one of the bodies is awake.
@@ -79,24 +97,87 @@ impl Mechanism {
         self.joints.push(handle);
         handle
     }
-}
 
-/// Makes mechanisms ready for a step of a length \[s\].
-pub(super) fn prepare<'a>(
-    mechanisms: impl Iterator<Item = &'a mut Mechanism>,
-    physics: &mut PhysicsWorld,
-    step_size_s: f64,
-) {
-    for mechanism in mechanisms {
-        actuator::prepare(&mut mechanism.actuators, physics, step_size_s);
-        let (bodies, joints) = (&mut physics.bodies, &mut physics.impulse_joints);
-        for cross in &mechanism.crosses {
-            cross.prepare(bodies, joints);
+    /// Wakes the bodies that what is asked for moves.
+    pub(super) fn wake(&self, physics: &mut PhysicsWorld) {
+        for actuator in &self.actuators {
+            actuator.wake(physics);
         }
-        for drive in &mut mechanism.drives {
-            drive.prepare(bodies, joints, step_size_s);
+    }
+
+    /// Says everything that acts in a step along axes of bodies that are awake.
+    pub(super) fn ask(
+        &mut self,
+        bodies: &RigidBodySet,
+        asked: &mut Vec<Asked>,
+        pushes: &mut Vec<Push>,
+    ) {
+        for control in &mut self.controls {
+            if !control.coordinate.is_at_rest(bodies) {
+                let axis = control.ask(bodies);
+                asked.push(Asked {
+                    axis,
+                    twists: control.coordinate.twists(bodies, 1.0),
+                    place: Some(control.place),
+                });
+            }
         }
-        mechanism.drives.retain(|drive| !drive.is_idle());
-        mechanism.couplings.prepare(bodies, joints, step_size_s);
+        for coupling in &mut self.couplings {
+            if !coupling.is_at_rest(bodies) {
+                let axis = coupling.ask(bodies);
+                asked.push(Asked {
+                    axis,
+                    twists: coupling.twists(bodies),
+                    place: None,
+                });
+            }
+        }
+        for actuator in &mut self.actuators {
+            if actuator.coordinate.is_at_rest(bodies) {
+                actuator.sleep_over();
+                continue;
+            }
+            if let Some(axis) = actuator.ask(bodies) {
+                asked.push(Asked {
+                    axis,
+                    twists: actuator.twists(bodies),
+                    place: Some(actuator.joint),
+                });
+            }
+            if actuator.pushed() != 0.0 {
+                pushes.push(Push {
+                    twists: actuator.twists(bodies),
+                    force: actuator.pushed(),
+                });
+            }
+        }
+    }
+
+    /// Takes over what acted, in the order in which it was asked for.
+    pub(super) fn answer<'a>(
+        &mut self,
+        bodies: &RigidBodySet,
+        axes: &mut impl Iterator<Item = &'a dynamics::Axis>,
+        step_size_s: f64,
+    ) {
+        let mut next = || {
+            axes.next()
+                .expect("each axis that was asked for is answered")
+        };
+        for control in &mut self.controls {
+            if !control.coordinate.is_at_rest(bodies) {
+                control.answer(next());
+            }
+        }
+        for coupling in &mut self.couplings {
+            if !coupling.is_at_rest(bodies) {
+                coupling.answer(next());
+            }
+        }
+        for actuator in &mut self.actuators {
+            if !actuator.coordinate.is_at_rest(bodies) && actuator.is_driven() {
+                actuator.answer(next(), step_size_s);
+            }
+        }
     }
 }

@@ -145,8 +145,11 @@ fn insert_joints(
     let mut mechanism = Mechanism::default();
     let place = |index| place(model, bodies, anchor, index);
     let attach = |joint| attach(model, bodies, anchor, joint);
+    let mut handles = Vec::with_capacity(model.joints.len());
     for joint in &model.joints {
+        let count = mechanism.joints.len();
         joint::insert(physics, &mut mechanism, &attach(joint));
+        handles.push(mechanism.joints.get(count).copied());
     }
     for joint in &model.joints {
         let attached = attach(joint);
@@ -170,7 +173,9 @@ fn insert_joints(
     }
     if actuators::has_systems(model) {
         for (number, joint) in model.joints.iter().enumerate() {
-            actuators::insert(physics, &mut mechanism, &attach(joint), number);
+            if let Some(handle) = handles[number] {
+                actuators::insert(physics, &mut mechanism, &attach(joint), number, handle);
+            }
         }
     }
     mechanism

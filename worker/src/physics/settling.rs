@@ -22,7 +22,9 @@ impl Cell {
         if !self.has_new_joints && self.sleepers.is_empty() {
             return;
         }
-        self.has_new_joints = false;
+        if std::mem::take(&mut self.has_new_joints) {
+            self.solver.joints_changed();
+        }
         let bodies = &self.physics.bodies;
         let is_asleep =
             |body: &RigidBodyHandle| bodies.get(*body).is_some_and(RigidBody::is_sleeping);

@@ -82,7 +82,7 @@ impl Cell {
         for (performer, standing) in &orders {
             let model = ModelRef::moving(*performer, self.model_of(*performer));
             for wrench in &standing.wrenches {
-                self.add_load(model, wrench.link as usize, wrench.force, wrench.torque);
+                self.add_steady_load(model, wrench.link as usize, wrench.force, wrench.torque);
             }
         }
         self.contents.standing = orders;

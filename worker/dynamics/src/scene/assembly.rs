@@ -116,9 +116,10 @@ impl Scene {
             let (_, levers, base_rate) = known.expect("it was just set");
             (row.levers, row.base_rate) = (levers, base_rate);
             let own = levers.iter().flatten();
-            row.gain = own
+            let gain: f64 = own
                 .map(|lever| lever.shows_along(lever, &self.work.store))
                 .sum();
+            row.gain = above_rounding(gain, free_gain(axis, &self.bodies));
             let position = axis.position + self.work.moved[row.axis];
             row.set(axis, position, time_s, ratio);
         }
@@ -243,7 +244,18 @@ impl Scene {
         }
         let gain =
             |first: usize, second: usize| point.grip.gain(first, second, point, &self.work.store);
-        let gains = [gain(0, 0), gain(1, 1), gain(2, 2), gain(1, 2)];
+        let mut gains = [gain(0, 0), gain(1, 1), gain(2, 2), gain(1, 2)];
+        if !is_plain {
+            let free: f64 = contact
+                .bodies
+                .iter()
+                .flatten()
+                .map(|body| self.bodies[*body].inverse_mass())
+                .sum();
+            for entry in &mut gains[..3] {
+                *entry = above_rounding(*entry, free);
+            }
+        }
         point.gain = gains[0];
         point.tangent_gains = [gains[1], gains[2], gains[3]];
         point.slips = contact.friction.slip.map(|slip| slip / time_s);
@@ -557,8 +569,8 @@ fn bounded(axis: &Axis, position: f64, time_s: f64, ratio: f64) -> [f64; 2] {
     };
     let share = |way: f64| if way < 0.0 { way } else { way * ratio };
     let speed = bounds.speed;
-    let least = share((lower - position) / time_s).clamp(-speed, speed);
-    let most = (-share((position - upper) / time_s)).clamp(-speed, speed);
+    let least = share((lower - position) / time_s).max(-speed).min(speed);
+    let most = (-share((position - upper) / time_s)).max(-speed).min(speed);
     [least.min(most), most]
 }
 
@@ -582,6 +594,29 @@ fn rows_of(number: usize, axis: &Axis, island: u32) -> Vec<Row> {
             ..Row::new(number, role, island)
         })
         .collect()
+}
+
+/// The part of what an impulse changes of free bodies below which what it changes of bodies that
+/// joints hold is rounding.
+const GAIN_RATIO_MIN: f64 = 1e-10;
+
+/// Returns a gain, or none where it is rounding beside that of free bodies.
+fn above_rounding(gain: f64, free: f64) -> f64 {
+    if gain > GAIN_RATIO_MIN * free {
+        gain
+    } else {
+        0.0
+    }
+}
+
+/// Returns what a unit impulse along an axis would change of bodies that nothing holds.
+fn free_gain(axis: &Axis, bodies: &[Body]) -> f64 {
+    let of = |term: &crate::axis::Term| {
+        let body = &bodies[term.body];
+        let turning = body.world_inverse_inertia() * term.angular;
+        term.linear.length_squared() * body.inverse_mass() + term.angular.dot(turning)
+    };
+    axis.terms.iter().map(of).sum()
 }
 
 fn plain_grip(point: &Point, contact: &Contact, bodies: &[Body], middle: DVec3) -> Grip {

@@ -1,6 +1,6 @@
 //! Actuators: where systems can take hold of joints, in models that have any.
 
-use rapier3d_f64::dynamics::JointAxesMask;
+use rapier3d_f64::dynamics::ImpulseJointHandle;
 use rapier3d_f64::pipeline::PhysicsWorld;
 use sdf::{Axis, Model};
 
@@ -15,12 +15,14 @@ pub(in super::super) fn has_systems(model: &Model) -> bool {
     !model.plugins.is_empty() || nested.any(|nested| !nested.plugins.is_empty())
 }
 
-/// Adds an actuator for each axis of a joint, by its index in its model.
+/// Adds an actuator for each axis of a joint, by its index in its model; the rapier joint is the
+/// one that was inserted for it.
 pub(in super::super) fn insert(
-    physics: &mut PhysicsWorld,
+    physics: &PhysicsWorld,
     mechanism: &mut Mechanism,
     attachment: &Attachment,
     joint: usize,
+    handle: ImpulseJointHandle,
 ) {
     let can_move = |body: &rapier3d_f64::dynamics::RigidBodyHandle| {
         physics.bodies[*body].is_dynamic_or_kinematic()
@@ -32,11 +34,9 @@ pub(in super::super) fn insert(
         let Some(coordinate) = attachment.coordinate(number) else {
             continue;
         };
-        let frames = attachment.frames(Some(axis.xyz));
-        let locked = JointAxesMask::empty();
-        let motor = super::insert_joint(physics, mechanism, attachment.bodies, frames, locked);
         let place = (joint as u32, number as u32);
-        let actuator = Actuator::new(place, coordinate, motor, limits(axis));
+        let held_by = (handle, super::axis_number(attachment.kind, number));
+        let actuator = Actuator::new(place, coordinate, held_by, limits(axis));
         mechanism.actuators.push(actuator);
     }
 }

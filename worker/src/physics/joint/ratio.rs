@@ -19,13 +19,11 @@ pub(in super::super) fn couple_screw(mechanism: &mut Mechanism, attachment: &Att
     };
     let frames = attachment.frames(Some(axis.xyz));
     let along = |kind| Coordinate::new(attachment.bodies, frames, kind);
-    mechanism.couplings.add(Coupling {
-        terms: vec![
-            (along(Kind::Slide), 1.0),
-            (along(Kind::Turn), -thread_pitch / TAU),
-        ],
-        rest: 0.0,
-    });
+    let terms = vec![
+        (along(Kind::Slide), 1.0),
+        (along(Kind::Turn), -thread_pitch / TAU),
+    ];
+    mechanism.couplings.extend(Coupling::new(terms, 0.0));
 }
 
 /// Couples the turns of a gearbox's links against its reference body, or the world without one:
@@ -47,10 +45,8 @@ pub(in super::super) fn couple_gearbox(
         };
         Coordinate::new(against.bodies, against.frames(Some(axis.xyz)), Kind::Turn)
     };
-    mechanism.couplings.add(Coupling {
-        terms: vec![(turn(0, &axes[0]), *ratio), (turn(1, &axes[1]), 1.0)],
-        rest: 0.0,
-    });
+    let terms = vec![(turn(0, &axes[0]), *ratio), (turn(1, &axes[1]), 1.0)];
+    mechanism.couplings.extend(Coupling::new(terms, 0.0));
 }
 
 /// Couples an axis to the one that it mimics: `follower = multiplier * (leader - reference) +
@@ -68,10 +64,9 @@ pub(in super::super) fn couple_mimic(
         let link = rapier3d_f64::dynamics::GenericJoint::default();
         mechanism.insert_joint(physics, [first, second], &link);
     }
-    mechanism.couplings.add(Coupling {
-        terms: vec![(follower, 1.0), (leader, -mimic.multiplier)],
-        rest: mimic.offset - mimic.multiplier * mimic.reference,
-    });
+    let terms = vec![(follower, 1.0), (leader, -mimic.multiplier)];
+    let rest = mimic.offset - mimic.multiplier * mimic.reference;
+    mechanism.couplings.extend(Coupling::new(terms, rest));
 }
 
 /// Returns the joint that an axis mimics; `None` when the model has no such joint or it has no

@@ -2,7 +2,7 @@
 
 use std::f64::consts::{PI, TAU};
 
-use rapier3d_f64::dynamics::{JointAxis, RigidBodyHandle, RigidBodySet};
+use rapier3d_f64::dynamics::{RigidBodyHandle, RigidBodySet};
 use rapier3d_f64::math::{Pose, Rotation, Vector};
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Serialize, Deserialize)]
 pub(in super::super) struct Coordinate {
     /// Parent and child.
-    pub(super) bodies: [RigidBodyHandle; 2],
+    pub(in super::super) bodies: [RigidBodyHandle; 2],
     /// The joint's frame on each; they coincide at position 0.
     pub(super) frames: [Pose; 2],
     kind: Kind,
@@ -50,13 +50,10 @@ pub(in super::super) struct TwoAxes {
 /// How a body's velocity changes a coordinate: the factors of the velocity of its centre of mass
 /// and of its angular velocity, world frame.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Twist {
-    pub(super) linear: Vector,
-    pub(super) angular: Vector,
+pub(in super::super) struct Twist {
+    pub(in super::super) linear: Vector,
+    pub(in super::super) angular: Vector,
 }
-
-/// How the velocities of some bodies change something.
-pub(super) type BodyRow = Vec<(RigidBodyHandle, Twist)>;
 
 impl Coordinate {
     /// Makes a coordinate at position 0.
@@ -125,43 +122,6 @@ impl Coordinate {
         self.position
     }
 
-    /// Returns which axis of rapier joints along it is meant.
-    pub(super) fn row_axis(&self) -> JointAxis {
-        match self.kind {
-            Kind::Slide => JointAxis::LinX,
-            Kind::Turn | Kind::OneOfTwo(..) => JointAxis::AngX,
-        }
-    }
-
-    /// Returns the direction of rapier joints along one of two axes, world frame: their frames are
-    /// renewed before each step, and the rate along it, times its length, is the coordinate's.
-    pub(super) fn row_direction(&self, bodies: &RigidBodySet) -> Option<Vector> {
-        match self.kind {
-            Kind::Slide | Kind::Turn => None,
-            Kind::OneOfTwo(axes, which) => {
-                Some(reciprocal(axes, which, self.frames_in_world(bodies)))
-            }
-        }
-    }
-
-    /// Returns frames on parent and child that coincide now and have their x axis along a
-    /// direction.
-    pub(super) fn frames_along(&self, bodies: &RigidBodySet, direction: Vector) -> [Pose; 2] {
-        let rotation = frame_along(direction);
-        let origin = self.frames_in_world(bodies)[1].translation;
-        let frame = Pose::from_parts(origin, rotation);
-        self.bodies
-            .map(|body| bodies[body].position().inv_mul(&frame))
-    }
-
-    /// Returns the position as rapier sees it: turns between -pi and pi.
-    pub(super) fn wrapped_position(&self) -> f64 {
-        match self.kind {
-            Kind::Slide => self.position,
-            Kind::Turn | Kind::OneOfTwo(..) => wrapped(self.position),
-        }
-    }
-
     /// Returns the joint's frame on parent and child, world frame.
     pub(super) fn frames_in_world(&self, bodies: &RigidBodySet) -> [Pose; 2] {
         [0, 1].map(|side| bodies[self.bodies[side]].position() * self.frames[side])
@@ -187,8 +147,12 @@ impl Coordinate {
         }
     }
 
-    /// Returns how the velocities of both, times a factor, change the position.
-    pub(super) fn row(&self, bodies: &RigidBodySet, factor: f64) -> BodyRow {
+    /// Returns how the velocities of both bodies, times a factor, change the position.
+    pub(super) fn twists(
+        &self,
+        bodies: &RigidBodySet,
+        factor: f64,
+    ) -> Vec<(RigidBodyHandle, Twist)> {
         let twists = self.jacobian(bodies).map(|twist| Twist {
             linear: twist.linear * factor,
             angular: twist.angular * factor,
@@ -206,14 +170,6 @@ impl Coordinate {
         rates[0] + rates[1]
     }
 
-    /// Returns the rate that a unit of force or torque along the coordinate brings in a second, if
-    /// nothing but it held the two bodies.
-    pub(super) fn mobility(&self, bodies: &RigidBodySet) -> f64 {
-        let jacobian = self.jacobian(bodies);
-        let shares = [0, 1].map(|side| jacobian[side].mobility(bodies, self.bodies[side]));
-        shares[0] + shares[1]
-    }
-
     /// Tells whether neither of its bodies moves before something wakes them.
     pub(super) fn is_at_rest(&self, bodies: &RigidBodySet) -> bool {
         self.bodies.iter().all(|handle| {
@@ -229,28 +185,6 @@ impl Twist {
             linear: Vector::ZERO,
             angular,
         })
-    }
-
-    /// Returns the velocities that a unit impulse along this twist gives to a body.
-    pub(super) fn response(&self, bodies: &RigidBodySet, handle: RigidBodyHandle) -> Self {
-        let body = &bodies[handle];
-        if !body.is_dynamic() {
-            return Self::default();
-        }
-        let properties = body.mass_properties();
-        Self {
-            linear: self.linear * properties.effective_inv_mass,
-            angular: properties.effective_world_inv_inertia * self.angular,
-        }
-    }
-
-    /// Returns how much of a velocity goes along this twist.
-    pub(super) fn along(&self, velocity: &Self) -> f64 {
-        self.linear.dot(velocity.linear) + self.angular.dot(velocity.angular)
-    }
-
-    fn mobility(&self, bodies: &RigidBodySet, handle: RigidBodyHandle) -> f64 {
-        self.along(&self.response(bodies, handle))
     }
 }
 

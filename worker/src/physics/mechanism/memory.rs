@@ -6,55 +6,51 @@
 use serde::{Deserialize, Serialize};
 
 use super::Mechanism;
-use super::actuator::{Actuator, ActuatorMemory};
-
-/// A force and a torque \[N, N m\], world frame.
-pub(super) type ForceAndTorque = [[f64; 3]; 2];
+use super::actuator::{Actuator, Done};
+use super::control::AxisControl;
+use super::coupling::Coupling;
 
 /// What a mechanism remembers from step to step.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(in super::super) struct Memory {
-    /// The drives that are not idle, in the order of their numbers.
-    drives: Vec<DriveMemory>,
-    couplings: CouplingsMemory,
+    controls: Vec<ControlMemory>,
+    couplings: Vec<CouplingMemory>,
     actuators: Vec<ActuatorMemory>,
 }
 
-/// What a drive remembers.
+/// What acts along an axis remembers.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct DriveMemory {
-    pub(super) number: u32,
+pub(super) struct ControlMemory {
     /// The position of its coordinate, turns counted \[m or rad\].
     pub(super) position: f64,
-    pub(super) friction: Option<ForceMemory>,
-    /// That of its damper, while it has one, and whether the damper is a force.
-    pub(super) damper: Option<(bool, ForceMemory)>,
+    /// \[N s or N m s\]
+    pub(super) impulses: [f64; 5],
 }
 
-/// What a force along an axis remembers.
+/// What a coupling remembers.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct ForceMemory {
-    /// \[N or N m\]
-    pub(super) force: f64,
-    /// \[m/s or rad/s\]
-    pub(super) rate: f64,
-    pub(super) pushes: Vec<ForceAndTorque>,
+pub(super) struct CouplingMemory {
+    /// The positions of all terms.
+    pub(super) positions: Vec<f64>,
+    /// \[N s or N m s\]
+    pub(super) impulses: [f64; 5],
 }
 
-/// What couplings remember.
-#[derive(Debug, Default, Serialize, Deserialize)]
-pub(super) struct CouplingsMemory {
-    /// The positions of all terms of all couplings.
-    pub(super) positions: Vec<f64>,
-    pub(super) pushes: Vec<ForceAndTorque>,
+/// What an actuator remembers.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct ActuatorMemory {
+    pub(super) position: f64,
+    pub(super) done: Done,
+    /// \[N s or N m s\]
+    pub(super) impulses: [f64; 5],
 }
 
 impl Mechanism {
     /// Returns what it remembers.
     pub(in super::super) fn memory(&self) -> Memory {
         Memory {
-            drives: self.drives.iter().map(super::Drive::memory).collect(),
-            couplings: self.couplings.memory(),
+            controls: self.controls.iter().map(AxisControl::memory).collect(),
+            couplings: self.couplings.iter().map(Coupling::memory).collect(),
             actuators: self.actuators.iter().map(Actuator::memory).collect(),
         }
     }
@@ -62,35 +58,23 @@ impl Mechanism {
     /// Goes on, right after it was built, from what another one like it remembered; `None` when
     /// that was not like it, or remembered what is no number.
     pub(in super::super) fn recall(&mut self, memory: &Memory) -> Option<()> {
-        let mut remembered = memory.drives.iter().peekable();
-        let mut drives = Vec::with_capacity(memory.drives.len());
-        for mut drive in std::mem::take(&mut self.drives) {
-            if let Some(memory) = remembered.next_if(|memory| memory.number == drive.number) {
-                drive.recall(memory)?;
-                drives.push(drive);
-            }
-        }
-        self.drives = drives;
-        self.couplings.recall(&memory.couplings)?;
-        if self.actuators.len() != memory.actuators.len() {
+        let lengths = [
+            (self.controls.len(), memory.controls.len()),
+            (self.couplings.len(), memory.couplings.len()),
+            (self.actuators.len(), memory.actuators.len()),
+        ];
+        if lengths.iter().any(|(own, remembered)| own != remembered) {
             return None;
+        }
+        for (control, memory) in self.controls.iter_mut().zip(&memory.controls) {
+            control.recall(memory)?;
+        }
+        for (coupling, memory) in self.couplings.iter_mut().zip(&memory.couplings) {
+            coupling.recall(memory)?;
         }
         for (actuator, memory) in self.actuators.iter_mut().zip(&memory.actuators) {
             actuator.recall(memory)?;
         }
-        remembered.next().is_none().then_some(())
+        Some(())
     }
-}
-
-impl ForceMemory {
-    /// Tells whether everything in it is a number.
-    pub(super) fn is_finite(&self) -> bool {
-        self.force.is_finite() && self.rate.is_finite() && are_finite(&self.pushes)
-    }
-}
-
-/// Tells whether all forces and torques are numbers.
-pub(super) fn are_finite(pushes: &[ForceAndTorque]) -> bool {
-    let mut numbers = pushes.as_flattened().as_flattened().iter();
-    numbers.all(|number| number.is_finite())
 }

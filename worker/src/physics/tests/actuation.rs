@@ -4,7 +4,7 @@ use std::f64::consts::TAU;
 use std::sync::Arc;
 
 use protocol::PerformerId;
-use sdf::{Axis, Content, Joint, JointKind, JointParent, Link, Mimic, Model, Plugin, World};
+use sdf::{Axis, Joint, JointKind, JointParent, Link, Mimic, Model, World};
 
 use super::builder::*;
 use super::determinism::digest;
@@ -19,15 +19,6 @@ const Z: [f64; 3] = [0.0, 0.0, 1.0];
 const FIRST: ModelRef = ModelRef::moving(PerformerId(0), 0);
 
 /// Gives a model a system, which its joints have actuators for.
-fn driven(mut model: Model) -> Model {
-    model.plugins.push(Plugin {
-        name: "gz::sim::systems::Physics".to_owned(),
-        filename: String::new(),
-        content: Content::default(),
-    });
-    model
-}
-
 fn hinge(axis: Axis, parent: JointParent, child: usize) -> Joint {
     joint(JointKind::Revolute(axis), parent, child, [0.0; 3])
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use protocol::{PerformerId, PerformerState};
 use sdf::{
-    Axis, Collision, Geometry, Inertial, Joint, JointKind, JointParent, Link, Model, Pose, Surface,
-    World,
+    Axis, Collision, Content, Geometry, Inertial, Joint, JointKind, JointParent, Link, Model,
+    Plugin, Pose, Surface, World,
 };
 
 use crate::physics::{Cell, Readings};
@@ -159,4 +159,14 @@ pub(super) fn axis(xyz: [f64; 3], lower: f64, upper: f64) -> Axis {
 
 pub(super) fn joint(kind: JointKind, parent: JointParent, child: usize, at: [f64; 3]) -> Joint {
     Joint::new("joint", kind, parent, child, pose(at, [0.0; 3]))
+}
+
+/// Adds a plugin to a model, so that systems may drive its joints.
+pub(super) fn driven(mut model: Model) -> Model {
+    model.plugins.push(Plugin {
+        name: "gz::sim::systems::Physics".to_owned(),
+        filename: String::new(),
+        content: Content::default(),
+    });
+    model
 }

@@ -9,7 +9,7 @@ use sdf::{
 use std::sync::Arc;
 
 use super::builder::*;
-use crate::physics::Cell;
+use crate::physics::{Cell, ModelRef};
 
 const BOX: Geometry = Geometry::Box {
     size: [0.2, 0.2, 0.2],
@@ -279,18 +279,13 @@ fn a_robot_on_two_wheels_drives_the_circle_of_its_wheel_speeds() {
     };
     let weld = joint(JointKind::Fixed, JointParent::Link(0), 3, [-0.2, 0.0, 0.05]);
     let robot = model("robot", links, vec![spin(1, 0.25), spin(2, -0.25), weld]);
-    let mut cell = cell(vec![ground(1.0), robot]);
-    let handles: Vec<_> = cell
-        .physics
-        .impulse_joints()
-        .map(|(handle, _)| handle)
-        .collect();
-    for (handle, speed) in handles.into_iter().zip([4.0, 6.0]) {
-        let joint = cell.physics.impulse_joints.get_mut(handle, true).unwrap();
-        let axis = rapier3d_f64::dynamics::JointAxis::AngX;
-        joint.data.set_motor_velocity(axis, speed, 100.0);
+    let mut cell = cell(vec![ground(1.0), driven(robot)]);
+    for _ in 0..2000 {
+        for (joint, speed) in [(0, 4.0), (1, 6.0)] {
+            cell.drive_joint(ModelRef::moving(PerformerId(1), 1), joint, 0, speed);
+        }
+        cell.step(STEP);
     }
-    run(&mut cell, 2.0);
     let state = state(&mut cell, 1);
     let speed = state.linear_velocity[0].hypot(state.linear_velocity[1]);
     let radius = speed / state.angular_velocity[2];

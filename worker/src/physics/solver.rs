@@ -1,0 +1,391 @@
+//! [`CellSolver`]: the solver of a cell, between rapier's contacts and its motion.
+//!
+//! rapier says which bodies are awake and where they touch; `dynamics` finds how they move; what
+//! acted is noted in contacts and mechanisms.
+
+mod contact;
+mod forest;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use dynamics::{Axis, Body, Scene, Term, Tree};
+use glam::{DMat3, DVec3};
+use protocol::PerformerId;
+use rapier3d_f64::dynamics::{ImpulseJointHandle, RigidBody, RigidBodyHandle, RigidBodySet};
+use rapier3d_f64::island_solver::{IslandSolver, ManifoldId, Scene as RapierScene};
+use rapier3d_f64::math::{Pose, Vector};
+
+use self::forest::{Forest, frame_of, key, place};
+use super::access::Load;
+use super::mechanism::coordinate::Twist;
+use super::mechanism::{Asked, Mechanism, Push};
+
+/// The number of a body that is not in the scene.
+const NOWHERE: u32 = u32::MAX;
+
+/// The mechanisms of a cell, by performer and by joint of the world.
+#[derive(Default)]
+pub(super) struct Mechanisms {
+    pub(super) of_performers: BTreeMap<PerformerId, Mechanism>,
+    pub(super) of_joints: BTreeMap<usize, Mechanism>,
+}
+
+/// What a cell and its solver share.
+#[derive(Default)]
+struct Shared {
+    mechanisms: Mechanisms,
+    forest: Option<Forest>,
+    scene: Scene,
+    /// The number in the scene of each body, by its place in rapier's set.
+    numbers: Vec<u32>,
+    handles: Vec<RigidBodyHandle>,
+    manifolds: Vec<ManifoldId>,
+    asked: Vec<Asked>,
+    pushes: Vec<Push>,
+    /// What systems exert on links in this step.
+    loads: Vec<Load>,
+}
+
+/// The solver of a cell.
+#[derive(Clone, Default)]
+pub(super) struct CellSolver(Arc<Mutex<Shared>>);
+
+impl CellSolver {
+    fn shared(&self) -> MutexGuard<'_, Shared> {
+        // Only one thread steps a cell; one that panicked ends the process.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Has the joints looked at anew before the next step.
+    pub(super) fn joints_changed(&self) {
+        self.shared().forest = None;
+    }
+
+    /// Lends the mechanisms for a step, in which loads act.
+    pub(super) fn lend(&self, mechanisms: Mechanisms, loads: Vec<Load>) {
+        let mut shared = self.shared();
+        shared.mechanisms = mechanisms;
+        shared.loads = loads;
+    }
+
+    /// Takes the mechanisms back after a step.
+    pub(super) fn take_back(&self) -> Mechanisms {
+        let mut shared = self.shared();
+        shared.loads.clear();
+        std::mem::take(&mut shared.mechanisms)
+    }
+}
+
+impl IslandSolver for CellSolver {
+    fn solve(&mut self, rapier: &mut RapierScene<'_>) {
+        let shared = &mut *self.shared();
+        shared.gather_bodies(rapier);
+        shared.gather_trees(rapier);
+        shared.gather_contacts(rapier);
+        shared.gather_axes(rapier);
+        shared.control();
+        shared.scene.step(rapier.parameters.dt);
+        shared.give_back(rapier);
+    }
+}
+
+impl Shared {
+    fn gather_bodies(&mut self, rapier: &RapierScene<'_>) {
+        self.handles.clear();
+        self.handles.extend(rapier.awake());
+        let most = self.handles.iter().map(|handle| place(*handle)).max();
+        self.numbers.clear();
+        self.numbers
+            .resize(most.map_or(0, |most| most + 1), NOWHERE);
+        self.scene.bodies.clear();
+        for (number, handle) in self.handles.iter().enumerate() {
+            self.numbers[place(*handle)] = number as u32;
+            let body = &rapier.bodies()[*handle];
+            self.scene
+                .bodies
+                .push(described(body, rapier.load(*handle)));
+        }
+    }
+
+    /// Returns the number of a body in the scene.
+    fn number(&self, handle: RigidBodyHandle) -> Option<usize> {
+        let number = self.numbers.get(place(handle)).copied()?;
+        (number != NOWHERE).then_some(number as usize)
+    }
+
+    fn gather_trees(&mut self, rapier: &RapierScene<'_>) {
+        let (bodies, joints) = (rapier.bodies(), rapier.joints());
+        let mechanisms = &self.mechanisms;
+        let all = mechanisms
+            .of_performers
+            .values()
+            .chain(mechanisms.of_joints.values());
+        let crosses = all.flat_map(|mechanism| &mechanism.crosses);
+        let forest = self
+            .forest
+            .take()
+            .unwrap_or_else(|| Forest::new(bodies, joints, crosses));
+        self.scene.trees.clear();
+        for plan in &forest.trees {
+            let mut tree = Tree::new(plan.links.clone());
+            for (link, body) in plan.bodies.iter().enumerate() {
+                if let Some(number) = body.and_then(|body| self.number(body)) {
+                    tree.set_body(link, number);
+                }
+            }
+            if let Some(base) = plan.base.and_then(|base| bodies.get(base)) {
+                set_base(&mut tree, base);
+            }
+            self.scene.trees.push(tree);
+        }
+        self.forest = Some(forest);
+    }
+
+    /// Asks mechanisms and loops what acts.
+    fn gather_axes(&mut self, rapier: &RapierScene<'_>) {
+        let bodies = rapier.bodies();
+        self.asked.clear();
+        self.pushes.clear();
+        let Mechanisms {
+            of_performers,
+            of_joints,
+        } = &mut self.mechanisms;
+        for mechanism in of_performers.values_mut().chain(of_joints.values_mut()) {
+            mechanism.ask(bodies, &mut self.asked, &mut self.pushes);
+        }
+        self.scene.axes.clear();
+        let mut asked = std::mem::take(&mut self.asked);
+        for one in &mut asked {
+            let mut axis = one.axis.clone();
+            axis.terms = self.terms(&one.twists);
+            axis.joint = one.place.and_then(|place| self.joint_of(place));
+            self.scene.axes.push(axis);
+        }
+        self.asked = asked;
+        self.hold_loops(rapier);
+    }
+
+    fn terms(&self, twists: &[(RigidBodyHandle, Twist)]) -> Vec<Term> {
+        let term = |(handle, twist): &(RigidBodyHandle, Twist)| {
+            self.number(*handle).map(|body| Term {
+                body,
+                linear: twist.linear,
+                angular: twist.angular,
+            })
+        };
+        twists.iter().filter_map(term).collect()
+    }
+
+    /// Returns the tree and the link of an axis of a joint, and its sense.
+    fn joint_of(&self, (handle, axis): (ImpulseJointHandle, usize)) -> Option<(usize, usize, f64)> {
+        let place = self.forest.as_ref()?.places.get(&key(handle))?;
+        let link = place.link(axis);
+        let tree = &self.scene.trees[place.tree];
+        tree.axis_of(link).map(|_| (place.tree, link, place.sense))
+    }
+
+    /// Adds the forces that systems exert in this step alone.
+    fn control(&mut self) {
+        for load in std::mem::take(&mut self.loads) {
+            if let Some(number) = self.number(load.body) {
+                let body = &mut self.scene.bodies[number];
+                body.control_force += load.force;
+                body.control_torque += load.torque;
+            }
+        }
+        for push in std::mem::take(&mut self.pushes) {
+            for term in self.terms(&push.twists) {
+                let body = &mut self.scene.bodies[term.body];
+                body.control_force += term.linear * push.force;
+                body.control_torque += term.angular * push.force;
+            }
+        }
+    }
+
+    fn give_back(&mut self, rapier: &mut RapierScene<'_>) {
+        let time_s = rapier.parameters.dt;
+        for (handle, body) in self.handles.iter().zip(&self.scene.bodies) {
+            let pose = Pose::from_parts(body.frame.position, body.frame.rotation);
+            rapier.set_motion(*handle, [body.linear, body.angular], pose);
+        }
+        self.give_back_contacts(rapier);
+        let mut axes = self.scene.axes.iter();
+        let Mechanisms {
+            of_performers,
+            of_joints,
+        } = &mut self.mechanisms;
+        for mechanism in of_performers.values_mut().chain(of_joints.values_mut()) {
+            mechanism.answer(rapier.bodies(), &mut axes, time_s);
+        }
+        self.give_back_loops(rapier);
+    }
+}
+
+/// Describes a body to the solver.
+fn described(body: &RigidBody, [force, torque]: [Vector; 2]) -> Body {
+    let properties = body.mass_properties();
+    let local = &properties.local_mprops;
+    let is_dynamic = body.is_dynamic() && local.inv_mass > 0.0;
+    let (inertia, inverse) = if is_dynamic {
+        let axes = DMat3::from_quat(local.principal_inertia_local_frame);
+        let inverse_moments = local.inv_principal_inertia;
+        let moments = inverse_moments
+            .to_array()
+            .map(|inverse| if inverse > 0.0 { 1.0 / inverse } else { 0.0 });
+        let turned = |moments: DVec3| axes * DMat3::from_diagonal(moments) * axes.transpose();
+        (turned(DVec3::from_array(moments)), turned(inverse_moments))
+    } else {
+        (DMat3::ZERO, DMat3::ZERO)
+    };
+    let moments = local.inv_principal_inertia;
+    Body {
+        frame: frame_of(body.position()),
+        local_center: local.local_com,
+        linear: body.linvel(),
+        angular: body.angvel(),
+        mass: if is_dynamic {
+            1.0 / local.inv_mass
+        } else {
+            0.0
+        },
+        inertia,
+        inverse_inertia: inverse,
+        force,
+        torque,
+        control_force: DVec3::ZERO,
+        control_torque: DVec3::ZERO,
+        is_isotropic: moments.x == moments.y && moments.y == moments.z,
+    }
+}
+
+fn set_base(tree: &mut Tree, base: &RigidBody) {
+    let arm = base.position().translation - base.center_of_mass();
+    let linear = base.linvel() + base.angvel().cross(arm);
+    tree.set_base(frame_of(base.position()), linear, base.angvel());
+}
+
+/// Returns the bodies of a rapier joint.
+fn ends(joint: &rapier3d_f64::dynamics::ImpulseJoint) -> [RigidBodyHandle; 2] {
+    [joint.body1(), joint.body2()]
+}
+
+/// Tells whether one of two bodies is awake.
+fn is_any_awake(bodies: &RigidBodySet, ends: [RigidBodyHandle; 2]) -> bool {
+    ends.iter().any(|end| {
+        let body = bodies.get(*end);
+        body.is_some_and(|body| body.is_dynamic() && !body.is_sleeping())
+    })
+}
+
+impl Shared {
+    /// Holds the locked axes of joints that close loops.
+    fn hold_loops(&mut self, rapier: &RapierScene<'_>) {
+        let (bodies, joints) = (rapier.bodies(), rapier.joints());
+        let forest = self
+            .forest
+            .as_ref()
+            .expect("trees are gathered before axes");
+        for handle in forest.loops.clone() {
+            let Some(joint) = joints.get(handle) else {
+                continue;
+            };
+            if !is_any_awake(bodies, ends(joint)) {
+                continue;
+            }
+            let [first, second] = ends(joint).map(|body| &bodies[body]);
+            for row in locked_rows(joint, first, second) {
+                let twists: Vec<(RigidBodyHandle, Twist)> =
+                    ends(joint).into_iter().zip(row.twists).collect();
+                let mut axis = Axis::new(self.terms(&twists), row.error);
+                axis.is_held = true;
+                axis.impulses[Axis::HOLD] = joint.impulses[row.number];
+                self.scene.axes.push(axis);
+            }
+        }
+    }
+
+    /// Notes what held loops together.
+    fn give_back_loops(&mut self, rapier: &mut RapierScene<'_>) {
+        let forest = self.forest.as_ref().expect("trees were gathered");
+        if forest.loops.is_empty() {
+            return;
+        }
+        let mut axes = self.scene.axes[self.asked.len()..].iter();
+        for handle in &forest.loops {
+            let Some(joint) = rapier.joints().get(*handle) else {
+                continue;
+            };
+            if !is_any_awake(rapier.bodies(), ends(joint)) {
+                continue;
+            }
+            let locked = joint.data.locked_axes.bits();
+            let mut impulses = [0.0; 6];
+            for (number, impulse) in impulses.iter_mut().enumerate() {
+                if locked & 1 << number != 0 {
+                    let axis = axes.next().expect("each locked axis was held");
+                    *impulse = axis.impulses[Axis::HOLD];
+                }
+            }
+            rapier.update_joint(*handle, |joint| joint.impulses = impulses);
+        }
+    }
+}
+
+/// One locked axis of a joint.
+struct LockedRow {
+    /// Its number among the six.
+    number: usize,
+    twists: [Twist; 2],
+    /// How far it is off \[m or rad\].
+    error: f64,
+}
+
+/// Returns the locked axes of a joint, those of sliding first.
+fn locked_rows(
+    joint: &rapier3d_f64::dynamics::ImpulseJoint,
+    first: &RigidBody,
+    second: &RigidBody,
+) -> Vec<LockedRow> {
+    let data = &joint.data;
+    let frames = [
+        *first.position() * data.local_frame1,
+        *second.position() * data.local_frame2,
+    ];
+    let offset = frames[1].translation - frames[0].translation;
+    let turn = frames[0].rotation.inverse() * frames[1].rotation;
+    // The vector part of a quaternion is half of the angle, near to none.
+    let turn = 2.0 * turn.w.signum() * Vector::new(turn.x, turn.y, turn.z);
+    let point = frames[1].translation;
+    let mut rows = Vec::new();
+    for number in 0..6 {
+        if data.locked_axes.bits() & 1 << number == 0 {
+            continue;
+        }
+        let axis = frames[0].rotation * [Vector::X, Vector::Y, Vector::Z][number % 3];
+        let twist = |body: &RigidBody, sign: f64| {
+            let arm = point - body.center_of_mass();
+            if number < 3 {
+                Twist {
+                    linear: axis * sign,
+                    angular: arm.cross(axis) * sign,
+                }
+            } else {
+                Twist {
+                    linear: Vector::ZERO,
+                    angular: axis * sign,
+                }
+            }
+        };
+        rows.push(LockedRow {
+            number,
+            twists: [twist(first, -1.0), twist(second, 1.0)],
+            error: if number < 3 {
+                offset.dot(axis)
+            } else {
+                turn[number % 3]
+            },
+        });
+    }
+    rows
+}
