@@ -16,5 +16,6 @@ pub mod slow_cable;
 pub mod soak;
 pub mod standalone;
 pub mod transcript;
+pub mod truth;
 pub mod witness;
 pub mod worlds;

@@ -1,0 +1,236 @@
+//! Joints that hold: limits, also with a limit of velocity, chains, ropes, hips of light links.
+
+use super::scene::{Body, Joint, Shape, model, world, world_under};
+use super::simulation::{JointRef, Simulation};
+use super::sliding::both_steps;
+use super::{COARSE, Case, FINE, Quantity, zero};
+
+/// Greatest passing of a limit in motion and at rest \[rad or m\].
+const IN_MOTION: f64 = 0.01;
+const AT_REST: f64 = 0.001;
+
+pub(super) fn cases() -> Vec<Case> {
+    vec![
+        Case {
+            name: "limit-slider",
+            source: "SDF: no position beyond <lower> and <upper>, no rate beyond <velocity>",
+            run: |_| both_steps(slider),
+        },
+        Case {
+            name: "limit-revolute",
+            source: "SDF: no position beyond <lower> and <upper>, no rate beyond <velocity>",
+            run: |_| both_steps(revolute),
+        },
+        Case {
+            name: "limit-hip",
+            source: "SDF: no position beyond <lower> and <upper>",
+            run: |_| both_steps(hip),
+        },
+        Case {
+            name: "joint-fixed-chain",
+            source: "rigid links on fixed joints do not sag",
+            run: |_| fixed_chains(),
+        },
+        Case {
+            name: "joint-rope",
+            source: "rigid links on ball joints do not stretch",
+            run: |_| rope(),
+        },
+    ]
+}
+
+/// Greatest passing of a limit over a time, at its end, and the fastest rate.
+struct Passing {
+    moving: f64,
+    resting: f64,
+    rate: f64,
+}
+
+fn pushed(
+    simulation: &mut Simulation,
+    joint: JointRef,
+    [lower, upper]: [f64; 2],
+    force: f64,
+) -> Passing {
+    let mut passing = Passing {
+        moving: 0.0,
+        resting: 0.0,
+        rate: 0.0,
+    };
+    let duration_s = 3.0;
+    simulation.run_with(duration_s, |simulation| {
+        let position = simulation.joint_position(joint);
+        let beyond = (position - upper).max(lower - position).max(0.0);
+        passing.moving = passing.moving.max(beyond);
+        if simulation.time_s() > duration_s - 0.5 {
+            passing.resting = passing.resting.max(beyond);
+        }
+        passing.rate = passing.rate.max(simulation.joint_velocity(joint).abs());
+        simulation.push_joint(joint, force);
+    });
+    passing
+}
+
+fn slider(step_s: f64) -> Vec<Quantity> {
+    let mut found = Vec::new();
+    for force in [10.0, 100.0, -100.0] {
+        let body = Body::ethereal("slide", [0.0; 3], 0.1, [1e-4; 3]);
+        let limit = "<lower>0</lower><upper>0.04</upper><velocity>0.2</velocity>";
+        let rail = Joint::new("rail", "prismatic", ["world", "slide"]).about([1.0, 0.0, 0.0]);
+        let text = world_under(
+            [0.0; 3],
+            &[model("slider", &[body], &[rail.limited(limit)])],
+        );
+        let mut simulation = Simulation::new(&text, step_s);
+        let rail = simulation.joint("slider", "rail");
+        let passing = pushed(&mut simulation, rail, [0.0, 0.04], force);
+        let name = format!("{force} N");
+        // One step at the greatest rate.
+        let step = 0.2 * step_s;
+        found.push(
+            zero(format!("{name}: beyond, moving"), step_s, passing.moving)
+                .within(step.max(1e-3), "m"),
+        );
+        found.push(
+            zero(format!("{name}: beyond, at rest"), step_s, passing.resting).within(1e-4, "m"),
+        );
+        let above = (passing.rate - 0.2).max(0.0);
+        found.push(zero(format!("{name}: rate above"), step_s, above).within(0.002, "m/s"));
+    }
+    found
+}
+
+fn revolute(step_s: f64) -> Vec<Quantity> {
+    let mut found = Vec::new();
+    for torque in [10.0, 100.0, -100.0] {
+        let lever = Body::ethereal("lever", [0.0; 3], 1.0, [0.1; 3]).centered([0.3, 0.0, 0.0]);
+        let limit = "<lower>0</lower><upper>1</upper><velocity>1</velocity>";
+        let hinge = Joint::new("hinge", "revolute", ["world", "lever"]).about([0.0, 0.0, 1.0]);
+        let text = world(&[model("door", &[lever], &[hinge.limited(limit)])]);
+        let mut simulation = Simulation::new(&text, step_s);
+        let hinge = simulation.joint("door", "hinge");
+        let passing = pushed(&mut simulation, hinge, [0.0, 1.0], torque);
+        let name = format!("{torque} N m");
+        found.push(
+            zero(format!("{name}: beyond, moving"), step_s, passing.moving)
+                .within(IN_MOTION, "rad"),
+        );
+        found.push(
+            zero(format!("{name}: beyond, at rest"), step_s, passing.resting)
+                .within(AT_REST, "rad"),
+        );
+        let above = (passing.rate - 1.0).max(0.0);
+        found.push(zero(format!("{name}: rate above"), step_s, above).within(0.01, "rad/s"));
+    }
+    found
+}
+
+/// Measures a torso of 20 kg on two links of 0.5 kg that falls against the limits of its hip.
+fn hip(step_s: f64) -> Vec<Quantity> {
+    let bodies = [
+        Body::ethereal("leg", [0.0, 0.0, 0.5], 2.0, [0.02; 3]),
+        Body::ethereal("first", [0.0, 0.0, 1.0], 0.5, [5e-4; 3]),
+        Body::ethereal("second", [0.0, 0.0, 1.0], 0.5, [5e-4; 3]),
+        Body::ethereal("torso", [0.0, 0.0, 1.0], 20.0, [0.5; 3]).centered([0.03, 0.02, 0.3]),
+    ];
+    let limit = "<lower>-0.3</lower><upper>0.3</upper>";
+    let joint = |name, links, axis| {
+        Joint::new(name, "revolute", links)
+            .about(axis)
+            .limited(limit)
+    };
+    let joints = [
+        Joint::new("floor", "fixed", ["world", "leg"]),
+        joint("a", ["leg", "first"], [1.0, 0.0, 0.0]),
+        joint("b", ["first", "second"], [0.0, 1.0, 0.0]),
+        joint("c", ["second", "torso"], [0.0, 0.0, 1.0]),
+    ];
+    let text = world(&[model("robot", &bodies, &joints)]);
+    let mut simulation = Simulation::new(&text, step_s);
+    let joints = ["a", "b", "c"].map(|name| simulation.joint("robot", name));
+    let (mut moving, mut resting) = (0.0_f64, 0.0_f64);
+    simulation.run_with(5.0, |simulation| {
+        let positions = joints.map(|joint| simulation.joint_position(joint).abs() - 0.3);
+        let beyond = positions.into_iter().fold(0.0, f64::max);
+        moving = moving.max(beyond);
+        if simulation.time_s() > 4.0 {
+            resting = resting.max(beyond);
+        }
+    });
+    vec![
+        zero("beyond, moving", step_s, moving).within(IN_MOTION, "rad"),
+        zero("beyond, at rest", step_s, resting).within(AT_REST, "rad"),
+    ]
+}
+
+fn fixed_chains() -> Vec<Quantity> {
+    let mut found = Vec::new();
+    for (count, step_s, tolerance) in [
+        (10, FINE, 1e-4),
+        (10, COARSE, 1e-3),
+        (20, FINE, 1e-4),
+        (20, COARSE, 1e-3),
+    ] {
+        let mut bodies = Vec::new();
+        let mut joints = Vec::new();
+        let mut parent = "world".to_owned();
+        for index in 0..count {
+            let name = format!("link_{index}");
+            let position = [0.1 * f64::from(index) + 0.05, 0.0, 0.0];
+            bodies.push(Body::new(
+                &name,
+                position,
+                1.0,
+                Shape::Box([0.1, 0.05, 0.05]),
+            ));
+            let joint = Joint::new(&format!("joint_{index}"), "fixed", [&parent, &name]);
+            joints.push(joint.at([-0.05, 0.0, 0.0]));
+            parent = name;
+        }
+        let text = world(&[model("beam", &bodies, &joints)]);
+        let mut simulation = Simulation::new(&text, step_s);
+        let tip = simulation.link("beam", &parent);
+        let mut sag = 0.0_f64;
+        simulation.run_with(3.0, |simulation| {
+            sag = sag.max(simulation.position(tip)[2].abs());
+        });
+        let name = format!("sag of {count} links");
+        found.push(zero(name, step_s, sag).within(tolerance, "m"));
+    }
+    found
+}
+
+/// Measures a rope of ten links of 0.1 kg that carries 100 kg.
+fn rope() -> Vec<Quantity> {
+    let mut found = Vec::new();
+    for (step_s, tolerance) in [(FINE, 1e-4), (COARSE, 1e-3)] {
+        let mut bodies = Vec::new();
+        let mut joints = Vec::new();
+        let mut parent = "world".to_owned();
+        for index in 0..10 {
+            let name = format!("link_{index}");
+            let position = [0.0, 0.0, -0.1 * f64::from(index) - 0.05];
+            bodies.push(Body::new(&name, position, 0.1, Shape::Cylinder(0.02, 0.1)));
+            let joint = Joint::new(&format!("joint_{index}"), "ball", [&parent, &name]);
+            joints.push(joint.at([0.0, 0.0, 0.05]));
+            parent = name;
+        }
+        bodies.push(Body::new(
+            "weight",
+            [0.0, 0.0, -1.1],
+            100.0,
+            Shape::Sphere(0.1),
+        ));
+        let joint = Joint::new("hook", "ball", [&parent, "weight"]).at([0.0, 0.0, 0.1]);
+        joints.push(joint);
+        let text = world(&[model("rope", &bodies, &joints)]);
+        let mut simulation = Simulation::new(&text, step_s);
+        let weight = simulation.link("rope", "weight");
+        let mut stretch = 0.0_f64;
+        simulation.run_with(3.0, |simulation| {
+            stretch = stretch.max((simulation.position(weight)[2] + 1.1).abs());
+        });
+        found.push(zero("stretch of 1 m", step_s, stretch).within(tolerance, "m"));
+    }
+    found
+}
