@@ -6,13 +6,22 @@
 //! --bench truth`; the closed forms need nothing else, the rest needs Python and its packages, which
 //! the bench installs in the target folder. What is compared is in `docs/physics.md`.
 
+// The root of a bench looks for modules beside itself, where Cargo would take them for benches.
+#[path = "truth/arms.rs"]
+mod arms;
+#[path = "truth/drops.rs"]
+mod drops;
+#[path = "truth/robots.rs"]
+mod robots;
+
 use std::io::{self, Write};
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
 use std::time::Instant;
 
+use crate::robots::{PeerCase, Peers};
 use serde_json::{Value, json};
-use tests::truth::{self, Case, Effort, FINE, Quantity};
+use tests::truth::{self, Effort, ErrorKind, FINE, Quantity};
 
 const USAGE: &str = "cargo bench -p tests --bench truth -- [--list] [--case NAME]... \
                      [--closed-forms-only] [--quick]";
@@ -25,31 +34,61 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    let cases: Vec<Case> = truth::cases();
+    let mut cases: Vec<Case> = truth::cases().into_iter().map(Case::Closed).collect();
+    if !arguments.closed_forms_only {
+        let peers = [arms::cases(), drops::cases()];
+        cases.extend(peers.into_iter().flatten().map(Case::Peer));
+    }
     if arguments.lists {
         for case in &cases {
-            let _ = writeln!(io::stdout(), "{:24} {}", case.name, case.source);
+            let _ = writeln!(io::stdout(), "{:24} {}", case.name(), case.source());
         }
         return ExitCode::SUCCESS;
     }
-    let asked: Vec<&Case> = cases
-        .iter()
-        .filter(|case| arguments.asks(case.name))
-        .collect();
-    if asked.is_empty() {
+    cases.retain(|case| arguments.asks(case.name()));
+    if cases.is_empty() {
         eprintln!("error: no case has such a name; --list names all\nusage: {USAGE}");
         return ExitCode::from(2);
     }
     let mut report = Report::default();
-    for case in asked {
+    let mut peers = None;
+    for case in &cases {
         let begin = Instant::now();
-        let measure = AssertUnwindSafe(|| (case.run)(arguments.effort));
+        let measure = AssertUnwindSafe(|| match case {
+            Case::Closed(case) => Ok((case.run)(arguments.effort)),
+            Case::Peer(case) => match peers.get_or_insert_with(Peers::prepare) {
+                Ok(peers) => (case.run)(peers, arguments.effort),
+                Err(error) => Err(error.clone()),
+            },
+        });
         // A scene that comes apart is a failure of the case alone.
-        let quantities = panic::catch_unwind(measure).unwrap_or_else(|_| vec![came_apart()]);
-        report.add(case.name, case.source, &quantities, begin);
+        let measured = panic::catch_unwind(measure).unwrap_or_else(|_| Ok(vec![came_apart()]));
+        report.add(case, measured, begin);
     }
     let _ = writeln!(io::stdout(), "{}", report.line());
     ExitCode::SUCCESS
+}
+
+/// A case of either kind.
+enum Case {
+    Closed(truth::Case),
+    Peer(PeerCase),
+}
+
+impl Case {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Closed(case) => case.name,
+            Self::Peer(case) => case.name,
+        }
+    }
+
+    fn source(&self) -> &'static str {
+        match self {
+            Self::Closed(case) => case.source,
+            Self::Peer(case) => case.source,
+        }
+    }
 }
 
 /// Stands for the quantities of a case that panicked.
@@ -59,6 +98,7 @@ fn came_apart() -> Quantity {
 
 struct Arguments {
     lists: bool,
+    closed_forms_only: bool,
     names: Vec<String>,
     effort: Effort,
 }
@@ -67,6 +107,7 @@ impl Arguments {
     fn read(mut words: impl Iterator<Item = String>) -> Result<Self, String> {
         let mut read = Self {
             lists: false,
+            closed_forms_only: false,
             names: Vec::new(),
             effort: Effort::FULL,
         };
@@ -78,7 +119,7 @@ impl Arguments {
                 "--list" => read.lists = true,
                 "--case" => read.names.push(value()?),
                 "--quick" => read.effort = Effort::QUICK,
-                "--closed-forms-only" => {}
+                "--closed-forms-only" => read.closed_forms_only = true,
                 _ => return Err(format!("{word:?} means nothing here")),
             }
         }
@@ -101,10 +142,18 @@ struct Report {
 }
 
 impl Report {
-    fn add(&mut self, name: &str, source: &str, quantities: &[Quantity], begin: Instant) {
+    fn add(&mut self, case: &Case, measured: Result<Vec<Quantity>, String>, begin: Instant) {
         let seconds = begin.elapsed().as_secs_f64();
+        let (name, source) = (case.name(), case.source());
         eprintln!("{name} ({source}), {seconds:.1} s");
-        for quantity in quantities {
+        let (quantities, skipped) = match measured {
+            Ok(quantities) => (quantities, None),
+            Err(reason) => {
+                eprintln!("  skipped: {reason}");
+                (Vec::new(), Some(reason))
+            }
+        };
+        for quantity in &quantities {
             let is_passed = quantity.is_passed();
             self.passed += u64::from(is_passed);
             self.failed += u64::from(!is_passed);
@@ -114,6 +163,7 @@ impl Report {
             "case": name,
             "source": source,
             "seconds": seconds,
+            "skipped": skipped,
             "quantities": quantities.iter().map(value_of).collect::<Vec<Value>>(),
         }));
     }
@@ -136,13 +186,13 @@ fn tell(quantity: &Quantity) {
         unit,
         expected,
         measured,
-        is_relative,
+        kind,
         tolerance,
     } = quantity;
     let verdict = if quantity.is_passed() { "ok  " } else { "FAIL" };
     let step_ms = step_s * 1e3;
     let error = quantity.error();
-    let error = if *is_relative {
+    let error = if *kind == ErrorKind::Relative {
         format!("{:8.3} % of {:.3} %", error * 1e2, tolerance * 1e2)
     } else {
         format!("{error:10.3e} of {tolerance:.0e}")
@@ -160,7 +210,11 @@ fn value_of(quantity: &Quantity) -> Value {
         "expected": quantity.expected,
         "measured": quantity.measured,
         "error": quantity.error(),
-        "error_is": if quantity.is_relative { "relative" } else { "absolute" },
+        "error_is": match quantity.kind {
+            ErrorKind::Relative => "relative",
+            ErrorKind::Absolute => "absolute",
+            ErrorKind::Shortfall => "shortfall",
+        },
         "tolerance": quantity.tolerance,
         "passed": quantity.is_passed(),
     })

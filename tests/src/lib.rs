@@ -9,6 +9,7 @@ pub mod namespaces;
 pub mod peers;
 pub mod primary_node;
 pub mod processes;
+pub mod python;
 pub mod repository;
 pub mod screen;
 pub mod secondary_node;

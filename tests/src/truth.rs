@@ -64,6 +64,17 @@ pub fn cases() -> Vec<Case> {
     groups.into_iter().flatten().collect()
 }
 
+/// Meaning of an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// Difference as a part of the expected value.
+    Relative,
+    /// Difference in the unit of both values.
+    Absolute,
+    /// What is missing to the expected value.
+    Shortfall,
+}
+
 /// One number that was measured.
 #[derive(Clone, Debug)]
 pub struct Quantity {
@@ -77,8 +88,8 @@ pub struct Quantity {
     pub expected: f64,
     /// Value that Phalanx reached.
     pub measured: f64,
-    /// Whether the error is a part of the expected value.
-    pub is_relative: bool,
+    /// Meaning of its error.
+    pub kind: ErrorKind,
     /// Greatest error that passes, in the unit or as a part.
     pub tolerance: f64,
 }
@@ -92,7 +103,7 @@ impl Quantity {
             unit: "",
             expected,
             measured,
-            is_relative: true,
+            kind: ErrorKind::Relative,
             tolerance: 0.005,
         }
     }
@@ -100,7 +111,16 @@ impl Quantity {
     /// Makes one whose error is a difference.
     pub fn absolute(name: impl Into<String>, step_s: f64, [expected, measured]: [f64; 2]) -> Self {
         Self {
-            is_relative: false,
+            kind: ErrorKind::Absolute,
+            ..Self::relative(name, step_s, [expected, measured])
+        }
+    }
+
+    /// Makes one that passes when it is at least the expected value.
+    pub fn at_least(name: impl Into<String>, step_s: f64, [expected, measured]: [f64; 2]) -> Self {
+        Self {
+            kind: ErrorKind::Shortfall,
+            tolerance: 0.0,
             ..Self::relative(name, step_s, [expected, measured])
         }
     }
@@ -115,10 +135,11 @@ impl Quantity {
     /// Returns how far off it is, in the unit or as a part of the expected value.
     pub fn error(&self) -> f64 {
         let difference = (self.measured - self.expected).abs();
-        if self.is_relative {
-            difference / self.expected.abs()
-        } else {
-            difference
+        match self.kind {
+            ErrorKind::Relative => difference / self.expected.abs(),
+            ErrorKind::Absolute => difference,
+            ErrorKind::Shortfall if self.measured >= self.expected => 0.0,
+            ErrorKind::Shortfall => difference,
         }
     }
 
