@@ -57,7 +57,7 @@ fn main() -> ExitCode {
         let measure = AssertUnwindSafe(|| match case {
             Case::Closed(case) => Ok((case.run)(arguments.effort)),
             Case::Peer(case) => match peers.get_or_insert_with(Peers::prepare) {
-                Ok(peers) => (case.run)(peers, arguments.effort),
+                Ok(peers) => (case.run)(peers),
                 Err(error) => Err(error.clone()),
             },
         });
@@ -76,10 +76,10 @@ enum Case {
 }
 
 impl Case {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         match self {
             Self::Closed(case) => case.name,
-            Self::Peer(case) => case.name,
+            Self::Peer(case) => &case.name,
         }
     }
 

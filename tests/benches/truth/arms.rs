@@ -20,34 +20,31 @@ const CHAOS: f64 = 1e3;
 
 const SOURCE: &str = "Pinocchio: articulated body algorithm, Runge-Kutta of order 4 at 0.1 ms";
 
-macro_rules! arm {
-    ($name:literal, $file:literal) => {
-        PeerCase {
-            name: concat!("arm-", $name),
-            source: SOURCE,
-            run: |peers, _| measure(peers, $file),
-        }
-    };
-}
+const ARMS: [(&str, &str); 9] = [
+    ("ur5", "erd:ur_description/urdf/ur5_robot.urdf"),
+    ("ur10", "erd:ur_description/urdf/ur10_robot.urdf"),
+    ("panda", "erd:panda_description/urdf/panda.urdf"),
+    ("kinova", "erd:kinova_description/robots/kinova.urdf"),
+    ("xarm7", "erd:xarm_description/urdf/xarm7.urdf"),
+    ("iiwa", "bullet:kuka_iiwa/model_free_base.urdf"),
+    ("talos-arm", "erd:talos_data/robots/talos_left_arm.urdf"),
+    (
+        "double-pendulum",
+        "erd:double_pendulum_description/urdf/double_pendulum.urdf",
+    ),
+    (
+        "humanoid",
+        "erd:simple_humanoid_description/urdf/simple_humanoid.urdf",
+    ),
+];
 
 pub(crate) fn cases() -> Vec<PeerCase> {
-    vec![
-        arm!("ur5", "erd:ur_description/urdf/ur5_robot.urdf"),
-        arm!("ur10", "erd:ur_description/urdf/ur10_robot.urdf"),
-        arm!("panda", "erd:panda_description/urdf/panda.urdf"),
-        arm!("kinova", "erd:kinova_description/robots/kinova.urdf"),
-        arm!("xarm7", "erd:xarm_description/urdf/xarm7.urdf"),
-        arm!("iiwa", "bullet:kuka_iiwa/model_free_base.urdf"),
-        arm!("talos-arm", "erd:talos_data/robots/talos_left_arm.urdf"),
-        arm!(
-            "double-pendulum",
-            "erd:double_pendulum_description/urdf/double_pendulum.urdf"
-        ),
-        arm!(
-            "humanoid",
-            "erd:simple_humanoid_description/urdf/simple_humanoid.urdf"
-        ),
-    ]
+    let of_arm = |(name, file): (&str, &'static str)| PeerCase {
+        name: format!("arm-{name}"),
+        source: SOURCE,
+        run: Box::new(move |peers| measure(peers, file)),
+    };
+    ARMS.into_iter().map(of_arm).collect()
 }
 
 fn measure(peers: &Peers, file: &str) -> Result<Vec<Quantity>, String> {

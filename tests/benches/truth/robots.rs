@@ -8,7 +8,7 @@ use sdf::{Axis, Geometry, Joint, JointKind, JointParent, Model, Pose, SearchPath
 use serde_json::Value;
 use tests::processes::Scratch;
 use tests::python::{Package, Python};
-use tests::truth::{Effort, GRAVITY, Quantity};
+use tests::truth::{GRAVITY, Quantity};
 
 /// How long one program of another engine may take.
 const PATIENCE: Duration = Duration::from_mins(5);
@@ -34,12 +34,15 @@ const MUJOCO: Package = Package {
     module: "mujoco",
 };
 
+/// Measurement that needs more than Phalanx.
+pub(crate) type Measure = dyn Fn(&Peers) -> Result<Vec<Quantity>, String>;
+
 /// A case that needs more than Phalanx.
 pub(crate) struct PeerCase {
-    pub(crate) name: &'static str,
+    pub(crate) name: String,
     pub(crate) source: &'static str,
     /// Measures it, or says why it cannot be measured.
-    pub(crate) run: fn(&Peers, Effort) -> Result<Vec<Quantity>, String>,
+    pub(crate) run: Box<Measure>,
 }
 
 /// Other engines, and the robots that come with them.

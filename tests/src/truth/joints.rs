@@ -46,11 +46,30 @@ struct Passing {
     rate: f64,
 }
 
+impl Passing {
+    fn told(
+        &self,
+        name: &str,
+        step_s: f64,
+        limit: f64,
+        tolerances: [f64; 3],
+        unit: &'static str,
+    ) -> [Quantity; 3] {
+        let [moving, resting, rate] = tolerances;
+        let above = (self.rate - limit).max(0.0);
+        [
+            zero(format!("{name}: beyond, moving"), step_s, self.moving).within(moving, unit),
+            zero(format!("{name}: beyond, at rest"), step_s, self.resting).within(resting, unit),
+            zero(format!("{name}: rate above"), step_s, above).within(rate, "1/s"),
+        ]
+    }
+}
+
 fn pushed(
     simulation: &mut Simulation,
     joint: JointRef,
     [lower, upper]: [f64; 2],
-    force: f64,
+    mut push: impl FnMut(&mut Simulation),
 ) -> Passing {
     let mut passing = Passing {
         moving: 0.0,
@@ -66,61 +85,62 @@ fn pushed(
             passing.resting = passing.resting.max(beyond);
         }
         passing.rate = passing.rate.max(simulation.joint_velocity(joint).abs());
-        simulation.push_joint(joint, force);
+        push(simulation);
     });
     passing
 }
 
+/// Origin of a push: the joint's own drive, or something outside.
+const PUSHES: [(&str, bool, f64); 4] = [
+    ("driven by 100", true, 100.0),
+    ("pushed by 10", false, 10.0),
+    ("pushed by 100", false, 100.0),
+    ("pushed by -100", false, -100.0),
+];
+
 fn slider(step_s: f64) -> Vec<Quantity> {
     let mut found = Vec::new();
-    for force in [10.0, 100.0, -100.0] {
+    for (name, is_driven, force) in PUSHES {
         let body = Body::ethereal("slide", [0.0; 3], 0.1, [1e-4; 3]);
         let limit = "<lower>0</lower><upper>0.04</upper><velocity>0.2</velocity>";
         let rail = Joint::new("rail", "prismatic", ["world", "slide"]).about([1.0, 0.0, 0.0]);
-        let text = world_under(
-            [0.0; 3],
-            &[model("slider", &[body], &[rail.limited(limit)])],
-        );
+        let rail = rail.limited(limit);
+        let text = world_under([0.0; 3], &[model("slider", &[body], &[rail])]);
         let mut simulation = Simulation::new(&text, step_s);
         let rail = simulation.joint("slider", "rail");
-        let passing = pushed(&mut simulation, rail, [0.0, 0.04], force);
-        let name = format!("{force} N");
-        // One step at the greatest rate.
-        let step = 0.2 * step_s;
-        found.push(
-            zero(format!("{name}: beyond, moving"), step_s, passing.moving)
-                .within(step.max(1e-3), "m"),
-        );
-        found.push(
-            zero(format!("{name}: beyond, at rest"), step_s, passing.resting).within(1e-4, "m"),
-        );
-        let above = (passing.rate - 0.2).max(0.0);
-        found.push(zero(format!("{name}: rate above"), step_s, above).within(0.002, "m/s"));
+        let slide = simulation.link("slider", "slide");
+        let passing = pushed(&mut simulation, rail, [0.0, 0.04], |simulation| {
+            if is_driven {
+                simulation.push_joint(rail, force);
+            } else {
+                simulation.push(slide, [force, 0.0, 0.0]);
+            }
+        });
+        let tolerances = [1e-3, 1e-4, 0.002];
+        found.extend(passing.told(&format!("{name} N"), step_s, 0.2, tolerances, "m"));
     }
     found
 }
 
 fn revolute(step_s: f64) -> Vec<Quantity> {
     let mut found = Vec::new();
-    for torque in [10.0, 100.0, -100.0] {
+    for (name, is_driven, torque) in PUSHES {
         let lever = Body::ethereal("lever", [0.0; 3], 1.0, [0.1; 3]).centered([0.3, 0.0, 0.0]);
         let limit = "<lower>0</lower><upper>1</upper><velocity>1</velocity>";
         let hinge = Joint::new("hinge", "revolute", ["world", "lever"]).about([0.0, 0.0, 1.0]);
         let text = world(&[model("door", &[lever], &[hinge.limited(limit)])]);
         let mut simulation = Simulation::new(&text, step_s);
         let hinge = simulation.joint("door", "hinge");
-        let passing = pushed(&mut simulation, hinge, [0.0, 1.0], torque);
-        let name = format!("{torque} N m");
-        found.push(
-            zero(format!("{name}: beyond, moving"), step_s, passing.moving)
-                .within(IN_MOTION, "rad"),
-        );
-        found.push(
-            zero(format!("{name}: beyond, at rest"), step_s, passing.resting)
-                .within(AT_REST, "rad"),
-        );
-        let above = (passing.rate - 1.0).max(0.0);
-        found.push(zero(format!("{name}: rate above"), step_s, above).within(0.01, "rad/s"));
+        let lever = simulation.link("door", "lever");
+        let passing = pushed(&mut simulation, hinge, [0.0, 1.0], |simulation| {
+            if is_driven {
+                simulation.push_joint(hinge, torque);
+            } else {
+                simulation.twist(lever, [0.0, 0.0, torque]);
+            }
+        });
+        let tolerances = [IN_MOTION, AT_REST, 0.01];
+        found.extend(passing.told(&format!("{name} N m"), step_s, 1.0, tolerances, "rad"));
     }
     found
 }

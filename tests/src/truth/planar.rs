@@ -1,8 +1,9 @@
 //! Reference solutions of rigid bodies that slide on a plane under Coulomb friction at points.
 //!
-//! Loads of the points are linear over the base, as those of a rigid body on a uniformly soft floor
-//! (G. Gilardi, I. Sharf, "Literature survey of contact dynamics modelling", 2002, section on
-//! distributed contact): `N_i = N / n + b p_i`, with `b` from the balance of moments.
+//! Loads of the points are linear over the base: `N_i = N / n + b p_i`, with `b` from the balance of
+//! moments. For three points that is all that statics allows; for more it is what a rigid body on
+//! a uniformly soft floor does, and a rigid floor leaves loads open. Points are those of regular
+//! polygons and rectangles, whose second moments do not couple.
 
 use super::GRAVITY;
 
@@ -100,15 +101,17 @@ impl Sledge {
     }
 }
 
-/// A rectangle that a frictionless ball pushes slowly along x, at its rear face.
+/// A box that a frictionless ball pushes slowly along x, at its rear face.
 ///
 /// Of all motions that the pusher allows, the one that dissipates least happens: inertia plays no
 /// part, and neither does mass (M. Mason, "Mechanics of Robotic
 /// Manipulation", 2001, chapter 7).
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Push {
-    /// Half sizes of the base \[m\].
-    pub half: [f64; 2],
+    /// Points that it stands on, in its own axes, about its centre \[m\].
+    pub points: Vec<[f64; 2]>,
+    /// Distance of the pushed face from the centre \[m\].
+    pub face: f64,
     /// Distance of the pusher from the middle of the face \[m\].
     pub offset: f64,
     /// Radius of the pusher \[m\].
@@ -122,19 +125,18 @@ pub struct Push {
 }
 
 impl Push {
-    /// Returns how far the rectangle has turned in the end \[rad\].
+    /// Returns how far the box has turned in the end \[rad\].
     pub fn turn(&self) -> f64 {
         let steps = 20_000;
         let step = self.way / f64::from(steps);
-        let points = corners(self.half);
         let (mut center, mut turn) = ([0.0; 2], 0.0_f64);
-        let mut pusher = [-self.half[0] - self.radius, self.offset];
+        let mut pusher = [-self.face - self.radius, self.offset];
         let mut motion = Motion::default();
         for _ in 0..steps {
             let (sin, cos) = turn.sin_cos();
             let arm = [pusher[0] - center[0], pusher[1] - center[1]];
             let contact = -sin * arm[0] + cos * arm[1];
-            motion = motion.solve(&points, cos, contact, self.height * self.friction);
+            motion = motion.solve(&self.points, cos, contact, self.height * self.friction);
             let along = cos + motion.rate * contact;
             center[0] += step * (cos * along - sin * motion.across);
             center[1] += step * (sin * along + cos * motion.across);
@@ -145,7 +147,7 @@ impl Push {
     }
 }
 
-/// Motion of the rectangle in its own axes per way of the pusher.
+/// Motion of the box in its own axes per way of the pusher.
 #[derive(Clone, Copy, Debug, Default)]
 struct Motion {
     across: f64,

@@ -69,7 +69,11 @@ pub struct Body {
     collision: Option<Shape>,
     friction: String,
     restitution: f64,
+    feet: Vec<[f64; 3]>,
 }
+
+/// Radius of the balls that bodies stand on where they have feet \[m\].
+pub const FOOT: f64 = 0.01;
 
 impl Body {
     /// Makes a homogeneous body that collides, with a friction of 1.
@@ -84,6 +88,7 @@ impl Body {
             collision: Some(shape),
             friction: String::new(),
             restitution: 0.0,
+            feet: Vec::new(),
         }
     }
 
@@ -125,6 +130,12 @@ impl Body {
         self
     }
 
+    /// Puts it on balls of radius [`FOOT`] at points of a plane below its origin \[m\].
+    pub fn on_feet(mut self, points: &[[f64; 2]], below: f64) -> Self {
+        self.feet = points.iter().map(|[x, y]| [*x, *y, -below]).collect();
+        self
+    }
+
     /// Gives it a coefficient of restitution.
     pub fn bouncing(mut self, restitution: f64) -> Self {
         self.restitution = restitution;
@@ -155,6 +166,16 @@ impl Display for Body {
                 "<collision name='collision'><pose>{}</pose><geometry>{shape}</geometry>{}\
                  </collision>",
                 numbers(&pose),
+                surface(&self.friction, self.restitution)
+            )?;
+        }
+        for (index, foot) in self.feet.iter().enumerate() {
+            write!(
+                out,
+                "<collision name='foot_{index}'><pose>{} 0 0 0</pose><geometry>{}</geometry>{}\
+                 </collision>",
+                numbers(foot),
+                Shape::Sphere(FOOT),
                 surface(&self.friction, self.restitution)
             )?;
         }

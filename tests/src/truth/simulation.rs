@@ -169,6 +169,11 @@ impl Simulation {
         self.cell.add_load(link.model, link.link, force, [0.0; 3]);
     }
 
+    /// Has a torque \[N m\] act on a link in the next step, as a system would.
+    pub fn twist(&mut self, link: LinkRef, torque: [f64; 3]) {
+        self.cell.add_load(link.model, link.link, [0.0; 3], torque);
+    }
+
     /// Has a force or torque act along a joint in the next step, as a system would \[N or N m\].
     pub fn push_joint(&mut self, joint: JointRef, force: f64) {
         self.cell.push_joint(joint.model, joint.joint, 0, force);

@@ -3,7 +3,7 @@
 use std::f64::consts::{FRAC_1_SQRT_2, PI, TAU};
 
 use super::planar::{Push, Sledge, corners, rim};
-use super::scene::{Body, Joint, Shape, ground, model, single, slope, world, world_under};
+use super::scene::{Body, FOOT, Joint, Shape, ground, model, single, slope, world, world_under};
 use super::simulation::Simulation;
 use super::{COARSE, Case, FINE, GRAVITY, Quantity, zero};
 
@@ -16,12 +16,12 @@ pub(super) fn cases() -> Vec<Case> {
         },
         Case {
             name: "slide-puck",
-            source: "Coulomb at four corners or a rim, loads linear over them, integrated (planar)",
+            source: "Coulomb at three points, four corners or a rim, integrated (planar)",
             run: |_| both_steps(puck),
         },
         Case {
             name: "slide-push",
-            source: "quasi-static motion of least dissipation under Coulomb at four corners (planar)",
+            source: "quasi-static motion of least dissipation under Coulomb at points (planar)",
             run: |_| both_steps(push),
         },
         Case {
@@ -60,29 +60,52 @@ pub(super) fn part(step_s: f64) -> f64 {
     if step_s > FINE { 0.02 } else { 0.005 }
 }
 
+/// Bodies that stand on three points have loads that statics tells; others do not quite.
+const DETERMINATE: f64 = 0.005;
+const INDETERMINATE: f64 = 0.03;
+
 fn puck(step_s: f64) -> Vec<Quantity> {
-    let (radius, thickness) = (0.1, 0.02);
-    let shapes = [
+    let (radius, height) = (0.1, 0.01);
+    let square = Shape::Box([2.0 * radius, 2.0 * radius, 2.0 * height]);
+    let disc = Shape::Cylinder(radius, 2.0 * height);
+    let at = [0.0, 0.0, height];
+    let tripod = Body::ethereal("puck", at, 1.0, disc.moments(1.0));
+    let kinds = [
+        (
+            "tripod",
+            tripod.on_feet(&rim(radius, 3), 0.0),
+            rim(radius, 3),
+            disc,
+            DETERMINATE,
+        ),
         (
             "square",
-            Shape::Box([2.0 * radius, 2.0 * radius, thickness]),
+            Body::new("puck", at, 1.0, square),
             corners([radius; 2]),
+            square,
+            INDETERMINATE,
         ),
-        ("disc", Shape::Cylinder(radius, thickness), rim(radius, 64)),
+        (
+            "disc",
+            Body::new("puck", at, 1.0, disc),
+            rim(radius, 64),
+            disc,
+            INDETERMINATE,
+        ),
     ];
     let mut found = Vec::new();
-    for (name, shape, points) in shapes {
+    for (name, body, points, shape, tolerance) in kinds {
         let [velocity, rate, friction] = [2.0, 20.0, 0.2];
         let sledge = Sledge {
             mass: 1.0,
             moment: shape.moments(1.0)[2],
-            height: thickness / 2.0,
+            height,
             friction,
             points,
         };
         let expected = sledge.slide([velocity, 0.0], rate);
-        let body = Body::new("puck", [0.0, 0.0, thickness / 2.0], 1.0, shape).rubbing(friction);
-        let mut simulation = Simulation::new(&world(&[ground(), single(body)]), step_s);
+        let body = single(body.rubbing(friction));
+        let mut simulation = Simulation::new(&world(&[ground(), body]), step_s);
         let link = simulation.body("puck");
         simulation.set_velocity(link, [[velocity, 0.0, 0.0], [0.0, 0.0, rate]]);
         let (mut turned, mut last) = (0.0, 0.0);
@@ -92,8 +115,7 @@ fn puck(step_s: f64) -> Vec<Quantity> {
             last = yaw;
         });
         let [x, y, _] = simulation.position(link);
-        // A rim of many points stands for the few that an engine finds.
-        let tolerance = if name == "disc" { 0.02 } else { part(step_s) };
+        let tolerance = tolerance.max(part(step_s));
         let way = [expected.way, x.hypot(y)];
         found.push(Quantity::relative(format!("{name}: way"), step_s, way).within(tolerance, "m"));
         let turn = [expected.turn, turned];
@@ -106,33 +128,41 @@ fn puck(step_s: f64) -> Vec<Quantity> {
 fn push(step_s: f64) -> Vec<Quantity> {
     let half = [0.2, 0.15];
     let ([radius, speed, way], friction) = ([0.02, 0.05, 0.1], 0.3);
+    let shape = Shape::Box([2.0 * half[0], 2.0 * half[1], 0.1]);
+    let flat = Body::new("box", [0.0, 0.0, 0.05], 1.0, shape);
+    let below = 0.05 + FOOT;
+    let tripod = Body::new("box", [0.0, 0.0, below + FOOT], 1.0, shape);
+    let tripod = tripod.on_feet(&rim(half[1], 3), below);
+    let kinds = [
+        ("tripod", tripod, rim(half[1], 3), 0.04, 2.0 * DETERMINATE),
+        ("box", flat, corners(half), 0.02, INDETERMINATE),
+    ];
     let mut found = Vec::new();
-    for offset in [0.03, 0.1] {
-        let expected = Push {
-            half,
-            offset,
-            radius,
-            height: radius,
-            way,
-            friction,
+    for (name, body, points, height, tolerance) in kinds {
+        for offset in [0.03, 0.1] {
+            let expected = Push {
+                points: points.clone(),
+                face: half[0],
+                offset,
+                radius,
+                height,
+                way,
+                friction,
+            }
+            .turn();
+            let at = [-half[0] - radius, offset, height];
+            let pusher = Body::new("pusher", at, 1.0, Shape::Sphere(radius)).rubbing(0.0);
+            let rail = Joint::new("rail", "prismatic", ["world", "pusher"]).about([1.0, 0.0, 0.0]);
+            let pushed = single(body.clone().rubbing(friction));
+            let text = world(&[ground(), pushed, model("pusher", &[pusher], &[rail])]);
+            let mut simulation = Simulation::new(&text, step_s);
+            let rail = simulation.joint("pusher", "rail");
+            simulation.run_with(way / speed, |simulation| simulation.drive(rail, speed));
+            let yaw = simulation.pose(simulation.body("box")).roll_pitch_yaw()[2];
+            let name = format!("{name}: turn, {offset} m beside the centre");
+            let quantity = Quantity::relative(name, step_s, [expected, yaw]);
+            found.push(quantity.within(tolerance, "rad"));
         }
-        .turn();
-        let shape = Shape::Box([2.0 * half[0], 2.0 * half[1], 0.1]);
-        let pushed = Body::new("box", [0.0, 0.0, 0.05], 1.0, shape).rubbing(friction);
-        let at = [-half[0] - radius, offset, radius];
-        let pusher = Body::new("pusher", at, 1.0, Shape::Sphere(radius)).rubbing(0.0);
-        let rail = Joint::new("rail", "prismatic", ["world", "pusher"]).about([1.0, 0.0, 0.0]);
-        let text = world(&[
-            ground(),
-            single(pushed),
-            model("pusher", &[pusher], &[rail]),
-        ]);
-        let mut simulation = Simulation::new(&text, step_s);
-        let rail = simulation.joint("pusher", "rail");
-        simulation.run_with(way / speed, |simulation| simulation.drive(rail, speed));
-        let yaw = simulation.pose(simulation.body("box")).roll_pitch_yaw()[2];
-        let name = format!("turn, {offset} m beside the centre");
-        found.push(Quantity::relative(name, step_s, [expected, yaw]).within(0.01, "rad"));
     }
     found
 }
@@ -155,7 +185,7 @@ fn threshold(step_s: f64) -> Vec<Quantity> {
     vec![
         zero("way at 0.995 of the threshold", step_s, on_slope(below)).within(1e-4, "m"),
         Quantity::relative("way at 1.005 of it", step_s, [way(above), on_slope(above)])
-            .within(0.02, "m"),
+            .within(4.0 * part(step_s), "m"),
         Quantity::relative("way at 1.2 of it", step_s, [way(steep), on_slope(steep)])
             .within(part(step_s), "m"),
     ]
