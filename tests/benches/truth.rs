@@ -13,6 +13,8 @@ mod arms;
 mod drops;
 #[path = "truth/robots.rs"]
 mod robots;
+#[path = "truth/tumbling.rs"]
+mod tumbling;
 
 use std::io::{self, Write};
 use std::panic::{self, AssertUnwindSafe};
@@ -36,7 +38,7 @@ fn main() -> ExitCode {
     };
     let mut cases: Vec<Case> = truth::cases().into_iter().map(Case::Closed).collect();
     if !arguments.closed_forms_only {
-        let peers = [arms::cases(), drops::cases()];
+        let peers = [tumbling::cases(), arms::cases(), drops::cases()];
         cases.extend(peers.into_iter().flatten().map(Case::Peer));
     }
     if arguments.lists {

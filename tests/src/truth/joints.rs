@@ -1,6 +1,6 @@
 //! Joints that hold: limits, also with a limit of velocity, chains, ropes, hips of light links.
 
-use super::scene::{Body, Joint, Shape, model, world, world_under};
+use super::scene::{Body, Joint, Shape, driven_model, model, world, world_under};
 use super::simulation::{JointRef, Simulation};
 use super::sliding::both_steps;
 use super::{COARSE, Case, FINE, Quantity, zero};
@@ -105,7 +105,8 @@ fn slider(step_s: f64) -> Vec<Quantity> {
         let limit = "<lower>0</lower><upper>0.04</upper><velocity>0.2</velocity>";
         let rail = Joint::new("rail", "prismatic", ["world", "slide"]).about([1.0, 0.0, 0.0]);
         let rail = rail.limited(limit);
-        let text = world_under([0.0; 3], &[model("slider", &[body], &[rail])]);
+        let write = if is_driven { driven_model } else { model };
+        let text = world_under([0.0; 3], &[write("slider", &[body], &[rail])]);
         let mut simulation = Simulation::new(&text, step_s);
         let rail = simulation.joint("slider", "rail");
         let slide = simulation.link("slider", "slide");
@@ -128,7 +129,8 @@ fn revolute(step_s: f64) -> Vec<Quantity> {
         let lever = Body::ethereal("lever", [0.0; 3], 1.0, [0.1; 3]).centered([0.3, 0.0, 0.0]);
         let limit = "<lower>0</lower><upper>1</upper><velocity>1</velocity>";
         let hinge = Joint::new("hinge", "revolute", ["world", "lever"]).about([0.0, 0.0, 1.0]);
-        let text = world(&[model("door", &[lever], &[hinge.limited(limit)])]);
+        let write = if is_driven { driven_model } else { model };
+        let text = world(&[write("door", &[lever], &[hinge.limited(limit)])]);
         let mut simulation = Simulation::new(&text, step_s);
         let hinge = simulation.joint("door", "hinge");
         let lever = simulation.link("door", "lever");

@@ -2,7 +2,7 @@
 
 use std::f64::consts::{FRAC_PI_2, TAU};
 
-use super::scene::{Body, Joint, model, single, world, world_under};
+use super::scene::{Body, Joint, driven_model, model, single, world, world_under};
 use super::simulation::Simulation;
 use super::sliding::both_steps;
 use super::{Case, Effort, FINE, GRAVITY, Quantity};
@@ -37,8 +37,11 @@ pub(super) fn cases() -> Vec<Case> {
     ]
 }
 
+/// Writer of a model.
+type Write = fn(&str, &[Body], &[Joint]) -> String;
+
 /// Writes links that hang on each other, each turned by an angle from hanging \[rad\].
-fn pendulum(links: usize, angle: f64) -> String {
+fn pendulum(links: usize, angle: f64, write: Write) -> String {
     let mut bodies = Vec::new();
     let mut joints = Vec::new();
     let mut parent = "world".to_owned();
@@ -52,7 +55,7 @@ fn pendulum(links: usize, angle: f64) -> String {
         joints.push(joint.about([0.0, 1.0, 0.0]));
         parent = name;
     }
-    world(&[model("pendulum", &bodies, &joints)])
+    world(&[write("pendulum", &bodies, &joints)])
 }
 
 fn energies(effort: Effort) -> Vec<Quantity> {
@@ -62,7 +65,7 @@ fn energies(effort: Effort) -> Vec<Quantity> {
         ("double", 2, FRAC_PI_2),
     ];
     let of_kind = |(name, links, angle): (&str, usize, f64), step_s: f64| {
-        let mut simulation = Simulation::new(&pendulum(links, angle), step_s);
+        let mut simulation = Simulation::new(&pendulum(links, angle, model), step_s);
         // The zero of the energy is where the links hang.
         let lowest: f64 = (1..=links)
             .map(|link| -(link as f64) * MASS * GRAVITY * LENGTH)
@@ -92,7 +95,7 @@ fn both_steps_of<K: Copy>(kinds: &[K], of_kind: impl Fn(K, f64) -> Quantity) -> 
 
 fn periods(step_s: f64) -> Vec<Quantity> {
     let of_angle = |angle: f64| {
-        let mut simulation = Simulation::new(&pendulum(1, angle), step_s);
+        let mut simulation = Simulation::new(&pendulum(1, angle, driven_model), step_s);
         let joint = simulation.joint("pendulum", "joint_0");
         let (mut last, mut crossings) = (angle, Vec::new());
         simulation.run_with(12.0, |simulation| {

@@ -49,7 +49,7 @@ pub struct Stop {
 impl Sledge {
     /// Integrates `m v' = F`, `I w' = M` by the midpoint rule until it stands.
     pub fn slide(&self, mut velocity: [f64; 2], mut rate: f64) -> Stop {
-        let step = 2e-5;
+        let step = 1e-4;
         let (mut position, mut turn) = ([0.0; 2], 0.0);
         let mut force = [0.0; 2];
         while velocity[0].hypot(velocity[1]) > 1e-4 || rate.abs() > 1e-3 {
@@ -127,7 +127,7 @@ pub struct Push {
 impl Push {
     /// Returns how far the box has turned in the end \[rad\].
     pub fn turn(&self) -> f64 {
-        let steps = 20_000;
+        let steps = 4_000;
         let step = self.way / f64::from(steps);
         let (mut center, mut turn) = ([0.0; 2], 0.0_f64);
         let mut pusher = [-self.face - self.radius, self.offset];
@@ -161,7 +161,7 @@ impl Motion {
         let squares: f64 = points.iter().map(|[x, _]| x * x).sum();
         let mut loads = vec![1.0 / count; points.len()];
         let mut motion = self;
-        for _ in 0..8 {
+        for _ in 0..4 {
             motion = motion.least(points, &loads, along, contact);
             let slips = points
                 .iter()

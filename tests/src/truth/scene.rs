@@ -255,18 +255,22 @@ impl Display for Joint {
     }
 }
 
-/// Writes a model that moves, at the origin of the world; its joints can be driven.
+/// Writes a model that moves, at the origin of the world; nothing drives its joints.
 pub fn model(name: &str, bodies: &[Body], joints: &[Joint]) -> String {
-    let parts = |all: Vec<String>| all.concat();
-    let bodies = parts(bodies.iter().map(ToString::to_string).collect());
-    let joints = parts(joints.iter().map(ToString::to_string).collect());
-    let system = if joints.is_empty() {
-        ""
-    } else {
-        // The joints of a model without a system cannot be driven.
-        "<plugin filename='gz-sim-joint-state-publisher-system' \
-         name='gz::sim::systems::JointStatePublisher'/>"
-    };
+    with_system(name, bodies, joints, "")
+}
+
+/// Writes a model whose joints can be driven, and whose turns are counted.
+pub fn driven_model(name: &str, bodies: &[Body], joints: &[Joint]) -> String {
+    // Any system has its model's joints made for it.
+    let system = "<plugin filename='gz-sim-joint-state-publisher-system' \
+                  name='gz::sim::systems::JointStatePublisher'/>";
+    with_system(name, bodies, joints, system)
+}
+
+fn with_system(name: &str, bodies: &[Body], joints: &[Joint], system: &str) -> String {
+    let bodies: String = bodies.iter().map(ToString::to_string).collect();
+    let joints: String = joints.iter().map(ToString::to_string).collect();
     format!("<model name='{name}'>{bodies}{joints}{system}</model>")
 }
 
@@ -278,12 +282,17 @@ pub fn single(body: Body) -> String {
 
 /// Writes a level plane at height 0 that bodies bounce off as they say themselves.
 pub fn ground() -> String {
-    let friction = format!("<mu>{ROUGH}</mu><mu2>{ROUGH}</mu2>");
+    ground_of(ROUGH, 1.0)
+}
+
+/// Writes a level plane at height 0 with a friction and a coefficient of restitution.
+pub fn ground_of(friction: f64, restitution: f64) -> String {
+    let friction = format!("<mu>{friction}</mu><mu2>{friction}</mu2>");
     format!(
         "<model name='ground'><static>true</static><link name='link'><collision name='collision'>\
          <geometry><plane><normal>0 0 1</normal><size>100 100</size></plane></geometry>{}\
          </collision></link></model>",
-        surface(&friction, 1.0)
+        surface(&friction, restitution)
     )
 }
 

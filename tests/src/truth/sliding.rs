@@ -3,7 +3,9 @@
 use std::f64::consts::{FRAC_1_SQRT_2, PI, TAU};
 
 use super::planar::{Push, Sledge, corners, rim};
-use super::scene::{Body, FOOT, Joint, Shape, ground, model, single, slope, world, world_under};
+use super::scene::{
+    Body, FOOT, Joint, Shape, driven_model, ground, single, slope, world, world_under,
+};
 use super::simulation::Simulation;
 use super::{COARSE, Case, FINE, GRAVITY, Quantity, zero};
 
@@ -154,7 +156,7 @@ fn push(step_s: f64) -> Vec<Quantity> {
             let pusher = Body::new("pusher", at, 1.0, Shape::Sphere(radius)).rubbing(0.0);
             let rail = Joint::new("rail", "prismatic", ["world", "pusher"]).about([1.0, 0.0, 0.0]);
             let pushed = single(body.clone().rubbing(friction));
-            let text = world(&[ground(), pushed, model("pusher", &[pusher], &[rail])]);
+            let text = world(&[ground(), pushed, driven_model("pusher", &[pusher], &[rail])]);
             let mut simulation = Simulation::new(&text, step_s);
             let rail = simulation.joint("pusher", "rail");
             simulation.run_with(way / speed, |simulation| simulation.drive(rail, speed));

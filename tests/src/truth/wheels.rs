@@ -1,6 +1,6 @@
 //! Wheels: drawn sideways while they spin, turning a vehicle in place, rolling downhill.
 
-use super::scene::{Body, Joint, Shape, ground, model, single, slope, world, world_under};
+use super::scene::{Body, Joint, Shape, driven_model, ground, single, slope, world, world_under};
 use super::simulation::{JointRef, Simulation};
 use super::sliding::{both_steps, part};
 use super::{Case, GRAVITY, Quantity};
@@ -42,7 +42,7 @@ fn drawn(step_s: f64) -> Vec<Quantity> {
             Joint::new("lift", "prismatic", ["across", "fork"]).about([0.0, 0.0, 1.0]),
             Joint::new("axle", "revolute", ["fork", "wheel"]).about([0.0, 1.0, 0.0]),
         ];
-        let text = world(&[ground(), model("cart", &bodies, &joints)]);
+        let text = world(&[ground(), driven_model("cart", &bodies, &joints)]);
         let mut simulation = Simulation::new(&text, step_s);
         let [axle, rail] = ["axle", "rail"].map(|name| simulation.joint("cart", name));
         let fork = simulation.link("cart", "fork");
@@ -92,7 +92,7 @@ fn skid_steer(step_s: f64) -> Vec<Quantity> {
             let axle = Joint::new(&format!("axle_{index}"), "revolute", ["chassis", &name]);
             joints.push(axle.about([0.0, 1.0, 0.0]));
         }
-        let text = world(&[ground(), model("rover", &bodies, &joints)]);
+        let text = world(&[ground(), driven_model("rover", &bodies, &joints)]);
         let mut simulation = Simulation::new(&text, step_s);
         let axles: Vec<JointRef> = (0..4)
             .map(|index| simulation.joint("rover", &format!("axle_{index}")))
