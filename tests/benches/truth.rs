@@ -3,8 +3,8 @@
 //!
 //! Prints one JSON line, and a table on stderr. All of it is a measurement: the bench exits with 0
 //! whatever fails, and with 2 for arguments that mean nothing. Run it with `cargo bench -p tests
-//! --bench truth`; the closed forms need nothing else, the rest needs Python and its packages, which
-//! the bench installs in the target folder. What is compared is in `docs/physics.md`.
+//! --bench truth`; the closed forms need nothing else, the rest needs Python and its packages,
+//! which the bench installs in the target folder. What is compared is in `docs/physics.md`.
 
 // The root of a bench looks for modules beside itself, where Cargo would take them for benches.
 #[path = "truth/arms.rs"]

@@ -1,5 +1,5 @@
 //! [`Python`]: an environment of a bench's own in the target folder, for engines that are measured
-//! beside Phalanx and come as packages of PyPI.
+//! beside Phalanx and come as packages of `PyPI`.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ const INSTALL_PATIENCE: Duration = Duration::from_mins(10);
 /// A release of a package.
 #[derive(Clone, Copy, Debug)]
 pub struct Package {
-    /// Name on PyPI.
+    /// Name on `PyPI`.
     pub name: &'static str,
     /// The release that figures are about.
     pub version: &'static str,

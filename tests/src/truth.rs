@@ -1,9 +1,9 @@
 //! Scenes whose outcome is known from a closed form, and what Phalanx makes of them.
 //!
-//! A [`Case`] writes its scene as SDF, steps it in a cell in this process and returns [`Quantity`]s,
-//! each with the value that mechanics demands and the tolerance that it is held to. The bench
-//! `truth` prints all of them, the test `truth` holds the cheap ones; where formulas come from is
-//! told in [`Case::source`]. No case knows of the solver that it measures.
+//! A [`Case`] writes its scene as SDF, steps it in a cell in this process and returns
+//! [`Quantity`]s, each with the value that mechanics demands and the tolerance that it is held to.
+//! The bench `truth` prints all of them, the test `truth` holds the cheap ones; where formulas come
+//! from is told in [`Case::source`]. No case knows of the solver that it measures.
 
 mod joints;
 mod landing;
@@ -126,6 +126,7 @@ impl Quantity {
     }
 
     /// Sets the greatest error that passes.
+    #[must_use]
     pub fn within(mut self, tolerance: f64, unit: &'static str) -> Self {
         self.tolerance = tolerance;
         self.unit = unit;
@@ -137,9 +138,8 @@ impl Quantity {
         let difference = (self.measured - self.expected).abs();
         match self.kind {
             ErrorKind::Relative => difference / self.expected.abs(),
-            ErrorKind::Absolute => difference,
             ErrorKind::Shortfall if self.measured >= self.expected => 0.0,
-            ErrorKind::Shortfall => difference,
+            ErrorKind::Absolute | ErrorKind::Shortfall => difference,
         }
     }
 

@@ -35,7 +35,8 @@ fn tell(quantity: &Quantity) -> String {
     } = quantity;
     let error = quantity.error();
     format!(
-        "  {name} at {step_s} s: {measured} {unit} for {expected}, off by {error:.2e} of {tolerance}"
+        "  {name} at {step_s} s: {measured} {unit} for {expected}: off by {error:.2e}, \
+         {tolerance} is allowed"
     )
 }
 

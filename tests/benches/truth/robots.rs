@@ -1,4 +1,4 @@
-//! Robots of PyPI packages: where their files are, and how they come into a world of Phalanx.
+//! Robots of `PyPI` packages: where their files are, and how they come into a world of Phalanx.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -110,7 +110,7 @@ impl Peers {
         self.folder.join("cmeel.prefix/share")
     }
 
-    /// Finds the file of a robot: `erd:` for example-robot-data, `bullet:` for pybullet_data.
+    /// Finds the file of a robot: `erd:` for example-robot-data, `bullet:` for `pybullet_data`.
     ///
     /// # Errors
     /// When there is no such file.

@@ -14,20 +14,24 @@ use crate::robots::{PeerCase, Peers};
 const SAMPLE_S: f64 = 0.005;
 /// Step of `MuJoCo` \[s\].
 const REFERENCE_S: f64 = 2.5e-4;
-const FRICTION: f64 = 0.5;
 
 const SOURCE: &str = "MuJoCo, elliptic cone, time constant of contacts 1 ms, steps of 0.25 ms";
 
 pub(crate) fn cases() -> Vec<PeerCase> {
-    let case = |name: &str, bodies: fn() -> Vec<Body>, figures: Figures| PeerCase {
+    let case = |name: &str, bodies: Bodies, friction: f64, figures: Figures| PeerCase {
         name: name.to_owned(),
         source: SOURCE,
-        run: Box::new(move |peers| compare(peers, &bodies(), figures)),
+        run: Box::new(move |peers| compare(peers, &bodies(), friction, figures)),
     };
     vec![
-        case("tumble-dominoes", dominoes, fall_of_the_last),
-        case("tumble-edge", || vec![cube_on_edge()], rest_of_the_cube),
-        case("tumble-balls", balls, spread_of_the_balls),
+        case("tumble-dominoes", dominoes, 0.5, fall_of_the_last),
+        case(
+            "tumble-edge",
+            || vec![cube_on_edge()],
+            0.5,
+            rest_of_the_cube,
+        ),
+        case("tumble-balls", balls, 0.1, spread_of_the_balls),
     ]
 }
 
@@ -36,14 +40,20 @@ type Motion = Vec<Vec<Pose>>;
 
 /// A number told from a motion: its name, its unit, and the part that two engines may differ by.
 type Figure = (&'static str, &'static str, f64, f64);
+type Bodies = fn() -> Vec<Body>;
 type Figures = fn(&Motion) -> Vec<Figure>;
 
-fn compare(peers: &Peers, bodies: &[Body], figures: Figures) -> Result<Vec<Quantity>, String> {
+fn compare(
+    peers: &Peers,
+    bodies: &[Body],
+    friction: f64,
+    figures: Figures,
+) -> Result<Vec<Quantity>, String> {
     peers.require_mujoco()?;
     let models = bodies
         .iter()
-        .map(|body| single(body.clone().rubbing(FRICTION)));
-    let models: Vec<String> = std::iter::once(ground_of(FRICTION, 0.0))
+        .map(|body| single(body.clone().rubbing(friction)));
+    let models: Vec<String> = std::iter::once(ground_of(friction, 0.0))
         .chain(models)
         .collect();
     let mut simulation = Simulation::new(&scene::world(&models), FINE);

@@ -22,6 +22,11 @@ pub(super) fn cases() -> Vec<Case> {
             run: |_| both_steps(revolute),
         },
         Case {
+            name: "limit-finger",
+            source: "SDF: no position beyond <lower> and <upper>, no rate beyond <velocity>",
+            run: |_| both_steps(finger),
+        },
+        Case {
             name: "limit-hip",
             source: "SDF: no position beyond <lower> and <upper>",
             run: |_| both_steps(hip),
@@ -90,7 +95,7 @@ fn pushed(
     passing
 }
 
-/// Origin of a push: the joint's own drive, or something outside.
+/// Origin of a push: the joint's own drive (true), or something outside.
 const PUSHES: [(&str, bool, f64); 4] = [
     ("driven by 100", true, 100.0),
     ("pushed by 10", false, 10.0),
@@ -121,6 +126,33 @@ fn slider(step_s: f64) -> Vec<Quantity> {
         found.extend(passing.told(&format!("{name} N"), step_s, 0.2, tolerances, "m"));
     }
     found
+}
+
+/// Measures a finger of 0.1 kg on a hand of 2 kg that hangs on a hinge, as grippers have it.
+fn finger(step_s: f64) -> Vec<Quantity> {
+    let bodies = [
+        Body::ethereal("hand", [0.0; 3], 2.0, [0.01; 3]).centered([0.0, 0.0, -0.2]),
+        Body::ethereal("finger", [0.0, 0.0, -0.3], 0.1, [1e-4; 3]),
+    ];
+    let limit = "<lower>0</lower><upper>0.04</upper><velocity>0.2</velocity>";
+    let joints = [
+        Joint::new("wrist", "revolute", ["world", "hand"]).about([1.0, 0.0, 0.0]),
+        Joint::new("rail", "prismatic", ["hand", "finger"])
+            .about([0.0, 0.6, -0.8])
+            .limited(limit),
+    ];
+    let text = world(&[model("gripper", &bodies, &joints)]);
+    let mut simulation = Simulation::new(&text, step_s);
+    let rail = simulation.joint("gripper", "rail");
+    let finger = simulation.link("gripper", "finger");
+    let passing = pushed(&mut simulation, rail, [0.0, 0.04], |simulation| {
+        let [_, y, z] = simulation.pose(finger).rotate([0.0, 0.6, -0.8]);
+        simulation.push(finger, [0.0, 100.0 * y, 100.0 * z]);
+    });
+    let tolerances = [1e-3, 1e-4, 0.002];
+    passing
+        .told("along by 100 N", step_s, 0.2, tolerances, "m")
+        .to_vec()
 }
 
 fn revolute(step_s: f64) -> Vec<Quantity> {

@@ -1,8 +1,8 @@
 //! Reference solutions of rigid bodies that slide on a plane under Coulomb friction at points.
 //!
-//! Loads of the points are linear over the base: `N_i = N / n + b p_i`, with `b` from the balance of
-//! moments. For three points that is all that statics allows; for more it is what a rigid body on
-//! a uniformly soft floor does, and a rigid floor leaves loads open. Points are those of regular
+//! Loads of the points are linear over the base: `N_i = N / n + b p_i`, with `b` from the balance
+//! of moments. For three points that is all that statics allows; for more it is what a rigid body
+//! on a uniformly soft floor does, and a rigid floor leaves loads open. Points are those of regular
 //! polygons and rectangles, whose second moments do not couple.
 
 use super::GRAVITY;
@@ -73,7 +73,7 @@ impl Sledge {
         }
     }
 
-    /// Returns force \[N\] and torque \[N m\] of friction; `last` is the force that loads depend on.
+    /// Returns force \[N\] and torque \[N m\] of friction; loads depend on the force before.
     fn friction(
         &self,
         velocity: [f64; 2],

@@ -102,41 +102,48 @@ impl Body {
     }
 
     /// Turns it by roll, pitch and yaw \[rad\].
+    #[must_use]
     pub fn turned(mut self, [roll, pitch, yaw]: [f64; 3]) -> Self {
         self.pose[3..].copy_from_slice(&[roll, pitch, yaw]);
         self
     }
 
     /// Puts its centre of mass beside its origin \[m\].
+    #[must_use]
     pub fn centered(mut self, center: [f64; 3]) -> Self {
         self.center = center;
         self
     }
 
     /// Gives it other moments about x, y and z \[kg m^2\].
+    #[must_use]
     pub fn with_moments(mut self, moments: [f64; 3]) -> Self {
         self.moments = moments;
         self
     }
 
     /// Gives it a coefficient of friction.
+    #[must_use]
     pub fn rubbing(self, friction: f64) -> Self {
         self.surfaced(&format!("<mu>{friction}</mu><mu2>{friction}</mu2>"))
     }
 
     /// Gives it the content of SDF's `<ode>` of friction.
+    #[must_use]
     pub fn surfaced(mut self, friction: &str) -> Self {
         friction.clone_into(&mut self.friction);
         self
     }
 
     /// Puts it on balls of radius [`FOOT`] at points of a plane below its origin \[m\].
+    #[must_use]
     pub fn on_feet(mut self, points: &[[f64; 2]], below: f64) -> Self {
         self.feet = points.iter().map(|[x, y]| [*x, *y, -below]).collect();
         self
     }
 
     /// Gives it a coefficient of restitution.
+    #[must_use]
     pub fn bouncing(mut self, restitution: f64) -> Self {
         self.restitution = restitution;
         self
@@ -210,18 +217,21 @@ impl Joint {
     }
 
     /// Gives it an axis in the frame of its child.
+    #[must_use]
     pub fn about(mut self, axis: [f64; 3]) -> Self {
         self.axis = Some(axis);
         self
     }
 
     /// Puts it elsewhere in the frame of its child \[m\].
+    #[must_use]
     pub fn at(mut self, position: [f64; 3]) -> Self {
         self.position = position;
         self
     }
 
     /// Gives it the content of SDF's `<limit>`.
+    #[must_use]
     pub fn limited(mut self, limit: &str) -> Self {
         limit.clone_into(&mut self.limit);
         self

@@ -155,8 +155,8 @@ fn push(step_s: f64) -> Vec<Quantity> {
             let at = [-half[0] - radius, offset, height];
             let pusher = Body::new("pusher", at, 1.0, Shape::Sphere(radius)).rubbing(0.0);
             let rail = Joint::new("rail", "prismatic", ["world", "pusher"]).about([1.0, 0.0, 0.0]);
-            let pushed = single(body.clone().rubbing(friction));
-            let text = world(&[ground(), pushed, driven_model("pusher", &[pusher], &[rail])]);
+            let target = single(body.clone().rubbing(friction));
+            let text = world(&[ground(), target, driven_model("pusher", &[pusher], &[rail])]);
             let mut simulation = Simulation::new(&text, step_s);
             let rail = simulation.joint("pusher", "rail");
             simulation.run_with(way / speed, |simulation| simulation.drive(rail, speed));

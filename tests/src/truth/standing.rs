@@ -53,7 +53,7 @@ pub(super) fn cases() -> Vec<Case> {
         },
         Case {
             name: "drop-foot",
-            source: "a drop with e = 0 ends where it lands; energy of what nothing drives never rises",
+            source: "e = 0: what lands stays down; energy of what nothing drives never rises",
             run: |_| drops(&[("fixed", Hip::Fixed), ("revolute", Hip::Limited)]),
         },
         Case {

@@ -11,12 +11,12 @@ pub(super) fn cases() -> Vec<Case> {
     vec![
         Case {
             name: "surface-second-friction",
-            source: "Coulomb along each direction: a = g (sin - mu2 cos) along fdir2, sticks along fdir1",
+            source: "Coulomb along each direction: sticks along fdir1, a = g (sin - mu2 cos) across",
             run: |_| both_steps(second_friction),
         },
         Case {
             name: "surface-slip",
-            source: "slip compliance as DART and Gazebo have it: v = slip F, for all contacts together",
+            source: "slip compliance of DART and Gazebo: v = slip F, for all contacts together",
             run: |_| both_steps(slip),
         },
     ]

@@ -14,7 +14,7 @@ pub(super) fn cases() -> Vec<Case> {
         },
         Case {
             name: "wheel-skid-steer",
-            source: "balance of moments of four slips in place: s^2 / (s^2 + b^2) of the ideal rate",
+            source: "balance of moments of four slips: s^2 / (s^2 + b^2) of the ideal rate",
             run: |_| both_steps(skid_steer),
         },
         Case {
