@@ -2,9 +2,11 @@
 //! beside Phalanx and come as packages of `PyPI`.
 
 use std::fs::{self, File};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::sync::mpsc;
+use std::time::Duration;
 
 use crate::processes::Scratch;
 
@@ -123,30 +125,32 @@ impl Python {
 /// Runs a program to its end and returns what it printed.
 fn say(scratch: &Scratch, command: &mut Command, patience: Duration) -> Result<String, String> {
     let name = command.get_program().to_string_lossy().into_owned();
-    let files = ["python.out", "python.err"].map(|file| scratch.path(file));
-    let create = |path: &Path| File::create(path).map_err(|error| error.to_string());
+    let path = scratch.path("python.err");
+    let errors = File::create(&path).map_err(|error| error.to_string())?;
     let mut child = command
         .stdin(Stdio::null())
-        .stdout(create(&files[0])?)
-        .stderr(create(&files[1])?)
+        .stdout(Stdio::piped())
+        .stderr(errors)
         .spawn()
         .map_err(|error| format!("{name}: {error}"))?;
-    let begin = Instant::now();
-    let status = loop {
-        if let Some(status) = child.try_wait().map_err(|error| error.to_string())? {
-            break status;
-        }
-        if begin.elapsed() > patience {
-            let _ = child.kill();
-            let _ = child.wait();
-            return Err(format!("{name} took more than {patience:?}"));
-        }
-        std::thread::sleep(Duration::from_millis(20));
+    let mut output = child.stdout.take().ok_or("no output to read")?;
+    let (sender, receiver) = mpsc::channel();
+    std::thread::spawn(move || {
+        let mut text = String::new();
+        let read = output.read_to_string(&mut text);
+        let _ = sender.send(read.map(|_| text));
+    });
+    // Output ends with the program that writes it.
+    let Ok(printed) = receiver.recv_timeout(patience) else {
+        let _ = child.kill();
+        let _ = child.wait();
+        return Err(format!("{name} took more than {patience:?}"));
     };
-    let [stdout, stderr] = files.map(|file| fs::read_to_string(file).unwrap_or_default());
+    let status = child.wait().map_err(|error| error.to_string())?;
     if status.success() {
-        return Ok(stdout);
+        return printed.map_err(|error| error.to_string());
     }
-    let last = stderr.lines().last().unwrap_or("it says nothing");
+    let errors = fs::read_to_string(path).unwrap_or_default();
+    let last = errors.lines().last().unwrap_or("it says nothing");
     Err(format!("{name} failed ({status}): {last}"))
 }

@@ -11,7 +11,7 @@ pub(super) fn cases() -> Vec<Case> {
     vec![
         Case {
             name: "surface-second-friction",
-            source: "Coulomb along each direction: sticks along fdir1, a = g (sin - mu2 cos) across",
+            source: "Coulomb along each axis: sticks along fdir1, a = g (sin - mu2 cos) beside",
             run: |_| both_steps(second_friction),
         },
         Case {
