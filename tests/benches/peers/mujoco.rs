@@ -1,30 +1,32 @@
 //! The scene in `MuJoCo`: a Python environment of the bench's own in the target folder, and one
 //! process for each measurement.
 
-use std::fs::{self, File};
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
 
 use sdf::{Pose, World};
 use serde_json::{Value, json};
 use tests::peers::drive::Motor;
 use tests::peers::mjcf;
 use tests::processes::Scratch;
+use tests::python::{Package, Python};
 
 use crate::measured::{Measured, STEP_SIZE_S, model_position, moving};
 
-/// What is installed: the release of `MuJoCo` that the figures are about.
-const VERSION: &str = "4.0.0";
-const PACKAGE: &str = "mujoco==4.0.0";
+/// The release that the figures are about.
+const PACKAGE: Package = Package {
+    name: "mujoco",
+    version: "4.0.0",
+    module: "mujoco",
+};
 
-/// How long the packages may take to arrive, and one measurement.
-const INSTALL_PATIENCE: Duration = Duration::from_mins(10);
+/// How long one measurement may take.
 const RUN_PATIENCE: Duration = Duration::from_hours(1);
 
 /// An installed `MuJoCo`.
 pub(crate) struct Mujoco {
-    python: PathBuf,
+    python: Python,
 }
 
 impl Mujoco {
@@ -33,32 +35,9 @@ impl Mujoco {
     /// # Errors
     /// In one line, why it is not there.
     pub(crate) fn install(scratch: &Scratch) -> Result<Self, String> {
-        let own = std::env::current_exe().map_err(|error| error.to_string())?;
-        // The bench is target/PROFILE/deps/peers-HASH.
-        let target = own.ancestors().nth(3).ok_or("no target folder")?;
-        let folder = target.join("peers-python");
-        let python = folder.join("bin/python");
-        let found = Self { python };
-        if found.is_right(scratch) {
-            return Ok(found);
-        }
-        let mut make = Command::new("python3");
-        make.args(["-m", "venv", "--clear"]).arg(&folder);
-        say(scratch, &mut make, INSTALL_PATIENCE)?;
-        let mut install = Command::new(&found.python);
-        install.args(["-m", "pip", "install", "--quiet", "--no-input"]);
-        install.args(["--disable-pip-version-check", "--retries", "2", PACKAGE]);
-        say(scratch, &mut install, INSTALL_PATIENCE)?;
-        if found.is_right(scratch) {
-            return Ok(found);
-        }
-        Err(format!("{PACKAGE} does not work where it was installed"))
-    }
-
-    fn is_right(&self, scratch: &Scratch) -> bool {
-        let mut command = Command::new(&self.python);
-        command.args(["-c", "import mujoco; print(mujoco.__version__)"]);
-        say(scratch, &mut command, INSTALL_PATIENCE).is_ok_and(|text| text.trim() == VERSION)
+        let python = Python::prepare("peers-python", scratch)?;
+        python.require(&PACKAGE, scratch)?;
+        Ok(Self { python })
     }
 
     /// Measures the steps of a scene.
@@ -79,11 +58,10 @@ impl Mujoco {
         let text = plan_of(world, motors, iterations).to_string();
         fs::write(&plan, text).map_err(|error| error.to_string())?;
         let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/peers/run_mujoco.py");
-        let mut command = Command::new(&self.python);
-        command.arg(program).arg(scene).arg(plan);
-        // Numerical libraries of Python would otherwise bring threads of their own.
-        command.env("OMP_NUM_THREADS", "1");
-        let said = say(scratch, &mut command, RUN_PATIENCE)?;
+        let arguments = [scene.as_path(), plan.as_path()];
+        let said = self
+            .python
+            .run(scratch, &program, &arguments, RUN_PATIENCE)?;
         let said: Value = serde_json::from_str(&said).map_err(|error| error.to_string())?;
         read(world, &said).ok_or_else(|| format!("MuJoCo said something else: {said}"))?
     }
@@ -145,38 +123,4 @@ fn read(world: &World, said: &Value) -> Option<Result<Measured, String>> {
         }),
         digest: None,
     }))
-}
-
-/// Runs a program to its end and returns what it printed.
-///
-/// # Errors
-/// In one line: it is not there, failed with this last line, or took too long.
-fn say(scratch: &Scratch, command: &mut Command, patience: Duration) -> Result<String, String> {
-    let name = command.get_program().to_string_lossy().into_owned();
-    let files = ["python.out", "python.err"].map(|file| scratch.path(file));
-    let create = |path: &Path| File::create(path).map_err(|error| error.to_string());
-    let mut child = command
-        .stdin(Stdio::null())
-        .stdout(create(&files[0])?)
-        .stderr(create(&files[1])?)
-        .spawn()
-        .map_err(|error| format!("{name}: {error}"))?;
-    let begin = Instant::now();
-    let status = loop {
-        if let Some(status) = child.try_wait().map_err(|error| error.to_string())? {
-            break status;
-        }
-        if begin.elapsed() > patience {
-            let _ = child.kill();
-            let _ = child.wait();
-            return Err(format!("{name} took more than {patience:?}"));
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    };
-    let [stdout, stderr] = files.map(|file| fs::read_to_string(file).unwrap_or_default());
-    if status.success() {
-        return Ok(stdout);
-    }
-    let last = stderr.lines().last().unwrap_or("it says nothing");
-    Err(format!("{name} failed ({status}): {last}"))
 }
