@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::pose::Pose;
-use crate::world::{Axis, Geometry, JointKind, Model, World};
+use crate::world::{Geometry, Model, World};
 
 /// A model with the meshes and height grids of its collisions, which count from 0.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -77,22 +77,9 @@ fn move_model(model: &mut Model, way: &Pose) {
     }
     for joint in &mut model.joints {
         joint.pose = way.then(&joint.pose);
-        for axis in axes_mut(&mut joint.kind) {
+        for axis in joint.kind.axes_mut() {
             axis.xyz = way.rotate(axis.xyz);
         }
-    }
-}
-
-fn axes_mut(kind: &mut JointKind) -> &mut [Axis] {
-    match kind {
-        JointKind::Fixed | JointKind::Ball => &mut [],
-        JointKind::Revolute(axis)
-        | JointKind::Continuous(axis)
-        | JointKind::Prismatic(axis)
-        | JointKind::Screw { axis, .. } => std::slice::from_mut(axis),
-        JointKind::Universal(axes)
-        | JointKind::Revolute2(axes)
-        | JointKind::Gearbox { axes, .. } => axes,
     }
 }
 

@@ -41,6 +41,7 @@ pub fn read_model(
                     column: 1,
                 },
             }],
+            warnings: Vec::new(),
         })
     };
     if !is_model_file && !worlds.is_empty() {

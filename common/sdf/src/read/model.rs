@@ -32,6 +32,7 @@ pub(super) fn read(frame: &Frame<'_>, scope: &Scope<'_>, report: &mut Report) ->
         ..Model::new(frame.name, parts.links, Vec::new())
     };
     add_joints(&mut model, scope, "", frame.pose, &parts.indices, report);
+    joint::follow_leaders(&mut model.joints);
     model
 }
 

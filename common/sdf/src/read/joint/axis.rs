@@ -5,12 +5,16 @@ use crate::frames::Frame;
 use crate::report::Report;
 use crate::tree::Element;
 use crate::value;
-use crate::world::{Axis, Mimic};
+use crate::world::{Axis, Joint, Mimic};
 
 /// The elements of the axes of a joint, in order.
 const NAMES: [&str; 2] = ["axis", "axis2"];
 /// Limits from here on are none, as in libsdformat.
 const NO_LIMIT: f64 = 1e16;
+/// Where an axis starts \[rad or m\]: no element of SDF, so that others read the file without it.
+pub(crate) const INITIAL_POSITION: &str = "phalanx:initial_position";
+/// How far beyond its limits a joint may start without a word \[rad or m\].
+const BEYOND_MIN: f64 = 1e-6;
 /// Shorter axes have no direction, as in libsdformat.
 const LENGTH_MIN: f64 = 1e-6;
 
@@ -60,6 +64,59 @@ pub(super) fn read_two(
     ]
 }
 
+/// Warns of axes that start beyond their limits. Those that mimic another start where it says.
+pub(super) fn warn_beyond_limits(frame: &Frame<'_>, axes: &[Axis], report: &mut Report) {
+    for (axis, name) in axes.iter().zip(NAMES) {
+        let start = axis.initial_position;
+        let range = axis.lower - BEYOND_MIN..=axis.upper + BEYOND_MIN;
+        if axis.mimic.is_some() || range.contains(&start) {
+            continue;
+        }
+        let element = frame.element.child(name).unwrap_or(frame.element);
+        let once = format!("{name} {}", frame.element.place());
+        report.warn_once("JOINT_BEYOND_LIMITS", &once, element, || {
+            format!(
+                "the joint {:?} starts at {start}, beyond its limits {} to {}, and is pushed back \
+                 into them: give it an initial position (<{INITIAL_POSITION}> in its axis, \
+                 initial_value in the <ros2_control> of URDF, or spawn --joint)",
+                frame.name, axis.lower, axis.upper
+            )
+        });
+    }
+}
+
+/// Starts axes that mimic others, and say nothing of their own, where those have them.
+pub(in crate::read) fn follow_leaders(joints: &mut [Joint]) {
+    // A follower may lead another; a ring of them ends with the joints.
+    for _ in 0..joints.len() {
+        let mut has_changed = false;
+        for index in 0..joints.len() {
+            for axis in 0..joints[index].kind.axes().len() {
+                let Some(start) = start_of_follower(joints, index, axis) else {
+                    continue;
+                };
+                joints[index].kind.axes_mut()[axis].initial_position = start;
+                has_changed = true;
+            }
+        }
+        if !has_changed {
+            return;
+        }
+    }
+}
+
+fn start_of_follower(joints: &[Joint], index: usize, axis: usize) -> Option<f64> {
+    let follower = &joints[index].kind.axes()[axis];
+    let mimic = follower.mimic.as_ref()?;
+    let leader = joints.iter().find(|joint| joint.name == mimic.joint)?;
+    let lead = leader.kind.axes().get(mimic.axis)?.initial_position;
+    if follower.initial_position != 0.0 || lead == 0.0 {
+        return None;
+    }
+    let start = mimic.multiplier * (lead - mimic.reference) + mimic.offset;
+    (start != 0.0 && start.is_finite()).then_some(start)
+}
+
 impl Axis {
     /// Returns it with all positions open.
     pub(super) fn without_limits(self) -> Self {
@@ -101,6 +158,7 @@ fn read(
     let axis = Axis {
         xyz: orientation.rotate(xyz),
         mimic: mimic(element, place, report),
+        initial_position: value::number(element, INITIAL_POSITION, 0.0, report),
         ..Axis::default()
     };
     with_dynamics(with_limits(axis, element, report), element, report)
