@@ -138,6 +138,28 @@ mod tests {
     }
 
     #[test]
+    fn a_joint_may_start_elsewhere_and_those_that_mimic_it_follow() {
+        let second = "<joint name='wrist' type='revolute'><parent>upper</parent>\
+            <child>hand::palm</child><axis><xyz>1 0 0</xyz><mimic joint='hinge' axis='axis'>\
+            <multiplier>2</multiplier><offset>0.5</offset><reference>0</reference></mimic></axis>\
+            </joint><model name='hand'";
+        let text = ARM.replace("<model name='hand'", second);
+        let mut parcel = read_model(&text, "arm.sdf", &NoFiles).unwrap().parcel;
+        let starts = |parcel: &ModelParcel| -> Vec<f64> {
+            let joints = parcel.model.joints.iter();
+            joints
+                .map(|joint| joint.kind.axes()[0].initial_position)
+                .collect()
+        };
+        assert_eq!(starts(&parcel), [0.0, 0.0]);
+        parcel.start_joint("hinge", 1.0).unwrap();
+        assert_eq!(starts(&parcel), [1.0, 2.5]);
+        let error = parcel.start_joint("elbow", 1.0).unwrap_err().to_string();
+        assert!(error.contains("there are hinge, wrist"), "{error}");
+        assert!(parcel.start_joint("hinge", f64::NAN).is_err());
+    }
+
+    #[test]
     fn a_model_that_is_placed_nowhere_stays() {
         let parcel = read_model(ARM, "arm.sdf", &NoFiles).unwrap().parcel;
         assert_eq!(parcel.clone().placed(None, None), parcel);

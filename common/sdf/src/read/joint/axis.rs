@@ -2,6 +2,7 @@
 
 use super::Surroundings;
 use crate::frames::Frame;
+use crate::parcel::start_of_follower;
 use crate::report::Report;
 use crate::tree::Element;
 use crate::value;
@@ -92,7 +93,7 @@ pub(in crate::read) fn follow_leaders(joints: &mut [Joint]) {
         let mut has_changed = false;
         for index in 0..joints.len() {
             for axis in 0..joints[index].kind.axes().len() {
-                let Some(start) = start_of_follower(joints, index, axis) else {
+                let Some(start) = own_start(joints, index, axis) else {
                     continue;
                 };
                 joints[index].kind.axes_mut()[axis].initial_position = start;
@@ -105,7 +106,8 @@ pub(in crate::read) fn follow_leaders(joints: &mut [Joint]) {
     }
 }
 
-fn start_of_follower(joints: &[Joint], index: usize, axis: usize) -> Option<f64> {
+/// Returns where an axis starts that says nothing of its own and mimics one that does.
+fn own_start(joints: &[Joint], index: usize, axis: usize) -> Option<f64> {
     let follower = &joints[index].kind.axes()[axis];
     let mimic = follower.mimic.as_ref()?;
     let leader = joints.iter().find(|joint| joint.name == mimic.joint)?;
@@ -113,8 +115,7 @@ fn start_of_follower(joints: &[Joint], index: usize, axis: usize) -> Option<f64>
     if follower.initial_position != 0.0 || lead == 0.0 {
         return None;
     }
-    let start = mimic.multiplier * (lead - mimic.reference) + mimic.offset;
-    (start != 0.0 && start.is_finite()).then_some(start)
+    start_of_follower(joints, index, axis).filter(|start| *start != 0.0)
 }
 
 impl Axis {
