@@ -23,7 +23,7 @@ mod visual;
 mod world;
 mod world_joint;
 
-pub(crate) use joint::INITIAL_POSITION;
+pub(crate) use joint::{BEYOND_LIMITS, INITIAL_POSITION, beyond_limits, starts_at};
 pub(crate) use levels::PLUGIN_NAMES as LEVEL_PLUGIN_NAMES;
 pub(crate) use sensor::kind as sensor_kind;
 

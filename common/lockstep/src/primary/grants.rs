@@ -97,18 +97,18 @@ impl Primary {
         let world = self.register.world(request.world.as_deref())?;
         let file = request.file.as_deref().unwrap_or("the text to spawn");
         let read = sdf::read_model(&request.sdf, file, &*self.library.0);
-        let read = read.map_err(|error| error.to_string())?;
+        let mut read = read.map_err(|error| error.to_string())?;
+        for JointPosition { joint, position } in &request.joints {
+            let started = read.start_joint(joint, *position);
+            started.map_err(|error| error.to_string())?;
+        }
         let parcel = read.parcel;
         let wanted = request.name.as_deref().unwrap_or(&parcel.model.name);
         let name = self.free_name(world, wanted, request.allow_renaming)?;
         let base = self.frame(request.relative_to.as_deref())?;
         let pose = request.pose.as_ref().map(sound_pose).transpose()?;
         let pose = pose.map(|pose| base.then(&pose));
-        let mut parcel: ModelParcel = parcel.placed(Some(name), pose);
-        for JointPosition { joint, position } in &request.joints {
-            let started = parcel.start_joint(joint, *position);
-            started.map_err(|error| error.to_string())?;
-        }
+        let parcel: ModelParcel = parcel.placed(Some(name), pose);
         let encoded = parcel.encode();
         let bytes = encoded.len();
         if bytes > MODEL_BYTES_MAX {

@@ -15,8 +15,8 @@ use crate::tree::Element;
 use crate::value;
 use crate::world::{Joint, JointKind, JointParent};
 
-pub(crate) use axis::INITIAL_POSITION;
 pub(super) use axis::follow_leaders;
+pub(crate) use axis::{BEYOND_LIMITS, INITIAL_POSITION, beyond_limits, starts_at};
 
 /// Where a joint stands.
 pub(super) struct Surroundings<'s, 't> {

@@ -28,24 +28,24 @@ pub(super) fn read(robot: &mut Robot<'_>, report: &mut Report) {
         warn(
             "ros2_control",
             control,
-            "its hardware and command interfaces drive nothing: only initial_value is read",
+            "of <ros2_control> only initial_value is read: its interfaces drive nothing",
             report,
         );
     }
     if let Some(transmission) = element.child("transmission") {
-        let what = "it says what a controller drives";
+        let what = "<transmission> has no effect: it says what a controller drives";
         warn("transmission", transmission, what, report);
     }
     let mut joints = element.children_named("joint");
     if let Some(safety) = joints.find_map(|joint| joint.child("safety_controller")) {
-        let what = "its soft limits are a controller's: those of <limit> hold";
+        let what = "<safety_controller> has no effect: those of <limit> are the limits";
         warn("safety_controller", safety, what, report);
     }
 }
 
 fn warn(name: &'static str, element: &Element, what: &str, report: &mut Report) {
     report.warn_once(UNSUPPORTED, name, element, || {
-        format!("<{name}> has no effect: {what}; {CONTROLLERS}")
+        format!("{what}; {CONTROLLERS}")
     });
 }
 

@@ -14,6 +14,8 @@ const NAMES: [&str; 2] = ["axis", "axis2"];
 const NO_LIMIT: f64 = 1e16;
 /// Where an axis starts \[rad or m\]: no element of SDF, so that others read the file without it.
 pub(crate) const INITIAL_POSITION: &str = "phalanx:initial_position";
+/// The code of a joint that starts beyond its limits.
+pub(crate) const BEYOND_LIMITS: &str = "JOINT_BEYOND_LIMITS";
 /// How far beyond its limits a joint may start without a word \[rad or m\].
 const BEYOND_MIN: f64 = 1e-6;
 /// Shorter axes have no direction, as in libsdformat.
@@ -68,22 +70,35 @@ pub(super) fn read_two(
 /// Warns of axes that start beyond their limits. Those that mimic another start where it says.
 pub(super) fn warn_beyond_limits(frame: &Frame<'_>, axes: &[Axis], report: &mut Report) {
     for (axis, name) in axes.iter().zip(NAMES) {
-        let start = axis.initial_position;
-        let range = axis.lower - BEYOND_MIN..=axis.upper + BEYOND_MIN;
-        if axis.mimic.is_some() || range.contains(&start) {
+        let Some(message) = beyond_limits(frame.name, axis) else {
             continue;
-        }
+        };
         let element = frame.element.child(name).unwrap_or(frame.element);
         let once = format!("{name} {}", frame.element.place());
-        report.warn_once("JOINT_BEYOND_LIMITS", &once, element, || {
-            format!(
-                "the joint {:?} starts at {start}, beyond its limits {} to {}, and is pushed back \
-                 into them: give it an initial position (<{INITIAL_POSITION}> in its axis, \
-                 initial_value in the <ros2_control> of URDF, or spawn --joint)",
-                frame.name, axis.lower, axis.upper
-            )
-        });
+        report.warn_once(BEYOND_LIMITS, &once, element, || message);
     }
+}
+
+/// Says that an axis of a joint starts beyond its limits, if it does.
+pub(crate) fn beyond_limits(joint: &str, axis: &Axis) -> Option<String> {
+    let start = axis.initial_position;
+    let range = axis.lower - BEYOND_MIN..=axis.upper + BEYOND_MIN;
+    let is_beyond = axis.mimic.is_none() && !range.contains(&start);
+    is_beyond.then(|| {
+        format!(
+            "{}{start}, beyond its limits {} to {}, and is pushed back into them: give it another \
+             initial position (<{INITIAL_POSITION}> in its axis, initial_value in the \
+             <ros2_control> of URDF, or spawn --joint)",
+            starts_at(joint),
+            axis.lower,
+            axis.upper
+        )
+    })
+}
+
+/// Returns how what is said of the start of a joint begins.
+pub(crate) fn starts_at(joint: &str) -> String {
+    format!("the joint {joint:?} starts at ")
 }
 
 /// Starts axes that mimic others, and say nothing of their own, where those have them.
