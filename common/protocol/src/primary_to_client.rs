@@ -23,7 +23,7 @@ pub enum Reply {
         iteration: Iteration,
         /// The name that a spawned model got.
         name: Option<String>,
-        /// What of a spawned model is ignored or missing, for people.
+        /// Warnings of a spawned model: parts that are ignored or missing, for people.
         #[serde(default)]
         warnings: Vec<String>,
     },

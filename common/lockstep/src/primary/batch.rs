@@ -19,7 +19,7 @@ pub(super) struct Granted {
     pub(super) number: u64,
     /// The name of the model that it spawned.
     pub(super) name: Option<String>,
-    /// What of that model is ignored or missing.
+    /// Warnings of that model: parts that are ignored or missing.
     pub(super) warnings: Vec<String>,
     /// Performers that are no longer held together when it fails.
     pub(super) joined: Option<[PerformerId; 2]>,

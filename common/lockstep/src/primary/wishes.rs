@@ -76,7 +76,7 @@ pub(super) enum Asker {
 pub(super) struct Grant {
     pub(super) actions: Vec<protocol::Action>,
     pub(super) name: Option<String>,
-    /// What of the spawned model is ignored or missing.
+    /// Warnings of the spawned model: parts that are ignored or missing.
     pub(super) warnings: Vec<String>,
     pub(super) joined: Option<[PerformerId; 2]>,
     pub(super) spawned: Option<PerformerId>,

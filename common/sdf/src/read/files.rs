@@ -57,7 +57,7 @@ struct Missing {
     place: Element,
     /// The first collision that names it, scoped.
     collision: String,
-    /// How many collisions name it.
+    /// Number of collisions that name it.
     count: usize,
     /// Why it is not found.
     why: String,

@@ -21,7 +21,7 @@ pub(super) struct Joint<'t> {
     pub(super) limits: Option<Limits>,
     pub(super) dynamics: Option<Dynamics>,
     pub(super) mimic: Option<Mimic<'t>>,
-    /// Where it is at the start, if `<ros2_control>` says so \[rad or m\].
+    /// Position at the start, if `<ros2_control>` says so \[rad or m\].
     pub(super) initial_position: Option<f64>,
 }
 

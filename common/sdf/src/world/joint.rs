@@ -188,7 +188,7 @@ pub struct Axis {
     pub spring_stiffness: f64,
     /// What it follows, if anything.
     pub mimic: Option<Mimic>,
-    /// Where it starts, counted from the poses of the file \[rad or m\]. The poses of links are
+    /// Position at the start, counted from the poses of the file \[rad or m\]. The poses of links are
     /// those at 0.
     pub initial_position: f64,
 }

@@ -12,11 +12,11 @@ use crate::world::{Axis, Joint, Mimic};
 const NAMES: [&str; 2] = ["axis", "axis2"];
 /// Limits from here on are none, as in libsdformat.
 const NO_LIMIT: f64 = 1e16;
-/// Where an axis starts \[rad or m\]: no element of SDF, so that others read the file without it.
+/// Position at which an axis starts \[rad or m\]: no element of SDF, so that others read the file without it.
 pub(crate) const INITIAL_POSITION: &str = "phalanx:initial_position";
 /// The code of a joint that starts beyond its limits.
 pub(crate) const BEYOND_LIMITS: &str = "JOINT_BEYOND_LIMITS";
-/// How far beyond its limits a joint may start without a word \[rad or m\].
+/// Distance beyond its limits at which a joint may start without a word \[rad or m\].
 const BEYOND_MIN: f64 = 1e-6;
 /// Shorter axes have no direction, as in libsdformat.
 const LENGTH_MIN: f64 = 1e-6;

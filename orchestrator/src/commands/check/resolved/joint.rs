@@ -48,7 +48,7 @@ struct ResolvedAxis<'a> {
     limit_stiffness: f64,
     limit_dissipation: f64,
     mimic: Option<ResolvedMimic<'a>>,
-    /// Counted from the poses of the file.
+    /// Position at the start, counted from the poses of the file.
     initial_position: f64,
 }
 
