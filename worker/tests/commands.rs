@@ -149,7 +149,8 @@ fn an_arm_is_spawned_with_its_joints_set() {
         r#"[{"joint": "shoulder", "position": 0.5}, {"joint": "elbow", "position": -1}]"#;
     let started = spawn(&format!(", \"joints\": {positions}"));
     let set = format!(
-        r#"{{"iteration": 10, "command": {{"set-joints": {{"model": "arm", "positions": {positions}}}}}}}"#
+        "{{\"iteration\": 10, \"command\": {{\"set-joints\": {{\"model\": \"arm\", \
+         \"positions\": {positions}}}}}}}"
     );
     let place = Place::new();
     let digests = |script: &str| {

@@ -1,8 +1,9 @@
 //! URDF robots as SDF trees, as libsdformat's `parser_urdf.cc` makes them.
 //!
 //! `robot`, `link` and `joint` read the robot by urdfdom's rules, `control` what is for ROS,
-//! `extension` its `<gazebo>` elements, `lump` merges into one link what fixed joints hold together, `write` puts out the
-//! tree. They read our own tree because the crate `urdf-rs` drops `<gazebo>` elements and places.
+//! `extension` its `<gazebo>` elements, `lump` merges links that fixed joints hold together,
+//! `write` puts out the tree. They read our own tree because the crate `urdf-rs` drops `<gazebo>`
+//! elements and places.
 
 mod control;
 mod extension;

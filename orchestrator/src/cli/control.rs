@@ -59,8 +59,8 @@ fn commands_help() -> String {
         let _ = writeln!(text, "  {:<32} {}", words.trim_end(), verb.text);
     }
     text + "\nFILE may be - for standard input. set-pose takes several models one after the other, \
-            or a JSON\nfile such as {\"box\": [1, 2, 3]}; set-joint takes MODEL::JOINT with --position, --velocity \
-            or both, too."
+            or a JSON\nfile such as {\"box\": [1, 2, 3]}; set-joint also takes MODEL::JOINT with \
+            --position,\n--velocity or both."
 }
 
 #[cfg(test)]

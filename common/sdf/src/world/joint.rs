@@ -188,8 +188,7 @@ pub struct Axis {
     pub spring_stiffness: f64,
     /// What it follows, if anything.
     pub mimic: Option<Mimic>,
-    /// Position at the start, counted from the poses of the file \[rad or m\]. The poses of links are
-    /// those at 0.
+    /// Position at the start \[rad or m\], counted from the poses of the file, which are at 0.
     pub initial_position: f64,
 }
 

@@ -12,7 +12,8 @@ use crate::world::{Axis, Joint, Mimic};
 const NAMES: [&str; 2] = ["axis", "axis2"];
 /// Limits from here on are none, as in libsdformat.
 const NO_LIMIT: f64 = 1e16;
-/// Position at which an axis starts \[rad or m\]: no element of SDF, so that others read the file without it.
+/// Position at which an axis starts \[rad or m\]: no element of SDF, so that others read the file
+/// without it.
 pub(crate) const INITIAL_POSITION: &str = "phalanx:initial_position";
 /// The code of a joint that starts beyond its limits.
 pub(crate) const BEYOND_LIMITS: &str = "JOINT_BEYOND_LIMITS";
