@@ -4,6 +4,7 @@ mod model_folder;
 #[cfg(test)]
 mod tests;
 
+use std::fmt::Write;
 use std::fs;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
@@ -125,7 +126,10 @@ impl SearchPaths {
         let (Some(name), Some("package://" | "model://")) = (name, scheme) else {
             return ResolveError::NotFound(message);
         };
-        message += &format!("; set {RESOURCE_PATH} to the folder that holds {name:?}");
+        let _ = write!(
+            message,
+            "; set {RESOURCE_PATH} to the folder that holds {name:?}"
+        );
         if scheme == Some("package://") {
             message += ", or source its workspace (ROS_PACKAGE_PATH and AMENT_PREFIX_PATH count)";
         }

@@ -103,8 +103,8 @@ fn a_robot_finds_its_own_package_around_it() {
     let package = root.path().join("arm_description");
     fs::create_dir_all(package.join("urdf")).unwrap();
     fs::write(package.join("arm.stl"), "arm").unwrap();
-    let robot = package.join("urdf/arm.urdf");
-    let find = |uri: &str| SearchPaths::default().read_data(uri, &robot.to_string_lossy());
+    let urdf = package.join("urdf/arm.urdf");
+    let find = |uri: &str| SearchPaths::default().read_data(uri, &urdf.to_string_lossy());
     assert_eq!(
         find("package://arm_description/arm.stl").unwrap().bytes,
         b"arm"

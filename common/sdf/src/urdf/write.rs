@@ -218,18 +218,17 @@ fn tell_lost(
         .iter()
         .all(|name| model.child(name).is_none());
     let is_static = model.child("static").map(Element::text);
-    let root = robot.root.map(|root| &robot.links[root]);
-    let root = root.filter(|root| root.name != WORLD && root.is_massless());
-    if let Some(root) = root
+    let first = robot.root.map(|index| &robot.links[index]);
+    if let Some(first) = first.filter(|first| first.name != WORLD && first.is_massless())
         && is_empty
         && is_static.as_deref() != Some("true")
     {
         let message = format!(
             "the root link {:?} has no mass and is left out, and with it all that hangs on it: \
              {lost} of {all} links, so that none is left; give it an <inertial> with a mass",
-            root.name
+            first.name
         );
-        return Err(root.element.problem("MODEL_WITHOUT_LINK", message));
+        return Err(first.element.problem("MODEL_WITHOUT_LINK", message));
     }
     report.warn_once("URDF_LINKS_LOST", robot.name, robot.element, || {
         format!("{lost} of {all} links are lost, since they or what they hang on have no mass")

@@ -1,6 +1,8 @@
 //! xacro that was not expanded: macros that only its own program understands, and half a robot
 //! without them.
 
+use std::path::Path;
+
 use crate::problem::Problem;
 use crate::tree::Element;
 
@@ -15,12 +17,16 @@ const FOREIGN: [&str; 2] = ["gazebo", "ros2_control"];
 /// # Errors
 /// At the first element of xacro; at the root of a file that is named as one.
 pub(crate) fn refuse(root: &Element, file: &str) -> Result<(), Problem> {
+    let extension = Path::new(file)
+        .extension()
+        .and_then(|extension| extension.to_str());
+    let is_named_so = extension == Some("xacro");
     let (place, what) = match first(root, root.name == "robot") {
         Some(found) => found,
-        None if file.ends_with(".xacro") => (root, "the file is named so".to_owned()),
+        None if is_named_so => (root, "the file is named so".to_owned()),
         None => return Ok(()),
     };
-    let source = if file.ends_with(".xacro") || file.ends_with(".urdf") {
+    let source = if is_named_so || extension == Some("urdf") {
         file
     } else {
         "FILE"
