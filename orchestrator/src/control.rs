@@ -9,7 +9,7 @@ mod words;
 use std::ffi::OsString;
 
 use clap::Args;
-use protocol::client_to_primary::{ResetKind, SpawnRequest};
+use protocol::client_to_primary::{JointPosition, ResetKind, SpawnRequest};
 use protocol::{Command, PeerName};
 
 pub(crate) use asked::read as read_input;
@@ -62,7 +62,14 @@ pub const VERBS: &[Verb] = &[
         "set simulated time per iteration",
     ),
     Verb {
-        options: &["name", "pose", "relative-to", "allow-renaming", "world"],
+        options: &[
+            "name",
+            "pose",
+            "relative-to",
+            "allow-renaming",
+            "world",
+            "joint",
+        ],
         ..verb("spawn", "FILE", "bring a model into the world")
     },
     about_model("remove", "MODEL", "take a model out of the world"),
@@ -77,7 +84,7 @@ pub const VERBS: &[Verb] = &[
     },
     Verb {
         options: &["position", "velocity", "axis"],
-        ..verb("set-joint", "MODEL::JOINT", "set an axis of a joint")
+        ..verb("set-joint", "MODEL JOINT=P ...", "set positions of joints")
     },
     verb("attach", "PARENT CHILD", "hold two links together"),
     verb("detach", "PARENT CHILD", "let two attached links go"),
@@ -142,6 +149,9 @@ pub struct ControlOptions {
     /// spawn: the world, where there are several
     #[arg(long, value_name = "WORLD")]
     pub world: Option<String>,
+    /// spawn: a joint that starts at a position, in radians or metres; may be repeated
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub joint: Vec<String>,
     /// apply-wrench: a torque besides the force, in newton metres, world frame
     #[arg(long, num_args = 3, value_names = ["X", "Y", "Z"], allow_negative_numbers = true)]
     pub torque: Option<Vec<f64>>,
@@ -267,7 +277,13 @@ fn command(
             model: words.name("a model")?,
         },
         "apply-wrench" => wrench(words, options)?,
-        "set-joint" => joint(words.name("a joint as MODEL::JOINT")?, options)?,
+        "set-joint" => {
+            let name = words.name("a joint as MODEL::JOINT, or a model and JOINT=POSITION ...")?;
+            match words.joint_positions()? {
+                positions if positions.is_empty() => joint(name, options)?,
+                positions => joints(name, positions, options)?,
+            }
+        }
         "attach" => Command::Attach {
             parent: words.name("two links as MODEL::LINK")?,
             child: words.name("two links as MODEL::LINK")?,
@@ -308,6 +324,7 @@ impl ControlOptions {
             ("relative-to", self.relative_to.is_some()),
             ("allow-renaming", self.allow_renaming),
             ("world", self.world.is_some()),
+            ("joint", !self.joint.is_empty()),
             ("torque", self.torque.is_some()),
             ("duration", self.duration.is_some()),
             ("position", self.position.is_some()),
@@ -338,11 +355,17 @@ fn spawn(file: &str, options: &ControlOptions) -> Result<Asked, ParseControlErro
     });
     let request = SpawnRequest {
         sdf: String::new(),
+        file: None,
         name: options.name.clone(),
         allow_renaming: options.allow_renaming,
         pose: pose.transpose()?,
         relative_to: options.relative_to.clone(),
         world: options.world.clone(),
+        joints: options
+            .joint
+            .iter()
+            .map(|word| words::joint_position(word))
+            .collect::<Result<_, _>>()?,
     };
     Ok(Asked::with_file(Command::Spawn(Box::new(request)), file))
 }
@@ -396,6 +419,23 @@ fn joint(joint: String, options: &ControlOptions) -> Result<Command, ParseContro
         position: options.position,
         velocity: options.velocity,
     })
+}
+
+fn joints(
+    model: String,
+    positions: Vec<JointPosition>,
+    options: &ControlOptions,
+) -> Result<Command, ParseControlError> {
+    let of_one = options
+        .given()
+        .find(|name| ["position", "velocity", "axis"].contains(name));
+    match of_one {
+        Some(name) => Err(ParseControlError::BadOption(
+            name,
+            "one joint, named MODEL::JOINT",
+        )),
+        None => Ok(Command::SetJoints { model, positions }),
+    }
 }
 
 fn size(options: &ControlOptions) -> Result<Option<[f64; 3]>, ParseControlError> {

@@ -119,3 +119,22 @@ fn a_robot_that_a_world_includes_is_read() {
         "{report}"
     );
 }
+
+#[test]
+fn warnings_stand_beside_errors_and_unexpanded_xacro_is_refused() {
+    let robot = "<robot name='r'>\n<link name='slide'/><transmission name='t'/>\n</robot>";
+    let place = Place::with("r.urdf", robot);
+    let text = place.says(&["r.urdf"], 3);
+    assert!(
+        text.contains("the root link \"slide\" has no mass"),
+        "{text}"
+    );
+    assert!(text.ends_with("1 error, 2 warnings\n"), "{text}");
+    let report = place.json("r.urdf", 3);
+    assert_eq!(report["errors"][0]["line"], 2, "{report}");
+    assert_eq!(report["warnings"].as_array().map(Vec::len), Some(2));
+    let macros = "<robot name='r'>\n<xacro:include filename='arm.xacro'/></robot>";
+    let text = Place::with("r.urdf", macros).says(&["r.urdf"], 3);
+    assert!(text.starts_with("error: r.urdf:2:1:"), "{text}");
+    assert!(text.contains("run `xacro r.urdf > robot.urdf`"), "{text}");
+}

@@ -390,8 +390,16 @@ impl PrimaryNode {
                 format!("{} <- {}", address(&to), secondary_message(&message))
             }
             PrimaryOutput::Reply { message, .. } => match message.reply {
-                Reply::Done { iteration, .. } => {
-                    format!("client <- {} done at {iteration}", message.request)
+                Reply::Done {
+                    iteration,
+                    warnings,
+                    ..
+                } => {
+                    let warned: String = warnings
+                        .iter()
+                        .map(|text| format!("\n  told: {text}"))
+                        .collect();
+                    format!("client <- {} done at {iteration}{warned}", message.request)
                 }
                 Reply::Failed { reason } => {
                     format!("client <- {} failed: {reason}", message.request)

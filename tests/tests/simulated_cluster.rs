@@ -127,6 +127,7 @@ fn step_10_advances_exactly_10_and_pause_holds() {
     assert_eq!(cluster.primary.iteration().0, paused_at.0 + 10);
     let done = Reply::Done {
         name: None,
+        warnings: Vec::new(),
         iteration: cluster.primary.iteration(),
     };
     assert_eq!(cluster.replies[2].reply, done);

@@ -101,9 +101,14 @@ fn read(path: &Path) -> Result<Vec<World>, LoadWorldError> {
     let bytes = std::fs::read(path).map_err(unreadable)?;
     let text = sdf::decode_text(bytes).map_err(|error| unreadable(std::io::Error::other(error)))?;
     let read = sdf::read_worlds(&text, &name, &sdf::SearchPaths::from_environment());
-    let read = read.map_err(|source| LoadWorldError::Invalid {
-        path: name.clone(),
-        source,
+    let read = read.map_err(|source| {
+        for warning in &source.warnings {
+            tracing::warn!("{warning}");
+        }
+        LoadWorldError::Invalid {
+            path: name.clone(),
+            source,
+        }
     })?;
     for warning in &read.warnings {
         tracing::warn!("{warning}");

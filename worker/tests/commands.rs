@@ -129,6 +129,42 @@ fn states_are_written_whatever_comes_and_goes() {
     assert_eq!(digests.len(), 50);
 }
 
+/// An arm that comes with its joints set is the one whose joints are set before time goes on.
+#[test]
+fn an_arm_is_spawned_with_its_joints_set() {
+    let arm = "<sdf version='1.9'><model name='arm'><link name='base'/>\
+        <link name='upper'><pose>0 0 1 0 0 0</pose></link>\
+        <link name='lower'><pose>0 0 2 0 0 0</pose></link>\
+        <joint name='shoulder' type='revolute'><parent>base</parent><child>upper</child>\
+        <axis><xyz>1 0 0</xyz></axis></joint>\
+        <joint name='elbow' type='revolute'><parent>upper</parent><child>lower</child>\
+        <axis><xyz>0 1 0</xyz></axis></joint></model></sdf>";
+    let spawn = |joints: &str| {
+        format!(
+            "{{\"iteration\": 10, \"command\": {{\"spawn\": {{\"sdf\": \"{arm}\", \
+             \"allow_renaming\": false{joints}}}}}}}\n"
+        )
+    };
+    let positions =
+        r#"[{"joint": "shoulder", "position": 0.5}, {"joint": "elbow", "position": -1}]"#;
+    let started = spawn(&format!(", \"joints\": {positions}"));
+    let set = format!(
+        "{{\"iteration\": 10, \"command\": {{\"set-joints\": {{\"model\": \"arm\", \
+         \"positions\": {positions}}}}}}}"
+    );
+    let place = Place::new();
+    let digests = |script: &str| {
+        place.write("script.jsonl", script);
+        place.digests(&["--commands", "script.jsonl"])
+    };
+    let plain = digests(&spawn(""));
+    let started = digests(&started);
+    assert_ne!(started[10], plain[10]);
+    assert_eq!(digests(&(spawn("") + &set)), started);
+    let unknown = spawn("") + &set.replace("elbow", "ankle");
+    assert_eq!(digests(&unknown), plain, "all joints are set, or none");
+}
+
 #[test]
 fn a_system_calls_a_service_and_is_heeded_after_the_iteration() {
     let place = Place::new();

@@ -159,6 +159,7 @@ fn can_be_scheduled(command: &Command) -> bool {
         | Command::SetPerformer { .. }
         | Command::ApplyWrench { .. }
         | Command::SetJoint { .. }
+        | Command::SetJoints { .. }
         | Command::SetCollisions { .. }
         | Command::Attach { .. }
         | Command::Detach { .. }

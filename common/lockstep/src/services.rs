@@ -287,6 +287,8 @@ impl Call<'_> {
             pose: factory.pose.as_ref().map(numbers),
             relative_to,
             world: self.has_siblings.then(|| self.world.to_owned()),
+            joints: Vec::new(),
+            file: None,
         })))
     }
 

@@ -118,6 +118,13 @@ pub enum Command {
         /// The velocity that it gets \[rad/s or m/s\].
         velocity: Option<f64>,
     },
+    /// Sets positions of several joints of a model, all at once or none.
+    SetJoints {
+        /// The model's name as reports have it.
+        model: String,
+        /// Joints with the positions of their first axes.
+        positions: Vec<JointPosition>,
+    },
     /// Switches collisions on or off.
     SetCollisions {
         /// A model, or `MODEL::LINK`.
@@ -203,6 +210,10 @@ pub enum ResetKind {
 pub struct SpawnRequest {
     /// SDF or URDF text with one model.
     pub sdf: String,
+    /// The file that the text is from: it is named in what is wrong, and files are looked for
+    /// beside it, where the primary's machine has it.
+    #[serde(default)]
+    pub file: Option<String>,
     /// Its name, unless the text's.
     pub name: Option<String>,
     /// Whether it gets another name (`NAME_1`) when its own is taken.
@@ -213,6 +224,18 @@ pub struct SpawnRequest {
     pub relative_to: Option<String>,
     /// The world, where there are several.
     pub world: Option<String>,
+    /// Joints that start elsewhere than the text says.
+    #[serde(default)]
+    pub joints: Vec<JointPosition>,
+}
+
+/// A joint with a position.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct JointPosition {
+    /// Its name within its model.
+    pub joint: String,
+    /// The position along or about its first axis \[rad or m\].
+    pub position: f64,
 }
 
 /// A model with the pose that it gets.
@@ -255,6 +278,10 @@ impl Command {
             },
             Self::ApplyWrench { link, .. } => format!("apply-wrench {link}"),
             Self::SetJoint { joint, .. } => format!("set-joint {joint}"),
+            Self::SetJoints { model, positions } => match positions.as_slice() {
+                [one] => format!("set-joint {model}::{}", one.joint),
+                several => format!("set-joint of {} joints of {model}", several.len()),
+            },
             Self::SetCollisions { entity, enabled } => {
                 let verb = if *enabled { "enable" } else { "disable" };
                 format!("{verb}-collisions {entity}")
@@ -295,6 +322,7 @@ impl Command {
             | Self::SetPoses { .. }
             | Self::ApplyWrench { .. }
             | Self::SetJoint { .. }
+            | Self::SetJoints { .. }
             | Self::SetCollisions { .. }
             | Self::Attach { .. }
             | Self::Detach { .. }

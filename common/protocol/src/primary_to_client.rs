@@ -23,6 +23,9 @@ pub enum Reply {
         iteration: Iteration,
         /// The name that a spawned model got.
         name: Option<String>,
+        /// Warnings of a spawned model: parts that are ignored or missing, for people.
+        #[serde(default)]
+        warnings: Vec<String>,
     },
     /// It could not take effect and changed nothing.
     Failed {

@@ -31,7 +31,7 @@ pub mod world;
 pub use bounds::Reach;
 pub use encoding::{DecodeTextError, decode_text};
 pub use generate::{generate_fleet, generate_piles};
-pub use parcel::ModelParcel;
+pub use parcel::{ModelParcel, StartJointError};
 pub use pose::Pose;
 pub use problem::{Place, Problem, ReadWorldError};
 pub use read::{ReadWorlds, read_worlds};

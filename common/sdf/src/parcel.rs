@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::pose::Pose;
-use crate::world::{Axis, Geometry, JointKind, Model, World};
+use crate::world::{Geometry, Joint, Model, World};
 
 /// A model with the meshes and height grids of its collisions, which count from 0.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -52,6 +52,33 @@ impl ModelParcel {
         self
     }
 
+    /// Has a joint start at a position along or about its first axis \[rad or m\], and those that
+    /// mimic it where that puts them.
+    ///
+    /// # Errors
+    /// When there is no such joint, it has no position, or that is no finite number.
+    pub fn start_joint(&mut self, name: &str, position: f64) -> Result<(), StartJointError> {
+        let joints = &mut self.model.joints;
+        let error = |what| StartJointError {
+            joint: name.to_owned(),
+            what,
+        };
+        let Some(joint) = joints.iter_mut().find(|joint| joint.name == name) else {
+            let names: Vec<&str> = joints.iter().map(|joint| joint.name.as_str()).collect();
+            return Err(error(format!("there are {}", names.join(", "))));
+        };
+        let kind = joint.kind.name();
+        let Some(axis) = joint.kind.axes_mut().first_mut() else {
+            return Err(error(format!("it is {kind} and has no position")));
+        };
+        if !position.is_finite() {
+            return Err(error("its position is no finite number".to_owned()));
+        }
+        axis.initial_position = position;
+        lead(joints, name);
+        Ok(())
+    }
+
     fn has_its_data(&self) -> bool {
         let mut collisions = self.model.links.iter().flat_map(|link| &link.collisions);
         collisions.all(|collision| match &collision.geometry {
@@ -62,6 +89,45 @@ impl ModelParcel {
             _ => true,
         })
     }
+}
+
+/// A joint that cannot start where it is to.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the joint {joint:?} cannot start elsewhere: {what}")]
+pub struct StartJointError {
+    /// Its name.
+    pub joint: String,
+    /// Why not, and what there is.
+    pub what: String,
+}
+
+/// Starts the joints that mimic a joint, and those that mimic them, where it puts them.
+fn lead(joints: &mut [Joint], leader: &str) {
+    let mut leaders = vec![leader.to_owned()];
+    // A ring of them ends with the joints.
+    for _ in 0..joints.len() {
+        let Some(leader) = leaders.pop() else { return };
+        for index in 0..joints.len() {
+            for axis in 0..joints[index].kind.axes().len() {
+                let follower = joints[index].kind.axes()[axis].mimic.as_ref();
+                let follows = follower.is_some_and(|mimic| mimic.joint == leader);
+                let start = start_of_follower(joints, index, axis).filter(|_| follows);
+                if let Some(start) = start {
+                    joints[index].kind.axes_mut()[axis].initial_position = start;
+                    leaders.push(joints[index].name.clone());
+                }
+            }
+        }
+    }
+}
+
+/// Returns where an axis that mimics another starts if it does what that says \[rad or m\].
+pub(crate) fn start_of_follower(joints: &[Joint], index: usize, axis: usize) -> Option<f64> {
+    let mimic = joints[index].kind.axes()[axis].mimic.as_ref()?;
+    let leader = joints.iter().find(|joint| joint.name == mimic.joint)?;
+    let lead = leader.kind.axes().get(mimic.axis)?.initial_position;
+    let start = mimic.multiplier * (lead - mimic.reference) + mimic.offset;
+    start.is_finite().then_some(start)
 }
 
 /// Moves everything of a model that is in the world frame.
@@ -77,22 +143,9 @@ fn move_model(model: &mut Model, way: &Pose) {
     }
     for joint in &mut model.joints {
         joint.pose = way.then(&joint.pose);
-        for axis in axes_mut(&mut joint.kind) {
+        for axis in joint.kind.axes_mut() {
             axis.xyz = way.rotate(axis.xyz);
         }
-    }
-}
-
-fn axes_mut(kind: &mut JointKind) -> &mut [Axis] {
-    match kind {
-        JointKind::Fixed | JointKind::Ball => &mut [],
-        JointKind::Revolute(axis)
-        | JointKind::Continuous(axis)
-        | JointKind::Prismatic(axis)
-        | JointKind::Screw { axis, .. } => std::slice::from_mut(axis),
-        JointKind::Universal(axes)
-        | JointKind::Revolute2(axes)
-        | JointKind::Gearbox { axes, .. } => axes,
     }
 }
 

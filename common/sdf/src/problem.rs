@@ -49,6 +49,8 @@ impl fmt::Display for Problem {
 pub struct ReadWorldError {
     /// At least one error, in file order.
     pub errors: Vec<Problem>,
+    /// Warnings found before and beside them, in file order: often the cause.
+    pub warnings: Vec<Problem>,
 }
 
 fn list(errors: &[Problem]) -> String {

@@ -23,6 +23,7 @@ mod visual;
 mod world;
 mod world_joint;
 
+pub(crate) use joint::{BEYOND_LIMITS, INITIAL_POSITION, beyond_limits, starts_at};
 pub(crate) use levels::PLUGIN_NAMES as LEVEL_PLUGIN_NAMES;
 pub(crate) use sensor::kind as sensor_kind;
 
@@ -53,9 +54,15 @@ pub fn read_worlds(
     resolver: &dyn Resolver,
 ) -> Result<ReadWorlds, ReadWorldError> {
     let mut report = Report::default();
-    let document = document::read(text, file, &mut report).map_err(|problem| ReadWorldError {
-        errors: vec![problem],
-    })?;
+    let document = match document::read(text, file, &mut report) {
+        Ok(document) => document,
+        Err(problem) => {
+            return Err(ReadWorldError {
+                errors: vec![problem],
+                warnings: in_order(report.warnings),
+            });
+        }
+    };
     let mut root = include::expand(document, resolver, &mut report);
     schema::rules::check(&root, &mut report);
     vocabulary::survey(&root, &mut report);
@@ -64,14 +71,19 @@ pub fn read_worlds(
     if !report.errors.is_empty() {
         return Err(ReadWorldError {
             errors: each_once(report.errors),
+            warnings: in_order(report.warnings),
         });
     }
-    report.warnings.sort_by(|a, b| a.place.cmp(&b.place));
     Ok(ReadWorlds {
         worlds,
         is_model_file,
-        warnings: report.warnings,
+        warnings: in_order(report.warnings),
     })
+}
+
+fn in_order(mut warnings: Vec<Problem>) -> Vec<Problem> {
+    warnings.sort_by(|a, b| a.place.cmp(&b.place));
+    warnings
 }
 
 /// Sorts errors by place, and leaves of one kind only the first at each element: several passes may

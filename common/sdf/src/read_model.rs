@@ -1,8 +1,8 @@
 //! A file as one model that comes into a running world.
 
-use crate::parcel::ModelParcel;
+use crate::parcel::{ModelParcel, StartJointError};
 use crate::problem::{Place, Problem, ReadWorldError};
-use crate::read::{ReadWorlds, read_worlds};
+use crate::read::{BEYOND_LIMITS, ReadWorlds, beyond_limits, read_worlds, starts_at};
 use crate::resolve::Resolver;
 
 /// What a file was read as.
@@ -12,6 +12,43 @@ pub struct ReadModel {
     pub parcel: ModelParcel,
     /// What is ignored, once per name, in file order.
     pub warnings: Vec<Problem>,
+    /// The name of the file.
+    file: String,
+}
+
+impl ReadModel {
+    /// Has a joint start elsewhere, as [`ModelParcel::start_joint`] does, and warns of its start
+    /// there instead of in the file.
+    ///
+    /// # Errors
+    /// When there is no such joint, it has no position, or that is no finite number.
+    pub fn start_joint(&mut self, name: &str, position: f64) -> Result<(), StartJointError> {
+        self.parcel.start_joint(name, position)?;
+        let old = starts_at(name);
+        let is_old =
+            |warning: &Problem| warning.code == BEYOND_LIMITS && warning.message.starts_with(&old);
+        let joints = self.parcel.model.joints.iter();
+        let axes = joints.filter(|joint| joint.name == name);
+        let mut axes = axes.flat_map(|joint| joint.kind.axes());
+        let message = axes.find_map(|axis| beyond_limits(name, axis));
+        if let Some(index) = self.warnings.iter().position(is_old) {
+            match message {
+                Some(message) => self.warnings[index].message = message,
+                None => drop(self.warnings.remove(index)),
+            }
+        } else if let Some(message) = message {
+            self.warnings.push(Problem {
+                code: BEYOND_LIMITS,
+                message,
+                place: Place {
+                    file: self.file.clone(),
+                    line: 1,
+                    column: 1,
+                },
+            });
+        }
+        Ok(())
+    }
 }
 
 /// Reads SDF or URDF text that holds exactly one model, as Gazebo's `create` service takes it;
@@ -41,6 +78,7 @@ pub fn read_model(
                     column: 1,
                 },
             }],
+            warnings: Vec::new(),
         })
     };
     if !is_model_file && !worlds.is_empty() {
@@ -59,6 +97,7 @@ pub fn read_model(
             height_grids: world.height_grids,
         },
         warnings,
+        file: file.to_owned(),
     })
 }
 
@@ -134,6 +173,44 @@ mod tests {
         assert_near(&model.joints[0].pose.position, &[10.0, -0.5, 0.0]);
         let axis = model.joints[0].kind.axes()[0].xyz;
         assert_near(&axis, &[1.0, 0.0, 0.0]);
+    }
+
+    #[test]
+    fn a_joint_may_start_elsewhere_and_those_that_mimic_it_follow() {
+        let second = "<joint name='wrist' type='revolute'><parent>upper</parent>\
+            <child>hand::palm</child><axis><xyz>1 0 0</xyz><mimic joint='hinge' axis='axis'>\
+            <multiplier>2</multiplier><offset>0.5</offset><reference>0</reference></mimic></axis>\
+            </joint><model name='hand'";
+        let text = ARM.replace("<model name='hand'", second);
+        let mut parcel = read_model(&text, "arm.sdf", &NoFiles).unwrap().parcel;
+        let starts = |parcel: &ModelParcel| -> Vec<f64> {
+            let joints = parcel.model.joints.iter();
+            joints
+                .map(|joint| joint.kind.axes()[0].initial_position)
+                .collect()
+        };
+        assert_eq!(starts(&parcel), [0.0, 0.0]);
+        parcel.start_joint("hinge", 1.0).unwrap();
+        assert_eq!(starts(&parcel), [1.0, 2.5]);
+        let error = parcel.start_joint("elbow", 1.0).unwrap_err().to_string();
+        assert!(error.contains("there are hinge, wrist"), "{error}");
+        assert!(parcel.start_joint("hinge", f64::NAN).is_err());
+    }
+
+    #[test]
+    fn a_joint_that_starts_within_its_limits_after_all_is_not_warned_of() {
+        let limits = "<axis><xyz>1 0 0</xyz><limit><lower>1</lower><upper>2</upper></limit>";
+        let text = ARM.replace("<axis><xyz>1 0 0</xyz>", limits);
+        let mut model = read_model(&text, "arm.sdf", &NoFiles).unwrap();
+        let codes = |model: &ReadModel| -> Vec<_> {
+            model.warnings.iter().map(|warning| warning.code).collect()
+        };
+        assert_eq!(codes(&model), [BEYOND_LIMITS]);
+        model.start_joint("hinge", 1.5).unwrap();
+        assert!(codes(&model).is_empty(), "{:?}", model.warnings);
+        model.start_joint("hinge", 3.0).unwrap();
+        assert_eq!(codes(&model), [BEYOND_LIMITS]);
+        assert!(model.warnings[0].message.contains("starts at 3, beyond"));
     }
 
     #[test]

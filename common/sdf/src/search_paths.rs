@@ -4,6 +4,7 @@ mod model_folder;
 #[cfg(test)]
 mod tests;
 
+use std::fmt::Write;
 use std::fs;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
@@ -16,14 +17,19 @@ use crate::tree;
 const DATA_BYTES_MAX: u64 = 1 << 30;
 /// The schemes of URIs that are looked for on this machine.
 const SCHEMES: [&str; 3] = ["model://", "package://", "file://"];
+/// The variable that lists folders of models and packages.
+const RESOURCE_PATH: &str = "PHALANX_RESOURCE_PATH";
 
 /// Looks for a URI beside the including file, then in a list of folders.
 ///
 /// `model://NAME/rest`, `package://NAME/rest`, `file://...`, absolute, relative and bare names are
 /// understood. A folder stands for the file that its `model.config` (or `manifest.xml`) names.
+/// Packages are looked for in folders of ROS, too, and around the file that names them.
 #[derive(Clone, Debug, Default)]
 pub struct SearchPaths {
     folders: Vec<PathBuf>,
+    /// Folders that hold packages of ROS, or are one.
+    package_folders: Vec<PathBuf>,
 }
 
 impl SearchPaths {
@@ -31,26 +37,42 @@ impl SearchPaths {
     pub fn new(folders: impl IntoIterator<Item = PathBuf>) -> Self {
         Self {
             folders: folders.into_iter().collect(),
+            package_folders: Vec::new(),
         }
     }
 
+    /// Returns it with folders in which packages are looked for last; one may be a package itself.
+    #[must_use]
+    pub fn with_packages(mut self, folders: impl IntoIterator<Item = PathBuf>) -> Self {
+        self.package_folders.extend(folders);
+        self
+    }
+
     /// Makes a resolver that searches the folders listed in `PHALANX_RESOURCE_PATH`, then those in
-    /// `GZ_SIM_RESOURCE_PATH`.
+    /// `GZ_SIM_RESOURCE_PATH`; packages also in `ROS_PACKAGE_PATH`, then below the prefixes in
+    /// `AMENT_PREFIX_PATH`.
     pub fn from_environment() -> Self {
-        let lists = ["PHALANX_RESOURCE_PATH", "GZ_SIM_RESOURCE_PATH"];
-        let lists: Vec<_> = lists.into_iter().filter_map(std::env::var_os).collect();
-        let folders = lists.iter().flat_map(std::env::split_paths);
-        Self::new(folders.filter(|folder| !folder.as_os_str().is_empty()))
+        let list = |name: &str| {
+            let list = std::env::var_os(name).unwrap_or_default();
+            let folders = std::env::split_paths(&list);
+            let folders = folders.filter(|folder| !folder.as_os_str().is_empty());
+            folders.collect::<Vec<_>>()
+        };
+        let prefixes = list("AMENT_PREFIX_PATH").into_iter();
+        let folders = [RESOURCE_PATH, "GZ_SIM_RESOURCE_PATH"].map(list).concat();
+        Self::new(folders)
+            .with_packages(list("ROS_PACKAGE_PATH"))
+            .with_packages(prefixes.map(|prefix| prefix.join("share")))
     }
 
     /// Returns the first file or folder that a URI means.
     fn find(&self, uri: &str, from_file: &str) -> Result<PathBuf, ResolveError> {
         let scheme = SCHEMES.into_iter().find(|scheme| uri.starts_with(scheme));
         if scheme.is_none() && uri.contains("://") {
-            let message =
+            let message = format!(
                 "only files of this machine can be read; download it, and name its folder \
-                           in PHALANX_RESOURCE_PATH"
-                    .to_owned();
+                           in {RESOURCE_PATH}"
+            );
             return Err(ResolveError::NotFound(message));
         }
         let path = Path::new(uri.strip_prefix(scheme.unwrap_or("")).unwrap_or(uri));
@@ -60,29 +82,67 @@ impl SearchPaths {
             let message = "a model's URI cannot leave its folder by \"..\"".to_owned();
             return Err(ResolveError::NotFound(message));
         }
-        let found = self
-            .candidates(path, is_model, from_file)
-            .find(|candidate| candidate.exists());
-        found.ok_or_else(|| {
-            let searched = self.folders.len();
-            ResolveError::NotFound(format!(
-                "there is no such file beside {from_file:?} nor in {searched} model folders"
-            ))
-        })
+        let mut candidates = self.candidates(path, is_model, from_file);
+        if scheme == Some("package://") {
+            candidates.extend(self.in_packages(path, from_file));
+        }
+        let found = candidates.into_iter().find(|candidate| candidate.exists());
+        found.ok_or_else(|| self.not_found(path, scheme, from_file))
     }
 
-    fn candidates<'s>(
-        &'s self,
-        path: &'s Path,
-        is_model: bool,
-        from_file: &str,
-    ) -> impl Iterator<Item = PathBuf> + 's {
+    fn candidates(&self, path: &Path, is_model: bool, from_file: &str) -> Vec<PathBuf> {
         let beside = Path::new(from_file).parent().unwrap_or(Path::new(""));
         let relative = path.strip_prefix("/").unwrap_or(path);
         let first = beside.join(if is_model { relative } else { path });
-        let folders = self.folders.iter().map(move |folder| folder.join(relative));
-        std::iter::once(first).chain(folders)
+        let folders = self.folders.iter().map(|folder| folder.join(relative));
+        std::iter::once(first).chain(folders).collect()
     }
+
+    /// Returns where a path may be whose first part is a package: in the package around the file
+    /// that names it, in folders that are the package, and in folders that hold it.
+    fn in_packages(&self, path: &Path, from_file: &str) -> Vec<PathBuf> {
+        let Some((package, rest)) = package_and_rest(path) else {
+            return Vec::new();
+        };
+        let is_it = |folder: &&Path| folder.file_name() == Some(package.as_ref());
+        let from = std::path::absolute(from_file).unwrap_or_default();
+        let around = from.ancestors().skip(1).filter(is_it);
+        let folders = self.package_folders.iter().map(PathBuf::as_path);
+        let are_it = folders.clone().filter(is_it);
+        let mut candidates: Vec<PathBuf> = around
+            .chain(are_it)
+            .map(|folder| folder.join(rest))
+            .collect();
+        candidates.extend(folders.map(|folder| folder.join(package).join(rest)));
+        candidates
+    }
+
+    /// Says what to set for a file that is nowhere.
+    fn not_found(&self, path: &Path, scheme: Option<&str>, from_file: &str) -> ResolveError {
+        let known = self.folders.len();
+        let mut message =
+            format!("it is neither beside {from_file:?} nor in {known} model folders");
+        let name = package_and_rest(path).map(|(name, _)| name);
+        let (Some(name), Some("package://" | "model://")) = (name, scheme) else {
+            return ResolveError::NotFound(message);
+        };
+        let _ = write!(
+            message,
+            "; set {RESOURCE_PATH} to the folder that holds {name:?}"
+        );
+        if scheme == Some("package://") {
+            message += ", or source its workspace (ROS_PACKAGE_PATH and AMENT_PREFIX_PATH count)";
+        }
+        ResolveError::NotFound(message)
+    }
+}
+
+/// Returns the first part of a path, and the rest.
+fn package_and_rest(path: &Path) -> Option<(&str, &Path)> {
+    let path = path.strip_prefix("/").unwrap_or(path);
+    let first = path.components().next()?;
+    let package = first.as_os_str().to_str()?;
+    Some((package, path.strip_prefix(first).ok()?))
 }
 
 impl Resolver for SearchPaths {

@@ -1,9 +1,11 @@
 //! URDF robots as SDF trees, as libsdformat's `parser_urdf.cc` makes them.
 //!
-//! `robot`, `link` and `joint` read the robot by urdfdom's rules, `extension` its `<gazebo>`
-//! elements, `lump` merges into one link what fixed joints hold together, `write` puts out the
-//! tree. They read our own tree because the crate `urdf-rs` drops `<gazebo>` elements and places.
+//! `robot`, `link` and `joint` read the robot by urdfdom's rules, `control` what is for ROS,
+//! `extension` its `<gazebo>` elements, `lump` merges links that fixed joints hold together,
+//! `write` puts out the tree. They read our own tree because the crate `urdf-rs` drops `<gazebo>`
+//! elements and places.
 
+mod control;
 mod extension;
 mod inertial;
 mod joint;
@@ -13,6 +15,7 @@ mod number;
 mod origin;
 mod robot;
 mod write;
+pub(crate) mod xacro;
 
 use crate::problem::Problem;
 use crate::report::Report;
@@ -31,6 +34,7 @@ pub(crate) fn is_robot(document: &Element) -> bool {
 /// When libsdformat refuses the robot; all that it drops without a word is a warning.
 pub(crate) fn convert(element: &Element, report: &mut Report) -> Result<Element, Problem> {
     let mut robot = Robot::read(element, report)?;
+    control::read(&mut robot, report);
     let mut extensions = Extensions::read(element)?;
     let reduced = extensions.reduced_joints(&robot);
     lump::reduce(&mut robot, &mut extensions, &reduced);

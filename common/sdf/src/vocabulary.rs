@@ -4,6 +4,8 @@
 
 mod not_here;
 
+pub(crate) use not_here::CONTROLLERS;
+
 use crate::read::{LEVEL_PLUGIN_NAMES, sensor_kind};
 use crate::report::Report;
 use crate::tree::Element;
@@ -134,7 +136,9 @@ fn plugin(element: &Element, report: &mut Report) {
         return;
     }
     report.warn_once("UNSUPPORTED_PLUGIN", name, element, || {
-        let reason = not_here::reason(short).unwrap_or("it is not known");
+        let file = element.filled_attribute("filename").unwrap_or_default();
+        let known = not_here::reason(short).or_else(|| not_here::reason_of_ros([name, file]));
+        let reason = known.unwrap_or("it is not known");
         format!("the plugin {name:?} does nothing: {reason}")
     });
 }
@@ -180,6 +184,19 @@ mod tests {
             Some("nothing is rendered"),
         );
         check(&plugin("my::Own"), Some("not known"));
+        for (name, file) in [
+            (
+                "gz_ros2_control::GazeboSimROS2ControlPlugin",
+                "gz_ros2_control-system",
+            ),
+            ("any", "libgazebo_ros_control.so"),
+            ("gazebo_ros2_control", "libgazebo_ros2_control.so"),
+        ] {
+            let element = format!("<plugin name='{name}' filename='{file}'/>");
+            check(&element, Some("JointPositionController"));
+        }
+        let drive = "<plugin name='d' filename='libgazebo_ros_diff_drive.so'/>";
+        check(drive, Some("systems::DiffDrive instead"));
         check(&plugin("gz::sim"), None);
         check(&plugin("ignition::gazebo::systems::WindEffects"), None);
     }

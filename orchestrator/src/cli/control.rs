@@ -59,14 +59,15 @@ fn commands_help() -> String {
         let _ = writeln!(text, "  {:<32} {}", words.trim_end(), verb.text);
     }
     text + "\nFILE may be - for standard input. set-pose takes several models one after the other, \
-            or a JSON\nfile such as {\"box\": [1, 2, 3]}."
+            or a JSON\nfile such as {\"box\": [1, 2, 3]}; set-joint also takes MODEL::JOINT with \
+            --position,\n--velocity or both."
 }
 
 #[cfg(test)]
 mod tests {
     use clap::Parser;
     use protocol::Command;
-    use protocol::client_to_primary::{NamedPose, ResetKind};
+    use protocol::client_to_primary::{JointPosition, NamedPose, ResetKind};
 
     use super::*;
     use crate::cli::{Cli, CliCommand};
@@ -240,6 +241,22 @@ mod tests {
         check("set-joint arm::elbow --position -1.5", None, joint);
         check_error("set-joint arm::elbow", "--position, --velocity or both");
         check_error("set-joint arm::elbow --velocity 1 --axis 2", "0 or 1");
+        let joint = |joint: &str, position| JointPosition {
+            joint: joint.to_owned(),
+            position,
+        };
+        let joints = Command::SetJoints {
+            model: "arm".to_owned(),
+            positions: vec![joint("elbow", -1.5), joint("hand::a=b", 0.25)],
+        };
+        check(
+            "a set-joint arm elbow=-1.5 hand::a=b=0.25",
+            Some("a"),
+            joints,
+        );
+        check_error("set-joint arm elbow", "\"elbow\" is no JOINT=POSITION");
+        check_error("set-joint arm elbow=inf", "a finite number");
+        check_error("set-joint arm elbow=1 --velocity 1", "one joint");
         check_error("apply-wrench box 1 0", "a force in newtons");
         check_error("apply-wrench box 1 0 0 --duration -1", "from 0");
         let attach = Command::Attach {
@@ -262,7 +279,8 @@ mod tests {
         std::fs::write(&path, "<sdf/>").unwrap();
         let words = ["phalanx", "ctl", "spawn", path.to_str().unwrap()];
         let options = ["--name", "b", "--pose", "-1 0 2", "--allow-renaming"];
-        let cli = Cli::try_parse_from(words.into_iter().chain(options)).unwrap();
+        let joints = ["--joint", "elbow=-1.5", "--joint", "wrist=2"];
+        let cli = Cli::try_parse_from(words.into_iter().chain(options).chain(joints)).unwrap();
         let Some(CliCommand::Ctl(arguments)) = cli.command else {
             panic!("ctl was not named")
         };
@@ -271,11 +289,17 @@ mod tests {
             panic!("spawn was not asked for")
         };
         assert_eq!(request.sdf, "<sdf/>");
+        assert_eq!(request.file.as_deref(), path.to_str());
         assert_eq!(request.pose, Some([-1.0, 0.0, 2.0, 0.0, 0.0, 0.0, 1.0]));
         assert_eq!(
             (request.name.as_deref(), request.allow_renaming),
             (Some("b"), true)
         );
+        let joints: Vec<_> = request.joints.iter().collect();
+        let positions: Vec<_> = joints.iter().map(|joint| joint.position).collect();
+        assert_eq!(positions, [-1.5, 2.0], "{joints:?}");
+        check_error("play --joint a=1", "--joint goes with spawn alone");
+        check_error("spawn x.sdf --joint a", "no JOINT=POSITION");
         let missing = control("spawn x.sdf --pose 1").unwrap_err();
         assert!(missing.to_string().contains("three or six"), "{missing}");
     }

@@ -45,6 +45,7 @@ fn answer_ping(
 ) {
     let reply = Reply::Done {
         name: None,
+        warnings: Vec::new(),
         iteration: Iteration(0),
     };
     let bytes = protocol::encode(&envelope(PrimaryToClient { request, reply }));
@@ -90,6 +91,7 @@ async fn a_request_is_answered_under_its_number() {
     );
     let reply = Reply::Done {
         name: None,
+        warnings: Vec::new(),
         iteration: Iteration(3),
     };
     let bytes = protocol::encode(&envelope(PrimaryToClient {
@@ -241,6 +243,7 @@ fn a_connection_that_nobody_reads_can_still_be_closed() {
         request,
         reply: Reply::Done {
             name: None,
+            warnings: Vec::new(),
             iteration: Iteration(0),
         },
     };

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use protocol::ExitCode;
-use sdf::{Model, Place, Problem, ReadWorlds, World};
+use sdf::{Model, Place, Problem, ReadWorldError, ReadWorlds, World};
 use serde::Serialize;
 
 use super::world_file::Sources;
@@ -50,13 +50,15 @@ pub(super) fn check(arguments: &CheckArguments) -> CommandResult {
         Err(error) => {
             match arguments.format {
                 Format::Text => {
-                    let count = counted(error.errors.len(), "error");
-                    output::print(&(problems("error", &error.errors) + &count + "\n"))?
+                    let told = problems("warning", &error.warnings)
+                        + &problems("error", &error.errors)
+                        + &count_refused(&error);
+                    output::print(&told)?
                 }
                 Format::Json => output::print_json(&CheckReport {
                     valid: false,
                     worlds: None,
-                    warnings: None,
+                    warnings: Some(&error.warnings),
                     errors: Some(&error.errors),
                 })?,
             };
@@ -124,6 +126,15 @@ fn describe(read: &ReadWorlds) -> String {
     }
     let worlds = counted(read.worlds.len(), "world");
     text + &format!("{worlds}, {}\n", counted(read.warnings.len(), "warning"))
+}
+
+/// Returns the line that sums up a file that is refused.
+fn count_refused(error: &ReadWorldError) -> String {
+    let errors = counted(error.errors.len(), "error");
+    if error.warnings.is_empty() {
+        return errors + "\n";
+    }
+    format!("{errors}, {}\n", counted(error.warnings.len(), "warning"))
 }
 
 fn sum(world: &World, count: impl Fn(&Model) -> usize) -> usize {

@@ -4,6 +4,7 @@ use protocol::primary_to_client::Reply;
 use protocol::{Command, ExitCode};
 
 use super::{CommandResult, Failed, output, runtime, target};
+use crate::app::plain_text::plain;
 use crate::cli::CtlArguments;
 use crate::client::AskError;
 
@@ -17,7 +18,14 @@ pub(super) fn ctl(arguments: &CtlArguments) -> CommandResult {
     let command = loaded.map_err(|error| Failed::new(ExitCode::Configuration, error))?;
     let asked = target.ask(command.clone(), arguments.timeout);
     match runtime()?.block_on(asked).map_err(from_ask)? {
-        Reply::Done { iteration, name } => {
+        Reply::Done {
+            iteration,
+            name,
+            warnings,
+        } => {
+            for warning in warnings {
+                output::note(&format!("warning: {}", plain(&warning)));
+            }
             let done = match name {
                 Some(name) => format!("has {name}"),
                 None => done(&command).to_owned(),
@@ -55,6 +63,7 @@ fn done(command: &Command) -> &'static str {
         Command::SetPoses { .. } => "has the models where they were wanted",
         Command::ApplyWrench { .. } => "pushes the link",
         Command::SetJoint { .. } => "has set the joint",
+        Command::SetJoints { .. } => "has set the joints",
         Command::SetCollisions { .. } => "has switched the collisions",
         Command::Attach { .. } => "holds the links together",
         Command::Detach { .. } => "has let the links go",

@@ -116,6 +116,7 @@ impl Asked {
         match self.command {
             Command::Spawn(mut request) => {
                 request.sdf = text;
+                request.file = full_name(&path);
                 Ok(Command::Spawn(request))
             }
             _ => Ok(Command::SetPoses {
@@ -146,6 +147,15 @@ pub(crate) fn read(path: &Path) -> Result<String, LoadError> {
         return Err(LoadError::TooLarge(path.to_owned()));
     }
     Ok(text)
+}
+
+/// Returns the name of a file from wherever it is read; standard input has none.
+fn full_name(path: &Path) -> Option<String> {
+    if path == Path::new("-") {
+        return None;
+    }
+    let full = std::path::absolute(path).ok()?;
+    Some(full.to_string_lossy().into_owned())
 }
 
 fn poses(path: &Path, text: &str) -> Result<Vec<NamedPose>, LoadError> {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use protocol::client_to_primary::{NamedPose, ResetKind};
+use protocol::client_to_primary::{JointPosition, NamedPose, ResetKind};
 use protocol::{Command, LinkPose};
 
 use super::{Asked, ParseControlError, reset_kinds};
@@ -98,6 +98,12 @@ impl<'a> Words<'a> {
         Ok(Asked::from(Command::SetPoses { poses }))
     }
 
+    /// Takes all words that are left as `JOINT=POSITION`.
+    pub(super) fn joint_positions(&mut self) -> Result<Vec<JointPosition>, ParseControlError> {
+        let rest = std::mem::take(&mut self.rest);
+        rest.iter().map(|word| joint_position(word)).collect()
+    }
+
     /// Makes sure that no word is left.
     pub(super) fn end(&self) -> Result<(), ParseControlError> {
         if self.rest.is_empty() {
@@ -106,6 +112,20 @@ impl<'a> Words<'a> {
         let (rest, verb) = (self.rest.join(" "), self.verb.to_owned());
         Err(ParseControlError::Superfluous(rest, verb))
     }
+}
+
+/// Reads a joint and its position in the form `JOINT=POSITION`.
+pub(super) fn joint_position(word: &str) -> Result<JointPosition, ParseControlError> {
+    let read = word.rsplit_once('=').and_then(|(joint, position)| {
+        let position = position
+            .parse()
+            .ok()
+            .filter(|number: &f64| number.is_finite())?;
+        let joint = joint.to_owned();
+        (!joint.is_empty()).then_some(JointPosition { joint, position })
+    });
+    let wanted = "JOINT=POSITION with a finite number, in radians or metres";
+    read.ok_or_else(|| ParseControlError::Bad(word.to_owned(), wanted))
 }
 
 /// Returns the pose of x, y, z \[m\] and perhaps roll, pitch, yaw \[rad\].

@@ -37,6 +37,7 @@ pub(super) fn command(words: &[&str]) -> Command {
             }],
         },
         ["spawn", name, x] => spawn(BALL.to_owned(), name, x),
+        ["spawn-odd", name, x] => spawn(BALL.replace("<link ", "<odd/><link "), name, x),
         ["spawn-camera", name, x] => spawn(BALL.replace("</link>", CAMERA), name, x),
         ["remove", model] => Command::Remove {
             model: owned(model),

@@ -208,7 +208,7 @@ impl Cell {
     }
 
     /// Adds a performer in the initial poses of its model, and the joints of the world between it
-    /// and what is in the cell already.
+    /// and what is in the cell already; then puts its joints where they start.
     ///
     /// # Panics
     /// When the world has no such model, or the cell has the performer already.
@@ -231,6 +231,7 @@ impl Cell {
         }
         self.has_new_joints |= world_joint::insert_of(physics, &mut self.contents, world, model);
         self.solids.movers_changed();
+        self.start_joints(performer);
     }
 
     /// Advances by one step of the size given \[s\].

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::f64::consts::TAU;
+use std::sync::Arc;
 
 use protocol::PerformerId;
 use rapier3d_f64::math::{Rotation, Vector};
@@ -111,6 +112,25 @@ impl Cell {
             self.speed_up(&cluster.links, &motion, velocity);
         }
         Ok(())
+    }
+
+    /// Puts the joints of a performer that has just come where they start. One that cannot be put
+    /// there stays where the file has it.
+    pub(super) fn start_joints(&mut self, performer: PerformerId) {
+        let world = Arc::clone(&self.world);
+        let model = &world.models[self.model_of(performer)];
+        for (index, joint) in model.joints.iter().enumerate() {
+            for (axis, start) in joint.kind.axes().iter().enumerate() {
+                let position = start.initial_position;
+                if position == 0.0 {
+                    continue;
+                }
+                if let Err(error) = self.set_joint(performer, index, axis, Some(position), None) {
+                    let joint = format!("{}::{}", model.name, joint.name);
+                    tracing::warn!(joint, position, %error, "a joint cannot start there");
+                }
+            }
+        }
     }
 
     /// Returns the poses of some links after a way in the world frame.

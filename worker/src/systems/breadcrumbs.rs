@@ -212,6 +212,7 @@ impl Breadcrumbs {
             pose: Some(pose),
             relative_to: frame,
             world: Some(self.world.clone()),
+            ..SpawnRequest::default()
         }))
     }
 

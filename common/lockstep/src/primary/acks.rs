@@ -306,13 +306,12 @@ impl Primary {
             Until::Paused => paused,
         };
         for waiter in self.waiters.extract_if(.., |waiter| is_done(waiter.until)) {
-            let name = None;
-            Self::reply(
-                waiter.to,
-                waiter.request,
-                Reply::Done { iteration, name },
-                out,
-            );
+            let done = Reply::Done {
+                iteration,
+                name: None,
+                warnings: Vec::new(),
+            };
+            Self::reply(waiter.to, waiter.request, done, out);
         }
     }
 }

@@ -19,6 +19,8 @@ pub(super) struct Granted {
     pub(super) number: u64,
     /// The name of the model that it spawned.
     pub(super) name: Option<String>,
+    /// Warnings of that model: parts that are ignored or missing.
+    pub(super) warnings: Vec<String>,
     /// Performers that are no longer held together when it fails.
     pub(super) joined: Option<[PerformerId; 2]>,
 }
@@ -45,6 +47,7 @@ impl Granted {
             asker,
             number,
             name: None,
+            warnings: Vec::new(),
             joined: None,
         }
     }

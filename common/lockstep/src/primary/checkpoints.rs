@@ -232,8 +232,12 @@ impl Primary {
         };
         let served: Vec<_> = self.checkpoints.waiting.extract_if(.., is_served).collect();
         for (to, request, _) in served {
-            let name = None;
-            Self::reply(to, request, Reply::Done { iteration, name }, out);
+            let done = Reply::Done {
+                iteration,
+                name: None,
+                warnings: Vec::new(),
+            };
+            Self::reply(to, request, done, out);
         }
     }
 

@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use protocol::action::Spawn;
-use protocol::client_to_primary::{NamedPose, SpawnRequest};
+use protocol::client_to_primary::{JointPosition, NamedPose, SpawnRequest};
 use protocol::primary_to_observers::Severity;
 use protocol::{
     Action, Command, LinkId, LinkPose, PerformerId, Publisher, SimTime, StampedAction, TopicMessage,
@@ -51,6 +51,7 @@ impl Primary {
                 position,
                 velocity,
             } => self.grant_joint(joint, *axis, *position, *velocity),
+            Command::SetJoints { model, positions } => self.grant_joints(model, positions),
             Command::SetCollisions { entity, enabled } => {
                 let (model, link) = self.register.model_or_link(entity)?;
                 Ok(Grant::of(Action::SetCollisions {
@@ -94,8 +95,13 @@ impl Primary {
         out: &mut Vec<PrimaryOutput>,
     ) -> Result<Grant, String> {
         let world = self.register.world(request.world.as_deref())?;
-        let read = sdf::read_model(&request.sdf, "the text to spawn", &*self.library.0);
-        let read = read.map_err(|error| error.to_string())?;
+        let file = request.file.as_deref().unwrap_or("the text to spawn");
+        let read = sdf::read_model(&request.sdf, file, &*self.library.0);
+        let mut read = read.map_err(|error| error.to_string())?;
+        for JointPosition { joint, position } in &request.joints {
+            let started = read.start_joint(joint, *position);
+            started.map_err(|error| error.to_string())?;
+        }
         let parcel = read.parcel;
         let wanted = request.name.as_deref().unwrap_or(&parcel.model.name);
         let name = self.free_name(world, wanted, request.allow_renaming)?;
@@ -110,8 +116,9 @@ impl Primary {
                 "the model takes {bytes} bytes, more than {MODEL_BYTES_MAX}: simplify its meshes"
             ));
         }
-        for warning in read.warnings {
-            self.event(Severity::Warning, "command", warning.to_string(), out);
+        let warnings: Vec<String> = read.warnings.iter().map(ToString::to_string).collect();
+        for warning in &warnings {
+            self.event(Severity::Warning, "command", warning.clone(), out);
         }
         let model = self.register.add(world, &parcel.model);
         let performer = self.plan.spawn(model, &parcel.model);
@@ -121,6 +128,7 @@ impl Primary {
         }
         Ok(Grant {
             name: Some(self.register.name(model)),
+            warnings,
             spawned: performer,
             bytes,
             ..Grant::of(Action::Spawn(Box::new(Spawn {
@@ -252,7 +260,7 @@ impl Primary {
     }
 
     fn grant_joint(
-        &mut self,
+        &self,
         joint: &str,
         axis: u32,
         position: Option<f64>,
@@ -273,6 +281,22 @@ impl Primary {
             position,
             velocity,
         }))
+    }
+
+    fn grant_joints(&self, model: &str, positions: &[JointPosition]) -> Result<Grant, String> {
+        if positions.is_empty() {
+            return Err("no joint is named".to_owned());
+        }
+        let mut actions = Vec::with_capacity(positions.len());
+        for JointPosition { joint, position } in positions {
+            let joint = format!("{model}::{joint}");
+            let grant = self.grant_joint(&joint, 0, Some(*position), None);
+            actions.extend(grant?.actions);
+        }
+        Ok(Grant {
+            actions,
+            ..Grant::default()
+        })
     }
 
     /// Returns the performers at the ends of an attachment, with their links.

@@ -109,6 +109,7 @@ impl Primary {
             | Command::SetPoses { .. }
             | Command::ApplyWrench { .. }
             | Command::SetJoint { .. }
+            | Command::SetJoints { .. }
             | Command::SetCollisions { .. }
             | Command::Attach { .. }
             | Command::Detach { .. }
@@ -286,6 +287,7 @@ impl Primary {
             Reply::Done {
                 iteration: self.iteration,
                 name: None,
+                warnings: Vec::new(),
             },
             out,
         );

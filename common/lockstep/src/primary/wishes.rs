@@ -76,6 +76,8 @@ pub(super) enum Asker {
 pub(super) struct Grant {
     pub(super) actions: Vec<protocol::Action>,
     pub(super) name: Option<String>,
+    /// Warnings of the spawned model: parts that are ignored or missing.
+    pub(super) warnings: Vec<String>,
     pub(super) joined: Option<[PerformerId; 2]>,
     pub(super) spawned: Option<PerformerId>,
     pub(super) removed: Option<PerformerId>,
@@ -315,6 +317,7 @@ impl Primary {
             asker: wish.asker,
             number,
             name: grant.name,
+            warnings: grant.warnings,
             joined: grant.joined,
         });
     }
@@ -379,6 +382,7 @@ impl Primary {
                     let reply = Reply::Done {
                         iteration: self.iteration,
                         name: one.name,
+                        warnings: one.warnings,
                     };
                     out.push(PrimaryOutput::Reply {
                         to: to.clone(),

@@ -8,7 +8,7 @@ use std::f64::consts::PI;
 use mesh::MassProperties;
 
 use super::files::Files;
-use super::{inertial, part};
+use super::{inertial, part, shape};
 use crate::pose::Pose;
 use crate::report::Report;
 use crate::tree::Element;
@@ -42,21 +42,25 @@ pub(super) fn resolve(
         return;
     }
     let mut total: Option<Body> = None;
-    for (collision, shape) in part::named(element, "collision")
+    for (collision, solid) in part::named(element, "collision")
         .into_iter()
         .zip(&link.collisions)
     {
+        let geometry = collision.1.child("geometry");
+        if geometry.is_some_and(|geometry| shape::without_extent(geometry).is_some()) {
+            continue;
+        }
         let density = density(collision.1, place, report);
-        let Some(body) = body(&shape.geometry, density, files, collision, report) else {
+        let Some(body) = body(&solid.geometry, density, files, collision, report) else {
             let message = format!(
                 "the inertia of {name:?} is to follow from its collisions, and that of {:?} has no \
                  mass: give an <inertia>, or another shape or density",
-                shape.name
+                solid.name
             );
             report.error("LINK_INERTIA_INVALID", collision.1, message);
             return;
         };
-        let body = body.placed(&shape.pose);
+        let body = body.placed(&solid.pose);
         total = Some(total.map_or(body, |total| total.joined(&body)));
     }
     let Some(total) = total else { return };

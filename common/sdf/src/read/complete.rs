@@ -34,6 +34,7 @@ pub(super) fn complete(
             }
         }
     }
+    files.tell_missing(report);
     world.meshes = files.meshes;
     world.height_grids = files.height_grids;
 }

@@ -22,6 +22,7 @@ pub(crate) struct Document {
 /// When it is no XML, no SDF nor URDF, or of a version that is not read.
 pub(crate) fn read(text: &str, file: &str, report: &mut Report) -> Result<Document, Problem> {
     let mut root = tree::parse(text, file)?;
+    urdf::xacro::refuse(&root, file)?;
     if urdf::is_robot(&root) {
         root = urdf::convert(&root, report)?;
     }

@@ -23,6 +23,8 @@ pub(super) struct Files<'r> {
     resolver: &'r dyn Resolver,
     /// The file's own name, by URI and the file that names it; `None` where it cannot be read.
     names: BTreeMap<(String, String), Option<String>>,
+    /// Files that are not found, by the same keys.
+    missing: BTreeMap<(String, String), Missing>,
     /// What mesh files hold, by their own names; `None` for those that are broken.
     parsed: BTreeMap<String, Option<MeshFile>>,
     /// Indices into `meshes`, by file, submesh, and whether that is centred.
@@ -49,6 +51,18 @@ pub(super) struct Asker<'t> {
     pub(super) collision: &'t str,
 }
 
+/// A file that is not found.
+struct Missing {
+    /// The first place that names it.
+    place: Element,
+    /// The first collision that names it, scoped.
+    collision: String,
+    /// Number of collisions that name it.
+    count: usize,
+    /// Why it is not found.
+    why: String,
+}
+
 /// Codes of warnings: the file is missing; it is there and cannot be used.
 const NOT_FOUND: &str = "MESH_NOT_FOUND";
 const UNREADABLE: &str = "MESH_UNREADABLE";
@@ -59,6 +73,7 @@ impl<'r> Files<'r> {
         Self {
             resolver,
             names: BTreeMap::new(),
+            missing: BTreeMap::new(),
             parsed: BTreeMap::new(),
             parts: BTreeMap::new(),
             grids: BTreeMap::new(),
@@ -198,6 +213,9 @@ impl<'r> Files<'r> {
     ) -> (Option<String>, Option<ResolvedData>) {
         let key = (uri.to_owned(), asker.element.file.to_string());
         if let Some(name) = self.names.get(&key) {
+            if let Some(missing) = self.missing.get_mut(&key) {
+                missing.count += 1;
+            }
             return (name.clone(), None);
         }
         let (name, data) = match self.resolver.read_data(uri, &asker.element.file) {
@@ -212,12 +230,34 @@ impl<'r> Files<'r> {
                 (Some(data.file.clone()), Some(data))
             }
             Err(error) => {
-                warn(NOT_FOUND, uri, &error.to_string(), asker, report);
+                let missing = Missing {
+                    place: Element::new_at(&asker.element.name, asker.element),
+                    collision: asker.collision.to_owned(),
+                    count: 1,
+                    why: error.to_string(),
+                };
+                self.missing.insert(key.clone(), missing);
                 (None, None)
             }
         };
         self.names.insert(key, name.clone());
         (name, data)
+    }
+
+    /// Warns of files that are not found, once each however many collisions name it.
+    pub(super) fn tell_missing(&mut self, report: &mut Report) {
+        for ((uri, _), missing) in std::mem::take(&mut self.missing) {
+            report.warn_once(NOT_FOUND, &uri, &missing.place, || {
+                let touching = match missing.count {
+                    1 => format!("the collision {:?} touches", missing.collision),
+                    count => format!("{count} collisions ({:?}, ...) touch", missing.collision),
+                };
+                format!(
+                    "{uri:?} is not found, and {touching} nothing without it: {}",
+                    missing.why
+                )
+            });
+        }
     }
 
     /// Reads a file again that was used as another kind before.

@@ -5,7 +5,7 @@ use crate::pose::Pose;
 use crate::report::Report;
 use crate::tree::Element;
 use crate::value;
-use crate::world::Inertial;
+use crate::world::{Inertial, Link};
 
 /// Names of the moments, in the order of [`Inertial::inertia`].
 const MOMENTS: [&str; 6] = ["ixx", "ixy", "ixz", "iyy", "iyz", "izz"];
@@ -62,28 +62,61 @@ pub(super) fn given_mass(link: &Element, mass: f64) -> Option<f64> {
 
 /// Tells why no body can have this mass and inertia, by the rules of gz-math's `MassMatrix3`: zero
 /// is allowed, and rounding errors are.
-pub(super) fn check(mass: f64, inertia: [f64; 6]) -> Result<(), &'static str> {
+pub(super) fn check(mass: f64, inertia: [f64; 6]) -> Result<(), String> {
     let [ixx, ixy, _, iyy, _, izz] = inertia;
     let slack = slack([ixx, iyy, izz]);
     if !(mass.is_finite() && mass >= 0.0) {
-        return Err("the mass must not be negative");
+        return Err(format!("the mass must not be negative, and is {mass} kg"));
     }
     let minor = ixx * iyy - ixy * ixy;
     let determinant = determinant(inertia);
     let is_near_positive = ixx + slack >= 0.0 && minor + slack >= 0.0 && determinant + slack >= 0.0;
-    if !is_near_positive {
-        return Err("the tensor must be positive definite");
-    }
     let moments = principal_moments(inertia);
     let [a, b, c] = moments;
+    let found = || format!("they are {a}, {b} and {c} kg m^2");
+    if !is_near_positive {
+        let found = found();
+        return Err(format!(
+            "the tensor must be positive definite, with positive principal moments: {found}"
+        ));
+    }
     let slack = self::slack(moments);
     if moments.iter().any(|moment| moment + slack < 0.0) {
-        return Err("its principal moments must be positive");
+        let found = found();
+        return Err(format!("its principal moments must be positive: {found}"));
     }
     if a + b + slack < c || b + c + slack < a || c + a + slack < b {
-        return Err("each principal moment must be at most the sum of the other two");
+        let found = found();
+        return Err(format!(
+            "each principal moment must be at most the sum of the other two: {found}"
+        ));
     }
     Ok(())
+}
+
+/// Warns of a link that moves with a mass or moments of zero, which libsdformat accepts.
+pub(super) fn warn_of_nothing(element: &Element, link: &Link, report: &mut Report) {
+    let Some(place) = element.child("inertial") else {
+        return;
+    };
+    if link.is_static || link.kinematic || is_automatic(element) {
+        return;
+    }
+    let Inertial { mass, inertia, .. } = link.inertial;
+    let what = if mass == 0.0 {
+        "has mass 0 and stays where it is, whatever pushes it: give it a mass"
+    } else if principal_moments(inertia)
+        .iter()
+        .any(|moment| *moment <= 0.0)
+    {
+        "has a moment of inertia of 0, which is raised until it can turn: give it all three"
+    } else {
+        return;
+    };
+    let key = place.place().to_string();
+    report.warn_once("LINK_INERTIA_DEGENERATE", &key, place, || {
+        format!("the link {:?} {what}", link.name)
+    });
 }
 
 /// Returns how far moments may be off: they are at most half of their trace.
@@ -165,6 +198,17 @@ mod tests {
         check_validity(1.0, diagonal(-1.0, 1.0, 1.0), false);
         check_validity(1.0, [1.0, 2.0, 0.0, 1.0, 0.0, 1.0], false);
         check_validity(1.0, [2.0, 0.5, 0.0, 2.0, 0.0, 2.0], true);
+    }
+
+    #[test]
+    fn an_invalid_inertia_is_named_with_its_link_and_its_moments() {
+        let text = "<link name='arm'>\n<inertial><inertia><ixx>1</ixx><iyy>1</iyy><izz>5</izz>\
+                    </inertia></inertial></link>";
+        let mut report = Report::default();
+        read(&parse(text, "f").unwrap(), &mut report);
+        let told = report.errors[0].to_string();
+        assert!(told.starts_with("f:2:1: the link \"arm\""), "{told}");
+        assert!(told.contains("they are 1, 1 and 5 kg m^2"), "{told}");
     }
 
     #[test]

@@ -15,6 +15,9 @@ use crate::tree::Element;
 use crate::value;
 use crate::world::{Joint, JointKind, JointParent};
 
+pub(super) use axis::follow_leaders;
+pub(crate) use axis::{BEYOND_LIMITS, INITIAL_POSITION, beyond_limits, starts_at};
+
 /// Where a joint stands.
 pub(super) struct Surroundings<'s, 't> {
     /// The model or world that holds it.
@@ -47,6 +50,9 @@ pub(super) fn read(
     };
     if parent == JointParent::Link(child) {
         return None;
+    }
+    if !place.scope.is_static {
+        axis::warn_beyond_limits(frame, kind.axes(), report);
     }
     let pose = place.pose.then(&frame.pose);
     let name = format!("{}{}", place.prefix, frame.name);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{joint, link, part, plugin};
+use super::{inertial, joint, link, part, plugin};
 use crate::frames::{Frame, FrameKind, Scope};
 use crate::pose::Pose;
 use crate::report::Report;
@@ -32,6 +32,7 @@ pub(super) fn read(frame: &Frame<'_>, scope: &Scope<'_>, report: &mut Report) ->
         ..Model::new(frame.name, parts.links, Vec::new())
     };
     add_joints(&mut model, scope, "", frame.pose, &parts.indices, report);
+    joint::follow_leaders(&mut model.joints);
     model
 }
 
@@ -106,6 +107,7 @@ impl Parts {
         let pose = place.pose.then(&frame.pose);
         let mut link = link::read(frame, scope, name.clone(), pose, report);
         link.is_static = place.is_static;
+        inertial::warn_of_nothing(frame.element, &link, report);
         if self
             .indices
             .insert(name.clone(), self.links.len())

@@ -1,7 +1,8 @@
 //! `<geometry>`: shapes of collisions and visuals, without the files that they name.
 //!
-//! A size that cannot be (zero, negative) is replaced by the default of SDF with a warning, as
-//! libsdformat does; so is a missing one, without.
+//! A shape of no extent (a size that is zero or negative) is left out: a collision with a warning,
+//! a visual without. Other sizes that cannot be are replaced by the default of SDF with a warning,
+//! as libsdformat does; so is a missing one, without.
 
 use crate::report::Report;
 use crate::tree::Element;
@@ -28,8 +29,54 @@ const SHAPES: [&str; 10] = [
 const HULLS_MAX: f64 = 1024.0;
 const VOXELS_MAX: f64 = 1_000_000.0;
 
-/// Reads a `<geometry>`; one without a shape that is known is [`Geometry::Empty`].
+/// Reads the `<geometry>` of a collision; one without a shape that is known, or of no extent, is
+/// [`Geometry::Empty`].
 pub(super) fn read(geometry: &Element, report: &mut Report) -> Geometry {
+    let Some((shape, name)) = without_extent(geometry) else {
+        return read_shape(geometry, report);
+    };
+    let element = shape.child(name).unwrap_or(shape);
+    let key = element.place().to_string();
+    report.warn_once("ELEMENT_INVALID", &key, element, || {
+        let (kind, value) = (&shape.name, element.text());
+        format!(
+            "the collision is left out, since <{name}> of its <{kind}> is {value:?}: it needs \
+                 an extent"
+        )
+    });
+    Geometry::Empty
+}
+
+/// Reads the `<geometry>` of a visual: what has no extent is not seen.
+pub(super) fn read_visual(geometry: &Element, report: &mut Report) -> Geometry {
+    match without_extent(geometry) {
+        Some(_) => Geometry::Empty,
+        None => read_shape(geometry, report),
+    }
+}
+
+/// Returns the shape of a `<geometry>` that has a size that is zero or negative, and the name of
+/// that size.
+pub(super) fn without_extent(geometry: &Element) -> Option<(&Element, &'static str)> {
+    let shape = SHAPES.iter().find_map(|name| geometry.child(name))?;
+    let sizes: &[&str] = match shape.name.as_str() {
+        "box" => &["size"],
+        "capsule" | "cone" | "cylinder" => &["radius", "length"],
+        "ellipsoid" => &["radii"],
+        "polyline" => &["height"],
+        "sphere" => &["radius"],
+        _ => &[],
+    };
+    let is_nothing = |name: &&'static str| {
+        let text = shape.child(name).map(Element::text).unwrap_or_default();
+        let mut words = text.split_whitespace().map(str::parse::<f64>);
+        words.any(|word| word.is_ok_and(|value| value <= 0.0))
+    };
+    let name = sizes.iter().copied().find(is_nothing)?;
+    Some((shape, name))
+}
+
+fn read_shape(geometry: &Element, report: &mut Report) -> Geometry {
     let Some(shape) = SHAPES.iter().find_map(|name| geometry.child(name)) else {
         return Geometry::Empty;
     };
@@ -241,20 +288,23 @@ mod tests {
     }
 
     #[test]
-    fn sizes_that_cannot_be_are_replaced_with_a_warning() {
-        let radius = 1.0;
-        check(
-            "<sphere><radius>-1</radius></sphere>",
-            &Geometry::Sphere { radius },
-            1,
-        );
-        check(
+    fn a_shape_of_no_extent_is_left_out_with_a_warning() {
+        for shape in [
             "<sphere><radius>0</radius></sphere>",
-            &Geometry::Sphere { radius },
-            1,
-        );
-        let size = [1.0; 3];
-        check("<box><size>2 0 2</size></box>", &Geometry::Box { size }, 1);
+            "<sphere><radius>-1</radius></sphere>",
+            "<box><size>2 0 2</size></box>",
+            "<cylinder><radius>1</radius><length>0</length></cylinder>",
+        ] {
+            check(shape, &Geometry::Empty, 1);
+            let geometry = parse(&format!("<geometry>{shape}</geometry>"), "f").unwrap();
+            let mut report = Report::default();
+            assert_eq!(read_visual(&geometry, &mut report), Geometry::Empty);
+            assert!(report.warnings.is_empty(), "{shape}: {report:?}");
+        }
+    }
+
+    #[test]
+    fn normals_and_sizes_of_planes_that_cannot_be_are_replaced_with_a_warning() {
         let (normal, size) = ([0.0, 0.0, 1.0], [1.0; 2]);
         let flat = "<plane><normal>0 0 0</normal><size>-1 1</size></plane>";
         check(flat, &Geometry::Plane { normal, size }, 2);

@@ -16,7 +16,9 @@ pub(super) fn read_all(owner: &Frame<'_>, scope: &Scope<'_>, report: &mut Report
             pose: part::pose(visual, owner, scope, report),
             geometry: visual
                 .child("geometry")
-                .map_or(Geometry::Empty, |geometry| shape::read(geometry, report)),
+                .map_or(Geometry::Empty, |geometry| {
+                    shape::read_visual(geometry, report)
+                }),
             color: visual.child("material").and_then(color),
             transparency: transparency.clamp(0.0, 1.0),
         });

@@ -58,6 +58,65 @@ fn a_folder_stands_for_the_newest_file_that_can_be_read() {
     check("model://old", Some("old"));
 }
 
+/// Looks from a robot in `ws/arm_description/urdf` for the file of a URI.
+fn check_package(uri: &str, expect: Option<&str>) {
+    let root = tempfile::tempdir().unwrap();
+    let place = |name: &str| root.path().join(name);
+    for file in [
+        "ws/arm_description/meshes/arm.stl",
+        "ros/src/hand_description/hand.stl",
+        "opt/share/base_description/base.stl",
+    ] {
+        fs::create_dir_all(place(file).parent().unwrap()).unwrap();
+        fs::write(place(file), file).unwrap();
+    }
+    let resolver = SearchPaths::default()
+        .with_packages([place("ros/src"), place("ws/arm_description")])
+        .with_packages([place("opt/share")]);
+    let robots = ["ws/arm_description/urdf/arm.urdf", "elsewhere/arm.urdf"];
+    for robot in robots.map(place) {
+        let found = resolver.read_data(uri, &robot.to_string_lossy());
+        let found = found.map(|data| String::from_utf8(data.bytes).unwrap());
+        assert_eq!(found.as_deref().ok(), expect, "{uri} in {robot:?}");
+    }
+}
+
+#[test]
+fn packages_are_found_as_ros_finds_them() {
+    let arm = "package://arm_description/meshes/arm.stl";
+    check_package(arm, Some("ws/arm_description/meshes/arm.stl"));
+    let hand = "package://hand_description/hand.stl";
+    check_package(hand, Some("ros/src/hand_description/hand.stl"));
+    let base = "package://base_description/base.stl";
+    check_package(base, Some("opt/share/base_description/base.stl"));
+    check_package(
+        "package://arm_description/../arm_description/meshes/arm.stl",
+        None,
+    );
+    check_package("package://gone/base.stl", None);
+    check_package("model://base_description/base.stl", None);
+}
+
+#[test]
+fn a_robot_finds_its_own_package_around_it() {
+    let root = tempfile::tempdir().unwrap();
+    let package = root.path().join("arm_description");
+    fs::create_dir_all(package.join("urdf")).unwrap();
+    fs::write(package.join("arm.stl"), "arm").unwrap();
+    let urdf = package.join("urdf/arm.urdf");
+    let find = |uri: &str| SearchPaths::default().read_data(uri, &urdf.to_string_lossy());
+    assert_eq!(
+        find("package://arm_description/arm.stl").unwrap().bytes,
+        b"arm"
+    );
+    let error = find("package://other/arm.stl").unwrap_err().to_string();
+    let hint = "set PHALANX_RESOURCE_PATH to the folder that holds \"other\"";
+    assert!(
+        error.contains(hint) && error.contains("ROS_PACKAGE_PATH"),
+        "{error}"
+    );
+}
+
 #[test]
 fn what_is_elsewhere_is_not_found() {
     check("model://gone", None);

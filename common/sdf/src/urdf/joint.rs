@@ -21,6 +21,8 @@ pub(super) struct Joint<'t> {
     pub(super) limits: Option<Limits>,
     pub(super) dynamics: Option<Dynamics>,
     pub(super) mimic: Option<Mimic<'t>>,
+    /// Position at the start, if `<ros2_control>` says so \[rad or m\].
+    pub(super) initial_position: Option<f64>,
 }
 
 /// What a joint lets move.
@@ -93,6 +95,7 @@ impl<'t> Joint<'t> {
             limits,
             dynamics: element.child("dynamics").map(dynamics).transpose()?,
             mimic: element.child("mimic").map(mimic).transpose()?,
+            initial_position: None,
         })
     }
 }

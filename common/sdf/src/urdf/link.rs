@@ -158,7 +158,7 @@ fn geometry(shape: &Element) -> Result<Element, Problem> {
             let file = file.ok_or_else(|| number::missing(holder, "filename"))?;
             let scale = number::optional_vector(holder, "scale")?.unwrap_or([1.0; 3]);
             put("scale", &number::show_all(&scale.map(number::six_digits)));
-            put("uri", &file.replacen("package://", "model://", 1));
+            put("uri", file);
         }
         other => {
             let message = format!("<{other}> is no shape of URDF");

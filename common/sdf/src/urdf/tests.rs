@@ -142,7 +142,7 @@ fn a_fixed_joint_makes_one_link_and_leaves_frames() {
                   geometry
                     mesh
                       scale: 1 1 1
-                      uri: model://p/m.dae
+                      uri: package://p/m.dae
               frame name=j attached_to=a
                 pose rotation_format=quat_xyzw: 1 2 3 0 0 0 1
               frame name=b attached_to=j
@@ -236,6 +236,7 @@ fn links_without_mass_are_left_out_with_all_that_hangs_on_them() {
             model name=r
               link name=a
             LINK_INERTIA_INVALID at robot.urdf:1:135
+            URDF_LINKS_LOST at robot.urdf:1:1
         "]],
     );
 }
@@ -413,6 +414,93 @@ fn a_mistake_in_a_link_ends_the_reading_of_that_link() {
             URDF_LINK_INCOMPLETE at robot.urdf:1:128
         "]],
     );
+}
+
+#[test]
+fn a_root_without_mass_is_named_as_the_cause_of_a_robot_without_links() {
+    let massless = pair("continuous", "", "").replacen(INERTIAL, "", 1);
+    let (result, report) = read(&massless);
+    let problem = result.unwrap_err();
+    assert_eq!(problem.code, "MODEL_WITHOUT_LINK");
+    let message = &problem.message;
+    assert!(
+        message.contains("root link \"a\"") && message.contains("2 of 2"),
+        "{problem}"
+    );
+    assert_eq!(report.warnings[0].code, "LINK_INERTIA_INVALID");
+    // What stands still needs no link, and <gazebo> may bring some.
+    for rest in [
+        "<gazebo><static>true</static></gazebo>",
+        "<gazebo><link name='c'/></gazebo>",
+    ] {
+        let text = massless.replace("</robot>", &format!("{rest}</robot>"));
+        assert!(read(&text).0.is_ok(), "{rest}");
+    }
+}
+
+/// A `<ros2_control>` that starts a joint somewhere.
+fn control(joint: &str, value: &str) -> String {
+    format!(
+        "<ros2_control name='c' type='system'><joint name='{joint}'>\
+         <command_interface name='position'/><state_interface name='position'>\
+         <param name='initial_value'>{value}</param></state_interface></joint></ros2_control>"
+    )
+}
+
+#[test]
+fn ros2_control_says_where_joints_start() {
+    check(
+        &pair("continuous", "", &control("j", "0.5")),
+        &expect![[r"
+            model name=r
+              link name=a
+              joint type=revolute name=j
+                pose rotation_format=quat_xyzw relative_to=a: 1 2 3 0 0 0 1
+                parent: a
+                child: b
+                axis
+                  xyz: 1 0 0
+                  phalanx:initial_position: 0.5
+                  limit
+                  dynamics
+              link name=b
+                pose relative_to=j
+            UNSUPPORTED_ELEMENT at robot.urdf:1:351
+        "]],
+    );
+    let position = |rest: &str| {
+        let text = pair("continuous", "", rest);
+        let read = crate::read_model(&text, "robot.urdf", &crate::NoFiles).unwrap();
+        read.parcel.model.joints[0].kind.axes()[0].initial_position
+    };
+    assert_eq!(position(&control("j", " -1.5 ")), -1.5);
+    let in_gazebo = format!("<gazebo>{}</gazebo>", control("j", "0.5"));
+    assert_eq!(position(&in_gazebo), 0.0);
+}
+
+#[test]
+fn what_is_for_controllers_of_ros_is_told_once_with_what_works_instead() {
+    let rest = "<transmission name='t'><joint name='j'/></transmission><transmission name='u'/>";
+    let (_, report) = read(&pair(
+        "continuous",
+        "<safety_controller k_velocity='1'/>",
+        rest,
+    ));
+    let told: Vec<_> = report.warnings.iter().map(ToString::to_string).collect();
+    assert_eq!(told.len(), 2, "{told:?}");
+    for (told, name) in told.iter().zip(["<transmission>", "<safety_controller>"]) {
+        let hint = "JointTrajectoryController";
+        assert!(told.contains(name) && told.contains(hint), "{told}");
+    }
+    for (joint, value, part) in [
+        ("j", "half", "\"half\" is no number"),
+        ("gone", "1", "there is no such joint"),
+    ] {
+        let (_, report) = read(&pair("continuous", "", &control(joint, value)));
+        let ignored = &report.warnings[0];
+        assert_eq!(ignored.code, "INITIAL_VALUE_IGNORED");
+        assert!(ignored.message.contains(part), "{ignored}");
+    }
 }
 
 #[test]

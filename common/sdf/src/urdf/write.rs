@@ -32,7 +32,7 @@ pub(super) fn sdf(
         written: BTreeSet::new(),
     };
     writer.model.set_attribute("name", robot.name);
-    writer.write_links(report)?;
+    let kept = writer.write_links(report)?;
     for extension in extensions.of("") {
         if let Some(is_static) = extension.truths.get("static") {
             put(&mut writer.model, "static", &is_static.to_string());
@@ -44,6 +44,9 @@ pub(super) fn sdf(
         put(&mut writer.model, "pose", &origin::show_angles(pose));
     }
     warn_of_unused(extensions, &writer.written, report);
+    if kept < robot.links.len() {
+        tell_lost(robot, kept, &writer.model, report)?;
+    }
     let mut document = Element::new_at("sdf", robot.element);
     document.set_attribute("version", "1.12");
     document.nodes.push(Node::Element(writer.model));
@@ -62,8 +65,10 @@ struct Writer<'r, 't> {
 
 impl<'r> Writer<'r, '_> {
     /// Writes each link with its joint; one without weight is left out with all that hangs on it.
-    fn write_links(&mut self, report: &mut Report) -> Result<(), Problem> {
+    /// Returns the number of links that the file says and that are part of the model.
+    fn write_links(&mut self, report: &mut Report) -> Result<usize, Problem> {
         let robot = self.robot;
+        let mut kept = 0;
         let mut open: Vec<usize> = robot.root.into_iter().collect();
         while let Some(index) = open.pop() {
             let link = &robot.links[index];
@@ -71,13 +76,14 @@ impl<'r> Writer<'r, '_> {
                 warn_of_massless(robot, link, report);
                 continue;
             }
+            kept += 1;
             let is_body = link.name != WORLD || link.joint.is_some();
             if is_body && !link.is_massless() && !self.is_part_of_parent(link, index) {
                 self.write_link(link)?;
             }
             open.extend(link.children.iter().rev());
         }
-        Ok(())
+        Ok(kept)
     }
 
     fn is_part_of_parent(&self, link: &Link<'_>, index: usize) -> bool {
@@ -198,6 +204,36 @@ fn warn_of_massless(robot: &Robot<'_>, link: &Link<'_>, report: &mut Report) {
             link.name
         )
     });
+}
+
+/// Tells how many links are lost; a root without weight is why a robot has none.
+fn tell_lost(
+    robot: &Robot<'_>,
+    kept: usize,
+    model: &Element,
+    report: &mut Report,
+) -> Result<(), Problem> {
+    let (all, lost) = (robot.links.len(), robot.links.len() - kept);
+    let is_empty = ["link", "model", "include"]
+        .iter()
+        .all(|name| model.child(name).is_none());
+    let is_static = model.child("static").map(Element::text);
+    let first = robot.root.map(|index| &robot.links[index]);
+    if let Some(first) = first.filter(|first| first.name != WORLD && first.is_massless())
+        && is_empty
+        && is_static.as_deref() != Some("true")
+    {
+        let message = format!(
+            "the root link {:?} has no mass and is left out, and with it all that hangs on it: \
+             {lost} of {all} links, so that none is left; give it an <inertial> with a mass",
+            first.name
+        );
+        return Err(first.element.problem("MODEL_WITHOUT_LINK", message));
+    }
+    report.warn_once("URDF_LINKS_LOST", robot.name, robot.element, || {
+        format!("{lost} of {all} links are lost, since they or what they hang on have no mass")
+    });
+    Ok(())
 }
 
 fn warn_of_unused(extensions: &Extensions<'_>, written: &BTreeSet<&str>, report: &mut Report) {

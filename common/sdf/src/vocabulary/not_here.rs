@@ -60,6 +60,63 @@ const RECORDS: &str =
     "runs are recorded and repeated by --record-commands, --states and --messages";
 const SLIP: &str = "wheels slip as the friction of their surfaces says";
 
+/// Reasons by parts of the names of plugins and libraries of ROS; the first that fits holds.
+const REASONS_OF_ROS: &[(&str, &str)] = &[
+    ("ros2_control", CONTROLLERS),
+    ("ros_control", CONTROLLERS),
+    ("Ros2Control", CONTROLLERS),
+    ("ROS2Control", CONTROLLERS),
+    (
+        "gazebo_ros_diff_drive",
+        "use gz::sim::systems::DiffDrive instead",
+    ),
+    (
+        "gazebo_ros_skid_steer_drive",
+        "use gz::sim::systems::DiffDrive instead",
+    ),
+    (
+        "gazebo_ros_ackermann_drive",
+        "use gz::sim::systems::AckermannSteering instead",
+    ),
+    (
+        "gazebo_ros_planar_move",
+        "use gz::sim::systems::VelocityControl instead",
+    ),
+    (
+        "gazebo_ros_joint_state_publisher",
+        "use gz::sim::systems::JointStatePublisher instead",
+    ),
+    (
+        "gazebo_ros_joint_pose_trajectory",
+        "use gz::sim::systems::JointTrajectoryController instead",
+    ),
+    (
+        "gazebo_ros_p3d",
+        "use gz::sim::systems::OdometryPublisher instead",
+    ),
+    ("gazebo_ros_camera", PICTURES),
+    ("gazebo_ros_imu", SENSORS),
+    ("gazebo_ros_ray", SENSORS),
+    ("gazebo_ros_laser", SENSORS),
+    ("gazebo_ros_bumper", SENSORS),
+    ("gazebo_ros_ft_sensor", SENSORS),
+    ("gazebo_ros_gps", SENSORS),
+    ("gazebo_ros", "plugins of ROS are not loaded"),
+];
+
+/// Replaces controllers of ROS, for whom comes with them.
+pub(crate) const CONTROLLERS: &str = "controllers of ROS are not here; to drive joints, add \
+     gz::sim::systems::JointPositionController or JointTrajectoryController as a <plugin>, or use \
+     `phalanx ctl set-joint`";
+const SENSORS: &str = "a <sensor> measures and publishes without it";
+
+/// Returns why a plugin of ROS does nothing here; any of its names may tell.
+pub(super) fn reason_of_ros(names: [&str; 2]) -> Option<&'static str> {
+    let mut reasons = REASONS_OF_ROS.iter();
+    let found = reasons.find(|(part, _)| names.iter().any(|name| name.contains(part)));
+    found.map(|(_, reason)| *reason)
+}
+
 /// Returns why a system does nothing here, if it is known to; its name is without namespace.
 pub(super) fn reason(name: &str) -> Option<&'static str> {
     let found = REASONS.iter().find(|(known, _)| *known == name);

@@ -147,6 +147,18 @@ impl JointKind {
             Self::Universal(axes) | Self::Revolute2(axes) | Self::Gearbox { axes, .. } => axes,
         }
     }
+
+    /// Returns its axes in order, to be changed.
+    pub(crate) fn axes_mut(&mut self) -> &mut [Axis] {
+        match self {
+            Self::Fixed | Self::Ball => &mut [],
+            Self::Revolute(axis)
+            | Self::Continuous(axis)
+            | Self::Prismatic(axis)
+            | Self::Screw { axis, .. } => std::slice::from_mut(axis),
+            Self::Universal(axes) | Self::Revolute2(axes) | Self::Gearbox { axes, .. } => axes,
+        }
+    }
 }
 
 /// An axis of a joint.
@@ -176,6 +188,8 @@ pub struct Axis {
     pub spring_stiffness: f64,
     /// What it follows, if anything.
     pub mimic: Option<Mimic>,
+    /// Position at the start \[rad or m\], counted from the poses of the file, which are at 0.
+    pub initial_position: f64,
 }
 
 impl Default for Axis {
@@ -193,6 +207,7 @@ impl Default for Axis {
             spring_reference: 0.0,
             spring_stiffness: 0.0,
             mimic: None,
+            initial_position: 0.0,
         }
     }
 }

@@ -24,6 +24,7 @@ fn replies_are_matched_with_their_commands() {
     let mut pending = pending(&[Command::Play, Command::Pause]);
     let done = Reply::Done {
         name: None,
+        warnings: Vec::new(),
         iteration: Iteration(7),
     };
     assert_eq!(

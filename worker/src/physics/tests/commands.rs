@@ -157,6 +157,52 @@ fn a_joint_gets_its_position_and_what_hangs_on_it_turns_about_its_axis() {
 }
 
 #[test]
+fn a_joint_starts_where_its_axis_says_and_counts_from_the_pose_of_the_file() {
+    let start = Axis {
+        initial_position: 0.7,
+        lower: -0.8,
+        upper: 0.75,
+        ..free(Y)
+    };
+    let mut model = pair(hinge(start.clone()), [0.0, 0.0, 2.0]);
+    model
+        .links
+        .push(link("c", pose([2.0, 0.0, 2.0], [0.0; 3]), None));
+    let second = joint(hinge(start), JointParent::Link(1), 2, [1.0, 0.0, 2.0]);
+    model.joints.push(second);
+    let mut cell = weightless(vec![model]);
+    let (sine, cosine) = (libm::sin(0.7), libm::cos(0.7));
+    let first = [cosine, 0.0, 2.0 - sine];
+    assert_near(at(&cell, 0, 0), [0.0, 0.0, 2.0], 1e-12);
+    assert_near(at(&cell, 0, 1), first, 1e-12);
+    let second = [first[0] + libm::cos(1.4), 0.0, first[2] - libm::sin(1.4)];
+    assert_near(at(&cell, 0, 2), second, 1e-12);
+    for joint in [0, 1] {
+        let position = cell.joint_position(who(0), joint, 0);
+        assert!((position - 0.7).abs() < 1e-9, "{position}");
+    }
+    // Pushed on, it stops where the limit of the file is.
+    cell.set_joint(PerformerId(0), 1, 0, None, Some(1.0))
+        .unwrap();
+    run(&mut cell, 0.5);
+    let second = cell.joint_position(who(0), 1, 0);
+    assert!(second < 0.77, "{second}");
+}
+
+#[test]
+fn a_joint_that_cannot_start_elsewhere_stays_where_the_file_has_it() {
+    let start = Axis {
+        initial_position: 1.0,
+        ..free(Y)
+    };
+    let mut model = pair(hinge(start), [0.0; 3]);
+    let ball = joint(JointKind::Ball, JointParent::Link(0), 1, [0.0; 3]);
+    model.joints.push(ball);
+    let cell = weightless(vec![model]);
+    assert_near(at(&cell, 0, 1), X, 1e-12);
+}
+
+#[test]
 fn a_joint_gets_its_velocity_against_its_parent() {
     let mut cell = weightless(vec![pair(hinge(free(Y)), [0.0; 3])]);
     cell.set_joint(PerformerId(0), 0, 0, None, Some(2.0))

@@ -83,9 +83,7 @@ fn schedule() -> Vec<ScheduledCommand> {
             sdf: SPAWNED.to_owned(),
             name: Some(name.to_owned()),
             allow_renaming: true,
-            pose: None,
-            relative_to: None,
-            world: None,
+            ..SpawnRequest::default()
         }))
     };
     let pose = |model: &str, x: f64| Command::SetPoses {

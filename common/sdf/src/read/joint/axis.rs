@@ -2,15 +2,23 @@
 
 use super::Surroundings;
 use crate::frames::Frame;
+use crate::parcel::start_of_follower;
 use crate::report::Report;
 use crate::tree::Element;
 use crate::value;
-use crate::world::{Axis, Mimic};
+use crate::world::{Axis, Joint, Mimic};
 
 /// The elements of the axes of a joint, in order.
 const NAMES: [&str; 2] = ["axis", "axis2"];
 /// Limits from here on are none, as in libsdformat.
 const NO_LIMIT: f64 = 1e16;
+/// Position at which an axis starts \[rad or m\]: no element of SDF, so that others read the file
+/// without it.
+pub(crate) const INITIAL_POSITION: &str = "phalanx:initial_position";
+/// The code of a joint that starts beyond its limits.
+pub(crate) const BEYOND_LIMITS: &str = "JOINT_BEYOND_LIMITS";
+/// Distance beyond its limits at which a joint may start without a word \[rad or m\].
+const BEYOND_MIN: f64 = 1e-6;
 /// Shorter axes have no direction, as in libsdformat.
 const LENGTH_MIN: f64 = 1e-6;
 
@@ -60,6 +68,72 @@ pub(super) fn read_two(
     ]
 }
 
+/// Warns of axes that start beyond their limits. Those that mimic another start where it says.
+pub(super) fn warn_beyond_limits(frame: &Frame<'_>, axes: &[Axis], report: &mut Report) {
+    for (axis, name) in axes.iter().zip(NAMES) {
+        let Some(message) = beyond_limits(frame.name, axis) else {
+            continue;
+        };
+        let element = frame.element.child(name).unwrap_or(frame.element);
+        let once = format!("{name} {}", frame.element.place());
+        report.warn_once(BEYOND_LIMITS, &once, element, || message);
+    }
+}
+
+/// Says that an axis of a joint starts beyond its limits, if it does.
+pub(crate) fn beyond_limits(joint: &str, axis: &Axis) -> Option<String> {
+    let start = axis.initial_position;
+    let range = axis.lower - BEYOND_MIN..=axis.upper + BEYOND_MIN;
+    let is_beyond = axis.mimic.is_none() && !range.contains(&start);
+    is_beyond.then(|| {
+        format!(
+            "{}{start}, beyond its limits {} to {}, and is pushed back into them: give it another \
+             initial position (<{INITIAL_POSITION}> in its axis, initial_value in the \
+             <ros2_control> of URDF, or spawn --joint)",
+            starts_at(joint),
+            axis.lower,
+            axis.upper
+        )
+    })
+}
+
+/// Returns how what is said of the start of a joint begins.
+pub(crate) fn starts_at(joint: &str) -> String {
+    format!("the joint {joint:?} starts at ")
+}
+
+/// Starts axes that mimic others, and say nothing of their own, where those have them.
+pub(in crate::read) fn follow_leaders(joints: &mut [Joint]) {
+    // A follower may lead another; a ring of them ends with the joints.
+    for _ in 0..joints.len() {
+        let mut has_changed = false;
+        for index in 0..joints.len() {
+            for axis in 0..joints[index].kind.axes().len() {
+                let Some(start) = own_start(joints, index, axis) else {
+                    continue;
+                };
+                joints[index].kind.axes_mut()[axis].initial_position = start;
+                has_changed = true;
+            }
+        }
+        if !has_changed {
+            return;
+        }
+    }
+}
+
+/// Returns where an axis starts that says nothing of its own and mimics one that does.
+fn own_start(joints: &[Joint], index: usize, axis: usize) -> Option<f64> {
+    let follower = &joints[index].kind.axes()[axis];
+    let mimic = follower.mimic.as_ref()?;
+    let leader = joints.iter().find(|joint| joint.name == mimic.joint)?;
+    let lead = leader.kind.axes().get(mimic.axis)?.initial_position;
+    if follower.initial_position != 0.0 || lead == 0.0 {
+        return None;
+    }
+    start_of_follower(joints, index, axis).filter(|start| *start != 0.0)
+}
+
 impl Axis {
     /// Returns it with all positions open.
     pub(super) fn without_limits(self) -> Self {
@@ -101,6 +175,7 @@ fn read(
     let axis = Axis {
         xyz: orientation.rotate(xyz),
         mimic: mimic(element, place, report),
+        initial_position: value::number(element, INITIAL_POSITION, 0.0, report),
         ..Axis::default()
     };
     with_dynamics(with_limits(axis, element, report), element, report)

@@ -127,6 +127,7 @@ fn an_axis_has_limits_and_dynamics() {
         spring_reference: 9.0,
         spring_stiffness: 10.0,
         mimic: None,
+        initial_position: 0.0,
     };
     assert_eq!(read, expect);
     let endless = only_joint(&joint("continuous", axis)).kind.axes()[0].clone();
@@ -263,4 +264,40 @@ fn a_joint_of_a_world_holds_links_of_models() {
     ] {
         check_errors(&joint(parent, child), &[code]);
     }
+}
+
+#[test]
+fn an_axis_may_start_elsewhere_and_those_that_mimic_it_follow() {
+    let axis = "<axis><xyz>0 0 1</xyz><phalanx:initial_position>0.5</phalanx:initial_position>\
+                <limit><lower>0.4</lower><upper>1</upper></limit></axis>";
+    let follower = "<link name='c'/><joint name='k' type='revolute'><parent>b</parent>\
+                    <child>c</child><axis><xyz>0 0 1</xyz><mimic joint='j' axis='axis'>\
+                    <multiplier>-2</multiplier><offset>0.25</offset><reference>0.5</reference>\
+                    </mimic></axis></joint>";
+    let both = joint("revolute", axis) + follower;
+    let (world, warnings) = read(&in_model(&both)).unwrap();
+    assert_eq!(warnings, Vec::<&str>::new());
+    let joints = &world.models[0].joints;
+    let starts: Vec<_> = joints
+        .iter()
+        .map(|joint| joint.kind.axes()[0].initial_position)
+        .collect();
+    assert_eq!(starts, [0.5, 0.25]);
+}
+
+#[test]
+fn a_joint_that_starts_beyond_its_limits_is_warned_of_unless_it_never_moves() {
+    let limits = |start: &str| {
+        let axis = format!(
+            "<axis><xyz>0 0 1</xyz>{start}<limit><lower>-2</lower><upper>-1</upper></limit></axis>"
+        );
+        in_model(&joint("revolute", &axis))
+    };
+    assert_eq!(read(&limits("")).unwrap().1, ["JOINT_BEYOND_LIMITS"]);
+    let start = "<phalanx:initial_position>-1.5</phalanx:initial_position>";
+    assert_eq!(read(&limits(start)).unwrap().1, Vec::<&str>::new());
+    let still = limits("").replace("<link name='a'", "<static>true</static><link name='a'");
+    assert_eq!(read(&still).unwrap().1, Vec::<&str>::new());
+    let endless = limits("").replace("'revolute'", "'continuous'");
+    assert_eq!(read(&endless).unwrap().1, Vec::<&str>::new());
 }

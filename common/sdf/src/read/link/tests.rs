@@ -103,3 +103,22 @@ fn parts_relative_to_nothing_stay_at_their_link_with_a_warning() {
     let link = &read.worlds[0].models[0].links[0];
     assert_eq!(link.collisions[0].pose.position, [1.0, 0.0, 0.0]);
 }
+
+#[test]
+fn a_link_that_moves_without_mass_or_moments_is_warned_of_at_its_inertial() {
+    let told = |before: &str, inertial: &str| {
+        let read = read(&format!(
+            "{before}<link name='l'>\n<inertial>{inertial}</inertial></link>"
+        ));
+        let warnings = read.warnings.into_iter();
+        warnings
+            .map(|warning| (warning.code, warning.place.line))
+            .collect::<Vec<_>>()
+    };
+    let flat = "<inertia><ixx>0</ixx><iyy>0</iyy><izz>0</izz></inertia>";
+    let warned = [("LINK_INERTIA_DEGENERATE", 2)];
+    assert_eq!(told("", "<mass>0</mass>"), warned);
+    assert_eq!(told("", flat), warned);
+    assert_eq!(told("", "<mass>1</mass>"), []);
+    assert_eq!(told("<static>true</static>", "<mass>0</mass>"), []);
+}

@@ -7,6 +7,7 @@ use super::super::origin;
 use super::super::robot::WORLD;
 use super::shape;
 use crate::problem::Problem;
+use crate::read::INITIAL_POSITION;
 use crate::tree::{Element, Node};
 
 /// Returns the element of a joint; a `locked` one is a fixed joint that libsdformat makes a
@@ -74,6 +75,9 @@ fn axis(joint: &Joint<'_>, is_locked: bool) -> Element {
             put(&mut element, "offset", &show(mimic.offset));
             axis.nodes.push(Node::Element(element));
         }
+    }
+    if let Some(position) = joint.initial_position {
+        put(&mut axis, INITIAL_POSITION, &show(position));
     }
     axis.nodes.push(Node::Element(limit));
     axis.nodes.push(Node::Element(dynamics));

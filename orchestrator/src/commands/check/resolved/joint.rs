@@ -48,6 +48,8 @@ struct ResolvedAxis<'a> {
     limit_stiffness: f64,
     limit_dissipation: f64,
     mimic: Option<ResolvedMimic<'a>>,
+    /// Position at the start, counted from the poses of the file.
+    initial_position: f64,
 }
 
 #[derive(Debug, Serialize)]
@@ -145,6 +147,7 @@ impl<'a> ResolvedAxis<'a> {
             limit_stiffness: axis.limit_stiffness,
             limit_dissipation: axis.limit_dissipation,
             mimic,
+            initial_position: axis.initial_position,
         }
     }
 }
