@@ -3,6 +3,9 @@
 
 use glam::DVec3;
 
+use crate::body::Body;
+use crate::spatial::Frame;
+
 /// How the velocity of a body counts in the rate of an axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Term {
@@ -12,6 +15,17 @@ pub struct Term {
     pub linear: DVec3,
     /// The factor of its angular velocity.
     pub angular: DVec3,
+}
+
+/// One way in which two frames, one on each of two bodies, do not move against each other.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Lock {
+    /// The numbers of the bodies in the scene; `None` for what never moves.
+    pub bodies: [Option<usize>; 2],
+    /// The frames in those of the bodies, or of the world.
+    pub frames: [Frame; 2],
+    /// Sliding along an axis of the first frame (0 to 2), or turning about it (3 to 5).
+    pub number: usize,
 }
 
 /// A spring with a damper.
@@ -71,6 +85,8 @@ pub struct Axis {
     pub servo: Option<[f64; 2]>,
     /// Whether the position is held at zero, by any force.
     pub is_held: bool,
+    /// The frames whose error the position is, where it is that: terms and position follow them.
+    pub lock: Option<Lock>,
     /// The impulses of the last substep, one for each of [`Role`], which the next step begins with.
     pub impulses: [f64; 5],
     /// The impulses over the whole step.
@@ -87,7 +103,53 @@ pub(crate) enum Role {
     Spring,
 }
 
+impl Lock {
+    /// Returns how velocities change the error, and the error \[m or rad\].
+    pub fn look(&self, bodies: &[Body]) -> (Vec<Term>, f64) {
+        let frames = [0, 1].map(|side: usize| match self.bodies[side] {
+            Some(body) => bodies[body].frame.then(&self.frames[side]),
+            None => self.frames[side],
+        });
+        let axis = frames[0].rotation * DVec3::AXES[self.number % 3];
+        let is_turn = self.number >= 3;
+        let error = if is_turn {
+            let turn = frames[0].rotation.conjugate() * frames[1].rotation;
+            // The vector part of a quaternion is half of a small angle.
+            2.0 * turn.w.signum() * turn.xyz()[self.number % 3]
+        } else {
+            (frames[1].position - frames[0].position).dot(axis)
+        };
+        let term = |(body, sign): (&Option<usize>, f64)| {
+            body.map(|body| {
+                let arm = frames[1].position - bodies[body].center();
+                let (linear, angular) = if is_turn {
+                    (DVec3::ZERO, axis * sign)
+                } else {
+                    (axis * sign, arm.cross(axis) * sign)
+                };
+                Term {
+                    body,
+                    linear,
+                    angular,
+                }
+            })
+        };
+        let both = self.bodies.iter().zip([-1.0, 1.0]);
+        (both.filter_map(term).collect(), error)
+    }
+}
+
 impl Axis {
+    /// Makes one that holds two frames together in one way.
+    pub fn locked(lock: Lock, bodies: &[Body]) -> Self {
+        let (terms, position) = lock.look(bodies);
+        Self {
+            is_held: true,
+            lock: Some(lock),
+            ..Self::new(terms, position)
+        }
+    }
+
     /// The place of the servo among the impulses.
     pub const SERVO: usize = Role::Servo as usize;
 
@@ -106,6 +168,7 @@ impl Axis {
             friction: 0.0,
             servo: None,
             is_held: false,
+            lock: None,
             impulses: [0.0; 5],
             totals: [0.0; 5],
         }

@@ -18,7 +18,7 @@ mod spatial;
 mod sweep;
 mod tree;
 
-pub use axis::{Axis, AxisBounds, AxisSpring, Term};
+pub use axis::{Axis, AxisBounds, AxisSpring, Lock, Term};
 pub use body::Body;
 pub use contact::{Contact, Friction};
 pub use scene::{Parameters, Scene};

@@ -9,7 +9,7 @@ mod forest;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use dynamics::{Axis, Body, Scene, Term, Tree};
+use dynamics::{Axis, Body, Lock, Scene, Term, Tree};
 use glam::{DMat3, DVec3};
 use protocol::PerformerId;
 use rapier3d_f64::dynamics::{ImpulseJointHandle, RigidBody, RigidBodyHandle, RigidBodySet};
@@ -293,13 +293,22 @@ impl Shared {
             if !is_any_awake(bodies, ends(joint)) {
                 continue;
             }
-            let [first, second] = ends(joint).map(|body| &bodies[body]);
-            for row in locked_rows(joint, first, second) {
-                let twists: Vec<(RigidBodyHandle, Twist)> =
-                    ends(joint).into_iter().zip(row.twists).collect();
-                let mut axis = Axis::new(self.terms(&twists), row.error);
-                axis.is_held = true;
-                axis.impulses[Axis::HOLD] = joint.impulses[row.number];
+            for number in locked(joint) {
+                let frames = [joint.data.local_frame1, joint.data.local_frame2];
+                let lock = Lock {
+                    bodies: ends(joint).map(|body| self.number(body)),
+                    frames: [0, 1].map(|side| {
+                        let frame = frame_of(&frames[side]);
+                        let body = ends(joint)[side];
+                        match self.number(body) {
+                            Some(_) => frame,
+                            None => frame_of(bodies[body].position()).then(&frame),
+                        }
+                    }),
+                    number,
+                };
+                let mut axis = Axis::locked(lock, &self.scene.bodies);
+                axis.impulses[Axis::HOLD] = joint.impulses[number];
                 self.scene.axes.push(axis);
             }
         }
@@ -319,73 +328,18 @@ impl Shared {
             if !is_any_awake(rapier.bodies(), ends(joint)) {
                 continue;
             }
-            let locked = joint.data.locked_axes.bits();
             let mut impulses = [0.0; 6];
-            for (number, impulse) in impulses.iter_mut().enumerate() {
-                if locked & 1 << number != 0 {
-                    let axis = axes.next().expect("each locked axis was held");
-                    *impulse = axis.impulses[Axis::HOLD];
-                }
+            for number in locked(joint) {
+                let axis = axes.next().expect("each locked axis was held");
+                impulses[number] = axis.impulses[Axis::HOLD];
             }
             rapier.update_joint(*handle, |joint| joint.impulses = impulses);
         }
     }
 }
 
-/// One locked axis of a joint.
-struct LockedRow {
-    /// Its number among the six.
-    number: usize,
-    twists: [Twist; 2],
-    /// How far it is off \[m or rad\].
-    error: f64,
-}
-
-/// Returns the locked axes of a joint, those of sliding first.
-fn locked_rows(
-    joint: &rapier3d_f64::dynamics::ImpulseJoint,
-    first: &RigidBody,
-    second: &RigidBody,
-) -> Vec<LockedRow> {
-    let data = &joint.data;
-    let frames = [
-        *first.position() * data.local_frame1,
-        *second.position() * data.local_frame2,
-    ];
-    let offset = frames[1].translation - frames[0].translation;
-    let turn = frames[0].rotation.inverse() * frames[1].rotation;
-    // The vector part of a quaternion is half of the angle, near to none.
-    let turn = 2.0 * turn.w.signum() * Vector::new(turn.x, turn.y, turn.z);
-    let point = frames[1].translation;
-    let mut rows = Vec::new();
-    for number in 0..6 {
-        if data.locked_axes.bits() & 1 << number == 0 {
-            continue;
-        }
-        let axis = frames[0].rotation * [Vector::X, Vector::Y, Vector::Z][number % 3];
-        let twist = |body: &RigidBody, sign: f64| {
-            let arm = point - body.center_of_mass();
-            if number < 3 {
-                Twist {
-                    linear: axis * sign,
-                    angular: arm.cross(axis) * sign,
-                }
-            } else {
-                Twist {
-                    linear: Vector::ZERO,
-                    angular: axis * sign,
-                }
-            }
-        };
-        rows.push(LockedRow {
-            number,
-            twists: [twist(first, -1.0), twist(second, 1.0)],
-            error: if number < 3 {
-                offset.dot(axis)
-            } else {
-                turn[number % 3]
-            },
-        });
-    }
-    rows
+/// Returns the numbers of the locked axes of a joint: those of sliding, then those of turning.
+fn locked(joint: &rapier3d_f64::dynamics::ImpulseJoint) -> impl Iterator<Item = usize> {
+    let bits = joint.data.locked_axes.bits();
+    (0..6).filter(move |number| bits & 1 << number != 0)
 }

@@ -105,6 +105,12 @@ impl Scene {
                 point.approach = rate.min(0.0);
             }
         }
+        for (axis, moved) in self.axes.iter_mut().zip(&mut self.work.moved) {
+            if let Some(lock) = axis.lock {
+                (axis.terms, axis.position) = lock.look(&self.bodies);
+                *moved = 0.0;
+            }
+        }
         let mut rows = std::mem::take(&mut self.work.rows);
         let mut known: Option<(usize, [Option<Lever>; 2], f64)> = None;
         for row in &mut rows {
@@ -120,6 +126,9 @@ impl Scene {
                 .map(|lever| lever.shows_along(lever, &self.work.store))
                 .sum();
             row.gain = above_rounding(gain, free_gain(axis, &self.bodies));
+            if row.gain == 0.0 {
+                row.impulse = 0.0;
+            }
             let position = axis.position + self.work.moved[row.axis];
             row.set(axis, position, time_s, ratio);
         }
@@ -598,7 +607,7 @@ fn rows_of(number: usize, axis: &Axis, island: u32) -> Vec<Row> {
 
 /// The part of what an impulse changes of free bodies below which what it changes of bodies that
 /// joints hold is rounding.
-const GAIN_RATIO_MIN: f64 = 1e-10;
+const GAIN_RATIO_MIN: f64 = 1e-9;
 
 /// Returns a gain, or none where it is rounding beside that of free bodies.
 fn above_rounding(gain: f64, free: f64) -> f64 {

@@ -182,7 +182,7 @@ fn bodies_in_contact_go_on_within_micrometres() {
         size: [1.0; 2],
     };
     let rolling = world(vec![slope, robot([0.0, 0.0, 0.12])]);
-    check("rolling robot", &rolling, 0.5, &Deviation::Contacts(1e-5));
+    check("rolling robot", &rolling, 0.5, &Deviation::Contacts(5e-5));
     let resting = world(vec![ground(1.0), at([0.0, 0.0, 0.1], BOX)]);
     check("resting box", &resting, 0.2, &Deviation::Contacts(1e-6));
 }

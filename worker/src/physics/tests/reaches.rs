@@ -45,7 +45,7 @@ fn a_reach_holds_the_step_that_follows() {
         cell.step(STEP);
         for (state, next) in states.iter().zip(boxes(&cell)) {
             let excess = excess(state.reach, next);
-            assert!(excess < 0.01, "step {step}, {excess}: {state:?}");
+            assert!(excess < 0.02, "step {step}, {excess}: {state:?}");
         }
     }
 }
