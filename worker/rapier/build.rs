@@ -19,12 +19,6 @@ struct Edit {
 
 /// Everything that differs from the published crate.
 const EDITS: &[Edit] = &[
-    // The attributes and `extern crate` items of a crate root are no part of an included file.
-    Edit {
-        file: "lib.rs",
-        from: "#![no_std]",
-        to: "",
-    },
     // A pipeline has room for a solver that takes the place of its own.
     Edit {
         file: "pipeline/physics_pipeline/mod.rs",
@@ -37,13 +31,19 @@ const EDITS: &[Edit] = &[
         from: "            counters: Counters::new(true),\n",
         to: "            counters: Counters::new(true),\n            island_solver: None,\n",
     },
+    // Whoever orders contacts by their colliders must know these.
+    Edit {
+        file: "dynamics/solver/manifold_store.rs",
+        from: "    fn pair_ptr(",
+        to: "    pub(crate) fn pair_ptr(",
+    },
     Edit {
         file: "pipeline/physics_pipeline/solve.rs",
         from: "        if let Some(island_id) = islands.awake_island {\n            #[cfg(feature = \"parallel\")]\n",
         to: "        if let Some(mut solver) = self.island_solver.take() {\n            \
                  let any_fast = crate::island_solver::solve(\n                \
                      &mut *solver, integration_parameters, islands, bodies,\n                \
-                     narrow_phase.solver_graph(), &manifold_store, impulse_joints,\n            \
+                     narrow_phase.solver_graph(), &manifold_store, impulse_joints, colliders,\n            \
                  );\n            \
                  self.staged_solver.post_solve_ccd_active = Some(any_fast);\n            \
                  self.island_solver = Some(solver);\n        \

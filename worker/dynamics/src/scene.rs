@@ -122,6 +122,19 @@ impl Scene {
         }
     }
 
+    /// Tells whether nothing touches a body and joints hold it to nothing that never moves, after a
+    /// step.
+    pub fn is_free(&self, body: usize) -> bool {
+        match self.work.link_of[body] {
+            Some((tree, _)) => {
+                let root = self.trees[tree].links.first();
+                let floats = root.is_some_and(|root| root.kind == crate::tree::JointKind::Free);
+                floats && !self.work.held_trees[tree]
+            }
+            None => !self.work.held_bodies[body],
+        }
+    }
+
     fn find_links(&mut self) {
         let link_of = &mut self.work.link_of;
         link_of.clear();
@@ -263,10 +276,10 @@ impl Scene {
             let before: (Vec<Position>, Vec<f64>) = (tree.positions.clone(), tree.rates.clone());
             space.fly(tree, &self.bodies, time_s);
             let leaves = self.axes.iter().any(|axis| {
-                let Some((of, link, sense)) = axis.joint else {
+                let Some((_, link, sense)) = axis.joint.filter(|(of, ..)| *of == number) else {
                     return false;
                 };
-                let Some(at) = tree.axis_of(link).filter(|_| of == number) else {
+                let Some(at) = tree.axis_of(link) else {
                     return false;
                 };
                 let way = tree.positions[link].value - before.0[link].value;
@@ -409,6 +422,9 @@ impl Scene {
         for point in &mut work.points {
             for (total, impulse) in point.totals.iter_mut().zip(point.impulses) {
                 *total += impulse;
+            }
+            if let Some(patch) = &mut point.patch {
+                patch.totals += patch.impulses;
             }
         }
     }

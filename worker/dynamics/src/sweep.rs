@@ -1,7 +1,7 @@
 //! Sweeps: the impulses of contacts and axes, found one after the other until nothing changes much
 //! (projected Gauss-Seidel).
 
-use glam::DVec3;
+use glam::{DMat3, DVec3};
 
 use crate::axis::Role;
 use crate::mover::{Lever, Store, Velocities};
@@ -103,6 +103,8 @@ pub(crate) struct Point {
     pub(crate) slips: [f64; 2],
     /// The bias of the rate along the normal.
     pub(crate) bias: f64,
+    /// How much the rate along the normal yields to pressure.
+    pub(crate) softness: f64,
     /// The rate of approach when they met in this step, if they are to bounce.
     pub(crate) approach: f64,
     pub(crate) restitution: f64,
@@ -110,6 +112,80 @@ pub(crate) struct Point {
     /// The moment about the normal.
     pub(crate) twist: Option<Row>,
     pub(crate) torsion: f64,
+    /// Friction of this and the next point, where the two are the ends of a line.
+    pub(crate) patch: Option<Box<Patch>>,
+}
+
+/// Friction along a line of contact, such as that of a wheel: force and moment share one limit,
+/// which is an ellipsoid of them (Howe and Cutkosky, *Practical force-motion models for sliding
+/// manipulation*, 1996). Two points at the ends of the line would hold on to one of them instead.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Patch {
+    /// Along both tangents, and about the normal in units of the radius.
+    pub(crate) levers: [[Option<Lever>; 2]; 3],
+    pub(crate) base_rates: [f64; 3],
+    /// What unit impulses change.
+    pub(crate) gains: DMat3,
+    pub(crate) impulses: DVec3,
+    pub(crate) totals: DVec3,
+    pub(crate) coefficient: f64,
+    /// The moment of even pressure on the line that slips about its middle, as a part of the
+    /// pressure times friction: a quarter of its length \[m\].
+    pub(crate) radius: f64,
+}
+
+impl Patch {
+    fn push(&self, impulses: DVec3, velocities: &mut Velocities, store: &Store) {
+        for (levers, impulse) in self.levers.iter().zip(impulses.to_array()) {
+            for lever in levers.iter().flatten() {
+                lever.push(impulse, velocities, store);
+            }
+        }
+    }
+
+    /// Finds force and moment under a pressure; returns how much a rate changed at the most.
+    fn rub(&mut self, pressure: f64, velocities: &mut Velocities, store: &Store) -> f64 {
+        let rate = |number: usize| {
+            let levers = self.levers[number].iter().flatten();
+            let own: f64 = levers.map(|lever| lever.rate(velocities, store)).sum();
+            own + self.base_rates[number]
+        };
+        let rates = DVec3::new(rate(0), rate(1), rate(2));
+        let wanted = self.gains * self.impulses - rates;
+        let limit = self.coefficient * pressure;
+        let diagonal = self.gains.diagonal();
+        let least = 1e-9 * diagonal.max_element();
+        if least <= 0.0 {
+            return 0.0;
+        }
+        let inverse =
+            |shift: f64| (self.gains + DMat3::from_diagonal(DVec3::splat(shift + least))).inverse();
+        let mut out = inverse(0.0) * wanted;
+        if limit <= 0.0 {
+            out = DVec3::ZERO;
+        } else if out.length_squared() > limit * limit {
+            // As for a single point, in three dimensions.
+            let mut shift: f64 = 0.0;
+            for _ in 0..4 {
+                let inverse = inverse(shift);
+                out = inverse * wanted;
+                let length = out.length();
+                let slope = out.dot(inverse * out);
+                shift += (length - limit) / limit * length * length / slope;
+                shift = shift.max(0.0);
+            }
+            out *= limit / out.length();
+        }
+        let change = out - self.impulses;
+        self.impulses = out;
+        self.push(change, velocities, store);
+        (change * diagonal).abs().max_element()
+    }
+
+    /// Begins with the impulses of before.
+    pub(crate) fn warm(&self, velocities: &mut Velocities, store: &Store) {
+        self.push(self.impulses, velocities, store);
+    }
 }
 
 impl Point {
@@ -172,6 +248,9 @@ impl Point {
         if let Some(twist) = &mut self.twist {
             twist.push(twist.impulse, velocities, store);
         }
+        if let Some(patch) = &self.patch {
+            patch.warm(velocities, store);
+        }
     }
 
     /// Finds the pressure; returns how much the rate changed.
@@ -179,8 +258,8 @@ impl Point {
         if self.gain <= 0.0 {
             return 0.0;
         }
-        let rate = self.rate(0, velocities, store) + self.bias;
-        let pressure = (self.impulses[0] - rate / self.gain).max(0.0);
+        let rate = self.rate(0, velocities, store) + self.bias + self.softness * self.impulses[0];
+        let pressure = (self.impulses[0] - rate / (self.gain + self.softness)).max(0.0);
         let change = pressure - self.impulses[0];
         if change != 0.0 {
             self.impulses[0] = pressure;
@@ -305,6 +384,12 @@ pub(crate) fn solve_manifold(
         if change < tolerance || points.len() == 1 {
             break;
         }
+    }
+    if let [first, second] = points
+        && let Some(patch) = &mut first.patch
+    {
+        let pressure = first.impulses[0] + second.impulses[0];
+        return f64::max(most, patch.rub(pressure, velocities, store));
     }
     for point in points {
         most = f64::max(most, point.rub(velocities, store));

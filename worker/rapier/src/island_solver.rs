@@ -7,10 +7,10 @@
 use crate::dynamics::solver::manifold_store::ManifoldStore;
 use crate::dynamics::solver::solver_contact_graph::{ContactRef, SolverContactGraph};
 use crate::dynamics::{
-    ImpulseJoint, ImpulseJointHandle, ImpulseJointSet, IntegrationParameters, IslandManager, RigidBody,
-    RigidBodyHandle, RigidBodySet, RigidBodyType, RigidBodyVelocity,
+    ImpulseJoint, ImpulseJointHandle, ImpulseJointSet, IntegrationParameters, IslandManager,
+    RigidBody, RigidBodyHandle, RigidBodySet, RigidBodyType, RigidBodyVelocity,
 };
-use crate::geometry::ContactManifold;
+use crate::geometry::{ColliderHandle, ColliderSet, ContactManifold};
 use crate::math::{Pose, Vector};
 
 /// Decides velocities and poses of the awake bodies at the end of a step.
@@ -29,6 +29,7 @@ pub struct Scene<'a> {
     contacts: &'a SolverContactGraph,
     store: &'a ManifoldStore<'a>,
     joints: &'a mut ImpulseJointSet,
+    colliders: &'a ColliderSet,
     any_fast: bool,
 }
 
@@ -59,18 +60,38 @@ impl Scene<'_> {
         [body.forces.force, body.forces.torque]
     }
 
-    /// Calls a function with each manifold that has contacts with an awake dynamic body, in an
-    /// order that is the same wherever the same was done to the world.
-    pub fn for_each_manifold(&self, mut visit: impl FnMut(ManifoldId, &ContactManifold)) {
+    /// Returns all colliders.
+    pub fn colliders(&self) -> &ColliderSet {
+        self.colliders
+    }
+
+    /// Calls a function with each manifold that has contacts with an awake dynamic body, and with
+    /// its colliders, in the order of these: that of the contact graph depends on when the broad
+    /// phase improved its tree.
+    pub fn for_each_manifold(
+        &self,
+        mut visit: impl FnMut(ManifoldId, [ColliderHandle; 2], &ContactManifold),
+    ) {
         let generic = self.contacts.generic();
-        let buckets = self
-            .contacts
-            .buckets()
-            .map(|(_, refs)| refs)
-            .chain([generic]);
-        for contact in buckets.flatten() {
-            visit(ManifoldId(*contact), self.store.get(*contact));
+        let buckets = self.contacts.buckets().map(|(_, refs)| refs);
+        let all = buckets.chain([generic]).flatten();
+        let mut all: Vec<([ColliderHandle; 2], ContactRef)> = all
+            .map(|contact| (self.colliders_of(*contact), *contact))
+            .collect();
+        let place = |handle: ColliderHandle| handle.into_raw_parts().0;
+        all.sort_unstable_by_key(|(colliders, contact)| {
+            (place(colliders[0]), place(colliders[1]), contact.manifold)
+        });
+        for (colliders, contact) in all {
+            visit(ManifoldId(contact), colliders, self.store.get(contact));
         }
+    }
+
+    fn colliders_of(&self, contact: ContactRef) -> [ColliderHandle; 2] {
+        // SAFETY: the contact is one of the graph that the store was made of, and nothing writes to
+        // the pair, but for its manifolds, during the step.
+        let pair = unsafe { &*self.store.pair_ptr(contact.edge) };
+        [pair.collider1, pair.collider2]
     }
 
     /// Calls a function with a manifold, to note the impulses in it.
@@ -93,11 +114,21 @@ impl Scene<'_> {
 
     /// Sets the velocity of the centre of mass \[m/s\], the angular velocity \[rad/s\] and the pose
     /// of a body at the end of the step, world frame. The damping of the body lessens the
-    /// velocities, as in the solver of rapier.
-    pub fn set_motion(&mut self, handle: RigidBodyHandle, velocity: [Vector; 2], pose: Pose) {
+    /// velocities, as in the solver of rapier. A free body does not fall asleep, however slow it
+    /// is.
+    pub fn set_motion(
+        &mut self,
+        handle: RigidBodyHandle,
+        velocity: [Vector; 2],
+        pose: Pose,
+        is_free: bool,
+    ) {
         let parameters = self.parameters;
         let body: &mut RigidBody = self.bodies.index_mut_internal(handle);
         let [linvel, angvel] = velocity;
+        if is_free {
+            body.activation.time_since_can_sleep = 0.0;
+        }
         body.vels =
             RigidBodyVelocity { linvel, angvel }.apply_damping(parameters.dt, &body.damping);
         if body.body_type != RigidBodyType::KinematicPositionBased {
@@ -132,6 +163,7 @@ pub(crate) fn solve(
     contacts: &SolverContactGraph,
     store: &ManifoldStore<'_>,
     joints: &mut ImpulseJointSet,
+    colliders: &ColliderSet,
 ) -> bool {
     let mut scene = Scene {
         parameters,
@@ -140,6 +172,7 @@ pub(crate) fn solve(
         contacts,
         store,
         joints,
+        colliders,
         any_fast: false,
     };
     solver.solve(&mut scene);

@@ -254,7 +254,7 @@ impl Cell {
             of_performers: std::mem::take(&mut self.contents.mechanisms),
             of_joints: std::mem::take(&mut self.contents.joint_mechanisms),
         };
-        self.solver.lend(mechanisms, loads);
+        self.solver.lend(Arc::clone(&self.world), mechanisms, loads);
         self.physics.step_with_events(&SurfaceHooks(&surfaces), &());
         let mechanisms = self.solver.take_back();
         self.contents.mechanisms = mechanisms.of_performers;

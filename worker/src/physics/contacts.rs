@@ -164,7 +164,8 @@ pub(super) fn link_of(user_data: u128) -> usize {
     from_label(user_data).0
 }
 
-fn from_label(user_data: u128) -> (usize, usize) {
+/// Returns the indices of link and collision that [`label`] was made of.
+pub(super) fn from_label(user_data: u128) -> (usize, usize) {
     let link = user_data >> LINK_SHIFT & LINK_MAX;
     (link as usize, (user_data >> COLLISION_SHIFT) as usize)
 }

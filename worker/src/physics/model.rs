@@ -114,6 +114,8 @@ fn insert_link(
         .linear_damping(linear_decay)
         .angular_damping(angular_decay)
         .can_sleep(model.allow_auto_disable)
+        // What is fast is swept against what moves too; rapier sweeps it against what does not.
+        .ccd_enabled(true)
         // Rotors and wheels turn faster than the eighth of a turn per step that is the cap.
         .allow_fast_rotation(true)
         .user_data(user_data);

@@ -15,6 +15,7 @@ use protocol::PerformerId;
 use rapier3d_f64::dynamics::{ImpulseJointHandle, RigidBody, RigidBodyHandle, RigidBodySet};
 use rapier3d_f64::island_solver::{IslandSolver, ManifoldId, Scene as RapierScene};
 use rapier3d_f64::math::{Pose, Vector};
+use sdf::World;
 
 use self::forest::{Forest, frame_of, key, place};
 use super::access::Load;
@@ -45,6 +46,8 @@ struct Shared {
     pushes: Vec<Push>,
     /// What systems exert on links in this step.
     loads: Vec<Load>,
+    /// The world, whose surfaces have friction, in a step.
+    world: Arc<World>,
 }
 
 /// The solver of a cell.
@@ -62,9 +65,10 @@ impl CellSolver {
         self.shared().forest = None;
     }
 
-    /// Lends the mechanisms for a step, in which loads act.
-    pub(super) fn lend(&self, mechanisms: Mechanisms, loads: Vec<Load>) {
+    /// Lends the mechanisms of a world for a step, in which loads act.
+    pub(super) fn lend(&self, world: Arc<World>, mechanisms: Mechanisms, loads: Vec<Load>) {
         let mut shared = self.shared();
+        shared.world = world;
         shared.mechanisms = mechanisms;
         shared.loads = loads;
     }
@@ -73,6 +77,7 @@ impl CellSolver {
     pub(super) fn take_back(&self) -> Mechanisms {
         let mut shared = self.shared();
         shared.loads.clear();
+        shared.world = Arc::default();
         std::mem::take(&mut shared.mechanisms)
     }
 }
@@ -205,9 +210,11 @@ impl Shared {
 
     fn give_back(&mut self, rapier: &mut RapierScene<'_>) {
         let time_s = rapier.parameters.dt;
-        for (handle, body) in self.handles.iter().zip(&self.scene.bodies) {
+        for (number, handle) in self.handles.iter().enumerate() {
+            let body = &self.scene.bodies[number];
             let pose = Pose::from_parts(body.frame.position, body.frame.rotation);
-            rapier.set_motion(*handle, [body.linear, body.angular], pose);
+            let is_free = self.scene.is_free(number);
+            rapier.set_motion(*handle, [body.linear, body.angular], pose, is_free);
         }
         self.give_back_contacts(rapier);
         let mut axes = self.scene.axes.iter();

@@ -7,11 +7,16 @@ use crate::axis::{Axis, Role};
 use crate::body::Body;
 use crate::contact::Contact;
 use crate::mover::{Lever, Push, axis_lever, body_lever, tree_lever};
-use crate::sweep::{Grip, Point, Row, across};
+use crate::sweep::{Grip, Patch, Point, Row, across};
 use crate::tree::Tree;
 
 /// An approach that is slower than this is no blow \[m/s\].
 const BOUNCE_SPEED_MIN: f64 = 1e-3;
+
+/// How much contacts yield, as a part of what an impulse changes: the least with which a body that
+/// stands on more points than it needs presses on all of them evenly. A cube of 1 kg sinks by some
+/// nanometres.
+const SOFTNESS: f64 = 2e-3;
 
 impl Scene {
     /// Makes points and rows of all that acts in this step, sorted by islands.
@@ -31,6 +36,15 @@ impl Scene {
         }
         work.points
             .sort_by_key(|point| (point.island, point.contact));
+        for pair in work
+            .points
+            .chunk_by_mut(|one, next| one.manifold == next.manifold)
+        {
+            if let [first, second] = pair {
+                let contacts = [first.contact, second.contact].map(|at| &self.contacts[at]);
+                begin_patch(first, second, contacts);
+            }
+        }
         work.rows.clear();
         for (number, axis) in self.axes.iter().enumerate() {
             let Some(node) = work.node_of_axis(axis) else {
@@ -93,8 +107,16 @@ impl Scene {
         for point in &mut points {
             let contact = self.contacts[point.contact];
             self.set_grip(point, &contact, time_s, number == 0);
+            if point.patch.is_some() {
+                self.set_patch(point);
+            }
             point.gap = self.gap(&contact);
             let parting = ratio * point.gap / time_s;
+            point.softness = if point.gap > 0.0 {
+                0.0
+            } else {
+                SOFTNESS * point.gain
+            };
             point.bias = if point.gap > 0.0 {
                 point.gap / time_s
             } else {
@@ -149,6 +171,7 @@ impl Scene {
         for point in &mut points {
             point.gap = self.gap(&self.contacts[point.contact]);
             point.bias = point.gap.max(0.0) / time_s;
+            point.softness = 0.0;
         }
         self.work.points = points;
         let mut rows = std::mem::take(&mut self.work.rows);
@@ -174,22 +197,43 @@ impl Scene {
         if !bounces {
             return;
         }
-        let before: Vec<[f64; 3]> = self
-            .work
-            .points
-            .iter()
-            .map(|point| point.impulses)
-            .collect();
+        let impulses = |work: &Work| -> (Vec<[f64; 3]>, Vec<Option<DVec3>>, Vec<f64>) {
+            let rubbed = |point: &Point| point.patch.as_ref().map(|patch| patch.impulses);
+            (
+                work.points.iter().map(|point| point.impulses).collect(),
+                work.points.iter().map(rubbed).collect(),
+                work.rows.iter().map(|row| row.impulse).collect(),
+            )
+        };
+        let (points, patches, rows) = impulses(&self.work);
         self.sweep(false);
-        for (point, before) in self.work.points.iter_mut().zip(before) {
-            for (impulse, before) in point.impulses.iter_mut().zip(before) {
+        // Only what the blow adds counts once more.
+        for (number, point) in self.work.points.iter_mut().enumerate() {
+            for (impulse, before) in point.impulses.iter_mut().zip(points[number]) {
                 *impulse -= before;
             }
+            if let (Some(patch), Some(before)) = (&mut point.patch, patches[number]) {
+                patch.impulses -= before;
+            }
+        }
+        for (row, before) in self.work.rows.iter_mut().zip(&rows) {
+            row.impulse -= before;
         }
         self.keep();
-        // A blow is no pressure that the next step could begin with.
-        for point in &mut self.work.points {
-            point.impulses = [0.0; 3];
+        // The next step begins with what pressed before the blow, which itself is no pressure.
+        for (number, point) in self.work.points.iter_mut().enumerate() {
+            let has_bounced = point.restitution > 0.0 && point.approach < -BOUNCE_SPEED_MIN;
+            point.impulses = if has_bounced {
+                [0.0; 3]
+            } else {
+                points[number]
+            };
+            if let (Some(patch), Some(before)) = (&mut point.patch, patches[number]) {
+                patch.impulses = if has_bounced { DVec3::ZERO } else { before };
+            }
+        }
+        for (row, before) in self.work.rows.iter_mut().zip(&rows) {
+            row.impulse = *before;
         }
     }
 
@@ -217,6 +261,13 @@ impl Scene {
             contact.total_pressure = point.totals[0];
             contact.total_drag = first * point.totals[1] + second * point.totals[2];
         }
+        for pair in self.work.points.windows(2) {
+            if let [one, other] = pair
+                && let Some(patch) = &one.patch
+            {
+                share_patch(patch, [one, other], &mut self.contacts);
+            }
+        }
     }
 
     /// Returns how far the points of a contact are apart now, along its normal.
@@ -230,6 +281,54 @@ impl Scene {
         };
         let apart = contact.points[0] - contact.points[1] + moved(0) - moved(1);
         apart.dot(contact.normal)
+    }
+
+    /// Finds the levers of friction along a line that two points are the ends of.
+    fn set_patch(&mut self, point: &mut Point) {
+        let Some(patch) = &mut point.patch else {
+            return;
+        };
+        let ends = [point.contact, point.contact + 1].map(|at| &self.contacts[at]);
+        let middles = ends.map(|end| 0.5 * (end.points[0] + end.points[1]));
+        let pressure = ends[0].pressure + ends[1].pressure;
+        let share = if pressure > 0.0 {
+            ends[1].pressure / pressure
+        } else {
+            0.5
+        };
+        let middle = middles[0].lerp(middles[1], share);
+        let surface = ends[0].surface_velocity;
+        let [normal, first, second] = point.directions;
+        let directions = [(first, DVec3::ZERO), (second, DVec3::ZERO)];
+        let about = (DVec3::ZERO, normal * patch.radius);
+        for (number, (along, about)) in directions.into_iter().chain([about]).enumerate() {
+            let push = |(body, sign): (&Option<usize>, f64)| {
+                body.map(|body| {
+                    let arm = middle - self.bodies[body].center();
+                    Push {
+                        body,
+                        linear: along * sign,
+                        angular: (arm.cross(along) + about) * sign,
+                    }
+                })
+            };
+            let both = ends[0].bodies.iter().zip([1.0, -1.0]);
+            let pushes: Vec<Push> = both.filter_map(push).collect();
+            let (levers, base_rate) = self.work.levers_of(&pushes, &self.bodies, &self.trees);
+            patch.levers[number] = levers;
+            patch.base_rates[number] = base_rate + along.dot(surface);
+        }
+        let store = &self.work.store;
+        for row in 0..3 {
+            for column in 0..3 {
+                let shown =
+                    |side: usize| match (patch.levers[row][side], patch.levers[column][side]) {
+                        (Some(one), Some(other)) => one.shows_along(&other, store),
+                        _ => 0.0,
+                    };
+                patch.gains.col_mut(column)[row] = shown(0) + shown(1);
+            }
+        }
     }
 
     /// Finds the levers of a point and what impulses along it change.
@@ -488,6 +587,7 @@ impl Point {
             is_boxed: contact.friction.direction.is_some(),
             slips: [0.0; 2],
             bias: 0.0,
+            softness: 0.0,
             approach: 0.0,
             restitution: if contact.is_new || contact.restitution >= 1.0 {
                 contact.restitution
@@ -500,6 +600,7 @@ impl Point {
                 ..Row::new(0, Role::Friction, island)
             }),
             torsion,
+            patch: None,
         }
     }
 }
@@ -604,6 +705,59 @@ fn rows_of(number: usize, axis: &Axis, island: u32) -> Vec<Row> {
         })
         .collect()
 }
+
+/// Lets two points share friction, where they are the ends of a line.
+fn begin_patch(first: &mut Point, second: &mut Point, contacts: [&Contact; 2]) {
+    let length = contacts[0].points[0].distance(contacts[1].points[0]);
+    let is_plain = |contact: &Contact| {
+        let friction = &contact.friction;
+        friction.direction.is_none() && friction.slip == [0.0; 2] && friction.torsion == 0.0
+    };
+    let follow = first.contact + 1 == second.contact;
+    if length < LINE_LENGTH_MIN || !follow || !contacts.iter().all(|contact| is_plain(contact)) {
+        return;
+    }
+    let drag = contacts[0].drag + contacts[1].drag;
+    let radius = 0.25 * length;
+    let twist = (contacts[0].twist + contacts[1].twist) / radius;
+    let [_, along, across] = first.directions;
+    first.patch = Some(Box::new(Patch {
+        impulses: DVec3::new(drag.dot(along), drag.dot(across), twist),
+        coefficient: first.coefficients[0],
+        radius,
+        ..Patch::default()
+    }));
+    for point in [first, second] {
+        point.impulses[1] = 0.0;
+        point.impulses[2] = 0.0;
+        point.coefficients = [0.0; 2];
+    }
+}
+
+/// Notes the friction along a line at its ends, in proportion to the pressure.
+fn share_patch(patch: &Patch, ends: [&Point; 2], contacts: &mut [Contact]) {
+    let [_, along, across] = ends[0].directions;
+    let force = |impulses: DVec3| along * impulses.x + across * impulses.y;
+    let shares = |pressures: [f64; 2]| {
+        let sum = pressures[0] + pressures[1];
+        if sum > 0.0 {
+            pressures.map(|pressure| pressure / sum)
+        } else {
+            [0.5; 2]
+        }
+    };
+    let of_last = shares(ends.map(|end| end.impulses[0]));
+    let of_all = shares(ends.map(|end| end.totals[0]));
+    for (number, end) in ends.iter().enumerate() {
+        let contact = &mut contacts[end.contact];
+        contact.drag = force(patch.impulses) * of_last[number];
+        contact.total_drag = force(patch.totals) * of_all[number];
+        contact.twist = patch.impulses.z * patch.radius * of_last[number];
+    }
+}
+
+/// The least length of a line of contact \[m\].
+const LINE_LENGTH_MIN: f64 = 1e-5;
 
 /// The part of what an impulse changes of free bodies below which what it changes of bodies that
 /// joints hold is rounding.

@@ -26,7 +26,17 @@ fn steps_done_twice_agree_and_give_the_same_bits_as_steps_done_once() {
         digests.extend(hosts.advance_by(50));
         digests
     };
-    assert!(run(VERIFIED) == run(PLAIN));
+    let (once, twice) = (run(PLAIN), run(VERIFIED));
+    let differ = once
+        .iter()
+        .zip(&twice)
+        .position(|(once, twice)| once != twice);
+    assert_eq!(
+        differ,
+        None,
+        "the first digest that differs, of {}",
+        once.len()
+    );
 }
 
 /// Does a step twice in a cell, with a fault in the copy, and returns how the results differ.

@@ -2,10 +2,12 @@
 
 use dynamics::{Contact, Friction};
 use glam::DVec3;
-use rapier3d_f64::geometry::{ContactManifold, NEW_CONTACT_BIT, SolverContact};
+use rapier3d_f64::geometry::{ColliderHandle, ContactManifold, NEW_CONTACT_BIT, SolverContact};
 use rapier3d_f64::island_solver::Scene as RapierScene;
-use rapier3d_f64::math::{Pose, Vector};
+use rapier3d_f64::math::{Pose, Rotation, Vector};
+use sdf::{Surface, World};
 
+use super::super::{contacts, model, pose};
 use super::Shared;
 
 impl Shared {
@@ -14,7 +16,8 @@ impl Shared {
         let mut contacts = std::mem::take(&mut self.scene.contacts);
         contacts.clear();
         let mut ids = std::mem::take(&mut self.manifolds);
-        rapier.for_each_manifold(|id, manifold| {
+        rapier.for_each_manifold(|id, colliders, manifold| {
+            let friction = friction(rapier, &self.world, colliders, manifold);
             let bodies = [manifold.data.rigid_body1, manifold.data.rigid_body2];
             let numbers = bodies.map(|body| body.and_then(|body| self.number(body)));
             let poses = bodies.map(|body| {
@@ -23,7 +26,7 @@ impl Shared {
                 (!body.is_fixed()).then(pose)
             });
             let number = ids.len() as u32;
-            contacts.extend(contacts_of(manifold, number, numbers, poses));
+            contacts.extend(contacts_of(manifold, number, numbers, poses, friction));
             ids.push(id);
         });
         self.manifolds = ids;
@@ -46,6 +49,7 @@ fn contacts_of<'a>(
     number: u32,
     bodies: [Option<usize>; 2],
     poses: [Option<Pose>; 2],
+    friction: Friction,
 ) -> impl Iterator<Item = Contact> + 'a {
     let data = &manifold.data;
     data.solver_contacts.iter().map(move |contact| {
@@ -64,7 +68,7 @@ fn contacts_of<'a>(
                 in_world(first, contact.anchor1),
                 in_world(second, contact.anchor2),
             ],
-            friction: Friction::isotropic(data.friction),
+            friction,
             restitution: data.restitution,
             is_new: point.impulse == 0.0,
             surface_velocity: contact.tangent_velocity,
@@ -75,6 +79,57 @@ fn contacts_of<'a>(
             total_drag: DVec3::ZERO,
         }
     })
+}
+
+/// Returns friction between two colliders. Where one of them names a first direction, each direction
+/// has a limit of its own, the lesser of both surfaces, and slips as both do together, as in
+/// Gazebo's default engine (DART, `dart/constraint/ContactSurface.cpp`); without a direction the
+/// first coefficients hold for all. Slip is shared by the points of a manifold, so that the surface
+/// as a whole slips as it says.
+fn friction(
+    rapier: &RapierScene<'_>,
+    world: &World,
+    colliders: [ColliderHandle; 2],
+    manifold: &ContactManifold,
+) -> Friction {
+    let plain = Friction::isotropic(manifold.data.friction);
+    let surface = |collider: ColliderHandle| {
+        let collider = rapier.colliders().get(collider)?;
+        let body = rapier.bodies().get(collider.parent()?)?;
+        let (model, _) = model::from_label(body.user_data);
+        let (link, number) = contacts::from_label(collider.user_data);
+        let described = world.models.get(model)?.links.get(link)?;
+        let collision = described.collisions.get(number)?;
+        // A model that never moves is one body at the origin of the world.
+        let turn = if body.is_fixed() {
+            pose::to_rapier(&described.pose.then(&collision.pose)).rotation
+        } else {
+            body.position().rotation * pose::to_rapier(&collision.pose).rotation
+        };
+        Some((&collision.surface, turn))
+    };
+    let [Some((first, first_turn)), Some((second, second_turn))] = colliders.map(surface) else {
+        return plain;
+    };
+    let direction = |surface: &Surface, turn: Rotation| {
+        let direction = Vector::from_array(surface.friction_direction);
+        (direction != Vector::ZERO).then(|| turn * direction)
+    };
+    let named = direction(first, first_turn).or_else(|| direction(second, second_turn));
+    let slip = [0, 1].map(|axis| first.slip[axis] + second.slip[axis]);
+    if named.is_none() && slip == [0.0; 2] {
+        return plain;
+    }
+    let points = manifold.data.solver_contacts.len().max(1) as f64;
+    Friction {
+        coefficients: [
+            first.friction.min(second.friction),
+            first.friction2.min(second.friction2),
+        ],
+        direction: Some(named.unwrap_or(Vector::X)),
+        slip: slip.map(|slip| slip.max(0.0) * points),
+        torsion: 0.0,
+    }
 }
 
 /// Returns the number of the point that a contact was made of, whose highest bit says that it is

@@ -39,12 +39,9 @@ fn motion(stage: &Stage) -> [f64; 2] {
 fn simulate(duration_s: f64, mut force: impl FnMut([f64; 2]) -> f64) -> [f64; 2] {
     let mut motion = [0.0; 2];
     for _ in 0..(duration_s / STEP_S).round() as usize {
-        // Within a step, a force is constant and positions follow substeps of a quarter each.
-        let acceleration = force(motion) / 0.1;
-        for _ in 0..4 {
-            motion[1] += acceleration * STEP_S / 4.0;
-            motion[0] += motion[1] * STEP_S / 4.0;
-        }
+        // The semi-implicit method of Euler, as in Gazebo.
+        motion[1] += force(motion) / 0.1 * STEP_S;
+        motion[0] += motion[1] * STEP_S;
     }
     motion
 }
