@@ -24,6 +24,7 @@ mod linkage;
 mod mechanism;
 mod model;
 mod moving_surface;
+mod plane_contacts;
 mod pose;
 pub mod presence;
 mod ray;
