@@ -18,7 +18,7 @@ use rapier3d_f64::parry::query::{
     PersistentQueryDispatcher, QueryDispatcher, ShapeCastHit, ShapeCastOptions, ShapeDistance,
     ShapeIntersection, TrackedContact, Unsupported,
 };
-use rapier3d_f64::parry::shape::{Shape, ShapeType};
+use rapier3d_f64::parry::shape::{PackedFeatureId, Shape, ShapeType};
 use smallvec::SmallVec;
 
 use super::plane_contacts;
@@ -28,6 +28,9 @@ use super::plane_contacts;
 const OVERLAP_MAX: Real = 0.005;
 /// How far shapes that touch are parted beyond what they overlap \[m\].
 const GAP: Real = 0.001;
+
+/// How near contact points are that are one \[m\].
+const DOUBLE: Real = 1e-5;
 
 /// How many contact points two shapes have at most, but for few.
 const POINTS: usize = 8;
@@ -139,9 +142,34 @@ fn find<M: Default, C: Default + Copy>(
     let old: SmallVec<[TrackedContact<C>; POINTS]> = manifold.points.drain(..).collect();
     let reach = prediction + gap;
     contact_manifold_pfm_pfm_shapes(&parted, first, second, None, None, reach, manifold);
+    drop_double(manifold);
     manifold.match_contacts(&old);
     if gap > 0.0 {
         manifold.update_separations(pose);
+    }
+}
+
+/// Drops the nearest point of two shapes, which parry adds to those of their faces, where it is one
+/// of those or between two of them: friction acts in the mean of all.
+fn drop_double<M, C: Copy>(manifold: &mut ContactManifold<M, C>) {
+    let Some((last, others)) = manifold.points.split_last() else {
+        return;
+    };
+    let is_lowest = others.iter().all(|other| last.dist < other.dist - DOUBLE);
+    if last.fid1 != PackedFeatureId::UNKNOWN || is_lowest {
+        return;
+    }
+    let is_between = |from: Vector, to: Vector| {
+        let (way, along) = (to - from, last.local_p1 - from);
+        let part = along.dot(way) / way.length_squared().max(DOUBLE * DOUBLE);
+        along.distance_squared(way * part.clamp(0.0, 1.0)) < DOUBLE * DOUBLE
+    };
+    let has_it = others.iter().enumerate().any(|(index, from)| {
+        let mut ends = others[index..].iter();
+        ends.any(|to| is_between(from.local_p1, to.local_p1))
+    });
+    if has_it {
+        manifold.points.pop();
     }
 }
 
@@ -262,6 +290,23 @@ mod tests {
                     (normal - Vector::Y).length() < 1e-4,
                     "{normal} for {overlap}, {lean}"
                 );
+            }
+        }
+    }
+
+    /// A wheel on a box touches it at the two ends of a line, each once.
+    #[test]
+    fn a_wheel_on_a_box_has_two_contact_points() {
+        let both = FreshContacts.chain(DefaultQueryDispatcher);
+        for height in [1e-3, 1e-5, -1e-5, -1e-3] {
+            let mut found = Vec::new();
+            for _ in 0..3 {
+                find(&both, &pose(height, 0.0), &mut found);
+                let points = found[0].points.iter();
+                let mut ends: Vec<Real> = points.map(|point| point.local_p2.y).collect();
+                ends.sort_by(Real::total_cmp);
+                assert_eq!(ends.len(), 2, "{ends:?} at {height}");
+                assert!((ends[0] + 0.02).abs() < 1e-6 && (ends[1] - 0.02).abs() < 1e-6);
             }
         }
     }
