@@ -51,5 +51,6 @@ pub use limitation::{Limitation, LimitationKind, unsupported};
 pub use presence::Present;
 pub use ray::{Echo, RayHit, Scan};
 pub use reading::Readings;
+pub use shape::keep_hulls_in;
 pub use snapshot::{CellCopy, RestoreError};
 pub use transfer::{AdoptError, Arrival};
