@@ -236,10 +236,8 @@ mod tests {
         check(&hull);
         check(&TriMesh::new(vertices, triangles).unwrap());
         let half = |is_left: bool| {
-            let points: Vec<Vector> = points.iter().copied().collect();
-            let points = points
-                .into_iter()
-                .filter(|p| (p.x <= 1e-9) == is_left || p.x.abs() < 1e-9);
+            let is_on_side = |p: &Vector| (p.x <= 1e-9) == is_left || p.x.abs() < 1e-9;
+            let points = points.iter().copied().filter(is_on_side);
             let hull = ConvexPolyhedron::from_convex_hull(&points.collect::<Vec<_>>()).unwrap();
             (Pose::IDENTITY, SharedShape::new(hull))
         };

@@ -280,7 +280,10 @@ mod tests {
     fn hulls_come_out_as_their_version_says() {
         let computed = HullStore::default().hulls(&triangles(), None, |_| ());
         let digest = Digest::of_bytes(&encoded(&computed).unwrap());
-        assert_eq!((VERSION, digest.to_string().as_str()), (1, "942d7012f2b514876a6645a5516f3dd8"));
+        assert_eq!(
+            (VERSION, digest.to_string().as_str()),
+            (1, "942d7012f2b514876a6645a5516f3dd8")
+        );
     }
 
     #[test]
