@@ -1,9 +1,9 @@
 //! Contacts of a plane with meshes and hulls: their lowest corners.
 //!
 //! parry compares a mesh with the box around a half-space, which holds everything, and so tries
-//! each triangle in each step, however high the mesh is. Of a face it takes four corners that follow
-//! each other, on which a round sole tips over. Here the corners that are near the plane are found
-//! in the mesh's own tree, and the outermost of them become the contacts.
+//! each triangle in each step, however high the mesh is. Of a face it takes four corners that
+//! follow each other, on which a round sole tips over. Here the corners that are near the plane are
+//! found in the mesh's own tree, and the outermost of them become the contacts.
 
 use rapier3d_f64::math::{Pose, Real, Vector};
 use rapier3d_f64::parry::bounding_volume::Aabb;

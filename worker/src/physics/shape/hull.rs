@@ -2,8 +2,8 @@
 //!
 //! Quickhull that always takes the point that is farthest outside, so that it can stop after any
 //! number of them with the best of its hulls so far. It uses nothing but sums, products, quotients
-//! and square roots, which IEEE 754 rounds the same everywhere: the hull of a mesh has the same bits
-//! on every host. parry's own begins with cosines, whose last bit is up to the host's libm.
+//! and square roots, which IEEE 754 rounds the same everywhere: the hull of a mesh has the same
+//! bits on every host. parry's own begins with cosines, whose last bit is up to the host's libm.
 
 use std::collections::BTreeMap;
 
