@@ -110,9 +110,10 @@ impl Face {
     }
 
     fn edges(&self) -> [([usize; 2], usize); 3] {
-        let [a, b, c] = self.corners;
-        let [x, y, z] = self.beyond;
-        [([a, b], x), ([b, c], y), ([c, a], z)]
+        [0, 1, 2].map(|side| {
+            let edge = [self.corners[side], self.corners[(side + 1) % 3]];
+            (edge, self.beyond[side])
+        })
     }
 }
 

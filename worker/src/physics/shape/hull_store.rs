@@ -67,11 +67,14 @@ pub(super) fn approximated(triangles: &Triangles, name: &str) -> Arc<[Hull]> {
     })
 }
 
+/// Hulls that one asks for first and others wait for.
+type Entry = Arc<OnceLock<Arc<[Hull]>>>;
+
 /// Hulls by the digest of all that they are made of.
 #[derive(Default)]
 struct HullStore {
     folder: Option<PathBuf>,
-    made: Mutex<BTreeMap<Digest, Arc<OnceLock<Arc<[Hull]>>>>>,
+    made: Mutex<BTreeMap<Digest, Entry>>,
     was_told: AtomicBool,
 }
 

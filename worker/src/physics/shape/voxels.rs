@@ -128,9 +128,9 @@ impl Voxels {
         for at in around.voxels() {
             if self.filling(at) != Filling::Outside {
                 let shrunk = shrunk.get_or_insert(VoxelBox { from: at, to: at });
-                for axis in 0..3 {
-                    shrunk.from[axis] = shrunk.from[axis].min(at[axis]);
-                    shrunk.to[axis] = shrunk.to[axis].max(at[axis] + 1);
+                for (axis, index) in at.into_iter().enumerate() {
+                    shrunk.from[axis] = shrunk.from[axis].min(index);
+                    shrunk.to[axis] = shrunk.to[axis].max(index + 1);
                 }
             }
         }
