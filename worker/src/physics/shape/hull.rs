@@ -206,7 +206,8 @@ impl<'a> Builder<'a> {
         self.share_out(left.into_iter().filter(|point| *point != corner), first);
     }
 
-    /// Returns the faces that a point is outside of, of those around one, and their rim.
+    /// Returns the faces that a point is outside of, of those around one, and their rim. Those in
+    /// whose plane it is are among them, or it could be in line with an edge of the rim.
     fn seen_from(&self, first: usize, point: Vector) -> (Vec<usize>, Rim) {
         let mut seen = vec![first];
         let mut rim = Vec::new();
@@ -217,7 +218,7 @@ impl<'a> Builder<'a> {
                 if seen.contains(&beyond) {
                     continue;
                 }
-                if self.faces[beyond].distance(point) > self.flatness {
+                if self.faces[beyond].distance(point) > -self.flatness {
                     seen.push(beyond);
                 } else {
                     rim.push((edge, beyond));
@@ -365,6 +366,16 @@ mod tests {
         assert_eq!(hull.corners.len(), 8);
         check(&hull, &points, 1e-9);
         assert!((hull.volume() - 8.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn corners_in_line_with_edges_are_kept() {
+        let place = |number: u32| f64::from(number % 32) - 15.5;
+        let grid = (0..4096).map(|i| Vector::new(place(i), place(i / 32), f64::from(i / 1024)));
+        let disc = |point: &Vector| point.x.hypot(point.y) < 16.0;
+        let points: Vec<Vector> = grid.filter(disc).collect();
+        let hull = Hull::of(&points, usize::MAX, 0.0).unwrap();
+        check(&hull, &points, 1e-7);
     }
 
     #[test]

@@ -285,7 +285,7 @@ mod tests {
         let digest = Digest::of_bytes(&encoded(&computed).unwrap());
         assert_eq!(
             (VERSION, digest.to_string().as_str()),
-            (1, "942d7012f2b514876a6645a5516f3dd8")
+            (1, "bf90f4e97a8ab433d3f5805bb99114e8")
         );
     }
 

@@ -147,17 +147,30 @@ impl Voxels {
         fillings.sum()
     }
 
-    /// Returns the centres of the first and last voxels that are filled in each row of a box.
-    pub(super) fn outermost(&self, around: &VoxelBox) -> Vec<Vector> {
+    /// Returns the first and last voxels that are filled in each row of a box: their centres, or
+    /// the middles of their faces where a region around the box ends there, which is a cut through
+    /// the solid.
+    pub(super) fn outermost(&self, around: &VoxelBox, region: &VoxelBox) -> Vec<Vector> {
+        let places = |axis: usize, at: i32| {
+            let is_first = at == region.from[axis];
+            let is_last = at + 1 == region.to[axis];
+            let center = (!is_first && !is_last).then(|| f64::from(at) + 0.5);
+            let first = is_first.then(|| f64::from(at));
+            let last = is_last.then(|| f64::from(at + 1));
+            [first, center, last].into_iter().flatten()
+        };
         let mut points = Vec::new();
         for y in around.from[1]..around.to[1] {
             for z in around.from[2]..around.to[2] {
                 let row = || (around.from[0]..around.to[0]).map(|x| [x, y, z]);
                 let is_filled = |at: &[i32; 3]| self.filling(*at) != Filling::Outside;
                 let ends = [row().find(is_filled), row().rev().find(is_filled)];
-                for at in ends.into_iter().flatten() {
-                    let center = at.map(|index| f64::from(index) + 0.5);
-                    points.push(Vector::from_array(center));
+                for [x, y, z] in ends.into_iter().flatten() {
+                    for x in places(0, x) {
+                        for y in places(1, y) {
+                            points.extend(places(2, z).map(|z| Vector::new(x, y, z)));
+                        }
+                    }
                 }
             }
         }
