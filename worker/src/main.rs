@@ -4,7 +4,7 @@ mod cli;
 
 use std::fs;
 use std::io::IsTerminal;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode as ProcessExitCode;
 use std::time::Duration;
 
@@ -43,6 +43,9 @@ use cli::{Cli, Request, Run};
 fn main() -> ProcessExitCode {
     start_logging();
     let cli = Cli::parse();
+    if let Some(folder) = cache_folder() {
+        worker::physics::keep_hulls_in(folder.join("hulls"));
+    }
     // Threads have the CPUs of the thread that starts them, so this comes before any other.
     if let Some(Err(error)) = cli.cpus.as_ref().map(Cpus::pin) {
         eprintln!("error: {error}");
@@ -94,6 +97,16 @@ fn main() -> ProcessExitCode {
             ExitCode::Configuration.into()
         }
     }
+}
+
+/// Returns the folder for what is made anew where it is lost.
+fn cache_folder() -> Option<PathBuf> {
+    let named = std::env::var_os("PHALANX_CACHE_DIR").filter(|name| !name.is_empty());
+    let own = || {
+        let folders = directories::ProjectDirs::from("", "", "phalanx")?;
+        Some(folders.cache_dir().to_owned())
+    };
+    named.map(PathBuf::from).or_else(own)
 }
 
 fn start_logging() {

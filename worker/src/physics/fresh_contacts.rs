@@ -18,14 +18,19 @@ use rapier3d_f64::parry::query::{
     PersistentQueryDispatcher, QueryDispatcher, ShapeCastHit, ShapeCastOptions, ShapeDistance,
     ShapeIntersection, TrackedContact, Unsupported,
 };
-use rapier3d_f64::parry::shape::{Shape, ShapeType};
+use rapier3d_f64::parry::shape::{PackedFeatureId, Shape, ShapeType};
 use smallvec::SmallVec;
+
+use super::plane_contacts;
 
 /// Contacts that overlap by more are left to parry: out of them, another way may be the nearest
 /// \[m\].
 const OVERLAP_MAX: Real = 0.005;
 /// How far shapes that touch are parted beyond what they overlap \[m\].
 const GAP: Real = 0.001;
+
+/// How near contact points are that are one \[m\].
+const DOUBLE: Real = 1e-5;
 
 /// How many contact points two shapes have at most, but for few.
 const POINTS: usize = 8;
@@ -36,7 +41,11 @@ pub(super) struct FreshContacts;
 fn rolls(shape: &dyn Shape) -> bool {
     matches!(
         shape.shape_type(),
-        ShapeType::Cylinder | ShapeType::Cone | ShapeType::Capsule | ShapeType::ConvexPolyhedron
+        ShapeType::Cylinder
+            | ShapeType::Cone
+            | ShapeType::Capsule
+            | ShapeType::ConvexPolyhedron
+            | ShapeType::Compound
     )
 }
 
@@ -48,13 +57,13 @@ fn are_general(first: &dyn Shape, second: &dyn Shape) -> bool {
     have_faces && !(first.as_capsule().is_some() && second.as_capsule().is_some())
 }
 
-/// Returns how far to part two shapes along the normal that they had, if they touched.
-fn gap<M, C>(manifold: &ContactManifold<M, C>) -> Option<Real> {
+/// Returns how far to part two shapes along the normal that they had, if they touched \[m\].
+fn gap<M, C>(manifold: &ContactManifold<M, C>) -> Real {
     let distances = manifold.points.iter().map(|point| point.dist);
-    let least = distances.reduce(Real::min)?;
-    (-OVERLAP_MAX..GAP)
-        .contains(&least)
-        .then(|| GAP + 2.0 * (-least).max(0.0))
+    match distances.reduce(Real::min) {
+        Some(least) if (-OVERLAP_MAX..GAP).contains(&least) => GAP + 2.0 * (-least).max(0.0),
+        _ => 0.0,
+    }
 }
 
 impl<M, C> PersistentQueryDispatcher<M, C> for FreshContacts
@@ -71,22 +80,27 @@ where
         manifolds: &mut Vec<ContactManifold<M, C>>,
         _: &mut Option<ContactManifoldsWorkspace>,
     ) -> Result<(), Unsupported> {
+        let is_found = match (first.as_halfspace(), second.as_halfspace()) {
+            (Some(plane), _) => {
+                plane_contacts::find(plane, second, pose, prediction, false, manifolds)
+            }
+            (_, Some(plane)) => {
+                let pose = pose.inverse();
+                plane_contacts::find(plane, first, &pose, prediction, true, manifolds)
+            }
+            (None, None) => false,
+        };
+        if is_found {
+            return Ok(());
+        }
         if !rolls(first) && !rolls(second) {
             return Err(Unsupported);
         }
-        if let [manifold] = manifolds.as_mut_slice()
-            && are_general(first, second)
-            && let Some(gap) = gap(manifold)
-        {
-            manifold.mark_shapes_deformed();
-            let mut parted = *pose;
-            parted.translation += manifold.local_n1 * gap;
-            let reach = prediction + gap;
-            // parry would copy them to the heap.
-            let old: SmallVec<[TrackedContact<C>; POINTS]> = manifold.points.drain(..).collect();
-            contact_manifold_pfm_pfm_shapes(&parted, first, second, None, None, reach, manifold);
-            manifold.match_contacts(&old);
-            manifold.update_separations(pose);
+        if are_general(first, second) {
+            if manifolds.is_empty() {
+                manifolds.push(ContactManifold::new());
+            }
+            find(pose, first, second, prediction, &mut manifolds[0]);
             return Ok(());
         }
         for manifold in manifolds {
@@ -109,6 +123,53 @@ where
             manifold.mark_shapes_deformed();
         }
         Err(Unsupported)
+    }
+}
+
+/// Finds the contacts of two shapes, parted if they touched.
+fn find<M: Default, C: Default + Copy>(
+    pose: &Pose,
+    first: &dyn Shape,
+    second: &dyn Shape,
+    prediction: Real,
+    manifold: &mut ContactManifold<M, C>,
+) {
+    let gap = gap(manifold);
+    manifold.mark_shapes_deformed();
+    let mut parted = *pose;
+    parted.translation += manifold.local_n1 * gap;
+    // parry would copy them to the heap.
+    let old: SmallVec<[TrackedContact<C>; POINTS]> = manifold.points.drain(..).collect();
+    let reach = prediction + gap;
+    contact_manifold_pfm_pfm_shapes(&parted, first, second, None, None, reach, manifold);
+    drop_double(manifold);
+    manifold.match_contacts(&old);
+    if gap > 0.0 {
+        manifold.update_separations(pose);
+    }
+}
+
+/// Drops the nearest point of two shapes, which parry adds to those of their faces, where it is one
+/// of those or between two of them: friction acts in the mean of all.
+fn drop_double<M, C: Copy>(manifold: &mut ContactManifold<M, C>) {
+    let Some((last, others)) = manifold.points.split_last() else {
+        return;
+    };
+    let is_lowest = others.iter().all(|other| last.dist < other.dist - DOUBLE);
+    if last.fid1 != PackedFeatureId::UNKNOWN || is_lowest {
+        return;
+    }
+    let is_between = |from: Vector, to: Vector| {
+        let (way, along) = (to - from, last.local_p1 - from);
+        let part = along.dot(way) / way.length_squared().max(DOUBLE * DOUBLE);
+        along.distance_squared(way * part.clamp(0.0, 1.0)) < DOUBLE * DOUBLE
+    };
+    let has_it = others.iter().enumerate().any(|(index, from)| {
+        let mut ends = others[index..].iter();
+        ends.any(|to| is_between(from.local_p1, to.local_p1))
+    });
+    if has_it {
+        manifold.points.pop();
     }
 }
 
@@ -233,15 +294,32 @@ mod tests {
         }
     }
 
+    /// A wheel on a box touches it at the two ends of a line, each once.
+    #[test]
+    fn a_wheel_on_a_box_has_two_contact_points() {
+        let both = FreshContacts.chain(DefaultQueryDispatcher);
+        for height in [1e-3, 1e-5, -1e-5, -1e-3] {
+            let mut found = Vec::new();
+            for _ in 0..3 {
+                find(&both, &pose(height, 0.0), &mut found);
+                let points = found[0].points.iter();
+                let mut ends: Vec<Real> = points.map(|point| point.local_p2.y).collect();
+                ends.sort_by(Real::total_cmp);
+                assert_eq!(ends.len(), 2, "{ends:?} at {height}");
+                assert!((ends[0] + 0.02).abs() < 1e-6 && (ends[1] - 0.02).abs() < 1e-6);
+            }
+        }
+    }
+
     #[test]
     fn what_overlaps_deeply_and_what_has_no_faces_is_left_to_parry() {
         let mut manifold = Manifold::new();
-        assert_eq!(gap(&manifold), None);
+        assert_eq!(gap(&manifold), 0.0);
         let both = FreshContacts.chain(DefaultQueryDispatcher);
         let mut found = Vec::new();
         find(&both, &pose(-0.03, 0.0), &mut found);
         manifold.points.clone_from(&found[0].points);
-        assert_eq!(gap(&manifold), None);
+        assert_eq!(gap(&manifold), 0.0);
         assert!(are_general(&Cone::new(0.1, 0.1), &shapes().0));
         let ball = rapier3d_f64::parry::shape::Ball::new(0.1);
         assert!(!are_general(&ball, &shapes().0));

@@ -56,11 +56,12 @@ pub(super) fn insert_performer(
     states: Option<&[LinkState]>,
 ) -> (Vec<RigidBodyHandle>, Mechanism) {
     let model = &world.models[index];
+    let families = Family::of_links(model, index);
     let mut bodies = Vec::with_capacity(model.links.len());
     for (link_index, link) in model.links.iter().enumerate() {
         let state = states.map(|states| &states[link_index]);
         let body = insert_link(physics, model, link, label(index, link_index), state);
-        let family = Family::of(model, index, link);
+        let family = families[link_index];
         let moves = !is_fixed(model, link);
         for (number, collision) in link.collisions.iter().enumerate() {
             let collider = collider(shapes, world, collision, &collision.pose, family, moves);

@@ -7,7 +7,10 @@
 mod decomposition;
 mod ellipsoid;
 mod height_field;
+mod hull;
+mod hull_store;
 mod triangles;
+mod voxels;
 
 use std::collections::BTreeMap;
 use std::f64::consts::FRAC_1_SQRT_2;
@@ -16,6 +19,7 @@ use rapier3d_f64::geometry::SharedShape;
 use rapier3d_f64::math::{Pose, Rotation, Vector};
 use sdf::{Geometry, HeightmapShape, MeshApproximation, MeshShape, World};
 
+pub use self::hull_store::keep_hulls_in;
 use self::triangles::Triangles;
 
 /// The mesh shapes that a cell has built so far; a copy of one is as cheap as a pointer.
@@ -70,7 +74,8 @@ impl Shapes {
     fn mesh(&mut self, world: &World, shape: &MeshShape, moves: bool) -> Option<SharedShape> {
         let index = shape.mesh?;
         let approximation = match shape.approximation {
-            MeshApproximation::Triangles => [0; 3],
+            MeshApproximation::Automatic if moves => [3, 0, 0],
+            MeshApproximation::Automatic | MeshApproximation::Triangles => [0; 3],
             MeshApproximation::ConvexHull => [1, 0, 0],
             MeshApproximation::ConvexDecomposition(fineness) => {
                 [2, fineness.max_convex_hulls, fineness.voxel_resolution]
@@ -79,16 +84,17 @@ impl Shapes {
         let key = (index, shape.scale.map(f64::to_bits), approximation, moves);
         let build = || {
             let triangles = Triangles::new(&world.meshes[index], shape.scale)?;
-            match shape.approximation {
-                MeshApproximation::Triangles => triangles.trimesh(moves),
-                MeshApproximation::ConvexHull => {
-                    triangles.hull().or_else(|| triangles.trimesh(moves))
+            let solid = match shape.approximation {
+                MeshApproximation::Automatic if moves => {
+                    decomposition::shape(&hull_store::approximated(&triangles, &shape.uri))
                 }
+                MeshApproximation::Automatic | MeshApproximation::Triangles => None,
+                MeshApproximation::ConvexHull => triangles.hull(),
                 MeshApproximation::ConvexDecomposition(fineness) => {
-                    decomposition::decompose(&triangles, fineness)
-                        .or_else(|| triangles.trimesh(moves))
+                    decomposition::shape(&hull_store::decomposed(&triangles, fineness))
                 }
-            }
+            };
+            solid.or_else(|| triangles.trimesh(moves))
         };
         self.meshes.entry(key).or_insert_with(build).clone()
     }

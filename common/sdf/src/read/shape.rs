@@ -177,6 +177,7 @@ fn mesh(mesh: &Element, report: &mut Report) -> Geometry {
     })
 }
 
+/// Values that it does not know count as none, as in libsdformat (`Mesh::SetOptimization`).
 fn approximation(mesh: &Element, report: &mut Report) -> MeshApproximation {
     match mesh.filled_attribute("optimization").unwrap_or_default() {
         "convex_hull" => MeshApproximation::ConvexHull,
@@ -193,7 +194,8 @@ fn approximation(mesh: &Element, report: &mut Report) -> MeshApproximation {
                 voxel_resolution: number("voxel_resolution", 200_000.0, VOXELS_MAX),
             })
         }
-        _ => MeshApproximation::Triangles,
+        "mesh" => MeshApproximation::Triangles,
+        _ => MeshApproximation::Automatic,
     }
 }
 
@@ -335,12 +337,12 @@ mod tests {
                 },
             ))
         };
-        check(&mesh("", ""), &mesh_shape(MeshApproximation::Triangles), 0);
-        check(
-            &mesh("other", ""),
-            &mesh_shape(MeshApproximation::Triangles),
-            0,
-        );
+        let unsaid = mesh_shape(MeshApproximation::Automatic);
+        check(&mesh("", ""), &unsaid, 0);
+        check(&mesh("other", ""), &unsaid, 0);
+        check("<mesh><uri>a.dae</uri></mesh>", &unsaid, 0);
+        let triangles = mesh_shape(MeshApproximation::Triangles);
+        check(&mesh("mesh", ""), &triangles, 0);
         let hull = mesh_shape(MeshApproximation::ConvexHull);
         check(&mesh("convex_hull", ""), &hull, 0);
         let name = "convex_decomposition";

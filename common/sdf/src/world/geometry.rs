@@ -87,8 +87,10 @@ pub struct MeshShape {
 /// What stands in for a mesh in collisions (`//mesh/@optimization`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub enum MeshApproximation {
-    /// The triangles themselves.
+    /// Not said: what physics finds best.
     #[default]
+    Automatic,
+    /// The triangles themselves; asked for by `mesh`, which SDFormat does not have.
     Triangles,
     /// Their convex hull.
     ConvexHull,

@@ -6,6 +6,8 @@ use mesh::TriangleMesh;
 use rapier3d_f64::geometry::{SharedShape, TriMeshFlags};
 use rapier3d_f64::math::Vector;
 
+use super::hull::Hull;
+
 /// A scaled mesh whose numbers are finite and whose triangles name vertices that exist.
 pub(super) struct Triangles {
     pub(super) vertices: Vec<Vector>,
@@ -70,24 +72,59 @@ impl Triangles {
         if self.is_flat() {
             return None;
         }
-        // A vertex whose triangles were dropped is no corner of the shape.
+        Hull::of(&self.points(), usize::MAX, 0.0)?.shape()
+    }
+
+    /// Returns the corners of triangles; a vertex whose triangles were dropped is none.
+    pub(super) fn points(&self) -> Vec<Vector> {
         let used: BTreeSet<u32> = self.indices.iter().flatten().copied().collect();
-        let points: Vec<Vector> = used
-            .into_iter()
-            .map(|index| self.vertices[index as usize])
-            .collect();
-        SharedShape::convex_hull(&points)
+        let points = used.into_iter().map(|index| self.vertices[index as usize]);
+        points.collect()
+    }
+
+    /// Returns the corners of what is between two corners of a box, given all corners of triangles.
+    pub(super) fn clipped(&self, points: &[Vector], bounds: [Vector; 2]) -> Vec<Vector> {
+        let [least, greatest] = bounds;
+        let is_in = |point: Vector| point.cmpge(least).all() && point.cmple(greatest).all();
+        let inner = points.iter().copied();
+        let mut points: Vec<Vector> = inner.filter(|point| is_in(*point)).collect();
+        for triangle in &self.indices {
+            let corners = triangle.map(|index| self.vertices[index as usize]);
+            let [a, b, c] = corners;
+            let (low, high) = (a.min(b).min(c), a.max(b).max(c));
+            let is_apart = low.cmpgt(greatest).any() || high.cmplt(least).any();
+            if !is_apart && !corners.into_iter().all(is_in) {
+                let mut polygon = corners.to_vec();
+                for axis in Vector::AXES {
+                    polygon = clip(&polygon, axis, axis.dot(greatest));
+                    polygon = clip(&polygon, -axis, -axis.dot(least));
+                }
+                points.append(&mut polygon);
+            }
+        }
+        points
     }
 
     /// Returns the edge lengths of the box around the triangles \[m\].
     pub(super) fn extents(&self) -> Vector {
+        let [least, greatest] = self.bounds();
+        greatest - least
+    }
+
+    /// Returns the longest edge of the box around the triangles \[m\].
+    pub(super) fn size(&self) -> f64 {
+        self.extents().max_element()
+    }
+
+    /// Returns the least and the greatest corner of the box around the triangles.
+    pub(super) fn bounds(&self) -> [Vector; 2] {
         let (mut least, mut greatest) = (Vector::INFINITY, Vector::NEG_INFINITY);
         for index in self.indices.iter().flatten() {
             let vertex = self.vertices[*index as usize];
             least = least.min(vertex);
             greatest = greatest.max(vertex);
         }
-        greatest - least
+        [least, greatest]
     }
 
     /// Tells whether all triangles lie in one plane, or nearly so.
@@ -136,6 +173,22 @@ impl Triangles {
         }
         volume > 0.0 && edges.values().all(|count| *count == 0)
     }
+}
+
+/// Returns the part of a polygon that is not beyond a plane.
+fn clip(polygon: &[Vector], normal: Vector, offset: f64) -> Vec<Vector> {
+    let mut clipped = Vec::with_capacity(polygon.len() + 1);
+    let ends = polygon.iter().cycle().skip(1);
+    for (from, to) in polygon.iter().zip(ends) {
+        let [before, after] = [from, to].map(|point| normal.dot(*point) - offset);
+        if before <= 0.0 {
+            clipped.push(*from);
+        }
+        if (before < 0.0) != (after < 0.0) && before != 0.0 && after != 0.0 {
+            clipped.push(*from + (*to - *from) * (before / (before - after)));
+        }
+    }
+    clipped
 }
 
 #[cfg(test)]

@@ -159,6 +159,7 @@ pub(super) fn workshop() -> Arc<World> {
         voxel_resolution: 5000,
     };
     let approximations = [
+        MeshApproximation::Automatic,
         MeshApproximation::Triangles,
         MeshApproximation::ConvexHull,
         MeshApproximation::ConvexDecomposition(decomposition),

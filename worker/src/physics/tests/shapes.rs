@@ -58,6 +58,7 @@ const DECOMPOSITION: MeshApproximation =
 #[test]
 fn a_mesh_cube_rests_as_a_box_does() {
     for approximation in [
+        MeshApproximation::Automatic,
         MeshApproximation::Triangles,
         MeshApproximation::ConvexHull,
         DECOMPOSITION,
@@ -302,4 +303,95 @@ fn a_mesh_wheel_at_rest_stays_at_rest() {
     let [x, y, z] = state(&mut cell, 1).position;
     let moved = x.hypot(y).hypot(z - 0.2 * side.cos());
     assert!(moved < 5e-3, "moved by {moved}: {x} {y} {z}");
+}
+
+/// A thin bracket falls freely past a post in its notch, which would push its whole hull away.
+#[test]
+fn a_moving_bracket_keeps_its_notch() {
+    let outline = vec![
+        [0.0, 0.0],
+        [0.3, 0.0],
+        [0.3, 3.0],
+        [-3.0, 3.0],
+        [-3.0, 2.7],
+        [0.0, 2.7],
+    ];
+    let bracket = TriangleMesh::extrude(&[outline], 1.0).unwrap();
+    let aside = |approximation| {
+        // Upright: the plane of the outline is x-z.
+        let upright = pose([0.0, 0.5, 0.2], [std::f64::consts::FRAC_PI_2, 0.0, 0.0]);
+        let geometry = shape([1.0; 3], approximation);
+        let bracket_model = body("bracket", upright, collision(geometry, 1.0));
+        let post = Geometry::Box {
+            size: [0.4, 0.4, 2.0],
+        };
+        let post_pose = pose([-1.0, 0.0, 1.0], [0.0; 3]);
+        let post = fixed(body("post", post_pose, collision(post, 1.0)));
+        let mut cell = with_mesh(bracket.clone(), vec![post, bracket_model]);
+        run(&mut cell, 0.1);
+        let state = state(&mut cell, 1);
+        let [x, y, z] = state.position;
+        let along = state.orientation_xyzw[0].hypot(state.orientation_xyzw[3]);
+        let turned = (1.0 - along * along).max(0.0).sqrt();
+        x.hypot(y - 0.5).hypot(z - 0.2 + GRAVITY / 2.0 * 0.01) + turned
+    };
+    for approximation in [MeshApproximation::Automatic, MeshApproximation::Triangles] {
+        let aside = aside(approximation);
+        assert!(aside < 1e-3, "{approximation:?}: {aside}");
+    }
+    assert!(aside(MeshApproximation::ConvexHull) > 1e-2);
+}
+
+/// A mesh that moves and says nothing of it is a few hulls, one that stands still its triangles.
+#[test]
+fn meshes_that_move_are_convex() {
+    use rapier3d_f64::parry::shape::ShapeType;
+    let colliders = |is_fixed: bool, approximation| {
+        let model = body(
+            "angle",
+            pose([0.0; 3], [0.0; 3]),
+            collision(shape([1.0; 3], approximation), 1.0),
+        );
+        let model = if is_fixed { fixed(model) } else { model };
+        let cell = with_mesh(angle(), vec![model]);
+        let (_, collider) = cell.physics.colliders.iter().next().unwrap();
+        collider.shape().shape_type()
+    };
+    let automatic = MeshApproximation::Automatic;
+    assert_eq!(colliders(true, automatic), ShapeType::TriMesh);
+    assert_eq!(colliders(false, automatic), ShapeType::Compound);
+    let asked = MeshApproximation::Triangles;
+    assert_eq!(colliders(false, asked), ShapeType::TriMesh);
+}
+
+/// A round peg of many corners stands on its end, on a plane and on a box, also when its middle is
+/// above a part of its sole alone.
+#[test]
+fn a_round_sole_stands() {
+    let rim = (0..48).map(|corner| {
+        let angle = f64::from(corner) * std::f64::consts::TAU / 48.0;
+        [0.1 * angle.cos(), 0.1 * angle.sin()]
+    });
+    let peg = TriangleMesh::extrude(&[rim.collect()], 0.4).unwrap();
+    let slab = Geometry::Box {
+        size: [4.0, 4.0, 1.0],
+    };
+    let slab = fixed(body(
+        "slab",
+        pose([0.0, 0.0, -0.5], [0.0; 3]),
+        collision(slab, 1.0),
+    ));
+    for floor in [ground(1.0), slab] {
+        let geometry = shape([1.0; 3], MeshApproximation::Automatic);
+        let mut peg_model = body("peg", pose([0.0; 3], [0.0; 3]), collision(geometry, 1.0));
+        peg_model.links[0].inertial.pose.position = [0.05, 0.05, 0.2];
+        let mut cell = with_mesh(peg.clone(), vec![floor.clone(), peg_model]);
+        run(&mut cell, 2.0);
+        let state = state(&mut cell, 1);
+        assert!(
+            state.orientation_xyzw[3] > 1.0 - 1e-4,
+            "{}: {state:?}",
+            floor.name
+        );
+    }
 }

@@ -95,12 +95,8 @@ fn links_of_a_nested_model_that_collides_with_itself_push_each_other_away() {
         }
         let mut outer = model("outer", links, Vec::new());
         outer.nested.push(NestedModel {
-            name: "n".to_owned(),
-            is_static: false,
             self_collide,
-            pose: sdf::Pose::IDENTITY,
-            canonical_link: Some(0),
-            plugins: Vec::new(),
+            ..nested("n")
         });
         let mut cell = cell(vec![outer]);
         run(&mut cell, 0.5);
@@ -108,6 +104,51 @@ fn links_of_a_nested_model_that_collides_with_itself_push_each_other_away() {
     };
     assert!(apart(true) > 1e-3);
     assert_eq!(apart(false), 0.0);
+}
+
+/// Boxes in nested models: the upper rests on the lower, unless a joint holds it to something in
+/// that.
+#[test]
+fn a_nested_model_rests_on_another() {
+    let height = |is_joined: bool| {
+        let at = |z: f64| pose([0.0, 0.0, z], [0.0; 3]);
+        let mut base = link("lower::base", at(0.0), Some(collision(BOX, 1.0)));
+        base.kinematic = true;
+        let mut far = link("lower::far", at(5.0), None);
+        far.kinematic = true;
+        let links = vec![
+            base,
+            far,
+            link("upper::box", at(0.3), Some(collision(BOX, 1.0))),
+        ];
+        let free = JointKind::Prismatic(sdf::Axis {
+            xyz: [0.0, 0.0, 1.0],
+            ..sdf::Axis::default()
+        });
+        let joints = if is_joined {
+            vec![joint(free, JointParent::Link(1), 2, [0.0; 3])]
+        } else {
+            Vec::new()
+        };
+        let mut outer = model("outer", links, joints);
+        outer.nested = ["lower", "upper"].map(nested).to_vec();
+        let mut cell = cell(vec![outer]);
+        run(&mut cell, 0.5);
+        body_of(&cell, 0, 2).translation().z
+    };
+    assert!((height(false) - 0.2).abs() < 2e-3, "{}", height(false));
+    assert!(height(true) < -0.5);
+}
+
+fn nested(name: &str) -> NestedModel {
+    NestedModel {
+        name: name.to_owned(),
+        is_static: false,
+        self_collide: false,
+        pose: sdf::Pose::IDENTITY,
+        canonical_link: Some(0),
+        plugins: Vec::new(),
+    }
 }
 
 #[test]

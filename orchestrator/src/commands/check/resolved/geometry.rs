@@ -46,7 +46,8 @@ pub(super) fn value(geometry: &Geometry) -> Value {
 /// Returns what stands in for a mesh, as `//mesh/@optimization` names it.
 const fn optimization(approximation: MeshApproximation) -> &'static str {
     match approximation {
-        MeshApproximation::Triangles => "",
+        MeshApproximation::Automatic => "",
+        MeshApproximation::Triangles => "mesh",
         MeshApproximation::ConvexHull => "convex_hull",
         MeshApproximation::ConvexDecomposition(_) => "convex_decomposition",
     }

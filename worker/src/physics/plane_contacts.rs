@@ -1,0 +1,261 @@
+//! Contacts of a plane with meshes and hulls: their lowest corners.
+//!
+//! parry compares a mesh with the box around a half-space, which holds everything, and so tries
+//! each triangle in each step, however high the mesh is. Of a face it takes four corners that
+//! follow each other, on which a round sole tips over. Here the corners that are near the plane are
+//! found in the mesh's own tree, and the outermost of them become the contacts.
+
+use rapier3d_f64::math::{Pose, Real, Vector};
+use rapier3d_f64::parry::bounding_volume::Aabb;
+use rapier3d_f64::parry::query::{ContactManifold, TrackedContact};
+use rapier3d_f64::parry::shape::{HalfSpace, PackedFeatureId, Shape, TriMesh};
+use smallvec::SmallVec;
+
+/// How much farther out a corner has to be for each metre that it is higher \[m\].
+const HEIGHT_WEIGHT: Real = 10.0;
+
+/// The directions along the plane in which the outermost corners are contacts, as parts along two
+/// axes.
+const DIRECTIONS: [[Real; 2]; 8] = [
+    [1.0, 0.0],
+    [-1.0, 0.0],
+    [0.0, 1.0],
+    [0.0, -1.0],
+    [1.0, 1.0],
+    [-1.0, -1.0],
+    [1.0, -1.0],
+    [-1.0, 1.0],
+];
+
+/// A corner near the plane.
+#[derive(Clone, Copy)]
+struct Corner {
+    number: u32,
+    /// In the frame of its shape.
+    point: Vector,
+    /// Above the plane \[m\].
+    height: Real,
+}
+
+/// Finds the contacts of a plane and a shape, which is the first of the two when `is_flipped`;
+/// returns false for shapes that it does not know, of which nothing is changed then.
+pub(super) fn find<M: Default, C: Default + Copy>(
+    plane: &HalfSpace,
+    shape: &dyn Shape,
+    plane_to_shape: &Pose,
+    prediction: Real,
+    is_flipped: bool,
+    manifolds: &mut Vec<ContactManifold<M, C>>,
+) -> bool {
+    let view = View {
+        normal: plane_to_shape.rotation.inverse() * plane.normal,
+        offset: plane.normal.dot(plane_to_shape.translation),
+        reach: prediction,
+    };
+    let Some(corners) = view.corners(shape) else {
+        return false;
+    };
+    if manifolds.is_empty() {
+        manifolds.push(ContactManifold::new());
+    }
+    manifolds.truncate(1);
+    let manifold = &mut manifolds[0];
+    let old = std::mem::take(&mut manifold.points);
+    let normals = [plane.normal, -view.normal];
+    [manifold.local_n1, manifold.local_n2] = if is_flipped {
+        [normals[1], normals[0]]
+    } else {
+        normals
+    };
+    for corner in outermost(&corners, view.normal) {
+        manifold.points.push(TrackedContact::flipped(
+            *plane_to_shape * corner.point - plane.normal * corner.height,
+            corner.point,
+            PackedFeatureId::face(0),
+            PackedFeatureId::vertex(corner.number),
+            corner.height,
+            is_flipped,
+        ));
+    }
+    manifold.match_contacts(&old);
+    true
+}
+
+/// A plane in the frame of a shape.
+struct View {
+    normal: Vector,
+    offset: Real,
+    reach: Real,
+}
+
+impl View {
+    fn height(&self, point: Vector) -> Real {
+        self.normal.dot(point) + self.offset
+    }
+
+    fn is_near(&self, around: &Aabb) -> bool {
+        let reach = self.normal.abs().dot(around.half_extents());
+        self.height(around.center()) - reach <= self.reach
+    }
+
+    /// Returns the corners of a shape that are near the plane, in the order of their numbers;
+    /// `None` when it has none to be found.
+    fn corners(&self, shape: &dyn Shape) -> Option<Vec<Corner>> {
+        let mut corners = Vec::new();
+        let mut add = |number: usize, point: Vector| {
+            let height = self.height(point);
+            if height <= self.reach {
+                let number = number as u32;
+                corners.push(Corner {
+                    number,
+                    point,
+                    height,
+                });
+            }
+        };
+        if let Some(hull) = shape.as_convex_polyhedron() {
+            for (number, point) in hull.points().iter().enumerate() {
+                add(number, *point);
+            }
+        } else if let Some(mesh) = shape.as_trimesh() {
+            for number in self.near_vertices(mesh) {
+                add(number as usize, mesh.vertices()[number as usize]);
+            }
+        } else if let Some(compound) = shape.as_compound() {
+            let mut first = 0;
+            for ((pose, part), around) in compound.shapes().iter().zip(compound.aabbs()) {
+                let hull = part.as_convex_polyhedron()?;
+                if self.is_near(around) {
+                    for (number, point) in hull.points().iter().enumerate() {
+                        add(first + number, *pose * *point);
+                    }
+                }
+                first += hull.points().len();
+            }
+        } else {
+            return None;
+        }
+        Some(corners)
+    }
+
+    fn near_vertices(&self, mesh: &TriMesh) -> Vec<u32> {
+        let leaves = mesh.bvh().leaves(|node| self.is_near(&node.aabb()));
+        let triangles = leaves.map(|leaf| mesh.indices()[leaf as usize]);
+        let mut vertices: Vec<u32> = triangles.flatten().collect();
+        vertices.sort_unstable();
+        vertices.dedup();
+        vertices
+    }
+}
+
+/// Returns the lowest corner and those that are farthest out.
+fn outermost(corners: &[Corner], normal: Vector) -> SmallVec<[Corner; DIRECTIONS.len() + 1]> {
+    let mut chosen: SmallVec<[Corner; DIRECTIONS.len() + 1]> = SmallVec::new();
+    if corners.len() <= DIRECTIONS.len() {
+        chosen.extend_from_slice(corners);
+        return chosen;
+    }
+    let (first, second) = normal.any_orthonormal_pair();
+    let mut choose = |score: &dyn Fn(&Corner) -> Real| {
+        let mut best = corners[0];
+        let mut most = score(&best);
+        for corner in &corners[1..] {
+            let scored = score(corner);
+            if scored > most {
+                (best, most) = (*corner, scored);
+            }
+        }
+        if chosen.iter().all(|corner| corner.number != best.number) {
+            chosen.push(best);
+        }
+    };
+    choose(&|corner| -corner.height);
+    for [along_first, along_second] in DIRECTIONS {
+        let direction = first * along_first + second * along_second;
+        choose(&|corner| direction.dot(corner.point) - HEIGHT_WEIGHT * corner.height);
+    }
+    chosen
+}
+
+#[cfg(test)]
+mod tests {
+    use rapier3d_f64::parry::shape::{Ball, Compound, ConvexPolyhedron, SharedShape};
+
+    use super::*;
+
+    const REACH: Real = 0.002;
+
+    /// The corners of a prism of 1 m with a round sole.
+    fn prism(count: u32) -> Vec<Vector> {
+        let angles = (0..count).map(|i| f64::from(i) * std::f64::consts::TAU / f64::from(count));
+        let rim = angles.map(|angle| (angle.cos(), angle.sin()));
+        rim.flat_map(|(x, y)| [Vector::new(x, y, 0.0), Vector::new(x, y, 1.0)])
+            .collect()
+    }
+
+    fn contacts(shape: &dyn Shape, height: Real, is_flipped: bool) -> Vec<TrackedContact<()>> {
+        let plane = HalfSpace::new(Vector::Z);
+        let pose = Pose::from_translation(Vector::new(3.0, 4.0, height));
+        let mut found: Vec<ContactManifold<(), ()>> = Vec::new();
+        assert!(find(&plane, shape, &pose, REACH, is_flipped, &mut found));
+        let manifold = found.pop().unwrap();
+        let normal = if is_flipped {
+            manifold.local_n2
+        } else {
+            manifold.local_n1
+        };
+        assert_eq!(normal, Vector::Z);
+        manifold.points
+    }
+
+    /// Checks that contacts of a round sole hold it on all sides.
+    fn check(shape: &dyn Shape) {
+        for is_flipped in [false, true] {
+            let found = contacts(shape, -0.001, is_flipped);
+            assert!((8..=9).contains(&found.len()), "{}", found.len());
+            let mean = found.iter().fold(Vector::ZERO, |sum, contact| {
+                assert!((contact.dist + 0.001).abs() < 1e-12);
+                let own = if is_flipped {
+                    contact.local_p1
+                } else {
+                    contact.local_p2
+                };
+                assert!((own.length() - 1.0).abs() < 1e-6);
+                sum + own / found.len() as Real
+            });
+            assert!(mean.length() < 0.1, "{mean}");
+            assert_eq!(contacts(shape, 100.0, is_flipped).len(), 0);
+        }
+    }
+
+    #[test]
+    fn a_round_sole_is_held_on_all_sides() {
+        let points = prism(48);
+        let hull = ConvexPolyhedron::from_convex_hull(&points).unwrap();
+        let (vertices, triangles) = hull.to_trimesh();
+        check(&hull);
+        check(&TriMesh::new(vertices, triangles).unwrap());
+        let half = |is_left: bool| {
+            let is_on_side = |p: &Vector| (p.x <= 1e-9) == is_left || p.x.abs() < 1e-9;
+            let points = points.iter().copied().filter(is_on_side);
+            let hull = ConvexPolyhedron::from_convex_hull(&points.collect::<Vec<_>>()).unwrap();
+            (Pose::IDENTITY, SharedShape::new(hull))
+        };
+        check(&Compound::new(vec![half(true), half(false)]));
+    }
+
+    #[test]
+    fn a_ball_is_left_to_others() {
+        let plane = HalfSpace::new(Vector::Z);
+        let mut found: Vec<ContactManifold<(), ()>> = Vec::new();
+        assert!(!find(
+            &plane,
+            &Ball::new(1.0),
+            &Pose::IDENTITY,
+            REACH,
+            false,
+            &mut found
+        ));
+        assert!(found.is_empty());
+    }
+}
