@@ -15,7 +15,6 @@ use crate::body::Body;
 use crate::contact::Contact;
 use crate::flight::Workspace;
 use crate::mover::{Store, Velocities};
-use crate::spatial::Frame;
 use crate::sweep::{Point, Row, solve_manifold};
 use crate::tree::{Position, Tree};
 
@@ -83,8 +82,6 @@ struct Work {
     rows: Vec<Row>,
     points: Vec<Point>,
     islands: Vec<Island>,
-    /// The frames of bodies at the begin of the step.
-    start: Vec<Frame>,
     /// How far each axis has moved in this step.
     moved: Vec<f64>,
     /// The first row of each axis, whose rate is that of all.
@@ -198,8 +195,6 @@ impl Scene {
         }
         work.velocities.white.clear();
         work.velocities.white.resize(offset, 0.0);
-        work.start.clear();
-        work.start.extend(self.bodies.iter().map(|body| body.frame));
         for axis in &self.axes {
             let Some((tree, link, sense)) = axis.joint else {
                 continue;
@@ -368,6 +363,10 @@ impl Scene {
     /// Moves everything that is held at its velocities.
     fn advance(&mut self, time_s: f64) {
         let work = &mut self.work;
+        // By the rate, and not by points of the bodies, which a wheel would carry up as it rolls.
+        for point in &mut work.points {
+            point.gap += point.approach_rate(&work.velocities, &work.store) * time_s;
+        }
         for (moved, lead) in work.moved.iter_mut().zip(&work.leads) {
             if let Some(row) = lead {
                 *moved += work.rows[*row].rate(&work.velocities, &work.store) * time_s;

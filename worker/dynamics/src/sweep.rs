@@ -108,6 +108,7 @@ pub(crate) struct Point {
     /// The rate of approach when they met in this step, if they are to bounce.
     pub(crate) approach: f64,
     pub(crate) restitution: f64,
+    /// How far both surfaces are apart now \[m\].
     pub(crate) gap: f64,
     /// The moment about the normal.
     pub(crate) twist: Option<Row>,

@@ -110,7 +110,6 @@ impl Scene {
             if point.patch.is_some() {
                 self.set_patch(point);
             }
-            point.gap = self.gap(&contact);
             let parting = ratio * point.gap / time_s;
             point.softness = if point.gap > 0.0 {
                 0.0
@@ -169,7 +168,6 @@ impl Scene {
     pub(super) fn relax(&mut self, time_s: f64) {
         let mut points = std::mem::take(&mut self.work.points);
         for point in &mut points {
-            point.gap = self.gap(&self.contacts[point.contact]);
             point.bias = point.gap.max(0.0) / time_s;
             point.softness = 0.0;
         }
@@ -268,19 +266,6 @@ impl Scene {
                 share_patch(patch, [one, other], &mut self.contacts);
             }
         }
-    }
-
-    /// Returns how far the points of a contact are apart now, along its normal.
-    fn gap(&self, contact: &Contact) -> f64 {
-        let moved = |side: usize| {
-            contact.bodies[side].map_or(DVec3::ZERO, |body| {
-                let (then, now) = (self.work.start[body], self.bodies[body].frame);
-                let local = then.rotation.conjugate() * (contact.points[side] - then.position);
-                now.position + now.rotation * local - contact.points[side]
-            })
-        };
-        let apart = contact.points[0] - contact.points[1] + moved(0) - moved(1);
-        apart.dot(contact.normal)
     }
 
     /// Finds the levers of friction along a line that two points are the ends of.
@@ -594,7 +579,7 @@ impl Point {
             } else {
                 0.0
             },
-            gap: 0.0,
+            gap: (contact.points[0] - contact.points[1]).dot(contact.normal),
             twist: (torsion > 0.0).then(|| Row {
                 impulse: contact.twist,
                 ..Row::new(0, Role::Friction, island)
