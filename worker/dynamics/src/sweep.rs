@@ -166,11 +166,14 @@ impl Patch {
             out = DVec3::ZERO;
         } else if out.length_squared() > limit * limit {
             // As for a single point, in three dimensions.
-            let mut shift: f64 = 0.0;
-            for _ in 0..4 {
+            let mut shift = first_shift(wanted.length(), limit, diagonal.element_sum());
+            for _ in 0..SHIFTS_MAX {
                 let inverse = inverse(shift);
                 out = inverse * wanted;
                 let length = out.length();
+                if (length - limit).abs() < SHIFT_PRECISION * limit {
+                    break;
+                }
                 let slope = out.dot(inverse * out);
                 shift += (length - limit) / limit * length * length / slope;
                 shift = shift.max(0.0);
@@ -328,12 +331,15 @@ impl Point {
         }
         // (K + shift) impulse = b with the impulse as long as the limit: Newton's method on the
         // inverse of the length, which is nearly straight (Moré and Sorensen, 1983).
-        let mut shift = 0.0;
+        let mut shift = first_shift(square(b).sqrt(), limit, k11 + k22);
         let mut out = stuck;
-        for _ in 0..4 {
+        for _ in 0..SHIFTS_MAX {
             let (next, (a, d, scale)) = solve(shift);
             out = next;
             let length = square(out).sqrt();
+            if (length - limit).abs() < SHIFT_PRECISION * limit {
+                break;
+            }
             let inner = [
                 (d * out[0] - k12 * out[1]) * scale,
                 (a * out[1] - k12 * out[0]) * scale,
@@ -363,6 +369,16 @@ impl Point {
         }
         out
     }
+}
+
+/// The most steps of Newton's method towards the limit of friction, and how near is near enough.
+const SHIFTS_MAX: usize = 12;
+const SHIFT_PRECISION: f64 = 1e-6;
+
+/// Returns a shift that is too small, but not by much, from which Newton's method does not
+/// overshoot: no gain is greater than the sum of all.
+fn first_shift(wanted: f64, limit: f64, gains: f64) -> f64 {
+    (wanted / limit - gains).max(0.0)
 }
 
 /// Finds the impulses between two surfaces: first the pressures, which act on each other most, then
