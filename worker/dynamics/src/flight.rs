@@ -22,6 +22,38 @@ pub(crate) struct Joined {
     pub(crate) reference: f64,
 }
 
+/// A servo of a degree of freedom, as strong as it must be.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Servo {
+    /// The degree of freedom.
+    pub(crate) axis: usize,
+    /// The number of its axis in the scene.
+    pub(crate) number: usize,
+    /// The rate to go at, in the sense of the tree.
+    pub(crate) rate: f64,
+    /// The mass that holds the rate.
+    mass: f64,
+}
+
+/// How much more massive than the tree a servo makes its degree of freedom.
+const SERVO_MASS: f64 = 1e7;
+
+impl Servo {
+    pub(crate) fn new(axis: usize, number: usize, rate: f64) -> Self {
+        Self {
+            axis,
+            number,
+            rate,
+            mass: 0.0,
+        }
+    }
+
+    /// Returns the impulse that it took to keep the rate.
+    pub(crate) fn impulse(&self, rates: &[f64]) -> f64 {
+        self.mass * (self.rate - rates[self.axis])
+    }
+}
+
 /// What a tree needs to be moved.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Workspace {
@@ -30,6 +62,7 @@ pub(crate) struct Workspace {
     pub(crate) masses: Vec<f64>,
     pub(crate) forces: Vec<f64>,
     pub(crate) joined: Vec<Joined>,
+    pub(crate) servos: Vec<Servo>,
     /// Zeros, as many as there are degrees of freedom.
     pub(crate) dense: Vec<f64>,
     /// The centre of mass of the root in its own frame \[m\].
@@ -115,6 +148,14 @@ impl Workspace {
             forces[joined.axis] += joined.stiffness * way - joined.damping * rate;
             let added = time_s * (joined.damping + time_s * joined.stiffness);
             self.masses[joined.axis * (freedom + 1)] += added;
+        }
+        // What contacts then do to a wheel they do to the whole robot, as if its motor were rigid:
+        // found in turns, motor and friction would need a hundred of them.
+        for servo in &mut self.servos {
+            let entry = &mut self.masses[servo.axis * (freedom + 1)];
+            servo.mass = SERVO_MASS * *entry;
+            *entry += servo.mass;
+            forces[servo.axis] += servo.mass * (servo.rate - tree.rates[servo.axis]) / time_s;
         }
         self.factor.of(tree, &self.masses);
         self.factor.solve(tree, &mut forces);

@@ -10,10 +10,10 @@ mod assembly;
 
 use glam::DVec3;
 
-use crate::axis::Axis;
+use crate::axis::{Axis, Role};
 use crate::body::Body;
 use crate::contact::Contact;
-use crate::flight::Workspace;
+use crate::flight::{Servo, Workspace};
 use crate::mover::{Store, Velocities};
 use crate::sweep::{Point, Row, solve_manifold};
 use crate::tree::{Position, Tree};
@@ -45,6 +45,12 @@ impl Default for Parameters {
         }
     }
 }
+
+/// The part of its force from which on a servo counts as giving all of it.
+const NEARLY_ALL: f64 = 0.999;
+
+/// The force from which on a servo has no limit \[N or N m\].
+const FORCE_UNLIMITED: f64 = 1e15;
 
 /// The least and the most sweeps over an island, unless nothing in it changes much before.
 const SWEEPS_MIN: usize = 3;
@@ -86,8 +92,28 @@ struct Work {
     moved: Vec<f64>,
     /// The first row of each axis, whose rate is that of all.
     leads: Vec<Option<usize>>,
+    /// Whether the servo of each axis gives all its force instead of keeping its rate.
+    is_weak: Vec<bool>,
     /// For each body, then each tree, another one of its island, or itself.
     nodes: Vec<u32>,
+}
+
+/// What a substep changes, to do it once more.
+struct State {
+    bodies: Vec<Body>,
+    trees: Vec<(Vec<Position>, Vec<f64>)>,
+    points: Vec<Point>,
+    rows: Vec<Row>,
+    moved: Vec<f64>,
+}
+
+impl Work {
+    /// Tells whether a servo that keeps its rate may be too weak for it.
+    fn has_weak_servos(&self, axes: &[Axis]) -> bool {
+        let servos = self.spaces.iter().flat_map(|space| &space.servos);
+        let mut forces = servos.filter_map(|servo| axes[servo.number].servo);
+        forces.any(|[_, force]| force < FORCE_UNLIMITED)
+    }
 }
 
 /// What is solved together.
@@ -192,6 +218,7 @@ impl Scene {
             offset += tree.freedom();
             work.spaces[number].take(tree, &self.bodies);
             work.spaces[number].joined.clear();
+            work.spaces[number].servos.clear();
         }
         work.velocities.white.clear();
         work.velocities.white.resize(offset, 0.0);
@@ -287,14 +314,97 @@ impl Scene {
         }
     }
 
+    /// Does a substep; once more when a servo would need more force than it has, which then gives
+    /// all that it has instead of keeping its rate.
     fn substep(&mut self, time_s: f64, number: usize) {
+        self.engage(time_s, number);
+        let before = self.work.has_weak_servos(&self.axes).then(|| self.state());
+        self.do_substep(time_s, number);
+        if let Some(before) = before
+            && self.overload(time_s)
+        {
+            self.set_state(before);
+            self.do_substep(time_s, number);
+        }
+        self.keep();
+    }
+
+    fn do_substep(&mut self, time_s: f64, number: usize) {
         self.accelerate(time_s);
         self.prepare(time_s, number);
         self.sweep(true);
         self.advance(time_s);
         self.relax(time_s);
         self.sweep(false);
-        self.keep();
+        self.take_rates();
+    }
+
+    /// Lets the servos that are strong enough keep their rates.
+    fn engage(&mut self, time_s: f64, number: usize) {
+        let work = &mut self.work;
+        if number == 0 {
+            work.is_weak.clear();
+            work.is_weak.extend(self.axes.iter().map(|axis| {
+                let [_, force] = axis.servo.unwrap_or_default();
+                axis.impulses[Axis::SERVO].abs() >= NEARLY_ALL * force * time_s
+            }));
+        }
+        for space in &mut work.spaces {
+            space.servos.clear();
+        }
+        for (number, axis) in self.axes.iter().enumerate() {
+            if let (Some((tree, link, sense)), Some([rate, _])) = (axis.joint, axis.servo)
+                && let Some(at) = self.trees[tree].axis_of(link)
+                && !work.is_weak[number]
+            {
+                let servo = Servo::new(at, number, sense * rate);
+                work.spaces[tree].servos.push(servo);
+            }
+        }
+    }
+
+    /// Finds the servos that needed more force than they have, and lets them go; returns whether
+    /// there are any.
+    fn overload(&mut self, time_s: f64) -> bool {
+        let work = &mut self.work;
+        let mut any = false;
+        for (number, space) in work.spaces.iter_mut().enumerate() {
+            let rates = &self.trees[number].rates;
+            let axes = &self.axes;
+            let is_weak = &mut work.is_weak;
+            space.servos.retain(|servo| {
+                let [_, force] = axes[servo.number].servo.unwrap_or_default();
+                let is_strong = servo.impulse(rates).abs() <= force * time_s;
+                is_weak[servo.number] |= !is_strong;
+                any |= !is_strong;
+                is_strong
+            });
+        }
+        any
+    }
+
+    fn state(&self) -> State {
+        State {
+            bodies: self.bodies.clone(),
+            trees: self
+                .trees
+                .iter()
+                .map(|tree| (tree.positions.clone(), tree.rates.clone()))
+                .collect(),
+            points: self.work.points.clone(),
+            rows: self.work.rows.clone(),
+            moved: self.work.moved.clone(),
+        }
+    }
+
+    fn set_state(&mut self, state: State) {
+        self.bodies = state.bodies;
+        for (tree, (positions, rates)) in self.trees.iter_mut().zip(state.trees) {
+            (tree.positions, tree.rates) = (positions, rates);
+        }
+        self.work.points = state.points;
+        self.work.rows = state.rows;
+        self.work.moved = state.moved;
     }
 
     /// Speeds up everything that is held by its load.
@@ -398,8 +508,8 @@ impl Scene {
         }
     }
 
-    /// Takes over the velocities after the last sweep, and adds up what acted.
-    fn keep(&mut self) {
+    /// Takes over the velocities after the last sweep.
+    fn take_rates(&mut self) {
         let work = &mut self.work;
         for (number, body) in self.bodies.iter_mut().enumerate() {
             if work.held_bodies[number] {
@@ -415,6 +525,29 @@ impl Scene {
                 tree.rates = rates;
             }
         }
+    }
+
+    /// Adds up what acted.
+    fn keep(&mut self) {
+        let work = &mut self.work;
+        for (tree, space) in self.trees.iter().zip(&work.spaces) {
+            for servo in &space.servos {
+                let sense = self.axes[servo.number]
+                    .joint
+                    .map_or(1.0, |(.., sense)| sense);
+                let impulse = sense * servo.impulse(&tree.rates);
+                let rows = work.rows.iter_mut().filter(|row| row.axis == servo.number);
+                for row in rows.filter(|row| row.role == Role::Servo) {
+                    row.impulse = impulse;
+                }
+            }
+        }
+        self.keep_blow();
+    }
+
+    /// Adds up the impulses of rows and points.
+    fn keep_blow(&mut self) {
+        let work = &mut self.work;
         for row in &mut work.rows {
             row.total += row.impulse;
         }

@@ -152,6 +152,9 @@ impl Scene {
             }
             let position = axis.position + self.work.moved[row.axis];
             row.set(axis, position, time_s, ratio);
+            if row.role == Role::Servo && self.work.is_kept(row.axis, axis) {
+                (row.impulse, row.impulses) = (0.0, [0.0; 2]);
+            }
         }
         let (velocities, store) = (&mut self.work.velocities, &self.work.store);
         for row in &rows {
@@ -177,6 +180,9 @@ impl Scene {
             let axis = &self.axes[row.axis];
             let position = axis.position + self.work.moved[row.axis];
             row.set(axis, position, time_s, 0.0);
+            if row.role == Role::Servo && self.work.is_kept(row.axis, axis) {
+                row.impulses = [0.0; 2];
+            }
         }
         self.work.rows = rows;
     }
@@ -217,7 +223,8 @@ impl Scene {
         for (row, before) in self.work.rows.iter_mut().zip(&rows) {
             row.impulse -= before;
         }
-        self.keep();
+        self.take_rates();
+        self.keep_blow();
         // The next step begins with what pressed before the blow, which itself is no pressure.
         for (number, point) in self.work.points.iter_mut().enumerate() {
             let has_bounced = point.restitution > 0.0 && point.approach < -BOUNCE_SPEED_MIN;
@@ -366,6 +373,11 @@ impl Scene {
 }
 
 impl Work {
+    /// Tells whether the mass of a tree keeps the rate that the servo of an axis asks for.
+    fn is_kept(&self, number: usize, axis: &Axis) -> bool {
+        axis.joint.is_some() && !self.is_weak[number]
+    }
+
     fn node_of(&self, body: usize) -> u32 {
         match self.link_of[body] {
             Some((tree, _)) => (self.link_of.len() + tree) as u32,
