@@ -101,6 +101,8 @@ pub(crate) struct Point {
     /// Whether both tangents have limits of their own.
     pub(crate) is_boxed: bool,
     pub(crate) slips: [f64; 2],
+    /// Where it is from the centres of mass of both bodies \[m\].
+    pub(crate) arms: [DVec3; 2],
     /// The bias of the rate along the normal.
     pub(crate) bias: f64,
     /// How much the rate along the normal yields to pressure.
@@ -129,6 +131,8 @@ pub(crate) struct Patch {
     pub(crate) gains: DMat3,
     pub(crate) impulses: DVec3,
     pub(crate) totals: DVec3,
+    /// Where it is from the centres of mass of both bodies \[m\].
+    pub(crate) arms: [DVec3; 2],
     pub(crate) coefficient: f64,
     /// The moment of even pressure on the line that slips about its middle, as a part of the
     /// pressure times friction: a quarter of its length \[m\].

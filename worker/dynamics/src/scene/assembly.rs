@@ -16,7 +16,7 @@ const BOUNCE_SPEED_MIN: f64 = 1e-3;
 /// How much contacts yield, as a part of what an impulse changes: the least with which a body that
 /// stands on more points than it needs presses on all of them evenly. A cube of 1 kg sinks by some
 /// nanometres.
-const SOFTNESS: f64 = 2e-3;
+const SOFTNESS: f64 = 2e-2;
 
 impl Scene {
     /// Makes points and rows of all that acts in this step, sorted by islands.
@@ -108,7 +108,7 @@ impl Scene {
             let contact = self.contacts[point.contact];
             self.set_grip(point, &contact, time_s, number == 0);
             if point.patch.is_some() {
-                self.set_patch(point);
+                self.set_patch(point, number == 0);
             }
             let parting = ratio * point.gap / time_s;
             point.softness = if point.gap > 0.0 {
@@ -276,7 +276,7 @@ impl Scene {
     }
 
     /// Finds the levers of friction along a line that two points are the ends of.
-    fn set_patch(&mut self, point: &mut Point) {
+    fn set_patch(&mut self, point: &mut Point, is_first: bool) {
         let Some(patch) = &mut point.patch else {
             return;
         };
@@ -288,24 +288,24 @@ impl Scene {
         } else {
             0.5
         };
-        let middle = middles[0].lerp(middles[1], share);
+        if is_first {
+            let middle = middles[0].lerp(middles[1], share);
+            patch.arms = arms(ends[0], &self.bodies, middle);
+        }
         let surface = ends[0].surface_velocity;
         let [normal, first, second] = point.directions;
         let directions = [(first, DVec3::ZERO), (second, DVec3::ZERO)];
         let about = (DVec3::ZERO, normal * patch.radius);
         for (number, (along, about)) in directions.into_iter().chain([about]).enumerate() {
-            let push = |(body, sign): (&Option<usize>, f64)| {
-                body.map(|body| {
-                    let arm = middle - self.bodies[body].center();
-                    Push {
-                        body,
-                        linear: along * sign,
-                        angular: (arm.cross(along) + about) * sign,
-                    }
+            let push = |(side, sign): (usize, f64)| {
+                ends[0].bodies[side].map(|body| Push {
+                    body,
+                    linear: along * sign,
+                    angular: (patch.arms[side].cross(along) + about) * sign,
                 })
             };
-            let both = ends[0].bodies.iter().zip([1.0, -1.0]);
-            let pushes: Vec<Push> = both.filter_map(push).collect();
+            let both = [(0, 1.0), (1, -1.0)];
+            let pushes: Vec<Push> = both.into_iter().filter_map(push).collect();
             let (levers, base_rate) = self.work.levers_of(&pushes, &self.bodies, &self.trees);
             patch.levers[number] = levers;
             patch.base_rates[number] = base_rate + along.dot(surface);
@@ -339,8 +339,11 @@ impl Scene {
         if is_plain {
             point.grip = plain_grip(point, contact, &self.bodies, middle);
         } else {
+            if is_first {
+                point.arms = arms(contact, &self.bodies, middle);
+            }
             self.work
-                .mixed_grip(point, contact, &self.bodies, &self.trees, middle);
+                .mixed_grip(point, contact, &self.bodies, &self.trees);
         }
         let gain =
             |first: usize, second: usize| point.grip.gain(first, second, point, &self.work.store);
@@ -502,15 +505,14 @@ impl Work {
         contact: &Contact,
         bodies: &[Body],
         trees: &[Tree],
-        middle: DVec3,
     ) {
         let mut grip: Box<[[Option<Lever>; 3]; 2]> = Box::default();
         for (number, direction) in point.directions.iter().enumerate() {
             let mut pushes = Vec::with_capacity(2);
-            for (body, sign) in contact.bodies.iter().zip([1.0, -1.0]) {
-                if let Some(body) = *body {
+            for (side, sign) in [(0, 1.0), (1, -1.0)] {
+                if let Some(body) = contact.bodies[side] {
                     let linear = *direction * sign;
-                    let arm = middle - bodies[body].center();
+                    let arm = point.arms[side];
                     pushes.push(Push {
                         body,
                         linear,
@@ -583,6 +585,7 @@ impl Point {
             coefficients: contact.friction.coefficients,
             is_boxed: contact.friction.direction.is_some(),
             slips: [0.0; 2],
+            arms: [DVec3::ZERO; 2],
             bias: 0.0,
             softness: 0.0,
             approach: 0.0,
@@ -777,6 +780,14 @@ fn free_gain(axis: &Axis, bodies: &[Body]) -> f64 {
         term.linear.length_squared() * body.inverse_mass() + term.angular.dot(turning)
     };
     axis.terms.iter().map(of).sum()
+}
+
+/// Returns where a point is from the centres of mass of both bodies. It goes with them in a step: the
+/// contact of a wheel rolls along, and a point left behind would lift it.
+fn arms(contact: &Contact, bodies: &[Body], middle: DVec3) -> [DVec3; 2] {
+    contact
+        .bodies
+        .map(|body| body.map_or(DVec3::ZERO, |body| middle - bodies[body].center()))
 }
 
 fn plain_grip(point: &Point, contact: &Contact, bodies: &[Body], middle: DVec3) -> Grip {
