@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use tests::repository;
 
-const FILE_LINES_MAX: usize = 500;
+const FILE_LINES_MAX: usize = 1000;
 const LINE_CHARS_MAX: usize = 100;
 
 /// Returns all tracked kinds of files below a folder of the repository.

@@ -36,8 +36,6 @@ pub enum LimitationKind {
     EllipsoidAsPolyhedron,
     /// A second coefficient of friction or a first direction: the first coefficient everywhere.
     DirectedFriction,
-    /// Slip: none.
-    Slip,
     /// A coefficient of torsional friction: that of sliding counts.
     TorsionalFriction,
     /// A speed below which nothing bounces: restitution counts at every speed.
@@ -69,8 +67,7 @@ impl fmt::Display for LimitationKind {
             Self::ShapeWithoutSize => "a shape without a positive size touches nothing",
             Self::ShapeWithoutFile => "a shape whose file was not read touches nothing",
             Self::EllipsoidAsPolyhedron => "an ellipsoid is a polyhedron within 1 % of it",
-            Self::DirectedFriction => "mu2 and fdir1 are ignored: mu holds in all directions",
-            Self::Slip => "slip1 and slip2 are ignored",
+            Self::DirectedFriction => "mu2 is ignored without fdir1: mu holds in all directions",
             Self::TorsionalFriction => "torsional friction is ignored: mu holds against turning",
             Self::RestitutionThreshold => "the bounce threshold is ignored: all speeds bounce",
             Self::ContactStiffness => "kp and kd of contacts are ignored",
@@ -172,11 +169,9 @@ fn is_uneven_ellipsoid(geometry: &Geometry) -> bool {
 /// Tells of what differs from the defaults and counts in no contact here.
 fn check_surface(surface: &Surface, add: &mut dyn FnMut(LimitationKind)) {
     let default = Surface::default();
-    if surface.friction2 != surface.friction {
+    let has_direction = surface.friction_direction != [0.0; 3] || surface.slip != [0.0; 2];
+    if surface.friction2 != surface.friction && !has_direction {
         add(LimitationKind::DirectedFriction);
-    }
-    if surface.slip != default.slip {
-        add(LimitationKind::Slip);
     }
     if surface.torsional_friction != default.torsional_friction {
         add(LimitationKind::TorsionalFriction);

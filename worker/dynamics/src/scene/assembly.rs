@@ -16,7 +16,7 @@ const BOUNCE_SPEED_MIN: f64 = 1e-3;
 /// How much contacts yield, as a part of what an impulse changes: the least with which a body that
 /// stands on more points than it needs presses on all of them evenly. A cube of 1 kg sinks by some
 /// nanometres.
-const SOFTNESS: f64 = 2e-2;
+const SOFTNESS: f64 = 2e-3;
 
 impl Scene {
     /// Makes points and rows of all that acts in this step, sorted by islands.
@@ -282,14 +282,10 @@ impl Scene {
         };
         let ends = [point.contact, point.contact + 1].map(|at| &self.contacts[at]);
         let middles = ends.map(|end| 0.5 * (end.points[0] + end.points[1]));
-        let pressure = ends[0].pressure + ends[1].pressure;
-        let share = if pressure > 0.0 {
-            ends[1].pressure / pressure
-        } else {
-            0.5
-        };
         if is_first {
-            let middle = middles[0].lerp(middles[1], share);
+            // Where even pressure has its centre: that of rigid bodies on four wheels' edges is not
+            // determined.
+            let middle = 0.5 * (middles[0] + middles[1]);
             patch.arms = arms(ends[0], &self.bodies, middle);
         }
         let surface = ends[0].surface_velocity;

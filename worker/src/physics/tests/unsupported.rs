@@ -6,7 +6,7 @@ use super::builder::*;
 use crate::physics::LimitationKind::{
     ContactStiffness, DegenerateInertia, DirectedFriction, EllipsoidAsPolyhedron, FluidAddedMass,
     GearboxAxes, MimicWithoutLeader, NoMass, ParallelAxes, PlaneOnMovingLink, RestitutionThreshold,
-    ShapeWithoutSize, Slip, TorsionalFriction, Wind,
+    ShapeWithoutSize, TorsionalFriction, Wind,
 };
 use crate::physics::unsupported;
 
@@ -31,7 +31,6 @@ fn odd_models() -> Vec<sdf::Model> {
     let mut rough = body("rough", at(8.0), collision(BALL, 1.0));
     let surface = &mut rough.links[0].collisions[0].surface;
     surface.friction2 = 0.5;
-    surface.slip = [0.1, 0.0];
     surface.torsional_friction = 2.0;
     surface.restitution = 0.5;
     surface.restitution_threshold = 0.1;
@@ -106,7 +105,6 @@ fn everything_ignored_or_approximated_is_listed_once() {
         ("hinge", "joint", GearboxAxes),
         ("hinge", "joint", MimicWithoutLeader),
         ("rough", "link::collision", DirectedFriction),
-        ("rough", "link::collision", Slip),
         ("rough", "link::collision", TorsionalFriction),
         ("rough", "link::collision", RestitutionThreshold),
         ("rough", "link::collision", ContactStiffness),
