@@ -23,8 +23,11 @@ const EDITS: &[Edit] = &[
     Edit {
         file: "pipeline/physics_pipeline/mod.rs",
         from: "    pub counters: Counters,\n",
-        to: "    pub counters: Counters,\n    /// Solves the awake bodies in place of the solver of the pipeline.\n    \
-             pub island_solver: Option<Box<dyn crate::island_solver::IslandSolver>>,\n",
+        to: concat!(
+            "    pub counters: Counters,\n",
+            "    /// Solves the awake bodies in place of the solver of the pipeline.\n",
+            "    pub island_solver: Option<Box<dyn crate::island_solver::IslandSolver>>,\n",
+        ),
     },
     Edit {
         file: "pipeline/physics_pipeline/mod.rs",
@@ -39,15 +42,22 @@ const EDITS: &[Edit] = &[
     },
     Edit {
         file: "pipeline/physics_pipeline/solve.rs",
-        from: "        if let Some(island_id) = islands.awake_island {\n            #[cfg(feature = \"parallel\")]\n",
-        to: "        if let Some(mut solver) = self.island_solver.take() {\n            \
-                 let any_fast = crate::island_solver::solve(\n                \
-                     &mut *solver, integration_parameters, islands, bodies,\n                \
-                     narrow_phase.solver_graph(), &manifold_store, impulse_joints, colliders,\n            \
-                 );\n            \
-                 self.staged_solver.post_solve_ccd_active = Some(any_fast);\n            \
-                 self.island_solver = Some(solver);\n        \
-             } else if let Some(island_id) = islands.awake_island {\n            #[cfg(feature = \"parallel\")]\n",
+        from: concat!(
+            "        if let Some(island_id) = islands.awake_island {\n",
+            "            #[cfg(feature = \"parallel\")]\n",
+        ),
+        to: concat!(
+            "        if let Some(mut solver) = self.island_solver.take() {\n",
+            "            let any_fast = crate::island_solver::solve(\n",
+            "                &mut *solver, integration_parameters, islands, bodies,\n",
+            "                narrow_phase.solver_graph(), &manifold_store, impulse_joints,\n",
+            "                colliders,\n",
+            "            );\n",
+            "            self.staged_solver.post_solve_ccd_active = Some(any_fast);\n",
+            "            self.island_solver = Some(solver);\n",
+            "        } else if let Some(island_id) = islands.awake_island {\n",
+            "            #[cfg(feature = \"parallel\")]\n",
+        ),
     },
 ];
 

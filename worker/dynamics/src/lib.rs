@@ -6,6 +6,17 @@
 //! knows of collision detection, files or messages, and the same input gives the same bits on any
 //! host. Units are SI, frames are the world's where nothing else is said.
 
+#![allow(
+    clippy::many_single_char_names,
+    clippy::needless_range_loop,
+    reason = "matrices and vectors go by the letters and numbers of the formulas"
+)]
+#![allow(
+    clippy::large_enum_variant,
+    reason = "contacts between bodies of their own are most of all and are read in a row"
+)]
+#![allow(clippy::single_match_else, reason = "both arms are of the same weight")]
+
 mod axis;
 mod body;
 mod contact;

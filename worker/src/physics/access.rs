@@ -134,8 +134,8 @@ impl Cell {
         }
     }
 
-    /// Has a force \[N\] at the centre of mass and a torque \[N m\] act on a link all along the next
-    /// step, as one that depends on nothing, world frame.
+    /// Has a force \[N\] at the centre of mass and a torque \[N m\] act on a link all along the
+    /// next step, as one that depends on nothing, world frame.
     pub(super) fn add_steady_load(
         &mut self,
         model: ModelRef,

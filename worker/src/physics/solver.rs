@@ -337,8 +337,8 @@ impl Shared {
             }
             let mut impulses = [0.0; 6];
             for number in locked(joint) {
-                let axis = axes.next().expect("each locked axis was held");
-                impulses[number] = axis.impulses[Axis::HOLD];
+                let held = axes.next().expect("each locked axis was held");
+                impulses[number] = held.impulses[Axis::HOLD];
             }
             rapier.update_joint(*handle, |joint| joint.impulses = impulses);
         }

@@ -618,8 +618,8 @@ impl Row {
         }
     }
 
-    /// Sets what the row asks for at a position, in a substep of a length \[s\]; `ratio` is the part
-    /// of an error of position that it takes back.
+    /// Sets what the row asks for at a position, in a substep of a length \[s\]; `ratio` is the
+    /// part of an error of position that it takes back.
     fn set(&mut self, axis: &Axis, position: f64, time_s: f64, ratio: f64) {
         match self.role {
             Role::Bounds => self.rates = bounded(axis, position, time_s, ratio),
@@ -778,8 +778,8 @@ fn free_gain(axis: &Axis, bodies: &[Body]) -> f64 {
     axis.terms.iter().map(of).sum()
 }
 
-/// Returns where a point is from the centres of mass of both bodies. It goes with them in a step: the
-/// contact of a wheel rolls along, and a point left behind would lift it.
+/// Returns where a point is from the centres of mass of both bodies. It goes with them in a step:
+/// the contact of a wheel rolls along, and a point left behind would lift it.
 fn arms(contact: &Contact, bodies: &[Body], middle: DVec3) -> [DVec3; 2] {
     contact
         .bodies

@@ -42,15 +42,15 @@ impl Shared {
     }
 }
 
-/// Returns the contacts of a manifold. rapier keeps points in the axes of bodies about their centres
-/// of mass, but for those of bodies that never move, which have no pose here.
-fn contacts_of<'a>(
-    manifold: &'a ContactManifold,
+/// Returns the contacts of a manifold. rapier keeps points in the axes of bodies about their
+/// centres of mass, but for those of bodies that never move, which have no pose here.
+fn contacts_of(
+    manifold: &ContactManifold,
     number: u32,
     bodies: [Option<usize>; 2],
     poses: [Option<Pose>; 2],
     friction: Friction,
-) -> impl Iterator<Item = Contact> + 'a {
+) -> impl Iterator<Item = Contact> {
     let data = &manifold.data;
     data.solver_contacts.iter().map(move |contact| {
         let [first, second] = poses;
@@ -81,7 +81,7 @@ fn contacts_of<'a>(
     })
 }
 
-/// Returns friction between two colliders. Where one of them names a first direction, each direction
+/// Returns friction between two colliders. Where one of them names a first direction, each one
 /// has a limit of its own, the lesser of both surfaces, and slips as both do together, as in
 /// Gazebo's default engine (DART, `dart/constraint/ContactSurface.cpp`); without a direction the
 /// first coefficients hold for all. Slip is shared by the points of a manifold, so that the surface

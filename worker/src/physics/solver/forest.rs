@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use dynamics::{Frame, JointKind, Link};
-use glam::{DQuat, DVec3};
+use glam::DVec3;
 use rapier3d_f64::dynamics::{
     GenericJoint, ImpulseJoint, ImpulseJointHandle, ImpulseJointSet, JointAxesMask,
     RigidBodyHandle, RigidBodySet,
@@ -275,7 +275,7 @@ fn steps(edge: &Edge<'_>, is_reversed: bool) -> Option<Steps> {
         frames(data, is_reversed),
     );
     let single = |kind, axis: Vector| {
-        let turn = Frame::new(DVec3::ZERO, DQuat::from(frame_along(axis)));
+        let turn = Frame::new(DVec3::ZERO, frame_along(axis));
         let [parent, child] = frame.map(|frame| frame.then(&turn));
         vec![(kind, parent, child.inverse())]
     };
@@ -331,7 +331,7 @@ fn two_axes(cross: &Cross, is_reversed: bool) -> Steps {
         frames.reverse();
         axes.reverse();
     }
-    let [first, second] = axes.map(|axis| DQuat::from(frame_along(axis)));
+    let [first, second] = axes.map(|axis| frame_along(axis));
     let turned = |rotation| Frame::new(DVec3::ZERO, rotation);
     let between = turned(first.conjugate() * second);
     vec![
