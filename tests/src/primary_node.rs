@@ -395,10 +395,11 @@ impl PrimaryNode {
                     warnings,
                     ..
                 } => {
-                    let warned: String = warnings
+                    let warned: Vec<String> = warnings
                         .iter()
                         .map(|text| format!("\n  told: {text}"))
                         .collect();
+                    let warned = warned.concat();
                     format!("client <- {} done at {iteration}{warned}", message.request)
                 }
                 Reply::Failed { reason } => {

@@ -331,7 +331,7 @@ fn two_axes(cross: &Cross, is_reversed: bool) -> Steps {
         frames.reverse();
         axes.reverse();
     }
-    let [first, second] = axes.map(|axis| frame_along(axis));
+    let [first, second] = axes.map(frame_along);
     let turned = |rotation| Frame::new(DVec3::ZERO, rotation);
     let between = turned(first.conjugate() * second);
     vec![
