@@ -2,9 +2,9 @@
 //!
 //! A step is cut into substeps. In each, loads speed everything up, impulses are found with a bias
 //! that closes gaps and parts what overlaps, positions advance, and the impulses are found once
-//! more without the bias, so that no correction of a position is left as a velocity (Macklin et al.,
-//! *Small Steps in Physics Simulation*, 2019). What nothing touches flies the whole step at once,
-//! by a method of fourth order.
+//! more without the bias, so that no correction of a position is left as a velocity (Macklin et
+//! al., *Small Steps in Physics Simulation*, 2019). What nothing touches flies the whole step at
+//! once, by a method of fourth order.
 
 mod assembly;
 
