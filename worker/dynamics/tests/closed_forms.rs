@@ -125,7 +125,7 @@ fn a_pendulum_held_by_friction_of_nothing_swings_as_one_that_flies() {
 
 #[test]
 fn a_small_swing_takes_its_period() {
-    // T = 2 pi sqrt(2 L / 3 g) (1 + a^2 / 16) for a rod of length L (Landau, Mechanics, section 11).
+    // T = 2 pi sqrt(2 L / 3 g) (1 + a^2 / 16) for a rod of length L (Landau, Mechanics, 11).
     let mut scene = pendulums(1);
     let angle: f64 = 0.1;
     let down = DVec3::new(angle.sin(), 0.0, -angle.cos()) * 0.5;
