@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crate::processes::Scratch;
 
-/// How long packages may take to arrive.
+/// The longest time in which packages arrive.
 const INSTALL_PATIENCE: Duration = Duration::from_mins(10);
 
 /// A release of a package.

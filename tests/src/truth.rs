@@ -25,7 +25,7 @@ pub const FINE: f64 = 0.001;
 /// The step size of worlds that are stepped coarsely \[s\].
 pub const COARSE: f64 = 0.004;
 
-/// How long the cases of long duration go on.
+/// The duration of long cases.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
     /// Simulated time of cases that wait for drift \[s\].
@@ -71,7 +71,7 @@ pub enum ErrorKind {
     Relative,
     /// Difference in the unit of both values.
     Absolute,
-    /// What is missing to the expected value.
+    /// The difference to the expected value.
     Shortfall,
 }
 

@@ -21,7 +21,7 @@ const PACKAGE: Package = Package {
     module: "mujoco",
 };
 
-/// How long one measurement may take.
+/// The longest time of one measurement.
 const RUN_PATIENCE: Duration = Duration::from_hours(1);
 
 /// An installed `MuJoCo`.

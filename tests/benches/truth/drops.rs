@@ -13,7 +13,7 @@ use crate::robots::{PeerCase, Peers, axis_of, lift};
 const HEIGHT: f64 = 0.02;
 /// Least part of Bullet's pace that passes.
 const PACE: f64 = 0.5;
-/// How long one robot may take, and be timed.
+/// The longest times of one robot, and of its timing.
 const PATIENCE: Duration = Duration::from_secs(20);
 const TIMED: Duration = Duration::from_secs(5);
 const TIMED_STEPS: u64 = 1000;

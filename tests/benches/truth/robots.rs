@@ -10,7 +10,7 @@ use tests::processes::Scratch;
 use tests::python::{Package, Python};
 use tests::truth::{GRAVITY, Quantity};
 
-/// How long one program of another engine may take.
+/// The longest time of one program of another engine.
 const PATIENCE: Duration = Duration::from_mins(5);
 
 const PINOCCHIO: Package = Package {

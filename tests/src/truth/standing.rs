@@ -4,7 +4,7 @@ use super::scene::{Body, Joint, Shape, ground, model, single, world};
 use super::simulation::{LinkRef, Simulation, distance};
 use super::{COARSE, Case, Effort, FINE, GRAVITY, Quantity, zero};
 
-/// How long a scene may settle \[s\].
+/// The time that a scene may settle \[s\].
 const SETTLING_S: f64 = 0.5;
 /// The same of a body that first falls against the limits of its joint \[s\].
 const LEANING_S: f64 = 3.0;
@@ -68,7 +68,7 @@ pub(super) fn cases() -> Vec<Case> {
     ]
 }
 
-/// How a body is held on its foot.
+/// The joint that holds a body on its foot.
 #[derive(Clone, Copy)]
 enum Hip {
     Fixed,

@@ -6,7 +6,7 @@ use glam::DVec3;
 use crate::body::Body;
 use crate::spatial::Frame;
 
-/// How the velocity of a body counts in the rate of an axis.
+/// The factors of the velocity of a body in the rate of an axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Term {
     /// The number of the body in the scene.
@@ -35,11 +35,11 @@ pub struct AxisSpring {
     pub stiffness: f64,
     /// \[N s/m or N m s/rad\]
     pub damping: f64,
-    /// Where it is at rest \[m or rad\].
+    /// The position of rest \[m or rad\].
     pub reference: f64,
 }
 
-/// Where an axis may be, and how fast it may go.
+/// Bounds of the position and speed of an axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AxisBounds {
     /// The least position \[m or rad\].
@@ -67,13 +67,13 @@ impl AxisBounds {
 /// One way of moving, and everything that acts along it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
-    /// How the velocities of bodies make its rate.
+    /// The Jacobian: factors of the velocities of bodies in its rate.
     pub terms: Vec<Term>,
     /// The tree, the link and the sense in which the joint of that link is this axis.
     pub joint: Option<(usize, usize, f64)>,
-    /// Where it is \[m or rad\].
+    /// The position \[m or rad\].
     pub position: f64,
-    /// Where it may be.
+    /// Bounds of position and speed.
     pub bounds: AxisBounds,
     /// The spring that takes the place of hard bounds of the position.
     pub stop: Option<AxisSpring>,
@@ -93,7 +93,7 @@ pub struct Axis {
     pub totals: [f64; 5],
 }
 
-/// What a row along an axis is for, and its place among the impulses.
+/// The purpose of a row along an axis, and its place among the impulses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     Bounds,

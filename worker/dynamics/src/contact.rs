@@ -10,7 +10,7 @@ pub struct Friction {
     /// The first direction, world frame. With one, each direction has a limit of its own; without,
     /// the first coefficient limits friction in all directions alike.
     pub direction: Option<DVec3>,
-    /// How fast it slips along both directions under a force \[m/s/N\].
+    /// The speed of slip along both directions per force \[m/s/N\].
     pub slip: [f64; 2],
     /// The most moment about the normal, as a part of the pressure \[m\].
     pub torsion: f64,

@@ -18,7 +18,7 @@ pub(crate) struct Joined {
     pub(crate) axis: usize,
     pub(crate) stiffness: f64,
     pub(crate) damping: f64,
-    /// Where the spring rests, as the tree counts \[rad or m\].
+    /// The position of rest of the spring, as the tree counts \[rad or m\].
     pub(crate) reference: f64,
 }
 
@@ -35,7 +35,7 @@ pub(crate) struct Servo {
     mass: f64,
 }
 
-/// How much more massive than the tree a servo makes its degree of freedom.
+/// The mass of a servo, as a multiple of that of its degree of freedom.
 const SERVO_MASS: f64 = 1e7;
 
 impl Servo {
@@ -54,7 +54,7 @@ impl Servo {
     }
 }
 
-/// What a tree needs to be moved.
+/// Buffers to move a tree.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Workspace {
     pub(crate) kinematics: Kinematics,

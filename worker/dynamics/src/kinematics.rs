@@ -17,7 +17,7 @@ pub(crate) struct Kinematics {
     pub(crate) axes: Vec<Motion>,
     /// The velocity of each link.
     pub(crate) velocities: Vec<Motion>,
-    /// What the velocity of each link gains while no rate changes.
+    /// The acceleration of each link while no rate changes.
     gains: Vec<Motion>,
     inertias: Vec<Inertia>,
     composite: Vec<Inertia>,

@@ -28,9 +28,9 @@ pub(crate) enum Lever {
     },
     /// A tree: a row over a path of degrees of freedom, in the coordinates of the factor.
     Tree {
-        /// Where the coordinates of the tree begin.
+        /// Offset of the coordinates of the tree.
         offset: usize,
-        /// Where path and row begin in the store.
+        /// Offset of path and row in the store.
         start: usize,
         length: usize,
     },

@@ -18,7 +18,7 @@ use crate::mover::{Store, Velocities};
 use crate::sweep::{Point, Row, solve_manifold};
 use crate::tree::{Position, Tree};
 
-/// How hard the solver tries.
+/// Limits of the effort of the solver.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Parameters {
     /// Substeps of a step.
@@ -59,26 +59,26 @@ const SWEEPS_MAX: usize = 40;
 /// One step of everything that is awake.
 #[derive(Debug, Default)]
 pub struct Scene {
-    /// How hard to try.
+    /// Limits of the effort.
     pub parameters: Parameters,
     /// All bodies that move, those of trees too.
     pub bodies: Vec<Body>,
     /// Links that joints hold together.
     pub trees: Vec<Tree>,
-    /// Where bodies touch.
+    /// Points where bodies touch.
     pub contacts: Vec<Contact>,
-    /// What acts along axes.
+    /// Axes along which something acts.
     pub axes: Vec<Axis>,
     work: Work,
 }
 
-/// What is made anew in each step.
+/// Buffers that each step fills again.
 #[derive(Debug, Default)]
 struct Work {
     /// The tree and the link of each body.
     link_of: Vec<Option<(usize, usize)>>,
     spaces: Vec<Workspace>,
-    /// Where the coordinates of each tree begin.
+    /// Offset of the coordinates of each tree.
     offsets: Vec<usize>,
     /// Whether rows act on a body of its own, or on a tree.
     held_bodies: Vec<bool>,
@@ -88,7 +88,7 @@ struct Work {
     rows: Vec<Row>,
     points: Vec<Point>,
     islands: Vec<Island>,
-    /// How far each axis has moved in this step.
+    /// The way of each axis in this step \[m or rad\].
     moved: Vec<f64>,
     /// The first row of each axis, whose rate is that of all.
     leads: Vec<Option<usize>>,
@@ -98,7 +98,7 @@ struct Work {
     nodes: Vec<u32>,
 }
 
-/// What a substep changes, to do it once more.
+/// The state that a substep changes, to do it once more.
 struct State {
     bodies: Vec<Body>,
     trees: Vec<(Vec<Position>, Vec<f64>)>,
@@ -116,7 +116,7 @@ impl Work {
     }
 }
 
-/// What is solved together.
+/// Rows and points that are solved together.
 #[derive(Clone, Copy, Debug, Default)]
 struct Island {
     rows: [usize; 2],

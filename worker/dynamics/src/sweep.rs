@@ -6,7 +6,7 @@ use glam::{DMat3, DVec3};
 use crate::axis::Role;
 use crate::mover::{Lever, Store, Velocities};
 
-/// How often the pressures between two surfaces are found before friction is.
+/// The most sweeps over the pressures between two surfaces before friction.
 const PRESSURE_TURNS: usize = 6;
 
 /// One thing that acts along an axis.
@@ -19,7 +19,7 @@ pub(crate) struct Row {
     pub(crate) levers: [Option<Lever>; 2],
     /// The rate that the motion of bases gives.
     pub(crate) base_rate: f64,
-    /// What a unit impulse changes of the rate.
+    /// The change of the rate per impulse.
     pub(crate) gain: f64,
     pub(crate) impulse: f64,
     pub(crate) total: f64,
@@ -27,7 +27,7 @@ pub(crate) struct Row {
     pub(crate) rates: [f64; 2],
     /// The least and the greatest impulse.
     pub(crate) impulses: [f64; 2],
-    /// How much the rate yields to an impulse.
+    /// The compliance of the rate \[rate per impulse\].
     pub(crate) softness: f64,
 }
 
@@ -91,7 +91,7 @@ pub(crate) struct Point {
     pub(crate) grip: Grip,
     /// The rates that the motion of bases gives, with the velocity of the surface.
     pub(crate) base_rates: [f64; 3],
-    /// What a unit impulse along the normal changes.
+    /// The change of the rate along the normal per impulse.
     pub(crate) gain: f64,
     /// The same of the tangents: both diagonal entries, then the other.
     pub(crate) tangent_gains: [f64; 3],
@@ -101,16 +101,16 @@ pub(crate) struct Point {
     /// Whether both tangents have limits of their own.
     pub(crate) is_boxed: bool,
     pub(crate) slips: [f64; 2],
-    /// Where it is from the centres of mass of both bodies \[m\].
+    /// Arms from the centres of mass of both bodies \[m\].
     pub(crate) arms: [DVec3; 2],
     /// The bias of the rate along the normal.
     pub(crate) bias: f64,
-    /// How much the rate along the normal yields to pressure.
+    /// The compliance along the normal \[m/s/(N s)\].
     pub(crate) softness: f64,
     /// The rate of approach when they met in this step, if they are to bounce.
     pub(crate) approach: f64,
     pub(crate) restitution: f64,
-    /// How far both surfaces are apart now \[m\].
+    /// Distance between both surfaces now \[m\].
     pub(crate) gap: f64,
     /// The moment about the normal.
     pub(crate) twist: Option<Row>,
@@ -127,11 +127,11 @@ pub(crate) struct Patch {
     /// Along both tangents, and about the normal in units of the radius.
     pub(crate) levers: [[Option<Lever>; 2]; 3],
     pub(crate) base_rates: [f64; 3],
-    /// What unit impulses change.
+    /// The changes of the rates per impulse.
     pub(crate) gains: DMat3,
     pub(crate) impulses: DVec3,
     pub(crate) totals: DVec3,
-    /// Where it is from the centres of mass of both bodies \[m\].
+    /// Arms from the centres of mass of both bodies \[m\].
     pub(crate) arms: [DVec3; 2],
     pub(crate) coefficient: f64,
     /// The moment of even pressure on the line that slips about its middle, as a part of the

@@ -8,7 +8,7 @@ use glam::{DQuat, DVec3};
 
 use crate::spatial::{Frame, rotation_by};
 
-/// How a link moves against its parent.
+/// The motion that a joint allows a link against its parent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JointKind {
     /// Not at all.
@@ -40,7 +40,7 @@ impl JointKind {
 pub struct Link {
     /// The link that it hangs on, which stands before it; `None` for the base of the tree.
     pub parent: Option<usize>,
-    /// How it moves.
+    /// The motion that its joint allows.
     pub kind: JointKind,
     /// The number of its body in the scene; `None` for the massless link between two axes.
     pub body: Option<usize>,

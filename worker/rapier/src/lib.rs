@@ -14,7 +14,7 @@ extern crate serde;
 extern crate alloc;
 extern crate num_traits as num;
 
-/// What the sources take from `alloc`.
+/// Names that the sources take from `alloc`.
 pub(crate) mod alloc_prelude {
     pub use alloc::{boxed::Box, string::String, string::ToString, vec, vec::Vec};
 }

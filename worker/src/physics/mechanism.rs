@@ -36,9 +36,9 @@ pub(super) struct Mechanism {
 
 /// Something that acts along an axis in a step, as the solver is asked for it.
 pub(super) struct Asked {
-    /// What acts; its terms are `twists`.
+    /// The axis; its terms are `twists`.
     pub(super) axis: dynamics::Axis,
-    /// How the velocities of bodies make its rate.
+    /// The Jacobian: factors of the velocities of bodies in its rate.
     pub(super) twists: Vec<(RigidBodyHandle, Twist)>,
     /// The rapier joint that lets it move, and which of its axes it is, if it is one axis of one.
     pub(super) place: Option<(ImpulseJointHandle, usize)>,
@@ -46,7 +46,7 @@ pub(super) struct Asked {
 
 /// A force along an axis that a system exerts in a step.
 pub(super) struct Push {
-    /// How the velocities of bodies make the rate of the axis.
+    /// The Jacobian: factors of the velocities of bodies in the rate of the axis.
     pub(super) twists: Vec<(RigidBodyHandle, Twist)>,
     /// \[N or N m\]
     pub(super) force: f64,

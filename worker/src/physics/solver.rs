@@ -32,7 +32,7 @@ pub(super) struct Mechanisms {
     pub(super) of_joints: BTreeMap<usize, Mechanism>,
 }
 
-/// What a cell and its solver share.
+/// The state that a cell and its solver share.
 #[derive(Default)]
 struct Shared {
     mechanisms: Mechanisms,
@@ -44,7 +44,7 @@ struct Shared {
     manifolds: Vec<ManifoldId>,
     asked: Vec<Asked>,
     pushes: Vec<Push>,
-    /// What systems exert on links in this step.
+    /// Forces that systems exert on links in this step.
     loads: Vec<Load>,
     /// The world, whose surfaces have friction, in a step.
     world: Arc<World>,

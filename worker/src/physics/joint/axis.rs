@@ -1,4 +1,4 @@
-//! What acts along an axis of a joint, as SDFormat describes it.
+//! Bounds, springs and friction along an axis of a joint, as SDFormat describes them.
 
 use sdf::Axis;
 

@@ -26,7 +26,7 @@ pub(in super::super) struct Actuator {
     order: Order,
     /// What acted in the step before.
     done: Done,
-    /// What the next step begins with, by the roles of [`dynamics::Axis`].
+    /// Impulses to warm-start from, by the roles of [`dynamics::Axis`].
     impulses: [f64; 5],
 }
 

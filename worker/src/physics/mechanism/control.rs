@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::coordinate::Coordinate;
 use super::memory::ControlMemory;
 
-/// What acts along one axis of a joint.
+/// Bounds, springs and friction along one axis of a joint.
 #[derive(Clone, Serialize, Deserialize)]
 pub(in super::super) struct AxisControl {
     pub(in super::super) coordinate: Coordinate,
@@ -21,7 +21,7 @@ pub(in super::super) struct AxisControl {
     pub(in super::super) friction: f64,
     /// The greatest speed \[m/s or rad/s\].
     pub(in super::super) speed: Option<f64>,
-    /// What the next step begins with, by the roles of [`dynamics::Axis`].
+    /// Impulses to warm-start from, by the roles of [`dynamics::Axis`].
     impulses: [f64; 5],
 }
 
@@ -32,7 +32,7 @@ pub(in super::super) struct Spring {
     pub(in super::super) stiffness: f64,
     /// Damping \[N s/m or N m s/rad\].
     pub(in super::super) damping: f64,
-    /// Where it is at rest \[m or rad\].
+    /// The position of rest \[m or rad\].
     pub(in super::super) reference: f64,
 }
 

@@ -13,7 +13,7 @@ pub(in super::super) struct Coupling {
     pub(in super::super) terms: Vec<(Coordinate, f64)>,
     /// The sum.
     pub(in super::super) rest: f64,
-    /// What the next step begins with, by the roles of [`dynamics::Axis`].
+    /// Impulses to warm-start from, by the roles of [`dynamics::Axis`].
     impulses: [f64; 5],
 }
 

@@ -18,7 +18,7 @@ pub(in super::super) struct Memory {
     actuators: Vec<ActuatorMemory>,
 }
 
-/// What acts along an axis remembers.
+/// The saved state of a control.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct ControlMemory {
     /// The position of its coordinate, turns counted \[m or rad\].
@@ -27,7 +27,7 @@ pub(super) struct ControlMemory {
     pub(super) impulses: [f64; 5],
 }
 
-/// What a coupling remembers.
+/// The saved state of a coupling.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct CouplingMemory {
     /// The positions of all terms.
@@ -36,7 +36,7 @@ pub(super) struct CouplingMemory {
     pub(super) impulses: [f64; 5],
 }
 
-/// What an actuator remembers.
+/// The saved state of an actuator.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct ActuatorMemory {
     pub(super) position: f64,

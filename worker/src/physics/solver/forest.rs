@@ -39,7 +39,7 @@ pub(super) struct Plan {
     pub(super) bodies: Vec<Option<RigidBodyHandle>>,
 }
 
-/// Where the axes of a joint are.
+/// The tree and the links of the axes of a joint.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct JointPlace {
     /// The tree.
@@ -66,7 +66,7 @@ pub(super) struct Forest {
     pub(super) loops: Vec<ImpulseJointHandle>,
 }
 
-/// How a joint moves, from its parent to its child.
+/// A joint that locks something, with its two axes where it has them.
 struct Edge<'a> {
     handle: ImpulseJointHandle,
     joint: &'a ImpulseJoint,
