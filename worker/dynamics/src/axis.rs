@@ -6,8 +6,9 @@ use glam::DVec3;
 use crate::body::Body;
 use crate::spatial::Frame;
 
-/// The factors of the velocity of a body in the rate of an axis.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// The factors of the velocity of a body in the rate of an axis, which are what a force of size one
+/// along the axis exerts on the centre of mass.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Term {
     /// The number of the body in the scene.
     pub body: usize,

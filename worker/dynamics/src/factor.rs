@@ -15,8 +15,9 @@ pub(crate) struct Factor {
     lower: Vec<f64>,
     /// `D`.
     pub(crate) diagonal: Vec<f64>,
-    /// The square roots of `D`.
+    /// The square roots of `D`, and their inverses.
     roots: Vec<f64>,
+    inverse_roots: Vec<f64>,
 }
 
 /// The least of a pivot, as a part of its entry of the matrix: below it, masses are rounding.
@@ -52,6 +53,9 @@ impl Factor {
         self.roots.clear();
         self.roots
             .extend(self.diagonal.iter().map(|pivot| pivot.sqrt()));
+        self.inverse_roots.clear();
+        self.inverse_roots
+            .extend(self.roots.iter().map(|root| 1.0 / root));
     }
 
     /// Returns the rates that a momentum along the axes amounts to.
@@ -100,30 +104,29 @@ impl Factor {
     /// Writes the rates of `z`.
     pub(crate) fn colour(&self, tree: &Tree, white: &[f64], out: &mut [f64]) {
         for (row, value) in out.iter_mut().enumerate() {
-            *value = white[row] / self.roots[row];
+            *value = white[row] * self.inverse_roots[row];
         }
         self.back(tree, out);
     }
 
-    /// Turns a row `J` over the degrees of freedom named, which hold all that these hang on and
-    /// ascend, into `G`. `dense` is zero, as long as the matrix, and zero again afterwards.
-    pub(crate) fn row(&self, tree: &Tree, path: &[u32], values: &mut [f64], dense: &mut [f64]) {
-        for (at, value) in path.iter().zip(values.iter()) {
-            dense[*at as usize] = *value;
-        }
-        for at in path.iter().rev() {
-            let row = *at as usize;
-            let value = dense[row];
+    /// Turns a row `J`, in `dense` by degrees of freedom, into `G`. The path ascends and holds all
+    /// that its degrees of freedom hang on, counted from `first` on. Afterwards `dense` is zero.
+    pub(crate) fn row(
+        &self,
+        tree: &Tree,
+        (path, first): (&[u32], usize),
+        out: &mut [f64],
+        dense: &mut [f64],
+    ) {
+        for (at, value) in path.iter().zip(out).rev() {
+            let row = *at as usize - first;
+            let part = std::mem::take(&mut dense[row]);
             let mut outer = tree.above[row];
             while let Some(above) = outer {
-                dense[above] -= self.lower[row * self.size + above] * value;
+                dense[above] -= self.lower[row * self.size + above] * part;
                 outer = tree.above[above];
             }
-        }
-        for (at, value) in path.iter().zip(values.iter_mut()) {
-            let row = *at as usize;
-            *value = dense[row] / self.roots[row];
-            dense[row] = 0.0;
+            *value = part * self.inverse_roots[row];
         }
     }
 }

@@ -67,6 +67,14 @@ pub(crate) struct Workspace {
     pub(crate) dense: Vec<f64>,
     /// The centre of mass of the root in its own frame \[m\].
     root_center: DVec3,
+    /// Positions and rates at the begin of a flight, and of a step of its method.
+    kept: (Vec<Position>, Vec<f64>),
+    start: (Vec<Position>, Vec<f64>),
+    /// The changes of coordinates and of rates in the stages of a step of the method.
+    slopes: [Slope; 4],
+    /// Sums of changes of coordinates, and rates.
+    way: Vec<f64>,
+    now: Vec<f64>,
 }
 
 /// The most that a link turns in one step of the method \[rad\].
@@ -82,7 +90,7 @@ impl Workspace {
     /// Finds positions and rates of the joints from the bodies. Bodies whose velocities no motion
     /// of the joints has are brought together as by a blow between them.
     pub(crate) fn take(&mut self, tree: &mut Tree, bodies: &[Body]) {
-        tree.measure(|body| bodies[body].frame);
+        tree.measure(|body| bodies[body].frame, &mut self.kinematics.frames);
         let root = tree.links.iter().find_map(|link| link.body);
         self.kinematics.origin = root.map_or(tree.base.position, |body| bodies[body].center());
         self.root_center = root.map_or(DVec3::ZERO, |body| bodies[body].local_center);
@@ -167,7 +175,9 @@ impl Workspace {
 
     /// Moves a tree at its rates over a time \[s\].
     pub(crate) fn advance(&mut self, tree: &mut Tree, time_s: f64) {
-        let mut way: Vec<f64> = tree.rates.iter().map(|rate| rate * time_s).collect();
+        let mut way = std::mem::take(&mut self.way);
+        way.clear();
+        way.extend(tree.rates.iter().map(|rate| rate * time_s));
         for (number, link) in tree.links.iter().enumerate() {
             if link.kind == JointKind::Free {
                 let first = tree.first[number];
@@ -182,12 +192,42 @@ impl Workspace {
                 way[first + 3..first + 6].copy_from_slice(&step.to_array());
             }
         }
-        tree.positions = moved(tree, &tree.positions, &way);
+        for (number, position) in tree.positions.iter_mut().enumerate() {
+            position.go(tree.links[number].kind, &way[tree.first[number]..]);
+        }
+        self.way = way;
+    }
+
+    /// Writes the frames of the links into their bodies.
+    pub(crate) fn show(&self, tree: &Tree, bodies: &mut [Body]) {
+        for (link, described) in tree.links.iter().enumerate() {
+            if let Some(body) = described.body {
+                bodies[body].frame = self.kinematics.frames[link];
+            }
+        }
     }
 
     /// Returns where the centre of mass of the root is from its origin, world axes.
     fn center_arm(&self, tree: &Tree, number: usize) -> DVec3 {
         tree.positions[number].rotation * self.root_center
+    }
+
+    /// Keeps positions and rates, to go back to them.
+    pub(crate) fn keep(&mut self, tree: &Tree) {
+        self.kept.0.clone_from(&tree.positions);
+        self.kept.1.clone_from(&tree.rates);
+    }
+
+    /// Returns the kept position of a joint with one degree of freedom \[m or rad\].
+    pub(crate) fn kept_value(&self, link: usize) -> f64 {
+        self.kept.0[link].value
+    }
+
+    /// Goes back to the kept positions and rates.
+    pub(crate) fn restore(&mut self, tree: &mut Tree, bodies: &[Body]) {
+        tree.positions.clone_from(&self.kept.0);
+        tree.rates.clone_from(&self.kept.1);
+        self.kinematics.place(tree, bodies);
     }
 
     /// Moves a tree over a time \[s\].
@@ -200,51 +240,54 @@ impl Workspace {
     }
 
     fn fly_once(&mut self, tree: &mut Tree, bodies: &[Body], time_s: f64) {
-        let start = tree.positions.clone();
-        let rates = tree.rates.clone();
-        let still = vec![0.0; rates.len()];
-        let mut slopes: [Slope; 4] = Default::default();
+        let (mut positions, mut rates) = std::mem::take(&mut self.start);
+        positions.clone_from(&tree.positions);
+        rates.clone_from(&tree.rates);
+        self.start = (positions, rates);
+        let freedom = tree.rates.len();
         for stage in 0..4 {
-            let (way, gain) = match stage {
-                0 => (still.clone(), still.clone()),
-                3 => scaled(&slopes[2], time_s),
-                _ => scaled(&slopes[stage - 1], 0.5 * time_s),
+            let (before, factor) = match stage {
+                0 => (0, 0.0),
+                3 => (2, time_s),
+                _ => (stage - 1, 0.5 * time_s),
             };
-            slopes[stage] = self.slope(tree, bodies, &start, &rates, (&way, &gain));
+            let [way, now] = [&mut self.way, &mut self.now];
+            way.clear();
+            now.clear();
+            if stage == 0 {
+                way.resize(freedom, 0.0);
+                now.extend_from_slice(&self.start.1);
+            } else {
+                let (ways, gains) = &self.slopes[before];
+                way.extend(ways.iter().map(|way| way * factor));
+                let gained = self.start.1.iter().zip(gains);
+                now.extend(gained.map(|(rate, gain)| rate + gain * factor));
+            }
+            self.slope(tree, bodies, stage);
         }
+        let slopes = &self.slopes;
         let mean = |at: fn(&Slope) -> &Vec<f64>, number: usize| {
             let [a, b, c, d] = [0, 1, 2, 3].map(|stage: usize| at(&slopes[stage])[number]);
             (a + 2.0 * (b + c) + d) * (time_s / 6.0)
         };
-        let way: Vec<f64> = (0..rates.len())
-            .map(|n| mean(|slope| &slope.0, n))
-            .collect();
-        for (number, rate) in rates.iter().enumerate() {
+        self.way.clear();
+        let ways = (0..freedom).map(|number| mean(|slope| &slope.0, number));
+        self.way.extend(ways);
+        for (number, rate) in self.start.1.iter().enumerate() {
             tree.rates[number] = rate + mean(|slope| &slope.1, number);
         }
-        tree.positions = moved(tree, &start, &way);
+        move_by(tree, &self.start.0, &self.way);
     }
 
-    /// Returns the rates of coordinates and rates somewhere on the way.
-    fn slope(
-        &mut self,
-        tree: &mut Tree,
-        bodies: &[Body],
-        start: &[Position],
-        rates: &[f64],
-        (way, gain): (&[f64], &[f64]),
-    ) -> Slope {
-        tree.positions = moved(tree, start, way);
-        let now: Vec<f64> = rates
-            .iter()
-            .zip(gain)
-            .map(|(rate, gain)| rate + gain)
-            .collect();
+    /// Finds the rates of coordinates and rates at a stage of the method, which is `way` from the
+    /// start and has the rates `now`.
+    fn slope(&mut self, tree: &mut Tree, bodies: &[Body], stage: usize) {
+        move_by(tree, &self.start.0, &self.way);
         self.kinematics.place(tree, bodies);
-        self.kinematics.move_at(tree, &now);
+        self.kinematics.move_at(tree, &self.now);
         self.kinematics.masses(tree, &mut self.masses);
         self.factor.of(tree, &self.masses);
-        let mut forces = std::mem::take(&mut self.forces);
+        let (mut ways, mut forces) = std::mem::take(&mut self.slopes[stage]);
         self.kinematics.bias(tree, bodies, &mut forces);
         for force in &mut forces {
             *force = -*force;
@@ -252,22 +295,22 @@ impl Workspace {
         for joined in &self.joined {
             let position = tree.positions[tree.owner[joined.axis]].value;
             forces[joined.axis] += joined.stiffness * (joined.reference - position)
-                - joined.damping * now[joined.axis];
+                - joined.damping * self.now[joined.axis];
         }
         self.factor.solve(tree, &mut forces);
-        let changes = forces.clone();
-        self.forces = forces;
-        (self.coordinate_rates(tree, way, &now), changes)
+        self.find_coordinate_rates(tree, &mut ways);
+        self.slopes[stage] = (ways, forces);
     }
 
-    /// Returns the rates of the coordinates at some rates of the axes.
-    fn coordinate_rates(&self, tree: &Tree, way: &[f64], rates: &[f64]) -> Vec<f64> {
-        let mut out = rates.to_vec();
+    /// Finds the rates of the coordinates at the rates of the axes.
+    fn find_coordinate_rates(&self, tree: &Tree, out: &mut Vec<f64>) {
+        let (way, rates) = (&self.way, &self.now);
+        out.clone_from(rates);
         for (number, link) in tree.links.iter().enumerate() {
             let first = tree.first[number];
             match link.kind {
                 JointKind::Fixed | JointKind::Revolute | JointKind::Prismatic => {}
-                JointKind::Ball => correct(&mut out, way, first),
+                JointKind::Ball => correct(out, way, first),
                 JointKind::Free => {
                     // The coordinates are those of the origin of the link, the rates those of the
                     // point that everything is about.
@@ -275,11 +318,10 @@ impl Workspace {
                     let arm = tree.positions[number].place - self.kinematics.origin;
                     let linear = vector(rates, first + 3) + angular.cross(arm);
                     out[first + 3..first + 6].copy_from_slice(&linear.to_array());
-                    correct(&mut out, way, first);
+                    correct(out, way, first);
                 }
             }
         }
-        out
     }
 }
 
@@ -293,30 +335,30 @@ fn vector(values: &[f64], first: usize) -> DVec3 {
     DVec3::from_slice(&values[first..first + 3])
 }
 
-fn scaled((way, gain): &Slope, factor: f64) -> Slope {
-    let scale = |values: &Vec<f64>| values.iter().map(|value| value * factor).collect();
-    (scale(way), scale(gain))
+/// Moves the joints of a tree by a way of their coordinates from a start.
+fn move_by(tree: &mut Tree, start: &[Position], way: &[f64]) {
+    for (number, position) in start.iter().enumerate() {
+        let mut position = *position;
+        position.go(tree.links[number].kind, &way[tree.first[number]..]);
+        tree.positions[number] = position;
+    }
 }
 
-/// Returns the positions of joints after a way of their coordinates.
-pub(crate) fn moved(tree: &Tree, start: &[Position], way: &[f64]) -> Vec<Position> {
-    let move_one = |(number, position): (usize, &Position)| {
-        let first = tree.first[number];
-        let mut position = *position;
-        match tree.links[number].kind {
+impl Position {
+    /// Goes a way of the coordinates of a joint.
+    fn go(&mut self, kind: JointKind, way: &[f64]) {
+        match kind {
             JointKind::Fixed => {}
-            JointKind::Revolute | JointKind::Prismatic => position.value += way[first],
+            JointKind::Revolute | JointKind::Prismatic => self.value += way[0],
             JointKind::Ball => {
-                let turn = rotation_by(vector(way, first));
-                position.rotation = (turn * position.rotation).normalize();
+                let turn = rotation_by(vector(way, 0));
+                self.rotation = (turn * self.rotation).normalize();
             }
             JointKind::Free => {
-                let turn = rotation_by(vector(way, first));
-                position.rotation = (turn * position.rotation).normalize();
-                position.place += vector(way, first + 3);
+                let turn = rotation_by(vector(way, 0));
+                self.rotation = (turn * self.rotation).normalize();
+                self.place += vector(way, 3);
             }
         }
-        position
-    };
-    start.iter().enumerate().map(move_one).collect()
+    }
 }

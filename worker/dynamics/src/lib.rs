@@ -20,19 +20,20 @@
 mod axis;
 mod body;
 mod contact;
+mod coordinates;
 mod factor;
 mod flight;
 mod kinematics;
-mod mover;
+mod manifold;
+mod row;
 mod scene;
 mod spatial;
-mod sweep;
 mod tree;
 
 pub use axis::{Axis, AxisBounds, AxisSpring, Lock, Term};
 pub use body::Body;
 pub use contact::{Contact, Friction};
+pub use manifold::across;
 pub use scene::{Parameters, Scene};
 pub use spatial::Frame;
-pub use sweep::across;
 pub use tree::{JointKind, Link, Tree};

@@ -12,6 +12,12 @@ pub struct Frame {
     pub rotation: DQuat,
 }
 
+impl Default for Frame {
+    fn default() -> Self {
+        Self::IDENTITY
+    }
+}
+
 impl Frame {
     /// The frame of the world.
     pub const IDENTITY: Self = Self {

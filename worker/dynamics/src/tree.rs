@@ -62,7 +62,7 @@ pub(crate) struct Position {
 }
 
 /// Links that joints hold together.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Tree {
     pub(crate) links: Vec<Link>,
     /// The base that the first links hang on: its frame, its velocity about its origin, and
@@ -133,9 +133,9 @@ impl Tree {
         &self.links
     }
 
-    /// Sets the numbers of the bodies of its links in the scene.
-    pub fn set_body(&mut self, link: usize, body: usize) {
-        self.links[link].body = Some(body);
+    /// Sets the number of the body of a link in the scene; `None` for one without.
+    pub fn set_body(&mut self, link: usize, body: Option<usize>) {
+        self.links[link].body = body;
     }
 
     /// Sets where the base is, and how it moves \[m/s, rad/s\], world frame.
@@ -155,9 +155,10 @@ impl Tree {
         (self.links[link].kind.freedom() == 1).then(|| self.first[link])
     }
 
-    /// Measures the positions of the joints from the frames of the links with bodies.
-    pub(crate) fn measure(&mut self, frame_of: impl Fn(usize) -> Frame) {
-        let mut frames: Vec<Frame> = Vec::with_capacity(self.links.len());
+    /// Measures the positions of the joints from the frames of the links with bodies, and finds
+    /// the frames that these give.
+    pub(crate) fn measure(&mut self, frame_of: impl Fn(usize) -> Frame, frames: &mut Vec<Frame>) {
+        frames.clear();
         for number in 0..self.links.len() {
             let link = &self.links[number];
             let parent = link.parent.map_or(self.base, |parent| frames[parent]);

@@ -127,24 +127,37 @@ impl Shared {
             .values()
             .chain(mechanisms.of_joints.values());
         let crosses = all.flat_map(|mechanism| &mechanism.crosses);
-        let forest = self
+        let mut forest = self
             .forest
             .take()
             .unwrap_or_else(|| Forest::new(bodies, joints, crosses));
         self.scene.trees.clear();
-        for plan in &forest.trees {
-            let mut tree = Tree::new(plan.links.clone());
-            for (link, body) in plan.bodies.iter().enumerate() {
-                if let Some(number) = body.and_then(|body| self.number(body)) {
-                    tree.set_body(link, number);
-                }
+        for plan in &mut forest.trees {
+            let mut numbers = plan.bodies.iter().map(|body| self.number((*body)?));
+            plan.number = None;
+            if !numbers.clone().any(|number| number.is_some()) {
+                continue;
+            }
+            let mut tree = std::mem::take(&mut plan.tree);
+            for link in 0..plan.bodies.len() {
+                tree.set_body(link, numbers.next().flatten());
             }
             if let Some(base) = plan.base.and_then(|base| bodies.get(base)) {
                 set_base(&mut tree, base);
             }
+            plan.number = Some(self.scene.trees.len());
             self.scene.trees.push(tree);
         }
         self.forest = Some(forest);
+    }
+
+    fn give_back_trees(&mut self) {
+        let forest = self.forest.as_mut().expect("trees were gathered");
+        for plan in &mut forest.trees {
+            if let Some(number) = plan.number {
+                plan.tree = std::mem::take(&mut self.scene.trees[number]);
+            }
+        }
     }
 
     /// Asks mechanisms and loops what acts.
@@ -184,10 +197,12 @@ impl Shared {
 
     /// Returns the tree and the link of an axis of a joint, and its sense.
     fn joint_of(&self, (handle, axis): (ImpulseJointHandle, usize)) -> Option<(usize, usize, f64)> {
-        let place = self.forest.as_ref()?.places.get(&key(handle))?;
+        let forest = self.forest.as_ref()?;
+        let place = forest.places.get(&key(handle))?;
         let link = place.link(axis);
-        let tree = &self.scene.trees[place.tree];
-        tree.axis_of(link).map(|_| (place.tree, link, place.sense))
+        let number = forest.trees[place.tree].number?;
+        let tree = &self.scene.trees[number];
+        tree.axis_of(link).map(|_| (number, link, place.sense))
     }
 
     /// Adds the forces that systems exert in this step alone.
@@ -226,6 +241,7 @@ impl Shared {
             mechanism.answer(rapier.bodies(), &mut axes, time_s);
         }
         self.give_back_loops(rapier);
+        self.give_back_trees();
     }
 }
 

@@ -3,9 +3,9 @@
 //! It is a function of the joints alone, in rapier's order, which is in snapshots: whenever it is
 //! made anew, it is the same.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use dynamics::{Frame, JointKind, Link};
+use dynamics::{Frame, JointKind, Link, Tree};
 use glam::DVec3;
 use rapier3d_f64::dynamics::{
     GenericJoint, ImpulseJoint, ImpulseJointHandle, ImpulseJointSet, JointAxesMask,
@@ -33,8 +33,12 @@ pub(super) fn key(handle: ImpulseJointHandle) -> JointKey {
 pub(super) struct Plan {
     /// The body that the first links hang on; `None` for one that floats.
     pub(super) base: Option<RigidBodyHandle>,
-    /// The links, without the numbers of their bodies.
-    pub(super) links: Vec<Link>,
+    /// The links while the tree grows.
+    links: Vec<Link>,
+    /// The tree, but in steps that move it.
+    pub(super) tree: Tree,
+    /// The number of the tree in the scene, in a step in which it is awake.
+    pub(super) number: Option<usize>,
     /// The body of each link; `None` for the massless link between two axes.
     pub(super) bodies: Vec<Option<RigidBodyHandle>>,
 }
@@ -93,7 +97,11 @@ impl Forest {
             .collect();
         let mut growing = Growing::new(bodies, &edges);
         growing.grow();
-        growing.forest
+        let mut forest = growing.forest;
+        for plan in &mut forest.trees {
+            plan.tree = Tree::new(std::mem::take(&mut plan.links));
+        }
+        forest
     }
 }
 
@@ -143,17 +151,16 @@ impl<'a> Growing<'a> {
                 self.forest.trees.push(Plan {
                     base: Some(base),
                     links: Vec::new(),
+                    tree: Tree::default(),
+                    number: None,
                     bodies: Vec::new(),
                 });
                 self.hang(number);
                 self.follow();
             }
         }
-        let is_child: Vec<usize> = self
-            .edges
-            .iter()
-            .map(|edge| place(edge.joint.body2()))
-            .collect();
+        let children = self.edges.iter().map(|edge| place(edge.joint.body2()));
+        let is_child: BTreeSet<usize> = children.collect();
         for only_first in [true, false] {
             for edge in self.edges {
                 let root = edge.joint.body1();
@@ -189,6 +196,8 @@ impl<'a> Growing<'a> {
                 joint_in_parent: Frame::IDENTITY,
                 link_in_joint: Frame::IDENTITY,
             }],
+            tree: Tree::default(),
+            number: None,
             bodies: vec![Some(root)],
         });
     }

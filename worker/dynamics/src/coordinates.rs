@@ -1,0 +1,446 @@
+//! [`Coordinates`]: the velocities of everything that moves, scaled so that kinetic energy is half
+//! the sum of their squares.
+//!
+//! What a row reads of a velocity and what its impulse adds to it is then one and the same vector,
+//! for a body of its own as for a tree, and how two rows act on each other is a product of two.
+
+use glam::{DMat3, DVec3};
+
+use crate::axis::Term;
+use crate::body::Body;
+use crate::flight::Workspace;
+use crate::spatial::Wrench;
+use crate::tree::Tree;
+
+/// The place of a body among the coordinates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// It moves as it is told, or nothing acts on it.
+    Told,
+    /// It moves on its own, by six coordinates from this one on.
+    Alone(usize),
+    /// It is a link of a tree.
+    Link { tree: usize, link: usize },
+}
+
+/// A part of a path that belongs to one thing that moves.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    mover: Mover,
+    start: usize,
+    length: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mover {
+    Body(usize),
+    Tree(usize),
+}
+
+/// The coordinates that rows touch: ascending, an even number of them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Path {
+    start: usize,
+    length: usize,
+    runs: [usize; 2],
+}
+
+impl Path {
+    pub(crate) fn len(&self) -> usize {
+        self.length
+    }
+}
+
+/// Scales the velocity of a body.
+#[derive(Clone, Copy, Debug, Default)]
+struct Scale {
+    /// The square root of the mass.
+    root: f64,
+    inverse_root: f64,
+    /// `C` with `C C^T` the inverse of the inertia, world axes, and its inverse.
+    spin: DMat3,
+    inverse_spin: DMat3,
+}
+
+/// The least moment of inertia, as a part of the greatest, and the least of all \[1/(kg m²)\].
+const INVERSE_RATIO_MIN: f64 = 1e-18;
+const INVERSE_MIN: f64 = 1e-30;
+
+impl Scale {
+    fn of(body: &Body) -> Self {
+        let root = body.mass.sqrt();
+        let rotation = DMat3::from_quat(body.frame.rotation);
+        let inner = lower_root(body.inverse_inertia);
+        Self {
+            root,
+            inverse_root: 1.0 / root,
+            spin: rotation * inner,
+            inverse_spin: inverse_of_lower(inner) * rotation.transpose(),
+        }
+    }
+}
+
+/// Returns the lower triangle whose product with its transpose a matrix is (Cholesky).
+fn lower_root(matrix: DMat3) -> DMat3 {
+    let [x, y, z] = [matrix.x_axis, matrix.y_axis, matrix.z_axis];
+    let least = (INVERSE_RATIO_MIN * matrix.diagonal().max_element()).max(INVERSE_MIN);
+    let first = x.x.max(least).sqrt();
+    let (down, far) = (x.y / first, x.z / first);
+    let second = (y.y - down * down).max(least).sqrt();
+    let side = (y.z - far * down) / second;
+    let third = (z.z - far * far - side * side).max(least).sqrt();
+    DMat3::from_cols(
+        DVec3::new(first, down, far),
+        DVec3::new(0.0, second, side),
+        DVec3::new(0.0, 0.0, third),
+    )
+}
+
+fn inverse_of_lower(lower: DMat3) -> DMat3 {
+    let [first, second, third] = lower.diagonal().recip().to_array();
+    let (down, far, side) = (lower.x_axis.y, lower.x_axis.z, lower.y_axis.z);
+    let low = -down * first * second;
+    DMat3::from_cols(
+        DVec3::new(first, low, -(far * first + side * low) * third),
+        DVec3::new(0.0, second, -side * second * third),
+        DVec3::new(0.0, 0.0, third),
+    )
+}
+
+/// The scaled velocities of everything that rows act on, and the paths of rows over them.
+#[derive(Debug, Default)]
+pub(crate) struct Coordinates {
+    /// The velocities: six of each body on its own, then those of each tree, then one that is
+    /// always zero and fills up paths.
+    pub(crate) values: Vec<f64>,
+    places: Vec<Place>,
+    scales: Vec<Scale>,
+    first_of_tree: Vec<usize>,
+    paths: Vec<u32>,
+    runs: Vec<Run>,
+}
+
+impl Coordinates {
+    /// Begins a step, in which rows act on some bodies and trees. `link_of` has the tree and the
+    /// link of each body that is one.
+    pub(crate) fn begin(
+        &mut self,
+        bodies: &[Body],
+        trees: &[Tree],
+        link_of: &[Option<(usize, usize)>],
+        held: &[bool],
+    ) {
+        self.places.clear();
+        self.scales.clear();
+        self.first_of_tree.clear();
+        self.paths.clear();
+        self.runs.clear();
+        for (number, body) in bodies.iter().enumerate() {
+            self.places.push(match link_of[number] {
+                Some((tree, link)) => Place::Link { tree, link },
+                None if held[number] && body.is_dynamic() => {
+                    self.scales.push(Scale::of(body));
+                    Place::Alone(6 * (self.scales.len() - 1))
+                }
+                None => Place::Told,
+            });
+        }
+        let mut next = 6 * self.scales.len();
+        for tree in trees {
+            self.first_of_tree.push(next);
+            next += tree.freedom();
+        }
+        self.values.clear();
+        self.values.resize(next + 1, 0.0);
+    }
+
+    /// Returns the coordinates of a tree.
+    pub(crate) fn of_tree(&mut self, tree: usize, freedom: usize) -> &mut [f64] {
+        let first = self.first_of_tree[tree];
+        &mut self.values[first..first + freedom]
+    }
+
+    /// Takes over the velocity of a body that moves on its own.
+    pub(crate) fn take(&mut self, number: usize, body: &Body) {
+        if let Place::Alone(first) = self.places[number] {
+            let scale = &self.scales[first / 6];
+            let values = &mut self.values[first..first + 6];
+            (body.linear * scale.root).write_to_slice(&mut values[..3]);
+            (scale.inverse_spin * body.angular).write_to_slice(&mut values[3..]);
+        }
+    }
+
+    /// Gives the velocity of a body that moves on its own.
+    pub(crate) fn give(&self, number: usize, body: &mut Body) {
+        if let Place::Alone(first) = self.places[number] {
+            let scale = &self.scales[first / 6];
+            let values = &self.values[first..first + 6];
+            body.linear = DVec3::from_slice(values) * scale.inverse_root;
+            body.angular = scale.spin * DVec3::from_slice(&values[3..]);
+        }
+    }
+
+    /// Tells whether rows on some bodies stay the same all along a step: no tree is among them.
+    pub(crate) fn are_steady(&self, mut bodies: impl Iterator<Item = usize>) -> bool {
+        bodies.all(|body| !matches!(self.places[body], Place::Link { .. }))
+    }
+
+    /// Makes the path of rows on some bodies.
+    pub(crate) fn path(&mut self, bodies: impl Iterator<Item = usize>, trees: &[Tree]) -> Path {
+        let (start, first_run) = (self.paths.len(), self.runs.len());
+        for body in bodies {
+            let mover = match self.places[body] {
+                Place::Told => continue,
+                Place::Alone(first) => {
+                    let mover = Mover::Body(body);
+                    if !self.has_run(first_run, mover) {
+                        self.runs.push(Run {
+                            mover,
+                            start: 0,
+                            length: 0,
+                        });
+                        self.paths
+                            .extend((first..first + 6).map(|value| value as u32));
+                    }
+                    continue;
+                }
+                Place::Link { tree, link } => {
+                    self.climb(start, &trees[tree], self.first_of_tree[tree], Some(link));
+                    Mover::Tree(tree)
+                }
+            };
+            if !self.has_run(first_run, mover) {
+                self.runs.push(Run {
+                    mover,
+                    start: 0,
+                    length: 0,
+                });
+            }
+        }
+        self.finish(start, first_run, trees)
+    }
+
+    /// Makes the path of a row along one degree of freedom of a tree.
+    pub(crate) fn path_of_axis(&mut self, tree: usize, axis: usize, trees: &[Tree]) -> Path {
+        let (start, first_run) = (self.paths.len(), self.runs.len());
+        let first = self.first_of_tree[tree];
+        let mut at = Some(axis);
+        while let Some(number) = at {
+            self.paths.push((first + number) as u32);
+            at = trees[tree].above[number];
+        }
+        self.runs.push(Run {
+            mover: Mover::Tree(tree),
+            start: 0,
+            length: 0,
+        });
+        self.finish(start, first_run, trees)
+    }
+
+    fn has_run(&self, first_run: usize, mover: Mover) -> bool {
+        self.runs[first_run..].iter().any(|run| run.mover == mover)
+    }
+
+    /// Adds the degrees of freedom that a link hangs on to the path that begins at `start`.
+    fn climb(&mut self, start: usize, tree: &Tree, first: usize, link: Option<usize>) {
+        let mut at = link;
+        while let Some(number) = at {
+            let own = tree.first[number];
+            for axis in own..own + tree.links[number].kind.freedom() {
+                let value = (first + axis) as u32;
+                if !self.paths[start..].contains(&value) {
+                    self.paths.push(value);
+                }
+            }
+            at = tree.links[number].parent;
+        }
+    }
+
+    /// Sorts the path that begins at `start` and finds where in it each thing that moves is.
+    fn finish(&mut self, start: usize, first_run: usize, trees: &[Tree]) -> Path {
+        self.paths[start..].sort_unstable();
+        for run in &mut self.runs[first_run..] {
+            let (first, count) = match run.mover {
+                Mover::Tree(tree) => (self.first_of_tree[tree], trees[tree].freedom()),
+                Mover::Body(body) => match self.places[body] {
+                    Place::Alone(first) => (first, 6),
+                    _ => (0, 0),
+                },
+            };
+            let path = &self.paths[start..];
+            run.start = path.partition_point(|value| (*value as usize) < first);
+            run.length = path.partition_point(|value| (*value as usize) < first + count);
+            run.length -= run.start;
+        }
+        if !(self.paths.len() - start).is_multiple_of(2) {
+            self.paths.push(self.values.len() as u32 - 1);
+        }
+        Path {
+            start,
+            length: self.paths.len() - start,
+            runs: [first_run, self.runs.len()],
+        }
+    }
+
+    /// Returns the coordinates of a path.
+    #[inline]
+    pub(crate) fn path_values(&self, path: Path) -> &[u32] {
+        &self.paths[path.start..path.start + path.length]
+    }
+
+    /// Copies the velocities along a path.
+    #[inline]
+    pub(crate) fn gather(&self, path: Path, out: &mut [f64]) {
+        for (value, at) in out.iter_mut().zip(self.path_values(path)) {
+            *value = self.values[*at as usize];
+        }
+    }
+
+    /// Writes the velocities along a path.
+    #[inline]
+    pub(crate) fn scatter(&mut self, path: Path, values: &[f64]) {
+        let paths = &self.paths[path.start..path.start + path.length];
+        for (value, at) in values.iter().zip(paths) {
+            self.values[*at as usize] = *value;
+        }
+    }
+
+    /// Returns the rate of a row.
+    #[inline]
+    pub(crate) fn rate(&self, path: Path, row: &[f64]) -> f64 {
+        let mut sum = 0.0;
+        for (factor, at) in row.iter().zip(self.path_values(path)) {
+            sum += factor * self.values[*at as usize];
+        }
+        sum
+    }
+
+    /// Applies an impulse along a row.
+    #[inline]
+    pub(crate) fn push(&mut self, path: Path, row: &[f64], impulse: f64) {
+        let paths = &self.paths[path.start..path.start + path.length];
+        for (factor, at) in row.iter().zip(paths) {
+            self.values[*at as usize] += factor * impulse;
+        }
+    }
+
+    /// Writes a row over a path that has all that some pushes move; returns the rate that what
+    /// moves as it is told gives the row.
+    pub(crate) fn fill(
+        &self,
+        path: Path,
+        pushes: &[Term],
+        row: &mut [f64],
+        (bodies, trees, spaces): (&[Body], &[Tree], &mut [Workspace]),
+    ) -> f64 {
+        row.fill(0.0);
+        let mut base_rate = 0.0;
+        for run in &self.runs[path.runs[0]..path.runs[1]] {
+            let part = &mut row[run.start..run.start + run.length];
+            match run.mover {
+                Mover::Body(number) => {
+                    for push in pushes.iter().filter(|push| push.body == number) {
+                        self.add_body(push, part);
+                    }
+                }
+                Mover::Tree(tree) => {
+                    let (known, space) = (&trees[tree], &mut spaces[tree]);
+                    for push in pushes {
+                        if let Place::Link { tree: of, link } = self.places[push.body]
+                            && of == tree
+                        {
+                            base_rate += add_link(known, space, link, push, bodies);
+                        }
+                    }
+                    let start = path.start + run.start;
+                    let path = &self.paths[start..start + run.length];
+                    let first = self.first_of_tree[tree];
+                    space
+                        .factor
+                        .row(known, (path, first), part, &mut space.dense);
+                }
+            }
+        }
+        for push in pushes {
+            if self.places[push.body] == Place::Told {
+                let body = &bodies[push.body];
+                base_rate += push.linear.dot(body.linear) + push.angular.dot(body.angular);
+            }
+        }
+        base_rate
+    }
+
+    /// Writes the row of a unit force along one degree of freedom of a tree.
+    pub(crate) fn fill_axis(
+        &self,
+        path: Path,
+        (axis, sense): (usize, f64),
+        row: &mut [f64],
+        (trees, spaces): (&[Tree], &mut [Workspace]),
+    ) {
+        row.fill(0.0);
+        for run in &self.runs[path.runs[0]..path.runs[1]] {
+            if let Mover::Tree(tree) = run.mover {
+                let space = &mut spaces[tree];
+                space.dense[axis] = sense;
+                let part = &mut row[run.start..run.start + run.length];
+                let start = path.start + run.start;
+                let path = &self.paths[start..start + run.length];
+                let first = self.first_of_tree[tree];
+                space
+                    .factor
+                    .row(&trees[tree], (path, first), part, &mut space.dense);
+            }
+        }
+    }
+
+    fn add_body(&self, push: &Term, part: &mut [f64]) {
+        if let Place::Alone(first) = self.places[push.body] {
+            let scale = &self.scales[first / 6];
+            let linear = push.linear * scale.inverse_root;
+            let angular = scale.spin.transpose() * push.angular;
+            let both = linear.to_array().into_iter().chain(angular.to_array());
+            for (value, added) in part.iter_mut().zip(both) {
+                *value += added;
+            }
+        }
+    }
+}
+
+/// Adds a push on a link to the forces along the axes of its tree; returns the rate that the motion
+/// of the base gives it.
+fn add_link(tree: &Tree, space: &mut Workspace, link: usize, push: &Term, bodies: &[Body]) -> f64 {
+    let kinematics = &space.kinematics;
+    let frame = &kinematics.frames[link];
+    let center = frame.position + frame.rotation * bodies[push.body].local_center;
+    let arm = center - kinematics.origin;
+    let wrench = Wrench::new(push.angular + arm.cross(push.linear), push.linear);
+    let mut at = Some(link);
+    while let Some(number) = at {
+        let first = tree.first[number];
+        for axis in first..first + tree.links[number].kind.freedom() {
+            space.dense[axis] += kinematics.axes[axis].dot(wrench);
+        }
+        at = tree.links[number].parent;
+    }
+    kinematics.base.dot(wrench)
+}
+
+/// Returns the product of two rows of the same even length.
+#[inline]
+pub(crate) fn dot(first: &[f64], second: &[f64]) -> f64 {
+    let mut sums = [0.0; 2];
+    for (one, other) in first.chunks_exact(2).zip(second.chunks_exact(2)) {
+        sums[0] += one[0] * other[0];
+        sums[1] += one[1] * other[1];
+    }
+    sums[0] + sums[1]
+}
+
+/// Adds a multiple of a row.
+#[inline]
+pub(crate) fn add(out: &mut [f64], row: &[f64], factor: f64) {
+    for (value, part) in out.iter_mut().zip(row) {
+        *value += part * factor;
+    }
+}

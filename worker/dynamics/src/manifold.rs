@@ -1,0 +1,514 @@
+//! [`Manifold`]: the points between two surfaces, whose pressures and friction are solved together.
+//!
+//! What its rows do to each other is a small matrix, in which the impulses of all its points are
+//! found by turns; the rest of the world hears of the sum.
+
+use std::ops::Range;
+
+use glam::{DMat3, DVec3};
+
+use crate::coordinates::{Coordinates, Path, add, dot};
+
+/// The points between two surfaces.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Manifold {
+    pub(crate) island: u32,
+    /// Its points, and the blocks of friction at them.
+    pub(crate) points: [usize; 2],
+    pub(crate) blocks: [usize; 2],
+    /// Its rows among those of all: the normals, then those of the blocks.
+    pub(crate) first_row: usize,
+    pub(crate) rows: usize,
+    pub(crate) path: Path,
+    /// Its rows over the path, one after the other, and how they act on each other.
+    pub(crate) factors: usize,
+    pub(crate) gains: usize,
+    /// Whether the rows stay the same all along a step.
+    pub(crate) is_steady: bool,
+}
+
+impl Manifold {
+    pub(crate) fn points(&self) -> Range<usize> {
+        self.points[0]..self.points[1]
+    }
+
+    pub(crate) fn blocks(&self) -> Range<usize> {
+        self.blocks[0]..self.blocks[1]
+    }
+
+    pub(crate) fn rows(&self) -> Range<usize> {
+        self.first_row..self.first_row + self.rows
+    }
+
+    /// Returns where one of its rows is among the factors.
+    pub(crate) fn factors(&self, row: usize) -> Range<usize> {
+        let start = self.factors + row * self.path.len();
+        start..start + self.path.len()
+    }
+
+    pub(crate) fn gains(&self) -> Range<usize> {
+        self.gains..self.gains + self.rows * self.rows
+    }
+}
+
+/// A point of a manifold, and its row along the normal.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Point {
+    pub(crate) contact: usize,
+    /// Normal and tangents.
+    pub(crate) directions: [DVec3; 3],
+    /// Arms from the centres of mass of both bodies \[m\].
+    pub(crate) arms: [DVec3; 2],
+    /// Distance between both surfaces now \[m\].
+    pub(crate) gap: f64,
+    /// The bias of the rate along the normal.
+    pub(crate) bias: f64,
+    /// The compliance along the normal \[m/s/(N s)\].
+    pub(crate) softness: f64,
+    /// The rate of approach when they met in this step, if they are to bounce.
+    pub(crate) approach: f64,
+    pub(crate) restitution: f64,
+}
+
+/// The law that a block of friction follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Law {
+    /// Coulomb's, the same in all directions.
+    Round,
+    /// Both tangents have limits of their own.
+    Boxed,
+    /// Force and moment along a line of contact, such as that of a wheel, share one limit, which is
+    /// an ellipsoid of them (Howe and Cutkosky, *Practical force-motion models for sliding
+    /// manipulation*, 1996). Two points at the ends of the line would hold on to one of them
+    /// instead.
+    Line,
+    /// A moment about the normal.
+    Twist,
+}
+
+/// Friction whose rows share a limit.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Block {
+    pub(crate) law: Law,
+    /// Its first row in the manifold.
+    pub(crate) first: usize,
+    /// The points of the manifold that press on it.
+    pub(crate) points: [usize; 2],
+    /// The limits along both tangents as parts of the pressure; of a moment \[m\].
+    pub(crate) coefficients: [f64; 2],
+    pub(crate) slips: [f64; 2],
+    /// The moment of even pressure on a line that slips about its middle, as a part of the pressure
+    /// times friction: a quarter of its length \[m\].
+    pub(crate) radius: f64,
+    /// Arms from the centres of mass of both bodies \[m\].
+    pub(crate) arms: [DVec3; 2],
+    /// The shift at which friction last had its limit.
+    shift: f64,
+}
+
+impl Block {
+    pub(crate) fn new(law: Law, first: usize, points: [usize; 2]) -> Self {
+        Self {
+            law,
+            first,
+            points,
+            coefficients: [0.0; 2],
+            slips: [0.0; 2],
+            radius: 0.0,
+            arms: [DVec3::ZERO; 2],
+            shift: 0.0,
+        }
+    }
+}
+
+impl Law {
+    /// Returns the number of its rows.
+    pub(crate) fn rows(self) -> usize {
+        match self {
+            Self::Round | Self::Boxed => 2,
+            Self::Line => 3,
+            Self::Twist => 1,
+        }
+    }
+}
+
+/// All manifolds of a step.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Manifolds {
+    pub(crate) all: Vec<Manifold>,
+    pub(crate) points: Vec<Point>,
+    pub(crate) blocks: Vec<Block>,
+    /// Of each row: the rate that what moves as it is told gives it, its impulse in this substep,
+    /// and in all.
+    pub(crate) base_rates: Vec<f64>,
+    pub(crate) impulses: Vec<f64>,
+    pub(crate) totals: Vec<f64>,
+    pub(crate) factors: Vec<f64>,
+    pub(crate) gains: Vec<f64>,
+    local: Local,
+}
+
+/// Buffers to solve one manifold.
+#[derive(Clone, Debug, Default)]
+struct Local {
+    velocities: Vec<f64>,
+    rates: Vec<f64>,
+    before: Vec<f64>,
+}
+
+/// How often the points of a manifold are gone through before the next manifold is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Turns {
+    /// Pressures before friction.
+    pub(crate) pressures: usize,
+    /// Pressures and friction.
+    pub(crate) all: usize,
+    /// The change of a rate below which turns end \[m/s or rad/s\].
+    pub(crate) tolerance: f64,
+}
+
+impl Manifolds {
+    pub(crate) fn clear(&mut self) {
+        self.all.clear();
+        self.points.clear();
+        self.blocks.clear();
+        self.base_rates.clear();
+        self.impulses.clear();
+        self.totals.clear();
+        self.factors.clear();
+        self.gains.clear();
+    }
+
+    /// Finds how the rows of a manifold act on each other.
+    pub(crate) fn couple(&mut self, number: usize) {
+        let manifold = self.all[number];
+        let gains = &mut self.gains[manifold.gains()];
+        for row in 0..manifold.rows {
+            let first = &self.factors[manifold.factors(row)];
+            for column in 0..=row {
+                let gain = dot(first, &self.factors[manifold.factors(column)]);
+                gains[row * manifold.rows + column] = gain;
+                gains[column * manifold.rows + row] = gain;
+            }
+        }
+    }
+
+    /// Applies all impulses of a manifold.
+    pub(crate) fn warm(&self, number: usize, coordinates: &mut Coordinates) {
+        let manifold = &self.all[number];
+        for (row, impulse) in self.impulses[manifold.rows()].iter().enumerate() {
+            if *impulse != 0.0 {
+                coordinates.push(
+                    manifold.path,
+                    &self.factors[manifold.factors(row)],
+                    *impulse,
+                );
+            }
+        }
+    }
+
+    /// Returns the rate along the normal of a point.
+    pub(crate) fn approach_rate(
+        &self,
+        manifold: &Manifold,
+        point: usize,
+        coordinates: &Coordinates,
+    ) -> f64 {
+        let row = point - manifold.points[0];
+        let factors = &self.factors[manifold.factors(row)];
+        coordinates.rate(manifold.path, factors) + self.base_rates[manifold.first_row + row]
+    }
+
+    /// Finds the impulses between two surfaces. Returns how much a rate changed at the most in the
+    /// first turn.
+    pub(crate) fn solve(
+        &mut self,
+        number: usize,
+        turns: Turns,
+        coordinates: &mut Coordinates,
+    ) -> f64 {
+        let manifold = self.all[number];
+        let Local {
+            velocities,
+            rates,
+            before,
+        } = &mut self.local;
+        velocities.resize(manifold.path.len(), 0.0);
+        coordinates.gather(manifold.path, velocities);
+        rates.clear();
+        before.clear();
+        let impulses = &mut self.impulses[manifold.rows()];
+        before.extend_from_slice(impulses);
+        for (row, base_rate) in self.base_rates[manifold.rows()].iter().enumerate() {
+            let factors = &self.factors[manifold.factors(row)];
+            rates.push(base_rate + dot(factors, velocities));
+        }
+        let mut system = System {
+            size: manifold.rows,
+            gains: &self.gains[manifold.gains()],
+            rates,
+            impulses,
+        };
+        let points = &self.points[manifold.points()];
+        let blocks = &mut self.blocks[manifold.blocks()];
+        let mut most = 0.0;
+        for turn in 0..turns.all {
+            let mut change = system.press(points, turns);
+            for block in blocks.iter_mut() {
+                change = f64::max(change, system.rub(block));
+            }
+            if turn == 0 {
+                most = change;
+            }
+            if change < turns.tolerance {
+                break;
+            }
+        }
+        let mut has_changed = false;
+        for (row, before) in before.iter().enumerate() {
+            let change = system.impulses[row] - before;
+            if change != 0.0 {
+                has_changed = true;
+                add(velocities, &self.factors[manifold.factors(row)], change);
+            }
+        }
+        if has_changed {
+            coordinates.scatter(manifold.path, velocities);
+        }
+        most
+    }
+}
+
+/// The rows of a manifold while it is solved.
+struct System<'a> {
+    size: usize,
+    gains: &'a [f64],
+    rates: &'a mut [f64],
+    impulses: &'a mut [f64],
+}
+
+impl System<'_> {
+    #[inline]
+    fn gain(&self, row: usize, column: usize) -> f64 {
+        self.gains[row * self.size + column]
+    }
+
+    /// Sets the impulse of a row; returns how much its rate changes.
+    #[inline]
+    fn set(&mut self, row: usize, impulse: f64) -> f64 {
+        let change = impulse - self.impulses[row];
+        if change == 0.0 {
+            return 0.0;
+        }
+        self.impulses[row] = impulse;
+        let gains = &self.gains[row * self.size..(row + 1) * self.size];
+        add(self.rates, gains, change);
+        (change * gains[row]).abs()
+    }
+
+    /// Finds the pressures; returns how much a rate changed at the most in the first turn.
+    fn press(&mut self, points: &[Point], turns: Turns) -> f64 {
+        let mut most = 0.0;
+        for turn in 0..turns.pressures {
+            let mut change = 0.0;
+            for (row, point) in points.iter().enumerate() {
+                let gain = self.gain(row, row);
+                if gain > 0.0 {
+                    let impulse = self.impulses[row];
+                    let rate = self.rates[row] + point.bias + point.softness * impulse;
+                    let pressure = (impulse - rate / (gain + point.softness)).max(0.0);
+                    change = f64::max(change, self.set(row, pressure));
+                }
+            }
+            if turn == 0 {
+                most = change;
+            }
+            if change < turns.tolerance || points.len() == 1 {
+                break;
+            }
+        }
+        most
+    }
+
+    /// Finds the friction of a block; returns how much a rate changed at the most.
+    fn rub(&mut self, block: &mut Block) -> f64 {
+        let [first, last] = block.points;
+        let pressure: f64 = self.impulses[first..last].iter().sum();
+        let own = block.first..block.first + block.law.rows();
+        if pressure == 0.0 && self.impulses[own.clone()].iter().all(|own| *own == 0.0) {
+            return 0.0;
+        }
+        let wanted = match block.law {
+            Law::Round => {
+                let [x, y] = self.round(block, pressure);
+                [x, y, 0.0]
+            }
+            Law::Boxed => {
+                let [x, y] = self.boxed(block, pressure);
+                [x, y, 0.0]
+            }
+            Law::Line => self.line(block, pressure).to_array(),
+            Law::Twist => [self.twist(block, pressure), 0.0, 0.0],
+        };
+        let mut most = 0.0;
+        for (row, wanted) in own.zip(wanted) {
+            most = f64::max(most, self.set(row, wanted));
+        }
+        most
+    }
+
+    fn twist(&self, block: &Block, pressure: f64) -> f64 {
+        let row = block.first;
+        let gain = self.gain(row, row);
+        let limit = block.coefficients[0] * pressure;
+        if gain <= 0.0 {
+            return 0.0;
+        }
+        // Unlike `clamp`, these take what is no number.
+        let wanted = self.impulses[row] - self.rates[row] / gain;
+        wanted.max(-limit).min(limit)
+    }
+
+    /// Returns the gains of two tangents, and what their impulses must amount to, times these.
+    fn tangents(&self, block: &Block) -> ([f64; 3], [f64; 2]) {
+        let row = block.first;
+        let [k11, k22, k12] = [
+            self.gain(row, row),
+            self.gain(row + 1, row + 1),
+            self.gain(row, row + 1),
+        ];
+        let [x, y] = [self.impulses[row], self.impulses[row + 1]];
+        let b = [
+            k11 * x + k12 * y - self.rates[row],
+            k12 * x + k22 * y - self.rates[row + 1],
+        ];
+        // Where joints leave one direction alone, the other one is as good as rigid.
+        let least = 1e-9 * k11.max(k22);
+        ([k11 + least, k22 + least, k12], b)
+    }
+
+    /// Returns friction that is the least of power among all within the cone (maximum dissipation).
+    fn round(&self, block: &mut Block, pressure: f64) -> [f64; 2] {
+        let ([mut k11, mut k22, k12], b) = self.tangents(block);
+        let limit = block.coefficients[0] * pressure;
+        if limit <= 0.0 || k11.max(k22) <= 0.0 {
+            return [0.0; 2];
+        }
+        k11 += block.slips[0];
+        k22 += block.slips[1];
+        let solve = |shift: f64| {
+            let (a, d) = (k11 + shift, k22 + shift);
+            let scale = 1.0 / (a * d - k12 * k12);
+            let out = [
+                (d * b[0] - k12 * b[1]) * scale,
+                (a * b[1] - k12 * b[0]) * scale,
+            ];
+            (out, (a, d, scale))
+        };
+        let (stuck, _) = solve(0.0);
+        let square = |out: [f64; 2]| out[0] * out[0] + out[1] * out[1];
+        if square(stuck) <= limit * limit {
+            block.shift = 0.0;
+            return stuck;
+        }
+        // (K + shift) impulse = b with the impulse as long as the limit: Newton's method on the
+        // inverse of the length, which is nearly straight (Moré and Sorensen, 1983).
+        let mut shift = block
+            .shift
+            .max(first_shift(square(b).sqrt(), limit, k11 + k22));
+        let mut out = stuck;
+        let mut length = limit;
+        for _ in 0..SHIFTS_MAX {
+            let (next, (a, d, scale)) = solve(shift);
+            out = next;
+            length = square(out).sqrt();
+            if (length - limit).abs() < SHIFT_PRECISION * limit {
+                break;
+            }
+            let inner = [
+                (d * out[0] - k12 * out[1]) * scale,
+                (a * out[1] - k12 * out[0]) * scale,
+            ];
+            let slope = out[0] * inner[0] + out[1] * inner[1];
+            shift += (length - limit) / limit * length * length / slope;
+            shift = shift.max(0.0);
+        }
+        block.shift = shift;
+        out.map(|part| part * (limit / length))
+    }
+
+    /// Returns friction whose parts along both directions have limits of their own.
+    fn boxed(&self, block: &Block, pressure: f64) -> [f64; 2] {
+        let ([k11, k22, k12], b) = self.tangents(block);
+        if k11.max(k22) <= 0.0 {
+            return [0.0; 2];
+        }
+        let limits = block.coefficients.map(|coefficient| coefficient * pressure);
+        let mut out = [self.impulses[block.first], self.impulses[block.first + 1]];
+        for _ in 0..4 {
+            let first = (b[0] - k12 * out[1]) / (k11 + block.slips[0]);
+            out[0] = first.max(-limits[0]).min(limits[0]);
+            let second = (b[1] - k12 * out[0]) / (k22 + block.slips[1]);
+            out[1] = second.max(-limits[1]).min(limits[1]);
+        }
+        out
+    }
+
+    /// Returns force and moment along a line of contact.
+    fn line(&self, block: &mut Block, pressure: f64) -> DVec3 {
+        let row = block.first;
+        let column = |at: usize| {
+            let [x, y, z] = [0, 1, 2].map(|inner| self.gain(row + inner, row + at));
+            DVec3::new(x, y, z)
+        };
+        let gains = DMat3::from_cols(column(0), column(1), column(2));
+        let wanted = gains * DVec3::from_slice(&self.impulses[row..])
+            - DVec3::from_slice(&self.rates[row..]);
+        let limit = block.coefficients[0] * pressure;
+        let diagonal = gains.diagonal();
+        let least = 1e-9 * diagonal.max_element();
+        if least <= 0.0 || limit <= 0.0 {
+            return DVec3::ZERO;
+        }
+        let inverse =
+            |shift: f64| (gains + DMat3::from_diagonal(DVec3::splat(shift + least))).inverse();
+        let mut out = inverse(0.0) * wanted;
+        if out.length_squared() <= limit * limit {
+            block.shift = 0.0;
+            return out;
+        }
+        // As for a single point, in three dimensions.
+        let least_shift = first_shift(wanted.length(), limit, diagonal.element_sum());
+        let mut shift = block.shift.max(least_shift);
+        let mut length = limit;
+        for _ in 0..SHIFTS_MAX {
+            let inverse = inverse(shift);
+            out = inverse * wanted;
+            length = out.length();
+            if (length - limit).abs() < SHIFT_PRECISION * limit {
+                break;
+            }
+            let slope = out.dot(inverse * out);
+            shift += (length - limit) / limit * length * length / slope;
+            shift = shift.max(0.0);
+        }
+        block.shift = shift;
+        out * (limit / length)
+    }
+}
+
+/// The most steps of Newton's method towards the limit of friction, and how near is near enough.
+const SHIFTS_MAX: usize = 12;
+const SHIFT_PRECISION: f64 = 1e-6;
+
+/// Returns a shift that is too small, but not by much, from which Newton's method does not
+/// overshoot: no gain is greater than the sum of all.
+fn first_shift(wanted: f64, limit: f64, gains: f64) -> f64 {
+    (wanted / limit - gains).max(0.0)
+}
+
+/// Returns two unit vectors at right angles to another one and to each other.
+pub fn across(normal: DVec3) -> [DVec3; 2] {
+    let first = normal.any_orthonormal_vector();
+    [first, normal.cross(first)]
+}

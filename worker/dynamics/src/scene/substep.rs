@@ -1,0 +1,623 @@
+//! Substeps: everything of an island advances by a part of the step.
+
+use glam::DVec3;
+
+use super::assembly::arms;
+use super::{Island, Scene, Work};
+use crate::axis::{Axis, Role, Term};
+use crate::body::Body;
+use crate::flight::Servo;
+use crate::manifold::{Law, Turns};
+use crate::tree::Position;
+
+/// The part of its force from which on a servo counts as giving all of it.
+const NEARLY_ALL: f64 = 0.999;
+
+/// The force from which on a servo has no limit \[N or N m\].
+const FORCE_UNLIMITED: f64 = 1e15;
+
+/// The least and the most sweeps over an island, unless nothing in it changes much before.
+const SWEEPS_MIN: usize = 3;
+const SWEEPS_MAX: usize = 40;
+
+/// How much contacts yield, as a part of what an impulse changes: the least with which a body that
+/// stands on more points than it needs presses on all of them evenly. A cube of 1 kg sinks by some
+/// nanometres.
+const SOFTNESS: f64 = 2e-3;
+
+/// The part of what an impulse changes of free bodies below which what it changes of bodies that
+/// joints hold is rounding.
+const GAIN_RATIO_MIN: f64 = 1e-9;
+
+/// The state of an island that a substep changes, to do it once more.
+#[derive(Clone, Debug, Default)]
+pub(super) struct State {
+    bodies: Vec<Body>,
+    positions: Vec<Position>,
+    rates: Vec<f64>,
+    gaps: Vec<f64>,
+    impulses: Vec<f64>,
+    moved: Vec<f64>,
+}
+
+impl Scene {
+    /// Finds the servos that gave all their force in the step before, of whose substeps each has a
+    /// length \[s\].
+    pub(super) fn find_weak(&mut self, time_s: f64) {
+        let is_weak = |axis: &Axis| {
+            let [_, force] = axis.servo.unwrap_or_default();
+            axis.impulses[Axis::SERVO].abs() >= NEARLY_ALL * force * time_s
+        };
+        self.work.is_weak.clear();
+        self.work.is_weak.extend(self.axes.iter().map(is_weak));
+    }
+
+    /// Does a substep; once more when a servo would need more force than it has, which then gives
+    /// all that it has instead of keeping its rate.
+    pub(super) fn substep(&mut self, island: Island, time_s: f64, number: usize) {
+        let may_be_weak = self.engage(island);
+        if may_be_weak {
+            self.keep_state(island);
+        }
+        self.do_substep(island, time_s, number);
+        if may_be_weak && self.overload(island, time_s) {
+            self.restore_state(island);
+            self.do_substep(island, time_s, number);
+        }
+        self.keep(island);
+    }
+
+    fn do_substep(&mut self, island: Island, time_s: f64, number: usize) {
+        self.accelerate(island, time_s);
+        self.prepare(island, time_s, number == 0);
+        self.sweep(island, true);
+        self.advance(island, time_s);
+        self.relax(island, time_s);
+        self.sweep(island, false);
+        self.take_rates(island);
+    }
+
+    /// Lets the servos of an island that are strong enough keep their rates; returns whether one of
+    /// them may turn out too weak.
+    fn engage(&mut self, island: Island) -> bool {
+        let work = &mut self.work;
+        for at in island.trees() {
+            let tree = work.trees[at];
+            work.spaces[tree].servos.clear();
+        }
+        let mut may_be_weak = false;
+        for line in &work.lines.all[island.lines()] {
+            let axis = &self.axes[line.axis];
+            if let (Some((tree, link, sense)), Some([rate, force])) = (axis.joint, axis.servo)
+                && let Some(at) = self.trees[tree].axis_of(link)
+                && !work.is_weak[line.axis]
+            {
+                let servo = Servo::new(at, line.axis, sense * rate);
+                work.spaces[tree].servos.push(servo);
+                may_be_weak |= force < FORCE_UNLIMITED;
+            }
+        }
+        may_be_weak
+    }
+
+    /// Finds the servos that needed more force than they have, and lets them go; returns whether
+    /// there are any.
+    fn overload(&mut self, island: Island, time_s: f64) -> bool {
+        let mut any = false;
+        let work = &mut self.work;
+        for at in island.trees() {
+            let tree = work.trees[at];
+            let rates = &self.trees[tree].rates;
+            let (axes, is_weak) = (&self.axes, &mut work.is_weak);
+            work.spaces[tree].servos.retain(|servo| {
+                let [_, force] = axes[servo.number].servo.unwrap_or_default();
+                let is_strong = servo.impulse(rates).abs() <= force * time_s;
+                is_weak[servo.number] |= !is_strong;
+                any |= !is_strong;
+                is_strong
+            });
+        }
+        any
+    }
+
+    fn keep_state(&mut self, island: Island) {
+        let Self {
+            bodies,
+            trees,
+            work,
+            ..
+        } = self;
+        let mut before = std::mem::take(&mut work.before);
+        before.clear();
+        for at in island.bodies() {
+            let number = work.bodies[at];
+            before.bodies.push(bodies[number]);
+        }
+        for at in island.trees() {
+            let tree = work.trees[at];
+            before.positions.extend_from_slice(&trees[tree].positions);
+            before.rates.extend_from_slice(&trees[tree].rates);
+        }
+        for manifold in &work.manifolds.all[island.manifolds()] {
+            let points = &work.manifolds.points[manifold.points()];
+            before.gaps.extend(points.iter().map(|point| point.gap));
+            let impulses = &work.manifolds.impulses[manifold.rows()];
+            before.impulses.extend_from_slice(impulses);
+        }
+        for line in &work.lines.all[island.lines()] {
+            let rows = &work.lines.rows[line.rows[0]..line.rows[1]];
+            before.impulses.extend(rows.iter().map(|row| row.impulse));
+            before.moved.push(line.moved);
+        }
+        work.before = before;
+    }
+
+    fn restore_state(&mut self, island: Island) {
+        let Self {
+            bodies,
+            trees,
+            work,
+            ..
+        } = self;
+        let before = std::mem::take(&mut work.before);
+        for (at, before) in island.bodies().zip(&before.bodies) {
+            bodies[work.bodies[at]] = *before;
+        }
+        let (mut position, mut rate) = (0, 0);
+        for at in island.trees() {
+            let number = work.trees[at];
+            let tree = &mut trees[number];
+            let (links, freedom) = (tree.positions.len(), tree.rates.len());
+            let positions = &before.positions[position..position + links];
+            tree.positions.copy_from_slice(positions);
+            tree.rates
+                .copy_from_slice(&before.rates[rate..rate + freedom]);
+            (position, rate) = (position + links, rate + freedom);
+            work.spaces[number].kinematics.place(tree, bodies);
+            work.spaces[number].show(tree, bodies);
+        }
+        let (mut gap, mut impulse) = (0, 0);
+        let manifolds = &mut work.manifolds;
+        for manifold in &manifolds.all[island.manifolds()] {
+            for point in &mut manifolds.points[manifold.points()] {
+                point.gap = before.gaps[gap];
+                gap += 1;
+            }
+            let rows = before.impulses[impulse..].iter();
+            for (own, before) in manifolds.impulses[manifold.rows()].iter_mut().zip(rows) {
+                *own = *before;
+                impulse += 1;
+            }
+        }
+        let lines = &mut work.lines;
+        let own = &mut lines.all[island.lines()];
+        for (line, moved) in own.iter_mut().zip(&before.moved) {
+            line.moved = *moved;
+            for row in &mut lines.rows[line.rows[0]..line.rows[1]] {
+                row.impulse = before.impulses[impulse];
+                impulse += 1;
+            }
+        }
+        work.before = before;
+    }
+
+    /// Speeds up everything by its load.
+    fn accelerate(&mut self, island: Island, time_s: f64) {
+        let Self {
+            bodies,
+            trees,
+            work,
+            ..
+        } = self;
+        for at in island.bodies() {
+            let number = work.bodies[at];
+            bodies[number].accelerate(time_s);
+            work.coordinates.take(number, &bodies[number]);
+        }
+        for at in island.trees() {
+            let number = work.trees[at];
+            let (tree, space) = (&mut trees[number], &mut work.spaces[number]);
+            space.accelerate(tree, bodies, time_s);
+            let values = work.coordinates.of_tree(number, tree.freedom());
+            space.factor.whiten(tree, &tree.rates, values);
+        }
+    }
+
+    /// Makes manifolds and lines ready for the sweeps of a substep, and begins with the impulses of
+    /// the one before.
+    fn prepare(&mut self, island: Island, time_s: f64, is_first: bool) {
+        let ratio = -libm::expm1(-time_s / self.parameters.correction_s);
+        let parting_most = self.parameters.correction_speed;
+        for number in island.manifolds() {
+            let manifold = self.work.manifolds.all[number];
+            if is_first {
+                self.set_arms(number);
+            }
+            if is_first || !manifold.is_steady {
+                self.fill_manifold(number, time_s);
+            }
+            let known = &mut self.work.manifolds;
+            for (row, point) in manifold.points().enumerate() {
+                let gain = known.gains[manifold.gains + row * (manifold.rows + 1)];
+                let coordinates = &self.work.coordinates;
+                let rate = known.approach_rate(&manifold, point, coordinates);
+                let has_pressed = known.totals[manifold.first_row + row] != 0.0;
+                let point = &mut known.points[point];
+                (point.softness, point.bias) = if point.gap > 0.0 {
+                    (0.0, point.gap / time_s)
+                } else {
+                    let parting = ratio * point.gap / time_s;
+                    (SOFTNESS * gain, parting.max(-parting_most))
+                };
+                if point.restitution > 0.0 && !has_pressed {
+                    point.approach = rate.min(0.0);
+                }
+            }
+        }
+        for number in island.lines() {
+            self.prepare_line(number, time_s, ratio);
+        }
+        let work = &mut self.work;
+        for number in island.lines() {
+            work.lines.warm(number, &mut work.coordinates);
+        }
+        for number in island.manifolds() {
+            work.manifolds.warm(number, &mut work.coordinates);
+        }
+    }
+
+    fn prepare_line(&mut self, number: usize, time_s: f64, ratio: f64) {
+        let Self {
+            bodies,
+            trees,
+            axes,
+            work,
+            ..
+        } = self;
+        let line = &mut work.lines.all[number];
+        let axis = &mut axes[line.axis];
+        if let Some(lock) = axis.lock {
+            (axis.terms, axis.position) = lock.look(bodies);
+            line.moved = 0.0;
+        }
+        let factors = &mut work.lines.factors[line.factors..line.factors + line.path.len()];
+        let in_tree = axis.joint.and_then(|(tree, link, sense)| {
+            let at = trees[tree].axis_of(link);
+            at.map(|at| (at, sense))
+        });
+        let spaces = &mut work.spaces;
+        match in_tree {
+            Some(at) => work
+                .coordinates
+                .fill_axis(line.path, at, factors, (trees, spaces)),
+            None => {
+                let scene = (bodies.as_slice(), trees.as_slice(), spaces.as_mut_slice());
+                line.base_rate = work
+                    .coordinates
+                    .fill(line.path, &axis.terms, factors, scene);
+            }
+        }
+        let gain: f64 = factors.iter().map(|factor| factor * factor).sum();
+        let free: f64 = axis.terms.iter().map(|term| free_gain(term, bodies)).sum();
+        line.gain = if gain > GAIN_RATIO_MIN * free {
+            gain
+        } else {
+            0.0
+        };
+        let position = axis.position + line.moved;
+        let is_kept = axis.joint.is_some() && !work.is_weak[line.axis];
+        for row in &mut work.lines.rows[line.rows[0]..line.rows[1]] {
+            if line.gain == 0.0 {
+                row.impulse = 0.0;
+            }
+            row.set(axis, position, time_s, ratio);
+            if row.role == Role::Servo && is_kept {
+                (row.impulse, row.impulses) = (0.0, [0.0; 2]);
+            }
+        }
+    }
+
+    /// Finds where impulses act on both bodies of a manifold.
+    fn set_arms(&mut self, number: usize) {
+        let known = &mut self.work.manifolds;
+        let manifold = known.all[number];
+        let middle = |contact: usize| {
+            let [first, second] = self.contacts[contact].points;
+            0.5 * (first + second)
+        };
+        for point in &mut known.points[manifold.points()] {
+            let contact = &self.contacts[point.contact];
+            point.arms = arms(contact, &self.bodies, middle(point.contact));
+        }
+        let points = &known.points[manifold.points()];
+        for block in &mut known.blocks[manifold.blocks()] {
+            let [first, last] = [block.points[0], block.points[1] - 1];
+            let contact = points[first].contact;
+            // Where even pressure has its centre: that of rigid bodies on four wheels' edges is not
+            // determined.
+            let place = 0.5 * (middle(contact) + middle(points[last].contact));
+            block.arms = arms(&self.contacts[contact], &self.bodies, place);
+        }
+    }
+
+    /// Finds the rows of a manifold, and how they act on each other.
+    fn fill_manifold(&mut self, number: usize, time_s: f64) {
+        let manifold = self.work.manifolds.all[number];
+        for row in 0..manifold.points().len() {
+            let point = self.work.manifolds.points[manifold.points[0] + row];
+            let unit = Unit::along(point.directions[0], point.arms);
+            self.fill_row(number, row, point.contact, unit);
+            // The surface moves across the normal.
+            let surface = self.contacts[point.contact].surface_velocity;
+            let base = &mut self.work.manifolds.base_rates[manifold.first_row + row];
+            *base -= point.directions[0].dot(surface);
+        }
+        for at in manifold.blocks() {
+            let block = &mut self.work.manifolds.blocks[at];
+            let point = self.work.manifolds.points[manifold.points[0] + block.points[0]];
+            let slip = self.contacts[point.contact].friction.slip;
+            block.slips = slip.map(|slip| slip / time_s);
+            let block = *block;
+            let [normal, first, second] = point.directions;
+            let across = [first, second].map(|along| Unit::along(along, block.arms));
+            let about = |radius: f64| Unit {
+                about: normal * radius,
+                ..Unit::default()
+            };
+            let units = match block.law {
+                Law::Round | Law::Boxed => [across[0], across[1], about(0.0)],
+                Law::Line => [across[0], across[1], about(block.radius)],
+                Law::Twist => [about(1.0); 3],
+            };
+            for (row, unit) in units.into_iter().take(block.law.rows()).enumerate() {
+                self.fill_row(number, block.first + row, point.contact, unit);
+            }
+        }
+        self.work.manifolds.couple(number);
+    }
+
+    fn fill_row(&mut self, number: usize, row: usize, contact: usize, unit: Unit) {
+        let Self {
+            bodies,
+            trees,
+            contacts,
+            work,
+            ..
+        } = self;
+        let contact = &contacts[contact];
+        let manifold = work.manifolds.all[number];
+        let mut pushes = [Term::default(); 2];
+        let mut count = 0;
+        let mut free = 0.0;
+        for (side, sign) in [(0, 1.0), (1, -1.0)] {
+            if let Some(body) = contact.bodies[side] {
+                let linear = unit.linear * sign;
+                let angular = unit.arms[side].cross(linear) + unit.about * sign;
+                pushes[count] = Term {
+                    body,
+                    linear,
+                    angular,
+                };
+                count += 1;
+                free += bodies[body].inverse_mass();
+            }
+        }
+        let factors = &mut work.manifolds.factors[manifold.factors(row)];
+        let scene = (
+            bodies.as_slice(),
+            trees.as_slice(),
+            work.spaces.as_mut_slice(),
+        );
+        let base_rate = work
+            .coordinates
+            .fill(manifold.path, &pushes[..count], factors, scene);
+        work.manifolds.base_rates[manifold.first_row + row] =
+            base_rate + unit.linear.dot(contact.surface_velocity);
+        if !manifold.is_steady && unit.about == DVec3::ZERO {
+            let gain: f64 = factors.iter().map(|factor| factor * factor).sum();
+            if gain <= GAIN_RATIO_MIN * free {
+                factors.fill(0.0);
+            }
+        }
+    }
+
+    /// Takes the bias away, but for gaps that are open still.
+    fn relax(&mut self, island: Island, time_s: f64) {
+        let work = &mut self.work;
+        let known = &mut work.manifolds;
+        for manifold in &known.all[island.manifolds()] {
+            for point in &mut known.points[manifold.points()] {
+                point.bias = point.gap.max(0.0) / time_s;
+                point.softness = 0.0;
+            }
+        }
+        for line in &work.lines.all[island.lines()] {
+            let axis = &self.axes[line.axis];
+            let is_kept = axis.joint.is_some() && !work.is_weak[line.axis];
+            for row in &mut work.lines.rows[line.rows[0]..line.rows[1]] {
+                row.set(axis, axis.position + line.moved, time_s, 0.0);
+                if row.role == Role::Servo && is_kept {
+                    row.impulses = [0.0; 2];
+                }
+            }
+        }
+    }
+
+    /// Sweeps over an island until nothing in it changes much.
+    pub(super) fn sweep(&mut self, island: Island, is_biased: bool) {
+        let Work {
+            coordinates,
+            manifolds,
+            lines,
+            ..
+        } = &mut self.work;
+        let [first, last] = island.manifolds;
+        let own = &manifolds.all[first..last];
+        let points: usize = own.iter().map(|manifold| manifold.points().len()).sum();
+        let own = &lines.all[island.lines()];
+        let rows: usize = own.iter().map(|line| line.rows[1] - line.rows[0]).sum();
+        if points + rows == 0 {
+            return;
+        }
+        let share = self.parameters.effort[usize::from(!is_biased)];
+        let most = (share / (rows + points)).clamp(SWEEPS_MIN, SWEEPS_MAX);
+        let turns = Turns {
+            pressures: 6,
+            all: 1,
+            tolerance: self.parameters.tolerance,
+        };
+        for turn in 0..most {
+            let mut change = 0.0;
+            for line in island.lines() {
+                change = f64::max(change, lines.solve(line, coordinates));
+            }
+            for at in first..last {
+                let number = if turn % 2 == 0 {
+                    at
+                } else {
+                    first + last - 1 - at
+                };
+                change = f64::max(change, manifolds.solve(number, turns, coordinates));
+            }
+            if change < turns.tolerance {
+                break;
+            }
+        }
+    }
+
+    /// Moves everything at its velocities.
+    fn advance(&mut self, island: Island, time_s: f64) {
+        let Self {
+            bodies,
+            trees,
+            work,
+            ..
+        } = self;
+        // By the rate, and not by points of the bodies, which a wheel would carry up as it rolls.
+        for number in island.manifolds() {
+            let manifold = work.manifolds.all[number];
+            for point in manifold.points() {
+                let coordinates = &work.coordinates;
+                let rate = work.manifolds.approach_rate(&manifold, point, coordinates);
+                work.manifolds.points[point].gap += rate * time_s;
+            }
+        }
+        for number in island.lines() {
+            let line = work.lines.all[number];
+            let rate = work.lines.rate(&line, &work.coordinates);
+            work.lines.all[number].moved += rate * time_s;
+        }
+        for at in island.bodies() {
+            let number = work.bodies[at];
+            let body = &mut bodies[number];
+            work.coordinates.give(number, body);
+            body.advance(time_s);
+            work.coordinates.take(number, body);
+        }
+        for at in island.trees() {
+            let number = work.trees[at];
+            let (tree, space) = (&mut trees[number], &mut work.spaces[number]);
+            let values = work.coordinates.of_tree(number, tree.freedom());
+            let mut rates = std::mem::take(&mut tree.rates);
+            space.factor.colour(tree, values, &mut rates);
+            tree.rates = rates;
+            space.advance(tree, time_s);
+            space.kinematics.place(tree, bodies);
+            space.show(tree, bodies);
+        }
+    }
+
+    /// Takes over the velocities after the last sweep.
+    pub(super) fn take_rates(&mut self, island: Island) {
+        let Self {
+            bodies,
+            trees,
+            work,
+            ..
+        } = self;
+        for at in island.bodies() {
+            let number = work.bodies[at];
+            work.coordinates.give(number, &mut bodies[number]);
+        }
+        for at in island.trees() {
+            let number = work.trees[at];
+            let (tree, space) = (&mut trees[number], &mut work.spaces[number]);
+            let values = work.coordinates.of_tree(number, tree.freedom());
+            let mut rates = std::mem::take(&mut tree.rates);
+            space.factor.colour(tree, values, &mut rates);
+            tree.rates = rates;
+        }
+    }
+
+    /// Adds up what acted.
+    fn keep(&mut self, island: Island) {
+        let work = &mut self.work;
+        for line in &work.lines.all[island.lines()] {
+            let Some((tree, _, sense)) = self.axes[line.axis].joint else {
+                continue;
+            };
+            let servos = &work.spaces[tree].servos;
+            if let Some(servo) = servos.iter().find(|servo| servo.number == line.axis) {
+                let impulse = sense * servo.impulse(&self.trees[tree].rates);
+                let rows = &mut work.lines.rows[line.rows[0]..line.rows[1]];
+                for row in rows.iter_mut().filter(|row| row.role == Role::Servo) {
+                    row.impulse = impulse;
+                }
+            }
+        }
+        self.keep_impulses(island);
+    }
+
+    /// Adds up the impulses of rows and points.
+    pub(super) fn keep_impulses(&mut self, island: Island) {
+        let work = &mut self.work;
+        for line in &work.lines.all[island.lines()] {
+            for row in &mut work.lines.rows[line.rows[0]..line.rows[1]] {
+                row.total += row.impulse;
+            }
+        }
+        let known = &mut work.manifolds;
+        for manifold in &known.all[island.manifolds()] {
+            let impulses = &known.impulses[manifold.rows()];
+            for (total, impulse) in known.totals[manifold.rows()].iter_mut().zip(impulses) {
+                *total += impulse;
+            }
+        }
+    }
+}
+
+impl State {
+    fn clear(&mut self) {
+        self.bodies.clear();
+        self.positions.clear();
+        self.rates.clear();
+        self.gaps.clear();
+        self.impulses.clear();
+        self.moved.clear();
+    }
+}
+
+/// A force or a moment of size one between two bodies.
+#[derive(Clone, Copy, Debug, Default)]
+struct Unit {
+    linear: DVec3,
+    about: DVec3,
+    arms: [DVec3; 2],
+}
+
+impl Unit {
+    fn along(linear: DVec3, arms: [DVec3; 2]) -> Self {
+        Self {
+            linear,
+            arms,
+            ..Self::default()
+        }
+    }
+}
+
+/// Returns what a unit impulse along an axis would change of a body that nothing holds.
+fn free_gain(term: &Term, bodies: &[Body]) -> f64 {
+    let body = &bodies[term.body];
+    let turning = body.world_inverse_inertia() * term.angular;
+    term.linear.length_squared() * body.inverse_mass() + term.angular.dot(turning)
+}
