@@ -2,6 +2,7 @@
 //! friction, a servo, or a ratio that is held.
 
 use glam::DVec3;
+use smallvec::SmallVec;
 
 use crate::body::Body;
 use crate::spatial::Frame;
@@ -17,6 +18,9 @@ pub struct Term {
     /// The factor of its angular velocity.
     pub angular: DVec3,
 }
+
+/// The factors of the velocities of all bodies in the rate of an axis; most have two.
+pub type Terms = SmallVec<[Term; 2]>;
 
 /// One way in which two frames, one on each of two bodies, do not move against each other.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -69,7 +73,7 @@ impl AxisBounds {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
     /// The Jacobian: factors of the velocities of bodies in its rate.
-    pub terms: Vec<Term>,
+    pub terms: Terms,
     /// The tree, the link and the sense in which the joint of that link is this axis.
     pub joint: Option<(usize, usize, f64)>,
     /// The position \[m or rad\].
@@ -106,7 +110,7 @@ pub(crate) enum Role {
 
 impl Lock {
     /// Returns how velocities change the error, and the error \[m or rad\].
-    pub fn look(&self, bodies: &[Body]) -> (Vec<Term>, f64) {
+    pub fn look(&self, bodies: &[Body]) -> (Terms, f64) {
         let frames = [0, 1].map(|side: usize| match self.bodies[side] {
             Some(body) => bodies[body].frame.then(&self.frames[side]),
             None => self.frames[side],
@@ -158,9 +162,9 @@ impl Axis {
     pub const HOLD: usize = Role::Hold as usize;
 
     /// Makes one along which nothing acts.
-    pub fn new(terms: Vec<Term>, position: f64) -> Self {
+    pub fn new(terms: impl Into<Terms>, position: f64) -> Self {
         Self {
-            terms,
+            terms: terms.into(),
             joint: None,
             position,
             bounds: AxisBounds::NONE,

@@ -65,6 +65,11 @@ pub(crate) struct Workspace {
     pub(crate) servos: Vec<Servo>,
     /// Zeros, as many as there are degrees of freedom.
     pub(crate) dense: Vec<f64>,
+    /// Whether frames are those of the positions.
+    is_placed: bool,
+    /// Whether velocities, masses and their factor are those of positions and rates, and of nothing
+    /// else.
+    is_known: bool,
     /// The centre of mass of the root in its own frame \[m\].
     root_center: DVec3,
     /// Positions and rates at the begin of a flight, and of a step of its method.
@@ -94,7 +99,7 @@ impl Workspace {
         let root = tree.links.iter().find_map(|link| link.body);
         self.kinematics.origin = root.map_or(tree.base.position, |body| bodies[body].center());
         self.root_center = root.map_or(DVec3::ZERO, |body| bodies[body].local_center);
-        self.kinematics.place(tree, bodies);
+        self.place(tree, bodies);
         self.kinematics.masses(tree, &mut self.masses);
         self.factor.of(tree, &self.masses);
         let mut rates = std::mem::take(&mut self.forces);
@@ -105,11 +110,14 @@ impl Workspace {
         self.kinematics.move_at(tree, &tree.rates);
         self.dense.clear();
         self.dense.resize(tree.freedom(), 0.0);
+        self.is_known = true;
     }
 
     /// Writes frames and velocities of the links into their bodies.
     pub(crate) fn give(&mut self, tree: &Tree, bodies: &mut [Body]) {
-        self.kinematics.place(tree, bodies);
+        if !self.is_placed {
+            self.kinematics.place(tree, bodies);
+        }
         self.kinematics.move_at(tree, &tree.rates);
         for (number, link) in tree.links.iter().enumerate() {
             if let Some(body) = link.body {
@@ -140,9 +148,11 @@ impl Workspace {
     /// Speeds up a tree over a time \[s\] by all that acts but rows. Springs and dampers count by
     /// where they will be at its end, so that none is too strong (the implicit method of Euler).
     pub(crate) fn accelerate(&mut self, tree: &mut Tree, bodies: &[Body], time_s: f64) {
-        self.kinematics.place(tree, bodies);
-        self.kinematics.move_at(tree, &tree.rates);
-        self.kinematics.masses(tree, &mut self.masses);
+        let was_known = std::mem::take(&mut self.is_known);
+        if !was_known {
+            self.kinematics.move_at(tree, &tree.rates);
+            self.kinematics.masses(tree, &mut self.masses);
+        }
         let mut forces = std::mem::take(&mut self.forces);
         self.kinematics.bias(tree, bodies, &mut forces);
         for force in &mut forces {
@@ -165,7 +175,9 @@ impl Workspace {
             *entry += servo.mass;
             forces[servo.axis] += servo.mass * (servo.rate - tree.rates[servo.axis]) / time_s;
         }
-        self.factor.of(tree, &self.masses);
+        if !was_known || !self.joined.is_empty() || !self.servos.is_empty() {
+            self.factor.of(tree, &self.masses);
+        }
         self.factor.solve(tree, &mut forces);
         for (rate, change) in tree.rates.iter_mut().zip(&forces) {
             *rate += change * time_s;
@@ -198,6 +210,12 @@ impl Workspace {
         self.way = way;
     }
 
+    /// Finds the frames of the positions.
+    pub(crate) fn place(&mut self, tree: &Tree, bodies: &[Body]) {
+        self.kinematics.place(tree, bodies);
+        self.is_placed = true;
+    }
+
     /// Writes the frames of the links into their bodies.
     pub(crate) fn show(&self, tree: &Tree, bodies: &mut [Body]) {
         for (link, described) in tree.links.iter().enumerate() {
@@ -227,11 +245,12 @@ impl Workspace {
     pub(crate) fn restore(&mut self, tree: &mut Tree, bodies: &[Body]) {
         tree.positions.clone_from(&self.kept.0);
         tree.rates.clone_from(&self.kept.1);
-        self.kinematics.place(tree, bodies);
+        self.place(tree, bodies);
     }
 
     /// Moves a tree over a time \[s\].
     pub(crate) fn fly(&mut self, tree: &mut Tree, bodies: &[Body], time_s: f64) {
+        (self.is_placed, self.is_known) = (false, false);
         let steps = self.steps(time_s);
         let part = time_s / steps as f64;
         for _ in 0..steps {

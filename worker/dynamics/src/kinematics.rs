@@ -61,12 +61,16 @@ impl Kinematics {
                         .extend(axes.map(|axis| Motion::new(DVec3::ZERO, axis)));
                 }
             }
-            let frame = tree.frame_at(number, &parent);
+            let frame = tree.frame_at(number, &joint);
             self.frames.push(frame);
             let inertia = link.body.map_or(Inertia::ZERO, |body| {
                 let body = &bodies[body];
                 let center = frame.position + frame.rotation * body.local_center;
-                let moments = turned(body.inertia, frame.rotation);
+                let moments = if body.is_isotropic {
+                    body.inertia
+                } else {
+                    turned(body.inertia, frame.rotation)
+                };
                 Inertia::new(body.mass, center - self.origin, moments)
             });
             self.inertias.push(inertia);

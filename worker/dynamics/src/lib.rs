@@ -30,7 +30,7 @@ mod scene;
 mod spatial;
 mod tree;
 
-pub use axis::{Axis, AxisBounds, AxisSpring, Lock, Term};
+pub use axis::{Axis, AxisBounds, AxisSpring, Lock, Term, Terms};
 pub use body::Body;
 pub use contact::{Contact, Friction};
 pub use manifold::across;

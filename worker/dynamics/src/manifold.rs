@@ -65,9 +65,22 @@ pub(crate) struct Point {
     pub(crate) bias: f64,
     /// The compliance along the normal \[m/s/(N s)\].
     pub(crate) softness: f64,
+    /// The change of the impulse per rate; 0 where no impulse changes the rate.
+    pub(crate) inverse_gain: f64,
     /// The rate of approach when they met in this step, if they are to bounce.
     pub(crate) approach: f64,
     pub(crate) restitution: f64,
+}
+
+impl Point {
+    /// Notes what an impulse changes of the rate along the normal.
+    pub(crate) fn set_inverse(&mut self, gain: f64) {
+        self.inverse_gain = if gain > 0.0 {
+            1.0 / (gain + self.softness)
+        } else {
+            0.0
+        };
+    }
 }
 
 /// The law that a block of friction follows.
@@ -102,6 +115,11 @@ pub(crate) struct Block {
     pub(crate) radius: f64,
     /// Arms from the centres of mass of both bodies \[m\].
     pub(crate) arms: [DVec3; 2],
+    /// The inverse of its gains with the slips, in the part that it has rows for.
+    inverse: DMat3,
+    /// A compliance that is too small to be seen, but keeps the inverse finite; 0 where no impulse
+    /// changes a rate.
+    least: f64,
     /// The shift at which friction last had its limit.
     shift: f64,
 }
@@ -116,6 +134,8 @@ impl Block {
             slips: [0.0; 2],
             radius: 0.0,
             arms: [DVec3::ZERO; 2],
+            inverse: DMat3::ZERO,
+            least: 0.0,
             shift: 0.0,
         }
     }
@@ -156,13 +176,11 @@ struct Local {
     before: Vec<f64>,
 }
 
-/// How often the points of a manifold are gone through before the next manifold is.
+/// How often the pressures of a manifold are gone through.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Turns {
     /// Pressures before friction.
     pub(crate) pressures: usize,
-    /// Pressures and friction.
-    pub(crate) all: usize,
     /// The change of a rate below which turns end \[m/s or rad/s\].
     pub(crate) tolerance: f64,
 }
@@ -190,6 +208,9 @@ impl Manifolds {
                 gains[row * manifold.rows + column] = gain;
                 gains[column * manifold.rows + row] = gain;
             }
+        }
+        for block in &mut self.blocks[manifold.blocks()] {
+            block.invert(&self.gains[manifold.gains()], manifold.rows);
         }
     }
 
@@ -219,8 +240,8 @@ impl Manifolds {
         coordinates.rate(manifold.path, factors) + self.base_rates[manifold.first_row + row]
     }
 
-    /// Finds the impulses between two surfaces. Returns how much a rate changed at the most in the
-    /// first turn.
+    /// Finds the impulses between two surfaces: first the pressures, which act on each other most,
+    /// then friction. Returns how much a rate changed at the most.
     pub(crate) fn solve(
         &mut self,
         number: usize,
@@ -251,18 +272,9 @@ impl Manifolds {
         };
         let points = &self.points[manifold.points()];
         let blocks = &mut self.blocks[manifold.blocks()];
-        let mut most = 0.0;
-        for turn in 0..turns.all {
-            let mut change = system.press(points, turns);
-            for block in blocks.iter_mut() {
-                change = f64::max(change, system.rub(block));
-            }
-            if turn == 0 {
-                most = change;
-            }
-            if change < turns.tolerance {
-                break;
-            }
+        let mut most = system.press(points, turns);
+        for block in blocks.iter_mut() {
+            most = f64::max(most, system.rub(block));
         }
         let mut has_changed = false;
         for (row, before) in before.iter().enumerate() {
@@ -312,13 +324,10 @@ impl System<'_> {
         for turn in 0..turns.pressures {
             let mut change = 0.0;
             for (row, point) in points.iter().enumerate() {
-                let gain = self.gain(row, row);
-                if gain > 0.0 {
-                    let impulse = self.impulses[row];
-                    let rate = self.rates[row] + point.bias + point.softness * impulse;
-                    let pressure = (impulse - rate / (gain + point.softness)).max(0.0);
-                    change = f64::max(change, self.set(row, pressure));
-                }
+                let impulse = self.impulses[row];
+                let rate = self.rates[row] + (point.bias + point.softness * impulse);
+                let pressure = (impulse - rate * point.inverse_gain).max(0.0);
+                change = f64::max(change, self.set(row, pressure));
             }
             if turn == 0 {
                 most = change;
@@ -359,78 +368,70 @@ impl System<'_> {
 
     fn twist(&self, block: &Block, pressure: f64) -> f64 {
         let row = block.first;
-        let gain = self.gain(row, row);
         let limit = block.coefficients[0] * pressure;
-        if gain <= 0.0 {
-            return 0.0;
-        }
         // Unlike `clamp`, these take what is no number.
-        let wanted = self.impulses[row] - self.rates[row] / gain;
+        let wanted = self.impulses[row] - self.rates[row] * block.inverse.x_axis.x;
         wanted.max(-limit).min(limit)
     }
 
-    /// Returns the gains of two tangents, and what their impulses must amount to, times these.
-    fn tangents(&self, block: &Block) -> ([f64; 3], [f64; 2]) {
+    /// Returns the impulses along both tangents under which nothing slips.
+    fn stuck(&self, block: &Block) -> [f64; 2] {
         let row = block.first;
-        let [k11, k22, k12] = [
-            self.gain(row, row),
-            self.gain(row + 1, row + 1),
-            self.gain(row, row + 1),
-        ];
         let [x, y] = [self.impulses[row], self.impulses[row + 1]];
-        let b = [
-            k11 * x + k12 * y - self.rates[row],
-            k12 * x + k22 * y - self.rates[row + 1],
-        ];
-        // Where joints leave one direction alone, the other one is as good as rigid.
-        let least = 1e-9 * k11.max(k22);
-        ([k11 + least, k22 + least, k12], b)
+        let (first, second) = (block.inverse.x_axis, block.inverse.y_axis);
+        let (u, v) = (
+            self.rates[row] + block.yields(0) * x,
+            self.rates[row + 1] + block.yields(1) * y,
+        );
+        [
+            x - (first.x * u + second.x * v),
+            y - (second.x * u + second.y * v),
+        ]
     }
 
     /// Returns friction that is the least of power among all within the cone (maximum dissipation).
     fn round(&self, block: &mut Block, pressure: f64) -> [f64; 2] {
-        let ([mut k11, mut k22, k12], b) = self.tangents(block);
         let limit = block.coefficients[0] * pressure;
-        if limit <= 0.0 || k11.max(k22) <= 0.0 {
+        if limit <= 0.0 || block.least <= 0.0 {
             return [0.0; 2];
         }
-        k11 += block.slips[0];
-        k22 += block.slips[1];
-        let solve = |shift: f64| {
-            let (a, d) = (k11 + shift, k22 + shift);
-            let scale = 1.0 / (a * d - k12 * k12);
-            let out = [
-                (d * b[0] - k12 * b[1]) * scale,
-                (a * b[1] - k12 * b[0]) * scale,
-            ];
-            (out, (a, d, scale))
-        };
-        let (stuck, _) = solve(0.0);
+        let stuck = self.stuck(block);
         let square = |out: [f64; 2]| out[0] * out[0] + out[1] * out[1];
         if square(stuck) <= limit * limit {
             block.shift = 0.0;
             return stuck;
         }
+        let row = block.first;
+        let (k11, k22, k12) = (
+            self.gain(row, row) + block.yields(0),
+            self.gain(row + 1, row + 1) + block.yields(1),
+            self.gain(row, row + 1),
+        );
+        // The gains times the impulses under which nothing slips.
+        let b = [
+            k11 * stuck[0] + k12 * stuck[1],
+            k12 * stuck[0] + k22 * stuck[1],
+        ];
         // (K + shift) impulse = b with the impulse as long as the limit: Newton's method on the
         // inverse of the length, which is nearly straight (Moré and Sorensen, 1983).
-        let mut shift = block
-            .shift
-            .max(first_shift(square(b).sqrt(), limit, k11 + k22));
+        let least = first_shift(square(b).sqrt(), limit, k11 + k22);
+        let mut shift = block.shift.max(least);
         let mut out = stuck;
         let mut length = limit;
         for _ in 0..SHIFTS_MAX {
-            let (next, (a, d, scale)) = solve(shift);
-            out = next;
+            let (a, d) = (k11 + shift, k22 + shift);
+            let scale = 1.0 / (a * d - k12 * k12);
+            out = [
+                (d * b[0] - k12 * b[1]) * scale,
+                (a * b[1] - k12 * b[0]) * scale,
+            ];
             length = square(out).sqrt();
             if (length - limit).abs() < SHIFT_PRECISION * limit {
                 break;
             }
-            let inner = [
-                (d * out[0] - k12 * out[1]) * scale,
-                (a * out[1] - k12 * out[0]) * scale,
-            ];
-            let slope = out[0] * inner[0] + out[1] * inner[1];
-            shift += (length - limit) / limit * length * length / slope;
+            let inner = [d * out[0] - k12 * out[1], a * out[1] - k12 * out[0]];
+            let slope = (out[0] * inner[0] + out[1] * inner[1]) * scale;
+            shift += (length - limit) * length * length / (limit * slope);
             shift = shift.max(0.0);
         }
         block.shift = shift;
@@ -439,16 +440,26 @@ impl System<'_> {
 
     /// Returns friction whose parts along both directions have limits of their own.
     fn boxed(&self, block: &Block, pressure: f64) -> [f64; 2] {
-        let ([k11, k22, k12], b) = self.tangents(block);
-        if k11.max(k22) <= 0.0 {
+        if block.least <= 0.0 {
             return [0.0; 2];
         }
+        let row = block.first;
         let limits = block.coefficients.map(|coefficient| coefficient * pressure);
-        let mut out = [self.impulses[block.first], self.impulses[block.first + 1]];
+        let [x, y] = self.stuck(block);
+        if x.abs() <= limits[0] && y.abs() <= limits[1] {
+            return [x, y];
+        }
+        let (k11, k22, k12) = (
+            self.gain(row, row) + block.yields(0),
+            self.gain(row + 1, row + 1) + block.yields(1),
+            self.gain(row, row + 1),
+        );
+        let b = [k11 * x + k12 * y, k12 * x + k22 * y];
+        let mut out = [self.impulses[row], self.impulses[row + 1]];
         for _ in 0..4 {
-            let first = (b[0] - k12 * out[1]) / (k11 + block.slips[0]);
+            let first = (b[0] - k12 * out[1]) / k11;
             out[0] = first.max(-limits[0]).min(limits[0]);
-            let second = (b[1] - k12 * out[0]) / (k22 + block.slips[1]);
+            let second = (b[1] - k12 * out[0]) / k22;
             out[1] = second.max(-limits[1]).min(limits[1]);
         }
         out
@@ -457,45 +468,92 @@ impl System<'_> {
     /// Returns force and moment along a line of contact.
     fn line(&self, block: &mut Block, pressure: f64) -> DVec3 {
         let row = block.first;
-        let column = |at: usize| {
-            let [x, y, z] = [0, 1, 2].map(|inner| self.gain(row + inner, row + at));
-            DVec3::new(x, y, z)
-        };
-        let gains = DMat3::from_cols(column(0), column(1), column(2));
-        let wanted = gains * DVec3::from_slice(&self.impulses[row..])
-            - DVec3::from_slice(&self.rates[row..]);
         let limit = block.coefficients[0] * pressure;
-        let diagonal = gains.diagonal();
-        let least = 1e-9 * diagonal.max_element();
-        if least <= 0.0 || limit <= 0.0 {
+        if block.least <= 0.0 || limit <= 0.0 {
             return DVec3::ZERO;
         }
-        let inverse =
-            |shift: f64| (gains + DMat3::from_diagonal(DVec3::splat(shift + least))).inverse();
-        let mut out = inverse(0.0) * wanted;
-        if out.length_squared() <= limit * limit {
+        let before = DVec3::from_slice(&self.impulses[row..]);
+        let rates = DVec3::from_slice(&self.rates[row..]);
+        let stuck = before - block.inverse * (rates + before * block.least);
+        if stuck.length_squared() <= limit * limit {
             block.shift = 0.0;
-            return out;
+            return stuck;
         }
         // As for a single point, in three dimensions.
-        let least_shift = first_shift(wanted.length(), limit, diagonal.element_sum());
+        let gains = block_gains(self.gains, self.size, row);
+        let gains = gains + DMat3::from_diagonal(DVec3::splat(block.least));
+        let wanted = gains * stuck;
+        let sum = gains.diagonal().element_sum();
+        let least_shift = first_shift(wanted.length(), limit, sum);
         let mut shift = block.shift.max(least_shift);
-        let mut length = limit;
+        let (mut out, mut length) = (stuck, limit);
         for _ in 0..SHIFTS_MAX {
-            let inverse = inverse(shift);
+            let inverse = (gains + DMat3::from_diagonal(DVec3::splat(shift))).inverse();
             out = inverse * wanted;
             length = out.length();
             if (length - limit).abs() < SHIFT_PRECISION * limit {
                 break;
             }
             let slope = out.dot(inverse * out);
-            shift += (length - limit) / limit * length * length / slope;
+            shift += (length - limit) * length * length / (limit * slope);
             shift = shift.max(0.0);
         }
         block.shift = shift;
         out * (limit / length)
     }
 }
+
+impl Block {
+    /// Returns the compliance along a tangent. Where joints leave one direction alone, the other
+    /// one is as good as rigid.
+    #[inline]
+    fn yields(&self, axis: usize) -> f64 {
+        self.slips[axis] + self.least
+    }
+
+    /// Finds the inverse of the gains, which are a part of those of its manifold.
+    fn invert(&mut self, gains: &[f64], size: usize) {
+        let own =
+            |row: usize, column: usize| gains[(self.first + row) * size + self.first + column];
+        self.least = 0.0;
+        self.inverse = DMat3::ZERO;
+        let most = (0..self.law.rows()).fold(0.0, |most, row| f64::max(most, own(row, row)));
+        if most <= 0.0 {
+            return;
+        }
+        self.least = GAIN_RATIO_LEAST * most;
+        match self.law {
+            Law::Twist => self.inverse.x_axis.x = 1.0 / own(0, 0),
+            Law::Line => {
+                let added = DMat3::from_diagonal(DVec3::splat(self.least));
+                self.inverse = (block_gains(gains, size, self.first) + added).inverse();
+            }
+            Law::Round | Law::Boxed => {
+                let (k11, k22, k12) = (
+                    own(0, 0) + self.yields(0),
+                    own(1, 1) + self.yields(1),
+                    own(0, 1),
+                );
+                let scale = 1.0 / (k11 * k22 - k12 * k12);
+                self.inverse.x_axis.x = k22 * scale;
+                self.inverse.y_axis.x = -k12 * scale;
+                self.inverse.y_axis.y = k11 * scale;
+            }
+        }
+    }
+}
+
+/// Returns three rows and columns of a matrix that is given by rows.
+fn block_gains(gains: &[f64], size: usize, first: usize) -> DMat3 {
+    let column = |at: usize| {
+        let [x, y, z] = [0, 1, 2].map(|row| gains[(first + row) * size + first + at]);
+        DVec3::new(x, y, z)
+    };
+    DMat3::from_cols(column(0), column(1), column(2))
+}
+
+/// The least compliance of friction, as a part of what an impulse changes.
+const GAIN_RATIO_LEAST: f64 = 1e-9;
 
 /// The most steps of Newton's method towards the limit of friction, and how near is near enough.
 const SHIFTS_MAX: usize = 12;

@@ -24,8 +24,8 @@ use crate::tree::Tree;
 /// Limits of the effort of the solver.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Parameters {
-    /// Substeps of a step.
-    pub substeps: usize,
+    /// The most that a substep takes \[s\]; steps that are longer have several.
+    pub substep_s: f64,
     /// How many rows and points may be solved for an island in a substep, with the bias and
     /// without: small islands are swept more often than large ones.
     pub effort: [usize; 2],
@@ -40,14 +40,18 @@ pub struct Parameters {
 impl Default for Parameters {
     fn default() -> Self {
         Self {
-            substeps: 4,
-            effort: [1000, 500],
-            tolerance: 1e-6,
+            substep_s: 2e-3,
+            effort: [8000, 4000],
+            tolerance: 1e-5,
             correction_s: 8e-3,
             correction_speed: 1.0,
         }
     }
 }
+
+/// The most substeps of a step, and the part of one that is not worth another.
+const SUBSTEPS_MAX: f64 = 64.0;
+const SUBSTEP_MARGIN: f64 = 1e-6;
 
 /// One step of everything that is awake.
 #[derive(Debug, Default)]
@@ -130,7 +134,7 @@ impl Scene {
         self.fly(time_s);
         if self.work.held_bodies.contains(&true) || self.work.held_trees.contains(&true) {
             self.assemble();
-            self.find_weak(time_s / self.parameters.substeps as f64);
+            self.find_weak(time_s / self.substeps(time_s) as f64);
             for number in 0..self.work.islands.len() {
                 self.solve_island(self.work.islands[number], time_s);
             }
@@ -139,6 +143,13 @@ impl Scene {
         for (tree, space) in self.trees.iter().zip(&mut self.work.spaces) {
             space.give(tree, &mut self.bodies);
         }
+    }
+
+    /// Returns how many substeps a step of a length \[s\] has.
+    fn substeps(&self, time_s: f64) -> usize {
+        // Unlike `clamp`, these take what is no number.
+        let count = (time_s / self.parameters.substep_s - SUBSTEP_MARGIN).ceil();
+        count.max(1.0).min(SUBSTEPS_MAX) as usize
     }
 
     /// Tells whether nothing touches a body and joints hold it to nothing that never moves, after a

@@ -171,7 +171,7 @@ impl Tree {
                 None => self.between(number, &joint, &frame_of),
             };
             self.positions[number] = position;
-            frames.push(self.frame_at(number, &parent));
+            frames.push(self.frame_at(number, &joint));
         }
     }
 
@@ -208,8 +208,8 @@ impl Tree {
         }
     }
 
-    /// Returns the frame of a link whose parent has a frame.
-    pub(crate) fn frame_at(&self, number: usize, parent: &Frame) -> Frame {
+    /// Returns the frame of a link whose joint has a frame.
+    pub(crate) fn frame_at(&self, number: usize, joint: &Frame) -> Frame {
         let link = &self.links[number];
         let position = &self.positions[number];
         let moved = match link.kind {
@@ -219,10 +219,7 @@ impl Tree {
             JointKind::Prismatic => Frame::new(DVec3::X * position.value, DQuat::IDENTITY),
             JointKind::Ball => Frame::new(DVec3::ZERO, position.rotation),
         };
-        let mut frame = parent
-            .then(&link.joint_in_parent)
-            .then(&moved)
-            .then(&link.link_in_joint);
+        let mut frame = joint.then(&moved).then(&link.link_in_joint);
         frame.rotation = frame.rotation.normalize();
         frame
     }

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use self::actuator::Actuator;
 use self::control::AxisControl;
-use self::coordinate::{Coordinate, Twist};
+use self::coordinate::{Coordinate, Twists};
 use self::coupling::Coupling;
 use self::two_axes::Cross;
 
@@ -39,7 +39,7 @@ pub(super) struct Asked {
     /// The axis; its terms are `twists`.
     pub(super) axis: dynamics::Axis,
     /// The Jacobian: factors of the velocities of bodies in its rate.
-    pub(super) twists: Vec<(RigidBodyHandle, Twist)>,
+    pub(super) twists: Twists,
     /// The rapier joint that lets it move, and which of its axes it is, if it is one axis of one.
     pub(super) place: Option<(ImpulseJointHandle, usize)>,
 }
@@ -47,7 +47,7 @@ pub(super) struct Asked {
 /// A force along an axis that a system exerts in a step.
 pub(super) struct Push {
     /// The Jacobian: factors of the velocities of bodies in the rate of the axis.
-    pub(super) twists: Vec<(RigidBodyHandle, Twist)>,
+    pub(super) twists: Twists,
     /// \[N or N m\]
     pub(super) force: f64,
 }

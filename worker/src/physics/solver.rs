@@ -9,7 +9,7 @@ mod forest;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use dynamics::{Axis, Body, Lock, Scene, Term, Tree};
+use dynamics::{Axis, Body, Lock, Scene, Term, Terms, Tree};
 use glam::{DMat3, DVec3};
 use protocol::PerformerId;
 use rapier3d_f64::dynamics::{ImpulseJointHandle, RigidBody, RigidBodyHandle, RigidBodySet};
@@ -43,6 +43,8 @@ struct Shared {
     handles: Vec<RigidBodyHandle>,
     manifolds: Vec<ManifoldId>,
     asked: Vec<Asked>,
+    /// The number of axes that mechanisms asked for; those of loops stand behind them.
+    asked_count: usize,
     pushes: Vec<Push>,
     /// Forces that systems exert on links in this step.
     loads: Vec<Load>,
@@ -174,8 +176,9 @@ impl Shared {
         }
         self.scene.axes.clear();
         let mut asked = std::mem::take(&mut self.asked);
-        for one in &mut asked {
-            let mut axis = one.axis.clone();
+        self.asked_count = asked.len();
+        for one in asked.drain(..) {
+            let mut axis = one.axis;
             axis.terms = self.terms(&one.twists);
             axis.joint = one.place.and_then(|place| self.joint_of(place));
             self.scene.axes.push(axis);
@@ -184,7 +187,7 @@ impl Shared {
         self.hold_loops(rapier);
     }
 
-    fn terms(&self, twists: &[(RigidBodyHandle, Twist)]) -> Vec<Term> {
+    fn terms(&self, twists: &[(RigidBodyHandle, Twist)]) -> Terms {
         let term = |(handle, twist): &(RigidBodyHandle, Twist)| {
             self.number(*handle).map(|body| Term {
                 body,
@@ -343,7 +346,7 @@ impl Shared {
         if forest.loops.is_empty() {
             return;
         }
-        let mut axes = self.scene.axes[self.asked.len()..].iter();
+        let mut axes = self.scene.axes[self.asked_count..].iter();
         for handle in &forest.loops {
             let Some(joint) = rapier.joints().get(*handle) else {
                 continue;

@@ -320,6 +320,7 @@ impl Point {
             gap: (contact.points[0] - contact.points[1]).dot(contact.normal),
             bias: 0.0,
             softness: 0.0,
+            inverse_gain: 0.0,
             approach: 0.0,
             restitution: if contact.is_new || contact.restitution >= 1.0 {
                 contact.restitution

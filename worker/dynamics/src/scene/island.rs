@@ -12,7 +12,7 @@ const BOUNCE_SPEED_MIN: f64 = 1e-3;
 impl Scene {
     /// Advances an island by a step of a length \[s\].
     pub(super) fn solve_island(&mut self, island: Island, time_s: f64) {
-        let count = self.parameters.substeps;
+        let count = self.substeps(time_s);
         for number in 0..count {
             self.substep(island, time_s / count as f64, number);
         }

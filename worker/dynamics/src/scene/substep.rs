@@ -16,9 +16,11 @@ const NEARLY_ALL: f64 = 0.999;
 /// The force from which on a servo has no limit \[N or N m\].
 const FORCE_UNLIMITED: f64 = 1e15;
 
-/// The least and the most sweeps over an island, unless nothing in it changes much before.
-const SWEEPS_MIN: usize = 3;
-const SWEEPS_MAX: usize = 40;
+/// The most sweeps over an island, unless nothing in it changes much before.
+const SWEEPS_MAX: usize = 100;
+
+/// How often the pressures between two surfaces are gone through before their friction.
+const PRESSURE_TURNS: usize = 3;
 
 /// How much contacts yield, as a part of what an impulse changes: the least with which a body that
 /// stands on more points than it needs presses on all of them evenly. A cube of 1 kg sinks by some
@@ -173,7 +175,7 @@ impl Scene {
             tree.rates
                 .copy_from_slice(&before.rates[rate..rate + freedom]);
             (position, rate) = (position + links, rate + freedom);
-            work.spaces[number].kinematics.place(tree, bodies);
+            work.spaces[number].place(tree, bodies);
             work.spaces[number].show(tree, bodies);
         }
         let (mut gap, mut impulse) = (0, 0);
@@ -249,6 +251,7 @@ impl Scene {
                     let parting = ratio * point.gap / time_s;
                     (SOFTNESS * gain, parting.max(-parting_most))
                 };
+                point.set_inverse(gain);
                 if point.restitution > 0.0 && !has_pressed {
                     point.approach = rate.min(0.0);
                 }
@@ -426,9 +429,11 @@ impl Scene {
         let work = &mut self.work;
         let known = &mut work.manifolds;
         for manifold in &known.all[island.manifolds()] {
-            for point in &mut known.points[manifold.points()] {
+            let points = known.points[manifold.points()].iter_mut();
+            for (row, point) in points.enumerate() {
                 point.bias = point.gap.max(0.0) / time_s;
                 point.softness = 0.0;
+                point.set_inverse(known.gains[manifold.gains + row * (manifold.rows + 1)]);
             }
         }
         for line in &work.lines.all[island.lines()] {
@@ -460,10 +465,9 @@ impl Scene {
             return;
         }
         let share = self.parameters.effort[usize::from(!is_biased)];
-        let most = (share / (rows + points)).clamp(SWEEPS_MIN, SWEEPS_MAX);
+        let most = (share / (rows + points)).clamp(1, SWEEPS_MAX);
         let turns = Turns {
-            pressures: 6,
-            all: 1,
+            pressures: PRESSURE_TURNS,
             tolerance: self.parameters.tolerance,
         };
         for turn in 0..most {
@@ -522,7 +526,7 @@ impl Scene {
             space.factor.colour(tree, values, &mut rates);
             tree.rates = rates;
             space.advance(tree, time_s);
-            space.kinematics.place(tree, bodies);
+            space.place(tree, bodies);
             space.show(tree, bodies);
         }
     }

@@ -3,11 +3,11 @@
 //! The servo is solved together with everything else; the force is one of a controller. Either is
 //! asked for anew before each step.
 
-use rapier3d_f64::dynamics::{ImpulseJointHandle, RigidBodyHandle, RigidBodySet};
+use rapier3d_f64::dynamics::{ImpulseJointHandle, RigidBodySet};
 use rapier3d_f64::pipeline::PhysicsWorld;
 use serde::{Deserialize, Serialize};
 
-use super::coordinate::{Coordinate, Twist};
+use super::coordinate::{Coordinate, Twists};
 use super::memory::ActuatorMemory;
 
 /// The part of the speed asked for from which on a joint counts as moving.
@@ -129,7 +129,7 @@ impl Actuator {
     }
 
     /// Returns how the velocities of bodies change the position.
-    pub(super) fn twists(&self, bodies: &RigidBodySet) -> Vec<(RigidBodyHandle, Twist)> {
+    pub(super) fn twists(&self, bodies: &RigidBodySet) -> Twists {
         self.coordinate.twists(bodies, 1.0)
     }
 

@@ -5,6 +5,7 @@ use std::f64::consts::{PI, TAU};
 use rapier3d_f64::dynamics::{RigidBodyHandle, RigidBodySet};
 use rapier3d_f64::math::{Pose, Rotation, Vector};
 use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
 
 /// The position of a joint along or about one axis \[m or rad\], 0 in the initial configuration.
 #[derive(Clone, Serialize, Deserialize)]
@@ -54,6 +55,9 @@ pub(in super::super) struct Twist {
     pub(in super::super) linear: Vector,
     pub(in super::super) angular: Vector,
 }
+
+/// How the velocities of several bodies change a coordinate; most have two.
+pub(in super::super) type Twists = SmallVec<[(RigidBodyHandle, Twist); 2]>;
 
 impl Coordinate {
     /// Makes a coordinate at position 0.
@@ -148,11 +152,7 @@ impl Coordinate {
     }
 
     /// Returns how the velocities of both bodies, times a factor, change the position.
-    pub(super) fn twists(
-        &self,
-        bodies: &RigidBodySet,
-        factor: f64,
-    ) -> Vec<(RigidBodyHandle, Twist)> {
+    pub(super) fn twists(&self, bodies: &RigidBodySet, factor: f64) -> Twists {
         let twists = self.jacobian(bodies).map(|twist| Twist {
             linear: twist.linear * factor,
             angular: twist.angular * factor,

@@ -3,7 +3,7 @@
 use rapier3d_f64::dynamics::{RigidBodyHandle, RigidBodySet};
 use serde::{Deserialize, Serialize};
 
-use super::coordinate::{Coordinate, Twist};
+use super::coordinate::{Coordinate, Twists};
 use super::memory::CouplingMemory;
 
 /// A fixed ratio: the sum of positions, each times its factor, is `rest`.
@@ -53,7 +53,7 @@ impl Coupling {
     }
 
     /// Returns how the velocities of bodies change the sum.
-    pub(super) fn twists(&self, bodies: &RigidBodySet) -> Vec<(RigidBodyHandle, Twist)> {
+    pub(super) fn twists(&self, bodies: &RigidBodySet) -> Twists {
         let terms = self.terms.iter();
         terms
             .flat_map(|(coordinate, factor)| coordinate.twists(bodies, *factor))

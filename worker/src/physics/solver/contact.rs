@@ -2,10 +2,11 @@
 
 use dynamics::{Contact, Friction};
 use glam::DVec3;
+use rapier3d_f64::dynamics::RigidBody;
 use rapier3d_f64::geometry::{ColliderHandle, ContactManifold, NEW_CONTACT_BIT, SolverContact};
 use rapier3d_f64::island_solver::Scene as RapierScene;
-use rapier3d_f64::math::{Pose, Rotation, Vector};
-use sdf::{Surface, World};
+use rapier3d_f64::math::{Pose, Vector};
+use sdf::{Collision, Link, Surface, World};
 
 use super::super::{contacts, model, pose};
 use super::Shared;
@@ -100,26 +101,27 @@ fn friction(
         let (link, number) = contacts::from_label(collider.user_data);
         let described = world.models.get(model)?.links.get(link)?;
         let collision = described.collisions.get(number)?;
+        Some((&collision.surface, (body, described, collision)))
+    };
+    let [Some((first, first_place)), Some((second, second_place))] = colliders.map(surface) else {
+        return plain;
+    };
+    let slip = [0, 1].map(|axis| first.slip[axis] + second.slip[axis]);
+    let is_directed = |surface: &Surface| surface.friction_direction != [0.0; 3];
+    if slip == [0.0; 2] && !is_directed(first) && !is_directed(second) {
+        return plain;
+    }
+    let direction = |(body, described, collision): (&RigidBody, &Link, &Collision)| {
+        let direction = Vector::from_array(collision.surface.friction_direction);
         // A model that never moves is one body at the origin of the world.
         let turn = if body.is_fixed() {
             pose::to_rapier(&described.pose.then(&collision.pose)).rotation
         } else {
             body.position().rotation * pose::to_rapier(&collision.pose).rotation
         };
-        Some((&collision.surface, turn))
-    };
-    let [Some((first, first_turn)), Some((second, second_turn))] = colliders.map(surface) else {
-        return plain;
-    };
-    let direction = |surface: &Surface, turn: Rotation| {
-        let direction = Vector::from_array(surface.friction_direction);
         (direction != Vector::ZERO).then(|| turn * direction)
     };
-    let named = direction(first, first_turn).or_else(|| direction(second, second_turn));
-    let slip = [0, 1].map(|axis| first.slip[axis] + second.slip[axis]);
-    if named.is_none() && slip == [0.0; 2] {
-        return plain;
-    }
+    let named = direction(first_place).or_else(|| direction(second_place));
     let points = manifold.data.solver_contacts.len().max(1) as f64;
     Friction {
         coefficients: [
