@@ -37,7 +37,7 @@ enum Mover {
     Tree(usize),
 }
 
-/// The coordinates that rows touch: ascending, an even number of them.
+/// The coordinates that rows touch, ascending.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Path {
     start: usize,
@@ -110,8 +110,7 @@ fn inverse_of_lower(lower: DMat3) -> DMat3 {
 /// The scaled velocities of everything that rows act on, and the paths of rows over them.
 #[derive(Debug, Default)]
 pub(crate) struct Coordinates {
-    /// The velocities: six of each body on its own, then those of each tree, then one that is
-    /// always zero and fills up paths.
+    /// The velocities: six of each body on its own, then those of each tree.
     pub(crate) values: Vec<f64>,
     places: Vec<Place>,
     scales: Vec<Scale>,
@@ -151,7 +150,7 @@ impl Coordinates {
             next += tree.freedom();
         }
         self.values.clear();
-        self.values.resize(next + 1, 0.0);
+        self.values.resize(next, 0.0);
     }
 
     /// Returns the coordinates of a tree.
@@ -272,9 +271,6 @@ impl Coordinates {
             run.length = path.partition_point(|value| (*value as usize) < first + count);
             run.length -= run.start;
         }
-        if !(self.paths.len() - start).is_multiple_of(2) {
-            self.paths.push(self.values.len() as u32 - 1);
-        }
         Path {
             start,
             length: self.paths.len() - start,
@@ -284,15 +280,23 @@ impl Coordinates {
 
     /// Returns the coordinates of a path.
     #[inline]
-    pub(crate) fn path_values(&self, path: Path) -> &[u32] {
+    fn path_values(&self, path: Path) -> &[u32] {
         &self.paths[path.start..path.start + path.length]
     }
 
-    /// Copies the velocities along a path.
+    /// Returns the velocities along a path.
     #[inline]
-    pub(crate) fn gather(&self, path: Path, out: &mut [f64]) {
-        for (value, at) in out.iter_mut().zip(self.path_values(path)) {
-            *value = self.values[*at as usize];
+    pub(crate) fn along(&self, path: Path) -> impl Iterator<Item = f64> + '_ {
+        let values = self.path_values(path).iter();
+        values.map(|at| self.values[*at as usize])
+    }
+
+    /// Adds to the velocity along each coordinate of a path, by its place there.
+    #[inline]
+    pub(crate) fn push_each(&mut self, path: Path, change: impl Fn(usize) -> f64) {
+        let paths = &self.paths[path.start..path.start + path.length];
+        for (number, at) in paths.iter().enumerate() {
+            self.values[*at as usize] += change(number);
         }
     }
 
@@ -424,23 +428,4 @@ fn add_link(tree: &Tree, space: &mut Workspace, link: usize, push: &Term, bodies
         at = tree.links[number].parent;
     }
     kinematics.base.dot(wrench)
-}
-
-/// Returns the product of two rows of the same even length.
-#[inline]
-pub(crate) fn dot(first: &[f64], second: &[f64]) -> f64 {
-    let mut sums = [0.0; 2];
-    for (one, other) in first.chunks_exact(2).zip(second.chunks_exact(2)) {
-        sums[0] += one[0] * other[0];
-        sums[1] += one[1] * other[1];
-    }
-    sums[0] + sums[1]
-}
-
-/// Adds a multiple of a row.
-#[inline]
-pub(crate) fn add(out: &mut [f64], row: &[f64], factor: f64) {
-    for (value, part) in out.iter_mut().zip(row) {
-        *value += part * factor;
-    }
 }

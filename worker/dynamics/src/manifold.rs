@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use glam::{DMat3, DVec3};
 
-use crate::coordinates::{Coordinates, Path, add, dot};
+use crate::coordinates::{Coordinates, Path};
 
 /// The points between two surfaces.
 #[derive(Clone, Copy, Debug)]
@@ -16,12 +16,14 @@ pub(crate) struct Manifold {
     /// Its points, and the blocks of friction at them.
     pub(crate) points: [usize; 2],
     pub(crate) blocks: [usize; 2],
-    /// Its rows among those of all: the normals, then those of the blocks.
+    /// Its rows among those of all: the normals, then those of the blocks, then empty ones up to
+    /// the size, which is a multiple of [`LANES`].
     pub(crate) first_row: usize,
-    pub(crate) rows: usize,
+    pub(crate) size: usize,
     pub(crate) path: Path,
-    /// Its rows over the path, one after the other, and how they act on each other.
+    /// The factors of all its rows, one coordinate of the path after the other.
     pub(crate) factors: usize,
+    /// How its rows act on each other, one row after the other.
     pub(crate) gains: usize,
     /// Whether the rows stay the same all along a step.
     pub(crate) is_steady: bool,
@@ -37,18 +39,34 @@ impl Manifold {
     }
 
     pub(crate) fn rows(&self) -> Range<usize> {
-        self.first_row..self.first_row + self.rows
+        self.first_row..self.first_row + self.size
     }
 
-    /// Returns where one of its rows is among the factors.
-    pub(crate) fn factors(&self, row: usize) -> Range<usize> {
-        let start = self.factors + row * self.path.len();
-        start..start + self.path.len()
+    fn factors(&self) -> Range<usize> {
+        self.factors..self.factors + self.path.len() * self.size
     }
 
-    pub(crate) fn gains(&self) -> Range<usize> {
-        self.gains..self.gains + self.rows * self.rows
+    fn gains(&self) -> Range<usize> {
+        self.gains..self.gains + self.size * self.size
     }
+}
+
+/// Sizes of manifolds are multiples of this, so that their rows are solved side by side.
+pub(crate) const LANES: usize = 4;
+
+/// The most points of a manifold; more of them between the same surfaces are another manifold.
+pub(crate) const POINTS_MAX: usize = 4;
+
+/// Calls a method with the size of a manifold as a constant.
+macro_rules! sized {
+    ($size:expr, $method:ident ( $this:expr $(, $argument:expr)* )) => {
+        match $size {
+            4 => $this.$method::<4>($($argument),*),
+            8 => $this.$method::<8>($($argument),*),
+            12 => $this.$method::<12>($($argument),*),
+            _ => $this.$method::<16>($($argument),*),
+        }
+    };
 }
 
 /// A point of a manifold, and its row along the normal.
@@ -163,17 +181,10 @@ pub(crate) struct Manifolds {
     pub(crate) base_rates: Vec<f64>,
     pub(crate) impulses: Vec<f64>,
     pub(crate) totals: Vec<f64>,
-    pub(crate) factors: Vec<f64>,
-    pub(crate) gains: Vec<f64>,
-    local: Local,
-}
-
-/// Buffers to solve one manifold.
-#[derive(Clone, Debug, Default)]
-struct Local {
+    factors: Vec<f64>,
+    gains: Vec<f64>,
+    /// The velocities along the path of the manifold that is solved.
     velocities: Vec<f64>,
-    rates: Vec<f64>,
-    before: Vec<f64>,
 }
 
 /// How often the pressures of a manifold are gone through.
@@ -197,47 +208,82 @@ impl Manifolds {
         self.gains.clear();
     }
 
+    /// Adds a manifold, whose points and blocks stand behind all others.
+    pub(crate) fn push(&mut self, mut manifold: Manifold, impulses: &[f64]) {
+        manifold.first_row = self.impulses.len();
+        manifold.size = impulses.len().next_multiple_of(LANES);
+        let rows = manifold.first_row + manifold.size;
+        self.impulses.extend_from_slice(impulses);
+        self.impulses.resize(rows, 0.0);
+        self.base_rates.resize(rows, 0.0);
+        self.totals.resize(rows, 0.0);
+        manifold.factors = self.factors.len();
+        manifold.gains = self.gains.len();
+        self.factors.resize(manifold.factors().end, 0.0);
+        self.gains.resize(manifold.gains().end, 0.0);
+        self.all.push(manifold);
+    }
+
+    /// Sets the factors of a row over the path.
+    pub(crate) fn set_row(&mut self, manifold: &Manifold, row: usize, factors: &[f64]) {
+        let own = &mut self.factors[manifold.factors()];
+        for (column, factor) in own.chunks_exact_mut(manifold.size).zip(factors) {
+            column[row] = *factor;
+        }
+    }
+
+    /// Returns what an impulse along a row changes of its own rate.
+    pub(crate) fn gain(&self, manifold: &Manifold, row: usize) -> f64 {
+        self.gains[manifold.gains + row * (manifold.size + 1)]
+    }
+
     /// Finds how the rows of a manifold act on each other.
     pub(crate) fn couple(&mut self, number: usize) {
+        sized!(self.all[number].size, couple_sized(self, number));
+    }
+
+    fn couple_sized<const SIZE: usize>(&mut self, number: usize) {
         let manifold = self.all[number];
-        let gains = &mut self.gains[manifold.gains()];
-        for row in 0..manifold.rows {
-            let first = &self.factors[manifold.factors(row)];
-            for column in 0..=row {
-                let gain = dot(first, &self.factors[manifold.factors(column)]);
-                gains[row * manifold.rows + column] = gain;
-                gains[column * manifold.rows + row] = gain;
+        let (columns, _) = self.factors[manifold.factors()].as_chunks::<SIZE>();
+        let (gains, _) = self.gains[manifold.gains()].as_chunks_mut::<SIZE>();
+        for (row, gains) in gains.iter_mut().enumerate() {
+            *gains = [0.0; SIZE];
+            for column in columns {
+                add(gains, column, column[row]);
             }
         }
         for block in &mut self.blocks[manifold.blocks()] {
-            block.invert(&self.gains[manifold.gains()], manifold.rows);
+            block.invert(gains);
         }
     }
 
     /// Applies all impulses of a manifold.
     pub(crate) fn warm(&self, number: usize, coordinates: &mut Coordinates) {
         let manifold = &self.all[number];
-        for (row, impulse) in self.impulses[manifold.rows()].iter().enumerate() {
-            if *impulse != 0.0 {
-                coordinates.push(
-                    manifold.path,
-                    &self.factors[manifold.factors(row)],
-                    *impulse,
-                );
-            }
-        }
+        sized!(manifold.size, warm_sized(self, manifold, coordinates));
     }
 
-    /// Returns the rate along the normal of a point.
-    pub(crate) fn approach_rate(
-        &self,
-        manifold: &Manifold,
-        point: usize,
-        coordinates: &Coordinates,
-    ) -> f64 {
-        let row = point - manifold.points[0];
-        let factors = &self.factors[manifold.factors(row)];
-        coordinates.rate(manifold.path, factors) + self.base_rates[manifold.first_row + row]
+    fn warm_sized<const SIZE: usize>(&self, manifold: &Manifold, coordinates: &mut Coordinates) {
+        let (impulses, _) = self.impulses[manifold.rows()].as_chunks::<SIZE>();
+        if impulses[0] == [0.0; SIZE] {
+            return;
+        }
+        let (columns, _) = self.factors[manifold.factors()].as_chunks::<SIZE>();
+        coordinates.push_each(manifold.path, |at| dot(&columns[at], &impulses[0]));
+    }
+
+    /// Returns the rates of all rows of a manifold.
+    pub(crate) fn rates(&self, manifold: &Manifold, coordinates: &Coordinates) -> [f64; ROWS_MAX] {
+        let mut rates = [0.0; ROWS_MAX];
+        let own = &mut rates[..manifold.size];
+        own.copy_from_slice(&self.base_rates[manifold.rows()]);
+        let columns = self.factors[manifold.factors()].chunks_exact(manifold.size);
+        for (column, velocity) in columns.zip(coordinates.along(manifold.path)) {
+            for (rate, factor) in own.iter_mut().zip(column) {
+                *rate += factor * velocity;
+            }
+        }
+        rates
     }
 
     /// Finds the impulses between two surfaces: first the pressures, which act on each other most,
@@ -248,61 +294,63 @@ impl Manifolds {
         turns: Turns,
         coordinates: &mut Coordinates,
     ) -> f64 {
+        let size = self.all[number].size;
+        sized!(size, solve_sized(self, number, turns, coordinates))
+    }
+
+    fn solve_sized<const SIZE: usize>(
+        &mut self,
+        number: usize,
+        turns: Turns,
+        coordinates: &mut Coordinates,
+    ) -> f64 {
         let manifold = self.all[number];
-        let Local {
-            velocities,
-            rates,
-            before,
-        } = &mut self.local;
-        velocities.resize(manifold.path.len(), 0.0);
-        coordinates.gather(manifold.path, velocities);
-        rates.clear();
-        before.clear();
-        let impulses = &mut self.impulses[manifold.rows()];
-        before.extend_from_slice(impulses);
-        for (row, base_rate) in self.base_rates[manifold.rows()].iter().enumerate() {
-            let factors = &self.factors[manifold.factors(row)];
-            rates.push(base_rate + dot(factors, velocities));
-        }
+        let (columns, _) = self.factors[manifold.factors()].as_chunks::<SIZE>();
+        let (gains, _) = self.gains[manifold.gains()].as_chunks::<SIZE>();
+        let (impulses, _) = self.impulses[manifold.rows()].as_chunks_mut::<SIZE>();
+        let (base_rates, _) = self.base_rates[manifold.rows()].as_chunks::<SIZE>();
+        let before = impulses[0];
         let mut system = System {
-            size: manifold.rows,
-            gains: &self.gains[manifold.gains()],
-            rates,
-            impulses,
+            gains,
+            rates: base_rates[0],
+            impulses: before,
         };
-        let points = &self.points[manifold.points()];
-        let blocks = &mut self.blocks[manifold.blocks()];
-        let mut most = system.press(points, turns);
-        for block in blocks.iter_mut() {
+        self.velocities.clear();
+        for (column, velocity) in columns.iter().zip(coordinates.along(manifold.path)) {
+            add(&mut system.rates, column, velocity);
+            self.velocities.push(velocity);
+        }
+        let mut most = system.press(&self.points[manifold.points()], turns);
+        for block in &mut self.blocks[manifold.blocks()] {
             most = f64::max(most, system.rub(block));
         }
-        let mut has_changed = false;
-        for (row, before) in before.iter().enumerate() {
-            let change = system.impulses[row] - before;
-            if change != 0.0 {
-                has_changed = true;
-                add(velocities, &self.factors[manifold.factors(row)], change);
+        if system.impulses != before {
+            let mut change = system.impulses;
+            add(&mut change, &before, -1.0);
+            for (column, velocity) in columns.iter().zip(&mut self.velocities) {
+                *velocity += dot(column, &change);
             }
-        }
-        if has_changed {
-            coordinates.scatter(manifold.path, velocities);
+            coordinates.scatter(manifold.path, &self.velocities);
+            impulses[0] = system.impulses;
         }
         most
     }
 }
 
+/// The most rows of a manifold.
+pub(crate) const ROWS_MAX: usize = 4 * POINTS_MAX;
+
 /// The rows of a manifold while it is solved.
-struct System<'a> {
-    size: usize,
-    gains: &'a [f64],
-    rates: &'a mut [f64],
-    impulses: &'a mut [f64],
+struct System<'a, const SIZE: usize> {
+    gains: &'a [[f64; SIZE]],
+    rates: [f64; SIZE],
+    impulses: [f64; SIZE],
 }
 
-impl System<'_> {
+impl<const SIZE: usize> System<'_, SIZE> {
     #[inline]
     fn gain(&self, row: usize, column: usize) -> f64 {
-        self.gains[row * self.size + column]
+        self.gains[row][column]
     }
 
     /// Sets the impulse of a row; returns how much its rate changes.
@@ -313,8 +361,8 @@ impl System<'_> {
             return 0.0;
         }
         self.impulses[row] = impulse;
-        let gains = &self.gains[row * self.size..(row + 1) * self.size];
-        add(self.rates, gains, change);
+        let gains = &self.gains[row];
+        add(&mut self.rates, gains, change);
         (change * gains[row]).abs()
     }
 
@@ -480,7 +528,7 @@ impl System<'_> {
             return stuck;
         }
         // As for a single point, in three dimensions.
-        let gains = block_gains(self.gains, self.size, row);
+        let gains = block_gains(self.gains, row);
         let gains = gains + DMat3::from_diagonal(DVec3::splat(block.least));
         let wanted = gains * stuck;
         let sum = gains.diagonal().element_sum();
@@ -512,9 +560,9 @@ impl Block {
     }
 
     /// Finds the inverse of the gains, which are a part of those of its manifold.
-    fn invert(&mut self, gains: &[f64], size: usize) {
-        let own =
-            |row: usize, column: usize| gains[(self.first + row) * size + self.first + column];
+    fn invert<const SIZE: usize>(&mut self, gains: &[[f64; SIZE]]) {
+        let first = self.first;
+        let own = |row: usize, column: usize| gains[first + row][first + column];
         self.least = 0.0;
         self.inverse = DMat3::ZERO;
         let most = (0..self.law.rows()).fold(0.0, |most, row| f64::max(most, own(row, row)));
@@ -526,7 +574,7 @@ impl Block {
             Law::Twist => self.inverse.x_axis.x = 1.0 / own(0, 0),
             Law::Line => {
                 let added = DMat3::from_diagonal(DVec3::splat(self.least));
-                self.inverse = (block_gains(gains, size, self.first) + added).inverse();
+                self.inverse = (block_gains(gains, self.first) + added).inverse();
             }
             Law::Round | Law::Boxed => {
                 let (k11, k22, k12) = (
@@ -544,12 +592,34 @@ impl Block {
 }
 
 /// Returns three rows and columns of a matrix that is given by rows.
-fn block_gains(gains: &[f64], size: usize, first: usize) -> DMat3 {
+fn block_gains<const SIZE: usize>(gains: &[[f64; SIZE]], first: usize) -> DMat3 {
     let column = |at: usize| {
-        let [x, y, z] = [0, 1, 2].map(|row| gains[(first + row) * size + first + at]);
+        let [x, y, z] = [0, 1, 2].map(|row| gains[first + row][first + at]);
         DVec3::new(x, y, z)
     };
     DMat3::from_cols(column(0), column(1), column(2))
+}
+
+/// Returns the product of two vectors.
+#[inline]
+fn dot<const SIZE: usize>(first: &[f64; SIZE], second: &[f64; SIZE]) -> f64 {
+    let mut sums = [0.0; LANES];
+    let (first, _) = first.as_chunks::<LANES>();
+    let (second, _) = second.as_chunks::<LANES>();
+    for (one, other) in first.iter().zip(second) {
+        for lane in 0..LANES {
+            sums[lane] += one[lane] * other[lane];
+        }
+    }
+    (sums[0] + sums[1]) + (sums[2] + sums[3])
+}
+
+/// Adds a multiple of a vector.
+#[inline]
+fn add<const SIZE: usize>(out: &mut [f64; SIZE], vector: &[f64; SIZE], factor: f64) {
+    for (value, part) in out.iter_mut().zip(vector) {
+        *value += part * factor;
+    }
 }
 
 /// The least compliance of friction, as a part of what an impulse changes.

@@ -93,6 +93,8 @@ struct Work {
     nodes: Vec<u32>,
     /// The state of an island before a substep.
     before: substep::State,
+    /// One row.
+    factors: Vec<f64>,
     /// Impulses before a blow.
     pressed: Vec<f64>,
 }

@@ -1,13 +1,14 @@
 //! Assembly: contacts and axes become manifolds and lines, island by island.
 
 use glam::DVec3;
+use smallvec::SmallVec;
 
 use super::{Island, Scene, Work};
 use crate::axis::{Axis, Role};
 use crate::body::Body;
 use crate::contact::Contact;
 use crate::coordinates::Path;
-use crate::manifold::{Block, Law, Manifold, Point, across};
+use crate::manifold::{Block, Law, Manifold, POINTS_MAX, Point, ROWS_MAX, across};
 use crate::row::{Line, Row};
 
 /// The least length of a line of contact \[m\].
@@ -81,7 +82,10 @@ impl Scene {
             let island = find(&mut work.nodes, node);
             let path = work.coordinates.path(moved.clone(), trees);
             let is_steady = work.coordinates.are_steady(&mut moved);
-            work.begin_manifold(contacts, numbers.start, path, (island, is_steady));
+            for (part, contacts) in contacts.chunks(POINTS_MAX).enumerate() {
+                let number = numbers.start + part * POINTS_MAX;
+                work.begin_manifold(contacts, number, path, (island, is_steady));
+            }
         }
         // Manifolds of one island stand together, in the order of the contacts.
         work.manifolds
@@ -219,11 +223,11 @@ impl Work {
         (island, is_steady): (u32, bool),
     ) {
         let known = &mut self.manifolds;
-        let first_row = known.impulses.len();
         let (first_point, first_block) = (known.points.len(), known.blocks.len());
+        let mut impulses: SmallVec<[f64; ROWS_MAX]> = SmallVec::new();
         for (at, contact) in contacts.iter().enumerate() {
             known.points.push(Point::begin(number + at, contact));
-            known.impulses.push(contact.pressure);
+            impulses.push(contact.pressure);
         }
         let directions = known.points[first_point].directions;
         match line_radius(contacts) {
@@ -235,39 +239,32 @@ impl Work {
                 let drag: DVec3 = contacts.iter().map(|contact| contact.drag).sum();
                 let twist: f64 = contacts.iter().map(|contact| contact.twist).sum();
                 let [_, along, across] = directions;
-                let impulses = [drag.dot(along), drag.dot(across), twist / radius];
-                known.impulses.extend(impulses);
+                impulses.extend([drag.dot(along), drag.dot(across), twist / radius]);
             }
             None => {
                 for (at, contact) in contacts.iter().enumerate() {
-                    let first = known.impulses.len() - first_row;
-                    begin_friction(contact, at, first, &mut known.blocks);
+                    begin_friction(contact, at, impulses.len(), &mut known.blocks);
                     let [_, along, across] = known.points[first_point + at].directions;
                     let drag = contact.drag;
-                    known.impulses.extend([drag.dot(along), drag.dot(across)]);
+                    impulses.extend([drag.dot(along), drag.dot(across)]);
                     if contact.friction.torsion > 0.0 {
-                        known.impulses.push(contact.twist);
+                        impulses.push(contact.twist);
                     }
                 }
             }
         }
-        let rows = known.impulses.len() - first_row;
-        known.base_rates.resize(first_row + rows, 0.0);
-        known.totals.resize(first_row + rows, 0.0);
-        let (factors, gains) = (known.factors.len(), known.gains.len());
-        known.factors.resize(factors + rows * path.len(), 0.0);
-        known.gains.resize(gains + rows * rows, 0.0);
-        known.all.push(Manifold {
+        let manifold = Manifold {
             island,
             points: [first_point, known.points.len()],
             blocks: [first_block, known.blocks.len()],
-            first_row,
-            rows,
+            first_row: 0,
+            size: 0,
             path,
-            factors,
-            gains,
+            factors: 0,
+            gains: 0,
             is_steady,
-        });
+        };
+        known.push(manifold, &impulses);
     }
 }
 

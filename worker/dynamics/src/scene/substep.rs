@@ -239,10 +239,9 @@ impl Scene {
                 self.fill_manifold(number, time_s);
             }
             let known = &mut self.work.manifolds;
+            let rates = known.rates(&manifold, &self.work.coordinates);
             for (row, point) in manifold.points().enumerate() {
-                let gain = known.gains[manifold.gains + row * (manifold.rows + 1)];
-                let coordinates = &self.work.coordinates;
-                let rate = known.approach_rate(&manifold, point, coordinates);
+                let gain = known.gain(&manifold, row);
                 let has_pressed = known.totals[manifold.first_row + row] != 0.0;
                 let point = &mut known.points[point];
                 (point.softness, point.bias) = if point.gap > 0.0 {
@@ -253,7 +252,7 @@ impl Scene {
                 };
                 point.set_inverse(gain);
                 if point.restitution > 0.0 && !has_pressed {
-                    point.approach = rate.min(0.0);
+                    point.approach = rates[row].min(0.0);
                 }
             }
         }
@@ -405,7 +404,8 @@ impl Scene {
                 free += bodies[body].inverse_mass();
             }
         }
-        let factors = &mut work.manifolds.factors[manifold.factors(row)];
+        let factors = &mut work.factors;
+        factors.resize(manifold.path.len(), 0.0);
         let scene = (
             bodies.as_slice(),
             trees.as_slice(),
@@ -422,18 +422,21 @@ impl Scene {
                 factors.fill(0.0);
             }
         }
+        work.manifolds.set_row(&manifold, row, factors);
     }
 
     /// Takes the bias away, but for gaps that are open still.
     fn relax(&mut self, island: Island, time_s: f64) {
         let work = &mut self.work;
         let known = &mut work.manifolds;
-        for manifold in &known.all[island.manifolds()] {
-            let points = known.points[manifold.points()].iter_mut();
-            for (row, point) in points.enumerate() {
+        for at in island.manifolds() {
+            let manifold = &known.all[at];
+            for (row, point) in manifold.points().enumerate() {
+                let gain = known.gain(manifold, row);
+                let point = &mut known.points[point];
                 point.bias = point.gap.max(0.0) / time_s;
                 point.softness = 0.0;
-                point.set_inverse(known.gains[manifold.gains + row * (manifold.rows + 1)]);
+                point.set_inverse(gain);
             }
         }
         for line in &work.lines.all[island.lines()] {
@@ -500,10 +503,10 @@ impl Scene {
         // By the rate, and not by points of the bodies, which a wheel would carry up as it rolls.
         for number in island.manifolds() {
             let manifold = work.manifolds.all[number];
-            for point in manifold.points() {
-                let coordinates = &work.coordinates;
-                let rate = work.manifolds.approach_rate(&manifold, point, coordinates);
-                work.manifolds.points[point].gap += rate * time_s;
+            let rates = work.manifolds.rates(&manifold, &work.coordinates);
+            let points = &mut work.manifolds.points[manifold.points()];
+            for (point, rate) in points.iter_mut().zip(rates) {
+                point.gap += rate * time_s;
             }
         }
         for number in island.lines() {
