@@ -389,29 +389,32 @@ impl<const SIZE: usize> System<'_, SIZE> {
 
     /// Finds the friction of a block; returns how much a rate changed at the most.
     fn rub(&mut self, block: &mut Block) -> f64 {
-        let [first, last] = block.points;
-        let pressure: f64 = self.impulses[first..last].iter().sum();
-        let own = block.first..block.first + block.law.rows();
-        if pressure == 0.0 && self.impulses[own.clone()].iter().all(|own| *own == 0.0) {
-            return 0.0;
-        }
-        let wanted = match block.law {
-            Law::Round => {
-                let [x, y] = self.round(block, pressure);
-                [x, y, 0.0]
+        let row = block.first;
+        match block.law {
+            Law::Round | Law::Boxed => {
+                let pressure = self.impulses[block.points[0]];
+                if pressure == 0.0 && self.impulses[row] == 0.0 && self.impulses[row + 1] == 0.0 {
+                    return 0.0;
+                }
+                let wanted = if block.law == Law::Round {
+                    self.round(block, pressure)
+                } else {
+                    self.boxed(block, pressure)
+                };
+                f64::max(self.set(row, wanted[0]), self.set(row + 1, wanted[1]))
             }
-            Law::Boxed => {
-                let [x, y] = self.boxed(block, pressure);
-                [x, y, 0.0]
+            Law::Line => {
+                let [first, last] = block.points;
+                let pressure = self.impulses[first] + self.impulses[last - 1];
+                let wanted = self.line(block, pressure).to_array();
+                let changes = [0, 1, 2].map(|at| self.set(row + at, wanted[at]));
+                changes[0].max(changes[1]).max(changes[2])
             }
-            Law::Line => self.line(block, pressure).to_array(),
-            Law::Twist => [self.twist(block, pressure), 0.0, 0.0],
-        };
-        let mut most = 0.0;
-        for (row, wanted) in own.zip(wanted) {
-            most = f64::max(most, self.set(row, wanted));
+            Law::Twist => {
+                let pressure = self.impulses[block.points[0]];
+                self.set(row, self.twist(block, pressure))
+            }
         }
-        most
     }
 
     fn twist(&self, block: &Block, pressure: f64) -> f64 {
