@@ -374,6 +374,38 @@ impl Coordinates {
         base_rate
     }
 
+    /// Writes a row of pushes on bodies that move on their own or as they are told into one of the
+    /// columns of each coordinate; returns the rate that what moves as it is told gives it.
+    pub(crate) fn fill_steady(
+        &self,
+        path: Path,
+        pushes: &[Term],
+        (columns, row, size): (&mut [f64], usize, usize),
+        bodies: &[Body],
+    ) -> f64 {
+        let runs = &self.runs[path.runs[0]..path.runs[1]];
+        let mut base_rate = 0.0;
+        for push in pushes {
+            let Place::Alone(first) = self.places[push.body] else {
+                let body = &bodies[push.body];
+                base_rate += push.linear.dot(body.linear) + push.angular.dot(body.angular);
+                continue;
+            };
+            let mover = Mover::Body(push.body);
+            let start = runs.iter().find(|run| run.mover == mover);
+            let start = start.map_or(0, |run| run.start);
+            let scale = &self.scales[first / 6];
+            let linear = push.linear * scale.inverse_root;
+            let angular = scale.spin.transpose() * push.angular;
+            let own = &mut columns[start * size..(start + 6) * size];
+            let both = linear.to_array().into_iter().chain(angular.to_array());
+            for (column, factor) in own.chunks_exact_mut(size).zip(both) {
+                column[row] = factor;
+            }
+        }
+        base_rate
+    }
+
     /// Writes the row of a unit force along one degree of freedom of a tree.
     pub(crate) fn fill_axis(
         &self,

@@ -27,6 +27,8 @@ pub(crate) struct Manifold {
     pub(crate) gains: usize,
     /// Whether the rows stay the same all along a step.
     pub(crate) is_steady: bool,
+    /// Whether some of its points part again after they meet.
+    pub(crate) may_bounce: bool,
 }
 
 impl Manifold {
@@ -224,6 +226,11 @@ impl Manifolds {
         self.all.push(manifold);
     }
 
+    /// Returns the factors of a manifold, one coordinate of the path after the other.
+    pub(crate) fn factors_mut(&mut self, manifold: &Manifold) -> &mut [f64] {
+        &mut self.factors[manifold.factors()]
+    }
+
     /// Sets the factors of a row over the path.
     pub(crate) fn set_row(&mut self, manifold: &Manifold, row: usize, factors: &[f64]) {
         let own = &mut self.factors[manifold.factors()];
@@ -274,16 +281,34 @@ impl Manifolds {
 
     /// Returns the rates of all rows of a manifold.
     pub(crate) fn rates(&self, manifold: &Manifold, coordinates: &Coordinates) -> [f64; ROWS_MAX] {
+        sized!(manifold.size, rates_sized(self, manifold, coordinates))
+    }
+
+    fn rates_sized<const SIZE: usize>(
+        &self,
+        manifold: &Manifold,
+        coordinates: &Coordinates,
+    ) -> [f64; ROWS_MAX] {
+        let (base_rates, _) = self.base_rates[manifold.rows()].as_chunks::<SIZE>();
+        let (columns, _) = self.factors[manifold.factors()].as_chunks::<SIZE>();
+        let mut own = base_rates[0];
+        for (column, velocity) in columns.iter().zip(coordinates.along(manifold.path)) {
+            add(&mut own, column, velocity);
+        }
         let mut rates = [0.0; ROWS_MAX];
-        let own = &mut rates[..manifold.size];
-        own.copy_from_slice(&self.base_rates[manifold.rows()]);
-        let columns = self.factors[manifold.factors()].chunks_exact(manifold.size);
-        for (column, velocity) in columns.zip(coordinates.along(manifold.path)) {
-            for (rate, factor) in own.iter_mut().zip(column) {
-                *rate += factor * velocity;
+        rates[..SIZE].copy_from_slice(&own);
+        rates
+    }
+
+    /// Notes how fast points approach that have not pressed in this step.
+    pub(crate) fn note_approach(&mut self, manifold: &Manifold, coordinates: &Coordinates) {
+        let rates = self.rates(manifold, coordinates);
+        let totals = &self.totals[manifold.rows()];
+        for (row, point) in self.points[manifold.points()].iter_mut().enumerate() {
+            if point.restitution > 0.0 && totals[row] == 0.0 {
+                point.approach = rates[row].min(0.0);
             }
         }
-        rates
     }
 
     /// Finds the impulses between two surfaces: first the pressures, which act on each other most,
@@ -630,7 +655,7 @@ const GAIN_RATIO_LEAST: f64 = 1e-9;
 
 /// The most steps of Newton's method towards the limit of friction, and how near is near enough.
 const SHIFTS_MAX: usize = 12;
-const SHIFT_PRECISION: f64 = 1e-6;
+const SHIFT_PRECISION: f64 = 1e-4;
 
 /// Returns a shift that is too small, but not by much, from which Newton's method does not
 /// overshoot: no gain is greater than the sum of all.

@@ -7,7 +7,7 @@
 
 use rapier3d_f64::dynamics::RigidBodyHandle;
 use rapier3d_f64::geometry::{Collider, ColliderHandle, ContactManifold, ContactPair};
-use sdf::World;
+use sdf::{Collision, World};
 
 use super::access::ModelRef;
 use super::cell::Cell;
@@ -149,15 +149,25 @@ impl Cell {
     }
 }
 
-/// Returns the part of a collider's `user_data` that says which collision it is; the rest is that
-/// of [`super::collision_filter::Family`].
-pub(super) fn label(link: usize, collision: usize) -> u128 {
-    (link as u128 & LINK_MAX) << LINK_SHIFT | (collision as u128) << COLLISION_SHIFT
+/// Returns the part of a collider's `user_data` that says which collision it is, by its number in
+/// its link, and whether its surface has more than plain friction; the rest is that of
+/// [`super::collision_filter::Family`].
+pub(super) fn label(link: usize, number: usize, collision: &Collision) -> u128 {
+    let rubs_specially = u128::from(collision.surface.rubs_specially()) << SPECIAL_SHIFT;
+    let number = (number as u128 & COLLISION_MAX) << COLLISION_SHIFT;
+    (link as u128 & LINK_MAX) << LINK_SHIFT | number | rubs_specially
 }
 
 const LINK_SHIFT: u32 = 65;
 const LINK_MAX: u128 = (1 << 31) - 1;
 const COLLISION_SHIFT: u32 = 96;
+const COLLISION_MAX: u128 = (1 << 31) - 1;
+const SPECIAL_SHIFT: u32 = 127;
+
+/// Tells whether the surface of a collider has more than plain friction, from its `user_data`.
+pub(super) fn rubs_specially(user_data: u128) -> bool {
+    user_data >> SPECIAL_SHIFT != 0
+}
 
 /// Returns the index of the link that a collider is of, from its `user_data`.
 pub(super) fn link_of(user_data: u128) -> usize {
@@ -167,7 +177,8 @@ pub(super) fn link_of(user_data: u128) -> usize {
 /// Returns the indices of link and collision that [`label`] was made of.
 pub(super) fn from_label(user_data: u128) -> (usize, usize) {
     let link = user_data >> LINK_SHIFT & LINK_MAX;
-    (link as usize, (user_data >> COLLISION_SHIFT) as usize)
+    let collision = user_data >> COLLISION_SHIFT & COLLISION_MAX;
+    (link as usize, collision as usize)
 }
 
 /// Reads where two colliders touch, seen from the first.

@@ -36,7 +36,8 @@ pub enum LimitationKind {
     EllipsoidAsPolyhedron,
     /// A second coefficient of friction or a first direction: the first coefficient everywhere.
     DirectedFriction,
-    /// A coefficient of torsional friction: that of sliding counts.
+    /// Torsional friction on a patch that grows with the depth of the contact: none, since rigid
+    /// surfaces have no depth.
     TorsionalFriction,
     /// A speed below which nothing bounces: restitution counts at every speed.
     RestitutionThreshold,
@@ -68,7 +69,9 @@ impl fmt::Display for LimitationKind {
             Self::ShapeWithoutFile => "a shape whose file was not read touches nothing",
             Self::EllipsoidAsPolyhedron => "an ellipsoid is a polyhedron within 1 % of it",
             Self::DirectedFriction => "mu2 is ignored without fdir1: mu holds in all directions",
-            Self::TorsionalFriction => "torsional friction is ignored: mu holds against turning",
+            Self::TorsionalFriction => {
+                "surface_radius of torsional friction is ignored: rigid contacts have no depth"
+            }
             Self::RestitutionThreshold => "the bounce threshold is ignored: all speeds bounce",
             Self::ContactStiffness => "kp and kd of contacts are ignored",
             Self::NoMass => "a link whose mass is not between 0 and 1e18 kg stays where it is",
@@ -173,7 +176,7 @@ fn check_surface(surface: &Surface, add: &mut dyn FnMut(LimitationKind)) {
     if surface.friction2 != surface.friction && !has_direction {
         add(LimitationKind::DirectedFriction);
     }
-    if surface.torsional_friction != default.torsional_friction {
+    if surface.surface_radius != default.surface_radius {
         add(LimitationKind::TorsionalFriction);
     }
     let bounces = surface.restitution > 0.0;

@@ -37,7 +37,7 @@ pub(super) fn insert_static(
             let at = link.pose.then(&collision.pose);
             let collider = collider(shapes, world, collision, &at, Family::NONE, false);
             if let Some(mut collider) = collider {
-                collider.user_data |= contacts::label(link_index, number);
+                collider.user_data |= contacts::label(link_index, number, collision);
                 physics.insert_collider(collider, Some(body));
             }
         }
@@ -66,7 +66,7 @@ pub(super) fn insert_performer(
         for (number, collision) in link.collisions.iter().enumerate() {
             let collider = collider(shapes, world, collision, &collision.pose, family, moves);
             if let Some(mut collider) = collider {
-                collider.user_data |= contacts::label(link_index, number);
+                collider.user_data |= contacts::label(link_index, number, collision);
                 physics.insert_collider(collider, Some(body));
             }
         }

@@ -46,6 +46,11 @@ fn read_friction(friction: &Element, surface: &mut Surface, report: &mut Report)
     if let Some(torsional) = friction.child("torsional") {
         let default = surface.torsional_friction;
         surface.torsional_friction = coefficient(torsional, "coefficient", default, report);
+        if value::truth(torsional, "use_patch_radius", true, report) {
+            surface.patch_radius = coefficient(torsional, "patch_radius", 0.0, report);
+        } else {
+            surface.surface_radius = coefficient(torsional, "surface_radius", 0.0, report);
+        }
     }
 }
 
@@ -132,8 +137,8 @@ mod tests {
     fn everything_about_friction_bounce_and_contact_is_read() {
         let found = surface(
             "<friction><ode><mu>0.1</mu><mu2>0.2</mu2><fdir1>0 3 0</fdir1><slip1>0.3</slip1>\
-             <slip2>0.4</slip2></ode><torsional><coefficient>0.5</coefficient></torsional>\
-             </friction><bounce><restitution_coefficient>0.6</restitution_coefficient>\
+             <slip2>0.4</slip2></ode><torsional><coefficient>0.5</coefficient>\
+             <patch_radius>0.2</patch_radius></torsional></friction><bounce><restitution_coefficient>0.6</restitution_coefficient>\
              <threshold>7</threshold></bounce><contact><category_bitmask>2</category_bitmask>\
              <collide_without_contact>1</collide_without_contact>\
              <ode><kp>8</kp><kd>9</kd></ode></contact>",
@@ -144,6 +149,8 @@ mod tests {
             friction_direction: [0.0, 1.0, 0.0],
             slip: [0.3, 0.4],
             torsional_friction: 0.5,
+            patch_radius: 0.2,
+            surface_radius: 0.0,
             restitution: 0.6,
             restitution_threshold: 7.0,
             collide_bitmask: 0xff,

@@ -15,6 +15,11 @@ pub struct Surface {
     pub slip: [f64; 2],
     /// Friction against turning about the normal (`//torsional/coefficient`).
     pub torsional_friction: f64,
+    /// The radius of the patch on which it acts \[m\] (`patch_radius`); 0 for none.
+    pub patch_radius: f64,
+    /// The radius of the surface, from which that of the patch would follow with the depth of the
+    /// contact \[m\] (`surface_radius`); 0 where `use_patch_radius` says otherwise.
+    pub surface_radius: f64,
     /// Coefficient of restitution, 0 to 1.
     pub restitution: f64,
     /// The speed below which nothing bounces \[m/s\].
@@ -39,6 +44,8 @@ impl Default for Surface {
             friction_direction: [0.0; 3],
             slip: [0.0; 2],
             torsional_friction: 1.0,
+            patch_radius: 0.0,
+            surface_radius: 0.0,
             restitution: 0.0,
             restitution_threshold: 100_000.0,
             collide_bitmask: 0xff,
@@ -47,5 +54,14 @@ impl Default for Surface {
             stiffness: 1e12,
             damping: 1.0,
         }
+    }
+}
+
+impl Surface {
+    /// Tells whether its friction is more than one coefficient: it has directions, slips, or holds
+    /// against turning about the normal.
+    pub fn rubs_specially(&self) -> bool {
+        let has_directions = self.friction_direction != [0.0; 3] || self.slip != [0.0; 2];
+        has_directions || self.patch_radius > 0.0
     }
 }

@@ -263,6 +263,7 @@ impl Work {
             factors: 0,
             gains: 0,
             is_steady,
+            may_bounce: contacts.iter().any(|contact| contact.restitution > 0.0),
         };
         known.push(manifold, &impulses);
     }

@@ -239,10 +239,8 @@ impl Scene {
                 self.fill_manifold(number, time_s);
             }
             let known = &mut self.work.manifolds;
-            let rates = known.rates(&manifold, &self.work.coordinates);
             for (row, point) in manifold.points().enumerate() {
                 let gain = known.gain(&manifold, row);
-                let has_pressed = known.totals[manifold.first_row + row] != 0.0;
                 let point = &mut known.points[point];
                 (point.softness, point.bias) = if point.gap > 0.0 {
                     (0.0, point.gap / time_s)
@@ -251,9 +249,9 @@ impl Scene {
                     (SOFTNESS * gain, parting.max(-parting_most))
                 };
                 point.set_inverse(gain);
-                if point.restitution > 0.0 && !has_pressed {
-                    point.approach = rates[row].min(0.0);
-                }
+            }
+            if manifold.may_bounce {
+                known.note_approach(&manifold, &self.work.coordinates);
             }
         }
         for number in island.lines() {
@@ -404,6 +402,18 @@ impl Scene {
                 free += bodies[body].inverse_mass();
             }
         }
+        let base = manifold.first_row + row;
+        if manifold.is_steady {
+            let columns = work.manifolds.factors_mut(&manifold);
+            let base_rate = work.coordinates.fill_steady(
+                manifold.path,
+                &pushes[..count],
+                (columns, row, manifold.size),
+                bodies,
+            );
+            work.manifolds.base_rates[base] = base_rate + unit.linear.dot(contact.surface_velocity);
+            return;
+        }
         let factors = &mut work.factors;
         factors.resize(manifold.path.len(), 0.0);
         let scene = (
@@ -414,9 +424,8 @@ impl Scene {
         let base_rate = work
             .coordinates
             .fill(manifold.path, &pushes[..count], factors, scene);
-        work.manifolds.base_rates[manifold.first_row + row] =
-            base_rate + unit.linear.dot(contact.surface_velocity);
-        if !manifold.is_steady && unit.about == DVec3::ZERO {
+        work.manifolds.base_rates[base] = base_rate + unit.linear.dot(contact.surface_velocity);
+        if unit.about == DVec3::ZERO {
             let gain: f64 = factors.iter().map(|factor| factor * factor).sum();
             if gain <= GAIN_RATIO_MIN * free {
                 factors.fill(0.0);

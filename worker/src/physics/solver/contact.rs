@@ -3,7 +3,9 @@
 use dynamics::{Contact, Friction};
 use glam::DVec3;
 use rapier3d_f64::dynamics::RigidBody;
-use rapier3d_f64::geometry::{ColliderHandle, ContactManifold, NEW_CONTACT_BIT, SolverContact};
+use rapier3d_f64::geometry::{
+    Collider, ColliderHandle, ContactManifold, NEW_CONTACT_BIT, SolverContact,
+};
 use rapier3d_f64::island_solver::Scene as RapierScene;
 use rapier3d_f64::math::{Pose, Vector};
 use sdf::{Collision, Link, Surface, World};
@@ -86,7 +88,8 @@ fn contacts_of(
 /// has a limit of its own, the lesser of both surfaces, and slips as both do together, as in
 /// Gazebo's default engine (DART, `dart/constraint/ContactSurface.cpp`); without a direction the
 /// first coefficients hold for all. Slip is shared by the points of a manifold, so that the surface
-/// as a whole slips as it says.
+/// as a whole slips as it says. Against turning about the normal the lesser coefficient of both
+/// holds on the greater patch, as in Gazebo Classic.
 fn friction(
     rapier: &RapierScene<'_>,
     world: &World,
@@ -94,43 +97,80 @@ fn friction(
     manifold: &ContactManifold,
 ) -> Friction {
     let plain = Friction::isotropic(manifold.data.friction);
-    let surface = |collider: ColliderHandle| {
-        let collider = rapier.colliders().get(collider)?;
-        let body = rapier.bodies().get(collider.parent()?)?;
-        let (model, _) = model::from_label(body.user_data);
-        let (link, number) = contacts::from_label(collider.user_data);
-        let described = world.models.get(model)?.links.get(link)?;
-        let collision = described.collisions.get(number)?;
-        Some((&collision.surface, (body, described, collision)))
-    };
-    let [Some((first, first_place)), Some((second, second_place))] = colliders.map(surface) else {
+    let [Some(first), Some(second)] = colliders.map(|handle| rapier.colliders().get(handle)) else {
         return plain;
     };
-    let slip = [0, 1].map(|axis| first.slip[axis] + second.slip[axis]);
-    let is_directed = |surface: &Surface| surface.friction_direction != [0.0; 3];
-    if slip == [0.0; 2] && !is_directed(first) && !is_directed(second) {
+    let rubs_specially = |collider: &Collider| contacts::rubs_specially(collider.user_data);
+    if !rubs_specially(first) && !rubs_specially(second) {
         return plain;
     }
-    let direction = |(body, described, collision): (&RigidBody, &Link, &Collision)| {
-        let direction = Vector::from_array(collision.surface.friction_direction);
-        // A model that never moves is one body at the origin of the world.
-        let turn = if body.is_fixed() {
-            pose::to_rapier(&described.pose.then(&collision.pose)).rotation
-        } else {
-            body.position().rotation * pose::to_rapier(&collision.pose).rotation
-        };
-        (direction != Vector::ZERO).then(|| turn * direction)
+    let [Some(first), Some(second)] = [first, second].map(|one| Place::of(one, rapier, world))
+    else {
+        return plain;
     };
-    let named = direction(first_place).or_else(|| direction(second_place));
+    let surfaces = [first, second].map(|place| &place.collision.surface);
+    let of_both = |value: fn(&Surface) -> f64| surfaces.map(value);
+    let least = |value| of_both(value).into_iter().fold(f64::INFINITY, f64::min);
+    let radius = of_both(|surface| surface.patch_radius)
+        .into_iter()
+        .fold(0.0, f64::max);
+    let torsion = TORSION_OF_PATCH * radius * least(|surface| surface.torsional_friction);
+    let slip = [0, 1].map(|axis| surfaces[0].slip[axis] + surfaces[1].slip[axis]);
+    let named = first.direction().or_else(|| second.direction());
+    if named.is_none() && slip == [0.0; 2] {
+        return Friction { torsion, ..plain };
+    }
     let points = manifold.data.solver_contacts.len().max(1) as f64;
     Friction {
         coefficients: [
-            first.friction.min(second.friction),
-            first.friction2.min(second.friction2),
+            least(|surface| surface.friction),
+            least(|surface| surface.friction2),
         ],
         direction: Some(named.unwrap_or(Vector::X)),
         slip: slip.map(|slip| slip.max(0.0) * points),
-        torsion: 0.0,
+        torsion,
+    }
+}
+
+/// The moment against turning about the normal of a round patch under the pressure of a sphere, as
+/// a part of radius, coefficient and force (Gazebo, *Torsional friction*, after Hertz).
+const TORSION_OF_PATCH: f64 = 3.0 * std::f64::consts::PI / 16.0;
+
+/// The collision that a collider was made of, and the body that carries it.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    body: &'a RigidBody,
+    link: &'a Link,
+    collision: &'a Collision,
+}
+
+impl<'a> Place<'a> {
+    fn of(collider: &Collider, rapier: &'a RapierScene<'_>, world: &'a World) -> Option<Self> {
+        let body = rapier.bodies().get(collider.parent()?)?;
+        let (model, _) = model::from_label(body.user_data);
+        let (link, number) = contacts::from_label(collider.user_data);
+        let link = world.models.get(model)?.links.get(link)?;
+        let collision = link.collisions.get(number)?;
+        Some(Self {
+            body,
+            link,
+            collision,
+        })
+    }
+
+    /// Returns the first direction of friction that the surface names, world frame.
+    fn direction(&self) -> Option<Vector> {
+        let direction = Vector::from_array(self.collision.surface.friction_direction);
+        if direction == Vector::ZERO {
+            return None;
+        }
+        // A model that never moves is one body at the origin of the world.
+        let turn = if self.body.is_fixed() {
+            pose::to_rapier(&self.link.pose.then(&self.collision.pose)).rotation
+        } else {
+            self.body.position().rotation * pose::to_rapier(&self.collision.pose).rotation
+        };
+        Some(turn * direction)
     }
 }
 

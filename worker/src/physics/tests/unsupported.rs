@@ -31,7 +31,7 @@ fn odd_models() -> Vec<sdf::Model> {
     let mut rough = body("rough", at(8.0), collision(BALL, 1.0));
     let surface = &mut rough.links[0].collisions[0].surface;
     surface.friction2 = 0.5;
-    surface.torsional_friction = 2.0;
+    surface.surface_radius = 2.0;
     surface.restitution = 0.5;
     surface.restitution_threshold = 0.1;
     surface.stiffness = 1e5;
