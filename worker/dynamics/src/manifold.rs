@@ -490,7 +490,7 @@ impl<const SIZE: usize> System<'_, SIZE> {
         ];
         // (K + shift) impulse = b with the impulse as long as the limit: Newton's method on the
         // inverse of the length, which is nearly straight (Moré and Sorensen, 1983).
-        let least = first_shift(square(b).sqrt(), limit, k11 + k22);
+        let least = first_shift(square(b).sqrt(), limit, k11.max(k22) + k12.abs());
         let mut shift = block.shift.max(least);
         let mut out = stuck;
         let mut length = limit;
@@ -559,8 +559,7 @@ impl<const SIZE: usize> System<'_, SIZE> {
         let gains = block_gains(self.gains, row);
         let gains = gains + DMat3::from_diagonal(DVec3::splat(block.least));
         let wanted = gains * stuck;
-        let sum = gains.diagonal().element_sum();
-        let least_shift = first_shift(wanted.length(), limit, sum);
+        let least_shift = first_shift(wanted.length(), limit, greatest_sum(gains));
         let mut shift = block.shift.max(least_shift);
         let (mut out, mut length) = (stuck, limit);
         for _ in 0..SHIFTS_MAX {
@@ -658,9 +657,17 @@ const SHIFTS_MAX: usize = 12;
 const SHIFT_PRECISION: f64 = 1e-4;
 
 /// Returns a shift that is too small, but not by much, from which Newton's method does not
-/// overshoot: no gain is greater than the sum of all.
-fn first_shift(wanted: f64, limit: f64, gains: f64) -> f64 {
-    (wanted / limit - gains).max(0.0)
+/// overshoot: no gain in any direction is greater than `most`.
+fn first_shift(wanted: f64, limit: f64, most: f64) -> f64 {
+    (wanted / limit - most).max(0.0)
+}
+
+/// Returns the greatest sum over a column of a matrix, which no eigenvalue is greater than
+/// (Gershgorin).
+fn greatest_sum(matrix: DMat3) -> f64 {
+    let sum = |column: DVec3| column.abs().element_sum();
+    let [x, y, z] = [matrix.x_axis, matrix.y_axis, matrix.z_axis].map(sum);
+    x.max(y).max(z)
 }
 
 /// Returns two unit vectors at right angles to another one and to each other.
