@@ -191,6 +191,9 @@ pub struct RunArguments {
     /// Whether cells move between secondaries for the sake of load [default: on]
     #[arg(long, value_name = "on|off", env = "PHALANX_BALANCE", value_parser = parse_switch)]
     pub balance: Option<bool>,
+    /// The effort of the solver of contacts and joints [default: exact]
+    #[arg(long, value_name = "SOLVER", env = "PHALANX_SOLVER")]
+    pub solver: Option<SolverChoice>,
     /// Cut each world, none of which may have levels, into so many by its contents
     #[arg(long, value_name = "N", env = "PHALANX_AUTO_LEVELS")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=i64::from(AUTO_LEVELS_MAX)))]
@@ -247,6 +250,16 @@ pub enum LevelsLoad {
     Buffer,
     /// From touching the level itself until leaving its buffer, as Gazebo does.
     Volume,
+}
+
+/// The effort of the solver of contacts and joints.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+pub enum SolverChoice {
+    /// As much as contacts and joints need to agree with each other.
+    #[default]
+    Exact,
+    /// Less where many bodies touch: heaps settle more softly.
+    Fast,
 }
 
 /// How figures are printed.

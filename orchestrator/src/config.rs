@@ -39,7 +39,7 @@ pub use view::{Colors, REFRESH_HZ_MAX, ThemeName, UnicodeChoice, ViewConfig};
 use transport::Endpoints;
 
 use crate::app::keymap::Keymap;
-use crate::cli::LevelsLoad;
+use crate::cli::{LevelsLoad, SolverChoice};
 use crate::launch::programs::ProgramPlan;
 
 /// Every setting with its default and an explanation, as a run file.
@@ -56,6 +56,8 @@ pub const RESTARTS_PER_MINUTE_MAX: u32 = 1000;
 pub struct Config {
     /// What runs.
     pub run: RunConfig,
+    /// What moves bodies.
+    pub physics: PhysicsConfig,
     /// Which cell every performer is in.
     pub levels: LevelsConfig,
     /// How long peers are waited for.
@@ -105,6 +107,13 @@ pub struct RunConfig {
     pub verify: bool,
     /// Whether cells move between secondaries for the sake of load.
     pub balance: bool,
+}
+
+/// What moves bodies.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PhysicsConfig {
+    /// The effort of the solver of contacts and joints.
+    pub solver: SolverChoice,
 }
 
 /// What decides which cell every performer is in.

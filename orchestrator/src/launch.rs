@@ -23,10 +23,10 @@ use transport::Endpoints;
 
 pub use find_worker::{FindWorkerError, WORKER_VARIABLE, find_worker};
 
-use crate::cli::{LevelsLoad, PeerLossPolicy};
+use crate::cli::{LevelsLoad, PeerLossPolicy, SolverChoice};
 use crate::config::{
-    LevelsConfig, LogsConfig, NetworkConfig, ProcessesConfig, RecordConfig, RecoveryConfig,
-    TraceConfig,
+    LevelsConfig, LogsConfig, NetworkConfig, PhysicsConfig, ProcessesConfig, RecordConfig,
+    RecoveryConfig, TraceConfig,
 };
 use crate::key_files::RunKeys;
 
@@ -87,6 +87,9 @@ pub struct LaunchPlan {
     pub balance: bool,
     /// What happens when a process is lost.
     pub recovery: RecoveryConfig,
+    /// What moves bodies.
+    #[serde(default)]
+    pub physics: PhysicsConfig,
     /// What decides which cell every performer is in.
     pub levels: LevelsConfig,
     /// How long peers are waited for.
@@ -234,6 +237,11 @@ impl LaunchPlan {
         if self.verify {
             arguments.push("--verify".into());
         }
+        let solver = match self.physics.solver {
+            SolverChoice::Exact => "exact",
+            SolverChoice::Fast => "fast",
+        };
+        flag(arguments, "--solver", solver);
         if let Some(count) = levels.auto_levels {
             flag(arguments, "--auto-levels", count.to_string());
         }

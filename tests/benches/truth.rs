@@ -11,8 +11,6 @@
 mod arms;
 #[path = "truth/drops.rs"]
 mod drops;
-#[path = "truth/robots.rs"]
-mod robots;
 #[path = "truth/tumbling.rs"]
 mod tumbling;
 
@@ -21,8 +19,8 @@ use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
 use std::time::Instant;
 
-use crate::robots::{PeerCase, Peers};
 use serde_json::{Value, json};
+use tests::truth::robots::{PeerCase, Peers};
 use tests::truth::{self, Effort, ErrorKind, FINE, Quantity};
 
 const USAGE: &str = "cargo bench -p tests --bench truth -- [--list] [--case NAME]... \

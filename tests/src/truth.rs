@@ -5,11 +5,13 @@
 //! The bench `truth` prints all of them, the test `truth` holds the cheap ones; where formulas come
 //! from is told in [`Case::source`]. No case knows of the solver that it measures.
 
+pub mod drops;
 mod joints;
 mod landing;
 mod motion;
 mod pendulums;
 pub mod planar;
+pub mod robots;
 pub mod scene;
 pub mod simulation;
 mod sliding;

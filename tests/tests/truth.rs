@@ -1,7 +1,11 @@
-//! Shows that small scenes end as mechanics says: each case of `tests::truth` whose closed form is
-//! cheap is run once, for a short time, and every quantity must be within its tolerance.
+//! Shows that small scenes end as mechanics says: each case of `tests::truth` with a closed form is
+//! run once, for a short time, and every quantity must be within its tolerance. Then real robots
+//! fall on a floor.
 
-use tests::truth::{self, Effort, Quantity};
+use std::io::Write;
+
+use tests::truth::robots::Peers;
+use tests::truth::{self, Effort, Quantity, drops};
 
 /// Runs a case, and fails with all quantities of it that are off.
 fn check(name: &str) {
@@ -41,8 +45,37 @@ fn tell(quantity: &Quantity) -> String {
 }
 
 #[test]
-fn what_falls_freely_falls_by_half_g_t_squared() {
-    check("free-fall");
+fn what_stands_stands() {
+    check("rest-table");
+    check("rest-foot-10");
+    check("rest-foot-50");
+    check("rest-foot-50-revolute");
+    check("rest-heavy-on-light");
+    check("rest-weight");
+}
+
+#[test]
+fn a_tower_of_thirty_boxes_stands() {
+    check("rest-tower");
+}
+
+#[test]
+fn what_lands_stays_and_gains_no_energy() {
+    check("drop-foot");
+    check("drop-table");
+    check("land-flat");
+}
+
+#[test]
+fn what_bounces_comes_back_as_restitution_says() {
+    check("land-restitution");
+}
+
+#[test]
+fn friction_acts_against_the_slip() {
+    check("slide-oblong");
+    check("slide-puck");
+    check("slide-push");
 }
 
 #[test]
@@ -51,11 +84,86 @@ fn what_is_pushed_beyond_friction_slides_as_coulomb_says() {
 }
 
 #[test]
+fn wheels_slip_as_they_are_steered() {
+    check("wheel-drawn-sideways");
+    check("wheel-skid-steer");
+}
+
+#[test]
 fn spheres_cylinders_and_rings_roll_downhill_at_their_part_of_g() {
     check("wheel-rolling");
 }
 
 #[test]
+fn surfaces_have_directions_and_slip() {
+    check("surface-second-friction");
+    check("surface-slip");
+}
+
+#[test]
+fn limits_hold_together_with_speeds() {
+    check("limit-slider");
+    check("limit-revolute");
+    check("limit-finger");
+    check("limit-hip");
+}
+
+#[test]
+fn chains_and_ropes_do_not_yield() {
+    check("joint-fixed-chain");
+    check("joint-rope");
+}
+
+#[test]
+fn pendulums_keep_their_energy_and_period() {
+    check("pendulum-energy");
+    check("pendulum-period");
+}
+
+#[test]
+fn a_controller_acts_as_in_the_semi_implicit_method() {
+    check("control-oscillator");
+}
+
+#[test]
+fn what_falls_freely_falls_by_half_g_t_squared() {
+    check("free-fall");
+    check("sleep-slow-fall");
+}
+
+#[test]
 fn fixed_walls_let_no_bullet_through() {
     check("bullet-fixed-wall");
+}
+
+/// The robots are those that Pinocchio is tested with; they come from `PyPI`.
+#[test]
+fn real_robots_without_motors_gain_no_energy_and_keep_their_limits() {
+    let peers = Peers::prepare().and_then(|peers| {
+        peers.require_example_robots()?;
+        Ok(peers)
+    });
+    let peers = match peers {
+        Ok(peers) => peers,
+        Err(error) => {
+            let _ = writeln!(std::io::stderr(), "skipped without robots: {error}");
+            return;
+        }
+    };
+    let robots = drops::ROBOTS
+        .iter()
+        .filter(|(_, file)| file.starts_with("erd:"));
+    let mut count = 0;
+    for (name, file) in robots {
+        let (world, _) = drops::above_ground(&peers, file).expect("the file is one of libsdformat");
+        let quantities = drops::drop_one(world);
+        let off: Vec<String> = quantities
+            .iter()
+            .filter(|quantity| !quantity.is_passed())
+            .map(tell)
+            .collect();
+        assert!(off.is_empty(), "{name}:\n{}", off.join("\n"));
+        count += 1;
+    }
+    assert!(count >= 20, "{count} robots");
 }

@@ -34,6 +34,13 @@ const EDITS: &[Edit] = &[
         from: "            counters: Counters::new(true),\n",
         to: "            counters: Counters::new(true),\n            island_solver: None,\n",
     },
+    // Every body that moves is swept against what moves, but for what is fast itself: two that are
+    // swept against each other's ends would stop each other for ever.
+    Edit {
+        file: "dynamics/ccd/sweeps.rs",
+        from: "        !rb2.map(is_bullet).unwrap_or(false)\n",
+        to: "        !rb2.is_some_and(|rb2| is_bullet(rb2) && rb2.ccd.ccd_active)\n",
+    },
     // Whoever orders contacts by their colliders must know these.
     Edit {
         file: "dynamics/solver/manifold_store.rs",

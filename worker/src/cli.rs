@@ -15,6 +15,7 @@ use clap::Parser;
 use lockstep::limits::{RUN_AHEAD_DEFAULT, RUN_AHEAD_MAX, STAND_BYS_MAX, THREADS_MAX};
 use lockstep::{LoadRule, PeerLossPolicy};
 use protocol::{PeerName, Role};
+use sdf::Solver;
 use transport::Endpoints;
 use worker::cpus::Cpus;
 
@@ -25,7 +26,7 @@ pub(crate) use security::SecurityFlags;
 use trace::TraceFlags;
 use values::{
     level_count, load_rule, loss_policy, margin, milliseconds, on_or_off, real_time_factor,
-    seconds, stay,
+    seconds, solver, stay,
 };
 
 /// Where a primary is found when nothing is said.
@@ -105,6 +106,9 @@ pub(crate) struct Cli {
     /// Do every step of every cell twice and compare
     #[arg(long)]
     verify: bool,
+    /// The effort of the solver of contacts and joints; `fast` is softer where many bodies touch
+    #[arg(long, value_name = "exact|fast", default_value = "exact", value_parser = solver)]
+    solver: Solver,
     /// Cut each world, none of which may have levels, into so many by its contents
     #[arg(long, value_name = "N", value_parser = level_count)]
     auto_levels: Option<NonZeroUsize>,
@@ -244,6 +248,8 @@ pub(crate) struct Run {
     pub ahead_max: u32,
     /// Whether every step is done twice and compared.
     pub verify: bool,
+    /// The effort of the solver of contacts and joints.
+    pub solver: Solver,
     /// Into how many levels each world is cut.
     pub auto_levels: Option<NonZeroUsize>,
     /// Whether cells move for the sake of load.
@@ -401,6 +407,7 @@ impl Cli {
             ahead_max: self.run_ahead_max,
             spin: Duration::from_micros(self.spin_us),
             verify: self.verify,
+            solver: self.solver,
             auto_levels: self.auto_levels,
             balance: self.balance,
             levels_load: self.levels_load,

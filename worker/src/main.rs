@@ -250,7 +250,7 @@ fn begin(run: &Run) -> anyhow::Result<(Beginning, Option<RecordedRun>)> {
     }
     let commands = run.commands.as_deref().map(commands_file::read);
     let schedule = commands.transpose()?.unwrap_or_default();
-    let loaded = world_file::load(&run.worlds, run.auto_levels)?;
+    let loaded = world_file::load(&run.worlds, run.solver, run.auto_levels)?;
     Ok((Beginning::fresh(loaded, schedule, &run.worlds), None))
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use lockstep::{CutError, auto_levels};
-use sdf::World;
+use sdf::{Solver, World};
 
 /// The worlds of a run.
 #[derive(Clone, Debug)]
@@ -52,14 +52,15 @@ pub enum LoadWorldError {
     Cut(#[source] CutError),
 }
 
-/// Reads the world files of a run, warns of what is ignored in them, and cuts each world into so
-/// many levels when that is asked for.
+/// Reads the world files of a run, warns of what is ignored in them, gives each world a solver, and
+/// cuts it into so many levels when that is asked for.
 ///
 /// # Errors
 /// When a file cannot be read or is no valid world, when the worlds cannot be run together, or
 /// when one that is to be cut has levels of its own.
 pub fn load(
     paths: &[PathBuf],
+    solver: Solver,
     auto_levels: Option<NonZeroUsize>,
 ) -> Result<LoadedWorlds, LoadWorldError> {
     let names: Vec<String> = paths
@@ -78,6 +79,9 @@ pub fn load(
     sdf::check_names(paths.zip(files.iter().map(Vec::as_slice))).map_err(refused)?;
     let mut worlds = files.concat();
     let step_size = sdf::check_for_run(&worlds).map_err(refused)?;
+    for world in &mut worlds {
+        world.physics.solver = solver;
+    }
     if let Some(count) = auto_levels {
         for world in &mut worlds {
             world.levels = auto_levels::cut(world, count).map_err(LoadWorldError::Cut)?;

@@ -46,6 +46,6 @@ pub use world::{
     Actor, Animation, Atmosphere, Axis, Collision, Content, ContentNode, ConvexDecomposition,
     Geometry, HeightmapShape, Inertial, Joint, JointEnd, JointKind, JointParent, Level, Light,
     Link, LinkReference, MeshApproximation, MeshShape, Mimic, Model, NamedFrame, NestedModel,
-    Performer, Physics, Plugin, Script, Sensor, Skin, SphericalCoordinates, Surface, Trajectory,
-    Visual, Waypoint, World, WorldJoint, decode_worlds, encode_worlds,
+    Performer, Physics, Plugin, Script, Sensor, Skin, Solver, SphericalCoordinates, Surface,
+    Trajectory, Visual, Waypoint, World, WorldJoint, decode_worlds, encode_worlds,
 };

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 pub use actor::{Actor, Animation, Script, Skin, Trajectory, Waypoint};
 pub use content::{Content, ContentNode, Light, Plugin, Sensor, Visual};
-pub use environment::{Atmosphere, Physics, SphericalCoordinates};
+pub use environment::{Atmosphere, Physics, Solver, SphericalCoordinates};
 pub use geometry::{ConvexDecomposition, Geometry, HeightmapShape, MeshApproximation, MeshShape};
 pub use joint::{Axis, Joint, JointEnd, JointKind, JointParent, LinkReference, Mimic, WorldJoint};
 pub use link::{Collision, Inertial, Link};

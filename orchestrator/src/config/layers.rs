@@ -212,6 +212,7 @@ mod tests {
             ("[run]\nseed = 1\n", "`seed` is for run files"),
             ("[run]\nworld = 'a.sdf'\n", "`world` is for run files"),
             ("[levels]\nauto_levels = 2\n", "[levels] is for run files"),
+            ("[physics]\nsolver = 'fast'\n", "[physics] is for run files"),
             ("[[program]]\nname = 'x'\n", "[program] is for run files"),
             ("[process.s1]\ncpus = [0]\n", "[process] is for run files"),
         ] {

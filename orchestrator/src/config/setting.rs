@@ -12,7 +12,7 @@ use toml::Value;
 use super::kind::{self, Kind};
 use super::view::{REFRESH_HZ_MAX, ThemeName, UnicodeChoice};
 use super::{Config, RESTARTS_PER_MINUTE_MAX, SECONDARIES_MAX};
-use crate::cli::{LevelsLoad, PeerLossPolicy, RATE_MAX_HZ};
+use crate::cli::{LevelsLoad, PeerLossPolicy, RATE_MAX_HZ, SolverChoice};
 
 /// A setting of a file.
 pub(crate) struct Setting {
@@ -122,6 +122,15 @@ pub(crate) const SETTINGS: &[Setting] = &[
         |c| Some(flag(c.run.verify)), |c, v, _| c.run.verify = is_true(v)),
     personal(("run", "balance", "PHALANX_BALANCE"), K::Flag,
         |c| Some(flag(c.run.balance)), |c, v, _| c.run.balance = is_true(v)),
+    of_run(("physics", "solver", "PHALANX_SOLVER"), K::Word(&["exact", "fast"]),
+        |c| Some(text(match c.physics.solver {
+            SolverChoice::Exact => "exact",
+            SolverChoice::Fast => "fast",
+        })),
+        |c, v, _| c.physics.solver = match v.as_str() {
+            Some("fast") => SolverChoice::Fast,
+            _ => SolverChoice::Exact,
+        }),
     of_run(("levels", "auto_levels", "PHALANX_AUTO_LEVELS"), K::Whole(1, AUTO_LEVELS_MAX as i64),
         |c| c.levels.auto_levels.map(whole),
         |c, v, _| c.levels.auto_levels = Some(count(v))),

@@ -122,6 +122,17 @@ fn one_run_may_have_several_worlds() {
 }
 
 #[test]
+fn the_solver_is_read() {
+    let config = parse("[physics]\nsolver = 'fast'\n").unwrap();
+    assert_eq!(config.physics.solver, SolverChoice::Fast);
+    check_error(
+        "[physics]\nsolver = 'dantzig'\n",
+        "2:10",
+        "\"exact\" or \"fast\"",
+    );
+}
+
+#[test]
 fn settings_of_levels_are_read_and_bounded() {
     let text = "[levels]\nauto_levels = 8\nload = 'volume'\nminimum_stay_s = 0\n\
                 interaction_margin_m = 0.5\n";

@@ -36,6 +36,7 @@ pub(super) fn plan(secondaries: u32) -> LaunchPlan {
         verify: true,
         balance: false,
         recovery: RecoveryConfig::default(),
+        physics: PhysicsConfig::default(),
         levels: LevelsConfig {
             auto_levels: Some(8),
             ..LevelsConfig::default()
@@ -76,8 +77,8 @@ fn a_distributed_run_has_a_primary_and_named_secondaries() {
          --digests=d.txt --states=s.bin --commands=in.jsonl --record-commands=out.jsonl \
          --messages=m.txt --paused --record=r.mcap --record-rate=10 --record-states \
          --trace=t.json --trace-from=3 --trace-iterations=9 \
-         --threads=2 --run-ahead-max=32 --balance=off --verify --auto-levels=8 \
-         --levels-load=buffer --minimum-stay=0.05 --interaction-margin=0.02 \
+         --threads=2 --run-ahead-max=32 --balance=off --verify --solver=exact \
+         --auto-levels=8 --levels-load=buffer --minimum-stay=0.05 --interaction-margin=0.02 \
          --journal=/run/a/journal --journal-limit=64 --lifeline \
          -- -odd.sdf b.sdf"
     );

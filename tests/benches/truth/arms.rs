@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tests::truth::simulation::{JointRef, Simulation};
 use tests::truth::{COARSE, FINE, GRAVITY, Quantity};
 
-use crate::robots::{PeerCase, Peers, axis_of, free_joints, hold_base};
+use tests::truth::robots::{PeerCase, Peers, axis_of, free_joints, hold_base};
 
 const DURATION_S: f64 = 2.0;
 /// Time between samples, a multiple of all step sizes \[s\].

@@ -8,7 +8,7 @@ use tests::truth::scene::{self, Body, Shape, ground_of, single};
 use tests::truth::simulation::Simulation;
 use tests::truth::{FINE, Quantity};
 
-use crate::robots::{PeerCase, Peers};
+use tests::truth::robots::{PeerCase, Peers};
 
 /// Time between samples \[s\].
 const SAMPLE_S: f64 = 0.005;

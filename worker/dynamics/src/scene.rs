@@ -49,6 +49,16 @@ impl Default for Parameters {
     }
 }
 
+impl Parameters {
+    /// Limits with a quarter of the effort, which large islands notice.
+    pub fn fast() -> Self {
+        Self {
+            effort: [2000, 1000],
+            ..Self::default()
+        }
+    }
+}
+
 /// The most substeps of a step, and the part of one that is not worth another.
 const SUBSTEPS_MAX: f64 = 64.0;
 const SUBSTEP_MARGIN: f64 = 1e-6;

@@ -381,3 +381,37 @@ fn a_free_body_keeps_energy_and_angular_momentum() {
     assert!(apart < 1e-9, "{apart}");
     assert!((spin(&scene.bodies[0]) / kinetic - 1.0).abs() < 1e-8);
 }
+
+/// A level top on a ball joint goes round at `m g l / (I3 w3)`, and stays level.
+#[test]
+fn a_level_top_precesses_and_stays_level() {
+    let (arm, rate) = (0.1, 100.0);
+    let moments = DVec3::new(0.005, 0.0026, 0.0026);
+    let mut top = body(1.0, moments, DVec3::ZERO);
+    top.local_center = DVec3::X * arm;
+    let precession = 9.81 * arm / (moments.x * rate);
+    top.angular = DVec3::new(rate, 0.0, precession);
+    top.linear = top.angular.cross(DVec3::X * arm);
+    let pivot = Link {
+        parent: None,
+        kind: JointKind::Ball,
+        body: Some(0),
+        joint_in_parent: Frame::IDENTITY,
+        link_in_joint: Frame::IDENTITY,
+    };
+    let mut scene = Scene::default();
+    scene.bodies.push(top);
+    scene.trees.push(Tree::new(vec![pivot]));
+    for _ in 0..3000 {
+        scene.step(1e-3);
+        scene.bodies[0].force = GRAVITY;
+    }
+    let axis = scene.bodies[0].frame.rotation * DVec3::X;
+    let angle = axis.y.atan2(axis.x);
+    assert!(axis.z.abs() < 1e-6, "tilt {}", axis.z);
+    let expected = (precession * 3.0 + PI).rem_euclid(2.0 * PI) - PI;
+    assert!(
+        (angle - expected).abs() < 1e-5,
+        "{angle} instead of {expected}"
+    );
+}

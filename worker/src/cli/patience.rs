@@ -53,6 +53,7 @@ pub(crate) fn divergence_file(
         "threads": run.threads,
         "verify": run.verify,
         "balance": run.balance,
+        "solver": format!("{:?}", run.solver).to_lowercase(),
         "auto_levels": run.auto_levels,
         "levels_load": format!("{:?}", run.levels_load).to_lowercase(),
         "minimum_stay_s": run.minimum_stay.as_secs_f64(),

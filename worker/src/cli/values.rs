@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use lockstep::limits::{AUTO_LEVELS_MAX, INTERACTION_MARGIN_MAX, MINIMUM_STAY_MAX_S, SPIN_US_MAX};
 use lockstep::{LoadRule, PeerLossPolicy};
+use sdf::Solver;
 
 pub(super) fn real_time_factor(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
@@ -33,6 +34,14 @@ pub(super) fn load_rule(text: &str) -> Result<LoadRule, String> {
         "buffer" => Ok(LoadRule::Buffer),
         "volume" => Ok(LoadRule::Volume),
         _ => Err("use buffer or volume".to_owned()),
+    }
+}
+
+pub(super) fn solver(text: &str) -> Result<Solver, String> {
+    match text {
+        "exact" => Ok(Solver::Exact),
+        "fast" => Ok(Solver::Fast),
+        _ => Err("use exact or fast".to_owned()),
     }
 }
 

@@ -134,7 +134,7 @@ impl Cell {
         // It is no part of a snapshot, so that a restored world needs it again.
         let contacts = FreshContacts.chain(DefaultQueryDispatcher);
         physics.narrow_phase.set_query_dispatcher(contacts);
-        let solver = CellSolver::default();
+        let solver = CellSolver::new(&world);
         physics.physics_pipeline.island_solver = Some(Box::new(solver.clone()));
         let mut shapes = Shapes::default();
         for ghost in contents.ghosts.values_mut() {

@@ -70,6 +70,13 @@ pub(super) fn insert_performer(
                 physics.insert_collider(collider, Some(body));
             }
         }
+        // rapier would find its centre of mass in the next step; velocities may be set before.
+        let PhysicsWorld {
+            bodies: all,
+            colliders,
+            ..
+        } = &mut *physics;
+        all[body].recompute_mass_properties_from_colliders(colliders);
         bodies.push(body);
     }
     let mechanism = insert_joints(physics, anchor, model, &bodies);

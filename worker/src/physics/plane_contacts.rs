@@ -1,9 +1,13 @@
-//! Contacts of a plane with meshes and hulls: their lowest corners.
+//! Contacts of a plane with meshes, hulls, cylinders and cones: their lowest corners.
 //!
 //! parry compares a mesh with the box around a half-space, which holds everything, and so tries
 //! each triangle in each step, however high the mesh is. Of a face it takes four corners that
 //! follow each other, on which a round sole tips over. Here the corners that are near the plane are
 //! found in the mesh's own tree, and the outermost of them become the contacts.
+//!
+//! A round face that lies flat has eight corners on its rim, which turn with it: friction at the
+//! four of parry's square turns a spinning disc too far by a tenth. One that does not lie flat has
+//! its lowest point, so that a wheel has two, however it has turned.
 
 use rapier3d_f64::math::{Pose, Real, Vector};
 use rapier3d_f64::parry::bounding_volume::Aabb;
@@ -25,6 +29,21 @@ const DIRECTIONS: [[Real; 2]; 8] = [
     [-1.0, -1.0],
     [1.0, -1.0],
     [-1.0, 1.0],
+];
+
+/// Half the square root of 2.
+const DIAGONAL: Real = std::f64::consts::FRAC_1_SQRT_2;
+
+/// Where the corners of a round face that lies flat are on its rim.
+const RIM: [[Real; 2]; 8] = [
+    [1.0, 0.0],
+    [DIAGONAL, DIAGONAL],
+    [0.0, 1.0],
+    [-DIAGONAL, DIAGONAL],
+    [-1.0, 0.0],
+    [-DIAGONAL, -DIAGONAL],
+    [0.0, -1.0],
+    [DIAGONAL, -DIAGONAL],
 ];
 
 /// A corner near the plane.
@@ -132,10 +151,32 @@ impl View {
                 }
                 first += hull.points().len();
             }
+        } else if let Some(cylinder) = shape.as_cylinder() {
+            let (radius, half) = (cylinder.radius, cylinder.half_height);
+            self.add_rim(radius, -half, 0, &mut add);
+            self.add_rim(radius, half, RIM.len() + 1, &mut add);
+        } else if let Some(cone) = shape.as_cone() {
+            self.add_rim(cone.radius, -cone.half_height, 0, &mut add);
+            add(RIM.len() + 1, Vector::Y * cone.half_height);
         } else {
             return None;
         }
         Some(corners)
+    }
+
+    /// Adds the corners of a round face across the y axis at a height on it: those of its rim when
+    /// all of it is near the same height, its lowest point otherwise.
+    fn add_rim(&self, radius: Real, at: Real, first: usize, add: &mut impl FnMut(usize, Vector)) {
+        let across = Vector::new(self.normal.x, 0.0, self.normal.z);
+        let slope = across.length();
+        if 2.0 * radius * slope > self.reach {
+            let lowest = across * (-radius / slope);
+            add(first + RIM.len(), Vector::new(lowest.x, at, lowest.z));
+            return;
+        }
+        for (number, [x, z]) in RIM.into_iter().enumerate() {
+            add(first + number, Vector::new(radius * x, at, radius * z));
+        }
     }
 
     fn near_vertices(&self, mesh: &TriMesh) -> Vec<u32> {
@@ -179,7 +220,8 @@ fn outermost(corners: &[Corner], normal: Vector) -> SmallVec<[Corner; DIRECTIONS
 
 #[cfg(test)]
 mod tests {
-    use rapier3d_f64::parry::shape::{Ball, Compound, ConvexPolyhedron, SharedShape};
+    use rapier3d_f64::math::Rotation;
+    use rapier3d_f64::parry::shape::{Ball, Compound, ConvexPolyhedron, Cylinder, SharedShape};
 
     use super::*;
 
@@ -242,6 +284,27 @@ mod tests {
             (Pose::IDENTITY, SharedShape::new(hull))
         };
         check(&Compound::new(vec![half(true), half(false)]));
+    }
+
+    #[test]
+    fn a_disc_stands_on_its_rim_and_rolls_on_two_points() {
+        let disc = Cylinder::new(0.01, 1.0);
+        let plane = HalfSpace::new(Vector::Z);
+        let found = |rotation: Rotation, height: Real| {
+            let pose = Pose::from_parts(Vector::Z * height, rotation);
+            let mut found: Vec<ContactManifold<(), ()>> = Vec::new();
+            assert!(find(&plane, &disc, &pose, REACH, false, &mut found));
+            found.pop().unwrap().points
+        };
+        let flat = found(Rotation::from_rotation_x(std::f64::consts::FRAC_PI_2), 0.01);
+        assert_eq!(flat.len(), 8);
+        assert!(flat.iter().all(|contact| contact.dist.abs() < 1e-12));
+        // Turned about its own axis, it touches where it is lowest all the same.
+        for turn in [0.0, 0.1, 0.2, 0.3] {
+            let rolling = found(Rotation::from_rotation_y(turn), 1.0);
+            assert_eq!(rolling.len(), 2, "turned by {turn}");
+            assert!(rolling.iter().all(|contact| contact.dist.abs() < 1e-12));
+        }
     }
 
     #[test]

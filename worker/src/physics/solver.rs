@@ -9,13 +9,13 @@ mod forest;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use dynamics::{Axis, Body, Lock, Scene, Term, Terms, Tree};
+use dynamics::{Axis, Body, Lock, Parameters, Scene, Term, Terms, Tree};
 use glam::{DMat3, DVec3};
 use protocol::PerformerId;
 use rapier3d_f64::dynamics::{ImpulseJointHandle, RigidBody, RigidBodyHandle, RigidBodySet};
 use rapier3d_f64::island_solver::{IslandSolver, ManifoldId, Scene as RapierScene};
 use rapier3d_f64::math::{Pose, Vector};
-use sdf::World;
+use sdf::{Solver, World};
 
 use self::forest::{Forest, frame_of, key, place};
 use super::access::Load;
@@ -57,6 +57,16 @@ struct Shared {
 pub(super) struct CellSolver(Arc<Mutex<Shared>>);
 
 impl CellSolver {
+    /// Makes the solver of a cell of a world.
+    pub(super) fn new(world: &World) -> Self {
+        let solver = Self::default();
+        solver.shared().scene.parameters = match world.physics.solver {
+            Solver::Exact => Parameters::default(),
+            Solver::Fast => Parameters::fast(),
+        };
+        solver
+    }
+
     fn shared(&self) -> MutexGuard<'_, Shared> {
         // Only one thread steps a cell; one that panicked ends the process.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)

@@ -44,6 +44,7 @@ pub(super) fn physics(world: &Element, report: &mut Report) -> Physics {
         max_step_size_s: pace("max_step_size", default.max_step_size_s, false),
         real_time_factor: pace("real_time_factor", default.real_time_factor, true),
         max_contacts: contacts.clamp(0.0, CONTACTS_MAX) as u32,
+        solver: default.solver,
     }
 }
 

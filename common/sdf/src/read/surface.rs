@@ -138,7 +138,8 @@ mod tests {
         let found = surface(
             "<friction><ode><mu>0.1</mu><mu2>0.2</mu2><fdir1>0 3 0</fdir1><slip1>0.3</slip1>\
              <slip2>0.4</slip2></ode><torsional><coefficient>0.5</coefficient>\
-             <patch_radius>0.2</patch_radius></torsional></friction><bounce><restitution_coefficient>0.6</restitution_coefficient>\
+             <patch_radius>0.2</patch_radius></torsional></friction>\
+             <bounce><restitution_coefficient>0.6</restitution_coefficient>\
              <threshold>7</threshold></bounce><contact><category_bitmask>2</category_bitmask>\
              <collide_without_contact>1</collide_without_contact>\
              <ode><kp>8</kp><kd>9</kd></ode></contact>",

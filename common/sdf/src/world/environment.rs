@@ -15,6 +15,19 @@ pub struct Physics {
     pub real_time_factor: f64,
     /// The most contacts between two collisions.
     pub max_contacts: u32,
+    /// The effort of its solver; files say nothing of it.
+    #[serde(default)]
+    pub solver: Solver,
+}
+
+/// The effort of the solver of a world.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Solver {
+    /// As much as contacts and joints need to agree with each other.
+    #[default]
+    Exact,
+    /// Less where many bodies touch: heaps settle more softly.
+    Fast,
 }
 
 impl Default for Physics {
@@ -25,6 +38,7 @@ impl Default for Physics {
             max_step_size_s: 0.001,
             real_time_factor: 1.0,
             max_contacts: 20,
+            solver: Solver::default(),
         }
     }
 }

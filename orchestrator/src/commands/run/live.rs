@@ -109,6 +109,7 @@ impl LiveRun {
             verify: run.verify,
             balance: run.balance,
             recovery: run.recovery.clone(),
+            physics: settings.config.physics.clone(),
             levels: settings.config.levels.clone(),
             network: settings.config.network.clone(),
             logs: settings.config.logs.clone(),

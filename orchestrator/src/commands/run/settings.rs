@@ -190,6 +190,8 @@ pub(in crate::commands) fn with_flags(
     run.verify = arguments.verify.unwrap_or(run.verify);
     run.run_ahead_max = arguments.run_ahead_max.unwrap_or(run.run_ahead_max);
     run.balance = arguments.balance.unwrap_or(run.balance);
+    let physics = &mut config.physics;
+    physics.solver = arguments.solver.unwrap_or(physics.solver);
     let levels = &mut config.levels;
     levels.auto_levels = arguments.auto_levels.or(levels.auto_levels);
     levels.load = arguments.levels_load.unwrap_or(levels.load);

@@ -23,7 +23,8 @@ fn readings_from_step_to_step_are_those_made_anew() {
         }
     }
     eprintln!("{renewed} of {all} states were made anew");
-    assert!((all / 10..all * 9 / 10).contains(&renewed));
+    // Three in four are round and roll on; the boxes come to rest.
+    assert!((all / 10..all * 49 / 50).contains(&renewed));
 }
 
 #[test]

@@ -4,11 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::{GRAVITY, Quantity};
+use crate::processes::Scratch;
+use crate::python::{Package, Python};
 use sdf::{Axis, Geometry, Joint, JointKind, JointParent, Model, Pose, SearchPaths, World};
 use serde_json::Value;
-use tests::processes::Scratch;
-use tests::python::{Package, Python};
-use tests::truth::{GRAVITY, Quantity};
 
 /// The longest time of one program of another engine.
 const PATIENCE: Duration = Duration::from_mins(5);
@@ -35,18 +35,20 @@ const MUJOCO: Package = Package {
 };
 
 /// Measurement that needs more than Phalanx.
-pub(crate) type Measure = dyn Fn(&Peers) -> Result<Vec<Quantity>, String>;
+pub type Measure = dyn Fn(&Peers) -> Result<Vec<Quantity>, String>;
 
 /// A case that needs more than Phalanx.
-pub(crate) struct PeerCase {
-    pub(crate) name: String,
-    pub(crate) source: &'static str,
+pub struct PeerCase {
+    /// Its name.
+    pub name: String,
+    /// Where the expected values come from.
+    pub source: &'static str,
     /// Measures it, or says why it cannot be measured.
-    pub(crate) run: Box<Measure>,
+    pub run: Box<Measure>,
 }
 
 /// Other engines, and the robots that come with them.
-pub(crate) struct Peers {
+pub struct Peers {
     python: Python,
     scratch: Scratch,
     folder: PathBuf,
@@ -57,7 +59,7 @@ impl Peers {
     ///
     /// # Errors
     /// When there is no Python.
-    pub(crate) fn prepare() -> Result<Self, String> {
+    pub fn prepare() -> Result<Self, String> {
         let scratch = Scratch::new();
         let python = Python::prepare("truth-python", &scratch)?;
         Ok(Self {
@@ -71,7 +73,7 @@ impl Peers {
     ///
     /// # Errors
     /// When it cannot be had.
-    pub(crate) fn require_pinocchio(&self) -> Result<(), String> {
+    pub fn require_pinocchio(&self) -> Result<(), String> {
         self.python.require(&PINOCCHIO, &self.scratch)
     }
 
@@ -79,21 +81,32 @@ impl Peers {
     ///
     /// # Errors
     /// When it cannot be had.
-    pub(crate) fn require_mujoco(&self) -> Result<(), String> {
+    pub fn require_mujoco(&self) -> Result<(), String> {
         self.python.require(&MUJOCO, &self.scratch)
+    }
+
+    /// Finds the collection of robots that Pinocchio is tested with, or installs it.
+    ///
+    /// # Errors
+    /// When it cannot be had.
+    pub fn require_example_robots(&self) -> Result<(), String> {
+        self.python.require(&EXAMPLE_ROBOTS, &self.scratch)
     }
 
     /// Finds both collections of robots, one of which comes with `PyBullet`, or installs them.
     ///
     /// # Errors
     /// When they cannot be had.
-    pub(crate) fn require_robots(&self) -> Result<(), String> {
-        self.python.require(&EXAMPLE_ROBOTS, &self.scratch)?;
+    pub fn require_robots(&self) -> Result<(), String> {
+        self.require_example_robots()?;
         self.python.require(&BULLET, &self.scratch)
     }
 
-    /// Runs a program of this folder with a plan, and returns the JSON of its last line.
-    pub(crate) fn run(&self, program: &str, plan: &Value) -> Result<Value, String> {
+    /// Runs a program of the bench with a plan, and returns the JSON of its last line.
+    ///
+    /// # Errors
+    /// When it fails or says something else.
+    pub fn run(&self, program: &str, plan: &Value) -> Result<Value, String> {
         let path = self.scratch.path("plan.json");
         fs::write(&path, plan.to_string()).map_err(|error| error.to_string())?;
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/truth");
@@ -106,7 +119,7 @@ impl Peers {
     }
 
     /// Returns the folder that `package://example-robot-data` is in.
-    pub(crate) fn example_folder(&self) -> PathBuf {
+    pub fn example_folder(&self) -> PathBuf {
         self.folder.join("cmeel.prefix/share")
     }
 
@@ -114,7 +127,7 @@ impl Peers {
     ///
     /// # Errors
     /// When there is no such file.
-    pub(crate) fn file(&self, name: &str) -> Result<PathBuf, String> {
+    pub fn file(&self, name: &str) -> Result<PathBuf, String> {
         let path = match name.split_once(':') {
             Some(("erd", rest)) => {
                 let robots = self.example_folder().join("example-robot-data/robots");
@@ -134,7 +147,7 @@ impl Peers {
     ///
     /// # Errors
     /// When the file is refused.
-    pub(crate) fn read(&self, name: &str) -> Result<World, String> {
+    pub fn read(&self, name: &str) -> Result<World, String> {
         let path = self.file(name)?;
         let text = fs::read_to_string(&path).map_err(|error| error.to_string())?;
         let folders = [self.example_folder(), self.folder.join("pybullet_data")];
@@ -148,7 +161,7 @@ impl Peers {
 }
 
 /// Holds the first link of a model to the world, unless something does already.
-pub(crate) fn hold_base(model: &mut Model) {
+pub fn hold_base(model: &mut Model) {
     let is_held = |joint: &Joint| joint.parent == JointParent::World;
     if model.joints.iter().any(is_held) {
         return;
@@ -161,7 +174,7 @@ pub(crate) fn hold_base(model: &mut Model) {
 }
 
 /// Takes limits, friction, damping and mimicry off all joints, and collisions off all links.
-pub(crate) fn free_joints(model: &mut Model) {
+pub fn free_joints(model: &mut Model) {
     for joint in &mut model.joints {
         for axis in axes_mut(&mut joint.kind) {
             *axis = Axis {
@@ -176,7 +189,7 @@ pub(crate) fn free_joints(model: &mut Model) {
 }
 
 /// Returns the only axis of a joint that has one.
-pub(crate) fn axis_of(kind: &JointKind) -> Option<&Axis> {
+pub fn axis_of(kind: &JointKind) -> Option<&Axis> {
     match kind {
         JointKind::Revolute(axis) | JointKind::Continuous(axis) | JointKind::Prismatic(axis) => {
             Some(axis)
@@ -195,7 +208,7 @@ fn axes_mut(kind: &mut JointKind) -> Vec<&mut Axis> {
 }
 
 /// Lifts a model so that its lowest collision is at a height \[m\]; returns by how much.
-pub(crate) fn lift(world: &mut World, height: f64) -> f64 {
+pub fn lift(world: &mut World, height: f64) -> f64 {
     let model = &world.models[0];
     let mut lowest = f64::INFINITY;
     for link in &model.links {
