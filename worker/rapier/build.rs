@@ -41,6 +41,17 @@ const EDITS: &[Edit] = &[
         from: "        !rb2.map(is_bullet).unwrap_or(false)\n",
         to: "        !rb2.is_some_and(|rb2| is_bullet(rb2) && rb2.ccd.ccd_active)\n",
     },
+    // Some point within a piece is enough; its centroid took half of the time of a robot of hulls.
+    Edit {
+        file: "dynamics/ccd/sweeps.rs",
+        from: "                local_centroid: shape.mass_properties(1.0).local_com,\n",
+        to: "                local_centroid: shape.compute_local_aabb().center(),\n",
+    },
+    Edit {
+        file: "dynamics/ccd/sweeps.rs",
+        from: "local_centroid: child_shape.mass_properties(1.0).local_com,\n",
+        to: "local_centroid: child_shape.compute_local_aabb().center(),\n",
+    },
     // Whoever orders contacts by their colliders must know these.
     Edit {
         file: "dynamics/solver/manifold_store.rs",
