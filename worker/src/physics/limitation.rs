@@ -49,7 +49,7 @@ pub enum LimitationKind {
     DegenerateInertia,
     /// Added mass of a fluid: none.
     FluidAddedMass,
-    /// Wind: none acts.
+    /// Wind without the system that makes it: none acts.
     Wind,
     /// Limits, damping, friction, springs and speeds of a gearbox's axes: none.
     GearboxAxes,
@@ -77,7 +77,7 @@ impl fmt::Display for LimitationKind {
             Self::NoMass => "a link whose mass is not between 0 and 1e18 kg stays where it is",
             Self::DegenerateInertia => "moments of inertia are raised until all are positive",
             Self::FluidAddedMass => "fluid_added_mass is ignored",
-            Self::Wind => "enable_wind is ignored: no wind acts",
+            Self::Wind => "enable_wind is ignored without the system WindEffects: no wind acts",
             Self::GearboxAxes => "limits and dynamics of a gearbox's axes are ignored",
             Self::ParallelAxes => "of two parallel axes only the first is used",
             Self::MimicWithoutLeader => "a mimic without the joint or axis that leads is ignored",
@@ -137,14 +137,15 @@ fn check_link(world: &World, model: &Model, link: &Link, add: Add) {
         if link.inertial.fluid_added_mass.is_some() {
             add(link.name.clone(), LimitationKind::FluidAddedMass);
         }
-        if link.enable_wind || model.enable_wind {
+        let is_in_wind = link.enable_wind || model.enable_wind;
+        if is_in_wind && !has_wind_effects(world) {
             add(link.name.clone(), LimitationKind::Wind);
         }
     }
     for collision in &link.collisions {
         let mut add = |kind| add(format!("{}::{}", link.name, collision.name), kind);
         check_shape(world, collision, !is_fixed, &mut add);
-        check_surface(&collision.surface, &mut add);
+        check_surface(world, &collision.surface, &mut add);
     }
 }
 
@@ -165,15 +166,21 @@ fn check_shape(
     }
 }
 
+fn has_wind_effects(world: &World) -> bool {
+    let mut plugins = world.plugins.iter();
+    plugins.any(|plugin| plugin.name.ends_with("WindEffects"))
+}
+
 fn is_uneven_ellipsoid(geometry: &Geometry) -> bool {
     matches!(geometry, Geometry::Ellipsoid { radii: [x, y, z] } if x != y || y != z)
 }
 
 /// Tells of what differs from the defaults and counts in no contact here.
-fn check_surface(surface: &Surface, add: &mut dyn FnMut(LimitationKind)) {
+fn check_surface(world: &World, surface: &Surface, add: &mut dyn FnMut(LimitationKind)) {
     let default = Surface::default();
     let has_direction = surface.friction_direction != [0.0; 3] || surface.slip != [0.0; 2];
-    if surface.friction2 != surface.friction && !has_direction {
+    let is_uneven = surface.friction2 != surface.friction && !has_direction;
+    if is_uneven && surface.friction.min(surface.friction2) < greatest_friction(world) {
         add(LimitationKind::DirectedFriction);
     }
     if surface.surface_radius != default.surface_radius {
@@ -186,6 +193,17 @@ fn check_surface(surface: &Surface, add: &mut dyn FnMut(LimitationKind)) {
     if surface.stiffness != default.stiffness || surface.damping != default.damping {
         add(LimitationKind::ContactStiffness);
     }
+}
+
+/// Returns the greatest coefficient of surfaces that are the same in all directions; of two
+/// surfaces the lesser counts.
+fn greatest_friction(world: &World) -> f64 {
+    let links = world.models.iter().flat_map(|model| &model.links);
+    let surfaces = links
+        .flat_map(|link| &link.collisions)
+        .map(|collision| &collision.surface);
+    let even = surfaces.filter(|surface| surface.friction == surface.friction2);
+    even.fold(0.0, |most, surface| f64::max(most, surface.friction))
 }
 
 fn check_joint(model: &Model, joint: &Joint, add: Add) {

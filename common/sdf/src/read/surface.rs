@@ -41,6 +41,7 @@ fn read_friction(friction: &Element, surface: &mut Surface, report: &mut Report)
         let norm = direction.iter().map(|c| c * c).sum::<f64>().sqrt();
         if norm > 0.0 && norm.is_finite() {
             surface.friction_direction = direction.map(|coordinate| coordinate / norm);
+            surface.friction_frame = frame_of_direction(ode);
         }
     }
     if let Some(torsional) = friction.child("torsional") {
@@ -52,6 +53,14 @@ fn read_friction(friction: &Element, surface: &mut Surface, report: &mut Report)
             surface.surface_radius = coefficient(torsional, "surface_radius", 0.0, report);
         }
     }
+}
+
+/// Returns the link in whose frame the first direction is, as gz-sim's `Physics` looks for it.
+fn frame_of_direction(ode: &Element) -> Option<String> {
+    let direction = ode.child("fdir1")?;
+    let names = ["gz:expressed_in", "ignition:expressed_in"];
+    let mut named = names.iter().map(|name| direction.filled_attribute(name));
+    named.find_map(|name| name).map(str::to_owned)
 }
 
 fn coefficient(parent: &Element, name: &str, default: f64, report: &mut Report) -> f64 {
@@ -66,7 +75,7 @@ fn coefficient(parent: &Element, name: &str, default: f64, report: &mut Report) 
 }
 
 fn read_contact(contact: &Element, surface: &mut Surface, report: &mut Report) {
-    let default = *surface;
+    let default = surface.clone();
     surface.collide_bitmask = bitmask(contact, "collide_bitmask", default.collide_bitmask);
     surface.category_bitmask = bitmask(contact, "category_bitmask", default.category_bitmask);
     surface.collide_without_contact =
@@ -136,7 +145,8 @@ mod tests {
     #[test]
     fn everything_about_friction_bounce_and_contact_is_read() {
         let found = surface(
-            "<friction><ode><mu>0.1</mu><mu2>0.2</mu2><fdir1>0 3 0</fdir1><slip1>0.3</slip1>\
+            "<friction><ode><mu>0.1</mu><mu2>0.2</mu2><fdir1 \
+             gz:expressed_in='chassis'>0 3 0</fdir1><slip1>0.3</slip1>\
              <slip2>0.4</slip2></ode><torsional><coefficient>0.5</coefficient>\
              <patch_radius>0.2</patch_radius></torsional></friction>\
              <bounce><restitution_coefficient>0.6</restitution_coefficient>\
@@ -148,6 +158,7 @@ mod tests {
             friction: 0.1,
             friction2: 0.2,
             friction_direction: [0.0, 1.0, 0.0],
+            friction_frame: Some("chassis".to_owned()),
             slip: [0.3, 0.4],
             torsional_friction: 0.5,
             patch_radius: 0.2,

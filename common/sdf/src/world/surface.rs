@@ -3,14 +3,16 @@
 use serde::{Deserialize, Serialize};
 
 /// How a shape touches.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Surface {
     /// Coulomb friction in the first direction (`//friction/ode/mu`).
     pub friction: f64,
     /// Coulomb friction across the first direction (`mu2`).
     pub friction2: f64,
-    /// The first direction, collision frame; zeros for any.
+    /// The first direction, in the frame of the collision or of the link named next; zeros for any.
     pub friction_direction: [f64; 3],
+    /// The link of the model in whose frame the first direction is (`gz:expressed_in`).
+    pub friction_frame: Option<String>,
     /// Slip in and across the first direction \[m/s/N\].
     pub slip: [f64; 2],
     /// Friction against turning about the normal (`//torsional/coefficient`).
@@ -42,6 +44,7 @@ impl Default for Surface {
             friction: 1.0,
             friction2: 1.0,
             friction_direction: [0.0; 3],
+            friction_frame: None,
             slip: [0.0; 2],
             torsional_friction: 1.0,
             patch_radius: 0.0,

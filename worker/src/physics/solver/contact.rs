@@ -2,7 +2,7 @@
 
 use dynamics::{Contact, Friction};
 use glam::DVec3;
-use rapier3d_f64::dynamics::RigidBody;
+use rapier3d_f64::dynamics::{RigidBody, RigidBodyHandle};
 use rapier3d_f64::geometry::{
     Collider, ColliderHandle, ContactManifold, NEW_CONTACT_BIT, SolverContact,
 };
@@ -116,7 +116,8 @@ fn friction(
         .fold(0.0, f64::max);
     let torsion = TORSION_OF_PATCH * radius * least(|surface| surface.torsional_friction);
     let slip = [0, 1].map(|axis| surfaces[0].slip[axis] + surfaces[1].slip[axis]);
-    let named = first.direction().or_else(|| second.direction());
+    let direction = |place: &Place<'_>| place.direction(rapier, world);
+    let named = direction(&first).or_else(|| direction(&second));
     if named.is_none() && slip == [0.0; 2] {
         return Friction { torsion, ..plain };
     }
@@ -139,6 +140,7 @@ const TORSION_OF_PATCH: f64 = 3.0 * std::f64::consts::PI / 16.0;
 /// The collision that a collider was made of, and the body that carries it.
 #[derive(Clone, Copy)]
 struct Place<'a> {
+    handle: RigidBodyHandle,
     body: &'a RigidBody,
     link: &'a Link,
     collision: &'a Collision,
@@ -146,12 +148,14 @@ struct Place<'a> {
 
 impl<'a> Place<'a> {
     fn of(collider: &Collider, rapier: &'a RapierScene<'_>, world: &'a World) -> Option<Self> {
-        let body = rapier.bodies().get(collider.parent()?)?;
+        let handle = collider.parent()?;
+        let body = rapier.bodies().get(handle)?;
         let (model, _) = model::from_label(body.user_data);
         let (link, number) = contacts::from_label(collider.user_data);
         let link = world.models.get(model)?.links.get(link)?;
         let collision = link.collisions.get(number)?;
         Some(Self {
+            handle,
             body,
             link,
             collision,
@@ -159,10 +163,15 @@ impl<'a> Place<'a> {
     }
 
     /// Returns the first direction of friction that the surface names, world frame.
-    fn direction(&self) -> Option<Vector> {
-        let direction = Vector::from_array(self.collision.surface.friction_direction);
+    fn direction(&self, rapier: &RapierScene<'_>, world: &World) -> Option<Vector> {
+        let surface = &self.collision.surface;
+        let direction = Vector::from_array(surface.friction_direction);
         if direction == Vector::ZERO {
             return None;
+        }
+        let frame = surface.friction_frame.as_deref();
+        if let Some(body) = frame.and_then(|frame| self.neighbour(frame, rapier, world)) {
+            return Some(body.position().rotation * direction);
         }
         // A model that never moves is one body at the origin of the world.
         let turn = if self.body.is_fixed() {
@@ -171,6 +180,39 @@ impl<'a> Place<'a> {
             self.body.position().rotation * pose::to_rapier(&self.collision.pose).rotation
         };
         Some(turn * direction)
+    }
+
+    /// Returns the body of a link of the same model, by its name: this one, or one that joints hold
+    /// it to.
+    fn neighbour<'b>(
+        &self,
+        name: &str,
+        rapier: &'b RapierScene<'_>,
+        world: &World,
+    ) -> Option<&'b RigidBody> {
+        let (own, _) = model::from_label(self.body.user_data);
+        let links = &world.models.get(own)?.links;
+        let mut found = vec![self.handle];
+        let mut next = 0;
+        while let Some(handle) = found.get(next).copied() {
+            next += 1;
+            let body = rapier.bodies().get(handle)?;
+            let (model, link) = model::from_label(body.user_data);
+            if model != own {
+                continue;
+            }
+            if links.get(link).is_some_and(|link| link.name == name) {
+                return Some(body);
+            }
+            for (first, second, ..) in rapier.joints().attached_joints(handle) {
+                for end in [first, second] {
+                    if !found.contains(&end) {
+                        found.push(end);
+                    }
+                }
+            }
+        }
+        None
     }
 }
 

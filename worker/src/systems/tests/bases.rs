@@ -257,6 +257,57 @@ fn mecanum_wheels_turn_as_the_way_asks() {
     assert!((wz - turning).abs() < 1e-3, "{wz}");
 }
 
+/// A chassis on mecanum wheels, whose friction acts along a diagonal of the chassis.
+fn mecanum() -> String {
+    let body = "<box><size>0.6 0.4 0.1</size></box>";
+    let mut text = "<model name='car'>".to_owned();
+    text += &link("body", "0 0 0.2 0 0 0", 4.0, 0.04, body, 1.0);
+    let wheels = [
+        ("fl", [0.4, 0.3], -1),
+        ("fr", [0.4, -0.3], 1),
+        ("bl", [-0.4, 0.3], 1),
+        ("br", [-0.4, -0.3], -1),
+    ];
+    for (name, [x, y], side) in wheels {
+        let pose = format!("{x} {y} 0.1 -1.5707963267948966 0 0");
+        let shape = "<cylinder><radius>0.1</radius><length>0.04</length></cylinder>";
+        let plain = link(&format!("w{name}"), &pose, 0.5, 0.002, shape, 1.0);
+        let along = format!("<mu2>0</mu2><fdir1 gz:expressed_in='body'>1 {side} 0</fdir1>");
+        text += &plain.replace("<mu2>1</mu2>", &along);
+        text += &hinge(name, "body", &format!("w{name}"), "0 1 0");
+    }
+    text + "<plugin name='gz::sim::systems::MecanumDrive' filename='none'>\
+        <front_left_joint>fl</front_left_joint><front_right_joint>fr</front_right_joint>\
+        <back_left_joint>bl</back_left_joint><back_right_joint>br</back_right_joint>\
+        <wheel_separation>0.6</wheel_separation><wheelbase>0.8</wheelbase>\
+        <wheel_radius>0.1</wheel_radius><max_linear_acceleration>1</max_linear_acceleration>\
+        <min_linear_acceleration>-1</min_linear_acceleration></plugin></model>"
+}
+
+#[test]
+fn mecanum_wheels_carry_their_chassis_any_way() {
+    for (ahead, left) in [(0.3, 0.0), (0.0, 0.3), (0.0, -0.3), (0.2, 0.2)] {
+        let mut stage = Stage::new(&(ground().to_owned() + &mecanum()));
+        stage.run(0.2);
+        let start = place(&stage);
+        let asked = Twist {
+            linear: [ahead, left, 0.0].into(),
+            ..Twist::default()
+        };
+        stage.say("/model/car/cmd_vel", &asked);
+        stage.run(3.0);
+        let end = place(&stage);
+        // It takes 0.3 s up to 0.3 m/s, at half of that in the mean.
+        let seconds = |speed: f64| speed * (3.0 - 0.5 * speed.abs());
+        for (axis, speed) in [ahead, left].into_iter().enumerate() {
+            let way = end[axis] - start[axis];
+            let expected = seconds(speed);
+            assert!((way - expected).abs() < 0.02, "{ahead} {left}: {end:?}");
+        }
+        assert!(end[2].abs() < 0.01, "turned to {}", end[2]);
+    }
+}
+
 fn ackermann(parameters: &str) -> String {
     let steering = "<joint name='sl' type='revolute'><parent>body</parent><child>wsl</child>\
         <axis><xyz>0 0 1</xyz></axis></joint><joint name='sr' type='revolute'>\
