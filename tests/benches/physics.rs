@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use protocol::{Command, Iteration, ScheduledCommand};
 use rapier3d_f64::pipeline::PhysicsWorld;
+use sdf::Solver;
 use serde_json::{Value, json};
 use tests::cluster;
 use tests::direct::Direct;
@@ -20,16 +21,16 @@ const STEPS: u32 = 40;
 const TURNS: usize = 25;
 
 fn main() {
+    let boxes = sdf::generate_piles(300, [1, 1]);
+    let robots = |count| sdf::generate_fleet(count, [1, 1]);
+    let (exact, fast) = (Solver::Exact, Solver::Fast);
     let scenes = [
-        ("300 boxes in a pile", sdf::generate_piles(300, [1, 1]), 0),
-        (
-            "100 robots that drive",
-            sdf::generate_fleet(100, [1, 1]),
-            100,
-        ),
-        ("10 robots that drive", sdf::generate_fleet(10, [1, 1]), 10),
+        ("300 boxes in a pile", boxes.clone(), exact, 0),
+        ("300 boxes in a pile, fast", boxes, fast, 0),
+        ("100 robots that drive", robots(100), exact, 100),
+        ("10 robots that drive", robots(10), exact, 10),
     ];
-    let scenes = scenes.map(|(name, text, robots)| measure(name, &text, robots));
+    let scenes = scenes.map(|(name, text, solver, robots)| measure(name, &text, solver, robots));
     let line = json!({ "bench": "physics", "steps": STEPS, "turns": TURNS, "scenes": scenes });
     let _ = writeln!(std::io::stdout(), "{line}");
 }
@@ -43,9 +44,10 @@ struct Turn {
     physics: Duration,
 }
 
-fn measure(name: &str, text: &str, robots: u32) -> Value {
+fn measure(name: &str, text: &str, solver: Solver, robots: u32) -> Value {
     let read = sdf::read_worlds(text, "scene.sdf", &sdf::NoFiles);
-    let worlds = read.expect("a generated world is valid").worlds;
+    let mut worlds = read.expect("a generated world is valid").worlds;
+    worlds[0].physics.solver = solver;
     let mut settings = cluster::settings(1, u64::MAX);
     settings.schedule = (1..=robots).map(drive).collect();
     let mut direct = Direct::new(&worlds, settings);

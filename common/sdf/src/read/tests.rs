@@ -64,7 +64,7 @@ fn what_a_file_leaves_out_has_the_defaults_of_sdf() {
     assert!(link.gravity && !link.kinematic);
     assert_eq!(link.inertial.mass, 1.0);
     assert_eq!(link.inertial.inertia, [1.0, 0.0, 0.0, 1.0, 0.0, 1.0]);
-    let surface = link.collisions[0].surface;
+    let surface = &link.collisions[0].surface;
     assert_eq!((surface.friction, surface.restitution), (1.0, 0.0));
     assert_eq!(surface.collide_bitmask, 0xFF);
 }
