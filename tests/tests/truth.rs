@@ -98,6 +98,7 @@ fn spheres_cylinders_and_rings_roll_downhill_at_their_part_of_g() {
 fn surfaces_have_directions_and_slip() {
     check("surface-second-friction");
     check("surface-slip");
+    check("surface-torsion");
 }
 
 #[test]
@@ -121,6 +122,11 @@ fn pendulums_keep_their_energy_and_period() {
 }
 
 #[test]
+fn a_level_top_goes_round_and_stays_level() {
+    check("spinning-top");
+}
+
+#[test]
 fn a_controller_acts_as_in_the_semi_implicit_method() {
     check("control-oscillator");
 }
@@ -132,8 +138,9 @@ fn what_falls_freely_falls_by_half_g_t_squared() {
 }
 
 #[test]
-fn fixed_walls_let_no_bullet_through() {
+fn walls_let_no_bullet_through() {
     check("bullet-fixed-wall");
+    check("bullet-free-wall");
 }
 
 /// The robots are those that Pinocchio is tested with; they come from `PyPI`.

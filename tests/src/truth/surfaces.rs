@@ -1,6 +1,6 @@
 //! Surfaces with a direction: a second coefficient of friction, and slip that yields to a force.
 
-use std::f64::consts::FRAC_1_SQRT_2;
+use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
 use super::scene::{Body, Shape, ground, single, world, world_under};
 use super::simulation::Simulation;
@@ -18,6 +18,11 @@ pub(super) fn cases() -> Vec<Case> {
             name: "surface-slip",
             source: "slip compliance of DART and Gazebo: v = slip F, for all contacts together",
             run: |_| both_steps(slip),
+        },
+        Case {
+            name: "surface-torsion",
+            source: "Gazebo, torsional friction: I dw/dt = -3/16 pi mu a N",
+            run: |_| both_steps(torsion),
         },
     ]
 }
@@ -53,6 +58,31 @@ fn second_friction(step_s: f64) -> Vec<Quantity> {
             .within(within, "m"),
         zero("way beside the oblique one", step_s, turned[1]).within(1e-3, "m"),
         zero("way along fdir1", step_s, stuck[0]).within(1e-4, "m"),
+    ]
+}
+
+/// A ball that spins where it stands, on a patch.
+fn torsion(step_s: f64) -> Vec<Quantity> {
+    let [coefficient, patch, rate, duration_s] = [0.8, 0.02, 10.0, 0.2];
+    let body = Body::new("ball", [0.0, 0.0, 0.1], 1.0, Shape::Sphere(0.1)).rubbing(1.0);
+    let moment = Shape::Sphere(0.1).moments(1.0)[2];
+    let torsional = format!(
+        "</ode><torsional><coefficient>{coefficient}</coefficient>\
+         <patch_radius>{patch}</patch_radius></torsional>"
+    );
+    let ball = single(body).replace("</ode>", &torsional);
+    let mut simulation = Simulation::new(&world(&[ground(), ball]), step_s);
+    let link = simulation.body("ball");
+    simulation.set_velocity(link, [[0.0; 3], [0.0, 0.0, rate]]);
+    simulation.run(duration_s);
+    let [_, [.., left]] = simulation.velocity(link);
+    let slowing = 3.0 / 16.0 * PI * coefficient * patch * GRAVITY / moment;
+    simulation.run(1.0);
+    let [_, [.., rest]] = simulation.velocity(link);
+    vec![
+        Quantity::relative("rate", step_s, [rate - slowing * duration_s, left])
+            .within(part(step_s), "rad/s"),
+        zero("rate at last", step_s, rest).within(1e-6, "rad/s"),
     ]
 }
 
