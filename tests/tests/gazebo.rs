@@ -41,7 +41,7 @@ struct Judgement {
     said: String,
 }
 
-/// Reads a world, and leaves its physics to itself for a while when nothing of it is without effect.
+/// Reads a world, and leaves its physics to itself for a while if nothing of it is without effect.
 fn judge(path: &Path, models: &SearchPaths) -> Judgement {
     let cannot = |said: String| Judgement {
         verdict: "cannot",

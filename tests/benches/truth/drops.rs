@@ -1,4 +1,4 @@
-//! Real robots dropped by 2 cm, and how many steps of that PyBullet does in the same time.
+//! Real robots dropped by 2 cm, and how many steps of that `PyBullet` does in the same time.
 
 use std::time::{Duration, Instant};
 

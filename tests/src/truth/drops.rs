@@ -52,11 +52,11 @@ pub const ROBOTS: [(&str, &str); 26] = [
     ),
     ("so101", "erd:so_arm_description/urdf/so101.urdf"),
     ("solo12", "erd:solo_description/robots/solo12.urdf"),
-    ("icub", "erd:icub_description/robots/icub_reduced.urdf"),
     ("quadruped", "erd:quadruped_description/urdf/quadruped.urdf"),
-    ("talos", "erd:talos_data/robots/talos_reduced.urdf"),
+    ("solo", "erd:solo_description/robots/solo.urdf"),
+    ("talos-arm", "erd:talos_data/robots/talos_left_arm.urdf"),
+    ("tiago", "erd:tiago_description/robots/tiago_no_hand.urdf"),
     ("xarm7", "erd:xarm_description/urdf/xarm7.urdf"),
-    ("z1", "erd:z1_description/urdf/z1.urdf"),
 ];
 
 /// Reads a robot above a plane; returns it with how far it was lifted \[m\].

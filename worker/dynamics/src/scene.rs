@@ -159,9 +159,8 @@ impl Scene {
 
     /// Returns how many substeps a step of a length \[s\] has.
     fn substeps(&self, time_s: f64) -> usize {
-        // Unlike `clamp`, these take what is no number.
         let count = (time_s / self.parameters.substep_s - SUBSTEP_MARGIN).ceil();
-        count.max(1.0).min(SUBSTEPS_MAX) as usize
+        count.clamp(1.0, SUBSTEPS_MAX) as usize
     }
 
     /// Tells whether nothing touches a body and joints hold it to nothing that never moves, after a

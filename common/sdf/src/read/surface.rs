@@ -58,9 +58,10 @@ fn read_friction(friction: &Element, surface: &mut Surface, report: &mut Report)
 /// Returns the link in whose frame the first direction is, as gz-sim's `Physics` looks for it.
 fn frame_of_direction(ode: &Element) -> Option<String> {
     let direction = ode.child("fdir1")?;
-    let names = ["gz:expressed_in", "ignition:expressed_in"];
-    let mut named = names.iter().map(|name| direction.filled_attribute(name));
-    named.find_map(|name| name).map(str::to_owned)
+    let link = direction
+        .filled_attribute("gz:expressed_in")
+        .or_else(|| direction.filled_attribute("ignition:expressed_in"));
+    link.map(str::to_owned)
 }
 
 fn coefficient(parent: &Element, name: &str, default: f64, report: &mut Report) -> f64 {

@@ -60,8 +60,9 @@ impl Scene {
     fn for_each_impulse(&mut self, island: Island, mut visit: impl FnMut(&mut f64)) {
         let work = &mut self.work;
         for line in &work.lines.all[island.lines()] {
-            let rows = &mut work.lines.rows[line.rows[0]..line.rows[1]];
-            rows.iter_mut().for_each(|row| visit(&mut row.impulse));
+            for row in &mut work.lines.rows[line.rows[0]..line.rows[1]] {
+                visit(&mut row.impulse);
+            }
         }
         let known = &mut work.manifolds;
         for manifold in &known.all[island.manifolds()] {
