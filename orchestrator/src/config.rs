@@ -56,7 +56,7 @@ pub const RESTARTS_PER_MINUTE_MAX: u32 = 1000;
 pub struct Config {
     /// What runs.
     pub run: RunConfig,
-    /// What moves bodies.
+    /// Settings of physics.
     pub physics: PhysicsConfig,
     /// Which cell every performer is in.
     pub levels: LevelsConfig,
@@ -109,7 +109,7 @@ pub struct RunConfig {
     pub balance: bool,
 }
 
-/// What moves bodies.
+/// Settings of physics.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PhysicsConfig {
     /// The effort of the solver of contacts and joints.

@@ -87,7 +87,7 @@ pub struct LaunchPlan {
     pub balance: bool,
     /// What happens when a process is lost.
     pub recovery: RecoveryConfig,
-    /// What moves bodies.
+    /// Settings of physics.
     #[serde(default)]
     pub physics: PhysicsConfig,
     /// What decides which cell every performer is in.

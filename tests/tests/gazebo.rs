@@ -35,7 +35,7 @@ fn rows() -> Vec<Row> {
         .collect()
 }
 
-/// What is found of a world.
+/// Verdict on a world, and its reasons.
 struct Judgement {
     verdict: &'static str,
     said: String,
@@ -88,7 +88,7 @@ const GAPS_ELSEWHERE: [&str; 4] = [
     "test/worlds/projector.sdf",
 ];
 
-/// What physics has instead of a shape or a number, to within what is said of it.
+/// Stand-ins for a shape or a number, as near to it as is told.
 const STAND_INS: [LimitationKind; 2] = [
     LimitationKind::EllipsoidAsPolyhedron,
     LimitationKind::DegenerateInertia,

@@ -16,7 +16,7 @@ pub const HEIGHT: f64 = 0.02;
 const STEPS: u32 = 1000;
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Where the expected values come from.
+/// Source of the expected values.
 pub const SOURCE: &str =
     "energy of what nothing drives never rises; SDF: no position beyond limits";
 
@@ -78,8 +78,8 @@ struct Limited {
     range: [f64; 2],
     /// Its position, with turns counted.
     position: f64,
-    /// How far beyond its limits it begins, in files of some real robots, and the greatest speed at
-    /// which it may come back.
+    /// Distance beyond its limits at the begin, in files of some real robots, and the greatest speed
+    /// at which it may come back.
     beyond_at_begin: f64,
     speed: f64,
 }

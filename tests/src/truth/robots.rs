@@ -41,7 +41,7 @@ pub type Measure = dyn Fn(&Peers) -> Result<Vec<Quantity>, String>;
 pub struct PeerCase {
     /// Its name.
     pub name: String,
-    /// Where the expected values come from.
+    /// Source of the expected values.
     pub source: &'static str,
     /// Measures it, or says why it cannot be measured.
     pub run: Box<Measure>,

@@ -1,8 +1,8 @@
 //! [`Coordinates`]: the velocities of everything that moves, scaled so that kinetic energy is half
 //! the sum of their squares.
 //!
-//! What a row reads of a velocity and what its impulse adds to it is then one and the same vector,
-//! for a body of its own as for a tree, and how two rows act on each other is a product of two.
+//! One vector is then both what a row reads of a velocity and what its impulse adds to it, for a
+//! body of its own as for a tree, and the product of two tells how two rows act on each other.
 
 use glam::{DMat3, DVec3};
 

@@ -1,6 +1,6 @@
 //! [`Manifold`]: the points between two surfaces, whose pressures and friction are solved together.
 //!
-//! What its rows do to each other is a small matrix, in which the impulses of all its points are
+//! A small matrix holds what its rows do to each other. In it the impulses of all its points are
 //! found by turns; the rest of the world hears of the sum.
 
 use std::ops::Range;
@@ -23,7 +23,7 @@ pub(crate) struct Manifold {
     pub(crate) path: Path,
     /// The factors of all its rows, one coordinate of the path after the other.
     pub(crate) factors: usize,
-    /// How its rows act on each other, one row after the other.
+    /// Gains of its rows on each other, one row after the other.
     pub(crate) gains: usize,
     /// Whether the rows stay the same all along a step.
     pub(crate) is_steady: bool,
@@ -189,10 +189,10 @@ pub(crate) struct Manifolds {
     velocities: Vec<f64>,
 }
 
-/// How often the pressures of a manifold are gone through.
+/// Limits of the turns over the pressures of a manifold.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Turns {
-    /// Pressures before friction.
+    /// The most of them before friction.
     pub(crate) pressures: usize,
     /// The change of a rate below which turns end \[m/s or rad/s\].
     pub(crate) tolerance: f64,

@@ -26,8 +26,8 @@ use crate::tree::Tree;
 pub struct Parameters {
     /// The most that a substep takes \[s\]; steps that are longer have several.
     pub substep_s: f64,
-    /// How many rows and points may be solved for an island in a substep, with the bias and
-    /// without: small islands are swept more often than large ones.
+    /// Rows and points that may be solved for an island in a substep, with the bias and without:
+    /// small islands are swept more often than large ones.
     pub effort: [usize; 2],
     /// The change of a rate below which sweeps end \[m/s or rad/s\].
     pub tolerance: f64,

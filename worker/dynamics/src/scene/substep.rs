@@ -19,10 +19,10 @@ const FORCE_UNLIMITED: f64 = 1e15;
 /// The most sweeps over an island, unless nothing in it changes much before.
 const SWEEPS_MAX: usize = 100;
 
-/// How often the pressures between two surfaces are gone through before their friction.
+/// The most turns over the pressures between two surfaces before their friction.
 const PRESSURE_TURNS: usize = 3;
 
-/// How much contacts yield, as a part of what an impulse changes: the least with which a body that
+/// Compliance of contacts, as a part of what an impulse changes: the least with which a body that
 /// stands on more points than it needs presses on all of them evenly. A cube of 1 kg sinks by some
 /// nanometres.
 const SOFTNESS: f64 = 2e-3;
