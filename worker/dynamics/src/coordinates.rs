@@ -78,6 +78,13 @@ impl Scale {
             inverse_spin: inverse_of_lower(inner) * rotation.transpose(),
         }
     }
+
+    /// Returns the factors of a row that pushes the body.
+    fn factors(&self, push: &Term) -> impl Iterator<Item = f64> + use<> {
+        let linear = push.linear * self.inverse_root;
+        let angular = self.spin.transpose() * push.angular;
+        linear.to_array().into_iter().chain(angular.to_array())
+    }
 }
 
 /// Returns the lower triangle whose product with its transpose a matrix is (Cholesky).
@@ -188,32 +195,18 @@ impl Coordinates {
     pub(crate) fn path(&mut self, bodies: impl Iterator<Item = usize>, trees: &[Tree]) -> Path {
         let (start, first_run) = (self.paths.len(), self.runs.len());
         for body in bodies {
-            let mover = match self.places[body] {
-                Place::Told => continue,
+            match self.places[body] {
+                Place::Told => {}
                 Place::Alone(first) => {
-                    let mover = Mover::Body(body);
-                    if !self.has_run(first_run, mover) {
-                        self.runs.push(Run {
-                            mover,
-                            start: 0,
-                            length: 0,
-                        });
-                        self.paths
-                            .extend((first..first + 6).map(|value| value as u32));
+                    if self.begin_run(first_run, Mover::Body(body)) {
+                        let own = first..first + 6;
+                        self.paths.extend(own.map(|value| value as u32));
                     }
-                    continue;
                 }
                 Place::Link { tree, link } => {
                     self.climb(start, &trees[tree], self.first_of_tree[tree], Some(link));
-                    Mover::Tree(tree)
+                    self.begin_run(first_run, Mover::Tree(tree));
                 }
-            };
-            if !self.has_run(first_run, mover) {
-                self.runs.push(Run {
-                    mover,
-                    start: 0,
-                    length: 0,
-                });
             }
         }
         self.finish(start, first_run, trees)
@@ -228,16 +221,22 @@ impl Coordinates {
             self.paths.push((first + number) as u32);
             at = trees[tree].above[number];
         }
-        self.runs.push(Run {
-            mover: Mover::Tree(tree),
-            start: 0,
-            length: 0,
-        });
+        self.begin_run(first_run, Mover::Tree(tree));
         self.finish(start, first_run, trees)
     }
 
-    fn has_run(&self, first_run: usize, mover: Mover) -> bool {
-        self.runs[first_run..].iter().any(|run| run.mover == mover)
+    /// Adds the run of something that moves to those of a path; returns whether it is new there.
+    fn begin_run(&mut self, first_run: usize, mover: Mover) -> bool {
+        let mut own = self.runs[first_run..].iter();
+        let is_new = own.all(|run| run.mover != mover);
+        if is_new {
+            self.runs.push(Run {
+                mover,
+                start: 0,
+                length: 0,
+            });
+        }
+        is_new
     }
 
     /// Adds the degrees of freedom that a link hangs on to the path that begins at `start`.
@@ -367,8 +366,7 @@ impl Coordinates {
         }
         for push in pushes {
             if self.places[push.body] == Place::Told {
-                let body = &bodies[push.body];
-                base_rate += push.linear.dot(body.linear) + push.angular.dot(body.angular);
+                base_rate += told_rate(push, bodies);
             }
         }
         base_rate
@@ -387,19 +385,15 @@ impl Coordinates {
         let mut base_rate = 0.0;
         for push in pushes {
             let Place::Alone(first) = self.places[push.body] else {
-                let body = &bodies[push.body];
-                base_rate += push.linear.dot(body.linear) + push.angular.dot(body.angular);
+                base_rate += told_rate(push, bodies);
                 continue;
             };
             let mover = Mover::Body(push.body);
             let start = runs.iter().find(|run| run.mover == mover);
             let start = start.map_or(0, |run| run.start);
-            let scale = &self.scales[first / 6];
-            let linear = push.linear * scale.inverse_root;
-            let angular = scale.spin.transpose() * push.angular;
+            let factors = self.scales[first / 6].factors(push);
             let own = &mut columns[start * size..(start + 6) * size];
-            let both = linear.to_array().into_iter().chain(angular.to_array());
-            for (column, factor) in own.chunks_exact_mut(size).zip(both) {
+            for (column, factor) in own.chunks_exact_mut(size).zip(factors) {
                 column[row] = factor;
             }
         }
@@ -432,15 +426,18 @@ impl Coordinates {
 
     fn add_body(&self, push: &Term, part: &mut [f64]) {
         if let Place::Alone(first) = self.places[push.body] {
-            let scale = &self.scales[first / 6];
-            let linear = push.linear * scale.inverse_root;
-            let angular = scale.spin.transpose() * push.angular;
-            let both = linear.to_array().into_iter().chain(angular.to_array());
-            for (value, added) in part.iter_mut().zip(both) {
+            let factors = self.scales[first / 6].factors(push);
+            for (value, added) in part.iter_mut().zip(factors) {
                 *value += added;
             }
         }
     }
+}
+
+/// Returns the rate that a body which moves as it is told gives a row that pushes it.
+fn told_rate(push: &Term, bodies: &[Body]) -> f64 {
+    let body = &bodies[push.body];
+    push.linear.dot(body.linear) + push.angular.dot(body.angular)
 }
 
 /// Adds a push on a link to the forces along the axes of its tree; returns the rate that the motion

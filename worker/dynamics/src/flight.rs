@@ -216,6 +216,13 @@ impl Workspace {
         self.is_placed = true;
     }
 
+    /// Takes over the rates that scaled velocities are.
+    pub(crate) fn take_rates(&self, tree: &mut Tree, white: &[f64]) {
+        let mut rates = std::mem::take(&mut tree.rates);
+        self.factor.colour(tree, white, &mut rates);
+        tree.rates = rates;
+    }
+
     /// Writes the frames of the links into their bodies.
     pub(crate) fn show(&self, tree: &Tree, bodies: &mut [Body]) {
         for (link, described) in tree.links.iter().enumerate() {

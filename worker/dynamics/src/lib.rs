@@ -11,10 +11,6 @@
     clippy::needless_range_loop,
     reason = "matrices and vectors go by the letters and numbers of the formulas"
 )]
-#![allow(
-    clippy::large_enum_variant,
-    reason = "contacts between bodies of their own are most of all and are read in a row"
-)]
 #![allow(clippy::single_match_else, reason = "both arms are of the same weight")]
 
 mod axis;

@@ -534,9 +534,7 @@ impl Scene {
             let number = work.trees[at];
             let (tree, space) = (&mut trees[number], &mut work.spaces[number]);
             let values = work.coordinates.of_tree(number, tree.freedom());
-            let mut rates = std::mem::take(&mut tree.rates);
-            space.factor.colour(tree, values, &mut rates);
-            tree.rates = rates;
+            space.take_rates(tree, values);
             space.advance(tree, time_s);
             space.place(tree, bodies);
             space.show(tree, bodies);
@@ -559,9 +557,7 @@ impl Scene {
             let number = work.trees[at];
             let (tree, space) = (&mut trees[number], &mut work.spaces[number]);
             let values = work.coordinates.of_tree(number, tree.freedom());
-            let mut rates = std::mem::take(&mut tree.rates);
-            space.factor.colour(tree, values, &mut rates);
-            tree.rates = rates;
+            space.take_rates(tree, values);
         }
     }
 
