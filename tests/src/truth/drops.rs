@@ -78,8 +78,8 @@ struct Limited {
     range: [f64; 2],
     /// Its position, with turns counted.
     position: f64,
-    /// Distance beyond its limits at the begin, in files of some real robots, and the greatest speed
-    /// at which it may come back.
+    /// Distance beyond its limits at the begin, in files of some real robots, and the greatest
+    /// speed at which it may come back.
     beyond_at_begin: f64,
     speed: f64,
 }
