@@ -13,7 +13,8 @@ use super::stepping::Purpose;
 use crate::membership::{Changes, Passage};
 use crate::plan::Plan;
 
-/// What the primary knows from acks. Whole states, poses and snapshots hold until time advances.
+/// States and digests from acks. Whole states, poses and snapshots hold until the next step but a
+/// fetch.
 #[derive(Debug)]
 pub(super) struct Known {
     pub(super) states: Vec<PerformerState>,
@@ -121,13 +122,12 @@ impl Known {
         self.states[performer.0 as usize] = PerformerState::at_rest(performer, position);
     }
 
-    /// Forgets what holds no longer once a step is done.
+    /// Forgets what holds no longer once a step is done: whole states, poses and snapshots are of
+    /// cells before its changes. A paused step changes cells too, by commands and by messages that
+    /// systems receive; only a fetch changes nothing.
     pub(super) fn begin_step(&mut self, purpose: Purpose) {
         if purpose != Purpose::Fetch {
-            // A snapshot is of a cell before the changes of a step.
             self.snapshots.clear();
-        }
-        if purpose == Purpose::Advance {
             self.transfers.clear();
             self.poses.clear();
         }
