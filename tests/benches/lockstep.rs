@@ -292,7 +292,9 @@ fn phalanx_peer(address: &str, name: &str) {
         info,
         peer_timeout: Duration::from_secs(30),
     };
-    SecondaryDriver::new(link, settings).run(|secondary, welcome, stepper| {
+    let driver = SecondaryDriver::new(link, settings);
+    let progress = driver.progress();
+    driver.run(|secondary, welcome, stepper| {
         let topics = Subscription::Status(&heartbeat::TOPICS);
         let link = PeerLink::connect(&endpoints, Some(&routing.heartbeat()), topics, &options)
             .expect("connected");
@@ -301,6 +303,7 @@ fn phalanx_peer(address: &str, name: &str) {
             session: secondary.session(),
             interval: welcome.heartbeat_interval,
             timeout: welcome.heartbeat_timeout,
+            progress: progress.clone(),
         };
         HeartbeatThread::start(link, settings, stepper).expect("a thread")
     });

@@ -64,13 +64,16 @@ fn secondary(network: &Network, name: &str) -> Outcome {
         peer_timeout: Duration::from_secs(30),
     };
     let beat = routing.heartbeat();
-    let reason = SecondaryDriver::new(link, settings).run(|secondary, welcome, stepper| {
+    let driver = SecondaryDriver::new(link, settings);
+    let progress = driver.progress();
+    let reason = driver.run(|secondary, welcome, stepper| {
         let link = network.peer(&beat, Subscription::Status(&heartbeat::TOPICS));
         let settings = HeartbeatSettings {
             name: secondary.name().clone(),
             session: secondary.session(),
             interval: welcome.heartbeat_interval,
             timeout: welcome.heartbeat_timeout,
+            progress: progress.clone(),
         };
         HeartbeatThread::start(link, settings, stepper).expect("a thread")
     });

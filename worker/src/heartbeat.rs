@@ -20,6 +20,7 @@ use transport::{Arrival, Destination, Link, Waker};
 
 use crate::clock::wall_clock_us;
 use crate::identity;
+use crate::progress::SharedProgress;
 use crate::secondary::InputSender;
 
 /// The topics of `status` that a heartbeat listens to.
@@ -36,6 +37,8 @@ pub struct HeartbeatSettings {
     pub interval: Duration,
     /// Silence of the primary after which it counts as lost.
     pub timeout: Duration,
+    /// How far the stepper has come.
+    pub progress: SharedProgress,
 }
 
 /// A heartbeat; it ends when this is dropped.
@@ -134,6 +137,7 @@ impl<L: Link> Heart<L> {
         self.beat.sent_at_us = wall_clock_us();
         self.beat.cpu_time_us = identity::cpu_time_us();
         self.beat.memory_bytes = identity::memory_bytes();
+        self.beat.work = self.settings.progress.get();
         let bytes = encode(&Envelope {
             version: ProtocolVersion::CURRENT,
             session: self.settings.session,

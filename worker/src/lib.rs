@@ -21,6 +21,7 @@ pub mod messages_file;
 pub mod meter;
 pub mod physics;
 pub mod primary;
+pub mod progress;
 pub mod proof_files;
 pub mod random;
 pub mod recorder;

@@ -301,7 +301,7 @@ fn run_secondary(
         .with_context(|| format!("cannot connect to {connect}"))?;
     tracing::info!("{} looks for its primary at {connect}", settings.info.name);
     let driver = SecondaryDriver::new(link, settings);
-    let inputs = driver.inputs();
+    let (inputs, progress) = (driver.inputs(), driver.progress());
     watch_for_stop(lifeline, move |why| {
         inputs.send(SecondaryInput::Interrupted(why));
     })?;
@@ -311,6 +311,7 @@ fn run_secondary(
             session: secondary.session(),
             interval: welcome.heartbeat_interval,
             timeout: welcome.heartbeat_timeout,
+            progress: progress.clone(),
         };
         let topics = Subscription::Status(&heartbeat::TOPICS);
         let options = SocketOptions {

@@ -23,6 +23,7 @@ use transport::{Arrival, Denial, Destination, Link, LinkError, Waker};
 use crate::cell_host::{CellHost, HostSettings, Redone, StepError, TracedStep};
 use crate::clock::SessionClock;
 use crate::data;
+use crate::progress::SharedProgress;
 use crate::trace::StepTracer;
 
 /// The largest cell that a message takes, beside what else is in it \[bytes\].
@@ -39,6 +40,7 @@ pub struct SecondaryEngine {
     host: Option<CellHost>,
     outputs: Vec<SecondaryOutput>,
     ahead_limit: Option<Duration>,
+    progress: SharedProgress,
     /// The step that asked for a checkpoint, and whether with the scene.
     checkpoint: Option<(Sequence, bool)>,
 }
@@ -65,8 +67,14 @@ impl SecondaryEngine {
             host: None,
             outputs: Vec::new(),
             ahead_limit: None,
+            progress: SharedProgress::default(),
             checkpoint: None,
         }
+    }
+
+    /// Returns how far the stepper has come, also while it is busy.
+    pub fn progress(&self) -> &SharedProgress {
+        &self.progress
     }
 
     /// Returns the rules.
@@ -159,9 +167,12 @@ impl SecondaryEngine {
     /// and what is said once more.
     fn catch_up(&mut self, work: CatchUpWork) -> (SecondaryInput, Vec<DataBatch>) {
         let (end, job) = (work.end(), work.job);
+        let steps = work.steps.len() as u64;
+        let from = Sequence(work.until.0.saturating_sub(steps));
+        self.progress.begin_job(job, from);
         let redone = if work.goes_on {
             let host = self.host.as_mut().expect("jobs come after the world");
-            host.catch_up(work)
+            host.catch_up(work, &self.progress)
                 .map_err(|error| Chain(&error).to_string())
         } else {
             self.catch_up_elsewhere(work)
@@ -192,7 +203,7 @@ impl SecondaryEngine {
             .map_err(|error| Chain(&error).to_string())?;
         let becomes_host = work.becomes_host;
         let redone = host
-            .catch_up(work)
+            .catch_up(work, &self.progress)
             .map_err(|error| Chain(&error).to_string())?;
         if becomes_host {
             if let Some(limit) = self.ahead_limit {
@@ -232,6 +243,7 @@ impl SecondaryEngine {
     /// Does a step, and those that are granted after it.
     fn run(&mut self, work: &StepWork, data: &mut Vec<DataBatch>) -> SecondaryInput {
         let host = self.host.as_mut().expect("steps come after the world");
+        self.progress.begin_step(work.step.sequence);
         // A step that drops every cell has nothing to go back for.
         let back_to = work.back_to.filter(|_| !work.step.anew);
         let back = back_to.map_or(Ok(()), |to| host.go_back(to));
@@ -323,6 +335,11 @@ impl<L: Link> SecondaryDriver<L> {
     /// Returns a handle for inputs from other threads.
     pub fn inputs(&self) -> InputSender<SecondaryInput> {
         self.inputs.clone()
+    }
+
+    /// Returns how far the stepper has come, for the thread of its heartbeat.
+    pub fn progress(&self) -> SharedProgress {
+        self.engine.progress().clone()
     }
 
     /// Takes part in a run until it ends; `on_welcome` is called once, before the first step.

@@ -6,6 +6,7 @@
 mod acks;
 mod ahead;
 mod anew;
+mod attention;
 mod batch;
 mod changing;
 mod checkpoints;
@@ -71,6 +72,7 @@ pub use redo::{Aim, Redo};
 
 use acks::Reading;
 use ahead::Ahead;
+use attention::Attention;
 use changing::Pending;
 use checkpoints::Checkpoints;
 use distribution::Distribution;
@@ -128,6 +130,10 @@ pub struct Primary {
     moves: Vec<Move>,
     /// What the last step without moves took.
     last_advance: Duration,
+    attention: Attention,
+    /// The earliest deadline of any secondary. Heartbeats and answers only move deadlines later, so
+    /// that nobody has to look at all secondaries for each of them.
+    deadline_of_peers: Option<SessionTime>,
     /// Changes in who listens that the next step tells.
     subscriptions: Vec<SubscriptionChange>,
     roster: Roster,
@@ -247,6 +253,8 @@ impl Primary {
             pending: None,
             moves: Vec::new(),
             last_advance: Duration::ZERO,
+            attention: Attention::default(),
+            deadline_of_peers: None,
             subscriptions: Vec::new(),
             roster: Roster::default(),
             phase: Phase::Gathering {
@@ -297,6 +305,10 @@ impl Primary {
 
     /// Advances the run by one input.
     pub fn handle(&mut self, input: PrimaryInput, now: SessionTime, out: &mut Vec<PrimaryOutput>) {
+        if let Some(stall) = self.attention.look(now) {
+            self.on_own_stall(stall, out);
+        }
+        let only_puts_off = input.only_puts_off();
         let has_rested = std::mem::take(&mut self.ahead.rests);
         match input {
             PrimaryInput::Secondary {
@@ -343,10 +355,20 @@ impl Primary {
             self.continue_stepping(now, out);
         }
         self.continue_calls(now, out);
+        if !only_puts_off {
+            let peers = self.silence_deadline().into_iter();
+            self.deadline_of_peers = peers.chain(self.sync_deadline()).min();
+        }
+        self.attention.rest(now, self.least_deadline().is_some());
     }
 
     /// Returns when [`PrimaryInput::DeadlinePassed`] is due, if ever.
     pub fn deadline(&self) -> Option<SessionTime> {
+        let least = self.least_deadline()?;
+        Some(self.attention.next().map_or(least, |look| look.min(least)))
+    }
+
+    fn least_deadline(&self) -> Option<SessionTime> {
         let phase = match &self.phase {
             Phase::Gathering { since, next_sync } => {
                 let sync = self.has_peer_to_sync().then_some(*next_sync);
@@ -365,9 +387,8 @@ impl Primary {
         let alone = self.recovery.alone_since;
         phase
             .into_iter()
-            .chain(self.silence_deadline())
+            .chain(self.deadline_of_peers)
             .chain(self.jobs.deadline())
-            .chain(self.sync_deadline())
             .chain(alone.map(|since| since + self.settings.peer_timeout))
             .min()
     }
@@ -438,6 +459,7 @@ impl Primary {
             }),
         });
         member.heard_at = now;
+        self.jobs.note_progress(sender, heartbeat.work, now);
         member.heartbeat = heartbeat;
         let relay = HeartbeatRelay {
             name: sender.clone(),

@@ -1,6 +1,7 @@
 //! The secondaries of a run: who they are, how far they have come, when they were last heard.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use protocol::secondary_to_primary::Heartbeat;
 use protocol::{PeerInfo, PeerName, RoutingId, SessionTime};
@@ -38,6 +39,15 @@ pub struct Member {
     pub watch: Watch,
     /// Since when its connection is gone; it may still have a leave message on its way.
     pub closed_at: Option<SessionTime>,
+}
+
+impl Member {
+    /// Moves all that it is waited for by a time in which the primary itself did nothing.
+    pub fn postpone(&mut self, by: Duration) {
+        self.heard_at = self.heard_at + by;
+        self.closed_at = self.closed_at.map(|at| at + by);
+        self.watch.postpone(by);
+    }
 }
 
 /// The secondaries of a run.
@@ -84,6 +94,11 @@ impl Roster {
     /// Returns all secondaries, by name.
     pub fn members(&self) -> impl Iterator<Item = (&PeerName, &Member)> {
         self.members.iter()
+    }
+
+    /// Returns all secondaries to change, by name.
+    pub fn members_mut(&mut self) -> impl Iterator<Item = &mut Member> {
+        self.members.values_mut()
     }
 
     /// Returns how many there are.

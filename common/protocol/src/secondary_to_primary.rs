@@ -64,6 +64,19 @@ pub struct Heartbeat {
     pub cpu_time_us: u64,
     /// Resident memory \[bytes\].
     pub memory_bytes: u64,
+    /// How far the stepper has come, which says nothing while it is busy.
+    pub work: WorkProgress,
+}
+
+/// How far the stepper of a secondary has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkProgress {
+    /// The last step that it has begun.
+    pub step: Sequence,
+    /// The number of the last job that it has begun, 0 before the first.
+    pub job: u64,
+    /// The last step that it has replayed for that job.
+    pub replayed: Sequence,
 }
 
 /// The answer to a step.

@@ -10,6 +10,7 @@ use protocol::{CellId, DataBatch, PeerName};
 
 use super::hosted_cell::HostedCell;
 use super::{CellHost, RestoreCellError, RestoreSceneError, Slot, StepError};
+use crate::progress::SharedProgress;
 
 /// Why steps could not be done again.
 #[derive(Debug, thiserror::Error)]
@@ -52,12 +53,17 @@ pub struct Redone {
 
 impl CellHost {
     /// Does again what a job says, on a host without cells whose scene is as at the start of the
-    /// job or, if the job brings one, as at the start of the run. No cell stays here.
+    /// job or, if the job brings one, as at the start of the run. No cell stays here. Each step
+    /// that is replayed is noted in `progress`.
     ///
     /// # Errors
     /// When scene, cells and steps do not fit each other. Then the host is good for nothing but to
     /// be dropped.
-    pub fn catch_up(&mut self, work: CatchUpWork) -> Result<Redone, CatchUpError> {
+    pub fn catch_up(
+        &mut self,
+        work: CatchUpWork,
+        progress: &SharedProgress,
+    ) -> Result<Redone, CatchUpError> {
         if let Some(scene) = &work.scene {
             self.scene
                 .recall(&scene.bytes)
@@ -85,6 +91,7 @@ impl CellHost {
                     .for_each(|slot| slot.cell.tell_all());
             }
             ack = self.run(&step, &[]).map_err(CatchUpError::Step)?;
+            progress.replay(step.sequence);
             if let (Some(mut batch), Some(again)) = (self.take_data(), &work.again)
                 && batch.sequence > again.after
             {

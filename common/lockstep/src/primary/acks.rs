@@ -149,6 +149,7 @@ impl Primary {
         let timing = timing_of(sender, &ack, answered_after);
         let is_complete = round.note_answer(sender, timing);
         self.take_over(ack, reading, out);
+        self.jobs.note_free(sender, now);
         if is_complete && !self.is_held() {
             self.complete_round(now, out);
         }
@@ -225,7 +226,7 @@ impl Primary {
             cells: std::mem::take(&mut round.cells),
         }));
         self.complete_wishes(&mut round, out);
-        self.keep(round.step);
+        self.keep(round.step, duration);
         if purpose == Purpose::Advance && !self.check_redone(now, out) {
             return;
         }
@@ -270,7 +271,7 @@ impl Primary {
     }
 
     /// Keeps a step that is done, for those who have to do it again.
-    fn keep(&mut self, step: Arc<Step>) {
+    fn keep(&mut self, step: Arc<Step>, took: Duration) {
         if !self.keeps_past() {
             return;
         }
@@ -279,7 +280,7 @@ impl Primary {
         let hosted = self.distribution.affinity().keys();
         let digests = hosted.filter_map(|cell| Some((*cell, self.known.cell_digest(*cell)?)));
         let digests = digests.collect();
-        self.past.push(step, digests);
+        self.past.push(step, digests, took);
     }
 
     fn digest_of_all(&mut self) -> Digest {

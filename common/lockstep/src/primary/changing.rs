@@ -157,7 +157,7 @@ impl Primary {
             wanted: Wanted {
                 poses: self.membership.wanted_poses().to_vec(),
                 states: self.membership.wanted_states().to_vec(),
-                snapshots: self.ask_for_snapshots(),
+                snapshots: self.ask_for_snapshots(out),
             },
             ..Step::default()
         };

@@ -161,6 +161,23 @@ pub enum PrimaryInput {
     },
 }
 
+impl PrimaryInput {
+    /// Tells whether this can only move deadlines of secondaries later: the messages that come with
+    /// every step and every heartbeat.
+    pub(super) fn only_puts_off(&self) -> bool {
+        let Self::Secondary { envelope, .. } = self else {
+            return false;
+        };
+        matches!(
+            envelope.body,
+            SecondaryToPrimary::Heartbeat(_)
+                | SecondaryToPrimary::StepAck(_)
+                | SecondaryToPrimary::CellCheckpoint(_)
+                | SecondaryToPrimary::SceneCheckpoint(_)
+        )
+    }
+}
+
 /// What a primary wants done.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PrimaryOutput {

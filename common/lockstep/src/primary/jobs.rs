@@ -8,7 +8,7 @@ use protocol::primary_to_observers::Severity;
 use protocol::primary_to_secondary::{
     CatchUp, CatchUpContent, DataAgain, PrimaryToSecondary, Step,
 };
-use protocol::secondary_to_primary::CaughtUp;
+use protocol::secondary_to_primary::{CaughtUp, WorkProgress};
 use protocol::{CellId, PeerName, Sequence, SessionTime, StopReason};
 
 use super::past;
@@ -16,8 +16,12 @@ use super::{Phase, Primary, PrimaryOutput};
 
 /// How many steps go into one part at most.
 const STEPS_PER_PART: usize = 256;
-/// After how long the parts of a job are sent again; doubled each time.
-const FIRST_RESEND: Duration = Duration::from_secs(1);
+/// After how long the progress of a job is told, and its parts are sent again to a peer that has
+/// not begun it; doubled each time.
+const FIRST_REMINDER: Duration = Duration::from_secs(1);
+/// How many times longer than the steps took may replaying them take, where no progress is heard:
+/// one host may replay what several did side by side.
+const SLOWDOWN: u32 = 4;
 
 /// Jobs under way.
 #[derive(Debug, Default)]
@@ -40,8 +44,20 @@ pub(super) struct Job {
     /// Whether its peer takes part from the next step on.
     joins: bool,
     begun_at: SessionTime,
-    resend_after: Duration,
-    give_up_after: Duration,
+    remind_after: Duration,
+    progress: Progress,
+}
+
+/// How far a job is, as heartbeats tell.
+#[derive(Clone, Copy, Debug)]
+struct Progress {
+    /// The last step that is replayed; `None` before its peer says that it has begun.
+    replayed: Option<Sequence>,
+    /// When that was heard, or since when the peer has had nothing else to do.
+    since: SessionTime,
+    /// For how long it is waited for: for all steps, and for each one once progress is heard.
+    patience: Duration,
+    patience_of_step: Duration,
 }
 
 /// What a job is for.
@@ -84,8 +100,56 @@ impl Jobs {
     /// Returns when something is to be done about a job that is not answered.
     pub(super) fn deadline(&self) -> Option<SessionTime> {
         let jobs = self.under_way.values();
-        jobs.map(|job| job.begun_at + job.resend_after.min(job.give_up_after))
+        jobs.map(|job| (job.begun_at + job.remind_after).min(job.given_up_at()))
             .min()
+    }
+
+    /// Tells whether somebody has begun a job and has not answered it.
+    pub(super) fn is_at_work(&self, name: &PeerName) -> bool {
+        let mut jobs = self.under_way.values();
+        jobs.any(|job| job.peer == *name && job.progress.replayed.is_some())
+    }
+
+    /// Takes note of what a heartbeat says of the jobs of its sender.
+    pub(super) fn note_progress(&mut self, peer: &PeerName, work: WorkProgress, now: SessionTime) {
+        let job = self.under_way.get_mut(&work.job);
+        let Some(job) = job.filter(|job| job.peer == *peer) else {
+            return;
+        };
+        let progress = &mut job.progress;
+        if progress
+            .replayed
+            .is_none_or(|before| work.replayed > before)
+        {
+            progress.replayed = Some(work.replayed);
+            progress.patience = progress.patience_of_step;
+            self.note_free(peer, now);
+        }
+    }
+
+    /// Takes note that somebody has done something: its jobs wait for each other and for the step
+    /// under way.
+    pub(super) fn note_free(&mut self, peer: &PeerName, now: SessionTime) {
+        for job in self.under_way.values_mut() {
+            if job.peer == *peer {
+                job.progress.since = now;
+            }
+        }
+    }
+
+    /// Moves all deadlines by a time in which the primary itself did nothing.
+    pub(super) fn postpone(&mut self, by: Duration) {
+        for job in self.under_way.values_mut() {
+            job.begun_at = job.begun_at + by;
+            job.progress.since = job.progress.since + by;
+        }
+    }
+}
+
+impl Job {
+    /// Returns when its peer counts as lost, unless progress is heard before.
+    fn given_up_at(&self) -> SessionTime {
+        self.progress.since + self.progress.patience
     }
 }
 
@@ -109,7 +173,6 @@ impl Primary {
                 self.past.until()
             },
         );
-        let steps = until.0.saturating_sub(from.0) as u32;
         let job = Job {
             joins: holds && !self.secondaries.contains(&peer),
             peer,
@@ -118,8 +181,13 @@ impl Primary {
             until,
             goes_on,
             begun_at: now,
-            resend_after: FIRST_RESEND,
-            give_up_after: self.settings.step_timeout + 4 * steps * self.last_advance,
+            remind_after: FIRST_REMINDER,
+            progress: Progress {
+                replayed: None,
+                since: now,
+                patience: self.settings.step_timeout + SLOWDOWN * self.past.took_after(from),
+                patience_of_step: self.settings.step_timeout,
+            },
         };
         self.jobs.next += 1;
         let number = self.jobs.next;
@@ -212,6 +280,8 @@ impl Primary {
         let Some(job) = self.jobs.under_way.remove(&answer.job) else {
             return;
         };
+        self.jobs.note_free(sender, now);
+        self.wait_anew_for(sender, now);
         let (digests, ack) = match answer.result {
             Ok(done) => done,
             Err(why) => return self.on_job_failed(job, &why, now, out),
@@ -246,30 +316,60 @@ impl Primary {
         }
     }
 
-    /// Sends jobs again that are not answered; who does not answer at all is lost.
+    /// Tells how far jobs are that take long, and sends those again that their peers have not
+    /// begun although they have nothing else to do. Who makes no progress is lost.
     pub(super) fn continue_jobs(&mut self, now: SessionTime, out: &mut Vec<PrimaryOutput>) {
         let mut hung = None;
-        let mut again = Vec::new();
+        let mut reminded = Vec::new();
         for (number, job) in &mut self.jobs.under_way {
-            let waited = now.since(job.begun_at);
-            if waited >= job.give_up_after {
-                hung = Some((job.peer.clone(), job.give_up_after));
-            } else if waited >= job.resend_after {
-                job.resend_after *= 2;
-                again.push(*number);
+            let member = self.roster.get(&job.peer);
+            if member.is_some_and(|member| member.watch.is_held()) {
+                job.progress.since = now;
+            } else if now >= job.given_up_at() {
+                hung = Some((job.peer.clone(), now.since(job.progress.since)));
+            } else if now >= job.begun_at + job.remind_after {
+                job.remind_after *= 2;
+                reminded.push(*number);
             }
         }
-        for number in again {
-            if let Some(job) = self.jobs.under_way.get(&number) {
-                self.send_job(number, job, out);
-                let text = format!("{} is still at work on what it has to catch up", job.peer);
-                self.event(Severity::Warning, "recovery", text, out);
-            }
+        for number in reminded {
+            self.remind_of_job(number, out);
         }
-        if let Some((name, patience)) = hung {
-            let seconds = patience.as_secs_f64();
-            let cause = format!("{name} did not catch up in {seconds:.1} s");
+        if let Some((name, waited)) = hung {
+            let seconds = waited.as_secs_f64();
+            let cause = format!("{name} made no progress in {seconds:.1} s with what it replays");
             self.on_lost(&name, StopReason::new(Outcome::PeerLost, cause), now, out);
         }
+    }
+
+    fn remind_of_job(&mut self, number: u64, out: &mut Vec<PrimaryOutput>) {
+        let Some(job) = self.jobs.under_way.get(&number) else {
+            return;
+        };
+        let peer = &job.peer;
+        let text = match job.progress.replayed {
+            Some(replayed) => {
+                let steps = job.until.0 - job.from.0;
+                let done = replayed.0.saturating_sub(job.from.0).min(steps);
+                format!("{peer} has replayed {done} of {steps} steps")
+            }
+            None if self.is_busy(peer, number) => format!("{peer} is still busy before it replays"),
+            None => {
+                self.send_job(number, job, out);
+                format!("{peer} has not begun to replay")
+            }
+        };
+        self.event(Severity::Info, "recovery", text, out);
+    }
+
+    /// Tells whether a peer has something else to do than a job: it reads nothing meanwhile, and
+    /// what is sent to it again would only pile up.
+    fn is_busy(&self, peer: &PeerName, number: u64) -> bool {
+        let mut jobs = self.jobs.under_way.range(..number);
+        let owes_step = match &self.phase {
+            Phase::Stepping(round) => round.missing().any(|name| name == peer),
+            Phase::Gathering { .. } | Phase::Idle | Phase::Stopping(_) | Phase::Finished => false,
+        };
+        owes_step && !self.recovery.owes(peer) || jobs.any(|(_, other)| other.peer == *peer)
     }
 }

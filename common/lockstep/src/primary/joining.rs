@@ -118,6 +118,10 @@ impl Primary {
         self.transit
             .joining
             .insert(job.peer.clone(), Some(job.until));
+        if self.jobs.has(&job.peer) {
+            // It restores what is lost meanwhile, and takes part once that is done.
+            return;
+        }
         self.begin_introduction(job.peer.clone(), now, out);
     }
 
@@ -177,7 +181,7 @@ impl Primary {
     pub(super) fn continue_draining(&mut self, out: &mut Vec<PrimaryOutput>) {
         let names: Vec<PeerName> = self.transit.draining.keys().cloned().collect();
         for name in names {
-            let cells = self.distribution.hosted(&name).to_vec();
+            let cells = self.hosted_now(&name);
             if cells.is_empty() && matches!(self.phase, Phase::Idle) && !self.is_held() {
                 self.dismiss(&name, out);
                 continue;

@@ -95,6 +95,18 @@ impl Recovery {
         losses.any(|loss| loss.owes && loss.name == *name)
     }
 
+    /// Tells whether a cell is not where the affinities say: its host is lost, and it is being
+    /// restored elsewhere, or is and the next step tells.
+    pub(super) fn has(&self, cell: CellId) -> bool {
+        let mut losses = self.losses.iter();
+        self.restored.contains_key(&cell) || losses.any(|loss| loss.cells.contains(&cell))
+    }
+
+    /// Tells whether somebody of this name is lost and not replaced yet.
+    pub(super) fn has_lost(&self, name: &PeerName) -> bool {
+        self.losses.iter().any(|loss| loss.name == *name)
+    }
+
     /// Returns the lost secondaries with the cells that each of them hosted.
     pub(super) fn lost(&self) -> impl Iterator<Item = (&PeerName, &[CellId])> {
         let losses = self.losses.iter();

@@ -45,7 +45,7 @@ impl Primary {
             Ok(cell) => cell,
             Err(reason) => return Self::fail(from, request, &reason, out),
         };
-        if self.distribution.host(cell) == Some(&peer) {
+        if self.distribution.host(cell) == Some(&peer) && !self.recovery.has(cell) {
             return self.done(from, request, out);
         }
         self.moves.push(Move {
@@ -121,8 +121,17 @@ impl Primary {
         });
     }
 
-    /// Returns the cells whose snapshot the next step asks for, ascending.
-    pub(super) fn ask_for_snapshots(&mut self) -> Vec<CellId> {
+    /// Returns the cells whose snapshot the next step asks for, ascending. Those that are where
+    /// they should be, since they were restored there, do not move.
+    pub(super) fn ask_for_snapshots(&mut self, out: &mut Vec<PrimaryOutput>) -> Vec<CellId> {
+        let affinity = self.distribution.affinity();
+        let is_there = |one: &mut Move| {
+            one.progress != Progress::Moving && affinity.get(&one.cell) == Some(&one.to)
+        };
+        let there: Vec<Move> = self.moves.extract_if(.., is_there).collect();
+        for (from, request) in there.into_iter().filter_map(|one| one.client) {
+            self.done(from, request, out);
+        }
         let mut cells = Vec::new();
         for wanted in &mut self.moves {
             if wanted.progress == Progress::Wanted {

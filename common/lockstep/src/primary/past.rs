@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Duration;
 
 use protocol::link_poses::POSE_BYTES;
 use protocol::primary_to_secondary::Step;
@@ -32,6 +33,8 @@ struct Done {
     step: Step,
     /// The cells that were hosted, ascending, with their digests.
     digests: Vec<(CellId, Digest)>,
+    /// How long it took.
+    took: Duration,
     bytes: usize,
 }
 
@@ -44,13 +47,14 @@ impl Past {
         }
     }
 
-    /// Takes a step that is done.
-    pub(super) fn push(&mut self, step: Step, digests: Vec<(CellId, Digest)>) {
+    /// Takes a step that is done, and how long it took.
+    pub(super) fn push(&mut self, step: Step, digests: Vec<(CellId, Digest)>, took: Duration) {
         let bytes = size(&step) + digests.len() * size_of::<(CellId, Digest)>();
         self.bytes += bytes;
         self.steps.push_back(Done {
             step,
             digests,
+            took,
             bytes,
         });
     }
@@ -103,6 +107,13 @@ impl Past {
     pub(super) fn after(&self, from: Sequence) -> impl Iterator<Item = &Step> {
         let steps = self.steps.iter().map(|done| &done.step);
         steps.skip_while(move |step| step.sequence <= from)
+    }
+
+    /// Returns how long the steps after one took, all together.
+    pub(super) fn took_after(&self, from: Sequence) -> Duration {
+        let steps = self.steps.iter().rev();
+        let after = steps.take_while(|done| done.step.sequence > from);
+        after.map(|done| done.took).sum()
     }
 
     /// Returns the iteration of a step and the digest that a cell had after it.

@@ -86,6 +86,14 @@ pub struct Watch {
 }
 
 impl Watch {
+    /// Moves what was noted by a time in which the primary itself did nothing.
+    pub(crate) fn postpone(&mut self, by: Duration) {
+        let [looked_at, held_since] =
+            [self.looked_at, self.held_since].map(|at| at.map(|at| at + by));
+        (self.looked_at, self.held_since) = (looked_at, held_since);
+        self.told_at = self.told_at + by;
+    }
+
     /// Tells whether it is waited for as long as it is stopped.
     pub fn is_held(&self) -> bool {
         self.held_since.is_some()
@@ -106,6 +114,18 @@ impl Patience {
         for after in [&mut self.warning, &mut self.diagnosis, &mut self.loss] {
             *after = (*after).max(later);
         }
+    }
+
+    /// Waits longer in every stage.
+    pub(super) fn extend(&mut self, by: Duration) {
+        for after in [&mut self.warning, &mut self.diagnosis, &mut self.loss] {
+            *after += by;
+        }
+    }
+
+    /// Puts off until then that somebody is given up.
+    pub(super) fn postpone_loss(&mut self, later: Duration) {
+        self.loss = self.loss.max(later);
     }
 
     /// Returns after how long something is due.

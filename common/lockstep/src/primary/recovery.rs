@@ -66,7 +66,13 @@ impl Primary {
         self.forget_joiner(name);
         self.give_back_jobs_of(name);
         let text = if takes_part {
-            let cells = self.distribution.hosted(name);
+            let mut cells = self.hosted_now(name);
+            let restored = self.recovery.restored.iter();
+            cells.extend(
+                restored
+                    .filter(|(_, host)| *host == name)
+                    .map(|(cell, _)| *cell),
+            );
             let cells: Vec<&str> = cells.iter().map(|cell| self.cell_name(*cell)).collect();
             let cells = match cells.as_slice() {
                 [] => "it hosted no cell".to_owned(),
@@ -86,7 +92,10 @@ impl Primary {
     fn lose(&mut self, name: &PeerName, now: SessionTime, out: &mut Vec<PrimaryOutput>) {
         self.secondaries.retain(|other| other != name);
         self.drop_coming_checkpoint();
-        let cells = self.distribution.hosted(name).to_vec();
+        // Another of this name may be lost and not replaced yet: what that one hosted, owed and
+        // said is being restored already.
+        let cells = self.hosted_now(name);
+        let is_first = !self.recovery.has_lost(name);
         let reason = "the secondary was lost before the cell could move";
         self.drop_moves_of(&cells, reason, out);
         self.drop_moves_to(name, reason, out);
@@ -97,7 +106,8 @@ impl Primary {
         self.lose_restored(name, now);
         let (owes, speaks) = match &mut self.phase {
             Phase::Stepping(round) => {
-                let owes = round.acks.get(name).is_some_and(Option::is_none);
+                let is_missing = round.acks.get(name).is_some_and(Option::is_none);
+                let owes = is_missing && !self.recovery.owes(name);
                 let speaks = owes && round.step.speaker.as_ref() == Some(name);
                 if owes && cells.is_empty() && !speaks {
                     round.acks.remove(name);
@@ -111,10 +121,17 @@ impl Primary {
         self.recovery.lose(Loss {
             owes,
             speaks,
-            again: Some(self.data_again(name, &cells)),
+            again: (is_first || !cells.is_empty()).then(|| self.data_again(name, &cells)),
             is_counted: true,
             ..Loss::of(name, cells, now)
         });
+    }
+
+    /// Returns the cells that a secondary hosts, without those that were hosted by another of its
+    /// name and are restored elsewhere.
+    pub(super) fn hosted_now(&self, name: &PeerName) -> Vec<CellId> {
+        let cells = self.distribution.hosted(name).iter().copied();
+        cells.filter(|cell| !self.recovery.has(*cell)).collect()
     }
 
     /// What somebody was to do again and does not is left for others.

@@ -295,9 +295,10 @@ impl Primary {
             return;
         };
         let waited = now.since(round.published_at);
-        let missing = round
-            .missing()
-            .filter(|name| self.secondaries.contains(name) && !self.recovery.owes(name));
+        let missing = round.missing().filter(|name| {
+            let is_here = self.secondaries.contains(name) && !self.recovery.owes(name);
+            is_here && !self.jobs.is_at_work(name)
+        });
         let missing: Vec<PeerName> = missing.cloned().collect();
         if missing.is_empty() {
             // Those who restore what is lost have deadlines of their own.
@@ -327,19 +328,34 @@ impl Primary {
         self.lose_patience(&missing, now, out);
     }
 
-    /// Sends the step under way, with its snapshots, to those who have not answered.
+    /// Gives somebody who was kept from the step under way by a job its whole time for it.
+    pub(super) fn wait_anew_for(&mut self, name: &PeerName, now: SessionTime) {
+        if let Phase::Stepping(round) = &mut self.phase
+            && round.missing().any(|missing| missing == name)
+        {
+            let waited = now.since(round.published_at);
+            round
+                .patience
+                .postpone_loss(waited + self.settings.step_timeout);
+        }
+    }
+
+    /// Sends the step under way, with its snapshots, to those who have not answered and do not say
+    /// that they are at work on it.
     fn send_again(&self, missing: &[PeerName], out: &mut Vec<PrimaryOutput>) {
         let Phase::Stepping(round) = &self.phase else {
             return;
         };
         for name in missing {
+            let member = self.roster.get(name);
+            let member = member.expect("who is waited for is a member");
+            if member.heartbeat.work.step >= round.step.sequence {
+                // It works on it and reads nothing meanwhile.
+                continue;
+            }
             for (_, snapshot) in round.snapshots.iter().filter(|(to, _)| to == name) {
                 self.send_snapshot(name, snapshot, out);
             }
-            let member = self
-                .roster
-                .get(name)
-                .expect("who is waited for is a member");
             out.push(PrimaryOutput::Send {
                 to: member.routing.clone(),
                 message: PrimaryToSecondary::Step(Arc::clone(&round.step)),

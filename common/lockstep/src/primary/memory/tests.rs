@@ -210,6 +210,8 @@ impl Rig {
             twin.distribution.place(*cell, Some(host));
         }
         twin.pace = self.primary.pace.clone();
+        twin.attention = self.primary.attention.clone();
+        twin.deadline_of_peers = self.primary.deadline_of_peers;
         twin.phase = Phase::Idle;
         Self {
             primary: twin,
