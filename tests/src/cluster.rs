@@ -105,8 +105,9 @@ pub struct Cluster {
     asked: BTreeMap<RequestId, Command>,
     processes: Vec<Process>,
     primary_life: Life,
-    /// How many stalls of the primary are not over.
+    /// How many stalls of the primary are not over, and of its stepper alone.
     primary_stalls: u32,
+    stepper_stalls: u32,
     primary_inbox: VecDeque<PrimaryInput>,
     pub(crate) barrier: Barrier,
     publishers: Publishers,
@@ -172,6 +173,7 @@ impl Cluster {
             processes: Vec::new(),
             primary_life: Life::Running,
             primary_stalls: 0,
+            stepper_stalls: 0,
             primary_inbox: VecDeque::new(),
             barrier: Barrier::default(),
             publishers: Publishers::default(),
@@ -243,7 +245,7 @@ impl Cluster {
             return self.request(request.0, command);
         }
         let event = self.queue.first_key_value().map(|((at, _), _)| *at);
-        let is_awake = self.primary_life == Life::Running;
+        let is_awake = self.is_primary_awake();
         let written = self.journal.as_ref().and_then(Journal::deadline);
         if let Some(at) = written.filter(|at| is_awake && event.is_none_or(|event| *at <= event)) {
             self.now = self.now.max(at);
@@ -270,6 +272,11 @@ impl Cluster {
                 inbox_is_empty: true,
             });
         }
+    }
+
+    /// Tells whether the primary's stepper does anything.
+    pub(crate) fn is_primary_awake(&self) -> bool {
+        self.primary_life == Life::Running && self.stepper_stalls == 0
     }
 
     /// Has a client ask for something now.

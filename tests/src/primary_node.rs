@@ -106,6 +106,7 @@ impl PrimaryNode {
             ["leave", name] => self.hear(name, SecondaryToPrimary::Leave(interrupted(name))),
             ["gone", name] => self.tell(PrimaryInput::Unsubscribed(routing(name))),
             ["after", time] => self.pass(time),
+            ["stall", time] => self.stall(time),
             ["diagnosed", name, state @ ..] => self.diagnose(name, &state.join(" ")),
             ["ended", name, pid, how @ ..] => self.end_process(name, pid, &how.join(" ")),
             ["signal", name] => self.tell(PrimaryInput::Interrupted((*name).to_owned())),
@@ -319,6 +320,12 @@ impl PrimaryNode {
                 },
             },
         });
+    }
+
+    /// Time passes while the primary does nothing.
+    fn stall(&mut self, time: &str) {
+        let ms = number(time.strip_suffix("ms").expect("a time in ms"));
+        self.now = self.now + Duration::from_millis(ms);
     }
 
     fn pass(&mut self, time: &str) {

@@ -8,7 +8,7 @@ use protocol::primary_to_secondary::Step;
 use protocol::{CellId, Digest, Iteration, PeerName, PerformerState};
 use worker::cell_host::CellHost;
 
-use crate::checkers::{Whereabouts, exactness};
+use crate::checkers::{Effects, Whereabouts, exactness};
 
 /// What a run computed: digests and states after every iteration, and who was in which cell.
 #[derive(Clone, Debug, Default)]
@@ -52,6 +52,8 @@ impl Recording {
 pub struct Witness {
     /// Where everything is by the steps published so far.
     pub whereabouts: Whereabouts,
+    /// What commands have done.
+    pub effects: Effects,
     /// What the run computed so far.
     pub recording: Recording,
     reference: Option<Arc<Recording>>,
@@ -81,6 +83,7 @@ impl Witness {
         self.is_anew = step.anew;
         self.whereabouts.on_step(primary.plan(), step);
         self.whereabouts.check_primary(primary);
+        self.effects.on_step(primary, step);
         if !step.paused {
             primary.membership().check(primary.plan());
             exactness::check(primary);
@@ -100,6 +103,7 @@ impl Witness {
         for (name, host) in hosts {
             self.whereabouts.check_host(name, host);
         }
+        self.effects.on_done(primary, report);
         if self.only_checks {
             return;
         }

@@ -1,11 +1,15 @@
 //! Shows that the rules hold on a network that shuffles, loses and doubles messages, with real
 //! cells. A primary and its secondaries run in one thread on virtual time; every seed is printed.
 
+use std::time::Duration;
+
 use lockstep::{PeerLossPolicy, Settings};
+use protocol::client_to_primary::NamedPose;
 use protocol::exit::Outcome;
 use protocol::primary_to_client::Reply;
 use protocol::report::RunState;
-use protocol::{Command, Digest};
+use protocol::{CellId, Command, Digest, PeerName, PerformerId, RequestId, SessionTime};
+use tests::cluster::fault::{Fault, TimedFault};
 use tests::cluster::{Cluster, NetworkFaults, settings};
 use tests::worlds;
 
@@ -138,4 +142,201 @@ fn step_10_advances_exactly_10_and_pause_holds() {
         Some(Outcome::Completed)
     );
     assert_eq!(cluster.primary.iteration().0, paused_at.0 + 10);
+}
+
+/// Makes a cluster that recovers, on a world of three levels in which nobody says anything.
+fn recovering(secondaries: u32, stand_bys: u32, seed: u64) -> Cluster {
+    let settings = Settings {
+        on_peer_loss: PeerLossPolicy::Recover,
+        checkpoint_every: 1_000_000,
+        heartbeat_interval: Duration::from_millis(20),
+        heartbeat_timeout: Some(Duration::from_millis(400)),
+        stand_bys,
+        run_ahead_max: 1,
+        ..settings(secondaries, 300)
+    };
+    let world = worlds::row(3, 5);
+    Cluster::with(&[world], settings, NetworkFaults::SHUFFLED, seed)
+}
+
+/// Runs a cluster to its end, which must be in order and with the digests of an undisturbed run.
+fn check_completed(cluster: &mut Cluster) {
+    cluster.run_until(|_| false);
+    let reason = cluster.finished.as_ref().expect("the run has finished");
+    assert_eq!(reason.outcome, Outcome::Completed, "{reason}");
+    assert_eq!(
+        cluster.digests(),
+        digests(1, NetworkFaults::SHUFFLED, 1),
+        "what was lost is restored"
+    );
+}
+
+fn peer(name: &str) -> PeerName {
+    name.parse().expect("it is a name")
+}
+
+/// Asks for something and waits for the answer.
+fn ask(cluster: &mut Cluster, request: u64, command: Command) -> Reply {
+    let answered = cluster.replies.len();
+    cluster.request(request, command);
+    cluster.run_until(|cluster| cluster.replies.len() > answered);
+    let message = cluster.replies.last().expect("an answer has come");
+    assert_eq!(message.request, RequestId(request));
+    message.reply.clone()
+}
+
+#[test]
+fn a_model_placed_several_times_in_a_pause_is_where_it_was_placed_last() {
+    let world = worlds::row(3, 1);
+    let mut cluster = Cluster::new(&[world], 2, 1_000_000, NetworkFaults::SHUFFLED, 7);
+    cluster.run_until(|cluster| cluster.primary.iteration().0 >= 60);
+    ask(&mut cluster, 1, Command::Pause);
+    // Close enough to the border that its whole state is asked for, away from it, and beyond it.
+    for (request, x) in [(2, 5.27), (3, 0.0), (4, 10.0)] {
+        let pose = NamedPose {
+            model: "ball_0_0".to_owned(),
+            pose: [x, 0.0, 0.3, 0.0, 0.0, 0.0, 1.0],
+        };
+        let reply = ask(
+            &mut cluster,
+            request,
+            Command::SetPoses { poses: vec![pose] },
+        );
+        assert!(matches!(reply, Reply::Done { .. }), "{reply:?}");
+    }
+    ask(&mut cluster, 5, Command::Step { count: 1 });
+    let ids = cluster.primary.performers_by_name().to_vec();
+    let plan = cluster.primary.plan();
+    let is_it = |id: &PerformerId| plan.performer(*id).name == "ball_0_0";
+    let ball = ids.into_iter().find(is_it).expect("the ball is there");
+    let (cell, state) = cluster.primary.performer(ball);
+    assert_eq!(plan.cell(cell).name, "L1");
+    assert!((state.position[0] - 10.0).abs() < 0.01, "{state:?}");
+}
+
+#[test]
+fn a_cell_that_is_asked_to_move_while_it_is_restored_moves_afterwards() {
+    for (number, target) in ["s1", "s2"].into_iter().enumerate() {
+        let mut cluster = recovering(2, 0, 5);
+        cluster.set_pace(0, 500, 0);
+        cluster.run_until(|cluster| cluster.primary.iteration().0 >= 100);
+        let lost: Vec<CellId> = cluster.primary.hosted(&peer("s2")).to_vec();
+        let level = cluster.primary.plan().cell(lost[0]).name.clone();
+        cluster.crash(1);
+        cluster.run_until(|cluster| cluster.primary.is_recovering());
+        if target == "s2" {
+            // Another of the same name, which hosts none of what the first one did.
+            cluster.start(peer("s2"));
+            cluster.run_until(|cluster| cluster.primary.takes_part(&peer("s2")));
+            assert!(cluster.primary.is_recovering(), "s1 is slow");
+        }
+        let peer = peer(target);
+        let reply = ask(
+            &mut cluster,
+            number as u64,
+            Command::MoveCell {
+                level,
+                peer: peer.clone(),
+            },
+        );
+        assert!(matches!(reply, Reply::Done { .. }), "{reply:?}");
+        assert_eq!(cluster.primary.host(lost[0]), Some(&peer));
+        check_completed(&mut cluster);
+    }
+}
+
+#[test]
+fn a_peer_that_came_back_is_drained_although_the_cells_of_the_first_one_are_restored() {
+    let mut cluster = recovering(2, 0, 6);
+    cluster.set_pace(0, 500, 0);
+    cluster.run_until(|cluster| cluster.primary.iteration().0 >= 100);
+    cluster.crash(1);
+    cluster.run_until(|cluster| cluster.primary.is_recovering());
+    cluster.start(peer("s2"));
+    cluster.run_until(|cluster| cluster.primary.takes_part(&peer("s2")));
+    assert!(cluster.primary.is_recovering(), "s1 is slow");
+    let reply = ask(&mut cluster, 1, Command::Drain { peer: peer("s2") });
+    assert!(matches!(reply, Reply::Done { .. }), "{reply:?}");
+    check_completed(&mut cluster);
+}
+
+#[test]
+fn a_name_that_is_lost_again_before_it_is_replaced_loses_nothing_twice() {
+    for seed in 0..8 {
+        eprintln!("seed {seed}");
+        let mut cluster = recovering(2, 0, seed);
+        cluster.set_pace(0, 500, 0);
+        cluster.run_until(|cluster| cluster.primary.iteration().0 >= 100 + seed);
+        for _ in 0..seed {
+            cluster.advance();
+        }
+        cluster.crash(1);
+        cluster.run_until(|cluster| cluster.primary.is_recovering());
+        let second = cluster.start(peer("s2"));
+        cluster.run_until(|cluster| cluster.primary.takes_part(&peer("s2")));
+        assert!(cluster.primary.is_recovering(), "s1 is slow");
+        cluster.crash(second);
+        check_completed(&mut cluster);
+        assert_eq!(cluster.witness.whereabouts.restored, 1);
+    }
+}
+
+#[test]
+fn one_who_is_introduced_when_the_last_host_is_lost_restores_all_and_stays() {
+    let mut cluster = recovering(1, 1, 8);
+    cluster.run_until(|cluster| cluster.primary.iteration().0 >= 150);
+    let joiner = cluster.start(peer("s2"));
+    cluster.set_pace(joiner, 500, 0);
+    let is_here = |cluster: &Cluster| cluster.primary.is_catching_up(&peer("s2"));
+    cluster.run_until(is_here);
+    assert!(!cluster.primary.takes_part(&peer("s2")));
+    cluster.crash(0);
+    check_completed(&mut cluster);
+    assert!(cluster.primary.takes_part(&peer("s2")), "it was not lost");
+}
+
+#[test]
+fn who_replays_long_steps_is_waited_for_while_it_makes_progress() {
+    let mut cluster = recovering(2, 0, 9);
+    cluster.run_until(|cluster| cluster.primary.iteration().0 >= 150);
+    // Each step it replays takes a second: 150 times as long as the step time-out in all.
+    cluster.set_pace(0, 1_000_000, 0);
+    cluster.crash(1);
+    cluster.run_until(|cluster| cluster.primary.is_recovering());
+    cluster.run_until(|cluster| !cluster.primary.is_recovering());
+    cluster.set_pace(0, 0, 0);
+    check_completed(&mut cluster);
+    assert_eq!(cluster.primary.events().recoveries, 1, "s1 is not lost");
+}
+
+#[test]
+fn a_job_is_not_sent_again_to_who_is_at_work_on_it() {
+    let mut cluster = recovering(2, 0, 10);
+    cluster.run_until(|cluster| cluster.primary.iteration().0 >= 150);
+    cluster.set_pace(0, 1_000_000, 0);
+    cluster.crash(1);
+    cluster.run_until(|cluster| cluster.primary.is_recovering());
+    cluster.run_until(|cluster| !cluster.primary.is_recovering());
+    cluster.set_pace(0, 0, 0);
+    check_completed(&mut cluster);
+    let engine = cluster.secondaries().next().expect("s1 is there");
+    let duplicates = engine.secondary().refused().duplicate;
+    assert_eq!(duplicates, 0, "nothing came twice");
+}
+
+#[test]
+fn a_stall_of_the_stepper_longer_than_every_time_out_loses_nobody() {
+    for seconds in [1, 15, 60] {
+        let mut cluster = recovering(2, 0, 11);
+        let at = SessionTime(20_000_000);
+        cluster.set_pace(0, 500, 0);
+        cluster.plan(TimedFault {
+            at,
+            peer: PeerName::primary(),
+            fault: Fault::StallOfStepper(Duration::from_secs(seconds)),
+        });
+        check_completed(&mut cluster);
+        assert!(cluster.now() > at + Duration::from_secs(seconds));
+        assert_eq!(cluster.primary.events().recoveries, 0, "nobody is lost");
+    }
 }

@@ -43,6 +43,7 @@ impl Cluster {
     /// Has a heart hear what has arrived and beat when it is time.
     pub(super) fn drain_heart(&mut self, index: usize) {
         let process = &mut self.processes[index];
+        let work = process.progress(self.now);
         let Some(heart) = &mut process.heart else {
             process.signs.clear();
             return;
@@ -57,7 +58,8 @@ impl Cluster {
                 Sign::Stopping(reason) => stopping = Some(reason),
             }
         }
-        let beat = std::mem::take(&mut process.is_beat_due).then(|| heart.beat());
+        let is_due = std::mem::take(&mut process.is_beat_due);
+        let beat = is_due.then(|| heart.beat(work));
         let interval = heart.interval;
         let is_silent = beat.is_some() && self.now.since(heart.heard_at) >= heart.timeout;
         let is_lost = is_silent && !heart.is_lost;

@@ -6,6 +6,7 @@ use std::time::Duration;
 use lockstep::{PrimaryInput, PrimaryOutput, SecondaryInput, StepReport};
 use protocol::primary_to_observers::{Announce, PrimaryToObservers};
 use protocol::report::RunState;
+use protocol::secondary_to_primary::CaughtUp;
 use protocol::{
     CellId, Command, DataBatch, Envelope, PeerName, PrimaryToClient, PrimaryToSecondary,
     ProtocolVersion, RequestId, RoutingId, SecondaryToPrimary,
@@ -167,10 +168,10 @@ impl Cluster {
 
     /// Gives the primary what it has received, now or when it goes on.
     pub(super) fn give_primary(&mut self, input: PrimaryInput) {
-        if self.primary_life == Life::Running {
+        if self.is_primary_awake() {
             self.tell_primary(input);
             self.pass_deadline();
-        } else if self.primary_life == Life::Stopped {
+        } else if self.primary_life != Life::Gone {
             self.primary_inbox.push_back(input);
         }
     }
@@ -349,6 +350,10 @@ impl Cluster {
     fn on_reply(&mut self, message: PrimaryToClient) {
         self.trace.note(self.now, || format!("reply: {message:?}"));
         self.answers.on_reply(message.request);
+        if let Some(command) = self.asked.get(&message.request) {
+            let effects = &mut self.witness.effects;
+            effects.on_reply(&self.primary, command, &message.reply);
+        }
         self.ask_again(&message);
         let (cells, names) = self.open_cells();
         let run_ends = self.primary.run_state() == RunState::Stopping;
@@ -410,7 +415,7 @@ impl Cluster {
         }
         let works = effects.messages.iter().map(|message| match message {
             SecondaryToPrimary::StepAck(ack) => 1 + ack.ahead.len() as u64,
-            SecondaryToPrimary::CaughtUp(_) => 1,
+            SecondaryToPrimary::CaughtUp(answer) => steps_of(answer),
             _ => 0,
         });
         let works: u64 = works.sum();
@@ -422,7 +427,9 @@ impl Cluster {
         if works > 0 && process.step_us > 0 {
             process.is_busy = true;
             let took = works * process.step_us + self.random.below(process.step_us);
-            self.push(self.now + Duration::from_micros(took), Event::Ready(index));
+            let until = self.now + Duration::from_micros(took);
+            process.busy_until = until;
+            self.push(until, Event::Ready(index));
         } else {
             self.flush(index);
         }
@@ -471,4 +478,13 @@ impl Cluster {
             self.send(index, stream, Event::ToPrimary(index, stream, message));
         }
     }
+}
+
+/// Returns how many steps a job has replayed, and one for what it takes besides.
+fn steps_of(answer: &CaughtUp) -> u64 {
+    let replayed = answer
+        .result
+        .as_ref()
+        .map_or(0, |(digests, _)| digests.len());
+    1 + replayed as u64
 }

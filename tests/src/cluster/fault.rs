@@ -35,6 +35,9 @@ pub enum Fault {
     },
     /// The primary's process does nothing for a time.
     StallOfPrimary(Duration),
+    /// The primary's stepper does nothing for a time, as one that waits for a disk; its status
+    /// thread goes on.
+    StallOfStepper(Duration),
     /// The primary is killed with all that it has not written, and the run is resumed after a time
     /// by another process, with secondaries of its own.
     CrashOfPrimary {
@@ -69,6 +72,7 @@ impl TimedFault {
             Fault::Stall(duration)
             | Fault::Reset(duration)
             | Fault::StallOfPrimary(duration)
+            | Fault::StallOfStepper(duration)
             | Fault::FullDisk(duration)
             | Fault::CrashOfPrimary {
                 resumed_after: duration,
@@ -116,6 +120,9 @@ impl fmt::Display for TimedFault {
                 )
             }
             Fault::StallOfPrimary(duration) => write!(formatter, "the primary stalls {duration:?}"),
+            Fault::StallOfStepper(duration) => {
+                write!(formatter, "the primary's stepper stalls {duration:?}")
+            }
             Fault::CrashOfPrimary {
                 resumed_after,
                 is_torn,

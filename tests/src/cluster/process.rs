@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use lockstep::{SecondaryInput, SecondarySettings};
-use protocol::secondary_to_primary::Heartbeat;
-use protocol::{PeerName, Role, RoutingId, SecondaryToPrimary, SessionTime, StopReason};
+use protocol::secondary_to_primary::{Heartbeat, WorkProgress};
+use protocol::{PeerName, Role, RoutingId, SecondaryToPrimary, Sequence, SessionTime, StopReason};
 use worker::identity;
 use worker::secondary::SecondaryEngine;
 
@@ -56,11 +56,12 @@ impl Heart {
         }
     }
 
-    /// Returns the next beat.
-    pub(super) fn beat(&mut self) -> SecondaryToPrimary {
+    /// Returns the next beat, which says how far the stepper has come.
+    pub(super) fn beat(&mut self, work: WorkProgress) -> SecondaryToPrimary {
         self.count += 1;
         SecondaryToPrimary::Heartbeat(Heartbeat {
             count: self.count,
+            work,
             ..Heartbeat::default()
         })
     }
@@ -82,6 +83,8 @@ pub(super) struct Process {
     pub(super) outbox: Vec<SecondaryToPrimary>,
     pub(super) ending: Option<StopReason>,
     pub(super) is_busy: bool,
+    /// Until when it is busy.
+    pub(super) busy_until: SessionTime,
     /// How long the stepper works on a step at least \[us\].
     pub(super) step_us: u64,
     pub(super) heart: Option<Heart>,
@@ -112,6 +115,7 @@ impl Process {
             outbox: Vec::new(),
             ending: None,
             is_busy: false,
+            busy_until: SessionTime(0),
             step_us: 0,
             heart: None,
             signs: VecDeque::new(),
@@ -124,6 +128,17 @@ impl Process {
     pub(super) fn by_its_clock(&self, duration: Duration) -> Duration {
         let permille = u32::try_from(1000 + self.skew_permille).expect("clocks do not run back");
         duration.saturating_mul(permille) / 1000
+    }
+
+    /// Returns how far its stepper has come: what it will have done is known beforehand here.
+    pub(super) fn progress(&self, now: SessionTime) -> WorkProgress {
+        let mut work = self.engine.progress().get();
+        if self.is_busy {
+            let left = self.busy_until.since(now).as_micros() as u64;
+            let steps = left.div_ceil(self.step_us.max(1));
+            work.replayed = Sequence(work.replayed.0.saturating_sub(steps));
+        }
+        work
     }
 
     /// Returns when its stepper wants to be woken, if ever.

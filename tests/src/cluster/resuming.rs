@@ -60,6 +60,7 @@ impl Cluster {
         }
         self.primary_inbox.clear();
         self.primary_stalls = 0;
+        self.stepper_stalls = 0;
         self.answers.forget_open();
         if let Some(journal) = &mut self.journal {
             journal.crash(is_torn);
@@ -135,6 +136,7 @@ impl Cluster {
         whereabouts.migrations = before.migrations;
         whereabouts.restored = before.restored;
         self.witness.whereabouts = whereabouts;
+        self.witness.effects.on_resumed();
         self.barrier = barrier;
     }
 

@@ -142,8 +142,8 @@ impl Scenario {
         let is_journaled = is_restarted && random.chance(400);
         let delay = Duration::from_micros(random.one_of(&[0, 200, 2000, 20_000]));
         scenario.journal = is_journaled.then_some(delay);
-        scenario.requests = script::draw(&scenario, &mut random);
         scenario.draw_faults(&mut random);
+        scenario.requests = script::draw(&scenario, &mut random);
         scenario
     }
 
@@ -159,15 +159,18 @@ impl Scenario {
         let victims = self.victims();
         for _ in 0..count {
             let at = SessionTime(1 + random.below(1 + self.span().as_nanos() as u64));
-            let is_of_primary = random.chance(80);
+            let is_of_primary = random.chance(120);
             if is_of_primary {
-                let duration = self.harmless(random);
-                let fault = Fault::StallOfPrimary(duration);
+                let fault = self.draw_stall_of_primary(random);
                 self.add(at, PeerName::primary(), fault);
             } else if victims > 0 {
                 let peer = name_of(1 + random.below(u64::from(victims)));
                 let fault = self.draw_fault(random);
-                self.add(at, peer, fault);
+                let is_crash = matches!(fault, Fault::Crash { .. });
+                self.add(at, peer.clone(), fault);
+                if is_crash {
+                    self.draw_second_blow(at, peer, random);
+                }
             }
         }
         for number in 0..self.stand_bys {
@@ -182,6 +185,44 @@ impl Scenario {
             self.draw_faults_of_primary(random);
         }
         self.faults.sort_by_key(|fault| fault.at);
+    }
+
+    /// The primary's process stalls, for longer than every time-out where secondaries come back,
+    /// or its stepper does, which nobody else may count as silent for.
+    fn draw_stall_of_primary(&self, random: &mut Random) -> Fault {
+        let long = random.one_of(&[
+            self.heartbeat_timeout * 3,
+            self.heartbeat_timeout * 6,
+            self.step_timeout + self.heartbeat_timeout,
+        ]);
+        match random.below(3) {
+            0 => Fault::StallOfPrimary(self.harmless(random)),
+            1 if self.restart_after.is_some() => Fault::StallOfPrimary(long),
+            _ => Fault::StallOfStepper(long),
+        }
+    }
+
+    /// Somebody is killed while what was lost before is being restored: the same one, once it is
+    /// back, or another.
+    fn draw_second_blow(&mut self, at: SessionTime, first: PeerName, random: &mut Random) {
+        let victims = u64::from(self.victims());
+        let Some(restart_after) = self.restart_after.filter(|_| random.chance(600)) else {
+            return;
+        };
+        let is_same = random.chance(500);
+        let peer = if is_same {
+            first
+        } else {
+            name_of(1 + random.below(victims))
+        };
+        let wait = if is_same {
+            restart_after
+        } else {
+            Duration::ZERO
+        };
+        let later = Duration::from_micros(random.below(120_000));
+        let loses_messages = random.chance(500);
+        self.add(at + wait + later, peer, Fault::Crash { loses_messages });
     }
 
     /// The primary is killed, and its disk may be full.

@@ -48,13 +48,24 @@ pub(super) fn draw(scenario: &Scenario, random: &mut Random) -> Vec<TimedRequest
     let span = scenario.span().as_nanos() as u64;
     let mut requests: Vec<TimedRequest> = (0..random.between(1, REQUESTS_MAX))
         .map(|number| TimedRequest {
-            at: SessionTime(1 + random.below(1 + span)),
+            at: moment(scenario, span, random),
             command: names.command(number, random),
         })
         .collect();
     requests.sort_by_key(|request| request.at);
     resume(&mut requests, random);
     requests
+}
+
+/// Returns when something is asked for: at any time, or while what a fault has done is being
+/// mended.
+fn moment(scenario: &Scenario, span: u64, random: &mut Random) -> SessionTime {
+    if scenario.faults.is_empty() || random.chance(500) {
+        return SessionTime(1 + random.below(1 + span));
+    }
+    let fault = random.below(scenario.faults.len() as u64) as usize;
+    let later = Duration::from_micros(random.below(200_000));
+    scenario.faults[fault].at + later
 }
 
 /// Whoever stops time lets it run again.

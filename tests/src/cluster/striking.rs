@@ -39,6 +39,7 @@ impl Cluster {
                     self.primary_life = Life::Stopped;
                 }
             }
+            (Fault::StallOfStepper(_), _) => self.stepper_stalls += 1,
             (Fault::CrashOfPrimary { is_torn, .. }, _) => self.crash_primary(is_torn),
             (Fault::FullDisk(_), _) => self.fill_disk(true),
             (_, None) => return,
@@ -79,9 +80,11 @@ impl Cluster {
                     return;
                 }
                 self.primary_life = Life::Running;
-                while let Some(input) = self.primary_inbox.pop_front() {
-                    self.give_primary(input);
-                }
+                self.catch_up_on_inbox();
+            }
+            Fault::StallOfStepper(_) => {
+                self.stepper_stalls = self.stepper_stalls.saturating_sub(1);
+                self.catch_up_on_inbox();
             }
             Fault::Stall(_) => {
                 let process = &mut self.processes[index];
@@ -106,6 +109,15 @@ impl Cluster {
             Fault::CrashOfPrimary { .. } => self.resume_primary(),
             Fault::FullDisk(_) => self.fill_disk(false),
             Fault::Crash { .. } | Fault::Join => {}
+        }
+    }
+
+    /// Has the primary read what has arrived while it did nothing.
+    fn catch_up_on_inbox(&mut self) {
+        while self.is_primary_awake()
+            && let Some(input) = self.primary_inbox.pop_front()
+        {
+            self.give_primary(input);
         }
     }
 

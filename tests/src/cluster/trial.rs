@@ -160,6 +160,7 @@ fn end_bound(scenario: &Scenario) -> SessionTime {
 fn judge(cluster: &Cluster, scenario: &Scenario) -> Result<Verdict, String> {
     let reason = cluster.finished.as_ref().expect("drive waits for the end");
     cluster.answers.check_complete();
+    cluster.witness.effects.check();
     cluster.commits.check_end(cluster.primary.iteration());
     let digests = cluster.commits.digests();
     agreement::check(
@@ -287,6 +288,7 @@ impl Effect {
             Fault::Cut { .. }
             | Fault::Stall(_)
             | Fault::StallOfPrimary(_)
+            | Fault::StallOfStepper(_)
             | Fault::Slow { .. }
             | Fault::Join => Self::Harmless,
         }
@@ -294,9 +296,16 @@ impl Effect {
 }
 
 /// Returns within what time a fatal fault is seen: silence counts double while messages come.
+/// A stepper that stalls sees nothing meanwhile.
 fn detection(scenario: &Scenario) -> Duration {
     let of_step = scenario.step_timeout;
-    (scenario.heartbeat_timeout * 5 / 2 + Duration::from_millis(200)).max(of_step)
+    let faults = scenario.faults.iter();
+    let stalls = faults.filter_map(|one| match one.fault {
+        Fault::StallOfStepper(duration) => Some(duration),
+        _ => None,
+    });
+    let stalls: Duration = stalls.sum();
+    (scenario.heartbeat_timeout * 5 / 2 + Duration::from_millis(200)).max(of_step) + stalls
 }
 
 /// Returns the digests of a run of the same world and commands on one secondary, which nothing

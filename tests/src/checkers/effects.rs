@@ -1,0 +1,166 @@
+//! A command that was answered with "done" has its effect, and keeps it: what it asked for is so
+//! when the answer is given, and no later hand-off, loss or migration undoes it.
+//!
+//! It knows what commands mean and shares no code with the rules. That an effect lasts is seen by
+//! motion: between two steps a performer moves by what its velocity allows, unless a command moved
+//! it, so that one that returns to where it was before is a jump.
+
+use std::collections::BTreeMap;
+
+use lockstep::{Primary, StepReport};
+use protocol::primary_to_client::Reply;
+use protocol::primary_to_secondary::Step;
+use protocol::{Action, Command, PerformerId, PerformerState};
+
+/// How much further than its velocity says a performer may get in one step \[m\]: contacts that
+/// overlap are pushed apart.
+const PUSHED: f64 = 0.05;
+/// How far from where it was put a performer may be when the answer comes \[m\].
+const NEAR: f64 = 0.05;
+
+/// Where performers were after the last step, and what commands have done to them.
+#[derive(Clone, Debug, Default)]
+pub struct Effects {
+    last: BTreeMap<String, PerformerState>,
+    /// Performers that the step under way moves by command.
+    moved: Vec<PerformerId>,
+    /// What looks wrong: a primary that is asked to reset has everything back at the start before
+    /// it publishes the step that says so.
+    suspicion: Option<String>,
+}
+
+impl Effects {
+    /// Takes a step as it is published.
+    ///
+    /// # Panics
+    /// When what was seen before was wrong, and this step is no reset.
+    pub fn on_step(&mut self, primary: &Primary, step: &Step) {
+        if step.anew {
+            *self = Self::default();
+        }
+        self.check();
+        for numbered in &step.actions {
+            let model = match &numbered.action {
+                Action::SetPose { model, .. } => *model,
+                _ => continue,
+            };
+            let moved = primary.plan().performer_of(model);
+            self.moved.extend(moved);
+        }
+    }
+
+    /// Looks at what is left once the run is over.
+    ///
+    /// # Panics
+    /// When what was seen last was wrong.
+    pub fn check(&self) {
+        if let Some(suspicion) = &self.suspicion {
+            panic!("{suspicion}");
+        }
+    }
+
+    /// Takes a step that all have done: a performer must be where its velocity or a command can
+    /// have brought it.
+    pub fn on_done(&mut self, primary: &Primary, report: &StepReport) {
+        let moved = std::mem::take(&mut self.moved);
+        let step_s = primary.settings().step_size.as_secs_f64();
+        let passed = if report.paused { 0.0 } else { step_s };
+        let mut now = BTreeMap::new();
+        for id in primary.performers_by_name() {
+            let performer = primary.plan().performer(*id);
+            let state = *primary.performer(*id).1;
+            let is_free = performer.joined_to.is_empty() && !moved.contains(id);
+            if let Some(before) = self.last.get(&performer.name).filter(|_| is_free) {
+                let jump = jump(&performer.name, before, &state, passed, report);
+                self.suspicion = self.suspicion.take().or(jump);
+            }
+            now.insert(performer.name.clone(), state);
+        }
+        self.last = now;
+    }
+
+    /// Takes an answer to a command: one that says "done" must be true.
+    pub fn on_reply(&mut self, primary: &Primary, command: &Command, reply: &Reply) {
+        if matches!(reply, Reply::Done { .. }) {
+            let untrue = self.untrue(primary, command);
+            self.suspicion = self.suspicion.take().or(untrue);
+        }
+    }
+
+    /// Tells how a command that was done has not the effect that it must have.
+    fn untrue(&self, primary: &Primary, command: &Command) -> Option<String> {
+        match command {
+            Command::SetPoses { poses } => poses.iter().find_map(|one| {
+                let [x, y, z, ..] = one.pose;
+                self.misplaced(&one.model, [x, y, z])
+            }),
+            Command::Spawn(spawn) => {
+                let [x, y, z, ..] = spawn.pose?;
+                self.misplaced(spawn.name.as_deref()?, [x, y, z])
+            }
+            Command::Remove { model } => {
+                let is_there = self.last.contains_key(model);
+                is_there.then(|| format!("{model} was removed, and it is there"))
+            }
+            Command::Drain { peer } => {
+                let hosts = primary.takes_part(peer) && !primary.hosted(peer).is_empty();
+                hosts.then(|| format!("{peer} was drained, and it hosts cells"))
+            }
+            Command::MoveCell { level, peer } => {
+                let mut cells = primary.hosted(peer).iter();
+                let is_there = cells.any(|cell| primary.plan().cell(*cell).name == *level);
+                let untrue = !is_there && !primary.is_recovering();
+                untrue.then(|| format!("{level} was moved to {peer}, which does not host it"))
+            }
+            _ => None,
+        }
+    }
+
+    /// A run that was taken up again goes back to its checkpoint.
+    pub fn on_resumed(&mut self) {
+        *self = Self::default();
+    }
+
+    fn misplaced(&self, name: &str, expected: [f64; 3]) -> Option<String> {
+        // One that is not here does not move at all, or has gone since.
+        let state = self.last.get(name)?;
+        let is_far = distance(state.position, expected) > NEAR;
+        is_far.then(|| {
+            let position = state.position;
+            format!("{name} was put at {expected:?}, and it is at {position:?}")
+        })
+    }
+}
+
+/// Tells how a performer has moved further than its velocity allows.
+fn jump(
+    name: &str,
+    before: &PerformerState,
+    after: &PerformerState,
+    passed: f64,
+    report: &StepReport,
+) -> Option<String> {
+    let [old, new] = [before, after].map(|state| norm(state.linear_velocity));
+    let moved = distance(before.position, after.position);
+    let can = if passed > 0.0 {
+        old.max(new) * passed * 2.0 + PUSHED
+    } else {
+        1e-12
+    };
+    let is_jump = moved > can && after.is_finite();
+    is_jump.then(|| {
+        format!(
+            "{name} is {moved} m from where it was before step {} (iteration {}), its velocity \
+             and no command allow {can} m: {:?} to {:?}",
+            report.sequence, report.iteration, before.position, after.position
+        )
+    })
+}
+
+fn distance(one: [f64; 3], other: [f64; 3]) -> f64 {
+    norm([0, 1, 2].map(|axis| one[axis] - other[axis]))
+}
+
+fn norm(vector: [f64; 3]) -> f64 {
+    vector.iter().map(|one| one * one).sum::<f64>().sqrt()
+}
