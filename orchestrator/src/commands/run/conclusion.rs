@@ -1,6 +1,7 @@
 //! [`Conclusion`]: how a run ended, from its primary's summary and exit status, or from what is
 //! known when the primary could not say.
 
+use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::ExitStatus;
 
@@ -206,6 +207,12 @@ fn own_reason(
                 "{name} ended ({}) and the primary took no notice",
                 describe(*status)
             )
+        }
+        (Ending::Exit(RunExit::First(_)), Some(status)) if status.signal().is_some() => {
+            match &known.hung {
+                Some(hung) => hung.clone(),
+                None => format!("the primary ended ({}) without a summary", describe(status)),
+            }
         }
         (_, Some(status)) => {
             format!("the primary ended ({}) without a summary", describe(status))
