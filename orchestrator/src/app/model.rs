@@ -34,7 +34,7 @@ use super::verdict::SteadyVerdict;
 const NOTICE_TIME: Duration = Duration::from_secs(8);
 
 /// Silence of a primary that is worth a word; it publishes figures ten times a second.
-const SILENCE_TIME: Duration = Duration::from_secs(2);
+const SILENCE_TIME: Duration = Duration::from_secs(3);
 
 /// Everything that the screen is drawn from.
 #[derive(Clone, Debug)]

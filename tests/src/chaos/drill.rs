@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::journal_damage::Damage;
+use super::journal_damage::{Damage, Damaged};
 use super::leftovers;
 use super::run_log::RunLog;
 use super::scenario::{Act, Ask, Resume, Scenario, Stall};
@@ -17,7 +17,7 @@ use super::{Failure, Outcome};
 use crate::processes::{Scratch, is_running, let_pass, send_signal};
 
 /// How long a run may do nothing that can be seen.
-const STILL_MAX: Duration = Duration::from_secs(60);
+const STILL_MAX: Duration = Duration::from_mins(1);
 
 /// How long the end of a run may take once what ends it has happened.
 const END_MAX: Duration = Duration::from_secs(30);
@@ -33,6 +33,12 @@ const SETTINGS: &str = "[network]\nstep_timeout_s = 4\n";
 
 /// How often in a minute a secondary is started again.
 const RESTARTS: &str = "1000";
+
+/// What a run says that was taken up.
+const GOES_ON: &str = "the run goes on after iteration";
+
+/// How many iterations may be in the file of digests and not yet in the journal.
+const UNWRITTEN_MAX: usize = 200;
 
 /// Simulated over real time: what is done to it meets a run that is under way.
 const PACE: &str = "0.7";
@@ -156,7 +162,7 @@ impl Drill<'_> {
             command.arg(option).arg(self.scratch.path(name));
         }
         command.arg(self.scratch.path("fleet.sdf"));
-        match self.says(&mut command) {
+        match says(&mut command) {
             (0, _) => Ok(()),
             (code, text) => Err(Failure::Wrong(format!("run --detach: {code}: {text}"))),
         }
@@ -177,7 +183,7 @@ impl Drill<'_> {
             }
             Act::StopPrimary(stall) => return self.stop_primary(*stall),
             Act::SlowPrimary(time) => self.slow_primary(*time),
-            Act::StopOwner(time) => self.stall(self.owner(), *time),
+            Act::StopOwner(time) => stop_for(self.owner(), *time),
             Act::DamageJournal(damage) => return self.damage(*damage),
             Act::FillDisk(time) => {
                 if let Some(disk) = &self.disk {
@@ -229,7 +235,7 @@ impl Drill<'_> {
         let log = self.log("primary");
         let began = Instant::now();
         if let Stall::For(time) = stall {
-            return self.stall(*pid, time);
+            return stop_for(*pid, time);
         }
         signal(*pid, "STOP");
         if let Some(at) = log.wait_for(&[&format!("{name} (pid {pid} "), "restoring"], FIGURE_MAX) {
@@ -259,7 +265,7 @@ impl Drill<'_> {
             return Ok(Course::Living);
         };
         if let Stall::For(time) = stall {
-            self.stall(pid, time);
+            stop_for(pid, time);
             return Ok(Course::Living);
         }
         let began = Instant::now();
@@ -276,15 +282,9 @@ impl Drill<'_> {
     fn slow_primary(&mut self, time: Duration) {
         let end = Instant::now() + time;
         while let Some(pid) = self.primary().filter(|_| Instant::now() < end) {
-            self.stall(pid, Duration::from_millis(60));
+            stop_for(pid, Duration::from_millis(60));
             let_pass(Duration::from_millis(15));
         }
-    }
-
-    fn stall(&self, pid: u32, time: Duration) {
-        signal(pid, "STOP");
-        let_pass(time);
-        signal(pid, "CONT");
     }
 
     fn damage(&mut self, damage: Damage) -> Result<Course, Failure> {
@@ -304,7 +304,7 @@ impl Drill<'_> {
         };
         self.outcome.history.push(done.text.clone());
         self.may_lack_commands |= done.is_torn_tail;
-        self.take_up(resume, Some(&done.text))
+        self.take_up(resume, Some(&done))
     }
 
     fn kill_all(&self) {
@@ -315,7 +315,7 @@ impl Drill<'_> {
     }
 
     /// Takes up a run whose processes die or have died; a damaged one may be refused.
-    fn take_up(&mut self, resume: Resume, damaged: Option<&str>) -> Result<Course, Failure> {
+    fn take_up(&mut self, resume: Resume, damaged: Option<&Damaged>) -> Result<Course, Failure> {
         if !resume.at_once {
             self.wait_until_gone()?;
         }
@@ -329,19 +329,24 @@ impl Drill<'_> {
             } else {
                 "primary"
             });
+            let [digests, before] =
+                ["digests", "digests.before"].map(|name| self.scratch.path(name));
+            let _ = fs::copy(digests, before);
             let asked = Instant::now();
             let mut command = self.phalanx();
             command.args(["resume", "r", "--detach"]);
             command.args(["--secondaries", &resume.secondaries.to_string()]);
-            let (code, text) = self.says(&mut command);
+            let (code, text) = says(&mut command);
             self.outcome
                 .history
                 .push(format!("resume: {code}: {}", text.trim()));
             match code {
                 0 => {
-                    let told = log.wait_for(&["the run goes on after iteration"], FIGURE_MAX);
-                    let times = &mut self.outcome.times.resumed;
-                    times.extend(told.map(|at| at - asked));
+                    let told = log.line(&[GOES_ON], FIGURE_MAX);
+                    if let Some((at, line)) = told {
+                        self.outcome.times.resumed.push(at - asked);
+                        self.check_nothing_is_lost(&line, damaged)?;
+                    }
                     return Ok(Course::Living);
                 }
                 1 | 3 if damaged.is_some() && text.contains("error: ") => {
@@ -358,6 +363,22 @@ impl Drill<'_> {
                 return Err(Failure::Hang("the run stays living".to_owned()));
             }
             let_pass(Duration::from_millis(20));
+        }
+    }
+
+    /// Looks whether a run goes on where it was, by what it had written of its digests.
+    fn check_nothing_is_lost(&self, line: &str, damaged: Option<&Damaged>) -> Result<(), Failure> {
+        let after = line.split_once(GOES_ON).map(|(_, rest)| rest.trim());
+        let after = after.and_then(|rest| rest.split(' ').next()?.parse::<usize>().ok());
+        let done = read(&self.scratch.path("digests.before")).lines().count();
+        let is_torn = damaged.is_some_and(|damaged| damaged.is_torn_tail);
+        match after {
+            Some(after) if !is_torn && after + UNWRITTEN_MAX < done => {
+                let what = damaged.map_or("nothing was damaged", |damaged| &damaged.text);
+                let text = format!("it went on after {after} of {done} without a word: {what}");
+                Err(Failure::Difference(text))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -395,6 +416,13 @@ fn words(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| (*word).to_owned()).collect()
 }
 
+/// Stops a process for a while.
+fn stop_for(pid: u32, time: Duration) {
+    signal(pid, "STOP");
+    let_pass(time);
+    signal(pid, "CONT");
+}
+
 /// Sends a signal to a process that may have ended.
 fn signal(pid: u32, name: &str) {
     let mut command = Command::new("kill");
@@ -411,14 +439,6 @@ impl Drill<'_> {
         command.env("TMPDIR", self.scratch.path("tmp"));
         command.env("PHALANX_CONFIG", self.scratch.path("settings.toml"));
         command
-    }
-
-    /// Runs a command to its end; returns its exit code and what it said.
-    fn says(&self, command: &mut Command) -> (i32, String) {
-        let output = command.output().expect("phalanx starts");
-        let said = [output.stderr, output.stdout].concat();
-        let text = String::from_utf8_lossy(&said).into_owned();
-        (output.status.code().unwrap_or(-1), text)
     }
 
     fn log(&self, process: &str) -> RunLog {
@@ -524,7 +544,7 @@ impl Drill<'_> {
                 (seen, since) = (length, Instant::now());
             }
             if since.elapsed() > STILL_MAX {
-                let (_, text) = self.says(self.phalanx().arg("ps"));
+                let (_, text) = says(self.phalanx().arg("ps"));
                 let text = format!("no iteration in {STILL_MAX:?}:\n{text}");
                 return Err(Failure::Hang(text));
             }
@@ -569,7 +589,7 @@ impl Drill<'_> {
             .arg("--commands")
             .arg(self.scratch.path("record.jsonl"));
         command.arg("--digests").arg(self.scratch.path("expected"));
-        let (code, text) = self.says(command.arg(self.scratch.path("fleet.sdf")));
+        let (code, text) = says(command.arg(self.scratch.path("fleet.sdf")));
         if code != 0 {
             return Err(Failure::Wrong(format!(
                 "the undisturbed run: {code}: {text}"
@@ -611,4 +631,12 @@ impl Drill<'_> {
 
 fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_default()
+}
+
+/// Runs a command to its end; returns its exit code and what it said.
+fn says(command: &mut Command) -> (i32, String) {
+    let output = command.output().expect("phalanx starts");
+    let said = [output.stderr, output.stdout].concat();
+    let text = String::from_utf8_lossy(&said).into_owned();
+    (output.status.code().unwrap_or(-1), text)
 }

@@ -5,7 +5,7 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crate::processes::is_running;
+use crate::processes::{is_running, let_pass};
 
 /// How long processes may take to be gone once their run is over.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -43,7 +43,7 @@ pub(super) fn processes_in_the_end(folder: &Path) -> Vec<u32> {
         if left.is_empty() || Instant::now() >= end {
             return left;
         }
-        std::thread::sleep(Duration::from_millis(20));
+        let_pass(Duration::from_millis(20));
     }
 }
 

@@ -2,8 +2,9 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::thread;
 use std::time::{Duration, Instant};
+
+use crate::processes::let_pass;
 
 /// Time between two looks at a log.
 const PERIOD: Duration = Duration::from_millis(2);
@@ -25,18 +26,25 @@ impl RunLog {
     /// Waits until a line holds all of these, and returns when it was seen; `None` if none comes
     /// in time.
     pub(super) fn wait_for(&self, parts: &[&str], limit: Duration) -> Option<Instant> {
+        self.line(parts, limit).map(|(at, _)| at)
+    }
+
+    /// Waits for the same, and returns the line, too.
+    pub(super) fn line(&self, parts: &[&str], limit: Duration) -> Option<(Instant, String)> {
         let end = Instant::now() + limit;
         loop {
             let bytes = fs::read(&self.path).unwrap_or_default();
             let text = String::from_utf8_lossy(bytes.get(self.from..).unwrap_or_default());
             let is_it = |line: &str| parts.iter().all(|part| line.contains(part));
-            if text.lines().any(is_it) {
-                return Some(Instant::now());
+            // A line that is being written is no line yet.
+            let whole = &text[..text.rfind('\n').unwrap_or_default()];
+            if let Some(line) = whole.lines().find(|line| is_it(line)) {
+                return Some((Instant::now(), line.to_owned()));
             }
             if Instant::now() >= end {
                 return None;
             }
-            thread::sleep(PERIOD);
+            let_pass(PERIOD);
         }
     }
 }
