@@ -367,7 +367,7 @@ fn a_view_follows_a_primary_that_is_started_again() {
     assert_eq!(screen.wait(), (0, true));
 }
 
-/// Returns a world that keeps moving, and the arguments that run it for so many iterations at a pace.
+/// Returns a world that keeps moving, and the arguments that run it at a pace.
 fn long_run<'a>(digests: &'a str, secondaries: &'a str, pace: &'a str) -> Vec<&'a str> {
     let mut arguments = vec!["worlds/ramp.sdf", "--iterations", "3000"];
     arguments.extend(["--real-time-factor", pace, "--secondaries", secondaries]);
