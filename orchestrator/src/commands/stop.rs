@@ -70,7 +70,7 @@ async fn end(target: &Target, limit: Duration) -> Result<Stopped, Failed> {
     tokio::pin!(asked);
     let answer = tokio::select! {
         answer = &mut asked => answer,
-        () = sleep(ANSWER_GRACE.min(limit)) => match &target.found {
+        () = sleep(ANSWER_GRACE) => match &target.found {
             Some(found) if !answers(target).await => {
                 ask_owner(found);
                 return Ok(Stopped::ByOwner);
