@@ -310,7 +310,7 @@ mod tests {
     #[test]
     fn a_stall_of_ones_own_is_no_silence_of_the_primary() {
         let mut rig = Rig::begun(LIMITS);
-        rig.now += Duration::from_secs(3600);
+        rig.now += Duration::from_hours(1);
         check(&rig.pass(1, &[]), &[]);
         assert_eq!(rig.watch.on_sign(Sign::Figures), None);
     }

@@ -1,7 +1,6 @@
 //! [`Conclusion`]: how a run ended, from its primary's summary and exit status, or from what is
 //! known when the primary could not say.
 
-use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::ExitStatus;
 
@@ -208,15 +207,10 @@ fn own_reason(
                 describe(*status)
             )
         }
-        (Ending::Exit(RunExit::First(_)), Some(status)) if status.signal().is_some() => {
-            match &known.hung {
-                Some(hung) => hung.clone(),
-                None => format!("the primary ended ({}) without a summary", describe(status)),
-            }
-        }
-        (_, Some(status)) => {
-            format!("the primary ended ({}) without a summary", describe(status))
-        }
+        (_, Some(status)) => match &known.hung {
+            Some(hung) if status.code().is_none() => hung.clone(),
+            _ => format!("the primary ended ({}) without a summary", describe(status)),
+        },
         (_, None) => "the primary wrote no summary".to_owned(),
     };
     if let Some(error) = &known.last_error {
