@@ -37,7 +37,12 @@ const PING: RequestId = RequestId(0);
 const ALL_STATUS: &[&str] = &["/"];
 
 /// What tells how a run goes, without what is in its world.
-const COURSE: &[&str] = &[topic::STATS, topic::ANNOUNCE, topic::EVENTS];
+const COURSE: &[&str] = &[
+    topic::STATS,
+    topic::ANNOUNCE,
+    topic::EVENTS,
+    topic::HEARTBEAT,
+];
 
 /// What a connection tells.
 #[derive(Clone, Debug, PartialEq)]

@@ -20,6 +20,7 @@ mod resume;
 mod run;
 mod service;
 mod show;
+mod stop;
 mod table;
 mod target;
 mod terminal_check;

@@ -6,7 +6,9 @@
 pub mod death;
 mod find_worker;
 pub mod launched;
+pub mod primary_watch;
 pub mod process;
+pub mod process_state;
 pub mod programs;
 pub mod supervisor;
 mod surroundings;

@@ -12,7 +12,7 @@ mod record;
 
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, SystemTime};
@@ -384,6 +384,16 @@ impl RunDirectory {
     pub fn write_record(&self, record: &RunRecord) -> Result<(), RunDirectoryError> {
         let path = self.file(RECORD_FILE);
         record.write(&path).map_err(at(&path))
+    }
+
+    /// Removes the sockets of processes that have ended; one that cannot be removed harms nobody.
+    pub fn remove_sockets(&self) {
+        let entries = fs::read_dir(&self.path).into_iter().flatten();
+        for entry in entries.filter_map(Result::ok) {
+            if entry.file_type().is_ok_and(|kind| kind.is_socket()) {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
     }
 
     fn take(name: &str, path: PathBuf) -> Result<Self, RunDirectoryError> {

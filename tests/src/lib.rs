@@ -1,5 +1,6 @@
 //! What the tests of the whole share: worlds, a simulated cluster, transcripts, real processes.
 
+pub mod chaos;
 pub mod checkers;
 pub mod cluster;
 pub mod direct;

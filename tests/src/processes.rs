@@ -56,6 +56,17 @@ impl Scratch {
         }
     }
 
+    /// Returns the folder.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Has the folder stay when this is dropped, and returns it.
+    pub fn keep(&mut self) -> PathBuf {
+        self.folder.disable_cleanup(true);
+        self.folder.path().to_owned()
+    }
+
     /// Returns a path in the folder.
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)

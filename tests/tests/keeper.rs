@@ -2,6 +2,8 @@
 //! the process that keeps it. Real processes are started as users start them, some of them in real
 //! pseudo-terminals, and left, lost and killed.
 
+use std::os::unix::fs::FileTypeExt;
+
 use portable_pty::CommandBuilder;
 use serde_json::Value;
 use tests::processes::{Process, Scratch, binary, is_running, send_signal, wait_for};
@@ -363,4 +365,163 @@ fn a_view_follows_a_primary_that_is_started_again() {
     );
     screen.press("q");
     assert_eq!(screen.wait(), (0, true));
+}
+
+/// Returns a world that keeps moving, and the arguments that run it at a pace.
+fn long_run<'a>(digests: &'a str, secondaries: &'a str, pace: &'a str) -> Vec<&'a str> {
+    let mut arguments = vec!["worlds/ramp.sdf", "--iterations", "3000"];
+    arguments.extend(["--real-time-factor", pace, "--secondaries", secondaries]);
+    arguments.extend(["--digests", digests]);
+    arguments
+}
+
+fn text(path: &std::path::Path) -> &str {
+    path.to_str().expect("a path of a test is text")
+}
+
+fn log(scratch: &Scratch, name: &str) -> String {
+    std::fs::read_to_string(scratch.path(&format!("r/logs/{name}.log"))).unwrap_or_default()
+}
+
+fn wait_for_log(scratch: &Scratch, wanted: &str) {
+    let what = format!("the run daemon says {wanted:?}");
+    wait_for(&what, || log(scratch, "phalanx").contains(wanted));
+}
+
+#[test]
+fn a_primary_that_hangs_is_told_then_killed_and_its_run_resumed() {
+    let scratch = Scratch::new();
+    let digests = scratch.path("digests");
+    let file = scratch.path("run.toml");
+    let world = repository::root().join("worlds/ramp.sdf");
+    let run = format!(
+        "[run]\nworld = {:?}\n[network]\nstep_timeout_s = 3\n",
+        text(&world)
+    );
+    std::fs::write(&file, run).expect("a file can be written");
+    let mut arguments = long_run(text(&digests), "2", "0.5");
+    arguments[0] = text(&file);
+    let pids = detached(&scratch, &arguments);
+    let mut screen = view(&scratch, &["attach", "r"]);
+    screen.wait_for("RUNNING");
+    send_signal(pids[0], "STOP");
+    screen.wait_for("DISCONNECTED");
+    wait_for_log(&scratch, "has published nothing for");
+    assert_eq!(listed(&scratch)["state"], "silent");
+    wait_until_gone(&pids);
+    screen.wait_for("PEER LOST");
+    let ended = &listed(&scratch)["ended"];
+    assert_eq!(ended["exit_code"], 4, "{ended}");
+    let cause = ended["cause"].as_str().expect("it has a cause");
+    assert!(cause.contains("its process is stopped"), "{cause}");
+    let said = log(&scratch, "phalanx");
+    let restarts = said.lines().filter(|line| line.contains("again (pid"));
+    assert_eq!(restarts.count(), 0, "nobody would welcome them:\n{said}");
+    let (code, _, stderr) = scratch.phalanx_says(&["resume", "r", "--headless"]);
+    assert_eq!(code, 0, "{stderr}");
+    assert_eq!(
+        std::fs::read_to_string(&digests).expect("digests are written"),
+        undisturbed(&scratch)
+    );
+}
+
+/// Returns the digests of that run when nothing disturbs it.
+fn undisturbed(scratch: &Scratch) -> String {
+    let file = scratch.path("undisturbed");
+    let mut arguments = vec!["run", "--headless", "--name", "u"];
+    arguments.extend(long_run(text(&file), "0", "0"));
+    let (code, _, stderr) = scratch.phalanx_says(&arguments);
+    assert_eq!(code, 0, "{stderr}");
+    std::fs::read_to_string(file).expect("digests are written")
+}
+
+#[test]
+fn a_primary_that_hung_for_a_while_goes_on_with_the_same_digests() {
+    let scratch = Scratch::new();
+    let digests = scratch.path("digests");
+    let pids = detached(&scratch, &long_run(text(&digests), "2", "0.5"));
+    send_signal(pids[0], "STOP");
+    // The secondaries leave, and nobody is started in their place yet.
+    wait_for_log(&scratch, "has published nothing for");
+    wait_until_gone(&pids[1..3]);
+    send_signal(pids[0], "CONT");
+    wait_for_log(&scratch, "is heard again after");
+    wait_for_log(&scratch, "started s1 again");
+    wait_for("the run ends", || listed(&scratch)["living"] == false);
+    assert_eq!(listed(&scratch)["state"], "completed");
+    assert_eq!(
+        std::fs::read_to_string(&digests).expect("digests are written"),
+        undisturbed(&scratch)
+    );
+}
+
+#[test]
+fn a_run_whose_primary_hangs_is_ended_by_stop() {
+    let scratch = Scratch::new();
+    let pids = detached(&scratch, &[]);
+    send_signal(pids[0], "STOP");
+    let (code, stdout, stderr) = scratch.phalanx_says(&["ctl", "r", "stop"]);
+    assert_eq!(code, 0, "{stderr}");
+    assert!(stdout.contains("does not answer"), "{stdout}");
+    wait_until_gone(&pids);
+    assert_eq!(listed(&scratch)["ended"]["exit_code"], 130);
+}
+
+#[test]
+fn what_is_asked_of_a_run_holds_as_soon_as_the_command_before_is_back() {
+    let scratch = Scratch::new();
+    for _ in 0..3 {
+        let start = ["run", "--detach", "--name", "r", "--paused"];
+        let (code, _, stderr) = scratch.phalanx_says(&start);
+        assert_eq!(code, 0, "{stderr}");
+        let (code, _, stderr) = scratch.phalanx_says(&["ctl", "r", "step", "10"]);
+        assert_eq!(code, 0, "all who take part are there: {stderr}");
+        let (code, _, stderr) = scratch.phalanx_says(&["ctl", "r", "stop"]);
+        assert_eq!(code, 0, "{stderr}");
+        let left = std::fs::read_dir(scratch.path("r")).expect("the run has a folder");
+        let mut kinds = left.map(|entry| entry.and_then(|entry| entry.file_type()));
+        let is_socket = |kind: std::io::Result<std::fs::FileType>| {
+            kind.expect("a folder can be read").is_socket()
+        };
+        assert!(!kinds.any(is_socket), "no socket is left");
+    }
+}
+
+#[test]
+fn a_detached_run_that_cannot_begin_says_why_where_it_was_started() {
+    let scratch = Scratch::new();
+    let file = scratch.path("no/such/folder/digests");
+    let start = ["run", "--detach", "--digests", text(&file)];
+    let (code, stdout, stderr) = scratch.phalanx_says(&start);
+    assert_eq!((code, stdout.as_str()), (3, ""), "{stderr}");
+    assert!(stderr.contains("no/such/folder"), "{stderr}");
+}
+
+#[test]
+fn a_primary_whose_stepper_is_stuck_is_told_and_goes_on_when_it_can() {
+    let scratch = Scratch::new();
+    let pipe = scratch.path("digests");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.expect("there is a program mkfifo").success());
+    let both = std::fs::OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open(&pipe);
+    let mut reader = both.expect("a pipe can be opened");
+    // Nobody reads, so that the stepper waits as soon as the pipe is full.
+    let stuck = ["--digests", text(&pipe), "--real-time-factor", "0"];
+    let (code, _, stderr) =
+        scratch.phalanx_says(&[&["run", "--detach", "--name", "r"], &stuck[..]].concat());
+    assert_eq!(code, 0, "{stderr}");
+    let pids = pids(&scratch);
+    let mut screen = view(&scratch, &["attach", "r"]);
+    wait_for_log(&scratch, "does no step, though its heart beats");
+    assert_goes_on(&pids);
+    assert_eq!(listed(&scratch)["state"], "silent");
+    screen.wait_for("STALLED");
+    std::thread::spawn(move || std::io::copy(&mut reader, &mut std::io::sink()));
+    wait_for_log(&scratch, "is heard again after");
+    assert_goes_on(&pids);
+    let (code, _, stderr) = scratch.phalanx_says(&["ctl", "r", "stop"]);
+    assert_eq!(code, 0, "{stderr}");
 }

@@ -33,6 +33,9 @@ use super::verdict::SteadyVerdict;
 /// How long a message in the footer stays.
 const NOTICE_TIME: Duration = Duration::from_secs(8);
 
+/// Silence of a primary that is worth a word; it publishes figures ten times a second.
+const SILENCE_TIME: Duration = Duration::from_secs(3);
+
 /// Everything that the screen is drawn from.
 #[derive(Clone, Debug)]
 #[expect(
@@ -80,6 +83,8 @@ pub struct Model {
     pub peers: Vec<PeerReport>,
     /// When each process was last heard.
     pub heartbeats: BTreeMap<PeerName, SessionTime>,
+    /// When figures of the run were heard last.
+    pub figures_at: Option<SessionTime>,
     /// Hosts of cells in the order of their marks on the map.
     pub owners: Vec<PeerName>,
     /// Its levels.
@@ -264,6 +269,7 @@ impl Model {
             stats: None,
             peers: Vec::new(),
             heartbeats: BTreeMap::new(),
+            figures_at: None,
             owners: Vec::new(),
             levels: Vec::new(),
             performers: Vec::new(),
@@ -356,6 +362,15 @@ impl Model {
         self.heartbeats.get(name).map(|heard| now.since(*heard))
     }
 
+    /// Returns for how long the primary has published no figures though the link to it is up, once
+    /// that is worth a word.
+    pub fn silence(&self) -> Option<Duration> {
+        let is_live = self.connection == Connection::Connected && self.recording.is_none();
+        let is_ending = self.is_over() || self.run_state() == RunState::Stopping;
+        let heard = self.figures_at.filter(|_| is_live && !is_ending)?;
+        Some(self.now.since(heard)).filter(|silence| *silence >= SILENCE_TIME)
+    }
+
     /// Returns the place of a secondary among the owners, from which its mark is made.
     pub fn owner_index(&self, name: &PeerName) -> Option<usize> {
         self.owners.iter().position(|owner| owner == name)
@@ -424,6 +439,7 @@ impl Model {
         self.stats = None;
         self.peers.clear();
         self.heartbeats.clear();
+        self.figures_at = None;
         self.owners.clear();
         self.levels.clear();
         self.performers.clear();

@@ -16,6 +16,9 @@ pub(super) fn ctl(arguments: &CtlArguments) -> CommandResult {
     let target = target::find(run, &arguments.keys)?;
     let loaded = asked.load(true);
     let command = loaded.map_err(|error| Failed::new(ExitCode::Configuration, error))?;
+    if command == Command::Stop {
+        return runtime()?.block_on(super::stop::stop(&target, arguments.timeout));
+    }
     let asked = target.ask(command.clone(), arguments.timeout);
     match runtime()?.block_on(asked).map_err(from_ask)? {
         Reply::Done {

@@ -46,6 +46,8 @@ pub struct Supervisor {
     failure: Option<(Instant, RunExit)>,
     /// Whether the run ends, so that nothing is started any more.
     is_ending: bool,
+    /// Whether restarts wait, since the first process would not welcome whom they start.
+    holds_restarts: bool,
 }
 
 /// What is done when a process other than the first ends.
@@ -114,6 +116,7 @@ impl Supervisor {
             policy,
             failure: None,
             is_ending: false,
+            holds_restarts: false,
         })
     }
 
@@ -156,6 +159,25 @@ impl Supervisor {
         self.is_ending = true;
         for upkeep in &mut self.upkeep {
             (upkeep.due, upkeep.replace_at) = (None, None);
+        }
+    }
+
+    /// Has processes that are due wait until the first one welcomes them, or wait no more.
+    pub fn hold_restarts(&mut self, is_held: bool) {
+        self.holds_restarts = is_held;
+    }
+
+    /// Returns name and process id of the first process.
+    pub fn first(&self) -> Option<(&str, u32)> {
+        let first = self.processes.first()?;
+        Some((first.name(), first.pid()))
+    }
+
+    /// Kills the first process, which ends the run.
+    pub fn kill_first(&mut self) {
+        self.end_restarts();
+        if let Some(first) = self.processes.first() {
+            first.signal(Signal::KILL);
         }
     }
 
@@ -224,7 +246,8 @@ impl Supervisor {
     }
 
     fn next_due(&self) -> Option<Instant> {
-        let upkeep = self.upkeep.iter().filter_map(Upkeep::next);
+        let holds = self.holds_restarts;
+        let upkeep = self.upkeep.iter().filter_map(|upkeep| upkeep.next(holds));
         let notice = self.failure.as_ref().map(|(until, _)| *until);
         upkeep.chain(notice).min()
     }
@@ -271,7 +294,8 @@ impl Supervisor {
         {
             return self.failure.take().map(|(_, exit)| Change::Over(exit));
         }
-        let is_due = |upkeep: &Upkeep| upkeep.next().is_some_and(|at| at <= now);
+        let holds = self.holds_restarts;
+        let is_due = |upkeep: &Upkeep| upkeep.next(holds).is_some_and(|at| at <= now);
         let index = self.upkeep.iter().position(is_due)?;
         let upkeep = &mut self.upkeep[index];
         if upkeep.replace_at.take().is_some() {

@@ -44,9 +44,10 @@ pub(super) struct Upkeep {
 }
 
 impl Upkeep {
-    /// Returns when something is to be done.
-    pub(super) fn next(&self) -> Option<Instant> {
-        self.due.into_iter().chain(self.replace_at).min()
+    /// Returns when something is to be done; nothing is started while restarts are held.
+    pub(super) fn next(&self, holds_restarts: bool) -> Option<Instant> {
+        let due = self.due.filter(|_| !holds_restarts);
+        due.into_iter().chain(self.replace_at).min()
     }
 
     /// Notes that the process was started again.

@@ -234,6 +234,14 @@ fn message(model: &Model, theme: Theme) -> (String, Style) {
         );
         return (text, theme.alarm());
     }
+    if let Some(silence) = model.silence() {
+        let text = format!(
+            "{} STALLED: no figures from the primary for {}; what is below is stale",
+            glyphs.bad,
+            text::age(silence)
+        );
+        return (text, theme.alarm());
+    }
     if let Some(notice) = model.fresh_notice() {
         return if notice.is_error {
             (format!("{} {}", glyphs.bad, notice.text), theme.error())

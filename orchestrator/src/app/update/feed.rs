@@ -129,6 +129,7 @@ fn on_stats(model: &mut Model, stats: Stats, peers: Vec<PeerReport>) {
         model.starting = None;
     }
     model.stats = Some(stats);
+    model.figures_at = Some(model.now);
     for peer in &peers {
         note_age(model, peer);
     }

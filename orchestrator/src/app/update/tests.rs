@@ -402,3 +402,19 @@ fn a_log_line_is_kept_plain_and_of_bounded_length() {
     assert!(line.text.starts_with('é'));
     assert!(line.text.len() <= 4096);
 }
+
+#[test]
+fn figures_that_stay_away_are_told_while_the_primary_is_reached() {
+    let mut model = fixture::model();
+    let silence = std::time::Duration::from_secs(5);
+    let later = NOW + silence;
+    update(&mut model, Event::Tick, later);
+    assert!(model.silence() >= Some(silence), "{:?}", model.silence());
+    let stats = Box::new(fixture::stats());
+    let peers = Vec::new();
+    status(&mut model, PrimaryToObservers::Stats { stats, peers });
+    assert_eq!(model.silence(), None);
+    feed(&mut model, Feed::Disconnected);
+    update(&mut model, Event::Tick, later + later.since(NOW));
+    assert_eq!(model.silence(), None, "that has its own words");
+}

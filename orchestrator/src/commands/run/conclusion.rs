@@ -207,9 +207,10 @@ fn own_reason(
                 describe(*status)
             )
         }
-        (_, Some(status)) => {
-            format!("the primary ended ({}) without a summary", describe(status))
-        }
+        (_, Some(status)) => match &known.hung {
+            Some(hung) if status.code().is_none() => hung.clone(),
+            _ => format!("the primary ended ({}) without a summary", describe(status)),
+        },
         (_, None) => "the primary wrote no summary".to_owned(),
     };
     if let Some(error) = &known.last_error {

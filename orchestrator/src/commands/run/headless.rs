@@ -6,10 +6,12 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use super::console::Console;
 use super::event_file::EventFile;
+use super::keeper::Word;
 use super::live::{Ending, LiveRun};
 use super::progress::{Known, is_worth_showing};
 use super::upkeep;
 use crate::app::event::Feed;
+use crate::launch::primary_watch::WATCH_PERIOD;
 use crate::launch::supervisor::NOTICE_GRACE;
 use crate::run_directory::WorkerRecord;
 
@@ -26,6 +28,8 @@ pub(super) async fn follow(run: &mut LiveRun, console: &mut Console) -> Ending {
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     // The first tick comes at once, when there is nothing to be said yet.
     ticks.tick().await;
+    let mut looks = interval(WATCH_PERIOD);
+    looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tokio::select! {
             change = run.supervisor.change(NOTICE_GRACE) => {
@@ -36,9 +40,10 @@ pub(super) async fn follow(run: &mut LiveRun, console: &mut Console) -> Ending {
             () = run.signals.ends() => return Ending::Interrupted,
             feeds = run.observer.feed() => {
                 note(&mut run.known, &mut run.events, &feeds, console);
-                upkeep::on_feeds(run, &feeds);
+                upkeep::on_feeds(run, &feeds, console);
                 if run.known.has_begun() {
                     run.programs.start();
+                    run.tell_starter(&Word::Begun);
                 }
             }
             end = run.programs.end() => {
@@ -55,6 +60,7 @@ pub(super) async fn follow(run: &mut LiveRun, console: &mut Console) -> Ending {
                     console.repeat(&line.process, &line.text);
                 }
             }
+            _ = looks.tick() => upkeep::watch_primary(run, console),
             _ = ticks.tick() => console.progress(&run.known, run.iterations),
         }
     }

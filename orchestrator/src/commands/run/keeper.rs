@@ -1,12 +1,14 @@
-//! The keeper: this program again, in a session of its own, which owns a run whatever happens to
-//! the terminal that it was started from.
+//! The run daemon: this program again, in a session of its own, which owns a run whatever happens
+//! to the terminal that it was started from.
 //!
-//! [`keep`] is the keeper's own part. It tells who started it one [`Word`] on its stdout: that the
-//! run's processes are started, or why not. From then on all that it prints is in
-//! `logs/phalanx.log`. [`Keeper`] is the other end.
+//! [`keep`] is the daemon's own part. It tells who started it two [`Word`]s on its stdout: that the
+//! run's processes are started, and that the run has begun, or why not. From the first on all that
+//! it prints is in `logs/phalanx.log`. [`Keeper`] is the other end.
 
 use std::ffi::OsString;
+use std::fs::File;
 use std::io::{self, Write};
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 
@@ -14,7 +16,7 @@ use anyhow::Context;
 use protocol::ExitCode;
 use rustix::process::{Pid, Signal, kill_process};
 use serde::{Deserialize, Serialize};
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader, Lines, Take};
 use tokio::process::{Child, ChildStdout, Command};
 
 use super::super::{CommandResult, Failed, runtime};
@@ -26,20 +28,41 @@ use super::{Owned, headless};
 use crate::cli::{ResumeArguments, RunArguments};
 use crate::run_directory::{FoundRun, append_private};
 
-/// The log of the keeper, beside those of the run's processes.
+/// The log of the run daemon, beside those of the run's processes.
 const LOG_FILE: &str = "phalanx.log";
 
-/// The most that is heard of a keeper before the run is there \[bytes\].
+/// The most that is heard of a run daemon before the run is there \[bytes\].
 const WORDS_BYTES_MAX: u64 = 1 << 20;
 
-/// What a keeper says, once, to who started it.
+/// What a run daemon says to who started it.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Word {
+pub(super) enum Word {
     /// The processes are started, and this is the run's folder.
     Started(PathBuf),
-    /// There is no run.
+    /// All who take part are there; or others are to join, which need not be waited for.
+    Begun,
+    /// There is no run, or it has ended before it began.
     Failed { exit_code: u8, error: String },
+}
+
+/// Who started a run daemon and listens to it. It may have gone.
+#[derive(Debug)]
+pub(super) struct Starter(File);
+
+impl Starter {
+    /// Keeps hold of where stdout goes now.
+    fn of_stdout() -> anyhow::Result<Self> {
+        let stdout = io::stdout().as_fd().try_clone_to_owned();
+        Ok(Self(stdout.context("cannot set up stdout")?.into()))
+    }
+
+    /// Says one word.
+    pub(super) fn tell(&self, word: &Word) {
+        if let Ok(line) = serde_json::to_string(word) {
+            let _ = writeln!(&self.0, "{line}");
+        }
+    }
 }
 
 /// Owns a run until it ends, away from any terminal.
@@ -60,22 +83,32 @@ fn keep_what(begin: impl FnOnce() -> Result<LiveRun, Failed>) -> CommandResult {
     // It fails in who leads a session already, which is as well.
     let _ = rustix::process::setsid();
     rustix::stdio::dup2_stderr(rustix::stdio::stdout()).context("cannot set up stderr")?;
+    let starter = Starter::of_stdout()?;
     runtime()?.block_on(async {
         let mut live = match begin() {
             Ok(live) => live,
             Err(failed) => {
                 let error = format!("{:#}", failed.error);
                 let exit_code = failed.code as u8;
-                tell(&Word::Failed { exit_code, error });
+                starter.tell(&Word::Failed { exit_code, error });
                 return Ok(failed.code);
             }
         };
-        tell(&Word::Started(live.directory.path().to_owned()));
+        starter.tell(&Word::Started(live.directory.path().to_owned()));
         write_to(&live.directory.logs().join(LOG_FILE))?;
+        live.set_starter(starter);
         let mut console = Console::log();
         let ending = headless::follow(&mut live, &mut console).await;
         let conclusion = live.finish(ending, &mut console).await?;
-        console.note(&conclusion.ended().reason.to_string());
+        let reason = conclusion.ended().reason.to_string();
+        console.note(&reason);
+        live.tell_starter(&match conclusion.exit_code {
+            ExitCode::Success => Word::Begun,
+            code => Word::Failed {
+                exit_code: code as u8,
+                error: reason,
+            },
+        });
         Ok(conclusion.exit_code)
     })
 }
@@ -86,14 +119,6 @@ fn begin(arguments: RunArguments) -> Result<LiveRun, Failed> {
     LiveRun::start(&settings, Owned::begin(&settings)?, signals)
 }
 
-/// Says one word; who started the keeper may have gone.
-fn tell(word: &Word) {
-    if let Ok(line) = serde_json::to_string(word) {
-        let mut stdout = io::stdout().lock();
-        let _ = writeln!(stdout, "{line}").and_then(|()| stdout.flush());
-    }
-}
-
 /// Makes a file of stdout and stderr.
 fn write_to(path: &Path) -> anyhow::Result<()> {
     let log = append_private(path);
@@ -102,17 +127,21 @@ fn write_to(path: &Path) -> anyhow::Result<()> {
     rustix::stdio::dup2_stderr(&log).context("cannot set up stderr")
 }
 
-/// A keeper, as who started it sees it. Dropped, it goes on.
+/// A run daemon, as who started it sees it. Dropped, it goes on.
 #[derive(Debug)]
 pub(super) struct Keeper {
     child: Child,
+    words: Words,
     /// The run that it keeps.
     pub(super) run: FoundRun,
 }
 
+/// What a run daemon says, line by line.
+type Words = Lines<BufReader<Take<ChildStdout>>>;
+
 impl Keeper {
-    /// Starts a run in a keeper, with the words of `phalanx run` or `resume` after the command of
-    /// the keeper, and waits until its processes are started.
+    /// Starts a run in a daemon, with the words of `phalanx run` or `resume` after the command of
+    /// the daemon, and waits until its processes are started.
     ///
     /// # Errors
     /// When the run cannot be started, with its own exit code, or a signal comes.
@@ -130,36 +159,24 @@ impl Keeper {
             .spawn()
             .with_context(|| format!("cannot start {}", program.display()))?;
         let stdout = child.stdout.take().expect("its stdout is a pipe");
-        let heard = tokio::select! {
-            heard = hear(stdout) => heard,
-            () = signals.ends() => {
-                signal(&child, Signal::TERM);
-                let _ = child.wait().await;
-                let message = "interrupted before the run had begun";
-                return Err(Failed::message(ExitCode::Interrupted, message));
-            }
-        };
-        match heard {
-            (Some(Word::Started(path)), _) => {
+        let mut words = BufReader::new(stdout.take(WORDS_BYTES_MAX)).lines();
+        match next_word(&mut child, &mut words, signals).await? {
+            Word::Started(path) => {
                 let run = FoundRun::read(path).context("the run was removed while it began")?;
-                Ok(Self { child, run })
+                Ok(Self { child, words, run })
             }
-            (
-                Some(Word::Failed {
-                    exit_code: code,
-                    error,
-                }),
-                _,
-            ) => {
-                let _ = child.wait().await;
-                Err(Failed::message(exit_code(i32::from(code)), error))
-            }
-            (None, said) => {
-                let status = child.wait().await.context("cannot wait for the keeper")?;
-                let message = format!("the keeper of the run ended before it began ({status})");
-                let message = format!("{message}{}{said}", if said.is_empty() { "" } else { ": " });
-                Err(Failed::message(ExitCode::Failure, message))
-            }
+            other => Err(no_run(&mut child, other).await),
+        }
+    }
+
+    /// Waits until the run has begun, so that it can be asked for anything.
+    ///
+    /// # Errors
+    /// When it ends before that, with its own exit code, or a signal comes, which ends it.
+    pub(super) async fn begun(&mut self, signals: &mut Signals) -> Result<(), Failed> {
+        match next_word(&mut self.child, &mut self.words, signals).await? {
+            Word::Begun => Ok(()),
+            other => Err(no_run(&mut self.child, other).await),
         }
     }
 
@@ -188,9 +205,49 @@ fn signal(child: &Child, signal: Signal) {
     }
 }
 
-/// Waits for the word of a keeper; returns what else it printed.
-async fn hear(stdout: ChildStdout) -> (Option<Word>, String) {
-    let mut lines = BufReader::new(stdout.take(WORDS_BYTES_MAX)).lines();
+/// Waits for the next word of a run daemon.
+async fn next_word(
+    child: &mut Child,
+    words: &mut Words,
+    signals: &mut Signals,
+) -> Result<Word, Failed> {
+    let (word, said) = tokio::select! {
+        heard = hear(words) => heard,
+        () = signals.ends() => {
+            signal(child, Signal::TERM);
+            let _ = child.wait().await;
+            let message = "interrupted before the run had begun";
+            return Err(Failed::message(ExitCode::Interrupted, message));
+        }
+    };
+    if let Some(word) = word {
+        return Ok(word);
+    }
+    let status = child
+        .wait()
+        .await
+        .context("cannot wait for the run daemon")?;
+    let colon = if said.is_empty() { "" } else { ": " };
+    let message = format!("the run daemon ended before the run began ({status}){colon}{said}");
+    Err(Failed::message(ExitCode::Failure, message))
+}
+
+/// Says why there is no run, and waits until its daemon has ended.
+async fn no_run(child: &mut Child, word: Word) -> Failed {
+    let (code, error) = match word {
+        Word::Failed { exit_code, error } => (exit_code, error),
+        Word::Started(_) | Word::Begun => {
+            let error = "the run daemon does not say what it should".to_owned();
+            signal(child, Signal::TERM);
+            (ExitCode::Failure as u8, error)
+        }
+    };
+    let _ = child.wait().await;
+    Failed::message(exit_code(i32::from(code)), error)
+}
+
+/// Waits for a word of a run daemon; returns what else it printed.
+async fn hear(lines: &mut Words) -> (Option<Word>, String) {
     let mut said = Vec::new();
     while let Ok(Some(line)) = lines.next_line().await {
         match serde_json::from_str(&line) {

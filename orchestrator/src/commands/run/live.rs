@@ -6,6 +6,7 @@ use anyhow::Context;
 use protocol::{Command, ExitCode};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 use transport::Endpoints;
 use transport::zeromq::with_free_ports;
 
@@ -15,15 +16,17 @@ use super::conclusion::{Conclusion, conclude};
 use super::console::Console;
 use super::event_file::EventFile;
 use super::headless;
+use super::keeper::{Starter, Word};
 use super::progress::Known;
 use super::settings::Settings;
 use crate::app::event::{Feed, LogLine};
 use crate::cli::PeerLossPolicy;
 use crate::client::{Observer, Reach};
-use crate::config::RecoveryConfig;
+use crate::config::{NetworkConfig, RecoveryConfig};
 use crate::key_files::{RunKeys, user_folder};
 use crate::launch::LaunchPlan;
 use crate::launch::launched::Launched;
+use crate::launch::primary_watch::{PrimaryWatch, WatchLimits};
 use crate::launch::programs::{ProgramEnd, Programs, Surroundings};
 use crate::launch::supervisor::{LossPolicy, REST_GRACE, RunExit, Supervisor};
 use crate::run_directory::{RunDirectory, RunEnd, RunRecord, now_unix_s, write_private};
@@ -62,6 +65,12 @@ pub(super) struct LiveRun {
     pub(super) iterations: Option<u64>,
     /// Signals to this program.
     pub(super) signals: Signals,
+    /// Whether the primary lives.
+    pub(super) watch: PrimaryWatch,
+    /// Who started the run and waits until it has begun, if anyone does.
+    starter: Option<Starter>,
+    /// Whether secondaries are to come that are not started here.
+    awaits_others: bool,
     /// Whether the primary has gone, so that nothing more is heard of it.
     is_left: bool,
 }
@@ -170,6 +179,7 @@ impl LiveRun {
             lines: sender,
         };
         let programs = Programs::new(launched.programs, surroundings);
+        let watch = watch(&supervisor, &plan.network);
         let known = Known::new(&launched.stem, plan.secondary_names());
         Ok(Self {
             directory,
@@ -182,8 +192,28 @@ impl LiveRun {
             events,
             iterations: plan.iterations,
             signals,
+            watch,
+            starter: None,
+            awaits_others: plan.network.remote_secondaries > 0,
             is_left: false,
         })
+    }
+
+    /// Says one word to who started the run; only the first is heard, and who started it may have
+    /// gone.
+    pub(super) fn tell_starter(&mut self, word: &Word) {
+        if let Some(starter) = self.starter.take() {
+            starter.tell(word);
+        }
+    }
+
+    /// Notes who waits until the run has begun: not until others have joined, who have to be told
+    /// first where it is.
+    pub(super) fn set_starter(&mut self, starter: Starter) {
+        self.starter = Some(starter);
+        if self.awaits_others {
+            self.tell_starter(&Word::Begun);
+        }
     }
 
     /// Ends what is left of the run, writes down how it ended, and returns that.
@@ -203,6 +233,7 @@ impl LiveRun {
             }
         }
         self.hear_last(console).await;
+        self.directory.remove_sockets();
         while let Ok(line) = self.lines.try_recv() {
             self.known.on_line(&line);
         }
@@ -276,6 +307,17 @@ impl LiveRun {
             console.warn(&format!("{error:#}"));
         }
     }
+}
+
+/// Begins to watch the first process.
+fn watch(supervisor: &Supervisor, network: &NetworkConfig) -> PrimaryWatch {
+    let (name, pid) = supervisor.first().unwrap_or_default();
+    let limits = WatchLimits {
+        silent_after: network.heartbeat_timeout,
+        lost_after: network.heartbeat_timeout + network.step_timeout,
+        waits_for_debugger: network.wait_for_debugger,
+    };
+    PrimaryWatch::new(format!("{name} (pid {pid})"), limits, Instant::now())
 }
 
 fn loss_policy(recovery: &RecoveryConfig) -> LossPolicy {

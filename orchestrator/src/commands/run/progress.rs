@@ -24,6 +24,8 @@ pub(super) struct Known {
     pub(super) last_error: Option<LogLine>,
     /// The processes that have crashed.
     pub(super) deaths: Vec<Death>,
+    /// Why the primary was killed, if it was since it hung.
+    pub(super) hung: Option<String>,
     /// The processes of its peers, as its primary last told them, also of those that are gone.
     pub(super) pids: BTreeMap<PeerName, u32>,
     secondaries: Vec<String>,
@@ -48,6 +50,7 @@ impl Known {
             peers: Vec::new(),
             last_error: None,
             deaths: Vec::new(),
+            hung: None,
             pids: BTreeMap::new(),
             secondaries,
         }

@@ -1,15 +1,18 @@
 //! What the owner of a run does about its processes: it tells how one ended, has lost ones
 //! replaced, and writes down which process has whose place.
 
-use protocol::primary_to_observers::{Announce, Severity};
+use protocol::primary_to_observers::{Announce, HeartbeatRelay, Severity};
 use protocol::report::RunState;
-use protocol::{Command, PrimaryToObservers};
+use protocol::{Command, PeerName, PrimaryToObservers};
+use tokio::time::Instant;
 
 use super::console::Console;
 use super::headless;
 use super::live::LiveRun;
 use crate::app::event::Feed;
 use crate::launch::death::Death;
+use crate::launch::primary_watch::{Sign, Verdict};
+use crate::launch::process_state::ProcessState;
 use crate::launch::supervisor::{Change, RunExit};
 
 /// Takes in what happened to the processes; returns how the run ended, if it has.
@@ -38,9 +41,44 @@ pub(super) fn on_change(
     None
 }
 
-/// Takes in what the primary said of its peers.
-pub(super) fn on_feeds(run: &mut LiveRun, feeds: &[Feed]) {
+/// Looks whether the primary is heard; one that is not for too long is killed, which ends the run.
+pub(super) fn watch_primary(run: &mut LiveRun, console: &mut Console) {
+    let Some((_, pid)) = run.supervisor.first() else {
+        return;
+    };
+    let verdict = run.watch.tick(Instant::now(), || ProcessState::of(pid));
+    on_verdict(run, verdict, console);
+}
+
+fn on_verdict(run: &mut LiveRun, verdict: Option<Verdict>, console: &mut Console) {
+    run.supervisor.hold_restarts(!run.watch.is_responsive());
+    match verdict {
+        None => {}
+        Some(Verdict::Silent(text)) => {
+            console.warn(&text);
+            tell(run, Severity::Warning, text, console);
+        }
+        Some(Verdict::Back(text)) => {
+            console.note(&text);
+            tell(run, Severity::Info, text, console);
+        }
+        Some(Verdict::Lost(text)) => {
+            let text = format!("{text}; it is killed");
+            console.warn(&text);
+            tell(run, Severity::Error, text.clone(), console);
+            run.known.hung = Some(text);
+            run.supervisor.kill_first();
+        }
+    }
+}
+
+/// Takes in what the primary said of itself and of its peers.
+pub(super) fn on_feeds(run: &mut LiveRun, feeds: &[Feed], console: &mut Console) {
     for feed in feeds {
+        if let Some(sign) = sign_of(feed) {
+            let verdict = run.watch.on_sign(sign);
+            on_verdict(run, verdict, console);
+        }
         match feed {
             Feed::Status(PrimaryToObservers::Announce(Announce::Left { name, .. })) => {
                 // A process that was started in its place meanwhile has another id.
@@ -63,6 +101,21 @@ pub(super) fn on_feeds(run: &mut LiveRun, feeds: &[Feed]) {
             }
             _ => {}
         }
+    }
+}
+
+/// Returns what a piece of news says of the life of the primary.
+fn sign_of(feed: &Feed) -> Option<Sign> {
+    match feed {
+        Feed::Status(PrimaryToObservers::Heartbeat(HeartbeatRelay { name, .. })) => {
+            (*name == PeerName::primary()).then_some(Sign::Beat)
+        }
+        Feed::Status(PrimaryToObservers::Stats { stats, .. }) => match stats.state {
+            RunState::Stopping => Some(Sign::Ending),
+            _ => Some(Sign::Figures),
+        },
+        Feed::Status(PrimaryToObservers::Announce(Announce::Stopping(_))) => Some(Sign::Ending),
+        _ => None,
     }
 }
 

@@ -32,11 +32,12 @@ struct Started<'a> {
     logs: PathBuf,
 }
 
-/// Starts a run and returns when its processes are started.
+/// Starts a run and returns when it has begun, so that commands to it are obeyed.
 pub(super) fn start_detached(command: &str, words: &[OsString], format: Format) -> CommandResult {
     runtime()?.block_on(async {
         let mut signals = Signals::new(true)?;
-        let keeper = Keeper::start(command, words, &mut signals).await?;
+        let mut keeper = Keeper::start(command, words, &mut signals).await?;
+        keeper.begun(&mut signals).await?;
         let record = &keeper.run.record;
         match format {
             Format::Text => output::print(&format!("{}\n", record.name)),

@@ -324,3 +324,22 @@ async fn a_stopped_process_that_the_run_has_lost_is_replaced() {
     };
     assert_ne!(worker.pid, pid);
 }
+
+#[tokio::test]
+async fn nobody_is_started_again_while_restarts_are_held() {
+    let fixture = Fixture::new();
+    let mut supervisor = fixture.spawn_with(&["sleep 100", "kill -9 $$"], RESTARTS);
+    let ended = change(&mut supervisor, NOTICE_GRACE).await;
+    assert!(matches!(ended, Change::Ended(_)), "{ended:?}");
+    supervisor.hold_restarts(true);
+    let held = timeout(Duration::from_secs(1), supervisor.change(NOTICE_GRACE));
+    assert!(held.await.is_err(), "it was due after less than that");
+    supervisor.hold_restarts(false);
+    let started = change(&mut supervisor, NOTICE_GRACE).await;
+    assert!(matches!(started, Change::Restarted(_)), "{started:?}");
+    supervisor.kill_first();
+    assert!(matches!(
+        run_exit(&mut supervisor, NOTICE_GRACE).await,
+        RunExit::First(_)
+    ));
+}
