@@ -1,9 +1,10 @@
-//! Shows that `docs/gazebo.md` is true of Gazebo's worlds: what it calls full is read without a word,
-//! gains no energy while nothing drives it, and moves as in DART, Gazebo's default engine; what has
-//! gaps is read with warnings, and what cannot run is refused. It uses the corpus beside the
-//! repository and DART from `PyPI`, and says what it leaves out without them. With `UPDATE=1` it
-//! writes the verdicts and the figures anew.
+//! Shows that `docs/gazebo.md` is true of Gazebo's worlds: what it calls full is read without a
+//! word, gains no energy while nothing drives it, and moves as in DART, Gazebo's default engine;
+//! what has gaps is read with warnings, and what cannot run is refused. It uses the corpus beside
+//! the repository and DART from `PyPI`, and says what it leaves out without them. With `UPDATE=1`
+//! it writes the verdicts and the figures anew.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -25,6 +26,9 @@ const COUNTS: &str = "unchanged: ";
 
 /// Difference that is told without a figure \[m\] and \[rad\].
 const NONE: [f64; 2] = [1e-6, 1e-6];
+
+/// Difference by which figures may grow without being written anew \[mm\] and \[mrad\].
+const LEAST: f64 = 0.01;
 
 /// A row of a table: its cells.
 type Row = Vec<String>;
@@ -184,28 +188,46 @@ fn compare(judgements: &[Judgement]) -> Option<Vec<Vec<Comparison>>> {
     for judgement in judgements {
         let worlds = judgement.worlds.iter();
         let pairs = worlds.zip(answers.by_ref());
-        all.push(pairs.map(|(world, answer)| dart::compare(world, &answer)).collect());
+        all.push(
+            pairs
+                .map(|(world, answer)| dart::compare(world, &answer))
+                .collect(),
+        );
     }
     Some(all)
 }
 
-/// Returns a distance and an angle with one digit \[m\] and \[rad\].
+/// Returns a distance and an angle with one digit, without what is too small \[m\] and \[rad\].
 fn told(both: [f64; 2]) -> String {
-    if both[0] < NONE[0] && both[1] < NONE[1] {
-        return "0".to_owned();
-    }
     let digit = |value: f64, unit: &str| {
         let value = value * 1e3;
-        let places = (-value.max(1e-3).log10().floor()).max(0.0) as usize;
+        let places = (-value.log10().floor()).max(0.0) as usize;
         format!("{value:.places$} {unit}")
     };
-    format!("{}, {}", digit(both[0], "mm"), digit(both[1], "mrad"))
+    let parts = [(both[0], NONE[0], "mm"), (both[1], NONE[1], "mrad")];
+    let parts = parts.into_iter().filter(|(value, none, _)| value >= none);
+    let texts: Vec<String> = parts.map(|(value, _, unit)| digit(value, unit)).collect();
+    if texts.is_empty() {
+        "0".to_owned()
+    } else {
+        texts.join(", ")
+    }
+}
+
+/// Returns the distance and the angle in a cell \[mm\] and \[mrad\].
+fn heard(cell: &str) -> [f64; 2] {
+    let mut both = [0.0; 2];
+    for part in cell.split(", ") {
+        let (value, unit) = part.split_once(' ').unwrap_or((part, ""));
+        both[usize::from(unit == "mrad")] = value.parse().unwrap_or(0.0);
+    }
+    both
 }
 
 /// Returns the row of figures of a file.
 fn figures(file: &str, comparisons: &[Comparison]) -> Row {
     let links: usize = comparisons.iter().map(|it| it.links).sum();
-    let greatest = comparisons.iter().flat_map(|it| it.greatest.iter().flatten());
+    let greatest = comparisons.iter().filter_map(Comparison::greatest);
     let greatest = greatest.max_by(|a, b| a.measure().total_cmp(&b.measure()));
     let way = |part: usize| {
         let ways = comparisons.iter().map(|it| it.way[part]);
@@ -222,22 +244,25 @@ fn figures(file: &str, comparisons: &[Comparison]) -> Row {
         "at rest".to_owned()
     };
     let cell = |of: fn(&Difference) -> String| greatest.map_or_else(String::new, of);
-    let mut remarks: Vec<String> = Vec::new();
+    let mut reasons: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for (name, why) in comparisons.iter().flat_map(|it| &it.left_out) {
-        let remark = match remarks.iter_mut().find(|remark| remark.ends_with(why.as_str())) {
-            Some(remark) => remark,
-            None => remarks.push_mut(format!(": {why}")),
-        };
-        let comma = if remark.starts_with(':') { "" } else { ", " };
-        remark.insert_str(0, &format!("{name}{comma}"));
+        reasons.entry(why).or_default().push(name);
     }
+    let remarks = reasons.into_iter().map(|(why, names)| match names.len() {
+        1..=3 => format!("{}: {why}", names.join(", ")),
+        count => format!("{count} models: {why}"),
+    });
     vec![
         format!("`{file}`"),
-        if links > 0 { format!("{links} links") } else { String::new() },
+        match links {
+            0 => String::new(),
+            1 => "1 link".to_owned(),
+            count => format!("{count} links"),
+        },
         motion,
         cell(|it| told(it.nearest())),
         cell(|it| told(it.dart)),
-        remarks.join("; "),
+        remarks.collect::<Vec<_>>().join("; "),
     ]
 }
 /// Writes the rows below a heading anew.
@@ -283,10 +308,14 @@ fn update(text: &str, verdicts: &[Row], figures: &[Row]) {
     std::fs::write(table(), text).expect("the table can be written");
 }
 
-/// Tells whether a row of figures is as the table has it; digits may differ with the machine.
+/// Tells whether a row of figures is as the table has it, with differences of up to twice as much.
 fn is_as_told(row: &Row, told: &Row) -> bool {
     let is_figure = |cell: usize| (3..5).contains(&cell);
-    row.iter().zip(told).enumerate().all(|(cell, (is, was))| is_figure(cell) || is == was)
+    let mut cells = row.iter().zip(told).enumerate();
+    cells.all(|(cell, (is, was))| {
+        let pairs = || heard(is).into_iter().zip(heard(was));
+        is == was || is_figure(cell) && pairs().all(|(is, was)| is <= 2.0 * was + LEAST)
+    })
 }
 
 #[test]
@@ -296,7 +325,10 @@ fn every_world_is_as_the_tables_say() {
     assert!(verdicts.len() > 150, "{} rows", verdicts.len());
     let is_update = std::env::var_os("UPDATE").is_some();
     let counts = counts(&verdicts);
-    assert!(is_update || text.contains(&counts), "it should say {counts:?}");
+    assert!(
+        is_update || text.contains(&counts),
+        "it should say {counts:?}"
+    );
     let Some(corpus) = repository::corpus() else {
         let _ = writeln!(std::io::stderr(), "skipped without the corpus");
         return;

@@ -5,6 +5,8 @@
 //! both are extrapolated to a step of no length. How far DART is from that at the world's own step
 //! is told beside the error of Phalanx. The program is `tests/benches/truth/run_dart.py`.
 
+pub mod cases;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use sdf::{Pose, World};
@@ -33,9 +35,6 @@ const PART_OF_DART: f64 = 2.0;
 const MOVING: [f64; 2] = [0.01, 0.05];
 /// Way below which nothing moves \[m\] and \[rad\].
 const STILL: [f64; 2] = [1e-5, 1e-5];
-/// Error of DART at the world's own step beyond which a motion is not settled by laws alone \[m\]
-/// and \[rad\].
-const UNSETTLED: [f64; 2] = [0.05, 0.2];
 
 /// States of all links of all models at the times.
 pub type Motion = Vec<Vec<Vec<State>>>;
@@ -75,7 +74,11 @@ pub fn ask(peers: &Peers, worlds: &[&World]) -> Result<Vec<Answer>, String> {
     if answers.len() == worlds.len() {
         Ok(answers)
     } else {
-        Err(format!("{} answers for {} worlds", answers.len(), worlds.len()))
+        Err(format!(
+            "{} answers for {} worlds",
+            answers.len(),
+            worlds.len()
+        ))
     }
 }
 
@@ -147,8 +150,8 @@ pub struct Comparison {
     pub links: usize,
     /// Greatest way of any of them \[m\] and \[rad\].
     pub way: [f64; 2],
-    /// Greatest differences of what touches nothing and of what does, if there are such.
-    pub greatest: [Option<Difference>; 2],
+    /// All differences, at all times.
+    pub all: Vec<Difference>,
     /// Models that are not compared, and why.
     pub left_out: Vec<(String, String)>,
     /// Models that were moved out of what they began in.
@@ -167,8 +170,10 @@ pub fn compare(world: &World, answer: &Answer) -> Comparison {
         outcome: Outcome::Still,
         links: 0,
         way: [0.0; 2],
-        greatest: [None, None],
-        left_out: left_out.map(|(index, why)| (name(index), why.clone())).collect(),
+        all: Vec::new(),
+        left_out: left_out
+            .map(|(index, why)| (name(index), why.clone()))
+            .collect(),
         moved: answer.moved.keys().map(name).collect(),
     };
     let moves = |index: &usize| {
@@ -226,10 +231,15 @@ impl Comparison {
         } else if matches!(self.outcome, Outcome::NotCompared) {
             self.outcome = Outcome::Agrees;
         }
-        let greatest = &mut self.greatest[usize::from(found.touches)];
-        if greatest.as_ref().is_none_or(|old| old.measure() < found.measure()) {
-            *greatest = Some(found);
-        }
+        self.all.push(found);
+    }
+
+    /// Returns the greatest difference, as a part of what is taken for equal.
+    pub fn greatest(&self) -> Option<&Difference> {
+        let measure = |it: &&Difference| it.measure();
+        self.all
+            .iter()
+            .max_by(|a, b| measure(a).total_cmp(&measure(b)))
     }
 
     /// Tells whether anything moved.
@@ -260,11 +270,6 @@ impl Difference {
     /// Tells whether it is taken for equal.
     pub fn is_within(&self) -> bool {
         self.measure() <= 1.0
-    }
-
-    /// Tells whether DART at its own step is so far off that no figure says anything.
-    pub fn is_unsettled(&self) -> bool {
-        self.dart[0] > UNSETTLED[0] || self.dart[1] > UNSETTLED[1]
     }
 }
 
@@ -309,14 +314,25 @@ fn extrapolated(coarse: &Pose, fine: &Pose) -> Pose {
     let turn = turn_between(coarse, fine);
     let angle = length(turn);
     let [sine, cosine] = [(angle * part / 2.0).sin(), (angle * part / 2.0).cos()];
-    let axis = turn.map(|value| if angle > 0.0 { value / angle * sine } else { 0.0 });
+    let axis = turn.map(|value| {
+        if angle > 0.0 {
+            value / angle * sine
+        } else {
+            0.0
+        }
+    });
     let further = Pose {
         position: [0.0; 3],
         orientation_xyzw: [axis[0], axis[1], axis[2], cosine],
     };
     Pose {
         position: add(fine.position, way.map(|value| value * part)),
-        orientation_xyzw: further.then(&Pose { position: [0.0; 3], ..*fine }).orientation_xyzw,
+        orientation_xyzw: further
+            .then(&Pose {
+                position: [0.0; 3],
+                ..*fine
+            })
+            .orientation_xyzw,
     }
 }
 
@@ -328,7 +344,10 @@ fn apart(first: &Pose, second: &Pose) -> [f64; 2] {
 
 /// Returns the turn from one pose to another as a vector \[rad\], world frame.
 fn turn_between(from: &Pose, to: &Pose) -> [f64; 3] {
-    let turns = [from, to].map(|pose| Pose { position: [0.0; 3], ..*pose });
+    let turns = [from, to].map(|pose| Pose {
+        position: [0.0; 3],
+        ..*pose
+    });
     let [x, y, z, w] = turns[1].then(&turns[0].inverse()).orientation_xyzw;
     let sine = length([x, y, z]);
     if sine == 0.0 {
