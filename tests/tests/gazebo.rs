@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use sdf::{SearchPaths, World};
 use tests::repository;
 use tests::truth::GRAVITY;
-use tests::truth::dart::{self, Comparison, Difference, Outcome};
+use tests::truth::dart::{self, Comparison, Difference, Outcome, Scene};
 use tests::truth::robots::Peers;
 use tests::truth::simulation::Simulation;
 use worker::physics::{self, Limitation, LimitationKind};
@@ -173,28 +173,32 @@ fn has_springs(world: &World) -> bool {
     axes.any(|axis| axis.spring_stiffness > 0.0)
 }
 
-/// Compares worlds with DART, if it can be had.
-fn compare(judgements: &[Judgement]) -> Option<Vec<Vec<Comparison>>> {
-    let worlds: Vec<&World> = judgements.iter().flat_map(|it| &it.worlds).collect();
-    let answers = Peers::prepare().and_then(|peers| dart::ask(&peers, &worlds));
-    let mut answers = match answers {
-        Ok(answers) => answers.into_iter(),
+/// Compares worlds with DART, if it can be had: left to themselves, and those with vehicles driven.
+fn compare(judgements: &[Judgement]) -> Option<Vec<[Vec<Comparison>; 2]>> {
+    let worlds = || judgements.iter().flat_map(|it| &it.worlds);
+    let alone = worlds().map(Scene::left_alone);
+    let scenes: Vec<Scene> = alone.chain(worlds().filter_map(Scene::driven)).collect();
+    let answers = Peers::prepare().and_then(|peers| dart::ask(&peers, &scenes));
+    let answers = match answers {
+        Ok(answers) => answers,
         Err(error) => {
             let _ = writeln!(std::io::stderr(), "not compared with DART: {error}");
             return None;
         }
     };
-    let mut all = Vec::new();
-    for judgement in judgements {
-        let worlds = judgement.worlds.iter();
-        let pairs = worlds.zip(answers.by_ref());
-        all.push(
-            pairs
-                .map(|(world, answer)| dart::compare(world, &answer))
-                .collect(),
-        );
-    }
-    Some(all)
+    let found = |of: &Judgement, is_driven: bool| {
+        let is_of = |scene: &Scene| {
+            of.worlds
+                .iter()
+                .any(|world| std::ptr::eq(world, scene.world))
+        };
+        let pairs = scenes.iter().zip(&answers);
+        let pairs = pairs.filter(|(scene, _)| is_of(scene) && scene.is_driven() == is_driven);
+        let all = pairs.map(|(scene, answer)| dart::compare(scene, answer));
+        all.filter(|it| !is_driven || it.driven > 0).collect()
+    };
+    let both = |of: &Judgement| [found(of, false), found(of, true)];
+    Some(judgements.iter().map(both).collect())
 }
 
 /// Returns a distance and an angle with one digit, without what is too small \[m\] and \[rad\].
@@ -225,7 +229,7 @@ fn heard(cell: &str) -> [f64; 2] {
 }
 
 /// Returns the row of figures of a file.
-fn figures(file: &str, comparisons: &[Comparison]) -> Row {
+fn figures(name: &str, comparisons: &[Comparison]) -> Row {
     let links: usize = comparisons.iter().map(|it| it.links).sum();
     let greatest = comparisons.iter().filter_map(Comparison::greatest);
     let greatest = greatest.max_by(|a, b| a.measure().total_cmp(&b.measure()));
@@ -253,7 +257,7 @@ fn figures(file: &str, comparisons: &[Comparison]) -> Row {
         count => format!("{count} models: {why}"),
     });
     vec![
-        format!("`{file}`"),
+        name.to_owned(),
         match links {
             0 => String::new(),
             1 => "1 link".to_owned(),
@@ -343,9 +347,12 @@ fn every_world_is_as_the_tables_say() {
     for (index, row) in verdicts.iter_mut().enumerate() {
         let judgement = &mut judgements[index];
         if let Some(comparisons) = comparisons.as_ref().map(|all| &all[index]) {
-            judgement.compared(comparisons);
-            if !comparisons.is_empty() {
-                found.push(figures(&file(row), comparisons));
+            let [alone, driven] = comparisons;
+            for (comparisons, how) in [(alone, ""), (driven, ", driven")] {
+                if !comparisons.is_empty() {
+                    judgement.compared(comparisons);
+                    found.push(figures(&format!("`{}`{how}", file(row)), comparisons));
+                }
             }
         } else if ["runs", "differs"].contains(&row[1].as_str()) && judgement.verdict == "full" {
             continue;

@@ -9,8 +9,8 @@ pub mod cases;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use sdf::{Pose, World};
-use serde::Deserialize;
+use sdf::{Joint, JointKind, Model, Pose, World};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::robots::Peers;
@@ -58,14 +58,92 @@ pub struct Answer {
     failed: Option<String>,
 }
 
+/// Joint that is driven faster and faster, so that nothing slips at the begin.
+#[derive(Clone, Debug, Serialize)]
+pub struct Drive {
+    /// Index of its model.
+    model: usize,
+    /// Index of the joint in the model.
+    joint: usize,
+    /// Acceleration of its only axis from rest \[rad/s^2\].
+    acceleration: f64,
+}
+
+/// World, and what is driven in it.
+#[derive(Clone, Debug)]
+pub struct Scene<'a> {
+    /// The world.
+    pub world: &'a World,
+    /// Joints that are driven.
+    pub drives: Vec<Drive>,
+}
+
+impl<'a> Scene<'a> {
+    /// Leaves a world to itself.
+    pub fn left_alone(world: &'a World) -> Self {
+        Self {
+            world,
+            drives: Vec::new(),
+        }
+    }
+
+    /// Tells whether anything is driven in it.
+    pub fn is_driven(&self) -> bool {
+        !self.drives.is_empty()
+    }
+
+    /// Drives the wheels of all vehicles of a world ahead, those on the right faster where there
+    /// are two; none where it has no vehicles.
+    pub fn driven(world: &'a World) -> Option<Self> {
+        let models = world.models.iter().enumerate();
+        let vehicles = models.filter(|(_, model)| {
+            let mut plugins = model.plugins.iter();
+            !model.is_static && plugins.any(|it| VEHICLES.iter().any(|end| it.name.ends_with(end)))
+        });
+        let drives: Vec<Drive> = vehicles
+            .flat_map(|(index, model)| wheels(index, model))
+            .collect();
+        (!drives.is_empty()).then_some(Self { world, drives })
+    }
+}
+
+/// Systems whose models are vehicles, by how their names end.
+const VEHICLES: [&str; 3] = ["DiffDrive", "AckermannSteering", "MecanumDrive"];
+/// Accelerations of wheels on the left, and of the right one of two \[rad/s^2\].
+const ACCELERATIONS: [f64; 2] = [2.0, 2.5];
+
+/// Returns the wheels of a vehicle: all that turns without limits about an axis across it.
+fn wheels(index: usize, model: &Model) -> Vec<Drive> {
+    let back = model.pose.inverse();
+    let across = |joint: &Joint| match &joint.kind {
+        JointKind::Revolute(axis) | JointKind::Continuous(axis)
+            if axis.lower == f64::NEG_INFINITY || axis.lower < -1e15 =>
+        {
+            Some(back.rotate(axis.xyz)[1]).filter(|across| across.abs() > 0.9)
+        }
+        _ => None,
+    };
+    let joints = model.joints.iter().enumerate();
+    let found = joints.filter_map(|(number, joint)| Some((number, joint, across(joint)?)));
+    let found: Vec<(usize, &Joint, f64)> = found.collect();
+    let is_right = |joint: &Joint| back.then(&joint.pose).position[1] < 0.0;
+    let of_wheel = |(joint, described, across): &(usize, &Joint, f64)| Drive {
+        model: index,
+        joint: *joint,
+        acceleration: across.signum()
+            * ACCELERATIONS[usize::from(found.len() == 2 && is_right(described))],
+    };
+    found.iter().map(of_wheel).collect()
+}
+
 /// Steps worlds in DART.
 ///
 /// # Errors
 /// When DART cannot be had, or prints something else than answers.
-pub fn ask(peers: &Peers, worlds: &[&World]) -> Result<Vec<Answer>, String> {
+pub fn ask(peers: &Peers, worlds: &[Scene]) -> Result<Vec<Answer>, String> {
     peers.require_dart()?;
     let plan = json!({
-        "worlds": worlds.iter().map(|world| plan(world)).collect::<Vec<Value>>(),
+        "worlds": worlds.iter().map(plan).collect::<Vec<Value>>(),
         "times_s": TIMES_S,
         "divisions": [1, DIVISION],
     });
@@ -83,7 +161,8 @@ pub fn ask(peers: &Peers, worlds: &[&World]) -> Result<Vec<Answer>, String> {
 }
 
 /// Returns a world as the program that runs DART reads it: without what only looks or listens.
-fn plan(world: &World) -> Value {
+fn plan(scene: &Scene) -> Value {
+    let world = scene.world;
     let mut models = world.models.clone();
     for model in &mut models {
         model.plugins.clear();
@@ -106,6 +185,7 @@ fn plan(world: &World) -> Value {
         "step_s": world.physics.max_step_size_s,
         "models": models,
         "joints": world.joints,
+        "drives": scene.drives,
     })
 }
 
@@ -148,6 +228,8 @@ pub struct Comparison {
     pub outcome: Outcome,
     /// Number of links that were compared.
     pub links: usize,
+    /// Number of joints that were driven.
+    pub driven: usize,
     /// Greatest way of any of them \[m\] and \[rad\].
     pub way: [f64; 2],
     /// All differences, at all times.
@@ -159,16 +241,24 @@ pub struct Comparison {
 }
 
 /// Steps a world here and compares it with the answer of DART.
-pub fn compare(world: &World, answer: &Answer) -> Comparison {
-    let mut world = world.clone();
+pub fn compare(scene: &Scene, answer: &Answer) -> Comparison {
+    let mut world = scene.world.clone();
     for (model, by) in &answer.moved {
         shift(&mut world, *model, *by);
     }
+    for model in answer.left_out.keys() {
+        // Where it is in nobody's way.
+        let links = world.models[*model].links.iter_mut();
+        links.for_each(|link| link.collisions.clear());
+    }
     let name = |index: &usize| world.models[*index].name.clone();
     let left_out = answer.left_out.iter();
+    let drives = scene.drives.iter();
+    let drives = drives.filter(|drive| !answer.left_out.contains_key(&drive.model));
     let mut comparison = Comparison {
         outcome: Outcome::Still,
         links: 0,
+        driven: drives.count(),
         way: [0.0; 2],
         all: Vec::new(),
         left_out: left_out
@@ -191,7 +281,7 @@ pub fn compare(world: &World, answer: &Answer) -> Comparison {
     let [coarse, fine] = &answer.runs[..] else {
         return comparison;
     };
-    let motion = motion(&world);
+    let motion = motion(&world, &scene.drives);
     for index in moving {
         let touches = answer.touched.contains(&index);
         for (link, described) in world.models[index].links.iter().enumerate() {
@@ -297,11 +387,21 @@ fn shift(world: &mut World, model: usize, by: [f64; 3]) {
 }
 
 /// Steps a world here.
-fn motion(world: &World) -> Motion {
+fn motion(world: &World, drives: &[Drive]) -> Motion {
     let mut simulation = Simulation::of(world.clone(), world.physics.max_step_size_s);
+    let of_drive = |drive: &Drive| {
+        let model = &world.models[drive.model];
+        simulation.joint(&model.name, &model.joints[drive.joint].name)
+    };
+    let joints: Vec<_> = drives.iter().map(of_drive).collect();
     let mut motion = Vec::new();
     for time_s in TIMES_S {
-        simulation.run(time_s - simulation.time_s());
+        simulation.run_with(time_s - simulation.time_s(), |simulation| {
+            let end_s = simulation.time_s() + simulation.step_s();
+            for (drive, joint) in drives.iter().zip(&joints) {
+                simulation.drive(*joint, drive.acceleration * end_s);
+            }
+        });
         motion.push(simulation.states());
     }
     motion

@@ -40,8 +40,9 @@ pub fn cases() -> Vec<PeerCase> {
 fn measure(peers: &Peers, text: &str, tolerance: [f64; 2]) -> Result<Vec<Quantity>, String> {
     let read = sdf::read_worlds(text, "case.sdf", &sdf::NoFiles);
     let world: World = read.map_err(|error| error.to_string())?.worlds.remove(0);
-    let answers = ask(peers, &[&world])?;
-    let comparison = compare(&world, &answers[0]);
+    let scene = super::Scene::left_alone(&world);
+    let answers = ask(peers, std::slice::from_ref(&scene))?;
+    let comparison = compare(&scene, &answers[0]);
     if let Some((model, why)) = comparison.left_out.first() {
         return Err(format!("{model}: {why}"));
     }
