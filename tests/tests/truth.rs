@@ -72,6 +72,11 @@ fn what_bounces_comes_back_as_restitution_says() {
 }
 
 #[test]
+fn what_lands_slanted_slides_off_as_coulomb_says() {
+    check("land-slanted");
+}
+
+#[test]
 fn friction_acts_against_the_slip() {
     check("slide-oblong");
     check("slide-puck");
