@@ -75,6 +75,12 @@ impl Judgement {
         };
         if is(|outcome| matches!(outcome, Outcome::Differs)) {
             self.verdict = "differs";
+            let greatest = comparisons.iter().filter_map(Comparison::greatest);
+            let all = greatest.map(|it| {
+                let by = told(it.nearest());
+                format!("{} after {} s by {by}", it.link, it.time_s)
+            });
+            self.said = all.collect::<Vec<_>>().join("; ");
         } else if is(|outcome| matches!(outcome, Outcome::NotCompared)) {
             self.verdict = "runs";
         }
@@ -367,6 +373,13 @@ fn every_world_is_as_the_tables_say() {
     if comparisons.is_some() {
         let told = rows(&text, FIGURES);
         let differing = |row: &&Row| !told.iter().any(|told| is_as_told(row, told));
+        if told.len() != found.len() {
+            wrong.push(format!(
+                "{} rows of figures, not {}",
+                found.len(),
+                told.len()
+            ));
+        }
         wrong.extend(found.iter().filter(differing).map(|row| row.join(" | ")));
         if is_update {
             return update(&text, &verdicts, &found);

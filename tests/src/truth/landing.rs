@@ -52,7 +52,7 @@ fn flat(step_s: f64) -> Vec<Quantity> {
     found
 }
 
-/// Sizes of a rod \[m\], the angle at which it lands \[rad\] and the height that it falls from \[m\].
+/// Sizes of a rod \[m\], the angle at which it lands \[rad\] and the height of its fall \[m\].
 const ROD: [f64; 3] = [1.0, 0.2, 0.02];
 const LEAN: f64 = std::f64::consts::FRAC_PI_4;
 const DROP: f64 = 0.2;
