@@ -21,7 +21,7 @@ from dartpy import collision, dynamics, simulation
 # Overlaps below this are left to the engines [m].
 OVERLAP = 1e-5
 # Ways below this are no motion [m] and [rad].
-STILL = 1e-6
+STILL = 1e-5
 # How often models are moved out of what they begin in.
 PARTINGS = 5
 
