@@ -21,7 +21,7 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 use tests::truth::robots::{PeerCase, Peers};
-use tests::truth::{self, Effort, ErrorKind, FINE, Quantity};
+use tests::truth::{self, Effort, ErrorKind, FINE, Quantity, dart};
 
 const USAGE: &str = "cargo bench -p tests --bench truth -- [--list] [--case NAME]... \
                      [--closed-forms-only] [--quick]";
@@ -36,7 +36,12 @@ fn main() -> ExitCode {
     };
     let mut cases: Vec<Case> = truth::cases().into_iter().map(Case::Closed).collect();
     if !arguments.closed_forms_only {
-        let peers = [tumbling::cases(), arms::cases(), drops::cases()];
+        let peers = [
+            tumbling::cases(),
+            arms::cases(),
+            drops::cases(),
+            dart::cases::cases(),
+        ];
         cases.extend(peers.into_iter().flatten().map(Case::Peer));
     }
     if arguments.lists {

@@ -5,6 +5,7 @@
 //! The bench `truth` prints all of them, the test `truth` holds the cheap ones; where formulas come
 //! from is told in [`Case::source`]. No case knows of the solver that it measures.
 
+pub mod dart;
 pub mod drops;
 mod joints;
 mod landing;

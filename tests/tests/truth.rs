@@ -5,7 +5,7 @@
 use std::io::Write;
 
 use tests::truth::robots::Peers;
-use tests::truth::{self, Effort, Quantity, drops};
+use tests::truth::{self, Effort, Quantity, dart, drops};
 
 /// Runs a case, and fails with all quantities of it that are off.
 fn check(name: &str) {
@@ -69,6 +69,11 @@ fn what_lands_stays_and_gains_no_energy() {
 #[test]
 fn what_bounces_comes_back_as_restitution_says() {
     check("land-restitution");
+}
+
+#[test]
+fn what_lands_slanted_slides_off_as_coulomb_says() {
+    check("land-slanted");
 }
 
 #[test]
@@ -173,4 +178,26 @@ fn real_robots_without_motors_gain_no_energy_and_keep_their_limits() {
         count += 1;
     }
     assert!(count >= 20, "{count} robots");
+}
+
+/// DART, Gazebo's default engine, comes from `PyPI`.
+#[test]
+fn small_scenes_move_as_in_gazebos_engine() {
+    let peers = Peers::prepare().and_then(|peers| peers.require_dart().map(|()| peers));
+    let peers = match peers {
+        Ok(peers) => peers,
+        Err(error) => {
+            let _ = writeln!(std::io::stderr(), "skipped without DART: {error}");
+            return;
+        }
+    };
+    for case in dart::cases::cases() {
+        let quantities = (case.run)(&peers).expect("DART can compare it");
+        let off: Vec<String> = quantities
+            .iter()
+            .filter(|quantity| !quantity.is_passed())
+            .map(tell)
+            .collect();
+        assert!(off.is_empty(), "{}:\n{}", case.name, off.join("\n"));
+    }
 }

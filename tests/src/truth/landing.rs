@@ -3,7 +3,7 @@
 use super::scene::{Body, Shape, ground, single, world};
 use super::simulation::{Simulation, length};
 use super::sliding::{both_steps, part};
-use super::{Case, GRAVITY, Quantity, zero};
+use super::{Case, FINE, GRAVITY, Quantity, zero};
 
 /// Height of the fall \[m\].
 const FALL: f64 = 0.5;
@@ -19,6 +19,11 @@ pub(super) fn cases() -> Vec<Case> {
             name: "land-restitution",
             source: "Newton's law of impact: rebound to e^2 of the height",
             run: |_| both_steps(restitution),
+        },
+        Case {
+            name: "land-slanted",
+            source: "laws of Newton (e = 0) and Coulomb at one edge, which sticks or slips",
+            run: |_| slanted(),
         },
     ]
 }
@@ -45,6 +50,58 @@ fn flat(step_s: f64) -> Vec<Quantity> {
         found.push(zero(format!("{name}: spin"), step_s, spin).within(0.01, "rad/s"));
     }
     found
+}
+
+/// Sizes of a rod \[m\], the angle at which it lands \[rad\] and the height of its fall \[m\].
+const ROD: [f64; 3] = [1.0, 0.2, 0.02];
+const LEAN: f64 = std::f64::consts::FRAC_PI_4;
+const DROP: f64 = 0.2;
+
+/// Lets a rod of 1 kg land on an edge of its end.
+fn slanted() -> Vec<Quantity> {
+    let [length, _, thickness] = ROD;
+    let (sin, cos) = LEAN.sin_cos();
+    // From the centre to the edge.
+    let arm = [
+        (length * cos - thickness * sin) / 2.0,
+        -(length * sin + thickness * cos) / 2.0,
+    ];
+    let mut found = Vec::new();
+    for friction in [0.1, 0.3, 0.5, 2.0] {
+        let body = Body::new("rod", [0.0, 0.0, DROP - arm[1]], 1.0, Shape::Box(ROD));
+        let body = body.turned([0.0, LEAN, 0.0]).rubbing(friction);
+        let mut simulation = Simulation::new(&world(&[ground(), single(body)]), FINE);
+        let rod = simulation.body("rod");
+        while simulation.velocity(rod)[1][1] == 0.0 {
+            simulation.step();
+        }
+        // The step before has stopped it so far that it touches; this one ends the impact.
+        simulation.step();
+        let [linear, angular] = simulation.velocity(rod);
+        let [along, turn] = after_impact(arm, friction);
+        let mut add = |name: &str, both: [f64; 2]| {
+            let name = format!("mu = {friction}: {name}");
+            found.push(Quantity::relative(name, FINE, both).within(0.02, ""));
+        };
+        add("speed along the ground", [along, linear[0]]);
+        add("rate of turn", [turn, angular[1]]);
+    }
+    found
+}
+
+/// Returns the speed along the ground \[m/s\] and the rate of turn \[rad/s\] after an impact of a
+/// mass of 1 kg at the end of an arm: impulses p with W p = -v where the edge sticks, and on the
+/// cone of friction where it slips.
+fn after_impact([x, z]: [f64; 2], friction: f64) -> [f64; 2] {
+    let speed = (2.0 * GRAVITY * DROP).sqrt();
+    let moment = (ROD[0] * ROD[0] + ROD[2] * ROD[2]) / 12.0;
+    let [tangential, across, normal] =
+        [1.0 + z * z / moment, -x * z / moment, 1.0 + x * x / moment];
+    let ratio = -across / tangential;
+    let ratio = ratio.clamp(-friction, friction);
+    let press = speed / (normal + across * ratio);
+    let rub = ratio * press;
+    [rub, (z * rub - x * press) / moment]
 }
 
 fn restitution(step_s: f64) -> Vec<Quantity> {

@@ -34,6 +34,12 @@ const MUJOCO: Package = Package {
     module: "mujoco",
 };
 
+const DART: Package = Package {
+    name: "dartpy",
+    version: "6.20.0",
+    module: "dartpy",
+};
+
 /// Measurement that needs more than Phalanx.
 pub type Measure = dyn Fn(&Peers) -> Result<Vec<Quantity>, String>;
 
@@ -83,6 +89,14 @@ impl Peers {
     /// When it cannot be had.
     pub fn require_mujoco(&self) -> Result<(), String> {
         self.python.require(&MUJOCO, &self.scratch)
+    }
+
+    /// Finds DART, or installs it.
+    ///
+    /// # Errors
+    /// When it cannot be had.
+    pub fn require_dart(&self) -> Result<(), String> {
+        self.python.require(&DART, &self.scratch)
     }
 
     /// Finds the collection of robots that Pinocchio is tested with, or installs it.

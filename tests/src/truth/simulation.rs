@@ -3,10 +3,33 @@
 use std::sync::Arc;
 
 use protocol::PerformerId;
-use sdf::{Pose, World};
+use sdf::{Link, Pose, World};
+use serde::Deserialize;
 use worker::physics::{Branch, Cell, ModelRef};
 
 use crate::peers::inertia::in_link_axes;
+
+/// Where a link is, world frame, and how it moves.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+pub struct State {
+    /// Pose of its frame.
+    #[serde(flatten)]
+    pub pose: Pose,
+    /// Velocity of its origin \[m/s\].
+    pub linear: [f64; 3],
+    /// Rate of turn \[rad/s\].
+    pub angular: [f64; 3],
+}
+
+impl State {
+    fn at_rest(pose: Pose) -> Self {
+        Self {
+            pose,
+            linear: [0.0; 3],
+            angular: [0.0; 3],
+        }
+    }
+}
 
 /// A link of a model that moves.
 #[derive(Clone, Copy, Debug)]
@@ -147,6 +170,29 @@ impl Simulation {
     /// Returns where a link is, world frame.
     pub fn pose(&self, link: LinkRef) -> Pose {
         self.cell.link_pose(link.model, link.link)
+    }
+
+    /// Returns where the links of each model are and how they move; a static one is where it was.
+    pub fn states(&self) -> Vec<Vec<State>> {
+        let models = self.world.models.iter().enumerate();
+        models
+            .map(|(index, model)| {
+                let model_ref = ModelRef::moving(PerformerId(index as u32), index);
+                let links = model.links.iter().enumerate();
+                let state = |(link, described): (usize, &Link)| {
+                    if model.is_static {
+                        return State::at_rest(described.pose);
+                    }
+                    let [linear, angular] = self.cell.link_velocity(model_ref, link);
+                    State {
+                        pose: self.cell.link_pose(model_ref, link),
+                        linear,
+                        angular,
+                    }
+                };
+                links.map(state).collect()
+            })
+            .collect()
     }
 
     /// Returns where the origin of a link is, world frame \[m\].
