@@ -13,7 +13,9 @@ use sdf::{Content, Pose, World};
 use serde::{Deserialize, Serialize};
 
 use super::configuration::text_of;
-use super::{Configuration, ConfigureError, Configured, Context, System, TopicSpec, angle};
+use super::{
+    Configuration, ConfigureError, Configured, Context, GoneModel, System, TopicSpec, angle,
+};
 
 struct PerformerDetector {
     scope: String,
@@ -35,6 +37,8 @@ struct PerformerDetector {
 #[derive(Default, Serialize, Deserialize)]
 struct Memory {
     inside: BTreeMap<u32, (u32, Pose)>,
+    /// Who was inside and is gone from the world, which is yet to be told, by number.
+    gone: BTreeMap<u32, (String, Pose)>,
 }
 
 /// Makes the system of a model.
@@ -118,16 +122,41 @@ impl System for PerformerDetector {
             if meets {
                 let was_inside = self.memory.inside.insert(id, entry).is_some();
                 if !was_inside {
-                    self.tell(context, present.performer, entry, true);
+                    self.tell(
+                        context,
+                        present.performer,
+                        &name_of(context, entry.0),
+                        entry.1,
+                        true,
+                    );
                 }
             } else if self.memory.inside.remove(&id).is_some() {
-                self.tell(context, present.performer, entry, false);
+                self.tell(
+                    context,
+                    present.performer,
+                    &name_of(context, entry.0),
+                    entry.1,
+                    false,
+                );
             }
         }
         // Those that are out of the cell's sight are out of the region as well.
-        for (id, entry) in gone {
+        for (id, (model, pose)) in gone {
             self.memory.inside.remove(&id);
-            self.tell(context, PerformerId(id), entry, false);
+            self.memory.gone.insert(id, (name_of(context, model), pose));
+        }
+        while let Some((id, (name, pose))) = self.memory.gone.pop_first() {
+            self.tell(context, PerformerId(id), &name, pose, false);
+        }
+    }
+
+    fn forget(&mut self, gone: &GoneModel<'_>) {
+        self.volumes.remove(&gone.model);
+        if let Some(PerformerId(id)) = gone.performer
+            && let Some((_, pose)) = self.memory.inside.remove(&id)
+        {
+            let name = gone.name.to_owned();
+            self.memory.gone.insert(id, (name, pose));
         }
     }
 
@@ -159,10 +188,11 @@ impl PerformerDetector {
         &self,
         context: &mut Context<'_>,
         performer: PerformerId,
-        (model, pose): (u32, Pose),
+        name: &str,
+        pose: Pose,
         is_inside: bool,
     ) {
-        let count = self.memory.inside.len().to_string();
+        let count = (self.memory.inside.len() + self.memory.gone.len()).to_string();
         let mut header = context
             .header()
             .with("frame_id", &self.name)
@@ -171,17 +201,20 @@ impl PerformerDetector {
         for (key, value) in &self.extra {
             header = header.with(key, value);
         }
-        let found = context.world().models.get(model as usize);
-        let name = found.map_or_else(String::new, |model| model.name.clone());
         let message = messages::Pose {
             header,
-            name,
+            name: name.to_owned(),
             id: performer.0 + 1,
             position: pose.position.into(),
             orientation: Quaternion::from_xyzw(pose.orientation_xyzw),
         };
         context.publish(&self.topic, &message);
     }
+}
+
+fn name_of(context: &Context<'_>, model: u32) -> String {
+    let found = context.world().models.get(model as usize);
+    found.map_or_else(String::new, |model| model.name.clone())
 }
 
 #[cfg(test)]
