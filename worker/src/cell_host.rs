@@ -189,6 +189,12 @@ impl CellHost {
         }
         let answers = self.run_cells(step, begin)?;
         self.scene.conclude(step);
+        if self.scene.has_leaving() {
+            self.change_worlds(Scene::give_back);
+            for Slot { cell, .. } in self.cells.values_mut() {
+                cell.physics.forget_meshes();
+            }
+        }
         let mut ack = StepAck {
             sequence: step.sequence,
             iteration: step.iteration,
@@ -292,21 +298,24 @@ impl CellHost {
         Ok(())
     }
 
-    /// Lets the scene take note of the actions of a step; worlds grow where they are, without a
-    /// copy of what they hold.
+    /// Lets the scene take note of the actions of a step.
     fn prepare(&mut self, step: &Step, parcels: Vec<ModelParcel>) {
-        let grows = !parcels.is_empty();
-        if grows {
-            for slot in self.cells.values_mut() {
-                slot.cell.physics.take_world();
-            }
+        if parcels.is_empty() {
+            self.scene.prepare(step, parcels);
+        } else {
+            self.change_worlds(|scene| scene.prepare(step, parcels));
         }
-        self.scene.prepare(step, parcels);
-        if grows {
-            for Slot { cell, .. } in self.cells.values_mut() {
-                let world = Arc::clone(&self.scene.worlds[cell.world]);
-                cell.physics.give_world(world);
-            }
+    }
+
+    /// Lets worlds change where they are, without a copy of what they hold.
+    fn change_worlds(&mut self, change: impl FnOnce(&mut Scene)) {
+        for slot in self.cells.values_mut() {
+            slot.cell.physics.take_world();
+        }
+        change(&mut self.scene);
+        for Slot { cell, .. } in self.cells.values_mut() {
+            let world = Arc::clone(&self.scene.worlds[cell.world]);
+            cell.physics.give_world(world);
         }
     }
 

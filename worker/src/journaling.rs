@@ -18,9 +18,9 @@ use crate::secondary::InputSender;
 /// What the driver of a primary must remember besides its rules.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DriverMemory {
-    /// The models that came, in order.
+    /// The models that came and are there, in the order in which they came.
     pub spawned: Vec<Arc<Spawn>>,
-    /// The models that are gone.
+    /// The models of the start that are gone.
     pub gone: BTreeSet<ModelId>,
 }
 
@@ -29,6 +29,16 @@ impl DriverMemory {
     fn encode(&self) -> Vec<u8> {
         let spawned: Vec<&Spawn> = self.spawned.iter().map(|one| &**one).collect();
         postcard::to_stdvec(&(spawned, &self.gone)).expect("models can always be encoded")
+    }
+
+    /// Notes that a model is gone: of one that came, nothing is left.
+    fn remove(&mut self, model: ModelId) {
+        let place = self.spawned.iter().position(|spawn| spawn.model == model);
+        if let Some(place) = place {
+            self.spawned.remove(place);
+        } else {
+            self.gone.insert(model);
+        }
     }
 
     /// Returns the memory in some bytes.
@@ -106,9 +116,7 @@ impl Journaling {
         for stamped in &step.actions {
             match &stamped.action {
                 Action::Spawn(spawn) => self.memory.spawned.push(Arc::new((**spawn).clone())),
-                Action::Remove { model } => {
-                    self.memory.gone.insert(*model);
-                }
+                Action::Remove { model } => self.memory.remove(*model),
                 Action::SetPose { .. }
                 | Action::Wrench { .. }
                 | Action::SetJoint { .. }

@@ -113,7 +113,7 @@ impl<L: Link> PrimaryDriver<L> {
             self.reporter.add_model(spawn, Vec::new());
         }
         for model in &plan.driver.gone {
-            self.reporter.remove_model(*model);
+            self.reporter.remove_model(*model, Vec::new());
         }
         self.topics_at_start = topics;
         self.journal = Some(Journaling::start(plan, self.inputs.clone())?);

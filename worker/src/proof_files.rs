@@ -25,7 +25,8 @@ pub struct ProofFiles {
     pub states: Option<StatesFile>,
     /// What was asked of the run, and when.
     pub commands: Option<CommandsRecord>,
-    /// Whether performers have come since the last iteration, and whether all is as at the start.
+    /// Whether performers have come or gone since the last iteration, and whether all is as at the
+    /// start.
     pub renewal: Option<bool>,
     /// Where two results of a step differ, if any do.
     pub divergence: DivergenceFile,
@@ -39,10 +40,12 @@ impl ProofFiles {
     /// Notes a step that is published.
     pub fn on_step(&mut self, step: &Step) {
         if let Some(states) = &mut self.states {
-            states.note_hand_offs(&step.hand_offs);
+            states.note_step(step);
         }
-        let is_spawn = |stamped: &StampedAction| matches!(stamped.action, Action::Spawn(_));
-        if step.anew || step.actions.iter().any(is_spawn) {
+        let changes_models = |stamped: &StampedAction| {
+            matches!(stamped.action, Action::Spawn(_) | Action::Remove { .. })
+        };
+        if step.anew || step.actions.iter().any(changes_models) {
             self.renewal = Some(step.anew || self.renewal == Some(true));
         }
     }

@@ -18,7 +18,9 @@ use lockstep::{Primary, StepReport};
 use protocol::primary_to_observers::Event;
 use protocol::primary_to_secondary::Step;
 use protocol::report::{PeerReport, Stats};
-use protocol::{Action, Iteration, PerformerId, ScheduledCommand, SimTime, TopicMessage};
+use protocol::{
+    Action, Iteration, PerformerId, ScheduledCommand, SimTime, StampedAction, TopicMessage,
+};
 use recording::content::Figures;
 use recording::{Clock, LibraryFile, Moment, RecordingWriter, RunDescription, WorldContent};
 
@@ -113,15 +115,15 @@ impl Recorder {
     /// Takes note of a step that is published.
     pub fn on_step(&mut self, step: &Step) {
         if let Some(states) = &mut self.states {
-            states.note_hand_offs(&step.hand_offs);
+            states.note_step(step);
         }
-        let is_spawn = |action: &Action| matches!(action, Action::Spawn(_));
-        let is_removal = |action: &Action| matches!(action, Action::Remove { .. });
-        let mut actions = step.actions.iter().map(|stamped| &stamped.action);
-        if step.anew || actions.clone().any(is_spawn) {
+        let changes_models = |stamped: &StampedAction| {
+            matches!(stamped.action, Action::Spawn(_) | Action::Remove { .. })
+        };
+        if step.anew || step.actions.iter().any(changes_models) {
             self.renewal = Some(step.anew || self.renewal == Some(true));
         }
-        if self.renewal.is_some() || actions.any(is_removal) {
+        if self.renewal.is_some() {
             self.wants_world = true;
             self.wants_levels = true;
         }

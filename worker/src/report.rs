@@ -30,9 +30,9 @@ const LONG_WAIT: Duration = Duration::from_millis(100);
 /// What reports are made of.
 pub struct Reporter {
     worlds: Vec<World>,
-    /// How many models each world has at the start.
-    at_start: Vec<usize>,
-    /// Models that were removed.
+    /// How many models, meshes and height grids each world has at the start.
+    at_start: Vec<[usize; 3]>,
+    /// Models of the start that were removed.
     gone: BTreeSet<ModelId>,
     own: PeerInfo,
     own_cpu: (u64, SessionTime),
@@ -43,7 +43,7 @@ impl Reporter {
     /// Makes the reporter of the process that says `own` of itself.
     pub fn new(worlds: Vec<World>, own: PeerInfo) -> Self {
         Self {
-            at_start: worlds.iter().map(|world| world.models.len()).collect(),
+            at_start: worlds.iter().map(counts).collect(),
             gone: BTreeSet::new(),
             worlds,
             own,
@@ -63,21 +63,42 @@ impl Reporter {
         if let Ok(parcel) = ModelParcel::decode(&spawn.parcel)
             && let Some(world) = self.worlds.get_mut(spawn.model.world as usize)
         {
-            let index = world.append(parcel);
+            let index = spawn.model.model as usize;
+            world.place(index, parcel);
             survey.add_model(world, has_siblings, index);
         }
         survey
     }
 
-    /// Forgets a model that is gone: it is no part of a map any more.
-    pub fn remove_model(&mut self, model: ModelId) {
-        self.gone.insert(model);
+    /// Forgets a model that is gone: it is no part of a map any more. Returns the topics that are
+    /// left of `topics`, those known so far.
+    pub fn remove_model(&mut self, id: ModelId, topics: Vec<TopicReport>) -> Vec<TopicReport> {
+        let mut survey = Survey {
+            topics,
+            problems: Vec::new(),
+        };
+        let has_siblings = self.worlds.len() > 1;
+        let (number, index) = (id.world as usize, id.model as usize);
+        if let Some(world) = self.worlds.get_mut(number)
+            && index < world.models.len()
+        {
+            survey.remove_model(world, has_siblings, index);
+            let at_start = self.at_start[number];
+            if index < at_start[0] {
+                self.gone.insert(id);
+            } else {
+                world.vacate(index, at_start);
+            }
+        }
+        survey.topics
     }
 
     /// Begins anew with the models of the start.
     pub fn reset(&mut self) {
-        for (world, count) in self.worlds.iter_mut().zip(&self.at_start) {
-            world.models.truncate(*count);
+        for (world, [models, meshes, grids]) in self.worlds.iter_mut().zip(&self.at_start) {
+            world.models.truncate(*models);
+            world.meshes.truncate(*meshes);
+            world.height_grids.truncate(*grids);
         }
         self.gone.clear();
     }
@@ -329,6 +350,15 @@ impl Reporter {
             memory_bytes: identity::memory_bytes(),
         }
     }
+}
+
+/// Returns how many models, meshes and height grids a world has.
+fn counts(world: &World) -> [usize; 3] {
+    [
+        world.models.len(),
+        world.meshes.len(),
+        world.height_grids.len(),
+    ]
 }
 
 /// Tells whether time stands still, also while what was lost is restored.

@@ -9,11 +9,11 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use lockstep::{Plan, Primary};
-use protocol::primary_to_secondary::HandOff;
+use protocol::primary_to_secondary::Step;
 use protocol::states_file::{
     self, RecordedState, StatesFrame, StatesHeader, StatesReader, StatesRecord,
 };
-use protocol::{CellId, Digest, Iteration, PerformerId, PerformerState};
+use protocol::{Action, CellId, Digest, Iteration, PerformerId, PerformerState};
 
 /// A file that states are written to.
 #[derive(Debug)]
@@ -66,7 +66,9 @@ impl StatesFile {
             length = position.get();
         }
         let plan = primary.plan();
-        if header.performers != names_of(plan) || digest.is_some_and(|at| at != primary.digest()) {
+        if header.performers != plan.performer_names()
+            || digest.is_some_and(|at| at != primary.digest())
+        {
             return Err(io::Error::other(format!(
                 "it does not have iteration {after}, where the run is taken up"
             )));
@@ -110,7 +112,7 @@ impl<W: Write> StatesFile<W> {
         let header = StatesHeader {
             step_size_ns: step_size.as_nanos() as u64,
             cells: plan.cells.iter().map(|cell| cell.name.clone()).collect(),
-            performers: names_of(plan),
+            performers: plan.performer_names(),
         };
         writer.write_all(&states_file::encode_header(&header))?;
         Ok(Self {
@@ -126,8 +128,8 @@ impl<W: Write> StatesFile<W> {
         })
     }
 
-    /// Notes that performers have come, or that all is as at the start: the names are written anew,
-    /// and every performer after them.
+    /// Notes that performers have come or gone, or that all is as at the start: the names are
+    /// written anew, and every performer after them.
     ///
     /// # Errors
     /// When the file cannot be written.
@@ -135,11 +137,13 @@ impl<W: Write> StatesFile<W> {
         if anew {
             self.cells.clear();
         }
+        self.header.performers = plan.performer_names();
+        let count = self.header.performers.len();
+        self.cells.truncate(count);
         let known = self.cells.len();
-        self.cells
-            .extend(plan.performers[known..].iter().map(|one| one.home));
-        self.header.performers = names_of(plan);
-        self.written = vec![None; plan.performers.len()];
+        let others = &plan.performers[known..count];
+        self.cells.extend(others.iter().map(|one| one.home));
+        self.written = vec![None; count];
         self.writer
             .write_all(&states_file::encode_header(&self.header)[states_file::START_BYTES..])
     }
@@ -157,19 +161,29 @@ impl<W: Write> StatesFile<W> {
         &self.path
     }
 
-    /// Returns how many performers there have been by the last iteration.
+    /// Returns how many numbers performers had at the last iteration.
     pub fn performer_count(&self) -> usize {
-        self.cells.len()
+        self.header.performers.len()
     }
 
-    /// Notes who changes cell with the step that is published.
-    pub fn note_hand_offs(&mut self, hand_offs: &[HandOff]) {
-        for hand_off in hand_offs {
+    /// Notes who changes cell or comes into one with the step that is published.
+    pub fn note_step(&mut self, step: &Step) {
+        for hand_off in &step.hand_offs {
             self.cells[hand_off.performer.0 as usize] = hand_off.to;
+        }
+        for stamped in &step.actions {
+            if let Action::Spawn(spawn) = &stamped.action
+                && let (Some(performer), Some(cell)) = (spawn.performer, spawn.cell)
+            {
+                let index = performer.0 as usize;
+                self.cells.resize(self.cells.len().max(index + 1), cell);
+                self.cells[index] = cell;
+            }
         }
     }
 
-    /// Writes what an iteration changed.
+    /// Writes what an iteration changed; `states` are those of all numbers of performers, of which
+    /// some may be gone, or come only with the next step.
     ///
     /// # Errors
     /// When the file cannot be written.
@@ -183,7 +197,12 @@ impl<W: Write> StatesFile<W> {
         self.frame.changes.clear();
         for state in states {
             let index = state.performer.0 as usize;
-            let now = RecordedState::new(state, self.cells[index]);
+            let is_there = !self.header.performers[index].is_empty();
+            let now = if is_there {
+                RecordedState::new(state, self.cells[index])
+            } else {
+                nobody(state.performer)
+            };
             let written = &mut self.written[index];
             if !written.is_some_and(|last| last.is_same(&now)) {
                 *written = Some(now);
@@ -236,12 +255,15 @@ impl<R: Read> Read for Counted<R> {
     }
 }
 
-fn names_of(plan: &Plan) -> Vec<String> {
-    plan.performers.iter().map(|one| one.name.clone()).collect()
+/// Returns what stands for a performer that is gone, whoever it was.
+fn nobody(performer: PerformerId) -> RecordedState {
+    RecordedState::new(&PerformerState::at_rest(performer, [0.0; 3]), CellId(0))
 }
 
 #[cfg(test)]
 mod tests {
+    use protocol::primary_to_secondary::HandOff;
+
     use super::*;
 
     const WORLD: &str = "<sdf version='1.9'><world name='w'>
@@ -258,12 +280,15 @@ mod tests {
         )
     }
 
-    fn hand_off(performer: u32, to: u32) -> HandOff {
-        HandOff {
-            performer: PerformerId(performer),
-            from: CellId(0),
-            to: CellId(to),
-            state: Vec::new(),
+    fn hand_off(performer: u32, to: u32) -> Step {
+        Step {
+            hand_offs: vec![HandOff {
+                performer: PerformerId(performer),
+                from: CellId(0),
+                to: CellId(to),
+                state: Vec::new(),
+            }],
+            ..Step::default()
         }
     }
 
@@ -297,7 +322,7 @@ mod tests {
         write(&mut file, 2, &states);
         states[1].position[0] = 1.0;
         write(&mut file, 3, &states);
-        file.note_hand_offs(&[hand_off(0, 1)]);
+        file.note_step(&hand_off(0, 1));
         write(&mut file, 4, &states);
         write(&mut file, 5, &states);
         file.finish().unwrap();

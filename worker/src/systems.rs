@@ -58,7 +58,7 @@ mod wind_effects;
 use protocol::TopicMessage;
 
 pub use configuration::{Configuration, ConfigureError};
-pub use context::{Audience, Context, Outbox, StepTime, WorldContext};
+pub use context::{Audience, Context, GoneModel, Outbox, StepTime, WorldContext};
 pub use registry::{Configured, Survey, TopicSpec, survey};
 
 use crate::physics::Cell;
@@ -82,6 +82,12 @@ pub trait System: Send + Sync {
         let _ = context;
     }
 
+    /// Takes note that a model is gone from its world, wherever it was: another may get its
+    /// numbers with the next step, also while time stands still.
+    fn forget(&mut self, gone: &GoneModel<'_>) {
+        let _ = gone;
+    }
+
     /// Returns all that it remembers; see [`save`].
     fn save(&self) -> Vec<u8>;
 
@@ -103,6 +109,11 @@ pub trait WorldSystem: Send + Sync {
     /// Does what is done once per step, before physics.
     fn before_step(&mut self, context: &mut WorldContext<'_>) {
         let _ = context;
+    }
+
+    /// Takes note that a model is gone, as [`System::forget`] does.
+    fn forget(&mut self, gone: &GoneModel<'_>) {
+        let _ = gone;
     }
 
     /// Acts on what a cell owns, before physics.

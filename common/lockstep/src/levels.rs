@@ -50,6 +50,11 @@ impl ActiveLevels {
         self.touched.push(Vec::new());
     }
 
+    /// Has no more performers than so many.
+    pub(crate) fn truncate(&mut self, performers: usize) {
+        self.touched.truncate(performers);
+    }
+
     /// Has a performer of a cell touch these levels, ascending, and no others.
     pub(crate) fn touch(&mut self, performer: PerformerId, cell: CellId, levels: &[LevelId]) {
         let mut touched = std::mem::take(&mut self.touched[performer.0 as usize]);

@@ -16,6 +16,7 @@ mod journal;
 pub mod levels;
 pub mod limits;
 pub mod membership;
+pub mod numbers;
 pub mod pace;
 pub mod placement;
 pub mod plan;
@@ -33,6 +34,7 @@ pub use balance::{Balance, BalanceSettings, Move};
 pub use bounds::Bounds;
 pub use checkpoint::Checkpoint;
 pub use membership::{Changes, LoadRule, Membership, Passage, Rules};
+pub use numbers::Numbers;
 pub use plan::{CellPlan, LevelPlan, PerformerPlan, Plan};
 pub use primary::{
     Aim, CHECKPOINT_EVERY, CellTiming, GRANT_MAX, PatienceSettings, PeerLossPolicy, PeerTiming,

@@ -18,6 +18,9 @@ pub const MINIMUM_STAY_MAX_S: f64 = 3600.0;
 /// The greatest interaction margin \[m\].
 pub const INTERACTION_MARGIN_MAX: f64 = 100.0;
 
+/// The most models, and the most performers, that may be there at once beyond those of the start.
+pub const NUMBERS_MAX: u32 = 1 << 20;
+
 /// The most secondaries that may join beyond those that a run needs.
 pub const STAND_BYS_MAX: u32 = 1000;
 

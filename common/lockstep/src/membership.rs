@@ -97,12 +97,12 @@ pub struct Membership {
     neighbours: Neighbours,
     /// The default cell of each world.
     default_cells: Vec<CellId>,
-    /// The performers of each world that has levels; in others nothing ever changes.
+    /// The performers of each world that has levels, ascending; in others nothing ever changes.
     populations: Vec<Vec<usize>>,
     /// The place of each world among those, if it has levels.
     population_of: Vec<Option<usize>>,
-    /// How many performers are in their cells already; the others enter with the step to come.
-    settled: usize,
+    /// Performers that enter their cells with the step to come.
+    entering: Vec<usize>,
     has_level_bound: bool,
     wanted_poses: Vec<PerformerId>,
     wanted_states: Vec<PerformerId>,
@@ -150,7 +150,7 @@ impl Membership {
         let of_world = |world: usize| -> Vec<usize> {
             let numbers = 0..performers.len();
             numbers
-                .filter(|one| performers[*one].world == world)
+                .filter(|one| performers[*one].world == world && !performers[*one].is_removed)
                 .collect()
         };
         let has_levels = |world: &usize| plan.levels.iter().any(|level| level.world == *world);
@@ -167,7 +167,7 @@ impl Membership {
             default_cells: (0..worlds).map(default_cell).collect(),
             population_of: (0..worlds).map(place_of).collect(),
             populations: with_levels.iter().copied().map(of_world).collect(),
-            settled: performers.len(),
+            entering: Vec::new(),
             has_level_bound: performers.iter().any(|one| one.is_level_bound),
             wanted_poses: Vec::new(),
             wanted_states: Vec::new(),
@@ -205,8 +205,10 @@ impl Membership {
         self.do_as_asked(plan);
         for world in 0..self.populations.len() {
             let population = std::mem::take(&mut self.populations[world]);
-            let settled = self.settled;
-            for performer in population.iter().copied().filter(|one| *one < settled) {
+            for performer in population.iter().copied() {
+                if self.enters(performer) {
+                    continue;
+                }
                 self.locate(plan, iteration, performer, &states[performer]);
             }
             self.populations[world] = population;
@@ -216,7 +218,7 @@ impl Membership {
         for passage in &hand_offs {
             self.hand_over(plan, iteration, *passage);
         }
-        self.settled = self.places.len();
+        self.entering.clear();
         self.want(plan);
         self.take_changes(plan, hand_offs)
     }
@@ -230,7 +232,7 @@ impl Membership {
         let still = asked.iter().filter(|performer| self.is_still(**performer));
         let still: Vec<usize> = still.copied().collect();
         self.do_as_asked(plan);
-        self.settled = self.places.len();
+        self.entering.clear();
         // Who goes on with one of them was not looked at while it stood still.
         for performer in still.into_iter().filter(|one| !self.is_still(*one)) {
             let with_it = self.cells.owned(self.places[performer].cell).iter();
@@ -270,26 +272,44 @@ impl Membership {
     /// which opens that cell, and may change cell with the one after.
     ///
     /// # Panics
-    /// When it is not the next one after those that are known.
+    /// When its number is in use, or not the next one after those that are known.
     pub fn insert(&mut self, plan: &Plan, performer: PerformerId) {
         let index = performer.0 as usize;
-        assert_eq!(
-            index,
-            self.places.len(),
-            "performers come in order of their ids"
-        );
         let added = plan.performer(performer);
-        self.places.push(Place::new(added));
-        let mut marks = Marks::default();
-        marks.set(Marks::KEEPER, true);
-        self.marks.push(marks);
-        self.levels.grow();
-        self.ghosts.grow();
-        self.neighbours.grow();
-        if let Some(population) = self.population_of[added.world] {
-            self.populations[population].push(index);
+        if index == self.places.len() {
+            self.places.push(Place::new(added));
+            self.marks.push(Marks::REMOVED);
+            self.levels.grow();
+            self.ghosts.grow();
+            self.neighbours.grow();
         }
+        assert!(
+            self.marks[index].has(Marks::REMOVED),
+            "performer {performer} comes under a number that is free"
+        );
+        self.places[index] = Place::new(added);
+        self.marks[index] = Marks::KEEPER;
+        if let Some(population) = self.population_of[added.world] {
+            let population = &mut self.populations[population];
+            population.insert(population.partition_point(|one| *one < index), index);
+        }
+        self.entering.push(index);
         self.cells.add(added.home, performer, true);
+    }
+
+    /// Has no more performers than the plan, whose last numbers nobody has any more.
+    pub fn give_back(&mut self, plan: &Plan) {
+        let count = plan.performers.len();
+        self.places.truncate(count);
+        self.marks.truncate(count);
+        self.levels.truncate(count);
+        self.ghosts.truncate(count);
+        self.neighbours.truncate(count);
+    }
+
+    /// Tells whether a performer enters its cell with the step to come.
+    fn enters(&self, performer: usize) -> bool {
+        !self.entering.is_empty() && self.entering.contains(&performer)
     }
 
     /// Notes whether joints hold a performer together with others, as the plan has it.
@@ -340,6 +360,9 @@ impl Membership {
                     let place = &self.places[index];
                     self.neighbours.remove(index, place, &mut self.marks);
                     self.marks[index] = Marks::REMOVED;
+                    if let Some(population) = self.population_of[self.places[index].world()] {
+                        self.populations[population].retain(|one| *one != index);
+                    }
                 }
             }
         }

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::bounds::Bounds;
 use crate::levels::LevelIndex;
+use crate::numbers::Numbers;
 
 /// The name under which default cells are reported.
 pub const DEFAULT_CELL_NAME: &str = "default";
@@ -26,8 +27,10 @@ pub struct Plan {
     pub cells: Vec<CellPlan>,
     /// All levels, indexed by [`LevelId`].
     pub levels: Vec<LevelPlan>,
-    /// All performers, indexed by [`PerformerId`].
+    /// All performers, indexed by [`PerformerId`]; some are gone, and some numbers are free.
     pub performers: Vec<PerformerPlan>,
+    /// Which numbers of performers are in use.
+    numbers: Numbers,
     /// For each world, the indices of its static models that are in no level, ascending.
     pub global_models: Vec<Vec<usize>>,
     /// For each world, whether anything in it looks at others: without, nobody needs to know where
@@ -94,7 +97,7 @@ pub struct PerformerPlan {
     pub start: [f64; 3],
     /// The cell that owns it at the start.
     pub home: CellId,
-    /// Whether it was taken out of its world for good.
+    /// Whether it was taken out of its world, or nobody has its number.
     pub is_removed: bool,
 }
 
@@ -112,6 +115,7 @@ impl Plan {
             cells: Vec::new(),
             levels: Vec::new(),
             performers: Vec::new(),
+            numbers: Numbers::default(),
             global_models: Vec::new(),
             watched: Vec::new(),
             worlds: worlds.iter().map(|world| world.name.clone()).collect(),
@@ -126,6 +130,7 @@ impl Plan {
             let prefix = &prefixes[index];
             plan.add_performers(index, world, prefix, default_cells[index], &levels);
         }
+        plan.numbers = Numbers::new(plan.performers.len() as u32);
         plan
     }
 
@@ -141,10 +146,26 @@ impl Plan {
     /// Returns performers' ids in order of their names, the order of digests and summaries, without
     /// those that were removed.
     pub fn performers_by_name(&self) -> Vec<PerformerId> {
-        let mut ids: Vec<_> = (0..self.performers.len() as u32).map(PerformerId).collect();
-        ids.retain(|id| !self.performer(*id).is_removed);
+        let mut ids: Vec<_> = self.present().collect();
         ids.sort_by(|a, b| self.performer(*a).name.cmp(&self.performer(*b).name));
         ids
+    }
+
+    /// Returns the performers that are there, ascending.
+    pub fn present(&self) -> impl Iterator<Item = PerformerId> + '_ {
+        let ids = (0..self.performers.len() as u32).map(PerformerId);
+        ids.filter(|id| !self.performer(*id).is_removed)
+    }
+
+    /// Returns the names of performers by their ids: empty for those that are not there, none after
+    /// the last that is.
+    pub fn performer_names(&self) -> Vec<String> {
+        let mut names = Vec::new();
+        for id in self.present() {
+            names.resize(id.0 as usize, String::new());
+            names.push(self.performer(id).name.clone());
+        }
+        names
     }
 
     /// Returns a cell.

@@ -9,6 +9,8 @@ use protocol::{LinkId, ModelId};
 use sdf::{Model, Pose, World};
 use serde::{Deserialize, Serialize};
 
+use crate::numbers::Numbers;
+
 /// The models of all worlds by name.
 #[derive(Clone, Debug)]
 pub struct Register {
@@ -20,14 +22,18 @@ pub struct Register {
 /// What has changed since the start.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct RegisterMemory {
-    came: Vec<Vec<ModelEntry>>,
+    /// For each world, the models that came and are there, in order of their numbers.
+    came: Vec<Vec<(u32, ModelEntry)>>,
+    /// Models of the start that are gone.
     gone: Vec<ModelId>,
 }
 
 #[derive(Clone, Debug)]
 struct WorldEntry {
     name: String,
-    models: Vec<ModelEntry>,
+    /// By their numbers; `None` where nobody has one.
+    models: Vec<Option<ModelEntry>>,
+    numbers: Numbers,
 }
 
 /// What is known of a model.
@@ -56,23 +62,25 @@ impl Register {
             register.worlds.push(WorldEntry {
                 name: world.name.clone(),
                 models: Vec::new(),
+                numbers: Numbers::default(),
             });
         }
         for (index, world) in worlds.iter().enumerate() {
             for model in &world.models {
                 register.add(index, model);
             }
+            register.worlds[index].numbers = Numbers::new(world.models.len() as u32);
         }
         register
     }
 
-    /// Adds a model at the end of its world's and returns its number.
+    /// Adds a model under the lowest number of its world that is free, and returns it.
     ///
     /// # Panics
     /// When there is no such world.
     pub fn add(&mut self, world: usize, model: &Model) -> ModelId {
-        let id = self.next(world);
-        self.worlds[world].models.push(ModelEntry {
+        let number = self.worlds[world].numbers.upcoming(0);
+        let entry = ModelEntry {
             name: model.name.clone(),
             is_static: model.is_static,
             pose: model.pose,
@@ -83,35 +91,56 @@ impl Register {
                 .iter()
                 .map(|joint| (joint.name.clone(), joint.kind.axes().len()))
                 .collect(),
-        });
-        self.by_name.insert(self.full_name(world, &model.name), id);
+        };
+        self.place(world, number, entry)
+    }
+
+    fn place(&mut self, world: usize, number: u32, entry: ModelEntry) -> ModelId {
+        let id = ModelId {
+            world: world as u32,
+            model: number,
+        };
+        self.by_name.insert(self.full_name(world, &entry.name), id);
+        let WorldEntry {
+            models, numbers, ..
+        } = &mut self.worlds[world];
+        numbers.occupy(number);
+        models.resize(numbers.end(), None);
+        models[number as usize] = Some(entry);
         id
     }
 
-    /// Returns the number that the next model of a world gets.
-    pub fn next(&self, world: usize) -> ModelId {
-        ModelId {
-            world: world as u32,
-            model: self.worlds[world].models.len() as u32,
-        }
+    /// Tells whether a world has as many models as it can.
+    pub fn is_full(&self, world: usize) -> bool {
+        let numbers = &self.worlds[world].numbers;
+        !numbers.is_free(numbers.upcoming(0))
     }
 
     /// Returns what has changed since the start: which models came, world by world, and which are
     /// gone.
     pub(crate) fn remember(&self, start: &Self) -> RegisterMemory {
         let worlds = self.worlds.iter().zip(&start.worlds);
-        let came = worlds.map(|(now, then)| now.models[then.models.len()..].to_vec());
-        let numbers = self.worlds.iter().enumerate().flat_map(|(world, entry)| {
-            let models = 0..entry.models.len() as u32;
-            models.map(move |model| ModelId {
-                world: world as u32,
-                model,
-            })
-        });
         let there: BTreeSet<ModelId> = self.by_name.values().copied().collect();
+        let is_there = |world: usize, model: usize| {
+            there.contains(&ModelId {
+                world: world as u32,
+                model: model as u32,
+            })
+        };
+        let came = worlds.enumerate().map(|(world, (now, then))| {
+            let entries = now.models.iter().enumerate().skip(then.models.len());
+            let there = entries.filter(|(number, _)| is_there(world, *number));
+            let entry = |(number, entry): (usize, &Option<ModelEntry>)| {
+                Some((number as u32, entry.clone()?))
+            };
+            there.filter_map(entry).collect()
+        });
+        let of_start = start.by_name.values().copied();
+        let mut gone: Vec<ModelId> = of_start.filter(|id| !there.contains(id)).collect();
+        gone.sort_unstable();
         RegisterMemory {
             came: came.collect(),
-            gone: numbers.filter(|id| !there.contains(id)).collect(),
+            gone,
         }
     }
 
@@ -124,13 +153,14 @@ impl Register {
             return Err("it has models of more or fewer worlds than there are");
         }
         for (world, entries) in memory.came.into_iter().enumerate() {
-            for entry in entries {
+            for (number, entry) in entries {
                 if entry.canonical_link >= entry.links.len().max(1) {
                     return Err("a model has a link that there is not");
                 }
-                let id = self.next(world);
-                self.by_name.insert(self.full_name(world, &entry.name), id);
-                self.worlds[world].models.push(entry);
+                if !self.worlds[world].numbers.is_free(number) {
+                    return Err("a model has a number that it cannot have");
+                }
+                self.place(world, number, entry);
             }
         }
         let gone: BTreeSet<ModelId> = memory.gone.into_iter().collect();
@@ -138,17 +168,34 @@ impl Register {
         Ok(())
     }
 
-    /// Forgets the name of a model that is gone.
+    /// Forgets the name of a model that is gone; after [`Self::give_back`] another may get its
+    /// number, unless it is of the start.
     pub fn remove(&mut self, id: ModelId) {
         self.by_name.retain(|_, other| *other != id);
+        self.worlds[id.world as usize].numbers.give_up(id.model);
+    }
+
+    /// Lets the numbers of those who left be given again; comes between two steps.
+    pub(crate) fn give_back(&mut self) {
+        for world in self
+            .worlds
+            .iter_mut()
+            .filter(|one| one.numbers.has_leaving())
+        {
+            for number in world.numbers.give_back() {
+                world.models[number as usize] = None;
+            }
+            world.models.truncate(world.numbers.end());
+        }
     }
 
     /// Returns what is known of a model.
     ///
     /// # Panics
-    /// When there never was such a model.
+    /// When there is no such model.
     pub fn entry(&self, id: ModelId) -> &ModelEntry {
-        &self.worlds[id.world as usize].models[id.model as usize]
+        let entry = &self.worlds[id.world as usize].models[id.model as usize];
+        entry.as_ref().expect("who asks has just found its number")
     }
 
     /// Returns the name of a model as reports have it.
@@ -156,11 +203,11 @@ impl Register {
         self.full_name(id.world as usize, &self.entry(id).name)
     }
 
-    /// Returns the name of a model as reports have it, if there ever was such a model.
+    /// Returns the name of a model as reports have it, if anyone has this number.
     pub fn find(&self, id: ModelId) -> Option<String> {
         let world = self.worlds.get(id.world as usize)?;
-        world.models.get(id.model as usize)?;
-        Some(self.name(id))
+        let entry = world.models.get(id.model as usize)?.as_ref()?;
+        Some(self.full_name(id.world as usize, &entry.name))
     }
 
     /// Returns the index of a world by its name, or the only one.

@@ -18,9 +18,10 @@ pub struct StampedAction {
 /// What is done to models, in the cells that have them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Action {
-    /// A model comes into a world, under the next index of the world's models.
+    /// A model comes into a world, under the lowest index that is free: after those of the start,
+    /// and not left by another in the same step.
     Spawn(Box<Spawn>),
-    /// A model leaves its world for good.
+    /// A model leaves its world.
     Remove {
         /// The model.
         model: ModelId,
@@ -88,7 +89,7 @@ pub enum Action {
 /// A model that comes into a world.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Spawn {
-    /// The model's number: the world's models are as many before.
+    /// The model's number: the lowest that is free.
     pub model: ModelId,
     /// Its number as a performer, unless it is static.
     pub performer: Option<PerformerId>,

@@ -43,7 +43,8 @@ number_id!(
     LevelId(u32)
 );
 number_id!(
-    /// A performer, counted over all worlds in file order.
+    /// A performer, counted over all worlds in file order. One that comes later gets the lowest
+    /// number that is free; those of the file are never given again.
     PerformerId(u32)
 );
 number_id!(
@@ -51,8 +52,8 @@ number_id!(
     RequestId(u64)
 );
 
-/// A top-level model of a world: numbers are given in file order, then in the order of spawning,
-/// and never twice.
+/// A top-level model of a world: numbers are given in file order, then to each that comes the
+/// lowest that is free. Those of the file are never given again.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]

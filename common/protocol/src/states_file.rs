@@ -1,8 +1,8 @@
 //! The file of states that a run may write: where every performer was, bit for bit.
 //!
 //! After [`MAGIC`] and a version come records: a length (`u32`), so many bytes, their digest. The
-//! first is the [`StatesHeader`], which comes again when performers come or everything begins anew,
-//! and the last says how many iterations there were. Between them stands
+//! first is the [`StatesHeader`], which comes again when performers come or go or everything begins
+//! anew, and the last says how many iterations there were. Between them stands
 //! a [`StatesFrame`] for each iteration that changed anything, with the performers that changed.
 //! All numbers are little-endian. [`reader`] reads it back without trusting a byte of it.
 
@@ -44,7 +44,7 @@ pub struct StatesHeader {
     pub step_size_ns: u64,
     /// Names of cells, by their ids.
     pub cells: Vec<String>,
-    /// Names of performers, by their ids.
+    /// Names of performers, by their ids; empty for ids that nobody has.
     pub performers: Vec<String>,
 }
 

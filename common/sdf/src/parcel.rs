@@ -1,5 +1,7 @@
 //! [`ModelParcel`]: a model with all the data that it refers to, to be put into a running world.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use crate::pose::Pose;
@@ -152,21 +154,175 @@ fn move_model(model: &mut Model, way: &Pose) {
 impl World {
     /// Adds a model at the end of the world's models, with its data, and returns its index.
     pub fn append(&mut self, parcel: ModelParcel) -> usize {
-        let (first_mesh, first_grid) = (self.meshes.len(), self.height_grids.len());
-        let mut model = parcel.model;
+        let index = self.models.len();
+        self.place(index, parcel);
+        index
+    }
+
+    /// Puts a model, with its data, where none is; places before it that never had one are vacant.
+    ///
+    /// # Panics
+    /// When a model is there.
+    pub fn place(&mut self, index: usize, parcel: ModelParcel) {
+        let ModelParcel {
+            mut model,
+            meshes,
+            height_grids,
+        } = parcel;
+        let [used_meshes, used_grids] = data_of(&self.models);
+        let is_free = |index: usize, mesh: &mesh::TriangleMesh| {
+            *mesh == mesh::TriangleMesh::default() && !used_meshes.contains(&index)
+        };
+        let meshes = store(&mut self.meshes, meshes, is_free);
+        let is_free = |index: usize, grid: &mesh::HeightGrid| {
+            *grid == mesh::HeightGrid::default() && !used_grids.contains(&index)
+        };
+        let grids = store(&mut self.height_grids, height_grids, is_free);
         let collisions = model.links.iter_mut().flat_map(|link| &mut link.collisions);
         for collision in collisions {
             match &mut collision.geometry {
-                Geometry::Mesh(shape) => shape.mesh = shape.mesh.map(|mesh| mesh + first_mesh),
-                Geometry::Heightmap(shape) => {
-                    shape.grid = shape.grid.map(|grid| grid + first_grid);
-                }
+                Geometry::Mesh(shape) => shape.mesh = shape.mesh.map(|mesh| meshes[mesh]),
+                Geometry::Heightmap(shape) => shape.grid = shape.grid.map(|grid| grids[grid]),
                 _ => {}
             }
         }
-        self.meshes.extend(parcel.meshes);
-        self.height_grids.extend(parcel.height_grids);
-        self.models.push(model);
-        self.models.len() - 1
+        while self.models.len() <= index {
+            self.models.push(Model::vacant());
+        }
+        assert!(
+            self.models[index].is_vacant(),
+            "a model comes where none is"
+        );
+        self.models[index] = model;
+    }
+
+    /// Takes a model out that came after the start, with its data; its place is vacant. Of models,
+    /// meshes and height grids, the first `at_start` stay as they are.
+    pub fn vacate(&mut self, index: usize, at_start: [usize; 3]) {
+        let [meshes, grids] = data_of(&self.models[index..=index]);
+        self.models[index] = Model::vacant();
+        for mesh in meshes.into_iter().filter(|mesh| *mesh >= at_start[1]) {
+            self.meshes[mesh] = mesh::TriangleMesh::default();
+        }
+        for grid in grids.into_iter().filter(|grid| *grid >= at_start[2]) {
+            self.height_grids[grid] = mesh::HeightGrid::default();
+        }
+        let [used_meshes, used_grids] = data_of(&self.models);
+        let end = |used: &BTreeSet<usize>, at_start: usize| {
+            let end = used.last().map_or(0, |last| last + 1);
+            end.max(at_start)
+        };
+        self.meshes.truncate(end(&used_meshes, at_start[1]));
+        self.height_grids.truncate(end(&used_grids, at_start[2]));
+        let is_there = |model: &Model| !model.is_vacant();
+        let end = self.models.iter().rposition(is_there);
+        self.models
+            .truncate(end.map_or(0, |last| last + 1).max(at_start[0]));
+    }
+}
+
+impl Model {
+    /// What stands in the place of a model that is gone: nothing, which never moves.
+    fn vacant() -> Self {
+        Self {
+            is_static: true,
+            ..Self::new("", Vec::new(), Vec::new())
+        }
+    }
+
+    /// Tells whether there is no model in this place.
+    pub fn is_vacant(&self) -> bool {
+        self.name.is_empty() && self.links.is_empty()
+    }
+}
+
+/// Returns the meshes and the height grids that collisions of models refer to.
+fn data_of(models: &[Model]) -> [BTreeSet<usize>; 2] {
+    let [mut meshes, mut grids] = [BTreeSet::new(), BTreeSet::new()];
+    let links = models.iter().flat_map(|model| &model.links);
+    for collision in links.flat_map(|link| &link.collisions) {
+        match &collision.geometry {
+            Geometry::Mesh(shape) => meshes.extend(shape.mesh),
+            Geometry::Heightmap(shape) => grids.extend(shape.grid),
+            _ => {}
+        }
+    }
+    [meshes, grids]
+}
+
+/// Puts data where none is, or at the end, and returns where each is.
+fn store<T>(list: &mut Vec<T>, data: Vec<T>, is_free: impl Fn(usize, &T) -> bool) -> Vec<usize> {
+    let mut next = 0;
+    let mut places = Vec::with_capacity(data.len());
+    for one in data {
+        while next < list.len() && !is_free(next, &list[next]) {
+            next += 1;
+        }
+        if next < list.len() {
+            list[next] = one;
+        } else {
+            list.push(one);
+        }
+        places.push(next);
+        next += 1;
+    }
+    places
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::world::{Collision, Link, MeshApproximation, MeshShape};
+
+    fn parcel(name: &str, meshes: usize) -> ModelParcel {
+        let shape = |mesh| {
+            let shape = MeshShape {
+                uri: String::new(),
+                submesh: String::new(),
+                center_submesh: false,
+                scale: [1.0; 3],
+                approximation: MeshApproximation::Automatic,
+                mesh: Some(mesh),
+                bounds: None,
+            };
+            Collision::new("c", Pose::IDENTITY, Geometry::Mesh(shape))
+        };
+        let mesh = |number: usize| mesh::TriangleMesh {
+            vertices: vec![[number as f64; 3]; 3],
+            triangles: vec![[0, 1, 2]],
+        };
+        let link = Link {
+            collisions: (0..meshes).map(shape).collect(),
+            ..Link::new("link", Pose::IDENTITY)
+        };
+        ModelParcel {
+            model: Model::new(name, vec![link], Vec::new()),
+            meshes: (0..meshes).map(mesh).collect(),
+            height_grids: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn what_is_taken_out_leaves_its_place_to_the_next() {
+        let mut world = World::default();
+        world.append(parcel("of the file", 1));
+        let at_start = [world.models.len(), world.meshes.len(), 0];
+        let start = world.clone();
+        for turn in 0..100 {
+            world.place(1, parcel("one", 2));
+            world.place(3, parcel("two", 1));
+            world.place(2, parcel("three", 3));
+            assert_eq!((world.models.len(), world.meshes.len()), (4, 7), "{turn}");
+            world.vacate(1, at_start);
+            assert!(world.models[1].is_vacant() && !world.models[2].is_vacant());
+            world.place(1, parcel("again", 3));
+            assert_eq!(world.meshes.len(), 8);
+            let [used, _] = data_of(&world.models);
+            assert_eq!(used.len(), 8, "no mesh is of two models");
+            world.vacate(1, at_start);
+            world.vacate(2, at_start);
+            world.vacate(3, at_start);
+            assert_eq!(world, start, "{turn}");
+        }
     }
 }

@@ -29,6 +29,12 @@ pub struct Whereabouts {
     last: Sequence,
     cells: BTreeMap<CellId, Place>,
     cell_of: Vec<CellId>,
+    /// Numbers of performers that left before the last step, and with it: whoever comes gets the
+    /// lowest of the former.
+    free: BTreeSet<u32>,
+    leaving: Vec<u32>,
+    /// How many performers the worlds have, whose numbers nobody else gets.
+    at_start: u32,
     /// The performers that are there, by model.
     present: BTreeMap<ModelId, PerformerId>,
     /// How many performers changed cell so far.
@@ -57,6 +63,13 @@ impl Whereabouts {
             "steps are numbered one by one"
         );
         self.last = step.sequence;
+        self.free.extend(self.leaving.drain(..));
+        while let Some(last) = self.free.last().copied()
+            && last + 1 == self.cell_of.len() as u32
+        {
+            self.free.remove(&last);
+            self.cell_of.pop();
+        }
         if step.anew {
             self.begin();
         }
@@ -115,6 +128,9 @@ impl Whereabouts {
             (ModelId { world, model }, PerformerId(id))
         });
         self.present = models.collect();
+        self.at_start = self.cell_of.len() as u32;
+        self.free.clear();
+        self.leaving.clear();
         self.cells.clear();
     }
 
@@ -127,12 +143,20 @@ impl Whereabouts {
             let (Some(id), Some(cell)) = (spawn.performer, spawn.cell) else {
                 continue;
             };
-            let next = self.cell_of.len() as u32;
-            assert_eq!(id, PerformerId(next), "performers are numbered one by one");
+            let beyond = self.cell_of.len() as u32;
+            let next = self.free.pop_first().unwrap_or(beyond);
+            assert_eq!(
+                id,
+                PerformerId(next),
+                "whoever comes gets the lowest number"
+            );
             let place = self.cells.get_mut(&cell);
             let place = place.unwrap_or_else(|| panic!("{id} comes into cell {cell}"));
             place.performers.insert(id);
-            self.cell_of.push(cell);
+            if next == beyond {
+                self.cell_of.push(cell);
+            }
+            self.cell_of[next as usize] = cell;
             self.present.insert(spawn.model, id);
         }
     }
@@ -150,6 +174,9 @@ impl Whereabouts {
             let place = self.cells.get_mut(&cell);
             let place = place.unwrap_or_else(|| panic!("{id} is in cell {cell}"));
             assert!(place.performers.remove(&id), "{id} is in {place:?}");
+            if id.0 >= self.at_start {
+                self.leaving.push(id.0);
+            }
         }
     }
 

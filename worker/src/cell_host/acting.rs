@@ -10,6 +10,7 @@ use sdf::{LinkReference, Pose};
 use super::hosted_cell::HostedCell;
 use super::scene::Scene;
 use crate::physics::{CommandError, ModelRef};
+use crate::systems::GoneModel;
 
 impl HostedCell {
     /// Does the actions of a step that are about the models of this cell.
@@ -127,6 +128,11 @@ impl HostedCell {
             self.keepers.remove(&model);
             self.crew.leave(model);
         }
+        self.crew.forget(&GoneModel {
+            model,
+            performer: scene.performer_of(id),
+            name: &scene.worlds[self.world].models[model].name,
+        });
     }
 
     fn set_collisions(&mut self, id: ModelId, link: Option<u32>, enabled: bool, scene: &Scene) {

@@ -18,6 +18,15 @@ const NORM_TOLERANCE: f64 = 1e-3;
 
 /// Checks the actions of a step and returns the models that come with it, in their order.
 pub(super) fn check(step: &Step, scene: &Scene) -> Result<Vec<ModelParcel>, StepError> {
+    check_all(step, scene, false)
+}
+
+/// Does the same with actions of before: of models that came, some may be gone.
+pub(super) fn check_past(step: &Step, scene: &Scene) -> Result<Vec<ModelParcel>, StepError> {
+    check_all(step, scene, true)
+}
+
+fn check_all(step: &Step, scene: &Scene, is_past: bool) -> Result<Vec<ModelParcel>, StepError> {
     let mut parcels = Vec::new();
     let mut gone = BTreeSet::new();
     let mut spawned = BTreeMap::new();
@@ -27,6 +36,7 @@ pub(super) fn check(step: &Step, scene: &Scene) -> Result<Vec<ModelParcel>, Step
             parcels: &parcels,
             spawned: &spawned,
             gone: &gone,
+            is_past,
         };
         let parcel = census.check(&stamped.action);
         let parcel = parcel.map_err(|reason| StepError::Action {
@@ -52,6 +62,8 @@ struct Census<'a> {
     spawned: &'a BTreeMap<ModelId, usize>,
     /// Models that the step has taken so far.
     gone: &'a BTreeSet<ModelId>,
+    /// Whether models have the numbers that they had, instead of the lowest that are free.
+    is_past: bool,
 }
 
 impl Census<'_> {
@@ -116,10 +128,16 @@ impl Census<'_> {
     fn check_spawn(&self, spawn: &Spawn) -> Result<ModelParcel, &'static str> {
         let ModelId { world, model } = spawn.model;
         let worlds = &self.scene.worlds;
-        let known = worlds.get(world as usize).ok_or("there is no such world")?;
+        worlds.get(world as usize).ok_or("there is no such world")?;
+        let numbers = &self.scene.numbers[world as usize];
         let comes_before = self.spawned.keys().filter(|id| id.world == world);
-        if model as usize != known.models.len() + comes_before.count() {
-            return Err("the model comes out of order");
+        let is_its = if self.is_past {
+            numbers.is_free(model)
+        } else {
+            model == numbers.upcoming(comes_before.count())
+        };
+        if !is_its {
+            return Err("its number as a model is not the next one that is free");
         }
         let parcel = ModelParcel::decode(&spawn.parcel).map_err(|_| "its model is damaged")?;
         let moves = !parcel.model.is_static;
@@ -131,9 +149,14 @@ impl Census<'_> {
             check_numbers(&pose.position, &pose.orientation_xyzw)?;
         }
         let comers = self.parcels.iter().filter(|other| !other.model.is_static);
-        let next = self.scene.plan.performers.len() + comers.count();
-        if spawn.performer.map(|id| id.0 as usize) != moves.then_some(next) {
-            return Err("its number as a performer is not the next one");
+        let plan = &self.scene.plan;
+        let is_its = match spawn.performer {
+            None => !moves,
+            Some(id) if self.is_past => moves && plan.is_free(id),
+            Some(id) => moves && id == plan.upcoming(comers.count()),
+        };
+        if !is_its {
+            return Err("its number as a performer is not the next one that is free");
         }
         let place = spawn.cell.map(|cell| self.scene.world_of_cell(cell));
         let fits = match place {
@@ -149,7 +172,7 @@ impl Census<'_> {
 
     fn model(&self, id: ModelId) -> Result<&Model, &'static str> {
         let missing = "there is no such model";
-        if self.gone.contains(&id) || self.scene.gone.contains(&id) {
+        if self.gone.contains(&id) || self.scene.is_gone(id) {
             return Err(missing);
         }
         if let Some(parcel) = self.spawned.get(&id) {
@@ -157,7 +180,7 @@ impl Census<'_> {
         }
         let world = self.scene.worlds.get(id.world as usize);
         let model = world.and_then(|world| world.models.get(id.model as usize));
-        model.ok_or(missing)
+        model.filter(|model| !model.is_vacant()).ok_or(missing)
     }
 
     fn performer(&self, id: ModelId) -> Result<&Model, &'static str> {

@@ -10,7 +10,7 @@ use protocol::{ModelId, Publisher, TopicMessage};
 use super::scene::Scene;
 use crate::physics::{Cell, ModelRef};
 use crate::systems::registry::{Member, members_of_model};
-use crate::systems::{Audience, Context, Outbox, StepTime};
+use crate::systems::{Audience, Context, GoneModel, Outbox, StepTime};
 
 /// The systems of the models of a cell.
 #[derive(Default)]
@@ -95,6 +95,12 @@ impl Crew {
                 !list.is_empty()
             });
         }
+    }
+
+    /// Has all systems take note that a model is gone.
+    pub(super) fn forget(&mut self, gone: &GoneModel<'_>) {
+        let members = self.models.values_mut().flat_map(|crew| &mut crew.members);
+        members.for_each(|member| member.configured.system.forget(gone));
     }
 
     /// Returns what the systems of a model remember, in their order.

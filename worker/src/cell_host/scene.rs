@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
-use lockstep::Plan;
-use protocol::action::Action;
+use lockstep::{Numbers, Plan};
+use protocol::action::{Action, Spawn};
 use protocol::primary_to_secondary::Step;
 use protocol::{CellId, LevelId, ModelId, PerformerId, topic};
 use sdf::{ModelParcel, World};
@@ -13,7 +13,7 @@ use sdf::{ModelParcel, World};
 use super::HostSettings;
 use super::world_crew::WorldCrew;
 use crate::systems::registry::members_of_model;
-use crate::systems::{Audience, Outbox, StepTime};
+use crate::systems::{Audience, GoneModel, Outbox, StepTime};
 
 /// The worlds, and what follows from them alone.
 pub(super) struct Scene {
@@ -35,8 +35,10 @@ pub(super) struct Scene {
     changes: Changes,
     /// The performers that models are.
     performers: BTreeMap<ModelId, PerformerId>,
-    /// Models that have left for good.
-    pub(super) gone: BTreeSet<ModelId>,
+    /// For each world, which numbers of models are in use.
+    pub(super) numbers: Vec<Numbers>,
+    /// Models that have left with the last step and are still in their worlds.
+    leaving: Vec<ModelId>,
     /// How many systems listen to each topic.
     listeners: BTreeMap<String, usize>,
 }
@@ -50,8 +52,10 @@ struct Changes {
     counts: Vec<[usize; 3]>,
     /// The links of models that never move whose collisions are switched off.
     untouchable: BTreeMap<ModelId, BTreeSet<u32>>,
-    /// The actions that brought all this about, in order.
-    actions: Vec<Action>,
+    /// Models of the start that are gone.
+    gone: BTreeSet<ModelId>,
+    /// The models that came and are there.
+    came: BTreeMap<ModelId, Spawn>,
 }
 
 impl Scene {
@@ -86,7 +90,8 @@ impl Scene {
             publishes_all: settings.publish_all,
             world_crews: Vec::new(),
             performers: BTreeMap::new(),
-            gone: BTreeSet::new(),
+            numbers: Vec::new(),
+            leaving: Vec::new(),
             listeners: BTreeMap::new(),
         };
         scene.begin();
@@ -107,9 +112,14 @@ impl Scene {
                 (model, PerformerId(number))
             })
             .collect();
-        self.gone.clear();
+        let counts = self.changes.counts.iter();
+        self.numbers = counts
+            .map(|[models, ..]| Numbers::new(*models as u32))
+            .collect();
+        self.leaving.clear();
         self.changes.untouchable.clear();
-        self.changes.actions.clear();
+        self.changes.gone.clear();
+        self.changes.came.clear();
         self.listeners.clear();
         let of_worlds = self.world_crews.iter().flat_map(WorldCrew::heard);
         for topic in of_worlds {
@@ -148,8 +158,10 @@ impl Scene {
             match &stamped.action {
                 Action::Spawn(spawn) => {
                     let parcel = parcels.next().expect("each spawned model has its parcel");
-                    let world = spawn.model.world as usize;
-                    let model = Arc::make_mut(&mut self.worlds[world]).append(parcel);
+                    let ModelId { world, model } = spawn.model;
+                    self.numbers[world as usize].occupy(model);
+                    let (world, model) = (world as usize, model as usize);
+                    Arc::make_mut(&mut self.worlds[world]).place(model, parcel);
                     if let Some(performer) = spawn.performer {
                         self.performers.insert(spawn.model, performer);
                     }
@@ -172,25 +184,16 @@ impl Scene {
                     self.keep_plan();
                     let ModelId { world, model } = spawn.model;
                     let (world, model) = (world as usize, model as usize);
-                    let performer = self
-                        .plan
-                        .spawn(spawn.model, &self.worlds[world].models[model]);
-                    debug_assert_eq!(performer, spawn.performer, "numbers are checked");
-                    self.changes.actions.push(stamped.action.clone());
+                    let description = &self.worlds[world].models[model];
+                    self.plan.place(spawn.model, spawn.performer, description);
+                    self.changes.came.insert(spawn.model, (**spawn).clone());
                 }
-                Action::Remove { model } => {
-                    self.keep_plan();
-                    self.plan.remove(*model);
-                    self.gone.insert(*model);
-                    self.changes.actions.push(stamped.action.clone());
-                    self.listen(model.world as usize, model.model as usize, false);
-                }
+                Action::Remove { model } => self.remove(*model),
                 Action::SetCollisions {
                     model,
                     link,
                     enabled,
                 } if self.performer_of(*model).is_none() => {
-                    self.changes.actions.push(stamped.action.clone());
                     let meant = self.links_meant(*model, *link);
                     let links = self.changes.untouchable.entry(*model).or_default();
                     for link in meant {
@@ -206,9 +209,70 @@ impl Scene {
         }
     }
 
-    /// Returns the actions that brought about what is not as at the start, in order.
-    pub(super) fn past_actions(&self) -> &[Action] {
-        &self.changes.actions
+    /// Takes note that a model has left.
+    fn remove(&mut self, id: ModelId) {
+        self.keep_plan();
+        let (world, model) = (id.world as usize, id.model as usize);
+        let gone = GoneModel {
+            model,
+            performer: self.performers.remove(&id),
+            name: &self.worlds[world].models[model].name,
+        };
+        self.world_crews[world].forget(&gone);
+        self.plan.remove(id);
+        self.listen(world, model, false);
+        self.changes.untouchable.remove(&id);
+        if self.changes.came.remove(&id).is_none() {
+            self.changes.gone.insert(id);
+        } else {
+            self.numbers[world].give_up(id.model);
+            self.leaving.push(id);
+        }
+    }
+
+    /// Tells whether models are in worlds that they have left.
+    pub(super) fn has_leaving(&self) -> bool {
+        !self.leaving.is_empty()
+    }
+
+    /// Takes the models that have left out of their worlds: others may get their numbers from the
+    /// next step on. No cell may hold on to a world.
+    pub(super) fn give_back(&mut self) {
+        for id in std::mem::take(&mut self.leaving) {
+            let world = id.world as usize;
+            let at_start = self.changes.counts[world];
+            Arc::make_mut(&mut self.worlds[world]).vacate(id.model as usize, at_start);
+        }
+        for numbers in &mut self.numbers {
+            numbers.give_back();
+        }
+        self.plan.give_back();
+    }
+
+    /// Tells whether a model of the start is gone.
+    pub(super) fn is_gone(&self, model: ModelId) -> bool {
+        self.changes.gone.contains(&model)
+    }
+
+    /// Returns actions that bring about what is not as at the start: nothing of what came and went.
+    pub(super) fn changes(&self) -> Vec<Action> {
+        let Changes {
+            untouchable,
+            gone,
+            came,
+            ..
+        } = &self.changes;
+        let gone = gone.iter().map(|model| Action::Remove { model: *model });
+        let came = came.values().cloned();
+        let came = came.map(|spawn| Action::Spawn(Box::new(spawn)));
+        let links = untouchable.iter();
+        let links = links.flat_map(|(model, links)| links.iter().map(|link| (*model, *link)));
+        let switched = links.map(|(model, link)| Action::SetCollisions {
+            model,
+            link: Some(link),
+            enabled: false,
+        });
+        gone.chain(came).chain(switched).collect()
     }
 
     fn keep_plan(&mut self) {
@@ -304,6 +368,7 @@ impl Scene {
     /// Returns the index of a performer's world, if there is such a performer.
     pub(super) fn world_of_performer(&self, performer: PerformerId) -> Option<usize> {
         let performer = self.plan.performers.get(performer.0 as usize);
+        let performer = performer.filter(|performer| !performer.is_removed);
         performer.map(|performer| performer.world)
     }
 

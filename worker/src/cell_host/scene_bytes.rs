@@ -39,6 +39,7 @@ struct Memory {
     step_size_s: f64,
     publish_all: bool,
     observed: BTreeSet<String>,
+    /// They bring about what is not as at the start, each by itself.
     actions: Vec<Action>,
     /// For each world, what its systems remember.
     crews: Vec<Vec<Vec<u8>>>,
@@ -52,7 +53,7 @@ impl Scene {
             step_size_s: self.step_size_s,
             publish_all: self.audience.publish_all,
             observed: self.audience.observed.iter().cloned().collect(),
-            actions: self.past_actions().to_vec(),
+            actions: self.changes(),
             crews: self.memories(),
         };
         let mut bytes = postcard::to_stdvec(&memory)
@@ -79,7 +80,7 @@ impl Scene {
                 actions: vec![StampedAction { number: 0, action }],
                 ..Step::default()
             };
-            let parcels = action_check::check(&step, self)
+            let parcels = action_check::check_past(&step, self)
                 .map_err(|error| RestoreSceneError::Actions(Box::new(error)))?;
             self.prepare(&step, parcels);
             self.conclude(&step);

@@ -6,7 +6,7 @@ use sdf::World;
 
 use crate::physics::Cell;
 use crate::systems::registry::{Configured, members_of_world};
-use crate::systems::{Audience, Outbox, StepTime, WorldContext, WorldSystem};
+use crate::systems::{Audience, GoneModel, Outbox, StepTime, WorldContext, WorldSystem};
 
 /// The systems of one world.
 pub(super) struct WorldCrew {
@@ -66,6 +66,12 @@ impl WorldCrew {
                 member.system.before_step(&mut context);
             }
         }
+    }
+
+    /// Has them take note that a model is gone.
+    pub(super) fn forget(&mut self, gone: &GoneModel<'_>) {
+        let members = self.members.iter_mut();
+        members.for_each(|member| member.system.forget(gone));
     }
 
     /// Returns what they remember, in their order.

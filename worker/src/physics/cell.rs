@@ -160,9 +160,14 @@ impl Cell {
         self.world = Arc::default();
     }
 
-    /// Gives the cell its world, with all that it had, and perhaps more models at the end.
+    /// Gives the cell its world, with all that is in the cell, and perhaps other models than before.
     pub fn give_world(&mut self, world: Arc<World>) {
         self.world = world;
+    }
+
+    /// Forgets the shapes of meshes, since others may come under their numbers.
+    pub fn forget_meshes(&mut self) {
+        self.shapes = Shapes::default();
     }
 
     /// Adds a model that never moves, by its index in the world.

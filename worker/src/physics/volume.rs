@@ -108,6 +108,11 @@ impl Solids {
         Solid::new(form, collision.pose)
     }
 
+    /// Forgets meshes, since others may come under their numbers.
+    pub fn forget_meshes(&mut self) {
+        self.meshes.clear();
+    }
+
     fn mesh(&mut self, world: &World, shape: &MeshShape) -> Option<Arc<TriangleMesh>> {
         let index = shape.mesh?;
         let build = || {

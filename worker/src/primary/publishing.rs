@@ -56,7 +56,11 @@ impl<L: Link> PrimaryDriver<L> {
                     }
                     self.primary.set_topics(survey.topics);
                 }
-                Action::Remove { model } => self.reporter.remove_model(*model),
+                Action::Remove { model } => {
+                    let topics = self.primary.settings().topics.clone();
+                    let topics = self.reporter.remove_model(*model, topics);
+                    self.primary.set_topics(topics);
+                }
                 Action::SetStepSize(step_size_ns) => {
                     self.meter
                         .set_step_size(Duration::from_nanos(*step_size_ns));

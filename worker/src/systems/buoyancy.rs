@@ -4,10 +4,14 @@
 //! centre of that, in any orientation. Source: gz-sim, `buoyancy/Buoyancy.hh` and `.cc`, which cuts
 //! boxes and balls that stand upright alone.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use sdf::{Pose, World};
 
 use super::configuration::number_of;
-use super::{Configuration, ConfigureError, Configured, StepTime, WorldContext, WorldSystem};
+use super::{
+    Configuration, ConfigureError, Configured, GoneModel, StepTime, WorldContext, WorldSystem,
+};
 use crate::physics::volume::{Room, Solid, Solids};
 use crate::physics::{Cell, ModelRef};
 
@@ -22,8 +26,12 @@ struct Buoyancy {
     /// Scoped names of what is carried; all, when there is none.
     enabled: Vec<String>,
     solids: Solids,
-    /// Links with what they consist of, for each model that was looked at.
-    floaters: Vec<Vec<(usize, Vec<Solid>)>>,
+    /// Links with what they consist of, by model.
+    floaters: BTreeMap<usize, Vec<(usize, Vec<Solid>)>>,
+    /// How many models were looked at.
+    seen: usize,
+    /// Of those, the ones that were gone then, or went later.
+    gone: BTreeSet<usize>,
 }
 
 /// Makes the system of a world.
@@ -53,7 +61,9 @@ pub(super) fn configure(
             layers,
             enabled: configuration.texts("enable"),
             solids: Solids::default(),
-            floaters: Vec::new(),
+            floaters: BTreeMap::new(),
+            seen: 0,
+            gone: BTreeSet::new(),
         }),
         hears: Vec::new(),
         tells: Vec::new(),
@@ -63,7 +73,17 @@ pub(super) fn configure(
 impl Buoyancy {
     /// Looks at models that came since it last did.
     fn learn(&mut self, world: &World) {
-        for model in &world.models[self.floaters.len().min(world.models.len())..] {
+        let count = world.models.len();
+        let mut unknown = std::mem::take(&mut self.gone);
+        unknown.retain(|model| *model < count);
+        unknown.extend(self.seen.min(count)..count);
+        self.seen = count;
+        for number in unknown {
+            let model = &world.models[number];
+            if model.is_vacant() {
+                self.gone.insert(number);
+                continue;
+            }
             let mut floaters = Vec::new();
             if !model.is_static {
                 for (index, link) in model.links.iter().enumerate() {
@@ -75,7 +95,9 @@ impl Buoyancy {
                     }
                 }
             }
-            self.floaters.push(floaters);
+            if !floaters.is_empty() {
+                self.floaters.insert(number, floaters);
+            }
         }
     }
 
@@ -109,7 +131,7 @@ impl WorldSystem for Buoyancy {
         let owned: Vec<_> = cell.performer_models().collect();
         for (performer, index) in owned {
             let model = ModelRef::moving(performer, index);
-            for (link, solids) in self.floaters.get(index).into_iter().flatten() {
+            for (link, solids) in self.floaters.get(&index).into_iter().flatten() {
                 let pose = cell.link_pose(model, *link);
                 for solid in solids {
                     self.parts(solid, &pose, |density, room| {
@@ -121,6 +143,12 @@ impl WorldSystem for Buoyancy {
                 }
             }
         }
+    }
+
+    fn forget(&mut self, gone: &GoneModel<'_>) {
+        self.floaters.remove(&gone.model);
+        self.gone.insert(gone.model);
+        self.solids.forget_meshes();
     }
 
     fn save(&self) -> Vec<u8> {
@@ -135,6 +163,7 @@ impl WorldSystem for Buoyancy {
 #[cfg(test)]
 mod tests {
     use super::super::bench::Bench;
+    use super::super::rehearsal::Rehearsal;
 
     const GRADED: &str = "<graded_buoyancy><default_density>1000</default_density>
         <density_change><above_depth>0</above_depth><density>1</density></density_change>
@@ -171,6 +200,24 @@ mod tests {
             even.as_flattened().iter().all(|speed| speed.abs() < 1e-12),
             "{even:?}"
         );
+    }
+
+    #[test]
+    fn what_has_the_number_of_another_floats_by_its_own_volume() {
+        let fluid = "<uniform_fluid_density>500</uniform_fluid_density>";
+        let models = cube("small", "0 0 0 0 0 0", 250.0) + &cube("last", "9 0 0 0 0 0", 500.0);
+        let mut rehearsal = Rehearsal::new(&world(fluid, &models));
+        rehearsal.run(0.01);
+        let large = cube("large", "0 0 0 0 0 0", 1000.0).replace("<size>1 1 1<", "<size>2 1 1<");
+        rehearsal.replace("small", &large);
+        rehearsal.replace("last", &cube("other", "9 0 0 0 0 0", 500.0));
+        rehearsal.run(0.5);
+        // 500 kg/m³ of water and 2 m³ of it weigh as much as the new one.
+        for name in ["large", "other"] {
+            let speeds = rehearsal.velocity(name);
+            let is_still = speeds.as_flattened().iter().all(|speed| speed.abs() < 1e-9);
+            assert!(is_still, "{name}: {speeds:?}");
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use messages::{Header, Message};
 use protocol::secondary_to_primary::SystemRequest;
-use protocol::{Command, Iteration, Publisher, SimTime, TopicMessage};
+use protocol::{Command, Iteration, PerformerId, Publisher, SimTime, TopicMessage};
 use sdf::{Model, World};
 
 use crate::physics::{Cell, ModelRef};
@@ -50,6 +50,17 @@ pub struct Outbox {
     pub messages: Vec<TopicMessage>,
     /// What was asked for.
     pub requests: Vec<SystemRequest>,
+}
+
+/// A model that is gone.
+#[derive(Clone, Copy, Debug)]
+pub struct GoneModel<'a> {
+    /// Its index in the world.
+    pub model: usize,
+    /// Its number as a performer, if it was one.
+    pub performer: Option<PerformerId>,
+    /// Its name.
+    pub name: &'a str,
 }
 
 /// What a system of a model sees and may do in a step.

@@ -9,7 +9,7 @@ use protocol::{Command, TopicMessage};
 use sdf::{LinkReference, World};
 use serde::{Deserialize, Serialize};
 
-use super::{Configuration, ConfigureError, Configured, Context, System, TopicSpec};
+use super::{Configuration, ConfigureError, Configured, Context, GoneModel, System, TopicSpec};
 
 /// The name of a child that means the model itself.
 const OWN_MODEL: &str = "__model__";
@@ -35,6 +35,8 @@ struct Memory {
     is_attach_wanted: bool,
     is_detach_wanted: bool,
     has_warned: bool,
+    /// Whether the model that it holds is gone, which is yet to be told.
+    is_child_gone: bool,
 }
 
 /// What it holds: model and link. What was asked for says when, in elapsed time \[ns\].
@@ -121,8 +123,10 @@ impl System for DetachableJoint {
 
     fn before_step(&mut self, context: &mut Context<'_>) {
         let now = context.time.elapsed.0;
+        let is_child_gone = std::mem::take(&mut self.memory.is_child_gone);
         match self.memory.state {
             State::Free => self.take(context),
+            State::Held(_) | State::LettingGo(..) if is_child_gone => self.let_go(context),
             State::Taking(child, since) => {
                 if self.holds(child, context) {
                     self.memory.state = State::Held(child);
@@ -152,12 +156,16 @@ impl System for DetachableJoint {
                 }
             }
             // By itself, by a command, or because the child is gone.
-            State::Held(_) | State::LettingGo(..) => {
-                self.memory.state = State::Free;
-                self.memory.is_detach_wanted = false;
-                self.tell("detached", context);
-            }
+            State::Held(_) | State::LettingGo(..) => self.let_go(context),
         }
+    }
+
+    fn forget(&mut self, gone: &GoneModel<'_>) {
+        let held = match self.memory.state {
+            State::Held([model, _]) | State::LettingGo([model, _], _) => Some(model),
+            State::Free | State::Taking(..) => None,
+        };
+        self.memory.is_child_gone |= held == Some(gone.model);
     }
 
     fn save(&self) -> Vec<u8> {
@@ -170,6 +178,12 @@ impl System for DetachableJoint {
 }
 
 impl DetachableJoint {
+    fn let_go(&mut self, context: &mut Context<'_>) {
+        self.memory.state = State::Free;
+        self.memory.is_detach_wanted = false;
+        self.tell("detached", context);
+    }
+
     fn take(&mut self, context: &mut Context<'_>) {
         if !self.memory.is_attach_wanted {
             return;
@@ -283,6 +297,20 @@ mod tests {
 
     fn link(name: &str) -> String {
         name.to_owned()
+    }
+
+    #[test]
+    fn a_child_that_is_gone_is_let_go_whoever_gets_its_number() {
+        let mut rehearsal = world("trailer", "");
+        let state = "/model/trailer/detachable_joint/state";
+        rehearsal.run(0.01);
+        assert_eq!(states(&rehearsal, state), ["attached"]);
+        let other = "<model name='trailer'><pose>2 0 0 0 0 0</pose><link name='bar'/></model>";
+        rehearsal.replace("trailer", other);
+        rehearsal.attach("tractor::hook", "trailer::bar");
+        rehearsal.travel();
+        rehearsal.run(0.01);
+        assert_eq!(states(&rehearsal, state), ["attached", "detached"]);
     }
 
     #[test]

@@ -13,7 +13,9 @@ use sdf::{Content, Pose, World};
 use serde::{Deserialize, Serialize};
 
 use super::configuration::text_of;
-use super::{Configuration, ConfigureError, Configured, Context, System, TopicSpec, angle};
+use super::{
+    Configuration, ConfigureError, Configured, Context, GoneModel, System, TopicSpec, angle,
+};
 
 struct PerformerDetector {
     scope: String,
@@ -35,6 +37,8 @@ struct PerformerDetector {
 #[derive(Default, Serialize, Deserialize)]
 struct Memory {
     inside: BTreeMap<u32, (u32, Pose)>,
+    /// Who was inside and is gone from the world, which is yet to be told, by number.
+    gone: BTreeMap<u32, (String, Pose)>,
 }
 
 /// Makes the system of a model.
@@ -118,16 +122,41 @@ impl System for PerformerDetector {
             if meets {
                 let was_inside = self.memory.inside.insert(id, entry).is_some();
                 if !was_inside {
-                    self.tell(context, present.performer, entry, true);
+                    self.tell(
+                        context,
+                        present.performer,
+                        &name_of(context, entry.0),
+                        entry.1,
+                        true,
+                    );
                 }
             } else if self.memory.inside.remove(&id).is_some() {
-                self.tell(context, present.performer, entry, false);
+                self.tell(
+                    context,
+                    present.performer,
+                    &name_of(context, entry.0),
+                    entry.1,
+                    false,
+                );
             }
         }
         // Those that are out of the cell's sight are out of the region as well.
-        for (id, entry) in gone {
+        for (id, (model, pose)) in gone {
             self.memory.inside.remove(&id);
-            self.tell(context, PerformerId(id), entry, false);
+            self.memory.gone.insert(id, (name_of(context, model), pose));
+        }
+        while let Some((id, (name, pose))) = self.memory.gone.pop_first() {
+            self.tell(context, PerformerId(id), &name, pose, false);
+        }
+    }
+
+    fn forget(&mut self, gone: &GoneModel<'_>) {
+        self.volumes.remove(&gone.model);
+        if let Some(PerformerId(id)) = gone.performer
+            && let Some((_, pose)) = self.memory.inside.remove(&id)
+        {
+            let name = gone.name.to_owned();
+            self.memory.gone.insert(id, (name, pose));
         }
     }
 
@@ -159,10 +188,11 @@ impl PerformerDetector {
         &self,
         context: &mut Context<'_>,
         performer: PerformerId,
-        (model, pose): (u32, Pose),
+        name: &str,
+        pose: Pose,
         is_inside: bool,
     ) {
-        let count = self.memory.inside.len().to_string();
+        let count = (self.memory.inside.len() + self.memory.gone.len()).to_string();
         let mut header = context
             .header()
             .with("frame_id", &self.name)
@@ -171,17 +201,20 @@ impl PerformerDetector {
         for (key, value) in &self.extra {
             header = header.with(key, value);
         }
-        let found = context.world().models.get(model as usize);
-        let name = found.map_or_else(String::new, |model| model.name.clone());
         let message = messages::Pose {
             header,
-            name,
+            name: name.to_owned(),
             id: performer.0 + 1,
             position: pose.position.into(),
             orientation: Quaternion::from_xyzw(pose.orientation_xyzw),
         };
         context.publish(&self.topic, &message);
     }
+}
+
+fn name_of(context: &Context<'_>, model: u32) -> String {
+    let found = context.world().models.get(model as usize);
+    found.map_or_else(String::new, |model| model.name.clone())
 }
 
 #[cfg(test)]
@@ -238,6 +271,36 @@ mod tests {
             ["0", "0"]
         );
         assert!((said[1].position.x - 1.5).abs() < 0.01, "{said:?}");
+    }
+
+    #[test]
+    fn who_is_gone_has_left_and_who_has_its_number_is_another() {
+        let still = |name: &str, x: f64, radius: f64| {
+            format!(
+                "<model name='{name}'><pose>{x} 0 1 0 0 0</pose><link name='link'>\
+                 <gravity>false</gravity><collision name='collision'><geometry><sphere>\
+                 <radius>{radius}</radius></sphere></geometry></collision></link></model>"
+            )
+        };
+        let mut rehearsal = Rehearsal::new(&format!("{}{}", gate(""), still("first", 0.0, 5.0)));
+        rehearsal.run(0.01);
+        // It touches the region only with the size of the first.
+        rehearsal.replace("first", &still("second", 4.0, 0.5));
+        rehearsal.travel();
+        rehearsal.run(0.01);
+        let told = |rehearsal: &Rehearsal| -> Vec<[String; 3]> {
+            let said = rehearsal.said::<messages::Pose>(TOPIC);
+            let told = said.iter().map(|one| {
+                let [state, count] = ["state", "count"].map(|key| value(one, key));
+                [one.name.clone(), state, count]
+            });
+            told.collect()
+        };
+        let first = [["first", "1", "1"], ["first", "0", "0"]];
+        assert_eq!(told(&rehearsal), first);
+        rehearsal.replace("second", &still("third", 0.0, 0.5));
+        rehearsal.run(0.01);
+        assert_eq!(told(&rehearsal)[2..], [["third", "1", "1"]]);
     }
 
     #[test]

@@ -285,6 +285,30 @@ impl Survey {
         }
     }
 
+    /// Takes away what a model attached, by its index in the world, and topics that nothing is left
+    /// at.
+    pub fn remove_model(&mut self, world: &World, has_siblings: bool, index: usize) {
+        for member in members_of_model(world, has_siblings, index, &mut Vec::new()) {
+            let who = format!("{}: {}", world.models[index].name, member.name);
+            let (hears, tells) = (&member.configured.hears, &member.configured.tells);
+            for (specs, is_publisher) in [(hears, false), (tells, true)] {
+                for spec in specs {
+                    let entry = self.entry(spec);
+                    let names = if is_publisher {
+                        &mut entry.publishers
+                    } else {
+                        &mut entry.subscribers
+                    };
+                    if let Some(place) = names.iter().position(|name| *name == who) {
+                        names.remove(place);
+                    }
+                }
+            }
+        }
+        self.topics
+            .retain(|one| !one.publishers.is_empty() || !one.subscribers.is_empty());
+    }
+
     fn note(&mut self, who: &str, hears: &[TopicSpec], tells: &[TopicSpec]) {
         for (list, is_publisher) in [(hears, false), (tells, true)] {
             for spec in list {

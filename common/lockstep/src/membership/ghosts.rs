@@ -35,6 +35,11 @@ impl Ghosts {
         self.of_performer.push(0);
     }
 
+    /// Has no more performers than so many.
+    pub(super) fn truncate(&mut self, performers: usize) {
+        self.of_performer.truncate(performers);
+    }
+
     pub(super) fn add(&mut self, cell: CellId, performer: PerformerId) {
         let ghosts = &mut self.in_cell[cell.0 as usize];
         if let Err(place) = ghosts.binary_search(&performer) {

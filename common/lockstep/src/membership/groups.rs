@@ -37,8 +37,10 @@ impl Membership {
         let mut members = std::mem::take(&mut self.members);
         for world in 0..self.populations.len() {
             let population = std::mem::take(&mut self.populations[world]);
-            let settled = self.settled;
-            for performer in population.iter().copied().filter(|one| *one < settled) {
+            for performer in population.iter().copied() {
+                if self.enters(performer) {
+                    continue;
+                }
                 if self.marks[performer].has(Marks::GROUPED) {
                     self.marks[performer].set(Marks::GROUPED, false);
                 }

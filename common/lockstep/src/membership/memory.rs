@@ -15,6 +15,7 @@ use crate::plan::Plan;
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct MembershipMemory {
     step_size_s: f64,
+    /// Those that are there, in order of their numbers.
     performers: Vec<PerformerMemory>,
     open: Vec<CellId>,
     suspended: Vec<CellId>,
@@ -42,8 +43,7 @@ struct PerformerMemory {
 }
 
 impl Membership {
-    pub(crate) fn remember(&self) -> MembershipMemory {
-        let numbers = (0..self.places.len() as u32).map(PerformerId);
+    pub(crate) fn remember(&self, plan: &Plan) -> MembershipMemory {
         let cells = || (0..self.ghosts.cell_count() as u32).map(CellId);
         let asked = self.asked.iter().map(|request| match request {
             Request::Keep(performer) => (*performer, true),
@@ -55,7 +55,10 @@ impl Membership {
         });
         MembershipMemory {
             step_size_s: self.rules.step_size_s,
-            performers: numbers.map(|one| self.remember_performer(one)).collect(),
+            performers: plan
+                .present()
+                .map(|one| self.remember_performer(one))
+                .collect(),
             open: cells().filter(|cell| self.cells.is_open(*cell)).collect(),
             suspended: cells()
                 .filter(|cell| self.cells.is_suspended(*cell))
@@ -101,8 +104,9 @@ impl Membership {
         };
         let mut membership = Self::new(plan, rules);
         membership.cells = Cells::recalled(plan.cells.len(), &memory.open, &memory.suspended);
-        for (index, one) in memory.performers.into_iter().enumerate() {
-            membership.recall_performer(PerformerId(index as u32), one);
+        membership.marks.fill(Marks::REMOVED);
+        for (performer, one) in plan.present().zip(memory.performers) {
+            membership.recall_performer(performer, one);
         }
         for (cell, performer) in memory.ghosts {
             membership.ghosts.add(cell, performer);
@@ -139,9 +143,6 @@ impl Membership {
         [place.levels_slack, place.home_slack] = memory.slacks;
         let marks = Marks(memory.marks);
         self.marks[index] = marks;
-        if marks.has(Marks::REMOVED) {
-            return;
-        }
         let is_keeper = marks.has(Marks::KEEPER);
         self.cells.add(memory.cell, performer, is_keeper);
         self.levels.touch(performer, memory.cell, &memory.touched);
@@ -162,9 +163,12 @@ impl Membership {
 impl MembershipMemory {
     fn check(&self, plan: &Plan) -> Result<(), &'static str> {
         let is_cell = |cell: &CellId| (cell.0 as usize) < plan.cells.len();
-        let is_performer = |one: &PerformerId| (one.0 as usize) < plan.performers.len();
+        let is_performer = |one: &PerformerId| {
+            let found = plan.performers.get(one.0 as usize);
+            found.is_some_and(|found| !found.is_removed)
+        };
         let is_level = |level: &LevelId| (level.0 as usize) < plan.levels.len();
-        if self.performers.len() != plan.performers.len() {
+        if self.performers.len() != plan.present().count() {
             return Err("it has places of more or fewer performers than there are");
         }
         let lists = [&self.open, &self.suspended, &self.stirred, &self.woken];
@@ -181,7 +185,8 @@ impl MembershipMemory {
         if !self.asked.iter().all(|(one, _)| is_performer(one)) {
             return Err("it names performers that there are not");
         }
-        for (memory, one) in self.performers.iter().zip(&plan.performers) {
+        let present = plan.present().map(|id| plan.performer(id));
+        for (memory, one) in self.performers.iter().zip(present) {
             let cells = [&memory.cell, &memory.home];
             let are_of_world =
                 |cell: &&CellId| is_cell(cell) && plan.cell(**cell).world == one.world;
@@ -196,7 +201,7 @@ impl MembershipMemory {
             if corners.into_iter().any(|corner| corner.is_nan()) {
                 return Err("a performer reaches nowhere");
             }
-            if Marks(memory.marks).has(Marks::REMOVED) && !one.is_removed {
+            if Marks(memory.marks).has(Marks::REMOVED) {
                 return Err("a performer is gone and there");
             }
         }

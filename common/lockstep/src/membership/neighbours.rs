@@ -76,6 +76,13 @@ impl Neighbours {
         self.seen.push(0);
     }
 
+    /// Has no more performers than so many.
+    pub(super) fn truncate(&mut self, performers: usize) {
+        self.leaves.truncate(performers);
+        self.allowed.truncate(performers);
+        self.seen.truncate(performers);
+    }
+
     /// Tells whether a performer still is where its leaf says.
     pub(super) fn is_in_place(&self, performer: usize, state: &PerformerState) -> bool {
         let [least, most] = &self.allowed[performer];

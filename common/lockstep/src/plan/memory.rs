@@ -8,8 +8,8 @@ use super::{PerformerPlan, Plan};
 /// What has changed in a plan.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct PlanMemory {
-    /// Performers that came.
-    came: Vec<PerformerPlan>,
+    /// Performers that came and are there, in order of their numbers.
+    came: Vec<(PerformerId, PerformerPlan)>,
     /// Performers of the start that are gone.
     gone: Vec<PerformerId>,
     /// Performers of the start that are held together with others than at the start.
@@ -31,8 +31,9 @@ impl Plan {
             let is_other = *joined_to != start.performer(id).joined_to;
             is_other.then(|| (id, joined_to.clone()))
         });
+        let came = self.present().filter(|id| id.0 as usize >= at_start);
         PlanMemory {
-            came: self.performers[at_start..].to_vec(),
+            came: came.map(|id| (id, self.performer(id).clone())).collect(),
             gone: of_start()
                 .filter(|id| self.performer(*id).is_removed)
                 .collect(),
@@ -54,7 +55,9 @@ impl Plan {
     /// When they do not fit it, with what does not.
     pub(crate) fn recall(&mut self, memory: PlanMemory) -> Result<(), &'static str> {
         memory.check(self)?;
-        self.performers.extend(memory.came);
+        for (id, performer) in memory.came {
+            self.seat(id, performer);
+        }
         for id in memory.gone {
             self.performers[id.0 as usize].is_removed = true;
         }
@@ -76,12 +79,13 @@ impl Plan {
 impl PlanMemory {
     fn check(&self, start: &Plan) -> Result<(), &'static str> {
         let at_start = start.performers.len();
-        let count = at_start + self.came.len();
-        let are_there = |ids: &[PerformerId]| ids.iter().all(|id| (id.0 as usize) < count);
         let was_there = |id: &PerformerId| (id.0 as usize) < at_start;
-        let is_sound = |one: &PerformerPlan| {
+        let has_come = |id: &PerformerId| self.came.binary_search_by_key(id, |one| one.0).is_ok();
+        let are_there = |ids: &[PerformerId]| ids.iter().all(|id| was_there(id) || has_come(id));
+        let is_sound = |(id, one): &(PerformerId, PerformerPlan)| {
             let home = start.cells.get(one.home.0 as usize);
-            home.is_some_and(|home| home.world == one.world) && are_there(&one.joined_to)
+            let is_home = home.is_some_and(|home| home.world == one.world);
+            is_home && are_there(&one.joined_to) && !one.is_removed && start.is_free(*id)
         };
         if self.global_models.len() != start.global_models.len()
             || self.watched.len() != start.watched.len()
@@ -95,6 +99,7 @@ impl PlanMemory {
             && joined
                 .into_iter()
                 .all(|(id, others)| was_there(id) && are_there(others))
+            && self.came.is_sorted_by(|one, next| one.0 < next.0)
             && self.came.iter().all(is_sound);
         if are_sound {
             Ok(())

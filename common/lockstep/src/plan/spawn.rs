@@ -8,20 +8,32 @@ use crate::bounds::Bounds;
 use crate::levels::LevelIndex;
 
 impl Plan {
-    /// Adds a model at the end of its world's models. One that moves is a performer, whose number
-    /// is returned, and starts in the level that it touches; one that does not is in all cells.
+    /// Adds a model to its world. One that moves is a performer, which gets the lowest number that
+    /// is free, and starts in the level that it touches; one that does not is in all cells.
     ///
     /// # Panics
     /// When there is no such world.
     pub fn spawn(&mut self, id: ModelId, model: &Model) -> Option<PerformerId> {
+        let performer = (!model.is_static).then(|| PerformerId(self.numbers.upcoming(0)));
+        self.place(id, performer, model);
+        performer
+    }
+
+    /// Adds a model to its world, under a number that is free if it is a performer.
+    ///
+    /// # Panics
+    /// When there is no such world, or the number is in use.
+    pub fn place(&mut self, id: ModelId, performer: Option<PerformerId>, model: &Model) {
         let world = id.world as usize;
         let default_cell = self.default_cell(world);
         self.watched[world] |= sees_others(model);
-        if model.is_static {
-            self.global_models[world].push(id.model as usize);
+        let Some(performer) = performer else {
+            let models = &mut self.global_models[world];
+            let place = models.partition_point(|other| *other < id.model as usize);
+            models.insert(place, id.model as usize);
             self.cells[default_cell.0 as usize].is_permanent |= does_something(model);
-            return None;
-        }
+            return;
+        };
         let reach = model.reach();
         let half_extents = [reach.radius; 3];
         let bounds = Bounds::around(model.pose.position, half_extents);
@@ -29,23 +41,60 @@ impl Plan {
         let mut touched = Vec::new();
         levels.touching(&self.levels, world, &bounds, usize::MAX, &mut touched);
         let home = first_home(&self.levels, &touched, &bounds).unwrap_or(default_cell);
-        self.performers.push(PerformerPlan {
-            world,
-            model: id.model as usize,
-            name: format!("{}{}", self.prefix(world), model.name),
-            half_extents,
-            has_loose_links: reach.has_loose_links,
-            is_level_bound: false,
-            joined_to: Vec::new(),
-            start: model.pose.position,
-            home,
-            is_removed: false,
-        });
-        Some(PerformerId(self.performers.len() as u32 - 1))
+        self.seat(
+            performer,
+            PerformerPlan {
+                world,
+                model: id.model as usize,
+                name: format!("{}{}", self.prefix(world), model.name),
+                half_extents,
+                has_loose_links: reach.has_loose_links,
+                is_level_bound: false,
+                joined_to: Vec::new(),
+                start: model.pose.position,
+                home,
+                is_removed: false,
+            },
+        );
     }
 
-    /// Takes a model out of its world for good; returns its number as a performer, if it is one
-    /// that was there.
+    /// Puts a performer under a number that is free.
+    pub(super) fn seat(&mut self, performer: PerformerId, plan: PerformerPlan) {
+        assert!(
+            self.numbers.is_free(performer.0),
+            "performer {performer} comes under a number that is free"
+        );
+        self.numbers.occupy(performer.0);
+        let end = self.numbers.end();
+        self.performers.resize_with(end, PerformerPlan::nobody);
+        self.performers[performer.0 as usize] = plan;
+    }
+
+    /// Returns the number that a performer gets after `count` others have come.
+    pub fn upcoming(&self, count: usize) -> PerformerId {
+        PerformerId(self.numbers.upcoming(count))
+    }
+
+    /// Tells whether a performer may come under a number.
+    pub fn is_free(&self, performer: PerformerId) -> bool {
+        self.numbers.is_free(performer.0)
+    }
+
+    /// Tells whether numbers wait to be given back.
+    pub fn has_leaving(&self) -> bool {
+        self.numbers.has_leaving()
+    }
+
+    /// Lets the numbers of those who left be given again; comes between two steps.
+    pub fn give_back(&mut self) {
+        for number in self.numbers.give_back() {
+            self.performers[number as usize] = PerformerPlan::nobody();
+        }
+        self.performers.truncate(self.numbers.end());
+    }
+
+    /// Takes a model out of its world; returns its number as a performer, if it is one that was
+    /// there. After [`Self::give_back`] another may get it, unless it is of the start.
     pub fn remove(&mut self, id: ModelId) -> Option<PerformerId> {
         let (world, model) = (id.world as usize, id.model as usize);
         self.global_models[world].retain(|other| *other != model);
@@ -55,6 +104,7 @@ impl Plan {
         let performer = self.performer_of(id)?;
         let plan = &mut self.performers[performer.0 as usize];
         plan.is_removed = true;
+        self.numbers.give_up(performer.0);
         let joined = std::mem::take(&mut plan.joined_to);
         for other in joined {
             let joined_to = &mut self.performers[other.0 as usize].joined_to;
@@ -93,6 +143,24 @@ impl Plan {
                 }
                 (Ok(_), true) | (Err(_), false) => {}
             }
+        }
+    }
+}
+
+impl PerformerPlan {
+    /// What stands at a number that nobody has.
+    fn nobody() -> Self {
+        Self {
+            world: 0,
+            model: usize::MAX,
+            name: String::new(),
+            half_extents: [0.0; 3],
+            has_loose_links: false,
+            is_level_bound: false,
+            joined_to: Vec::new(),
+            start: [0.0; 3],
+            home: CellId(0),
+            is_removed: true,
         }
     }
 }

@@ -40,6 +40,7 @@ impl Primary {
         {
             return self.begin_anew(what, granted, now, out);
         }
+        self.give_back_numbers();
         let watched = self.watched_worlds();
         let mut batch = self.stamp(purpose, out);
         let is_for_wishes = purpose == Purpose::Rearrange && !self.has_to_rearrange();
@@ -76,6 +77,18 @@ impl Primary {
                 self.publish(Purpose::Fetch, step, Vec::new(), Vec::new(), now, out);
             }
             None => self.publish_changes(purpose, changes, batch, now, out),
+        }
+    }
+
+    /// Lets the numbers of models that left be given again: nothing of the steps before is under
+    /// way any more.
+    fn give_back_numbers(&mut self) {
+        self.register.give_back();
+        if self.plan.has_leaving() {
+            self.plan.give_back();
+            self.membership.give_back(&self.plan);
+            self.known.give_back(&self.plan);
+            self.distribution.give_back(&self.plan);
         }
     }
 

@@ -32,6 +32,7 @@ pub(super) struct Distribution {
 /// What is remembered of it: how often performers have changed cell.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct DistributionMemory {
+    /// Of those that are there, in order of their numbers.
     of_performers: Vec<u64>,
     to_cells: Vec<u64>,
     in_secondaries: BTreeMap<PeerName, u64>,
@@ -64,31 +65,34 @@ impl Distribution {
         membership: &Membership,
         memory: DistributionMemory,
     ) -> Result<Self, &'static str> {
-        if memory.of_performers.len() != plan.performers.len()
+        if memory.of_performers.len() != plan.present().count()
             || memory.to_cells.len() != plan.cells.len()
         {
             return Err("it counts hand-offs of more or fewer performers than there are");
         }
-        let performers = || (0..plan.performers.len() as u32).map(PerformerId);
+        let performers = (0..plan.performers.len() as u32).map(PerformerId);
         let mut owned = vec![Vec::new(); plan.cells.len()];
-        for id in performers().filter(|id| !plan.performer(*id).is_removed) {
+        let mut hand_offs = vec![0; plan.performers.len()];
+        for (id, count) in plan.present().zip(memory.of_performers) {
             owned[membership.cell(id).0 as usize].push(id);
+            hand_offs[id.0 as usize] = count;
         }
         Ok(Self {
-            cell_of: performers().map(|id| membership.cell(id)).collect(),
+            cell_of: performers.map(|id| membership.cell(id)).collect(),
             owned,
             affinity: BTreeMap::new(),
             hosted: BTreeMap::new(),
-            hand_offs: memory.of_performers,
+            hand_offs,
             hand_offs_to: memory.to_cells,
             hand_offs_in: memory.in_secondaries,
         })
     }
 
     /// Returns what must be kept to count on.
-    pub(super) fn remember(&self) -> DistributionMemory {
+    pub(super) fn remember(&self, plan: &Plan) -> DistributionMemory {
+        let present = plan.present();
         DistributionMemory {
-            of_performers: self.hand_offs.clone(),
+            of_performers: present.map(|id| self.hand_offs(id)).collect(),
             to_cells: self.hand_offs_to.clone(),
             in_secondaries: self.hand_offs_in.clone(),
         }
@@ -97,12 +101,24 @@ impl Distribution {
     /// Takes in a performer that starts in its home.
     pub(super) fn insert(&mut self, plan: &Plan, performer: PerformerId) {
         let home = plan.performer(performer).home;
-        self.cell_of.push(home);
-        self.owned[home.0 as usize].push(performer);
-        self.hand_offs.push(0);
+        let index = performer.0 as usize;
+        if index == self.cell_of.len() {
+            self.cell_of.push(home);
+            self.hand_offs.push(0);
+        }
+        self.cell_of[index] = home;
+        self.hand_offs[index] = 0;
+        let owned = &mut self.owned[home.0 as usize];
+        owned.insert(owned.partition_point(|other| *other < performer), performer);
     }
 
-    /// Takes a performer out of its cell for good.
+    /// Has no more performers than the plan, whose last numbers nobody has any more.
+    pub(super) fn give_back(&mut self, plan: &Plan) {
+        self.cell_of.truncate(plan.performers.len());
+        self.hand_offs.truncate(plan.performers.len());
+    }
+
+    /// Takes a performer out of its cell, as it leaves its world.
     pub(super) fn remove(&mut self, performer: PerformerId) {
         let cell = self.cell_of[performer.0 as usize];
         self.owned[cell.0 as usize].retain(|other| *other != performer);

@@ -15,6 +15,7 @@ use sdf::{ModelParcel, Pose};
 use super::batch::MODEL_BYTES_MAX;
 use super::wishes::Grant;
 use super::{Primary, PrimaryOutput};
+use crate::limits::NUMBERS_MAX;
 use crate::pace::Pace;
 use crate::publication;
 
@@ -105,6 +106,11 @@ impl Primary {
         let parcel = read.parcel;
         let wanted = request.name.as_deref().unwrap_or(&parcel.model.name);
         let name = self.free_name(world, wanted, request.allow_renaming)?;
+        if self.register.is_full(world) || !self.plan.is_free(self.plan.upcoming(0)) {
+            return Err(format!(
+                "{NUMBERS_MAX} models have come and are there: remove some before you spawn more"
+            ));
+        }
         let base = self.frame(request.relative_to.as_deref())?;
         let pose = request.pose.as_ref().map(sound_pose).transpose()?;
         let pose = pose.map(|pose| base.then(&pose));

@@ -29,6 +29,7 @@ pub(super) struct Known {
 /// What is remembered of it.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct KnownMemory {
+    /// Of those that are there, in order of their numbers.
     states: StateBlob,
     transfers: Vec<(PerformerId, ByteBuf)>,
     poses: Vec<LinkPoses>,
@@ -53,20 +54,19 @@ impl Known {
 
     /// Returns the whole states and poses that hold until time advances, the digests of cells, and
     /// which performers were reported as not finite.
-    pub(super) fn remember(&self) -> KnownMemory {
+    pub(super) fn remember(&self, plan: &Plan) -> KnownMemory {
         let transfers = self.transfers.iter();
-        let reported = self.reported.iter().enumerate();
+        let reported = plan.present().filter(|id| self.reported[id.0 as usize]);
+        let states = plan.present().map(|id| self.states[id.0 as usize]);
+        let states: Vec<PerformerState> = states.collect();
         KnownMemory {
-            states: StateBlob::pack(&self.states),
+            states: StateBlob::pack(&states),
             transfers: transfers
                 .map(|(performer, state)| (*performer, ByteBuf::from(state.clone())))
                 .collect(),
             poses: self.poses.values().cloned().collect(),
             cell_digests: self.cell_digests.clone(),
-            reported: reported
-                .filter(|(_, is_reported)| **is_reported)
-                .map(|(performer, _)| PerformerId(performer as u32))
-                .collect(),
+            reported: reported.collect(),
         }
     }
 
@@ -78,10 +78,13 @@ impl Known {
         let Ok(states) = memory.states.states() else {
             return Err("a state is cut");
         };
-        let states: Vec<PerformerState> = states.collect();
-        let numbers = 0..plan.performers.len() as u32;
-        if !states.iter().map(|one| one.performer.0).eq(numbers) {
+        let present: Vec<PerformerState> = states.collect();
+        if !present.iter().map(|one| one.performer).eq(plan.present()) {
             return Err("it has states of more or fewer performers than there are");
+        }
+        let Self { mut states, .. } = Self::new(plan);
+        for state in present {
+            states[state.performer.0 as usize] = state;
         }
         if memory.cell_digests.len() != plan.cells.len() {
             return Err("it has digests of more or fewer cells than there are");
@@ -110,16 +113,26 @@ impl Known {
     pub(super) fn insert(&mut self, performer: PerformerId, model: &sdf::Model) {
         let mut state = PerformerState::at_rest(performer, model.pose.position);
         state.orientation_xyzw = model.pose.orientation_xyzw;
-        self.states.push(state);
-        self.reported.push(false);
+        let index = performer.0 as usize;
+        if index == self.states.len() {
+            self.states.push(state);
+            self.reported.push(false);
+        }
+        self.states[index] = state;
+        self.reported[index] = false;
     }
 
-    /// Forgets a performer that goes with the next step.
+    /// Has no more performers than the plan, whose last numbers nobody has any more.
+    pub(super) fn give_back(&mut self, plan: &Plan) {
+        self.states.truncate(plan.performers.len());
+        self.reported.truncate(plan.performers.len());
+    }
+
+    /// Forgets a performer that goes with the next step, but for its last state: that of the
+    /// iteration before.
     pub(super) fn forget(&mut self, performer: PerformerId) {
         self.transfers.remove(&performer);
         self.poses.remove(&performer);
-        let position = self.states[performer.0 as usize].position;
-        self.states[performer.0 as usize] = PerformerState::at_rest(performer, position);
     }
 
     /// Forgets what holds no longer once a step is done: whole states, poses and snapshots are of

@@ -27,7 +27,7 @@ use crate::plan::memory::PlanMemory;
 use crate::register::RegisterMemory;
 
 /// The format of the bytes, which come after it.
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
 
 /// A run that cannot be taken up again.
 #[derive(Debug, thiserror::Error)]
@@ -109,9 +109,9 @@ impl Primary {
             plan: self.plan.remember(&self.plan_at_start),
             register: self.register.remember(&self.register_at_start),
             attachments: self.attachments.clone(),
-            known: self.known.remember(),
-            membership: self.membership.remember(),
-            distribution: self.distribution.remember(),
+            known: self.known.remember(&self.plan),
+            membership: self.membership.remember(&self.plan),
+            distribution: self.distribution.remember(&self.plan),
             wishes: self.wishes.remember(self.iteration),
             calls: self.remember_calls(),
         };

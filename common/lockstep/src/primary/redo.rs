@@ -105,8 +105,8 @@ impl Primary {
             digest: Some(digest),
             states,
         };
-        let states = self.known.states.iter();
-        let states = states.map(|state| self.named(state)).collect();
+        let present = self.plan.present();
+        let states = present.map(|id| self.named(self.performer(id).1)).collect();
         let report = DivergenceReport {
             iteration: self.iteration,
             sequence: self.sequence,

@@ -138,8 +138,12 @@ struct Rig {
 
 impl Rig {
     fn new() -> Self {
+        Self::of(settings())
+    }
+
+    fn of(settings: Settings) -> Self {
         let mut rig = Self {
-            primary: Primary::new(settings(), &worlds()),
+            primary: Primary::new(settings, &worlds()),
             now: SessionTime(1),
         };
         let info = PeerInfo {
@@ -147,7 +151,7 @@ impl Rig {
             role: Role::Secondary,
             pid: 1,
             host: "h".to_owned(),
-            build: settings().build,
+            build: self::settings().build,
         };
         rig.primary.roster.admit(info, routing(), rig.now);
         let member = rig.primary.roster.get_mut(&name());
@@ -344,6 +348,69 @@ fn check(first: &Rig) {
     assert_eq!(twin.primary.digest, original.primary.digest);
     if twin.is_between_steps() {
         assert_eq!(twin.primary.remember(), original.primary.remember());
+    }
+}
+
+#[test]
+fn what_left_takes_no_room_however_often_it_came() {
+    const CYCLES: u64 = 10_000;
+    let cycle = |number: u64| {
+        let at = |iteration, command| ScheduledCommand {
+            iteration: Iteration(iteration),
+            paused_round: None,
+            command,
+        };
+        let request = |name: &str| SpawnRequest {
+            sdf: SPAWNED.to_owned(),
+            name: Some(name.to_owned()),
+            ..SpawnRequest::default()
+        };
+        let spawn = |name| Command::Spawn(Box::new(request(name)));
+        let remove = |name: &str| Command::Remove {
+            model: name.to_owned(),
+        };
+        // Two that are there in turn, so that numbers are free in the middle as well.
+        let names = [["one", "two"], ["two", "one"]][number as usize % 2];
+        [at(number, spawn(names[0])), at(number, remove(names[1]))]
+    };
+    let mut settings = settings();
+    settings.schedule = vec![ScheduledCommand {
+        iteration: Iteration(1),
+        paused_round: None,
+        command: cycle(1)[0].command.clone(),
+    }];
+    settings.schedule.extend((2..CYCLES).flat_map(cycle));
+    let mut rig = Rig::of(settings);
+    let mut sizes = Vec::new();
+    for cycles in [20, CYCLES] {
+        while rig.primary.iteration < Iteration(cycles) || !rig.is_between_steps() {
+            rig.go_on();
+        }
+        let primary = &rig.primary;
+        let (plan, register) = (&primary.plan, &primary.register);
+        let (membership, known) = (&primary.membership, &primary.known);
+        let distribution = &primary.distribution;
+        let encoded = rmp_serde::to_vec(&(
+            plan.remember(&primary.plan_at_start),
+            register.remember(&primary.register_at_start),
+            membership.remember(plan),
+            known.remember(plan),
+            distribution.remember(plan),
+        ));
+        // All that they hold, whatever it is called.
+        sizes.push([
+            format!("{plan:?}").len(),
+            format!("{register:?}").len(),
+            format!("{membership:?}").len(),
+            format!("{known:?}").len(),
+            format!("{distribution:?}").len(),
+            encoded.expect("it can be encoded").len(),
+        ]);
+    }
+    let count = worlds()[0].models.len() - 3 + 1;
+    assert_eq!(rig.primary.plan.performers_by_name().len(), count);
+    for (few, many) in sizes[0].iter().zip(&sizes[1]) {
+        assert!(many.abs_diff(*few) < few / 4, "{sizes:?}");
     }
 }
 
