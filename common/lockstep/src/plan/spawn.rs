@@ -19,7 +19,9 @@ impl Plan {
         self.watched[world] |= sees_others(model);
         if model.is_static {
             self.global_models[world].push(id.model as usize);
-            self.cells[default_cell.0 as usize].is_permanent |= does_something(model);
+            let cell = &mut self.cells[default_cell.0 as usize];
+            cell.is_permanent |= does_something(model);
+            cell.sees_all |= sees_others(model);
             return None;
         }
         let reach = model.reach();
@@ -35,7 +37,8 @@ impl Plan {
             name: format!("{}{}", self.prefix(world), model.name),
             half_extents,
             has_loose_links: reach.has_loose_links,
-            is_level_bound: false,
+            is_declared: false,
+            bound_to: Vec::new(),
             joined_to: Vec::new(),
             start: model.pose.position,
             home,

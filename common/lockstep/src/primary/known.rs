@@ -21,6 +21,8 @@ pub(super) struct Known {
     poses: BTreeMap<PerformerId, LinkPoses>,
     snapshots: BTreeMap<CellId, CellSnapshot>,
     cell_digests: Vec<Option<Digest>>,
+    /// Whether states have come since they were looked at last.
+    has_news: bool,
     /// For each performer, whether its state was reported as not finite.
     reported: Vec<bool>,
 }
@@ -46,8 +48,14 @@ impl Known {
             poses: BTreeMap::new(),
             snapshots: BTreeMap::new(),
             cell_digests: vec![None; plan.cells.len()],
+            has_news: true,
             reported: vec![false; plan.performers.len()],
         }
+    }
+
+    /// Tells whether states have come since the last call.
+    pub(super) fn take_news(&mut self) -> bool {
+        std::mem::take(&mut self.has_news)
     }
 
     /// Returns the whole states and poses that hold until time advances, the digests of cells, and
@@ -101,6 +109,7 @@ impl Known {
             poses: poses.map(|one| (one.performer, one)).collect(),
             snapshots: BTreeMap::new(),
             cell_digests: memory.cell_digests,
+            has_news: true,
             reported,
         })
     }
@@ -110,6 +119,7 @@ impl Known {
         let mut state = PerformerState::at_rest(performer, model.pose.position);
         state.orientation_xyzw = model.pose.orientation_xyzw;
         self.states.push(state);
+        self.has_news = true;
         self.reported.push(false);
     }
 
@@ -119,6 +129,7 @@ impl Known {
         self.poses.remove(&performer);
         let position = self.states[performer.0 as usize].position;
         self.states[performer.0 as usize] = PerformerState::at_rest(performer, position);
+        self.has_news = true;
     }
 
     /// Forgets what holds no longer once a step is done.
@@ -153,6 +164,7 @@ impl Known {
     pub(super) fn update(&mut self, state: PerformerState) -> bool {
         let index = state.performer.0 as usize;
         self.states[index] = state;
+        self.has_news = true;
         let is_first = !state.is_finite() && !self.reported[index];
         self.reported[index] |= is_first;
         is_first
