@@ -166,15 +166,12 @@ impl Membership {
             .iter()
             .any(|member| self.marks[*member].has(Marks::KEEPER));
         let is_still: Vec<bool> = if self.has_level_bound {
-            let cells = members.iter().map(|member| self.places[*member].cell);
-            let is_still = cells.map(|cell| self.cells.is_still(plan, &self.levels, cell));
-            let is_put = members
-                .iter()
-                .map(|member| self.put_elsewhere.contains(member));
-            is_still
-                .zip(is_put)
-                .map(|(is_still, is_put)| is_still && !is_put)
-                .collect()
+            let is_still = |member: &usize| {
+                let cell = self.places[*member].cell;
+                self.cells.is_still(plan, &self.levels, cell)
+                    && !self.put_elsewhere.contains(member)
+            };
+            members.iter().map(is_still).collect()
         } else {
             Vec::new()
         };

@@ -27,7 +27,7 @@ use crate::plan::memory::PlanMemory;
 use crate::register::RegisterMemory;
 
 /// The format of the bytes, which come after it.
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
 
 /// A run that cannot be taken up again.
 #[derive(Debug, thiserror::Error)]
