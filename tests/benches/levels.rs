@@ -1,6 +1,6 @@
 //! Measures what levels cost the primary: one update of membership for 10,000 performers in 10,000
-//! levels that all move, with and without 100 hand-offs, beside asking every level and every other
-//! performer; and the bytes that travel per performer and step.
+//! levels that all move, with and without 100 hand-offs, and that all rest, beside asking every
+//! level and every other performer; and the bytes that travel per performer and step.
 //!
 //! Prints one JSON line. Run it with `cargo bench -p tests --bench levels`.
 
@@ -43,6 +43,7 @@ fn main() {
     let plan = Plan::new(&[world(SIDE)]);
     let moving = measure_moving(&plan);
     let crossing = measure_crossing(&plan);
+    let resting = measure_resting(&plan);
     let brute_force_ms = measure_brute_force(&plan);
     let without_levels = measure_moving(&Plan::new(&[world(0)]));
     let [state_bytes, ack_bytes] = bytes_per_performer();
@@ -52,6 +53,7 @@ fn main() {
         "levels": SIDE * SIDE,
         "update_ms": moving.report(),
         "update_with_100_hand_offs_ms": crossing.report(),
+        "update_at_rest_ms": resting.report(),
         "update_without_levels_ms": without_levels.report(),
         "brute_force_ms": brute_force_ms,
         "brute_force_over_update": brute_force_ms / moving.median(),
@@ -158,6 +160,22 @@ fn measure_moving(plan: &Plan) -> Times {
     membership.update(plan, Iteration(0), &states);
     let times = (1..=UPDATES).map(|iteration| {
         advance(&mut states);
+        let begin = Instant::now();
+        black_box(membership.update(plan, Iteration(iteration), &states));
+        begin.elapsed().as_secs_f64() * 1e3
+    });
+    Times::new(times.collect())
+}
+
+/// As [`measure_moving`], and nobody moves.
+fn measure_resting(plan: &Plan) -> Times {
+    let mut membership = Membership::new(plan, RULES);
+    let mut states = states(plan);
+    for state in &mut states {
+        state.linear_velocity = [0.0; 3];
+    }
+    let times = (0..UPDATES).map(|iteration| {
+        membership.note_moved(iteration == 0);
         let begin = Instant::now();
         black_box(membership.update(plan, Iteration(iteration), &states));
         begin.elapsed().as_secs_f64() * 1e3

@@ -3,7 +3,7 @@
 //! commands go to a primary of a simulated cluster with real cells.
 
 use protocol::primary_to_client::Reply;
-use protocol::{CellId, Command, PeerName};
+use protocol::{CellId, Command, PeerName, PerformerId};
 use tests::cluster::{Cluster, NetworkFaults};
 use tests::worlds;
 use tests::worlds::scene::{Scene, Surface};
@@ -178,4 +178,23 @@ fn a_model_is_made_a_performer_while_time_runs() {
 #[test]
 fn a_model_is_made_a_performer_while_time_stands_still() {
     check_set_performer(true);
+}
+
+#[test]
+fn a_performer_without_a_size_has_gazebos_box_unless_the_world_declares_one() {
+    let world = worlds::lively::suspended();
+    let declared = world.performers[0].clone();
+    let mut cluster = Cluster::new(&[world], 1, 200, NetworkFaults::SHUFFLED, 3);
+    cluster.run_until(|cluster| cluster.digests().len() > 20);
+    for (model, size) in [
+        (declared.model.as_str(), declared.size),
+        ("bound_3_1", [2.0; 3]),
+    ] {
+        check_done(&set_performer(&mut cluster, model, None));
+        let mut performers = cluster.primary.plan().performers.iter();
+        let number = performers.position(|one| one.name == model);
+        let id = PerformerId(number.expect("it is a performer") as u32);
+        let half = cluster.primary.membership().half_extents(id);
+        assert_eq!(half, size.map(|edge| edge / 2.0), "{model}");
+    }
 }

@@ -83,7 +83,7 @@ fn check_pauses(worlds: &[World], reference: &Recording) {
     let plan = Plan::new(worlds);
     let rules = cluster::settings(1, ITERATIONS).rules;
     let [mut once, mut often] = [(), ()].map(|()| Membership::new(&plan, rules));
-    let is_keeper = |one: &PerformerPlan| !one.is_level_bound;
+    let is_keeper = |one: &PerformerPlan| !one.is_level_bound();
     let keeper = plan.performers.iter().position(is_keeper);
     let keeper = keeper.map(|index| PerformerId(index as u32));
     for iteration in 0..=ITERATIONS {

@@ -3,12 +3,19 @@
 //! simulated cluster, and where it matters once more without levels; every step is checked by the
 //! checkers of `tests/src/checkers`.
 
+use std::time::Duration;
+
+use lockstep::PeerLossPolicy;
+use protocol::client_to_primary::NamedPose;
 use protocol::exit::Outcome;
-use protocol::{CellId, PerformerId, PerformerState};
+use protocol::{
+    CellId, Command, Iteration, LevelId, PerformerId, PerformerState, ScheduledCommand, SessionTime,
+};
 use sdf::World;
-use tests::cluster::{Cluster, NetworkFaults};
+use tests::cluster::fault::{Fault, TimedFault};
+use tests::cluster::{Cluster, NetworkFaults, settings};
 use tests::repository;
-use tests::worlds::scene::{Scene, Surface};
+use tests::worlds::scene::{Scene, Surface, cuboid_link};
 
 /// Runs a world to its end on some secondaries.
 fn run(world: World, secondaries: u32, iterations: u64) -> Cluster {
@@ -390,6 +397,423 @@ fn cells_that_cost_most_spread_over_secondaries_and_no_result_changes() {
     let migrations = uneven.witness.whereabouts.migrations;
     assert!((1..=8).contains(&migrations), "{migrations}");
     assert_eq!(uneven.digests(), even.digests());
+}
+
+/// Has a model be put somewhere after an iteration.
+fn put(iteration: u64, model: &str, position: [f64; 3]) -> ScheduledCommand {
+    let [x, y, z] = position;
+    ScheduledCommand {
+        iteration: Iteration(iteration),
+        paused_round: None,
+        command: Command::SetPoses {
+            poses: vec![NamedPose {
+                model: model.to_owned(),
+                pose: [x, y, z, 0.0, 0.0, 0.0, 1.0],
+            }],
+        },
+    }
+}
+
+/// Runs a world on some secondaries with commands and faults, and a journal that it goes on from.
+fn run_with(
+    world: &World,
+    secondaries: u32,
+    iterations: u64,
+    commands: &[ScheduledCommand],
+    faults: &[TimedFault],
+) -> Cluster {
+    let mut settings = settings(secondaries, iterations);
+    settings.schedule = commands.to_vec();
+    settings.on_peer_loss = PeerLossPolicy::Recover;
+    settings.checkpoint_every = 50;
+    settings.is_journaled = true;
+    let worlds = std::slice::from_ref(world);
+    let mut cluster = Cluster::with(worlds, settings, NetworkFaults::SHUFFLED, 7);
+    cluster.keep_journal(Duration::from_micros(50));
+    for fault in faults {
+        cluster.plan(fault.clone());
+    }
+    cluster.run_until(|_| false);
+    let reason = cluster.finished.as_ref().expect("the run has finished");
+    assert_eq!(reason.outcome, Outcome::Completed, "{reason}");
+    cluster
+}
+
+/// Shows that a run with commands ends with the same digests on any number of secondaries, when one
+/// of them is killed, and when all processes are; returns one of them.
+fn check_everywhere(world: &World, iterations: u64, commands: &[ScheduledCommand]) -> Cluster {
+    let one = run_with(world, 1, iterations, commands, &[]);
+    for secondaries in [2, 3] {
+        let other = run_with(world, secondaries, iterations, commands, &[]);
+        assert!(
+            other.digests() == one.digests(),
+            "{secondaries} secondaries"
+        );
+    }
+    let half = SessionTime(one.now().0 / 2);
+    let faults = [
+        Fault::Crash {
+            loses_messages: true,
+        },
+        Fault::CrashOfPrimary {
+            resumed_after: Duration::from_millis(5),
+            is_torn: false,
+        },
+    ];
+    for fault in faults {
+        let fault = TimedFault {
+            at: half,
+            peer: "s1".parse().expect("it is a valid name"),
+            fault,
+        };
+        let other = run_with(world, 2, iterations, commands, std::slice::from_ref(&fault));
+        assert!(other.digests() == one.digests(), "{fault}");
+    }
+    one
+}
+
+/// Two levels with floors 20 m apart, a static table that is a performer, and a crate that falls on
+/// the floor of the second level, which it lives with.
+fn table() -> World {
+    let mut scene = Scene::new("table", [0.0, 0.0, -9.8]);
+    for (name, x) in [("west", -10.0), ("east", 10.0)] {
+        let floor_name = format!("{name}_floor");
+        let pose = [x, 0.0, -0.5, 0.0, 0.0, 0.0];
+        scene.fixed(&floor_name, pose, [10.0, 10.0, 1.0], Surface::ICE);
+        let mut models = vec![floor_name];
+        if name == "east" {
+            models.push("crate".to_owned());
+        }
+        scene.level(name, [x, 0.0, 0.0], [12.0, 12.0, 12.0], 1.0, &models);
+    }
+    let pose = [-10.0, 0.0, 0.5, 0.0, 0.0, 0.0];
+    scene.fixed("table", pose, [1.0; 3], Surface::ICE);
+    scene.performer("table", [2.0; 3]);
+    scene.cuboid(
+        "crate",
+        [10.0, 0.0, 2.0, 0.0, 0.0, 0.0],
+        [0.4; 3],
+        Surface::ICE,
+    );
+    scene.build()
+}
+
+#[test]
+fn a_static_performer_keeps_levels_active_and_is_moved_by_commands_alone() {
+    const ITERATIONS: u64 = 2_000;
+    let commands = [
+        put(100, "table", [10.0, 3.0, 0.5]),
+        // Below the crate, which lies on the floor by then.
+        put(1_200, "table", [10.0, 0.0, 0.5]),
+        put(1_201, "crate", [10.0, 0.0, 1.3]),
+        put(1_600, "table", [-10.0, 0.0, 0.5]),
+    ];
+    let world = table();
+    let cluster = check_everywhere(&world, ITERATIONS, &commands);
+    let plan = cluster.primary.plan();
+    assert_eq!(plan.performers[0].name, "table");
+    let recording = &cluster.witness.recording;
+    let table = |iteration| recording.states(iteration)[0];
+    let height = |iteration| recording.states(iteration)[1].position[2];
+    assert_eq!(table(100).position, [-10.0, 0.0, 0.5]);
+    assert_eq!(height(100), 2.0, "nobody keeps the level of the crate");
+    for iteration in 102..1_200 {
+        assert_eq!(
+            table(iteration).position,
+            [10.0, 3.0, 0.5],
+            "it never moves by itself"
+        );
+        assert_eq!(table(iteration).linear_velocity, [0.0; 3]);
+    }
+    assert!(
+        (height(1_190) - 0.2).abs() < 1e-3,
+        "it lies on the floor: {}",
+        height(1_190)
+    );
+    assert!(
+        (height(1_590) - 1.2).abs() < 1e-2,
+        "it lies on the table: {}",
+        height(1_590)
+    );
+    assert_eq!(height(1_610), height(2_000), "its level is left");
+    assert_eq!(cell_names(&cluster, ITERATIONS), ["west", "east"]);
+    assert!(cluster.primary.membership().is_active(LevelId(0)));
+    assert!(!cluster.primary.membership().is_active(LevelId(1)));
+}
+
+#[test]
+fn what_lay_on_a_static_performer_that_is_taken_away_falls() {
+    let mut scene = Scene::new("shelf", [0.0, 0.0, -9.8]);
+    floor(&mut scene, "floor");
+    scene.fixed(
+        "shelf",
+        [0.0, 0.0, 1.0, 0.0, 0.0, 0.0],
+        [1.0; 3],
+        Surface::ICE,
+    );
+    scene.performer("shelf", [1.0; 3]);
+    scene.cuboid(
+        "crate",
+        [0.0, 0.0, 1.7, 0.0, 0.0, 0.0],
+        [0.4; 3],
+        Surface::ICE,
+    );
+    scene.level("all", [0.0; 3], [100.0; 3], 1.0, &["floor".to_owned()]);
+    let commands = [put(4_000, "shelf", [5.0, 0.0, 1.0])];
+    let cluster = check_everywhere(&scene.build(), 5_000, &commands);
+    let states = |iteration| cluster.witness.recording.states(iteration)[1];
+    let asleep = [states(3_990), states(4_000)];
+    assert_eq!(
+        asleep[0].digest, asleep[1].digest,
+        "it sleeps on the shelf: {asleep:?}"
+    );
+    let end = states(5_000).position[2];
+    assert!((end - 0.2).abs() < 1e-3, "it fell on the floor: {end}");
+}
+
+#[test]
+fn what_is_put_into_an_active_level_falls_there() {
+    let mut scene = Scene::new("put", [0.0, 0.0, -9.8]);
+    floor(&mut scene, "floor");
+    for (name, x) in [("west", -20.0), ("middle", 0.0), ("east", 20.0)] {
+        let mut models = vec!["floor".to_owned()];
+        if name != "west" {
+            models.push("crate".to_owned());
+        }
+        scene.level(name, [x, 0.0, 0.0], [10.0; 3], 1.0, &models);
+    }
+    scene.fixed(
+        "keeper",
+        [-20.0, 0.0, 0.5, 0.0, 0.0, 0.0],
+        [1.0; 3],
+        Surface::ICE,
+    );
+    scene.performer("keeper", [1.0; 3]);
+    scene.cuboid(
+        "crate",
+        [0.0, 0.0, 3.0, 0.0, 0.0, 0.0],
+        [0.4; 3],
+        Surface::ICE,
+    );
+    let commands = [
+        // It lives with two levels, and is in the one that is left.
+        put(200, "keeper", [20.0, 0.0, 0.5]),
+        put(600, "keeper", [-20.0, 0.0, 0.5]),
+        put(800, "crate", [-20.0, 2.0, 3.0]),
+    ];
+    let cluster = check_everywhere(&scene.build(), 1_800, &commands);
+    let height = |iteration| cluster.witness.recording.states(iteration)[1].position[2];
+    assert_eq!(height(200), 3.0, "none of its levels is active");
+    assert!(
+        height(500) < 2.8,
+        "one of its levels is active: {}",
+        height(500)
+    );
+    assert_eq!(height(610), height(800), "none is");
+    assert!(
+        (height(1_800) - 0.2).abs() < 1e-3,
+        "it fell: {}",
+        height(1_800)
+    );
+    assert_eq!(cell_names(&cluster, 1_800)[1], "west");
+}
+
+/// Boxes that are thrown on piles where levels meet: but where a contact has just been forced, each
+/// is handed over once in the minimum stay.
+#[test]
+fn boxes_of_a_pile_on_a_border_do_not_go_to_and_fro() {
+    const ITERATIONS: u64 = 3_000;
+    const BOXES: u64 = 60;
+    let text = sdf::generate_piles(BOXES as u32, [2, 2]);
+    let read = sdf::read_worlds(&text, "piles.sdf", &sdf::NoFiles).expect("it is valid");
+    let mut random = tests::cluster::random::Random::mixed(18);
+    let thrown: Vec<(u64, u64)> = (400..ITERATIONS / 2)
+        .step_by(40)
+        .map(|iteration| (iteration, 1 + random.below(BOXES)))
+        .collect();
+    let mut at = |spread: u64| random.below(spread) as f64 / 1000.0 - spread as f64 / 2000.0;
+    let commands: Vec<ScheduledCommand> = thrown
+        .iter()
+        .map(|(iteration, number)| {
+            let to = [at(1_000), at(1_000), 1.3 + at(1_400)];
+            put(*iteration, &format!("box_{number:04}"), to)
+        })
+        .collect();
+    let cluster = run_with(&read.worlds[0], 2, ITERATIONS, &commands, &[]);
+    let stay = cluster.primary.settings().rules.minimum_stay;
+    let recording = &cluster.witness.recording;
+    let mut entered = vec![None; BOXES as usize];
+    let (mut count, mut back) = (0, Vec::new());
+    for iteration in 1..=ITERATIONS {
+        let [before, now] = [iteration - 1, iteration].map(|at| recording.cells(at));
+        for (number, entered) in entered.iter_mut().enumerate() {
+            if before[number] == now[number] {
+                continue;
+            }
+            count += 1;
+            let begins = |at: &(u64, u64)| (at.0..at.0 + 2 * stay).contains(&iteration);
+            let was_thrown = thrown.iter().any(begins);
+            let since = entered.replace(iteration).map(|since| iteration - since);
+            if since.is_some_and(|since| since < stay) && !was_thrown {
+                back.push((number + 1, iteration, since));
+            }
+        }
+    }
+    assert!(count > 20, "{count} are handed over");
+    assert!(
+        back.is_empty(),
+        "of {count}, within the minimum stay: {back:?}"
+    );
+}
+
+/// Runs a world on some secondaries, and returns it with who was told to enter and leave the
+/// regions of detectors: the detector, `1` or `0`, and the pose in its frame.
+fn detect(
+    world: &World,
+    secondaries: u32,
+    iterations: u64,
+    commands: &[ScheduledCommand],
+) -> (Cluster, Vec<(String, String, [f64; 3])>) {
+    let mut settings = settings(secondaries, iterations);
+    settings.schedule = commands.to_vec();
+    settings.publish_all = true;
+    let worlds = std::slice::from_ref(world);
+    let mut cluster = Cluster::with(worlds, settings, NetworkFaults::SHUFFLED, 11);
+    cluster.delivery.kept = Some(Vec::new());
+    cluster.run_until(|_| false);
+    let reason = cluster.finished.as_ref().expect("the run has finished");
+    assert_eq!(reason.outcome, Outcome::Completed, "{reason}");
+    let kept = cluster.delivery.kept.take().unwrap_or_default();
+    let told = kept
+        .iter()
+        .filter(|message| message.topic.contains("performer_detector"));
+    let told = told.map(|message| {
+        let pose: messages::Pose = messages::decode(&message.body).expect("it is a pose");
+        let value = |key: &str| {
+            let found = pose.header.data.iter().find(|data| data.key == key);
+            found.map_or_else(String::new, |data| data.value.join(" "))
+        };
+        let at = [pose.position.x, pose.position.y, pose.position.z];
+        (value("frame_id"), value("state"), at)
+    });
+    let told = told.collect();
+    (cluster, told)
+}
+
+#[test]
+fn a_detector_in_no_level_sees_who_passes_through_levels() {
+    let mut scene = Scene::new("gates", [0.0; 3]);
+    for (name, x) in [("west", -5.0), ("east", 5.0)] {
+        scene.level(name, [x, 0.0, 0.0], [10.0; 3], 0.5, &[]);
+    }
+    let drive = "<plugin name='gz::sim::systems::VelocityControl' filename='none'>\
+                 <initial_linear>4 0 0</initial_linear></plugin>";
+    let body = cuboid_link("body", [0.0; 6], [0.5; 3], Surface::ICE);
+    scene.model(
+        "rover",
+        [-2.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+        &format!("{body}{drive}"),
+    );
+    scene.performer("rover", [0.5; 3]);
+    let gate = "<static>true</static><link name='l'/>\
+                <plugin name='gz::sim::systems::PerformerDetector' filename='none'>\
+                <geometry><box><size>2 2 2</size></box></geometry></plugin>";
+    scene.model("gate", [1.0, 0.0, 0.0, 0.0, 0.0, 0.0], gate);
+    let world = scene.build();
+    let (cluster, told) = detect(&world, 1, 1_200, &[]);
+    let states: Vec<(&str, &str)> = told
+        .iter()
+        .map(|one| (one.0.as_str(), one.1.as_str()))
+        .collect();
+    assert_eq!(states, [("gate", "1"), ("gate", "0")]);
+    assert!((told[0].2[0] + 1.25).abs() < 0.01, "{told:?}");
+    assert!((told[1].2[0] - 1.25).abs() < 0.01, "{told:?}");
+    assert_eq!(cluster.witness.whereabouts.hand_offs, 1);
+    for secondaries in [2, 3] {
+        let (other, also_told) = detect(&world, secondaries, 1_200, &[]);
+        assert_eq!(also_told, told, "{secondaries} secondaries");
+        assert!(
+            other.digests() == cluster.digests(),
+            "{secondaries} secondaries"
+        );
+    }
+}
+
+/// Gazebo's own test of detectors, of which one is in no level: a vehicle that is driven straight
+/// goes straight past them. Where the folder `shared/corpus` is not at hand, this passes.
+#[test]
+fn gazebos_vehicle_goes_straight_past_detectors_in_and_out_of_levels() {
+    let Some(corpus) = repository::corpus() else {
+        return;
+    };
+    let path = corpus.join("gz-sim/test/worlds/performer_detector.sdf");
+    let Ok(text) = std::fs::read_to_string(&path) else {
+        return;
+    };
+    let read = sdf::read_worlds(&text, "performer_detector.sdf", &sdf::NoFiles);
+    let world = &read.expect("it is valid").worlds[0];
+    let twist = messages::motion::Twist {
+        linear: [1.0, 0.0, 0.0].into(),
+        ..messages::motion::Twist::default()
+    };
+    let drive = ScheduledCommand {
+        iteration: Iteration(0),
+        paused_round: None,
+        command: Command::Publish {
+            topic: "/model/vehicle_blue/cmd_vel".to_owned(),
+            kind: "gz.msgs.Twist".to_owned(),
+            body: messages::encode(&twist),
+        },
+    };
+    let drive = std::slice::from_ref(&drive);
+    let (cluster, told) = detect(world, 1, 8_000, drive);
+    let states: Vec<(&str, &str)> = told
+        .iter()
+        .map(|one| (one.0.as_str(), one.1.as_str()))
+        .collect();
+    let expected = [
+        ("detector1", "1"),
+        ("detector2", "1"),
+        ("detector1", "0"),
+        ("detector2", "0"),
+    ];
+    assert_eq!(states, expected);
+    for (detector, state, at) in &told {
+        let y = at[1] + if detector == "detector1" { 0.0 } else { 3.0 };
+        assert!((y - 2.0).abs() < 0.01, "{detector} {state}: y = {y}");
+    }
+    let (other, also_told) = detect(world, 3, 8_000, drive);
+    assert_eq!(also_told, told);
+    assert!(other.digests() == cluster.digests());
+}
+
+/// Gazebo's own worlds with levels, whose performers are static. Where the folder `shared/corpus`
+/// is not at hand, this passes.
+#[test]
+fn the_static_performers_of_gazebos_worlds_keep_their_levels_active() {
+    let Some(corpus) = repository::corpus() else {
+        return;
+    };
+    let path = corpus.join("gz-sim/test/worlds/breadcrumbs_levels.sdf");
+    let Ok(text) = std::fs::read_to_string(&path) else {
+        return;
+    };
+    let read = sdf::read_worlds(&text, "breadcrumbs_levels.sdf", &sdf::NoFiles);
+    let read = read.expect("it is valid");
+    assert!(read.warnings.is_empty(), "{:?}", read.warnings);
+    let commands = [
+        put(50, "sphere", [50.0, 0.0, 2.0]),
+        put(150, "sphere", [0.0, 0.0, 2.0]),
+    ];
+    let cluster = check_everywhere(&read.worlds[0], 200, &commands);
+    let cell = |iteration| cell_names(&cluster, iteration)[0];
+    assert_eq!(
+        [cell(49), cell(140), cell(200)],
+        ["level1", "default", "level1"]
+    );
+    assert!(cluster.primary.membership().is_active(LevelId(0)));
+    let events = cluster.primary.events();
+    assert_eq!((events.levels_loaded, events.levels_unloaded), (2, 1));
 }
 
 /// Gazebo's own example: two shapes fall on two rows of blocks, which meet in one. It is not part

@@ -85,14 +85,18 @@ impl ActiveLevels {
         self.touched[performer.0 as usize] = touched;
     }
 
-    /// Counts one keeper more for a level.
-    pub(crate) fn keep(&mut self, level: LevelId) {
-        self.keepers[level.0 as usize] += 1;
+    /// Counts one keeper more for a level, and tells whether it is the first.
+    pub(crate) fn keep(&mut self, level: LevelId) -> bool {
+        let keepers = &mut self.keepers[level.0 as usize];
+        *keepers += 1;
+        *keepers == 1
     }
 
-    /// Counts one keeper less for a level.
-    pub(crate) fn release(&mut self, level: LevelId) {
-        self.keepers[level.0 as usize] -= 1;
+    /// Counts one keeper less for a level, and tells whether it was the last.
+    pub(crate) fn release(&mut self, level: LevelId) -> bool {
+        let keepers = &mut self.keepers[level.0 as usize];
+        *keepers -= 1;
+        *keepers == 0
     }
 
     /// Returns the levels that came and went since the last call, in order of cell, then level.

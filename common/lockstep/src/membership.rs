@@ -14,6 +14,7 @@ pub(crate) mod memory;
 mod neighbours;
 mod place;
 mod present;
+mod rest;
 #[cfg(test)]
 mod tests;
 
@@ -26,8 +27,9 @@ use self::ghosts::Ghosts;
 use self::marks::Marks;
 use self::neighbours::Neighbours;
 use self::place::{Glance, Place};
+use self::rest::Rest;
 use crate::levels::ActiveLevels;
-use crate::plan::Plan;
+use crate::plan::{PerformerPlan, Plan};
 
 /// One of this many performers beside another cell is asked in each iteration whether it still is.
 const TURNS: u64 = 64;
@@ -104,6 +106,12 @@ pub struct Membership {
     /// Performers that enter their cells with the step to come.
     entering: Vec<usize>,
     has_level_bound: bool,
+    /// For each level, the performers that live with it.
+    bound: Vec<Vec<PerformerId>>,
+    /// For each world, whether its default cell has ghosts of all who keep levels active.
+    overseen: Vec<bool>,
+    /// Performers that a command has put elsewhere while their cell stood still.
+    put_elsewhere: Vec<usize>,
     wanted_poses: Vec<PerformerId>,
     wanted_states: Vec<PerformerId>,
     found: Vec<LevelId>,
@@ -112,6 +120,7 @@ pub struct Membership {
     asked: Vec<Request>,
     /// The iteration of the last update.
     updated: Option<Iteration>,
+    rest: Rest,
 }
 
 /// What is to be done with the next update.
@@ -138,7 +147,7 @@ impl Membership {
         let performers = &plan.performers;
         let marks = performers.iter().map(|performer| {
             let mut marks = Marks::default();
-            marks.set(Marks::KEEPER, !performer.is_level_bound);
+            marks.set(Marks::KEEPER, !performer.is_level_bound());
             marks.set(Marks::JOINED, !performer.joined_to.is_empty());
             marks
         });
@@ -155,6 +164,12 @@ impl Membership {
         };
         let has_levels = |world: &usize| plan.levels.iter().any(|level| level.world == *world);
         let with_levels: Vec<usize> = (0..worlds).filter(has_levels).collect();
+        let mut bound = vec![Vec::new(); plan.levels.len()];
+        for (id, performer) in performers.iter().enumerate() {
+            for level in &performer.bound_to {
+                bound[level.0 as usize].push(PerformerId(id as u32));
+            }
+        }
         let place_of = |world: usize| with_levels.iter().position(|other| *other == world);
         Self {
             rules,
@@ -168,7 +183,10 @@ impl Membership {
             population_of: (0..worlds).map(place_of).collect(),
             populations: with_levels.iter().copied().map(of_world).collect(),
             entering: Vec::new(),
-            has_level_bound: performers.iter().any(|one| one.is_level_bound),
+            has_level_bound: performers.iter().any(PerformerPlan::is_level_bound),
+            bound,
+            overseen: vec![false; worlds],
+            put_elsewhere: Vec::new(),
             wanted_poses: Vec::new(),
             wanted_states: Vec::new(),
             found: Vec::new(),
@@ -176,7 +194,14 @@ impl Membership {
             grouped: Vec::new(),
             asked: Vec::new(),
             updated: None,
+            rest: Rest::default(),
         }
+    }
+
+    /// Notes before an update whether states have changed since the one before. Who tells this once
+    /// has to tell it always: where nothing moves, nothing is asked anew.
+    pub fn note_moved(&mut self, have_moved: bool) {
+        self.rest.note_moved(have_moved);
     }
 
     /// Takes the states of all performers after an iteration, indexed by their ids, and returns
@@ -201,7 +226,13 @@ impl Membership {
         if is_repeated {
             return self.update_as_asked(plan, states);
         }
+        if self.rest.holds() && self.asked.is_empty() && self.cells.are_quiet() {
+            return Changes::default();
+        }
+        self.rest.begin_update();
         self.cells.begin_iteration();
+        self.put_elsewhere.clear();
+        self.oversee(plan);
         self.do_as_asked(plan);
         for world in 0..self.populations.len() {
             let population = std::mem::take(&mut self.populations[world]);
@@ -219,8 +250,12 @@ impl Membership {
             self.hand_over(plan, iteration, *passage);
         }
         self.entering.clear();
-        self.want(plan);
-        self.take_changes(plan, hand_offs)
+        let is_any_away = self.want(plan);
+        let changes = self.take_changes(plan, hand_offs);
+        // Who is away may go home for having stayed long enough.
+        self.rest
+            .end_update(!is_any_away && changes == Changes::default());
+        changes
     }
 
     /// Does what was asked for and nothing else.
@@ -229,8 +264,10 @@ impl Membership {
         if asked.is_empty() {
             return Changes::default();
         }
+        self.rest.disturb();
         let still = asked.iter().filter(|performer| self.is_still(**performer));
         let still: Vec<usize> = still.copied().collect();
+        self.oversee(plan);
         self.do_as_asked(plan);
         self.entering.clear();
         // Who goes on with one of them was not looked at while it stood still.
@@ -266,6 +303,7 @@ impl Membership {
     /// moved by command while time stood still.
     pub fn disturb(&mut self) {
         self.updated = None;
+        self.rest.disturb();
     }
 
     /// Takes in a performer that a plan has got since; it is in its home from the next update on,
@@ -275,6 +313,7 @@ impl Membership {
     /// When its number is in use, or not the next one after those that are known.
     pub fn insert(&mut self, plan: &Plan, performer: PerformerId) {
         let index = performer.0 as usize;
+        self.rest.disturb();
         let added = plan.performer(performer);
         if index == self.places.len() {
             self.places.push(Place::new(added));
@@ -295,6 +334,7 @@ impl Membership {
         }
         self.entering.push(index);
         self.cells.add(added.home, performer, true);
+        self.be_seen(plan, performer);
     }
 
     /// Has no more performers than the plan, whose last numbers nobody has any more.
@@ -314,6 +354,7 @@ impl Membership {
 
     /// Notes whether joints hold a performer together with others, as the plan has it.
     pub fn note_joined(&mut self, plan: &Plan, performer: PerformerId) {
+        self.rest.disturb();
         let is_joined = !plan.performer(performer).joined_to.is_empty();
         self.marks[performer.0 as usize].set(Marks::JOINED, is_joined);
     }
@@ -321,6 +362,7 @@ impl Membership {
     /// Sets the simulated time per iteration \[s\].
     pub fn set_step_size(&mut self, step_size_s: f64) {
         self.rules.step_size_s = step_size_s;
+        self.rest.disturb();
     }
 
     /// Has a model keep levels active from the next update on, as a declared performer does, with a
@@ -350,12 +392,15 @@ impl Membership {
                 Request::Keep(_) => {
                     self.marks[index].set(Marks::KEEPER, true);
                     self.cells.add_keeper(cell);
+                    self.be_seen(plan, performer);
                     for level in self.levels.of_performer(performer).to_vec() {
                         self.keep(plan, performer, level);
                     }
                 }
                 Request::Remove(_) => {
                     self.touch(plan, performer, &[]);
+                    let default_cell = self.default_cells[self.places[index].world()];
+                    self.ghosts.remove(default_cell, performer);
                     self.cells.remove(cell, performer, marks.has(Marks::KEEPER));
                     let place = &self.places[index];
                     self.neighbours.remove(index, place, &mut self.marks);
@@ -382,7 +427,7 @@ impl Membership {
             return;
         }
         // What concerns a performer in a cell that stands still does so too.
-        if !(self.has_level_bound && self.is_still(performer)) {
+        if !self.stands_still(performer, state) {
             self.glance(plan, performer, state);
         }
         let place = &self.places[performer];
@@ -394,6 +439,22 @@ impl Membership {
             self.neighbours
                 .look_beside(performer, place, &self.rules, &mut self.marks);
         }
+    }
+
+    /// Tells whether a performer is in a cell that stands still and no command has put it
+    /// elsewhere, and notes whom one has.
+    fn stands_still(&mut self, performer: usize, state: &PerformerState) -> bool {
+        if !self.has_level_bound {
+            return false;
+        }
+        let is_elsewhere = self.places[performer].see(state.position);
+        if !self.is_still(performer) {
+            return false;
+        }
+        if is_elsewhere {
+            self.put_elsewhere.push(performer);
+        }
+        !is_elsewhere
     }
 
     fn glance(&mut self, plan: &Plan, performer: usize, state: &PerformerState) {
@@ -458,16 +519,56 @@ impl Membership {
             .iter()
             .filter(|level| found.binary_search(level).is_err())
         {
-            self.levels.release(*level);
+            if self.levels.release(*level) {
+                self.stir_bound(*level);
+            }
             self.ghosts.remove(plan.level(*level).cell, performer);
             self.cells.stir(plan.level(*level).cell);
+        }
+    }
+
+    /// Notes that cells may stop or go on of which performers live with a level.
+    fn stir_bound(&mut self, level: LevelId) {
+        for performer in &self.bound[level.0 as usize] {
+            self.cells.stir(self.places[performer.0 as usize].cell);
+        }
+    }
+
+    /// Has a performer that keeps levels active be a ghost in the default cell of its world, if
+    /// something there looks at all of them and another cell owns it.
+    fn be_seen(&mut self, plan: &Plan, performer: PerformerId) {
+        let place = &self.places[performer.0 as usize];
+        let default_cell = self.default_cells[place.world()];
+        if plan.cell(default_cell).sees_all && place.cell != default_cell {
+            self.ghosts.add(default_cell, performer);
+            self.cells.stir(default_cell);
+        }
+    }
+
+    /// Where something in a default cell has begun to look, has it see all.
+    fn oversee(&mut self, plan: &Plan) {
+        for world in 0..self.default_cells.len() {
+            let cell = self.default_cells[world];
+            if self.overseen[world] == plan.cell(cell).sees_all {
+                continue;
+            }
+            self.overseen[world] = true;
+            for performer in 0..self.places.len() {
+                let marks = self.marks[performer];
+                let is_there = marks.has(Marks::KEEPER) && !marks.has(Marks::REMOVED);
+                if is_there && self.places[performer].world() == world {
+                    self.be_seen(plan, PerformerId(performer as u32));
+                }
+            }
         }
     }
 
     /// Has a performer keep a level active, and be in its cell, as a ghost if need be.
     fn keep(&mut self, plan: &Plan, performer: PerformerId, level: LevelId) {
         let cell = plan.level(level).cell;
-        self.levels.keep(level);
+        if self.levels.keep(level) {
+            self.stir_bound(level);
+        }
         if cell != self.places[performer.0 as usize].cell {
             self.ghosts.add(cell, performer);
         }
@@ -490,8 +591,11 @@ impl Membership {
         self.levels.pass(performer, from, to);
         if is_keeper {
             self.ghosts.remove(to, performer);
-            let level = plan.cell(from).level;
-            if level.is_some_and(|level| self.levels.touches(performer, level)) {
+            let is_seen = match plan.cell(from).level {
+                Some(level) => self.levels.touches(performer, level),
+                None => plan.cell(from).sees_all,
+            };
+            if is_seen {
                 self.ghosts.add(from, performer);
             }
         }

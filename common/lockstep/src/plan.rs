@@ -52,6 +52,9 @@ pub struct CellPlan {
     /// Whether it needs a host even when nobody is in it: models that never move and are in no
     /// level have systems or sensors, which run in the default cell.
     pub is_permanent: bool,
+    /// Whether all performers of its world that keep levels active are ghosts in it, wherever they
+    /// are: in a default cell, of which a model that never moves looks at others.
+    pub sees_all: bool,
 }
 
 /// One level.
@@ -88,9 +91,11 @@ pub struct PerformerPlan {
     /// Whether that box cannot hold all of its collisions, since some are any distance away: then
     /// where it reaches counts too.
     pub has_loose_links: bool,
-    /// Whether it lives with a level and keeps none active: a level refers to its model, and of
-    /// the world's performers, of which some are declared, it is none.
-    pub is_level_bound: bool,
+    /// Whether the file declares it a performer.
+    pub is_declared: bool,
+    /// The levels that it lives with, ascending, if it keeps none active: they refer to its model,
+    /// and of the world's performers, of which some are declared, it is none.
+    pub bound_to: Vec<LevelId>,
     /// Performers that joints of the world hold together with it, ascending.
     pub joined_to: Vec<PerformerId>,
     /// Position of the model's origin at the start, world frame \[m\].
@@ -105,6 +110,11 @@ impl PerformerPlan {
     /// Returns the box around the performer when its model is at `position` \[m\].
     pub fn bounds_at(&self, position: [f64; 3]) -> Bounds {
         Bounds::around(position, self.half_extents)
+    }
+
+    /// Tells whether it lives with levels and keeps none active.
+    pub fn is_level_bound(&self) -> bool {
+        !self.bound_to.is_empty()
     }
 }
 
@@ -200,6 +210,7 @@ impl Plan {
             level: None,
             name: format!("{prefix}{DEFAULT_CELL_NAME}"),
             is_permanent: false,
+            sees_all: false,
         });
         let by_name: BTreeMap<&str, usize> = world
             .models
@@ -221,8 +232,10 @@ impl Plan {
         let global: Vec<usize> = (0..world.models.len())
             .filter(|model| world.models[*model].is_static && !in_levels.contains(model))
             .collect();
-        let mut models = global.iter().map(|model| &world.models[*model]);
-        self.cells[default_cell.0 as usize].is_permanent = models.any(spawn::does_something);
+        let models = || global.iter().map(|model| &world.models[*model]);
+        let cell = &mut self.cells[default_cell.0 as usize];
+        cell.is_permanent = models().any(spawn::does_something);
+        cell.sees_all = models().any(spawn::sees_others);
         self.global_models.push(global);
         self.watched
             .push(world.models.iter().any(spawn::sees_others));
@@ -245,6 +258,7 @@ impl Plan {
             level: Some(id),
             name: name.clone(),
             is_permanent: false,
+            sees_all: false,
         });
         self.levels.push(LevelPlan {
             world,
@@ -270,12 +284,7 @@ impl Plan {
             .iter()
             .map(|performer| (performer.model.as_str(), performer.size))
             .collect();
-        let level_bound: BTreeSet<&str> = if declared.is_empty() {
-            BTreeSet::new()
-        } else {
-            let models = world.levels.iter().flat_map(|level| &level.models);
-            models.map(String::as_str).collect()
-        };
+        let bound = self.bound_models(index, world);
         let mut touched = Vec::new();
         for (model_index, model) in world.models.iter().enumerate() {
             if model.is_static {
@@ -296,7 +305,11 @@ impl Plan {
                 name: format!("{prefix}{}", model.name),
                 half_extents,
                 has_loose_links: declared.is_none() && reach.has_loose_links,
-                is_level_bound: declared.is_none() && level_bound.contains(model.name.as_str()),
+                is_declared: declared.is_some(),
+                bound_to: match declared {
+                    Some(_) => Vec::new(),
+                    None => bound.get(model.name.as_str()).cloned().unwrap_or_default(),
+                },
                 joined_to: Vec::new(),
                 start: model.pose.position,
                 home: home.unwrap_or(default_cell),
@@ -304,6 +317,23 @@ impl Plan {
             });
         }
         joined::join(world, index, default_cell, &mut self.performers);
+    }
+
+    /// Returns the models that levels of a world refer to, with those levels, if the world declares
+    /// performers.
+    fn bound_models<'w>(&self, index: usize, world: &'w World) -> BTreeMap<&'w str, Vec<LevelId>> {
+        let mut bound: BTreeMap<&str, Vec<LevelId>> = BTreeMap::new();
+        if world.performers.is_empty() {
+            return bound;
+        }
+        let numbers = (0..self.levels.len() as u32).map(LevelId);
+        let own = numbers.filter(|id| self.level(*id).world == index);
+        for (level, id) in world.levels.iter().zip(own) {
+            for model in &level.models {
+                bound.entry(model).or_default().push(id);
+            }
+        }
+        bound
     }
 }
 
@@ -365,7 +395,7 @@ mod tests {
             .extend(["robot", "crate"].map(str::to_owned));
         let bound = |world: &World| {
             let plan = Plan::new(std::slice::from_ref(world));
-            let bound = plan.performers.iter().map(|one| one.is_level_bound);
+            let bound = plan.performers.iter().map(|one| one.is_level_bound());
             bound.collect::<Vec<_>>()
         };
         assert_eq!(bound(&world), [false; 3]);

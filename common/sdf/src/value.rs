@@ -84,21 +84,6 @@ fn parse_numbers<const N: usize>(text: &str) -> (ValueKind, Option<[f64; N]>) {
     (kind, values)
 }
 
-/// Returns edge lengths, radii and the like, which must be there, finite and positive.
-pub(crate) fn positive<const N: usize>(
-    parent: &Element,
-    name: &str,
-    default: [f64; N],
-    report: &mut Report,
-) -> [f64; N] {
-    let values = numbers(parent, name, default, report);
-    if values.iter().all(|value| *value > 0.0) {
-        return values;
-    }
-    invalid(parent, name, "must be greater than zero", report);
-    default
-}
-
 /// Returns the truth value in a child.
 pub(crate) fn truth(parent: &Element, name: &str, default: bool, report: &mut Report) -> bool {
     let Some(element) = parent.child(name) else {

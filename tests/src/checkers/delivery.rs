@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use lockstep::StepReport;
 use protocol::primary_to_secondary::Step;
 use protocol::topic_message::DataBatch;
-use protocol::{PeerName, Sequence, SessionTime};
+use protocol::{PeerName, Sequence, SessionTime, TopicMessage};
 use worker::data::{Collector, Progress, StepData};
 
 /// After how long whatever is on its way has arrived.
@@ -23,6 +23,8 @@ pub struct Delivery {
     is_recovering: bool,
     /// How many messages were put together.
     pub messages: u64,
+    /// The messages themselves, if they are to be kept.
+    pub kept: Option<Vec<TopicMessage>>,
 }
 
 impl Default for Delivery {
@@ -35,6 +37,7 @@ impl Default for Delivery {
             done: Sequence(0),
             is_recovering: false,
             messages: 0,
+            kept: None,
         }
     }
 }
@@ -101,7 +104,7 @@ impl Delivery {
         self.collector.set_recovering(false, self.at(now));
         loop {
             match self.collector.next(self.at(now) + LONG) {
-                Progress::Complete(messages) => self.messages += messages.len() as u64,
+                Progress::Complete(messages) => self.note(messages),
                 Progress::Lost { sequence, from } => {
                     assert!(
                         from.iter().any(&is_lost),
@@ -113,10 +116,17 @@ impl Delivery {
         }
     }
 
+    fn note(&mut self, messages: Vec<TopicMessage>) {
+        self.messages += messages.len() as u64;
+        if let Some(kept) = &mut self.kept {
+            kept.extend(messages);
+        }
+    }
+
     fn turn(&mut self, now: SessionTime) {
         loop {
             match self.collector.next(self.at(now)) {
-                Progress::Complete(messages) => self.messages += messages.len() as u64,
+                Progress::Complete(messages) => self.note(messages),
                 Progress::Lost { sequence, from } => {
                     panic!("what {from:?} said in step {sequence} is lost")
                 }

@@ -197,12 +197,14 @@ impl Cell {
             .expect("a static model is removed only after it was inserted");
         self.physics.remove_body(body);
         self.solids.statics_changed();
-        for body in self
-            .contents
-            .performers
-            .values()
-            .flat_map(|performer| &performer.links)
-        {
+        self.wake_all();
+    }
+
+    /// Wakes every performer, since any may have lain on what is gone or be touched by what came,
+    /// and rapier wakes nobody for what never moves by itself.
+    pub(super) fn wake_all(&mut self) {
+        let performers = self.contents.performers.values();
+        for body in performers.flat_map(|performer| &performer.links) {
             self.physics.wake_up(*body, true);
         }
     }

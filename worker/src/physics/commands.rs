@@ -57,19 +57,29 @@ pub enum CommandError {
 
 impl Cell {
     /// Puts the origin of a performer's model at a pose, world frame, with everything that joints
-    /// hold to it, at rest.
+    /// hold to it, at rest. A performer that never moves by itself is put there alone.
     ///
     /// # Errors
-    /// When something holds it to the world, or its state is not finite.
+    /// When something holds it to the world, its state is not finite, or it never moves by itself
+    /// and joints hold others to it.
     pub fn set_pose(&mut self, performer: PerformerId, target: &Pose) -> Result<(), CommandError> {
         let model = ModelRef::moving(performer, self.model_of(performer));
-        let links = 0..self.world.models[model.index].links.len();
-        let cluster = self.cluster_of(links.map(|link| (performer, link)), None);
-        if cluster.is_held {
-            return Err(CommandError::Held);
-        }
+        let description = &self.world.models[model.index];
+        let links = (0..description.links.len()).map(|link| (performer, link));
+        let links: BTreeSet<LinkOf> = if description.moves_by_command_alone() {
+            if self.joined_with([performer]).len() > 1 {
+                return Err(CommandError::Held);
+            }
+            links.collect()
+        } else {
+            let cluster = self.cluster_of(links, None);
+            if cluster.is_held {
+                return Err(CommandError::Held);
+            }
+            cluster.links
+        };
         let way = normalized(target).then(&self.model_pose(model).inverse());
-        let places = self.moved(&cluster.links, &way);
+        let places = self.moved(&links, &way);
         self.rearrange(&places, true)
     }
 

@@ -79,7 +79,11 @@ pub(super) fn insert_performer(
         all[body].recompute_mass_properties_from_colliders(colliders);
         bodies.push(body);
     }
-    let mechanism = insert_joints(physics, anchor, model, &bodies);
+    let mechanism = if model.moves_by_command_alone() {
+        Mechanism::default()
+    } else {
+        insert_joints(physics, anchor, model, &bodies)
+    };
     (bodies, mechanism)
 }
 

@@ -157,6 +157,9 @@ impl Cell {
         for link in owned.links {
             self.physics.remove_body(link);
         }
+        if self.world.models[owned.model].moves_by_command_alone() {
+            self.wake_all();
+        }
         self.has_new_joints |= joints_change;
         self.solids.movers_changed();
     }
@@ -202,6 +205,10 @@ impl Cell {
             }
         }
         self.solids.movers_changed();
+        let mut comers = models.iter().map(|model| &self.world.models[*model]);
+        if comers.any(sdf::Model::moves_by_command_alone) {
+            self.wake_all();
+        }
         self.insert_world_joints(&models, world_joints)?;
         self.hold_again(&models, &attachments)
     }

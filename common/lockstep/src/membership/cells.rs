@@ -44,7 +44,7 @@ impl Cells {
         }
         for (id, performer) in plan.performers.iter().enumerate() {
             cells.owned[performer.home.0 as usize].push(PerformerId(id as u32));
-            cells.keepers[performer.home.0 as usize] += u32::from(!performer.is_level_bound);
+            cells.keepers[performer.home.0 as usize] += u32::from(!performer.is_level_bound());
             cells.stir(performer.home);
         }
         cells
@@ -98,6 +98,11 @@ impl Cells {
         self.stirred.append(&mut self.woken);
     }
 
+    /// Tells whether nothing about any cell may change.
+    pub(super) fn are_quiet(&self) -> bool {
+        self.stirred.is_empty() && self.woken.is_empty()
+    }
+
     /// Notes that something about a cell may change.
     pub(super) fn stir(&mut self, cell: CellId) {
         self.stirred.push(cell);
@@ -130,7 +135,8 @@ impl Cells {
         self.is_suspended(cell) && self.may_be_suspended(plan, levels, cell)
     }
 
-    /// Tells whether a cell has performers, of which none is a keeper, and its level is not active.
+    /// Tells whether a cell has performers, of which none is a keeper, and neither its level nor
+    /// one that they live with is active.
     pub(super) fn may_be_suspended(
         &self,
         plan: &Plan,
@@ -139,7 +145,15 @@ impl Cells {
     ) -> bool {
         let level = plan.cell(cell).level;
         let is_left = level.is_some_and(|level| !levels.is_active(level));
-        is_left && self.keepers[cell.0 as usize] == 0 && !self.owned(cell).is_empty()
+        let is_wanted = |performer: &PerformerId| {
+            let mut bound_to = plan.performer(*performer).bound_to.iter();
+            bound_to.any(|level| levels.is_active(*level))
+        };
+        let owned = self.owned(cell);
+        is_left
+            && self.keepers[cell.0 as usize] == 0
+            && !owned.is_empty()
+            && !owned.iter().any(is_wanted)
     }
 
     /// Returns the cells that opened and closed since the last call, and those that stopped and

@@ -31,8 +31,8 @@ impl Membership {
             if self.is_suspended(cell) {
                 assert!(
                     self.cells.may_be_suspended(plan, &self.levels, cell),
-                    "suspended cell {cell} has performers, none of them a keeper, and its level is \
-                     not active"
+                    "suspended cell {cell} has performers, none of them a keeper, and neither its \
+                     level nor one of theirs is active"
                 );
             }
         }
@@ -132,6 +132,10 @@ impl Membership {
             let performer = PerformerId(number as u32);
             let cells = self.levels_of(performer).iter();
             let cells = cells.map(|level| plan.level(*level).cell);
+            let is_there = self.marks[number].has(Marks::KEEPER);
+            let default_cell = self.default_cells[plan.performer(performer).world];
+            let sees_all = is_there && plan.cell(default_cell).sees_all;
+            let cells = cells.chain(sees_all.then_some(default_cell));
             let others = cells.filter(|cell| *cell != self.cell(performer));
             expected.extend(others.map(|cell| (cell, performer)));
         }
@@ -140,7 +144,8 @@ impl Membership {
             present.flat_map(|cell| self.ghosts(cell).map(move |performer| (cell, performer)));
         assert!(
             present.eq(expected),
-            "a performer is a ghost in the cells of the levels that it keeps active, but its own"
+            "a performer is a ghost in the cells of the levels that it keeps active, and in a \
+             default cell that sees all, but its own"
         );
     }
 }

@@ -2,10 +2,10 @@
 //!
 //! Groups matter only where cells do: the search starts at performers that are away from home and
 //! at those that meet one of another cell, and floods from there. A group that comes together is
-//! owned by the cell that most of it is in already; it goes home later, together, when it has been
-//! there for a while and clearly more of it belong elsewhere.
+//! owned by the cell that most of it is in already; it goes home later, together, when all of it
+//! have been there for a while and clearly more of it belong elsewhere.
 //! **Invariant:** after an update, all members of a group are in one cell, except that nobody
-//! leaves a suspended cell without a keeper.
+//! leaves a suspended cell without a keeper but whom a command has put elsewhere.
 
 use protocol::{CellId, Iteration, PerformerId, PerformerState};
 
@@ -129,16 +129,25 @@ impl Membership {
     fn cell_of_moving(&self, plan: &Plan, iteration: Iteration, members: &[usize]) -> Verdict {
         let places = || members.iter().map(|member| &self.places[*member]);
         let owner = self.places[members[0]].cell;
+        let is_put = |member: &usize| self.put_elsewhere.contains(member);
         if !places().all(|place| place.cell == owner) {
+            // Whom a command has put here comes to those that are here.
+            let here = members.iter().filter(|member| !is_put(member));
+            let here: Vec<CellId> = here.map(|member| self.places[*member].cell).collect();
+            let target = if here.is_empty() {
+                most_frequent(plan, places().map(|place| place.cell))
+            } else {
+                most_frequent(plan, here.into_iter())
+            };
             return Verdict {
-                target: most_frequent(plan, places().map(|place| place.cell)),
+                target,
                 is_waiting: false,
                 stays_in_suspended_cells: false,
             };
         }
         let stay = |entered: Iteration| iteration.0.saturating_sub(entered.0);
-        let stayed = places().filter(|place| stay(place.entered) >= self.rules.minimum_stay);
-        let has_stayed = 2 * stayed.count() > members.len();
+        let has_stayed = members.iter().any(is_put)
+            || places().all(|place| stay(place.entered) >= self.rules.minimum_stay);
         let homes: Vec<CellId> = places().map(|place| place.home).collect();
         let target = most_frequent(plan, homes.iter().copied());
         Verdict {
@@ -159,10 +168,12 @@ impl Membership {
             .iter()
             .any(|member| self.marks[*member].has(Marks::KEEPER));
         let is_still: Vec<bool> = if self.has_level_bound {
-            let cells = members.iter().map(|member| self.places[*member].cell);
-            cells
-                .map(|cell| self.cells.is_still(plan, &self.levels, cell))
-                .collect()
+            let is_still = |member: &usize| {
+                let cell = self.places[*member].cell;
+                self.cells.is_still(plan, &self.levels, cell)
+                    && !self.put_elsewhere.contains(member)
+            };
+            members.iter().map(is_still).collect()
         } else {
             Vec::new()
         };

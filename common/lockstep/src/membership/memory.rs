@@ -22,6 +22,8 @@ pub(crate) struct MembershipMemory {
     stirred: Vec<CellId>,
     woken: Vec<CellId>,
     ghosts: Vec<(CellId, PerformerId)>,
+    /// For each world, whether its default cell has ghosts of all.
+    overseen: Vec<bool>,
     /// Performers, and whether they are to keep levels active or else to be removed.
     asked: Vec<(PerformerId, bool)>,
     updated: Option<Iteration>,
@@ -40,6 +42,7 @@ struct PerformerMemory {
     marks: u8,
     touched: Vec<LevelId>,
     allowed: Option<[[f32; 3]; 2]>,
+    seen_at: Option<[f64; 3]>,
 }
 
 impl Membership {
@@ -66,6 +69,7 @@ impl Membership {
             stirred: self.cells.stirred.clone(),
             woken: self.cells.woken.clone(),
             ghosts: ghosts.collect(),
+            overseen: self.overseen.clone(),
             asked: asked.collect(),
             updated: self.updated,
         }
@@ -85,6 +89,7 @@ impl Membership {
             marks: self.marks[index].0,
             touched: self.levels.of_performer(performer).to_vec(),
             allowed: self.neighbours.allowed(index),
+            seen_at: place.seen_at,
         }
     }
 
@@ -126,6 +131,7 @@ impl Membership {
                 request(performer)
             })
             .collect();
+        membership.overseen = memory.overseen;
         membership.updated = memory.updated;
         membership.want(plan);
         Ok(membership)
@@ -140,6 +146,7 @@ impl Membership {
         place.half = memory.half;
         place.has_loose_links = memory.has_loose_links;
         place.looked_at = memory.looked_at;
+        place.seen_at = memory.seen_at;
         [place.levels_slack, place.home_slack] = memory.slacks;
         let marks = Marks(memory.marks);
         self.marks[index] = marks;
@@ -170,6 +177,9 @@ impl MembershipMemory {
         let is_level = |level: &LevelId| (level.0 as usize) < plan.levels.len();
         if self.performers.len() != plan.present().count() {
             return Err("it has places of more or fewer performers than there are");
+        }
+        if self.overseen.len() != plan.global_models.len() {
+            return Err("it is about more or fewer worlds than there are");
         }
         let lists = [&self.open, &self.suspended, &self.stirred, &self.woken];
         if !lists.into_iter().flatten().all(is_cell) {

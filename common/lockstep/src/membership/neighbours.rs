@@ -205,14 +205,13 @@ impl Neighbours {
     ) -> bool {
         let place = &places[performer];
         let own: CellId = place.cell;
-        let bounds = meeting_box(place, &states[performer], rules);
+        let bounds = reach_box(&states[performer], rules.interaction_margin);
         let mut meets = false;
         self.trees[place.world()].visit(
             &bounds,
             |below| !below.all_have_label(own.0),
             |_, other| {
-                let other = other as usize;
-                meets = meeting_box(&places[other], &states[other], rules).touches(&bounds);
+                meets = meet([performer, other as usize], places, states, rules);
                 if meets {
                     ControlFlow::Break(())
                 } else {
@@ -233,13 +232,14 @@ impl Neighbours {
         met: &mut Vec<usize>,
     ) {
         let place = &places[performer];
-        let bounds = meeting_box(place, &states[performer], rules);
+        let margin = margin_within(place, rules);
+        let bounds = reach_box(&states[performer], margin);
         self.trees[place.world()].visit(
             &bounds,
             |below| !below.all_are_seen(self.round),
             |_, other| {
                 let other = other as usize;
-                if meeting_box(&places[other], &states[other], rules).touches(&bounds) {
+                if meet([performer, other], places, states, rules) {
                     met.push(other);
                 }
                 ControlFlow::Continue(())
@@ -248,11 +248,27 @@ impl Neighbours {
     }
 }
 
-/// Returns the box that meets those of others: where a performer may reach and the interaction
-/// margin, twice that for one that is away from home, so that groups do not come and go.
-fn meeting_box(place: &Place, state: &PerformerState, rules: &Rules) -> Bounds {
+/// Tells whether two performers meet: by where they may reach and the interaction margin. Within a
+/// cell that is wider, so that groups do not come and go; to those of another cell it is not, since
+/// it would be wider for who has just come from there, and bring it back at once.
+fn meet(ends: [usize; 2], places: &[Place], states: &[PerformerState], rules: &Rules) -> bool {
+    let are_in_one = places[ends[0]].cell == places[ends[1]].cell;
+    let [one, other] = ends.map(|end| {
+        let margin = if are_in_one {
+            margin_within(&places[end], rules)
+        } else {
+            rules.interaction_margin
+        };
+        reach_box(&states[end], margin)
+    });
+    one.touches(&other)
+}
+
+/// Returns the margin with which a performer meets those of its cell \[m\]: twice the interaction
+/// margin when it is away from home.
+fn margin_within(place: &Place, rules: &Rules) -> f64 {
     let times = if place.is_away() { 2.0 } else { 1.0 };
-    reach_box(state, times * rules.interaction_margin)
+    times * rules.interaction_margin
 }
 
 /// Returns where a performer may reach and a margin; nowhere if it has no collisions or nothing is

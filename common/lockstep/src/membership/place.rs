@@ -31,6 +31,8 @@ pub(super) struct Place {
     pub(super) half: [f64; 3],
     pub(super) has_loose_links: bool,
     world: u32,
+    /// Where it was at the last update, in worlds in which cells may stand still \[m\].
+    pub(super) seen_at: Option<[f64; 3]>,
     /// Where it was at the last look \[m\].
     pub(super) looked_at: [f64; 3],
     /// How far it may move from there before it touches other levels \[m\].
@@ -62,6 +64,7 @@ impl Place {
             half: performer.half_extents,
             has_loose_links: performer.has_loose_links,
             world: performer.world as u32,
+            seen_at: None,
             looked_at: [f64::NAN; 3],
             levels_slack: 0.0,
             home_slack: 0.0,
@@ -73,6 +76,12 @@ impl Place {
         self.half = size.map(|edge| edge * 0.5);
         self.has_loose_links = false;
         self.looked_at = [f64::NAN; 3];
+    }
+
+    /// Notes where it is \[m\], and tells whether that is elsewhere than at the last update.
+    pub(super) fn see(&mut self, position: [f64; 3]) -> bool {
+        let before = self.seen_at.replace(position);
+        before.is_some_and(|before| before.map(f64::to_bits) != position.map(f64::to_bits))
     }
 
     /// Returns the index of its world.

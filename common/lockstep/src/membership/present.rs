@@ -70,8 +70,10 @@ impl Membership {
         &self.wanted_states
     }
 
-    /// Notes what the next answers are to hold besides states.
-    pub(super) fn want(&mut self, plan: &Plan) {
+    /// Notes what the next answers are to hold besides states, and tells whether any performer is
+    /// away from home.
+    pub(super) fn want(&mut self, plan: &Plan) -> bool {
+        let mut is_any_away = false;
         self.wanted_poses.clear();
         self.wanted_states.clear();
         let changes = Marks::AWAY | Marks::BESIDE | Marks::GROUPED | Marks::NEAR_HOME;
@@ -86,6 +88,7 @@ impl Membership {
             if is_watched && is_ghost && marks.has(Marks::KEEPER) {
                 self.wanted_poses.push(id);
             }
+            is_any_away |= marks.has(Marks::AWAY);
             if marks.has(changes) {
                 self.wanted_states.push(id);
             }
@@ -94,5 +97,6 @@ impl Membership {
             // To fetch the few that pass takes less than to have all of them in each answer.
             self.wanted_states.clear();
         }
+        is_any_away
     }
 }

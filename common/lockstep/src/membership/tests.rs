@@ -9,11 +9,11 @@ mod loading;
 mod reference;
 mod suspension;
 
-use protocol::{CellId, Iteration, LevelId, PerformerId, PerformerState};
+use protocol::{CellId, Iteration, LevelId, ModelId, PerformerId, PerformerState};
 use sdf::{LinkReference, World};
 
 use super::{Changes, LoadRule, Membership, Rules};
-use crate::levels::tests::{fixed_joint, performer, world};
+use crate::levels::tests::{fixed_joint, performer, platform, world};
 use crate::plan::Plan;
 
 const RULES: Rules = Rules {
@@ -210,6 +210,44 @@ fn a_removed_performer_takes_its_levels_and_ghosts_along() {
     assert_eq!(fixture.at(&[0.0, 10.0]), "");
     assert!(fixture.membership.wanted_states().is_empty());
     assert!(!fixture.membership.is_active(LevelId(0)));
+}
+
+#[test]
+fn where_something_in_no_level_looks_at_others_all_performers_are_ghosts() {
+    let mut world = balls("w", 2, &[0.0, 10.0]);
+    let mut watcher = platform("watcher");
+    watcher.plugins.push(sdf::Plugin {
+        name: "gz::sim::systems::PerformerDetector".to_owned(),
+        filename: String::new(),
+        content: sdf::Content {
+            name: "plugin".to_owned(),
+            attributes: Vec::new(),
+            nodes: Vec::new(),
+        },
+    });
+    let mut without = Fixture::of(&[world.clone()], RULES);
+    world.models.push(watcher.clone());
+    let mut fixture = Fixture::of(&[world], RULES);
+    assert_eq!(
+        fixture.at(&[]),
+        "default_opens L1_opens L2_opens L1+L1 L2+L2 default+p0 default+p1"
+    );
+    assert_eq!(
+        fixture.at(&[-20.0]),
+        "p0:L1>default L1_closes L1-L1 default-p0",
+        "it is there itself"
+    );
+    assert_eq!(
+        fixture.at(&[0.0]),
+        "p0:default>L1 L1_opens L1+L1 default+p0"
+    );
+    fixture.membership.remove(PerformerId(0));
+    assert_eq!(fixture.at(&[]), "L1_closes L1-L1 default-p0");
+
+    without.at(&[]);
+    let id = ModelId { world: 0, model: 4 };
+    without.plan.spawn(id, &watcher);
+    assert_eq!(without.at(&[]), "default_opens default+p0 default+p1");
 }
 
 #[test]

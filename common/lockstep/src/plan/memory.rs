@@ -20,6 +20,8 @@ pub(crate) struct PlanMemory {
     static_models: Vec<Vec<usize>>,
     /// For each cell, whether it needs a host even when nobody is in it.
     permanent: Vec<bool>,
+    /// For each cell, whether all who keep levels active are ghosts in it.
+    sees_all: Vec<bool>,
 }
 
 impl Plan {
@@ -46,6 +48,7 @@ impl Plan {
                 .map(|level| level.static_models.clone())
                 .collect(),
             permanent: self.cells.iter().map(|cell| cell.is_permanent).collect(),
+            sees_all: self.cells.iter().map(|cell| cell.sees_all).collect(),
         }
     }
 
@@ -72,6 +75,9 @@ impl Plan {
         for (cell, is_permanent) in self.cells.iter_mut().zip(memory.permanent) {
             cell.is_permanent = is_permanent;
         }
+        for (cell, sees_all) in self.cells.iter_mut().zip(memory.sees_all) {
+            cell.sees_all = sees_all;
+        }
         Ok(())
     }
 }
@@ -91,6 +97,7 @@ impl PlanMemory {
             || self.watched.len() != start.watched.len()
             || self.static_models.len() != start.levels.len()
             || self.permanent.len() != start.cells.len()
+            || self.sees_all.len() != start.cells.len()
         {
             return Err("it is about other worlds");
         }

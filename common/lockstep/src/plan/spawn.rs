@@ -31,7 +31,9 @@ impl Plan {
             let models = &mut self.global_models[world];
             let place = models.partition_point(|other| *other < id.model as usize);
             models.insert(place, id.model as usize);
-            self.cells[default_cell.0 as usize].is_permanent |= does_something(model);
+            let cell = &mut self.cells[default_cell.0 as usize];
+            cell.is_permanent |= does_something(model);
+            cell.sees_all |= sees_others(model);
             return;
         };
         let reach = model.reach();
@@ -49,7 +51,8 @@ impl Plan {
                 name: format!("{}{}", self.prefix(world), model.name),
                 half_extents,
                 has_loose_links: reach.has_loose_links,
-                is_level_bound: false,
+                is_declared: false,
+                bound_to: Vec::new(),
                 joined_to: Vec::new(),
                 start: model.pose.position,
                 home,
@@ -156,7 +159,8 @@ impl PerformerPlan {
             name: String::new(),
             half_extents: [0.0; 3],
             has_loose_links: false,
-            is_level_bound: false,
+            is_declared: false,
+            bound_to: Vec::new(),
             joined_to: Vec::new(),
             start: [0.0; 3],
             home: CellId(0),

@@ -50,6 +50,7 @@ impl Primary {
         if batch.changes_models() {
             self.membership.disturb();
         }
+        self.membership.note_moved(self.known.take_news());
         let states = &self.known.states;
         let changes = self.membership.update(&self.plan, self.iteration, states);
         if batch.changes_models() {

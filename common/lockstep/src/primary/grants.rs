@@ -25,6 +25,9 @@ const POSITION_MAX: f64 = 1e15;
 const FORCE_MAX: f64 = 1e15;
 /// The longest that a wrench may act \[s\].
 const WRENCH_TIME_MAX_S: f64 = 1e9;
+/// The edges of the box of a performer that no file declares and no size is given for, as in
+/// Gazebo \[m\].
+const PERFORMER_BOX: [f64; 3] = [2.0; 3];
 /// The most names that are tried for a spawned model whose own is taken.
 const RENAMES_MAX: u32 = 100_000;
 
@@ -235,6 +238,8 @@ impl Primary {
         }
         let performer = self.plan.performer_of(model);
         let performer = performer.expect("a model that moves is a performer");
+        let is_declared = self.plan.performer(performer).is_declared;
+        let size = size.or((!is_declared).then_some(PERFORMER_BOX));
         self.membership.set_performer(performer, size);
         Ok(Grant::default())
     }

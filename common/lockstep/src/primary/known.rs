@@ -22,6 +22,8 @@ pub(super) struct Known {
     poses: BTreeMap<PerformerId, LinkPoses>,
     snapshots: BTreeMap<CellId, CellSnapshot>,
     cell_digests: Vec<Option<Digest>>,
+    /// Whether states have come since they were looked at last.
+    has_news: bool,
     /// For each performer, whether its state was reported as not finite.
     reported: Vec<bool>,
 }
@@ -48,8 +50,14 @@ impl Known {
             poses: BTreeMap::new(),
             snapshots: BTreeMap::new(),
             cell_digests: vec![None; plan.cells.len()],
+            has_news: true,
             reported: vec![false; plan.performers.len()],
         }
+    }
+
+    /// Tells whether states have come since the last call.
+    pub(super) fn take_news(&mut self) -> bool {
+        std::mem::take(&mut self.has_news)
     }
 
     /// Returns the whole states and poses that hold until time advances, the digests of cells, and
@@ -105,6 +113,7 @@ impl Known {
             poses: poses.map(|one| (one.performer, one)).collect(),
             snapshots: BTreeMap::new(),
             cell_digests: memory.cell_digests,
+            has_news: true,
             reported,
         })
     }
@@ -119,6 +128,7 @@ impl Known {
             self.reported.push(false);
         }
         self.states[index] = state;
+        self.has_news = true;
         self.reported[index] = false;
     }
 
@@ -133,6 +143,7 @@ impl Known {
     pub(super) fn forget(&mut self, performer: PerformerId) {
         self.transfers.remove(&performer);
         self.poses.remove(&performer);
+        self.has_news = true;
     }
 
     /// Forgets what holds no longer once a step is done: whole states, poses and snapshots are of
@@ -166,6 +177,7 @@ impl Known {
     pub(super) fn update(&mut self, state: PerformerState) -> bool {
         let index = state.performer.0 as usize;
         self.states[index] = state;
+        self.has_news = true;
         let is_first = !state.is_finite() && !self.reported[index];
         self.reported[index] |= is_first;
         is_first

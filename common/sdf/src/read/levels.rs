@@ -1,4 +1,7 @@
 //! `<level>`s and `<performer>`s in the world plugin `gz::sim`, which any file name may provide.
+//!
+//! libsdformat reads no plugin, so that nothing in one makes a file wrong but text that is no
+//! number where one belongs: what cannot be is told, and left out or replaced.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -52,7 +55,7 @@ struct Reader<'t> {
     /// Lights and actors: a level may refer to them, and nothing follows from it.
     others: BTreeSet<&'t str>,
     /// Element name and name of what was read.
-    names: BTreeSet<(&'t str, &'t str)>,
+    names: BTreeSet<(&'t str, String)>,
     /// Models that are performers.
     performing: BTreeSet<String>,
     levels: Vec<Level>,
@@ -61,11 +64,15 @@ struct Reader<'t> {
 
 impl<'t> Reader<'t> {
     fn level(&mut self, element: &'t Element, report: &mut Report) {
-        let Some(name) = self.new_name(element, report) else {
-            return;
-        };
-        let Some(size) = box_size(element, report) else {
-            return;
+        let name = self.new_name(element, report);
+        let size = match box_size(element, report) {
+            Ok(size) => size,
+            Err(complaint) => {
+                report.warn_once("ELEMENT_MISSING", &format!("level {name}"), element, || {
+                    format!("the level {name:?} is left out: {complaint}")
+                });
+                return;
+            }
         };
         let mut models = Vec::new();
         for reference in element.children_named("ref") {
@@ -75,18 +82,20 @@ impl<'t> Reader<'t> {
                     models.push(model);
                 }
             } else if !self.others.contains(model.as_str()) {
-                let message = format!(
-                    "the level {name:?} refers to {model:?}, and the world has \
-                    no such model"
-                );
-                report.error("ELEMENT_INVALID", reference, message);
+                let key = format!("level {name} ref {model}");
+                report.warn_once("ELEMENT_INVALID", &key, reference, || {
+                    format!(
+                        "the level {name:?} refers to {model:?}, and the world has no such model: \
+                         nothing follows from it"
+                    )
+                });
             }
         }
         let (pose, _) = value::pose(element, report);
-        let buffer = value::number_from_zero(element, "buffer", 0.0, report);
+        let buffer = buffer(element, &name, report);
         let center = pose.position;
         self.levels.push(Level {
-            name: name.to_owned(),
+            name,
             center,
             size,
             buffer,
@@ -95,105 +104,146 @@ impl<'t> Reader<'t> {
     }
 
     fn performer(&mut self, element: &'t Element, report: &mut Report) {
-        let Some(name) = self.new_name(element, report) else {
-            return;
-        };
+        let name = self.new_name(element, report);
         let reference = element.child("ref").map(Element::text).unwrap_or_default();
-        let (code, message) = match self.models.get(reference.as_str()) {
-            _ if reference.is_empty() => {
-                let message = format!("the performer {name:?} needs a <ref> to a model");
-                ("ELEMENT_MISSING", message)
-            }
-            None => ("ELEMENT_INVALID", self.no_model(name, &reference)),
-            Some(model) if model.is_static => {
-                report.warn_once("PERFORMER_STATIC", name, element, || {
-                    format!(
-                        "the performer {name:?} is left out: {reference:?} is static and never \
-                         moves; make it a <ref> of a level, or remove its <static>"
-                    )
+        let model = match self.model_of_performer(&reference) {
+            Ok(model) => model,
+            Err((code, complaint)) => {
+                report.warn_once(code, &format!("performer {name}"), element, || {
+                    format!("the performer {name:?} is left out: {complaint}")
                 });
                 return;
             }
-            Some(_) if self.performing.contains(&reference) => {
-                let message = format!("two performers refer to the model {reference:?}");
-                ("DUPLICATE_NAME", message)
-            }
-            Some(model) => {
-                let size = if element.child("geometry").is_some() {
-                    box_size(element, report)
+        };
+        let declared = element.child("geometry").map(|_| box_size(element, report));
+        let size = match declared {
+            Some(Ok(size)) => Some(size),
+            Some(Err(complaint)) => box_of_collisions(element, model, &complaint, report),
+            None => box_of_collisions(element, model, "it has no <geometry>", report),
+        };
+        self.performing.insert(reference.clone());
+        self.performers.extend(size.map(|size| Performer {
+            name,
+            model: reference,
+            size,
+        }));
+    }
+
+    /// Returns the model that a performer refers to, or why there is none, with the code of that.
+    fn model_of_performer(&self, reference: &str) -> Result<&'t Model, (&'static str, String)> {
+        let Some(model) = self.models.get(reference).copied() else {
+            let outer = reference.split("::").next().unwrap_or_default();
+            return Err(if reference.is_empty() {
+                ("ELEMENT_MISSING", "it needs a <ref> to a model".to_owned())
+            } else if outer != reference && self.models.contains_key(outer) {
+                let complaint = format!(
+                    "it refers to {reference:?}, and a performer is a model of the world, with all \
+                     that is in it; refer to {outer:?}"
+                );
+                ("ELEMENT_INVALID", complaint)
+            } else {
+                let complaint =
+                    format!("it refers to {reference:?}, and the world has no such model");
+                ("ELEMENT_INVALID", complaint)
+            });
+        };
+        if self.performing.contains(reference) {
+            let complaint = format!("another performer refers to the model {reference:?} already");
+            return Err(("DUPLICATE_NAME", complaint));
+        }
+        if model.is_static && model.links.is_empty() {
+            let complaint = format!("{reference:?} is static and has no link that could be moved");
+            return Err(("PERFORMER_STATIC", complaint));
+        }
+        Ok(model)
+    }
+
+    /// Returns the name of a level or performer, another one where it has none of its own.
+    fn new_name(&mut self, element: &'t Element, report: &mut Report) -> String {
+        let kind = element.name.as_str();
+        let own = element.filled_attribute("name");
+        let is_new = |name: &str| !self.names.contains(&(kind, name.to_owned()));
+        let name = match own {
+            Some(name) if is_new(name) => name.to_owned(),
+            _ => {
+                let base = own.unwrap_or(kind);
+                let mut names = (2..).map(|number| format!("{base}_{number}"));
+                let name = names.find(|name| is_new(name));
+                let name = name.expect("numbers go on for longer than elements");
+                let code = if own.is_some() {
+                    "DUPLICATE_NAME"
                 } else {
-                    box_of_collisions(element, model, report)
+                    "ATTRIBUTE_MISSING"
                 };
-                self.performing.insert(reference.clone());
-                self.performers.extend(size.map(|size| Performer {
-                    name: name.to_owned(),
-                    model: reference,
-                    size,
-                }));
-                return;
+                report.warn_once(code, &format!("{kind} {name}"), element, || match own {
+                    Some(own) => format!("there are two {kind}s named {own:?}: this is {name:?}"),
+                    None => format!("a <{kind}> needs a name: this is {name:?}"),
+                });
+                name
             }
         };
-        report.error(code, element, message);
-    }
-
-    fn no_model(&self, performer: &str, reference: &str) -> String {
-        let outer = reference.split("::").next().unwrap_or_default();
-        if outer != reference && self.models.contains_key(outer) {
-            return format!(
-                "the performer {performer:?} refers to {reference:?}: a performer is a model of \
-                 the world, with all that is in it; refer to {outer:?}"
-            );
-        }
-        format!(
-            "the performer {performer:?} refers to {reference:?}, and the world has no such model"
-        )
-    }
-
-    fn new_name(&mut self, element: &'t Element, report: &mut Report) -> Option<&'t str> {
-        let name = value::name(element, report)?;
-        if self.names.insert((&element.name, name)) {
-            return Some(name);
-        }
-        let message = format!("there are two {}s named {name:?}", element.name);
-        report.error("DUPLICATE_NAME", element, message);
-        None
+        self.names.insert((kind, name.clone()));
+        name
     }
 }
 
+/// Returns the width of a level's buffer \[m\].
+fn buffer(element: &Element, name: &str, report: &mut Report) -> f64 {
+    let buffer = value::number(element, "buffer", 0.0, report);
+    if buffer >= 0.0 {
+        return buffer;
+    }
+    let place = element.child("buffer").unwrap_or(element);
+    let key = format!("level {name} buffer");
+    report.warn_once("ELEMENT_INVALID", &key, place, || {
+        format!("the <buffer> of the level {name:?} cannot be negative: it is 0")
+    });
+    0.0
+}
+
 /// Returns the box about a model's origin that holds its collisions as the file places them.
-fn box_of_collisions(element: &Element, model: &Model, report: &mut Report) -> Option<[f64; 3]> {
+fn box_of_collisions(
+    element: &Element,
+    model: &Model,
+    complaint: &str,
+    report: &mut Report,
+) -> Option<[f64; 3]> {
     let origin = model.pose.position;
     let half: [f64; 3] = model.collision_bounds().map_or([0.0; 3], |(low, high)| {
         std::array::from_fn(|i| (origin[i] - low[i]).max(high[i] - origin[i]))
     });
     let name = &model.name;
     if half.iter().any(|length| !length.is_finite()) {
-        let message = format!(
-            "the performer of {name:?} needs a <geometry> with a <box>: the model has no end"
-        );
-        report.error("ELEMENT_MISSING", element, message);
+        report.warn_once("ELEMENT_MISSING", name, element, || {
+            format!(
+                "the performer of {name:?} is left out: {complaint}, and the model has no end; \
+                 give it a <geometry> with a <box>"
+            )
+        });
         return None;
     }
     let size = half.map(|length| 2.0 * length);
     report.warn_once("ELEMENT_MISSING", name, element, || {
         let [x, y, z] = size;
         format!(
-            "the performer of {name:?} has no <geometry>: its box is {x:.3} {y:.3} {z:.3}, which \
-             holds the collisions of the model"
+            "the performer of {name:?}: {complaint}; its box is {x:.3} {y:.3} {z:.3}, which holds \
+             the collisions of the model"
         )
     });
     Some(size)
 }
 
-fn box_size(element: &Element, report: &mut Report) -> Option<[f64; 3]> {
+/// Returns the edge lengths of the box of a level or performer \[m\], or why there is none.
+fn box_size(element: &Element, report: &mut Report) -> Result<[f64; 3], String> {
     let Some(shape) = element.descendant(&["geometry", "box"]) else {
-        let message = format!("<{}> needs a <geometry> with a <box>", element.name);
-        report.error("ELEMENT_MISSING", element, message);
-        return None;
+        return Err("it has no <geometry> with a <box>".to_owned());
     };
     if shape.child("size").is_none() {
-        report.error("ELEMENT_MISSING", shape, "<box> needs a <size>");
-        return None;
+        return Err("its <box> has no <size>".to_owned());
     }
-    Some(value::positive(shape, "size", [1.0; 3], report))
+    let size = value::numbers(shape, "size", [1.0; 3], report);
+    if size.iter().any(|edge| *edge <= 0.0) {
+        return Err("the edges of its <box> are not greater than zero".to_owned());
+    }
+    Ok(size)
 }

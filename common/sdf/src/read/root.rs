@@ -91,6 +91,12 @@ fn read_world(element: &Element, resolver: &dyn Resolver, report: &mut Report) -
     let mut world = world::read(element, report);
     complete::complete(element, &mut world, resolver, report);
     (world.levels, world.performers) = levels::read(element, &world.models, report);
+    let performers = world.performers.iter();
+    let performing: BTreeSet<&str> = performers.map(|one| one.model.as_str()).collect();
+    for model in &mut world.models {
+        // Commands move a static performer, and its links never move by themselves.
+        model.is_static &= !performing.contains(model.name.as_str());
+    }
     world
 }
 

@@ -309,41 +309,100 @@ fn levels_and_performers_are_read_under_both_names_of_the_plugin() {
     }
 }
 
+/// Reads levels and performers of which something is told, once, at the line given.
+fn check_level_warning(content: &str, code: &str, line: u32, words: &str) -> World {
+    let mut read = read_version("1.10", content).unwrap();
+    let found: Vec<_> = read
+        .warnings
+        .iter()
+        .map(|w| (w.code, w.place.line))
+        .collect();
+    assert_eq!(found, [(code, line)], "{content}: {:?}", read.warnings);
+    let told = &read.warnings[0].message;
+    assert!(told.contains(words), "{told:?} says nothing of {words:?}");
+    read.worlds.swap_remove(0)
+}
+
 #[test]
-fn levels_and_performers_that_cannot_be_are_errors() {
+fn what_a_level_cannot_be_is_told_and_the_world_is_read() {
     let shape = "<geometry><box><size>1 1 1</size></box></geometry>";
-    let level = |inner: &str| levels(&format!("<level name='l'>{inner}</level>"));
-    check_errors(
-        &level(&format!("{shape}<ref>x</ref>")),
-        &["ELEMENT_INVALID"],
-    );
-    check_errors(
-        &level(&format!("{shape}<buffer>-1</buffer>")),
-        &["ELEMENT_INVALID"],
-    );
-    check_errors(&level(""), &["ELEMENT_MISSING"]);
-    check_errors(
-        &levels(&format!("<level>{shape}</level>")),
-        &["ATTRIBUTE_MISSING"],
-    );
-    let twice = format!("<level name='l'>{shape}</level>").repeat(2);
-    check_errors(&levels(&twice), &["DUPLICATE_NAME"]);
-    let performer = |inner: &str| levels(&format!("<performer name='p'>{inner}</performer>"));
-    let nested = performer(&format!("<ref>m::n</ref>{shape}"));
-    check_errors(&nested, &["ELEMENT_INVALID"]);
-    let still = performer(&format!("<ref>m</ref>{shape}"));
-    let still = still.replace("<link", "<static>1</static><link");
-    check_warnings(&still, &[("PERFORMER_STATIC", 1)]);
     let ball = "<geometry><sphere><radius>1</radius></sphere></geometry>";
-    check_errors(
-        &performer(&format!("<ref>m</ref>{ball}")),
-        &["ELEMENT_MISSING"],
+    let level = |inner: &str| levels(&format!("\n<level name='l'>{inner}</level>"));
+    let unknown = level(&format!("{shape}\n<ref>x</ref><ref>m</ref>"));
+    let world = check_level_warning(&unknown, "ELEMENT_INVALID", 3, "\"x\"");
+    assert_eq!(world.levels[0].models, ["m"]);
+    let negative = level(&format!("{shape}\n<buffer>-1</buffer>"));
+    let world = check_level_warning(&negative, "ELEMENT_INVALID", 3, "negative");
+    assert_eq!(world.levels[0].buffer, 0.0);
+    let flat = "<geometry><box><size>1 0 1</size></box></geometry>";
+    let sizeless = "<geometry><box/></geometry>";
+    for inner in ["", ball, flat, sizeless] {
+        let world = check_level_warning(&level(inner), "ELEMENT_MISSING", 2, "left out");
+        assert!(world.levels.is_empty(), "{inner}");
+    }
+    let twice = format!("\n<level name='l'>{shape}</level>").repeat(2);
+    let world = check_level_warning(&levels(&twice), "DUPLICATE_NAME", 3, "\"l_2\"");
+    let names: Vec<&str> = world
+        .levels
+        .iter()
+        .map(|level| level.name.as_str())
+        .collect();
+    assert_eq!(names, ["l", "l_2"]);
+    let unnamed = levels(&format!("\n<level>{shape}</level>"));
+    let world = check_level_warning(&unnamed, "ATTRIBUTE_MISSING", 2, "needs a name");
+    assert_eq!(world.levels[0].name, "level_2");
+    let wrong = level(&format!("{shape}<buffer>wide</buffer>"));
+    check_errors(&wrong, &["ELEMENT_INVALID"]);
+}
+
+#[test]
+fn what_a_performer_cannot_be_is_told_and_the_world_is_read() {
+    let shape = "<geometry><box><size>1 1 1</size></box></geometry>";
+    let ball = "<geometry><sphere><radius>1</radius></sphere></geometry>";
+    let performer = |inner: &str| levels(&format!("\n<performer name='p'>{inner}</performer>"));
+    for (inner, code, words) in [
+        (shape.to_owned(), "ELEMENT_MISSING", "needs a <ref>"),
+        (format!("<ref>x</ref>{shape}"), "ELEMENT_INVALID", "\"x\""),
+        (
+            format!("<ref>m::n</ref>{shape}"),
+            "ELEMENT_INVALID",
+            "refer to \"m\"",
+        ),
+    ] {
+        let world = check_level_warning(&performer(&inner), code, 2, words);
+        assert!(world.performers.is_empty(), "{inner}");
+    }
+    let round = performer(&format!("<ref>m</ref>{ball}"));
+    let world = check_level_warning(&round, "ELEMENT_MISSING", 2, "0.000 0.000 0.000");
+    assert_eq!(world.performers[0].size, [0.0; 3]);
+    let second = format!("<ref>m</ref>{shape}</performer>\n<performer name='q'><ref>m</ref>");
+    let world = check_level_warning(&performer(&second), "DUPLICATE_NAME", 3, "\"q\"");
+    let names: Vec<&str> = world
+        .performers
+        .iter()
+        .map(|one| one.name.as_str())
+        .collect();
+    assert_eq!(
+        (names.as_slice(), world.performers[0].size),
+        (["p"].as_slice(), [1.0; 3])
     );
-    check_errors(
-        &performer(&format!("<ref>x</ref>{shape}")),
-        &["ELEMENT_INVALID"],
-    );
-    check_errors(&performer(shape), &["ELEMENT_MISSING"]);
+}
+
+#[test]
+fn a_static_model_that_is_a_performer_moves_by_command() {
+    let shape = "<geometry><box><size>1 1 1</size></box></geometry>";
+    let still = levels(&format!(
+        "\n<performer name='p'><ref>m</ref>{shape}</performer>"
+    ));
+    let still = still.replace("<link", "<static>1</static><link");
+    let world = world(&still);
+    assert_eq!(world.performers[0].model, "m");
+    let model = &world.models[0];
+    assert!(!model.is_static && model.links[0].is_static);
+    assert!(model.moves_by_command_alone());
+    let nothing = still.replace("<link name='a'/>", "");
+    let world = check_level_warning(&nothing, "PERFORMER_STATIC", 2, "no link");
+    assert!(world.performers.is_empty() && world.models[0].is_static);
 }
 
 #[test]

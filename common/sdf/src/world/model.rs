@@ -14,7 +14,8 @@ use crate::pose::Pose;
 pub struct Model {
     /// Its name, unique among the models of its world.
     pub name: String,
-    /// Whether it never moves.
+    /// Whether it never moves. A static model that is a performer is none of these: commands move
+    /// it, and each of its links is static.
     pub is_static: bool,
     /// Whether its links collide with each other.
     pub self_collide: bool,
@@ -63,6 +64,12 @@ impl Model {
 }
 
 impl Model {
+    /// Tells whether it moves by commands alone, as one piece: it has links, and none ever moves by
+    /// itself.
+    pub fn moves_by_command_alone(&self) -> bool {
+        !self.is_static && !self.links.is_empty() && self.links.iter().all(|link| link.is_static)
+    }
+
     /// Tells whether all links that its joints name by index are there.
     pub(crate) fn joints_hold_links(&self) -> bool {
         let is_there = |link: usize| link < self.links.len();

@@ -82,6 +82,40 @@ fn a_pair_that_dithers_stays_for_the_minimum_stay() {
 }
 
 #[test]
+fn who_comes_to_others_does_not_bring_those_along_that_it_did_not_meet() {
+    let mut fixture = Fixture::new(2, &[1.25, 2.35, 3.45, 4.7, 8.0, 9.1], with_stay(10));
+    fixture.at(&[]);
+    assert_eq!(fixture.cells(), "L1 L1 L1 L1 L2 L2");
+    // It is 0.25 m from those of its own cell, and 0.15 m from the others.
+    let xs = [1.25, 2.35, 3.45, 4.7, 5.85, 6.95];
+    assert_eq!(fixture.hand_offs_at(&xs), "p3:L1>L2");
+    for _ in 0..30 {
+        assert_eq!(fixture.hand_offs_at(&xs), "");
+    }
+}
+
+#[test]
+fn a_group_that_a_newcomer_tips_stays_until_the_newcomer_has_stayed_too() {
+    let mut fixture = Fixture::new(2, &[2.0, 3.0, 4.0, 8.0], with_stay(10));
+    fixture.at(&[]);
+    for _ in 0..20 {
+        fixture.hand_offs_at(&[3.55, 4.4, 5.55, 9.0]);
+    }
+    assert_eq!(
+        fixture.hand_offs_at(&[3.55, 4.45, 5.55, 6.6]),
+        "p3:L2>L1",
+        "half of them belong to L2 now"
+    );
+    assert_eq!(fixture.hand_offs_at(&[4.4, 5.55, 6.55, 7.55]), "");
+    let told: Vec<String> = (0..12)
+        .map(|_| fixture.hand_offs_at(&[4.4, 5.55, 6.55, 7.55]))
+        .collect();
+    let gone = "p0:L1>L2 p1:L1>L2 p2:L1>L2 p3:L1>L2";
+    let times: Vec<usize> = (0..12).filter(|time| !told[*time].is_empty()).collect();
+    assert_eq!((times.as_slice(), told[8].as_str()), ([8].as_slice(), gone));
+}
+
+#[test]
 fn a_group_goes_home_when_clearly_more_of_it_belong_elsewhere() {
     let mut fixture = Fixture::new(2, &[2.0, 3.0, 4.0, 8.0], with_stay(2));
     fixture.at(&[]);

@@ -16,6 +16,9 @@ struct Reference {
     entered: Vec<u64>,
     touched: Vec<Vec<LevelId>>,
     is_keeper: Vec<bool>,
+    seen_at: Vec<[f64; 3]>,
+    /// Whom a command has put elsewhere while their cell stood still.
+    put_elsewhere: BTreeSet<usize>,
     suspended: BTreeSet<CellId>,
 }
 
@@ -30,16 +33,24 @@ impl Reference {
             is_keeper: plan
                 .performers
                 .iter()
-                .map(|one| !one.is_level_bound)
+                .map(|one| !one.is_level_bound())
                 .collect(),
+            seen_at: plan.performers.iter().map(|one| one.start).collect(),
+            put_elsewhere: BTreeSet::new(),
             suspended: BTreeSet::new(),
             homes,
         }
     }
 
     fn update(&mut self, plan: &Plan, iteration: u64, states: &[PerformerState]) {
+        self.put_elsewhere.clear();
         for (index, state) in states.iter().enumerate() {
-            if !self.is_left(self.cells[index]) {
+            let is_left = self.is_left(self.cells[index]);
+            if is_left && self.seen_at[index] != state.position {
+                self.put_elsewhere.insert(index);
+            }
+            self.seen_at[index] = state.position;
+            if !is_left || self.put_elsewhere.contains(&index) {
                 self.locate(plan, index, state);
             }
         }
@@ -57,6 +68,7 @@ impl Reference {
         self.suspended = cells
             .filter(|cell| self.cells.contains(cell) && !woken.contains(cell))
             .filter(|cell| self.has_no_keeper(*cell) && !self.is_active(plan, *cell))
+            .filter(|cell| !self.is_wanted(plan, *cell))
             .collect();
     }
 
@@ -66,6 +78,13 @@ impl Reference {
 
     fn is_left(&self, cell: CellId) -> bool {
         self.suspended.contains(&cell) && self.has_no_keeper(cell)
+    }
+
+    /// Tells whether a level that a performer of a cell lives with is active.
+    fn is_wanted(&self, plan: &Plan, cell: CellId) -> bool {
+        let members = (0..self.cells.len()).filter(|one| self.cells[*one] == cell);
+        let mut bound_to = members.flat_map(|one| &plan.performers[one].bound_to);
+        bound_to.any(|level| self.is_active(plan, plan.level(*level).cell))
     }
 
     fn is_active(&self, plan: &Plan, cell: CellId) -> bool {
@@ -121,18 +140,20 @@ impl Reference {
 
     fn groups(&self, plan: &Plan, states: &[PerformerState]) -> Vec<Vec<usize>> {
         let count = states.len();
-        let meeting: Vec<Bounds> = (0..count)
-            .map(|one| {
-                let is_away = self.cells[one] != self.homes[one];
-                let margin = self.rules.interaction_margin * if is_away { 2.0 } else { 1.0 };
-                Bounds::from(states[one].reach).inflated(margin)
-            })
-            .collect();
+        let reach = |one: usize, is_wide: bool| {
+            let is_away = self.cells[one] != self.homes[one];
+            let times = if is_wide && is_away { 2.0 } else { 1.0 };
+            Bounds::from(states[one].reach).inflated(times * self.rules.interaction_margin)
+        };
+        let meet = |one: usize, other: usize| {
+            let is_wide = self.cells[one] == self.cells[other];
+            reach(one, is_wide).touches(&reach(other, is_wide))
+        };
         let mut group: Vec<usize> = (0..count).collect();
         for one in 0..count {
             for other in 0..one {
                 let (first, second) = (&plan.performers[one], &plan.performers[other]);
-                let meets = first.world == second.world && meeting[one].touches(&meeting[other]);
+                let meets = first.world == second.world && meet(one, other);
                 if meets || first.joined_to.contains(&PerformerId(other as u32)) {
                     let (from, to) = (group[one], group[other]);
                     group
@@ -160,7 +181,10 @@ impl Reference {
         let has_keeper = group.iter().any(|one| self.is_keeper[*one]);
         let is_still = |one: &usize| {
             let cell = self.cells[*one];
-            self.is_left(cell) && !self.is_active(plan, cell)
+            self.is_left(cell)
+                && !self.is_active(plan, cell)
+                && !self.is_wanted(plan, cell)
+                && !self.put_elsewhere.contains(one)
         };
         let still: Vec<usize> = group.iter().copied().filter(is_still).collect();
         if !has_keeper && !still.is_empty() {
@@ -172,15 +196,19 @@ impl Reference {
         woken.extend(still.iter().map(|one| self.cells[*one]));
         let owner = self.cells[group[0]];
         if !group.iter().all(|one| self.cells[*one] == owner) {
-            let target = most(plan, group.iter().map(|one| self.cells[*one]));
+            let mut here: Vec<usize> = group.to_vec();
+            here.retain(|one| !self.put_elsewhere.contains(one));
+            let voters = if here.is_empty() { group } else { &here };
+            let target = most(plan, voters.iter().map(|one| self.cells[*one]));
             passages.extend(group.iter().map(|one| (*one, target)));
             return;
         }
         let target = most(plan, group.iter().map(|one| self.homes[*one]));
         let belong = |cell| group.iter().filter(|one| self.homes[**one] == cell).count();
         let has_stayed = |one: &usize| iteration - self.entered[*one] >= self.rules.minimum_stay;
-        let stayed = group.iter().filter(|one| has_stayed(one)).count();
-        if 2 * stayed > group.len() && 2 * belong(target) > 3 * belong(owner) {
+        let may_go = group.iter().all(has_stayed)
+            || group.iter().any(|one| self.put_elsewhere.contains(one));
+        if may_go && 2 * belong(target) > 3 * belong(owner) {
             passages.extend(group.iter().map(|one| (*one, target)));
         }
     }
@@ -279,8 +307,11 @@ fn check(seed: u64, performers: usize, keepers: usize) {
     let mut fixture = Fixture::of(&worlds, rules);
     let mut reference = Reference::new(&fixture.plan, rules);
     for iteration in 0..ITERATIONS {
-        for state in &mut fixture.states {
-            if !reference.is_left(reference.cells[state.performer.0 as usize]) {
+        let before = fixture.states.clone();
+        let all_rest = random.below(4) == 0;
+        for state in fixture.states.iter_mut().filter(|_| !all_rest) {
+            let is_left = reference.is_left(reference.cells[state.performer.0 as usize]);
+            if !is_left || random.below(50) == 0 {
                 move_ball(&mut random, state, rules.step_size_s);
             }
         }
@@ -290,6 +321,7 @@ fn check(seed: u64, performers: usize, keepers: usize) {
             reference.is_keeper[performer.0 as usize] = true;
         }
         reference.update(&fixture.plan, iteration, &fixture.states);
+        fixture.membership.note_moved(fixture.states != before);
         fixture.update();
         let membership = &fixture.membership;
         for (index, cell) in reference.cells.iter().enumerate() {

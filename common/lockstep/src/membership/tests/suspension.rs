@@ -3,21 +3,38 @@
 use super::*;
 
 /// Balls of which the first `keepers` are declared performers, and all others live with levels.
+///
+/// They live with the level in which they start.
 fn fixture(levels: usize, xs: &[f64], keepers: usize, rules: Rules) -> Fixture {
     let mut world = balls("w", levels, xs);
-    for number in 0..xs.len() {
+    for (number, x) in xs.iter().enumerate() {
         let model = format!("p{number}");
         if number < keepers {
-            world.performers.push(sdf::Performer {
-                name: model.clone(),
-                model,
-                size: [1.0; 3],
-            });
+            declare(&mut world, &model, 1.0);
         } else {
-            world.levels[0].models.push(model);
+            let nearest = (x / 10.0).round() as usize;
+            world.levels[nearest.min(levels - 1)].models.push(model);
         }
     }
     Fixture::of(&[world], rules)
+}
+
+/// Balls of which the first is a declared performer, and all others live with one level.
+fn bound_to(level: usize, levels: usize, xs: &[f64]) -> Fixture {
+    let mut world = balls("w", levels, xs);
+    declare(&mut world, "p0", 1.0);
+    let others = (1..xs.len()).map(|number| format!("p{number}"));
+    world.levels[level].models.extend(others);
+    Fixture::of(&[world], RULES)
+}
+
+/// Declares a ball a performer with a box of this edge length \[m\].
+fn declare(world: &mut World, model: &str, edge: f64) {
+    world.performers.push(sdf::Performer {
+        name: model.to_owned(),
+        model: model.to_owned(),
+        size: [edge; 3],
+    });
 }
 
 #[test]
@@ -40,21 +57,68 @@ fn a_cell_stands_still_while_its_level_is_not_active() {
 }
 
 #[test]
-fn nothing_changes_about_what_stands_still() {
+fn what_lives_with_two_levels_goes_on_while_one_of_them_is_active() {
+    let mut world = balls("w", 3, &[0.0, 20.0]);
+    declare(&mut world, "p0", 1.0);
+    for level in [0, 2] {
+        world.levels[level].models.push("p1".to_owned());
+    }
+    let mut fixture = Fixture::of(&[world], RULES);
+    assert_eq!(fixture.at(&[]), "L1_opens L3_opens L1+L1 L3+L3");
+    assert_eq!(
+        fixture.at(&[-20.0]),
+        "p0:L1>default default_opens L1_closes L1-L1 L3_stops"
+    );
+    assert_eq!(
+        fixture.at(&[-6.0]),
+        "L1_opens default+L1 L1+p0 L3_goes_on",
+        "the buffer of the level that it is not in"
+    );
+    assert_eq!(fixture.at(&[-20.0]), "L1_closes default-L1 L1-p0 L3_stops");
+}
+
+#[test]
+fn what_a_command_puts_into_an_active_level_goes_on_there_at_once() {
+    let rules = Rules {
+        minimum_stay: 100,
+        ..RULES
+    };
+    let mut fixture = fixture(3, &[0.0, 20.0], 1, rules);
+    assert_eq!(fixture.at(&[]), "L1_opens L3_opens L1+L1 L3+L3 L3_stops");
+    assert_eq!(fixture.at(&[0.0, 3.0]), "p1:L3>L1 L3_closes L1+L2 L3-L3");
+    assert!(!fixture.membership.is_suspended(CellId(1)));
+}
+
+#[test]
+fn what_a_command_puts_into_a_level_that_is_not_active_stops_there() {
     let mut fixture = fixture(3, &[0.0, 20.0], 1, RULES);
     fixture.at(&[]);
-    assert_eq!(fixture.at(&[0.0, 10.0]), "");
     assert_eq!(
-        fixture.at(&[12.9, 10.0]),
-        "p0:L1>L2 L2_opens L1_closes L1-L1 L2+L2 L2+L3 L3+p0 \
-         L3_goes_on"
+        fixture.at(&[0.0, 10.0]),
+        "p1:L3>L2 L2_opens L3_closes L2+L2 L3-L3 L2_stops"
     );
-    assert_eq!(fixture.at(&[12.9, 10.0]), "p1:L3>L2 L3-L3");
+    assert_eq!(fixture.at(&[]), "");
+}
+
+#[test]
+fn what_a_command_puts_beside_others_comes_to_them() {
+    let mut world = balls("w", 3, &[15.6, 10.0]);
+    world.levels[1].buffer = 0.0;
+    world.levels[1].models.push("p1".to_owned());
+    declare(&mut world, "p0", 0.1);
+    let mut fixture = Fixture::of(&[world], RULES);
+    let begins = "L2_opens L3_opens L2+L2 L3+L3 L2_stops";
+    assert_eq!(fixture.at(&[]), begins);
+    assert_eq!(
+        fixture.at(&[15.6, 14.7]),
+        "p1:L2>L3 L2_closes L2-L2 L3+L2",
+        "of a tie the first level would have both"
+    );
 }
 
 #[test]
 fn what_leaves_for_a_level_that_is_not_active_stops_there() {
-    let mut fixture = fixture(3, &[0.0, 4.0], 1, RULES);
+    let mut fixture = bound_to(2, 3, &[0.0, 4.0]);
     fixture.at(&[]);
     assert_eq!(
         fixture.at(&[0.0, 6.0]),
@@ -77,20 +141,16 @@ fn a_keeper_that_meets_what_stands_still_wakes_it() {
     };
     let mut world = balls("w", 2, &[0.0, 8.0, 12.0]);
     world.levels[1].buffer = 0.0;
-    world.levels[0]
+    world.levels[1]
         .models
         .extend(["p1", "p2"].map(str::to_owned));
-    world.performers.push(sdf::Performer {
-        name: "p0".to_owned(),
-        model: "p0".to_owned(),
-        size: [0.1; 3],
-    });
+    declare(&mut world, "p0", 0.1);
     let mut fixture = Fixture::of(&[world], rules);
     assert_eq!(fixture.at(&[]), "L1_opens L2_opens L1+L1 L2+L2 L2_stops");
     fixture.states[1] = ball(PerformerId(1), [5.6, 0.0, 0.0]);
     fixture.update();
     let told = fixture.at(&[4.8]);
-    assert_eq!(told, "p1:L2>L1 L1+L2 L2_goes_on");
+    assert_eq!(told, "p1:L2>L1 L1+L2 L2-L1 L2_goes_on");
     assert_eq!(fixture.at(&[]), "L2_stops");
 }
 
@@ -106,12 +166,12 @@ fn a_model_that_is_made_a_performer_has_its_cell_go_on() {
 
 #[test]
 fn what_moves_freely_joins_what_stands_still_and_leaves_it_as_it_is() {
-    let mut fixture = fixture(2, &[0.0, 3.0, 8.0], 1, RULES);
+    let mut fixture = bound_to(1, 2, &[0.0, 3.0, 8.0]);
     fixture.at(&[]);
     fixture.at(&[-3.0, 3.0, 6.2]);
     assert!(fixture.membership.is_suspended(CellId(2)));
     fixture.states[1] = ball(PerformerId(1), [5.1, 0.0, 0.0]);
     let changes = fixture.update();
-    assert_eq!(fixture.tell(&changes), "p1:L1>L2 L1-L2 L2+L1");
+    assert_eq!(fixture.tell(&changes), "p1:L1>L2 L1-L2");
     assert_eq!(fixture.at(&[]), "");
 }
