@@ -34,9 +34,10 @@ impl DriverMemory {
     /// Notes that a model is gone: of one that came, nothing is left.
     fn remove(&mut self, model: ModelId) {
         let place = self.spawned.iter().position(|spawn| spawn.model == model);
-        match place {
-            Some(place) => drop(self.spawned.remove(place)),
-            None => drop(self.gone.insert(model)),
+        if let Some(place) = place {
+            self.spawned.remove(place);
+        } else {
+            self.gone.insert(model);
         }
     }
 

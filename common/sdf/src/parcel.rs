@@ -272,13 +272,18 @@ fn store<T>(list: &mut Vec<T>, data: Vec<T>, is_free: impl Fn(usize, &T) -> bool
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::world::{Collision, Link, MeshShape};
+    use crate::world::{Collision, Link, MeshApproximation, MeshShape};
 
     fn parcel(name: &str, meshes: usize) -> ModelParcel {
         let shape = |mesh| {
             let shape = MeshShape {
+                uri: String::new(),
+                submesh: String::new(),
+                center_submesh: false,
+                scale: [1.0; 3],
+                approximation: MeshApproximation::Automatic,
                 mesh: Some(mesh),
-                ..MeshShape::default()
+                bounds: None,
             };
             Collision::new("c", Pose::IDENTITY, Geometry::Mesh(shape))
         };

@@ -64,6 +64,12 @@ impl Whereabouts {
         );
         self.last = step.sequence;
         self.free.extend(self.leaving.drain(..));
+        while let Some(last) = self.free.last().copied()
+            && last + 1 == self.cell_of.len() as u32
+        {
+            self.free.remove(&last);
+            self.cell_of.pop();
+        }
         if step.anew {
             self.begin();
         }

@@ -6,6 +6,7 @@ mod errors;
 mod fixture;
 mod moves;
 mod restores;
+mod returns;
 mod suspension;
 mod threads;
 mod verification;

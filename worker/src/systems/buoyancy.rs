@@ -163,6 +163,7 @@ impl WorldSystem for Buoyancy {
 #[cfg(test)]
 mod tests {
     use super::super::bench::Bench;
+    use super::super::rehearsal::Rehearsal;
 
     const GRADED: &str = "<graded_buoyancy><default_density>1000</default_density>
         <density_change><above_depth>0</above_depth><density>1</density></density_change>
@@ -199,6 +200,24 @@ mod tests {
             even.as_flattened().iter().all(|speed| speed.abs() < 1e-12),
             "{even:?}"
         );
+    }
+
+    #[test]
+    fn what_has_the_number_of_another_floats_by_its_own_volume() {
+        let fluid = "<uniform_fluid_density>500</uniform_fluid_density>";
+        let models = cube("small", "0 0 0 0 0 0", 250.0) + &cube("last", "9 0 0 0 0 0", 500.0);
+        let mut rehearsal = Rehearsal::new(&world(fluid, &models));
+        rehearsal.run(0.01);
+        let large = cube("large", "0 0 0 0 0 0", 1000.0).replace("<size>1 1 1<", "<size>2 1 1<");
+        rehearsal.replace("small", &large);
+        rehearsal.replace("last", &cube("other", "9 0 0 0 0 0", 500.0));
+        rehearsal.run(0.5);
+        // 500 kg/m³ of water and 2 m³ of it weigh as much as the new one.
+        for name in ["large", "other"] {
+            let speeds = rehearsal.velocity(name);
+            let is_still = speeds.as_flattened().iter().all(|speed| speed.abs() < 1e-9);
+            assert!(is_still, "{name}: {speeds:?}");
+        }
     }
 
     #[test]

@@ -300,6 +300,20 @@ mod tests {
     }
 
     #[test]
+    fn a_child_that_is_gone_is_let_go_whoever_gets_its_number() {
+        let mut rehearsal = world("trailer", "");
+        let state = "/model/trailer/detachable_joint/state";
+        rehearsal.run(0.01);
+        assert_eq!(states(&rehearsal, state), ["attached"]);
+        let other = "<model name='trailer'><pose>2 0 0 0 0 0</pose><link name='bar'/></model>";
+        rehearsal.replace("trailer", other);
+        rehearsal.attach("tractor::hook", "trailer::bar");
+        rehearsal.travel();
+        rehearsal.run(0.01);
+        assert_eq!(states(&rehearsal, state), ["attached", "detached"]);
+    }
+
+    #[test]
     fn it_holds_from_the_start_and_lets_go_and_takes_again_when_told() {
         let mut rehearsal = world("trailer", "");
         let state = "/model/trailer/detachable_joint/state";

@@ -274,6 +274,36 @@ mod tests {
     }
 
     #[test]
+    fn who_is_gone_has_left_and_who_has_its_number_is_another() {
+        let still = |name: &str, x: f64, radius: f64| {
+            format!(
+                "<model name='{name}'><pose>{x} 0 1 0 0 0</pose><link name='link'>\
+                 <gravity>false</gravity><collision name='collision'><geometry><sphere>\
+                 <radius>{radius}</radius></sphere></geometry></collision></link></model>"
+            )
+        };
+        let mut rehearsal = Rehearsal::new(&format!("{}{}", gate(""), still("first", 0.0, 5.0)));
+        rehearsal.run(0.01);
+        // It touches the region only with the size of the first.
+        rehearsal.replace("first", &still("second", 4.0, 0.5));
+        rehearsal.travel();
+        rehearsal.run(0.01);
+        let told = |rehearsal: &Rehearsal| -> Vec<[String; 3]> {
+            let said = rehearsal.said::<messages::Pose>(TOPIC);
+            let told = said.iter().map(|one| {
+                let [state, count] = ["state", "count"].map(|key| value(one, key));
+                [one.name.clone(), state, count]
+            });
+            told.collect()
+        };
+        let first = [["first", "1", "1"], ["first", "0", "0"]];
+        assert_eq!(told(&rehearsal), first);
+        rehearsal.replace("second", &still("third", 0.0, 0.5));
+        rehearsal.run(0.01);
+        assert_eq!(told(&rehearsal)[2..], [["third", "1", "1"]]);
+    }
+
+    #[test]
     fn where_performers_are_declared_only_they_count() {
         let declared = "<plugin name='gz::sim' filename='none'><performer name='p'>\
                         <ref>second</ref><geometry><box><size>1 1 1</size></box></geometry>\

@@ -13,8 +13,8 @@ use sdf::{LinkReference, Pose, World};
 
 use super::registry::{Configured, Member, members_of_model, members_of_world};
 use super::{
-    Audience, Configuration, ConfigureError, Context, Outbox, StepTime, System, WorldContext,
-    WorldSystem,
+    Audience, Configuration, ConfigureError, Context, GoneModel, Outbox, StepTime, System,
+    WorldContext, WorldSystem,
 };
 use crate::physics::{Cell, ModelRef};
 
@@ -155,6 +155,39 @@ impl Rehearsal {
         self.cell = restored.expect("a cell is restored from its own snapshot");
     }
 
+    /// Has a model that moves gone, and another in its place, with both its numbers, while time
+    /// stands still.
+    pub(crate) fn replace(&mut self, name: &str, by: &str) {
+        let ModelRef { index, performer } = self.model(name);
+        let performer = performer.expect("it moves");
+        self.cell.remove_performer(performer);
+        let gone = GoneModel {
+            model: index,
+            performer: Some(performer),
+            name,
+        };
+        let members = self.models.iter_mut().flat_map(|(_, members)| members);
+        members.for_each(|member| member.configured.system.forget(&gone));
+        let of_world = self.of_world.iter_mut();
+        of_world.for_each(|(_, member)| member.system.forget(&gone));
+        let text = format!("<sdf version='1.11'>{by}</sdf>");
+        let read = sdf::read_model(&text, "by.sdf", &sdf::NoFiles).expect("the text is valid");
+        let mut world = self.cell.world().clone();
+        world.vacate(index, [0; 3]);
+        world.place(index, read.parcel);
+        self.cell.give_world(Arc::new(world));
+        self.cell.forget_meshes();
+        self.cell.insert_performer(performer, index);
+        let members = members_of_model(self.cell.world(), false, index, &mut Vec::new());
+        self.models[index].1 = members;
+    }
+
+    /// Has two links held together.
+    pub(crate) fn attach(&mut self, parent: &str, child: &str) {
+        let attached = self.cell.attach(self.link(parent), self.link(child));
+        attached.expect("the two are there and move");
+    }
+
     /// Lets a link go that another one holds.
     pub(crate) fn detach(&mut self, parent: &str, child: &str) {
         let detached = self.cell.detach(self.link(parent), self.link(child));
@@ -232,10 +265,7 @@ impl Rehearsal {
         }
         for request in outbox.requests {
             match &request.command {
-                Command::Attach { parent, child } => {
-                    let attached = self.cell.attach(self.link(parent), self.link(child));
-                    attached.expect("the two are there and move");
-                }
+                Command::Attach { parent, child } => self.attach(parent, child),
                 Command::Detach { parent, child } => self.detach(parent, child),
                 _ => {}
             }

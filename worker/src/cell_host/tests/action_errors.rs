@@ -124,21 +124,21 @@ fn models_come_in_order_whole_and_into_a_cell_of_their_world() {
     check([comes(good())], "done");
     check(
         [comes(good()), comes(good())],
-        "action 101 cannot be meant: the model comes out of order",
+        "action 101 cannot be meant: its number as a model is not the next one that is free",
     );
     check_spawn(&|spawn| spawn.model.world = 7, "there is no such world");
     check_spawn(
         &|spawn| spawn.model.model = 0,
-        "the model comes out of order",
+        "its number as a model is not the next one that is free",
     );
     check_spawn(&|spawn| spawn.parcel.clear(), "its model is damaged");
     check_spawn(
         &|spawn| spawn.performer = Some(PerformerId(0)),
-        "its number as a performer is not the next one",
+        "its number as a performer is not the next one that is free",
     );
     check_spawn(
         &|spawn| spawn.performer = None,
-        "its number as a performer is not the next one",
+        "its number as a performer is not the next one that is free",
     );
     let place = "a model that moves starts in a cell of its world, and no other does";
     check_spawn(&|spawn| spawn.cell = None, place);

@@ -28,6 +28,9 @@ const VERSION: u32 = 1;
 /// The most bytes that files may take up before the oldest are removed.
 const BYTES_MAX: u64 = 64 << 20;
 
+/// How many meshes have their hulls kept in memory before they are read or made anew.
+const KEPT_MAX: usize = 1024;
+
 /// The store of this process.
 static STORE: OnceLock<HullStore> = OnceLock::new();
 
@@ -104,6 +107,10 @@ impl HullStore {
         let digest = digest(triangles, fineness);
         let entry = {
             let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+            if made.len() >= KEPT_MAX && !made.contains_key(&digest) {
+                // Those that others wait for stay.
+                made.retain(|_, entry| Arc::strong_count(entry) > 1);
+            }
             Arc::clone(made.entry(digest).or_default())
         };
         // Others who need the same hulls wait for them here.
