@@ -1,11 +1,15 @@
 //! Shows that the rules hold on a network that shuffles, loses and doubles messages, with real
 //! cells. A primary and its secondaries run in one thread on virtual time; every seed is printed.
 
+use std::time::Duration;
+
 use lockstep::{PeerLossPolicy, Settings};
+use protocol::client_to_primary::{NamedPose, SpawnRequest};
 use protocol::exit::Outcome;
 use protocol::primary_to_client::Reply;
 use protocol::report::RunState;
-use protocol::{Command, Digest};
+use protocol::{Command, Digest, Iteration, PeerName, ScheduledCommand};
+use tests::cluster::fault::{Fault, TimedFault};
 use tests::cluster::{Cluster, NetworkFaults, settings};
 use tests::worlds;
 
@@ -83,6 +87,144 @@ fn a_crash_at_any_moment_changes_nothing_when_the_run_recovers() {
         assert_eq!(reason.outcome, Outcome::Completed, "{reason}");
         assert_eq!(cluster.digests(), reference);
         assert_eq!(cluster.primary.events().recoveries, 1);
+    }
+}
+
+/// Balls that come near the borders of levels, are thrown over them, and go; some come again at
+/// once under the same name.
+fn coming_and_going(iterations: u64) -> Vec<ScheduledCommand> {
+    let spawn = |name: String, x: f64| {
+        Command::Spawn(Box::new(SpawnRequest {
+            sdf: BALL.to_owned(),
+            name: Some(name),
+            pose: Some([x, 0.5, 1.5, 0.0, 0.0, 0.0, 1.0]),
+            ..SpawnRequest::default()
+        }))
+    };
+    let mut schedule = Vec::new();
+    for cycle in 0..iterations / 6 {
+        let mut at = |later: u64, command| {
+            schedule.push(ScheduledCommand {
+                iteration: Iteration(3 + 6 * cycle + later),
+                paused_round: None,
+                command,
+            });
+        };
+        let name = |number: u64| format!("guest_{}", number % 5);
+        let x = 4.0 + (cycle % 3) as f64 * 4.0;
+        if cycle >= 3 {
+            at(
+                0,
+                Command::Remove {
+                    model: name(cycle - 3),
+                },
+            );
+        }
+        at(0, spawn(name(cycle), x));
+        if cycle % 4 == 1 {
+            // The same name and the same round, but not the same number.
+            at(2, Command::Remove { model: name(cycle) });
+            at(2, spawn(name(cycle), x + 1.0));
+        }
+        let pose = [x + 3.0, 0.3, 1.0, 0.0, 0.0, 0.0, 1.0];
+        let poses = vec![NamedPose {
+            model: name(cycle),
+            pose,
+        }];
+        at(4, Command::SetPoses { poses });
+    }
+    schedule
+}
+
+const BALL: &str = "<sdf version='1.10'><model name='guest'><link name='l'><inertial><mass>1</mass>\
+    <inertia><ixx>0.036</ixx><iyy>0.036</iyy><izz>0.036</izz></inertia></inertial>\
+    <collision name='c'><geometry><sphere><radius>0.3</radius></sphere></geometry></collision>\
+    </link></model></sdf>";
+
+fn guests(secondaries: u32) -> Settings {
+    Settings {
+        schedule: coming_and_going(300),
+        on_peer_loss: PeerLossPolicy::Recover,
+        checkpoint_every: 25,
+        ..settings(secondaries, 300)
+    }
+}
+
+fn check_guests(cluster: &Cluster) {
+    let reason = cluster.finished.as_ref().expect("the run has finished");
+    assert_eq!(reason.outcome, Outcome::Completed, "{reason}");
+    assert_eq!(cluster.digests().len(), 301);
+    let plan = cluster.primary.plan();
+    assert!(
+        plan.performers.len() <= 15 + 6,
+        "{} numbers",
+        plan.performers.len()
+    );
+    assert!(cluster.witness.whereabouts.hand_offs > 20);
+}
+
+#[test]
+fn models_that_come_and_go_have_the_same_digests_whoever_is_lost_meanwhile() {
+    let mut reference = Cluster::with(&[worlds::row(3, 5)], guests(1), NetworkFaults::SHUFFLED, 1);
+    reference.run_until(|_| false);
+    check_guests(&reference);
+    for (secondaries, seed) in [(1, 2), (2, 3), (3, 4)] {
+        eprintln!("secondaries {secondaries}, seed {seed}");
+        let world = worlds::row(3, 5);
+        let faults = NetworkFaults::HOSTILE;
+        let mut cluster = Cluster::with(&[world], guests(secondaries), faults, seed);
+        cluster.run_until(|_| false);
+        check_guests(&cluster);
+        assert_eq!(cluster.digests(), reference.digests());
+    }
+    for seed in 0..12 {
+        eprintln!("one of 3 is lost, seed {seed}");
+        let world = worlds::row(3, 5);
+        let faults = NetworkFaults::SHUFFLED;
+        let mut cluster = Cluster::with(&[world], guests(3), faults, seed);
+        cluster.run_until(|cluster| cluster.primary.iteration().0 >= 20 + 23 * seed);
+        for _ in 0..seed % 11 {
+            cluster.advance();
+        }
+        cluster.crash(seed as usize % 3);
+        cluster.run_until(|_| false);
+        check_guests(&cluster);
+        assert_eq!(cluster.digests(), reference.digests());
+    }
+}
+
+#[test]
+fn models_that_come_and_go_have_the_same_digests_when_the_run_is_resumed() {
+    let run = |secondaries: u32, crash: Option<u64>, seed: u64| {
+        eprintln!("secondaries {secondaries}, killed {crash:?} parts of 10 in, seed {seed}");
+        let settings = Settings {
+            is_journaled: true,
+            ..guests(secondaries)
+        };
+        let world = worlds::row(3, 5);
+        let mut cluster = Cluster::with(&[world], settings, NetworkFaults::SHUFFLED, seed);
+        cluster.keep_journal(Duration::from_micros(200));
+        if let Some(parts) = crash {
+            cluster.run_until(|cluster| cluster.primary.iteration().0 >= 30 * parts);
+            cluster.plan(TimedFault {
+                at: cluster.now() + Duration::from_micros(1 + 37 * seed),
+                peer: PeerName::primary(),
+                fault: Fault::CrashOfPrimary {
+                    resumed_after: Duration::from_millis(5),
+                    is_torn: seed.is_multiple_of(2),
+                },
+            });
+        }
+        cluster.run_until(|_| false);
+        cluster
+    };
+    let reference = run(2, None, 1);
+    check_guests(&reference);
+    for (seed, secondaries) in [(1, 1), (4, 2), (6, 3), (8, 2), (9, 3)] {
+        let cluster = run(secondaries, Some(seed), seed);
+        let reason = cluster.finished.as_ref().expect("the run has finished");
+        assert_eq!(reason.outcome, Outcome::Completed, "{reason}");
+        assert_eq!(cluster.digests().last(), reference.digests().last());
     }
 }
 
