@@ -14,9 +14,10 @@ const CYCLES: u32 = 40;
 /// How much the sizes of checkpoints may differ \[bytes\]: models fall asleep, numbers count up.
 const SLACK_BYTES: u64 = 8 << 10;
 
-const CRATE: &str = "<sdf version='1.10'><model name='crate'><link name='l'><inertial><mass>1</mass>\
-    </inertial><collision name='c'><geometry><box><size>0.5 0.5 0.5</size></box></geometry>\
-    </collision></link><plugin name='gz::sim::systems::VelocityControl' filename='v'/></model></sdf>";
+const CRATE: &str = "<sdf version='1.10'><model name='crate'><link name='l'>\
+    <inertial><mass>1</mass></inertial><collision name='c'><geometry><box>\
+    <size>0.5 0.5 0.5</size></box></geometry></collision></link>\
+    <plugin name='gz::sim::systems::VelocityControl' filename='v'/></model></sdf>";
 
 /// Does a command of `phalanx ctl` on run `r`.
 fn ctl(scratch: &Scratch, arguments: &[&str]) {

@@ -160,7 +160,8 @@ impl Cell {
         self.world = Arc::default();
     }
 
-    /// Gives the cell its world, with all that is in the cell, and perhaps other models than before.
+    /// Gives the cell its world, with all that is in the cell, and perhaps other models than
+    /// before.
     pub fn give_world(&mut self, world: Arc<World>) {
         self.world = world;
     }
