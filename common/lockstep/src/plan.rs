@@ -395,7 +395,7 @@ mod tests {
             .extend(["robot", "crate"].map(str::to_owned));
         let bound = |world: &World| {
             let plan = Plan::new(std::slice::from_ref(world));
-            let bound = plan.performers.iter().map(|one| one.is_level_bound());
+            let bound = plan.performers.iter().map(PerformerPlan::is_level_bound);
             bound.collect::<Vec<_>>()
         };
         assert_eq!(bound(&world), [false; 3]);
