@@ -52,6 +52,8 @@ impl StatesFile {
         let mut header = reader.header().clone();
         let mut written = vec![None; header.performers.len()];
         let (mut digest, mut length) = (None, position.get());
+        let mut last = Iteration(0);
+        // A record that is cut or damaged ends what there is; whether that is enough is seen below.
         while let Ok(StatesRecord::Frame(frame)) = reader.read()
             && frame.iteration <= after
         {
@@ -62,11 +64,14 @@ impl StatesFile {
             for change in frame.changes {
                 written[change.performer.0 as usize] = Some(change);
             }
-            digest = Some(frame.digest);
+            (digest, last) = (Some(frame.digest), frame.iteration);
             length = position.get();
         }
         let plan = primary.plan();
-        if header.performers != names_of(plan) || digest.is_some_and(|at| at != primary.digest()) {
+        let is_new = header.performers != names_of(plan);
+        // Whoever came or went since the last frame did so while time stood still after it.
+        let is_whole = digest.is_none_or(|at| at == digest_after(primary)) || last == after;
+        if !is_whole || (is_new && last != after && after != Iteration(0)) {
             return Err(io::Error::other(format!(
                 "it does not have iteration {after}, where the run is taken up"
             )));
