@@ -67,15 +67,13 @@ impl Beginning {
     /// # Errors
     /// When there is no journal, its run is living, was written by another build, nothing of it
     /// is whole, or something is lost of it that is not accepted.
-    pub fn resumed(
-        path: &Path,
-        reach: Option<Iteration>,
-        losses: Losses,
-    ) -> anyhow::Result<Self> {
+    pub fn resumed(path: &Path, reach: Option<Iteration>, losses: Losses) -> anyhow::Result<Self> {
         let folder = Folder::take(path)?;
         let mut recovered = journal::reader::read(path, reach, losses)?;
         let lost = recovered.lost.take();
-        recovered.problems.extend(lost.map(|lost| format!("the run goes on without {lost}")));
+        recovered
+            .problems
+            .extend(lost.map(|lost| format!("the run goes on without {lost}")));
         let committed = recovered.committed;
         if let Some(reach) = reach.filter(|reach| *reach > committed) {
             recovered.problems.push(format!(
@@ -169,7 +167,8 @@ impl Beginning {
         Ok(primary)
     }
 
-    /// Returns how the journal goes on, or begins at `path` if one is asked for.
+    /// Returns how the journal goes on, or begins at `path` if one is asked for; `told` is what else
+    /// observers are to hear of its end.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -178,6 +177,7 @@ impl Beginning {
         path: Option<&Path>,
         limit_bytes: u64,
         primary: &Primary,
+        told: Vec<String>,
     ) -> anyhow::Result<Option<JournalPlan>> {
         let disk = Box::new(LocalDisk);
         if let Some(past) = self.past {
@@ -187,7 +187,7 @@ impl Beginning {
                 end,
                 is_redoing: primary.is_redoing(),
                 driver: past.driver,
-                warnings: past.recovered.problems,
+                warnings: past.recovered.problems.into_iter().chain(told).collect(),
             }));
         }
         let Some(path) = path else {

@@ -121,7 +121,8 @@ impl ProofFiles {
         }
         if let Some(commands) = &mut self.commands {
             let flushed = commands.finish().and_then(|()| commands.file().try_clone());
-            let file = flushed.map_err(|error| cannot_write("commands", commands.path(), &error))?;
+            let file =
+                flushed.map_err(|error| cannot_write("commands", commands.path(), &error))?;
             files.push((commands.path(), file));
         }
         // Pipes and terminals keep nothing, and cannot be made to.

@@ -355,7 +355,11 @@ fn damage_before_what_is_needed_does_no_harm() {
     let error = read(&path, Some(Iteration(19)), Losses::Refuse).unwrap_err();
     assert!(matches!(error, ReadJournalError::Lost { .. }), "{error}");
     fs::write(first, whole).unwrap();
-    check(&read(&path, Some(Iteration(19)), Losses::Refuse).unwrap(), 10, 27);
+    check(
+        &read(&path, Some(Iteration(19)), Losses::Refuse).unwrap(),
+        10,
+        27,
+    );
 }
 
 #[test]
