@@ -140,8 +140,8 @@ impl FoundRun {
         self.path.join(LOGS_FOLDER)
     }
 
-    /// Returns those of its processes that are running, with their ids. An id may have gone to another
-    /// program since: that one's words are not about this run.
+    /// Returns those of its processes that are running, with their ids. An id may have gone to
+    /// another program since: that one's words are not about this run.
     pub fn living_workers(&self) -> Vec<(String, u32)> {
         let folder = self.path.to_string_lossy().into_owned();
         let is_about = |line: &str| line.contains(&folder) || line.contains(&self.record.endpoint);

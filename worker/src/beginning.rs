@@ -167,8 +167,8 @@ impl Beginning {
         Ok(primary)
     }
 
-    /// Returns how the journal goes on, or begins at `path` if one is asked for; `told` is what else
-    /// observers are to hear of its end.
+    /// Returns how the journal goes on, or begins at `path` if one is asked for; observers are to
+    /// hear what was `told` of its end.
     ///
     /// # Errors
     /// When it cannot be written.

@@ -256,8 +256,8 @@ fn begin(run: &Run) -> anyhow::Result<(Beginning, Option<RecordedRun>)> {
     Ok((Beginning::fresh(loaded, schedule, &run.worlds), None))
 }
 
-/// Returns the last iteration that the files of a run have which is taken up again. Where losses are
-/// accepted, they decide nothing.
+/// Returns the last iteration that the files of a resumed run have. Where losses are accepted, they
+/// decide nothing.
 fn reach(run: &Run, losses: Losses) -> anyhow::Result<Option<Iteration>> {
     let Some(path) = run.digests.as_deref().filter(|_| losses == Losses::Refuse) else {
         return Ok(None);

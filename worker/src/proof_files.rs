@@ -102,8 +102,8 @@ impl ProofFiles {
         Ok(())
     }
 
-    /// Hands what is buffered to the system, so that it outlives this process, and returns the files,
-    /// so that somebody sees to it that it outlives a loss of power, too.
+    /// Hands what is buffered to the system, so that it outlives this process, and returns the
+    /// files, so that somebody sees to it that it outlives a loss of power, too.
     ///
     /// # Errors
     /// When a file cannot be written; the text is for people.

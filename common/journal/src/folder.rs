@@ -172,7 +172,7 @@ impl Folder {
         let mut options = OpenOptions::new();
         let options = options.create(true).truncate(false).write(true).mode(0o600);
         let lock = options.open(&name).map_err(at(&name))?;
-        // Who waits for a journal looks whether it is held for an instant: one refusal says nothing.
+        // Others look for an instant whether a journal is held: one refusal says nothing.
         for _ in 0..LOCK_ATTEMPTS {
             match lock.try_lock() {
                 Ok(()) => {

@@ -1,8 +1,8 @@
 //! [`Keeper`]: writes a journal on a thread of its own, so that no step waits for a disk.
 //!
 //! Only a queue that is full holds a step up, and not for long: a disk that does not answer counts
-//! as one that takes nothing. Then the keeper tries again every second and says so; what is put down
-//! meanwhile waits. Who must know that records are written asks [`Keeper::is_written`].
+//! as one that takes nothing. Then the keeper tries again every second and says so; what is put
+//! down meanwhile waits. Who must know that records are written asks [`Keeper::is_written`].
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -279,8 +279,8 @@ impl Work {
         Ok(())
     }
 
-    /// Saves a checkpoint, unless what it rests on may be lost: a failed attempt to make a file safe
-    /// may have dropped what it was about, so that another one proves nothing.
+    /// Saves a checkpoint, unless what it rests on may be lost: a failed attempt to make a file
+    /// safe may have dropped what it was about, so that another one proves nothing.
     fn save(&mut self, saved: &Saved, beside: Vec<Beside>) -> io::Result<()> {
         for Beside { path, mut file } in beside {
             if let Err(error) = file.sync()

@@ -1,6 +1,6 @@
 //! Reads the log: what its segments have after a mark, and what they have lost.
 //!
-//! Segments are numbered, each says what came before it, and the folder's lock which was begun last.
+//! Segments are numbered, each says what came before it, and the lock which was begun last.
 //! So a log that ends within a record, as it does when its writer is killed, is told from one that
 //! was damaged or lacks a segment. A segment of a run that was taken up again makes void what came
 //! after its beginning before.

@@ -14,7 +14,7 @@ use crate::config::SECONDARIES_MAX;
 use crate::launch::launched::Launched;
 use crate::run_directory::{FoundRun, RunDirectory, RunDirectoryError, Runs};
 
-/// How long the processes of a run may take to end when their keeper has gone: longer than they give
+/// Time that the processes of a run have to end when their keeper has gone: more than they give
 /// themselves.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Time between looks at whether they have.

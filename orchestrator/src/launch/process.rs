@@ -307,8 +307,8 @@ mod tests {
     use super::*;
     use crate::launch::death::last_words;
 
-    /// Has a process of a name print something and end with it; returns what was told of it, and its
-    /// last words.
+    /// Has a process print something and end with it; returns what was told of it, and its last
+    /// words.
     async fn printed(logs: &Path, text: &str) -> (Vec<String>, Option<String>) {
         let (sender, mut lines) = mpsc::channel(100);
         let mut command = Command::new("sh");

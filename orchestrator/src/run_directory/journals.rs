@@ -44,8 +44,8 @@ impl FoundRun {
                 format!("the manifest of its journal, in {shown}, is missing")
             }
             Ok(_) => format!(
-                "its journal in {shown} is gone: the run was complete, or five later ones were left \
-                 unfinished"
+                "its journal in {shown} is gone: the run was complete, or five later ones were \
+                 left unfinished"
             ),
         }
     }
