@@ -106,6 +106,9 @@ pub struct LaunchPlan {
     pub journal_limit_mib: Option<u64>,
     /// Whether the run is taken up again from there.
     pub is_resumed: bool,
+    /// Whether that is done although something is lost.
+    #[serde(default)]
+    pub accepts_loss: bool,
 }
 
 /// One process to be started.
@@ -352,4 +355,4 @@ fn flag(arguments: &mut Vec<OsString>, name: &str, value: impl Into<OsString>) {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -24,7 +24,7 @@ use crate::app::ended::RunEnded;
 
 pub use journals::JOURNALS_MAX;
 pub use log_files::LogFiles;
-pub use private_file::{append_private, write_private};
+pub use private_file::{append_private, replace_private, write_private};
 pub use record::{RunEnd, RunRecord, WorkerRecord};
 pub(crate) use record::{log_time, now_unix_s};
 
@@ -35,6 +35,8 @@ pub const ENDED_RUNS_MAX: usize = 20;
 pub const RUNTIME_DIR_VARIABLE: &str = "PHALANX_RUNTIME_DIR";
 
 const LOCK_FILE: &str = "run.lock";
+/// Made by who binds sockets in a folder.
+const SOCKETS_LOCK: &str = "lock";
 const RECORD_FILE: &str = "run.json";
 const SUMMARY_FILE: &str = "summary.json";
 const LAST_EVENTS_FILE: &str = "events.jsonl";
@@ -136,6 +138,22 @@ impl FoundRun {
     /// Returns the folder of its processes' logs.
     pub fn logs(&self) -> PathBuf {
         self.path.join(LOGS_FOLDER)
+    }
+
+    /// Returns those of its processes that are running, with their ids. An id may have gone to
+    /// another program since: that one's words are not about this run.
+    pub fn living_workers(&self) -> Vec<(String, u32)> {
+        let folder = self.path.to_string_lossy().into_owned();
+        let is_about = |line: &str| line.contains(&folder) || line.contains(&self.record.endpoint);
+        let is_own = |pid: u32| {
+            let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+            Self::is_running(pid) && is_about(&String::from_utf8_lossy(&line))
+        };
+        let workers = self.record.workers.iter();
+        workers
+            .filter(|worker| is_own(worker.pid))
+            .map(|worker| (worker.name.clone(), worker.pid))
+            .collect()
     }
 
     /// Tells whether one of a run's processes is running: it is there, and has not ended.
@@ -386,14 +404,21 @@ impl RunDirectory {
         record.write(&path).map_err(at(&path))
     }
 
-    /// Removes the sockets of processes that have ended; one that cannot be removed harms nobody.
-    pub fn remove_sockets(&self) {
-        let entries = fs::read_dir(&self.path).into_iter().flatten();
-        for entry in entries.filter_map(Result::ok) {
-            if entry.file_type().is_ok_and(|kind| kind.is_socket()) {
-                let _ = fs::remove_file(entry.path());
+    /// Removes the sockets of processes that have all ended, with the file that guards them.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn remove_sockets(&self) -> Result<(), RunDirectoryError> {
+        for entry in fs::read_dir(&self.path).map_err(at(&self.path))? {
+            let entry = entry.map_err(at(&self.path))?;
+            let path = entry.path();
+            let kind = entry.file_type().map_err(at(&path))?;
+            let is_guard = path.file_name().is_some_and(|name| name == SOCKETS_LOCK);
+            if kind.is_socket() || is_guard {
+                fs::remove_file(&path).map_err(at(&path))?;
             }
         }
+        Ok(())
     }
 
     fn take(name: &str, path: PathBuf) -> Result<Self, RunDirectoryError> {

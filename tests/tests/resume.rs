@@ -2,10 +2,11 @@
 //! secondaries, and writes the digests of an undisturbed one. Real processes are killed at any
 //! moment, more than once, and taken up again by `phalanx resume`.
 
+use std::path::PathBuf;
 use std::process::Command;
 
 use serde_json::Value;
-use tests::processes::{Scratch, is_running, wait_for};
+use tests::processes::{Scratch, is_running, send_signal, wait_for};
 use tests::repository;
 
 const ITERATIONS: &str = "1500";
@@ -117,4 +118,123 @@ fn a_run_that_is_killed_twice_ends_with_the_digests_of_an_undisturbed_one() {
         code == 1 && stderr.contains("nothing to resume"),
         "{stderr}"
     );
+}
+
+/// Starts run `r` in a pause and has it do so many iterations, a hundred at a time.
+fn stepped(scratch: &Scratch, hundreds: usize, more: &[&str]) {
+    let world = world();
+    let begin = [
+        &[
+            "run",
+            "--detach",
+            "--paused",
+            "--name",
+            "r",
+            "--secondaries",
+            "1",
+        ][..],
+        more,
+        &[&world],
+    ];
+    let (code, _, stderr) = scratch.phalanx_says(&begin.concat());
+    assert_eq!(code, 0, "{stderr}");
+    wait_for("the run is paused", || {
+        let (_, listed, _) = scratch.phalanx_says(&["ps"]);
+        listed.contains("paused")
+    });
+    for _ in 0..hundreds {
+        let (code, _, stderr) = scratch.phalanx_says(&["ctl", "r", "step", "100"]);
+        assert_eq!(code, 0, "{stderr}");
+    }
+}
+
+/// Returns the only segment of the log of run `r`.
+fn segment(scratch: &Scratch) -> PathBuf {
+    scratch.path("r/journal/log-0000000001")
+}
+
+#[test]
+fn a_damaged_journal_is_not_taken_up_unless_its_loss_is_accepted() {
+    let scratch = Scratch::new();
+    stepped(&scratch, 4, &[]);
+    kill_all(&scratch);
+    let whole = std::fs::read(segment(&scratch)).expect("the log is there");
+    let mut damaged = whole.clone();
+    let middle = damaged.len() / 2;
+    damaged[middle] ^= 4;
+    std::fs::write(segment(&scratch), &damaged).expect("it can be written");
+
+    for how in ["--headless", "--detach"] {
+        let (code, _, stderr) = scratch.phalanx_says(&["resume", "r", how]);
+        assert_eq!(code, 3, "{how}: {stderr}");
+        for part in [
+            "log-0000000001: it is damaged at byte",
+            "to 400",
+            "--accept-loss",
+        ] {
+            assert!(stderr.contains(part), "{how}: {stderr}");
+        }
+    }
+    // By hand, it is the worker that refuses.
+    let worker = Command::new(tests::processes::binary("worker"))
+        .arg(format!("--resume={}", scratch.path("r/journal").display()))
+        .output()
+        .expect("a worker starts");
+    let stderr = String::from_utf8_lossy(&worker.stderr);
+    assert_eq!(worker.status.code(), Some(3), "{stderr}");
+    assert!(stderr.contains("is damaged at byte"), "{stderr}");
+
+    std::fs::remove_file(segment(&scratch)).expect("it can be removed");
+    let (code, _, stderr) = scratch.phalanx_says(&["resume", "r", "--headless"]);
+    assert!(
+        code == 3 && stderr.contains("log-0000000001 is missing"),
+        "{code}: {stderr}"
+    );
+
+    std::fs::write(segment(&scratch), &damaged).expect("it can be written");
+    let again = ["resume", "r", "--detach", "--accept-loss"];
+    let (code, _, stderr) = scratch.phalanx_says(&again);
+    assert_eq!(code, 0, "{stderr}");
+    wait_for("the loss is an event", || {
+        let asked = ["show", "r", "events", "--format", "json"];
+        let (_, events, _) = scratch.phalanx_says(&asked);
+        events.contains("the run goes on without") && events.contains("is damaged at byte")
+    });
+    kill_all(&scratch);
+    // It was accepted once and for all.
+    let (code, _, stderr) = scratch.phalanx_says(&["resume", "r", "--detach"]);
+    assert_eq!(code, 0, "{stderr}");
+}
+
+#[test]
+fn a_run_is_taken_up_again_right_after_the_death_of_its_keeper() {
+    let scratch = Scratch::new();
+    let file = scratch.path("events.jsonl");
+    stepped(
+        &scratch,
+        1,
+        &["--events", file.to_str().expect("the path is text")],
+    );
+    for time in 1..=4 {
+        let text = std::fs::read_to_string(scratch.path("r/run.json")).expect("it is known");
+        let record: Value = serde_json::from_str(&text).expect("the record is JSON");
+        let keeper = u32::try_from(record["pid"].as_u64().expect("a pid")).expect("it is small");
+        send_signal(keeper, "KILL");
+        wait_for("the keeper is gone", || !is_running(keeper));
+        let (code, stdout, stderr) = scratch.phalanx_says(&["resume", "r", "--detach"]);
+        assert_eq!((code, stdout.as_str()), (0, "r\n"), "time {time}: {stderr}");
+        wait_for("the run goes on", || {
+            let (code, _, _) = scratch.phalanx_says(&["ctl", "r", "step", "1"]);
+            code == 0
+        });
+    }
+    let (_, stdout, _) = scratch.phalanx_says(&["show", "r", "stats", "--format", "json"]);
+    let stats: Value = serde_json::from_str(&stdout).expect("the figures are JSON");
+    assert_eq!(stats["iteration"], 104);
+    // What happens is written to the same file, in every life.
+    let lives = || {
+        let text = std::fs::read_to_string(&file).expect("events are written");
+        text.matches("the run goes on after iteration").count()
+    };
+    wait_for("the events of all lives are there", || lives() == 4);
 }

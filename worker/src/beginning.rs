@@ -7,7 +7,7 @@ use anyhow::{Context, bail};
 use journal::disk::LocalDisk;
 use journal::folder::Folder;
 use journal::writer::Writer;
-use journal::{Manifest, Mark, Recovered};
+use journal::{Losses, Manifest, Mark, Recovered};
 use lockstep::{Primary, Settings};
 use protocol::{Iteration, ScheduledCommand};
 
@@ -46,6 +46,8 @@ pub struct JournalPlan {
     pub is_redoing: bool,
     /// What the driver knew when the run goes on.
     pub driver: DriverMemory,
+    /// What is missing of what was written down, and what was passed over, for observers.
+    pub warnings: Vec<String>,
 }
 
 impl Beginning {
@@ -63,13 +65,21 @@ impl Beginning {
     /// Begins where a journal ends. Files that the run wrote besides reach to `reach`.
     ///
     /// # Errors
-    /// When there is no journal, its run is living, was written by another build, or nothing of it
-    /// is whole.
-    pub fn resumed(path: &Path, reach: Option<Iteration>) -> anyhow::Result<Self> {
+    /// When there is no journal, its run is living, was written by another build, nothing of it
+    /// is whole, or something is lost of it that is not accepted.
+    pub fn resumed(path: &Path, reach: Option<Iteration>, losses: Losses) -> anyhow::Result<Self> {
         let folder = Folder::take(path)?;
-        let recovered = journal::reader::read(path, reach)?;
-        for problem in &recovered.problems {
-            tracing::warn!("{problem}");
+        let mut recovered = journal::reader::read(path, reach, losses)?;
+        let lost = recovered.lost.take();
+        recovered
+            .problems
+            .extend(lost.map(|lost| format!("the run goes on without {lost}")));
+        let committed = recovered.committed;
+        if let Some(reach) = reach.filter(|reach| *reach > committed) {
+            recovered.problems.push(format!(
+                "the digests of the run go on to iteration {reach} and its journal to {committed}: \
+                 what comes after that is done anew, without the commands of then"
+            ));
         }
         let manifest = &recovered.manifest;
         let own = identity::build();
@@ -157,7 +167,8 @@ impl Beginning {
         Ok(primary)
     }
 
-    /// Returns how the journal goes on, or begins at `path` if one is asked for.
+    /// Returns how the journal goes on, or begins at `path` if one is asked for; observers are to
+    /// hear what was `told` of its end.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -166,6 +177,7 @@ impl Beginning {
         path: Option<&Path>,
         limit_bytes: u64,
         primary: &Primary,
+        told: Vec<String>,
     ) -> anyhow::Result<Option<JournalPlan>> {
         let disk = Box::new(LocalDisk);
         if let Some(past) = self.past {
@@ -175,6 +187,7 @@ impl Beginning {
                 end,
                 is_redoing: primary.is_redoing(),
                 driver: past.driver,
+                warnings: past.recovered.problems.into_iter().chain(told).collect(),
             }));
         }
         let Some(path) = path else {
@@ -186,6 +199,7 @@ impl Beginning {
             end: Mark::default(),
             is_redoing: false,
             driver: DriverMemory::default(),
+            warnings: Vec::new(),
         }))
     }
 

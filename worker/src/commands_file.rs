@@ -70,6 +70,11 @@ impl CommandsRecord {
         &self.path
     }
 
+    /// Returns the file.
+    pub fn file(&self) -> &File {
+        self.writer.get_ref()
+    }
+
     /// Writes down a command.
     ///
     /// # Errors

@@ -61,6 +61,11 @@ impl DigestsFile {
         &self.path
     }
 
+    /// Returns the file.
+    pub fn file(&self) -> &File {
+        self.writer.get_ref()
+    }
+
     /// Writes one iteration's digest.
     ///
     /// # Errors

@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::io;
 use std::sync::Arc;
 
-use journal::{Commit, Keeper, KeeperNews, Mark, Record};
+use journal::{Beside, Commit, Keeper, KeeperNews, Mark, Record, Saved};
 use lockstep::{Aim, Checkpoint, PrimaryInput, StepReport};
 use protocol::action::Spawn;
 use protocol::primary_to_secondary::Step;
@@ -76,6 +76,10 @@ pub struct Journaling {
     asked: Option<Sequence>,
     expected: VecDeque<Expected>,
     memory: DriverMemory,
+    /// Whether a command was put down since somebody was last told that all before is written.
+    has_command: bool,
+    /// How many records must be written before anyone is told that commands are done.
+    safe_from: u64,
 }
 
 impl Journaling {
@@ -89,6 +93,8 @@ impl Journaling {
                 KeeperNews::Failed(cause) => PrimaryInput::StorageFailed(cause),
                 KeeperNews::Works => PrimaryInput::StorageWorks,
                 KeeperNews::Saved(sequence) => PrimaryInput::CheckpointStored(sequence),
+                KeeperNews::Unsafe(cause) => PrimaryInput::Failed(cause),
+                KeeperNews::Written => return inputs.wake(),
             });
         })?;
         Ok(Self::new(keeper, plan.end, plan.is_redoing, plan.driver))
@@ -104,6 +110,8 @@ impl Journaling {
             asked: None,
             expected: VecDeque::new(),
             memory,
+            has_command: false,
+            safe_from: 0,
         }
     }
 
@@ -133,6 +141,7 @@ impl Journaling {
     pub fn on_command(&mut self, command: &ScheduledCommand) {
         if !self.is_redoing {
             self.mark.commands += 1;
+            self.has_command = true;
             self.keeper
                 .record(Record::Command(Box::new(command.clone())));
         }
@@ -175,15 +184,32 @@ impl Journaling {
     }
 
     /// Puts down a checkpoint.
-    pub fn on_checkpoint(&mut self, checkpoint: &Arc<Checkpoint>) {
+    ///
+    /// It counts once the files of the run `beside` it are as safe.
+    pub fn on_checkpoint(&mut self, checkpoint: &Arc<Checkpoint>, beside: Vec<Beside>) {
         while let Some(expected) = self.expected.pop_front() {
             if expected.sequence == checkpoint.sequence {
-                let driver = expected.driver.encode();
-                return self
-                    .keeper
-                    .save(expected.mark, Arc::clone(checkpoint), driver);
+                let saved = Saved {
+                    mark: expected.mark,
+                    checkpoint: Arc::clone(checkpoint),
+                    driver: expected.driver.encode(),
+                };
+                return self.keeper.save(saved, beside);
             }
         }
+    }
+
+    /// Returns how many records must be written before a client is told that its command is done.
+    pub fn safe_from(&mut self) -> u64 {
+        if std::mem::take(&mut self.has_command) {
+            self.safe_from = self.keeper.records();
+        }
+        self.safe_from
+    }
+
+    /// Tells whether so many records are written; if not, the driver is woken when they are.
+    pub fn is_written(&self, records: u64) -> bool {
+        self.keeper.is_written(records)
     }
 
     /// Puts down what steps aim at, where that has changed.

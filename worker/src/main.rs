@@ -3,13 +3,14 @@
 mod cli;
 
 use std::fs;
-use std::io::IsTerminal;
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode as ProcessExitCode;
 use std::time::Duration;
 
 use anyhow::Context;
 use clap::Parser;
+use journal::Losses;
 use lockstep::{Plan, Primary, PrimaryInput, Rules, SecondaryInput, SecondarySettings, Settings};
 use protocol::exit::Outcome;
 use protocol::report::{Summary, TopicReport};
@@ -166,8 +167,9 @@ fn run_primary(
     };
     let own = run.record.recorder();
     let recordings = Recordings::begin(own, recorded, to_record, &mut primary)?;
+    let mut told = Vec::new();
     let mut proof = match beginning.goes_on_after() {
-        Some((after, commands)) => resume_proof(run, &primary, after, commands)?,
+        Some(checkpoint) => resume_proof(run, &primary, checkpoint, &mut told)?,
         None => create_proof(run, &Plan::new(&loaded.worlds), loaded.step_size)?,
     };
     proof.last_events.clone_from(&run.last_events);
@@ -178,7 +180,7 @@ fn run_primary(
     let (limit, journal) = (run.journal.limit_bytes(), run.journal.journal.as_deref());
     let parts = Parts {
         reporter,
-        journal: beginning.journal(journal, limit, &primary)?,
+        journal: beginning.journal(journal, limit, &primary, told)?,
         topics: survey.topics,
         trace: run.trace.tracer(role, primary.plan())?,
         recordings,
@@ -242,16 +244,29 @@ fn begin(run: &Run) -> anyhow::Result<(Beginning, Option<RecordedRun>)> {
         return Ok((Beginning::fresh(worlds, schedule, files), Some(recorded)));
     }
     if let Some(journal) = &run.journal.resume {
-        let reach = run.digests.as_deref().map(|path| {
-            let reach = DigestsFile::reach(path);
-            reach.with_context(|| format!("cannot go on with digests in {}", path.display()))
-        });
-        return Ok((Beginning::resumed(journal, reach.transpose()?)?, None));
+        let losses = run.journal.losses();
+        return Ok((
+            Beginning::resumed(journal, reach(run, losses)?, losses)?,
+            None,
+        ));
     }
     let commands = run.commands.as_deref().map(commands_file::read);
     let schedule = commands.transpose()?.unwrap_or_default();
     let loaded = world_file::load(&run.worlds, run.solver, run.auto_levels)?;
     Ok((Beginning::fresh(loaded, schedule, &run.worlds), None))
+}
+
+/// Returns the last iteration that the files of a resumed run have. Where losses are accepted, they
+/// decide nothing.
+fn reach(run: &Run, losses: Losses) -> anyhow::Result<Option<Iteration>> {
+    let Some(path) = run.digests.as_deref().filter(|_| losses == Losses::Refuse) else {
+        return Ok(None);
+    };
+    let reach = DigestsFile::reach(path).with_context(|| {
+        let path = path.display();
+        format!("cannot go on with digests in {path} (--accept-loss goes on without that file)")
+    });
+    reach.map(Some)
 }
 
 fn drive<L: Link>(
@@ -407,38 +422,75 @@ fn create_proof(run: &Run, plan: &Plan, step_size: Duration) -> anyhow::Result<P
     })
 }
 
-/// Goes on with the files of a run that is taken up again.
+/// Goes on with the files of a run that is taken up again. One that lacks what was before the
+/// checkpoint is refused; where losses are accepted, it is left as it is and not written any more,
+/// which is told.
 fn resume_proof(
     run: &Run,
     primary: &Primary,
-    after: Iteration,
-    commands: u64,
+    (after, commands): (Iteration, u64),
+    told: &mut Vec<String>,
 ) -> anyhow::Result<ProofFiles> {
-    let context =
-        |what: &str, path: &Path| format!("cannot go on with {what} in {}", path.display());
-    let digests = run
-        .digests
-        .as_deref()
-        .map(|path| DigestsFile::resume(path, after).with_context(|| context("digests", path)));
-    let states = run.states.as_deref().map(|path| {
-        StatesFile::resume(path, primary, after).with_context(|| context("states", path))
+    let losses = run.journal.losses();
+    let mut take = Resumed { losses, told };
+    let digests = take.file("digests", run.digests.as_deref(), |path| {
+        DigestsFile::resume(path, after)
     });
-    let record = run.record_commands.as_deref().map(|path| {
-        CommandsRecord::resume(path, commands).with_context(|| context("commands", path))
+    let digests = digests?;
+    let states = take.file("states", run.states.as_deref(), |path| {
+        StatesFile::resume(path, primary, after)
     });
-    if let Some(path) = &run.messages {
-        let what = context("messages", path);
-        anyhow::bail!("{what}: what was said before the checkpoint cannot be told from the rest");
-    }
+    let states = states?;
+    let record = take.file("commands", run.record_commands.as_deref(), |path| {
+        CommandsRecord::resume(path, commands)
+    });
+    let commands = record?;
+    let messages = take.file("messages", run.messages.as_deref(), |_| {
+        Err(io::Error::other(
+            "what was said before the checkpoint cannot be told from the rest",
+        ))
+    });
     Ok(ProofFiles {
-        digests: digests.transpose()?,
-        states: states.transpose()?,
-        messages: None,
-        commands: record.transpose()?,
-        renewal: None,
-        divergence: DivergenceFile::default(),
-        last_events: None,
+        digests,
+        states,
+        messages: messages?,
+        commands,
+        ..ProofFiles::default()
     })
+}
+
+/// Goes on with files, or says which it does not go on with.
+struct Resumed<'a> {
+    losses: Losses,
+    told: &'a mut Vec<String>,
+}
+
+impl Resumed<'_> {
+    fn file<T>(
+        &mut self,
+        what: &str,
+        path: Option<&Path>,
+        resume: impl FnOnce(&Path) -> io::Result<T>,
+    ) -> anyhow::Result<Option<T>> {
+        let Some(path) = path else {
+            return Ok(None);
+        };
+        let error = match resume(path) {
+            Ok(file) => return Ok(Some(file)),
+            Err(error) => error,
+        };
+        let cannot = format!("cannot go on with {what} in {}", path.display());
+        match self.losses {
+            Losses::Refuse => Err(anyhow::Error::new(error).context(format!(
+                "{cannot} (--accept-loss goes on without that file)"
+            ))),
+            Losses::Accept => {
+                let text = format!("{cannot}: {error}; no more is written to it");
+                self.told.push(text);
+                Ok(None)
+            }
+        }
+    }
 }
 
 fn bind(

@@ -1,5 +1,6 @@
 //! The primary's driver: receive, handle, perform; and the figures that it keeps of the run.
 
+mod answering;
 mod publishing;
 mod reporting;
 mod traced;
@@ -13,7 +14,7 @@ use lockstep::access::admit;
 use lockstep::{Checkpoint, Primary, PrimaryInput, PrimaryOutput, StepReport};
 use protocol::exit::Outcome;
 use protocol::primary_to_client::{PrimaryToClient, Reply};
-use protocol::primary_to_observers::{PrimaryToObservers, Severity};
+use protocol::primary_to_observers::{Event, PrimaryToObservers, Severity};
 use protocol::report::{RunState, SecondarySummary, Summary, TopicReport};
 use protocol::{
     ClientToPrimary, Command, Envelope, PeerName, ProtocolVersion, RoutingId, SecondaryToPrimary,
@@ -21,6 +22,8 @@ use protocol::{
 };
 use serde::Serialize;
 use transport::{Arrival, Destination, Link, Refusals};
+
+use answering::HeldReplies;
 
 use crate::beginning::JournalPlan;
 use crate::clock::{SessionClock, wall_clock_us};
@@ -61,6 +64,8 @@ pub struct PrimaryDriver<L: Link> {
     proof: ProofFiles,
     recordings: Recordings,
     journal: Option<Journaling>,
+    /// Answers that wait until what they are about is written down.
+    held: HeldReplies,
     tracer: Option<Tracer>,
     outputs: Vec<PrimaryOutput>,
     next_report: SessionTime,
@@ -95,6 +100,7 @@ impl<L: Link> PrimaryDriver<L> {
             proof,
             recordings: Recordings::default(),
             journal: None,
+            held: HeldReplies::default(),
             tracer: None,
             outputs: Vec::new(),
             next_report: SessionTime(0),
@@ -116,6 +122,14 @@ impl<L: Link> PrimaryDriver<L> {
             self.reporter.remove_model(*model, Vec::new());
         }
         self.topics_at_start = topics;
+        for text in &plan.warnings {
+            self.observe(PrimaryToObservers::Event(Event {
+                iteration: self.primary.iteration(),
+                severity: Severity::Warning,
+                kind: "recovery".to_owned(),
+                text: text.clone(),
+            }));
+        }
         self.journal = Some(Journaling::start(plan, self.inputs.clone())?);
         Ok(())
     }
@@ -145,6 +159,11 @@ impl<L: Link> PrimaryDriver<L> {
         }
         let in_order = matches!(reason.outcome, Outcome::Completed | Outcome::Interrupted);
         let written = self.proof.finish().and(self.status.finish(in_order));
+        let written = written.and_then(|()| match &self.journal {
+            // It goes with a run that ends well, which then has these files alone.
+            Some(_) => self.proof.sync(),
+            None => Ok(()),
+        });
         match written {
             Err(cause) if in_order => reason = StopReason::new(Outcome::Failed, cause),
             Err(cause) => tracing::warn!("{cause}"),
@@ -154,7 +173,9 @@ impl<L: Link> PrimaryDriver<L> {
         let recordings = &mut self.recordings;
         reason = recordings.finish(reason, &self.primary, &self.reporter, &self.meter);
         let is_over = reason.outcome == Outcome::Completed;
-        if let Some(Err(cause)) = self.journal.take().map(|journal| journal.finish(is_over)) {
+        let journal = self.journal.take().map(|journal| journal.finish(is_over));
+        self.answer_held_at_the_end(journal.as_ref());
+        if let Some(Err(cause)) = journal {
             tracing::warn!("{cause}");
         }
         if let Some(path) = &self.proof.last_events
@@ -225,6 +246,7 @@ impl<L: Link> PrimaryDriver<L> {
                 while let Ok(input) = self.pending.try_recv() {
                     self.handle(input);
                 }
+                self.answer_held();
             }
             Arrival::Message { from: None, .. }
             | Arrival::Connected
@@ -265,6 +287,7 @@ impl<L: Link> PrimaryDriver<L> {
             self.perform(output);
         }
         self.outputs = outputs;
+        self.answer_held();
         let now = self.clock.now();
         let since = self.primary.waiting_since();
         let is_late = since.is_some_and(|since| now.since(since) >= LATE);
@@ -285,9 +308,7 @@ impl<L: Link> PrimaryDriver<L> {
                 let topic = message.topic();
                 self.send(Destination::Peer(&to), topic, message);
             }
-            PrimaryOutput::Reply { to, message } => {
-                self.send(Destination::Peer(&to), topic::REQUEST, message);
-            }
+            PrimaryOutput::Reply { to, message } => self.reply(to, message),
             PrimaryOutput::Report {
                 to,
                 request,
@@ -422,10 +443,10 @@ impl<L: Link> PrimaryDriver<L> {
         };
         if journal.expects(checkpoint) {
             // Who goes on from it finds the files of the run at least as far.
-            if let Err(cause) = self.proof.flush() {
-                return self.inputs.send(PrimaryInput::Failed(cause));
+            match self.proof.flush() {
+                Ok(beside) => journal.on_checkpoint(checkpoint, beside),
+                Err(cause) => self.inputs.send(PrimaryInput::Failed(cause)),
             }
-            journal.on_checkpoint(checkpoint);
         }
     }
 

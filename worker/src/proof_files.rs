@@ -3,9 +3,11 @@
 //!
 //! A file that cannot be written ends the run: half a proof is none.
 
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use journal::Beside;
 use lockstep::{Primary, StepReport};
 use protocol::primary_to_secondary::Step;
 use protocol::{Action, PerformerId, ScheduledCommand, StampedAction};
@@ -103,22 +105,48 @@ impl ProofFiles {
         Ok(())
     }
 
-    /// Hands what is buffered to the system, so that it outlives this process.
+    /// Hands what is buffered to the system, so that it outlives this process, and returns the
+    /// files, so that somebody sees to it that it outlives a loss of power, too.
     ///
     /// # Errors
     /// When a file cannot be written; the text is for people.
-    pub fn flush(&mut self) -> Result<(), String> {
+    pub fn flush(&mut self) -> Result<Vec<Beside>, String> {
+        let mut files = Vec::new();
         if let Some(digests) = &mut self.digests {
-            let flushed = digests.finish();
-            flushed.map_err(|error| cannot_write("digests", digests.path(), &error))?;
+            let flushed = digests.finish().and_then(|()| digests.file().try_clone());
+            let file = flushed.map_err(|error| cannot_write("digests", digests.path(), &error))?;
+            files.push((digests.path(), file));
         }
         if let Some(states) = &mut self.states {
-            let flushed = states.flush();
-            flushed.map_err(|error| cannot_write("states", states.path(), &error))?;
+            let flushed = states.flush().and_then(|()| states.file().try_clone());
+            let file = flushed.map_err(|error| cannot_write("states", states.path(), &error))?;
+            files.push((states.path(), file));
         }
         if let Some(commands) = &mut self.commands {
-            let flushed = commands.finish();
-            flushed.map_err(|error| cannot_write("commands", commands.path(), &error))?;
+            let flushed = commands.finish().and_then(|()| commands.file().try_clone());
+            let file =
+                flushed.map_err(|error| cannot_write("commands", commands.path(), &error))?;
+            files.push((commands.path(), file));
+        }
+        // Pipes and terminals keep nothing, and cannot be made to.
+        let keeps = |file: &File| file.metadata().is_ok_and(|data| data.is_file());
+        let files = files.into_iter().filter(|(_, file)| keeps(file));
+        Ok(files
+            .map(|(path, file)| Beside {
+                path: path.to_owned(),
+                file: Box::new(file),
+            })
+            .collect())
+    }
+
+    /// Has what is in the files outlive a loss of power.
+    ///
+    /// # Errors
+    /// When the system cannot; the text is for people.
+    pub fn sync(&mut self) -> Result<(), String> {
+        for Beside { path, mut file } in self.flush()? {
+            let synced = file.sync();
+            synced.map_err(|error| format!("cannot write {}: {error}", path.display()))?;
         }
         Ok(())
     }

@@ -175,12 +175,19 @@ fn start(
         .with_context(|| format!("cannot record to {path}"))
 }
 
-/// Returns a path beside this one where nothing is: what was recorded before a crash stays.
+/// Returns the first path beside this one, `NAME-resumed-N`, where nothing is: what was recorded
+/// before a crash stays.
 fn next_path(path: &Path) -> PathBuf {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    let extension = path.extension().unwrap_or_default().to_string_lossy();
-    let candidate = |number: u32| path.with_file_name(format!("{stem}-{number}.{extension}"));
-    let mut numbers = 2..u32::MAX;
+    let extension = path.extension().map(|end| end.to_string_lossy());
+    let candidate = |number: u32| {
+        let name = format!("{stem}-resumed-{number}");
+        path.with_file_name(match &extension {
+            Some(extension) => format!("{name}.{extension}"),
+            None => name,
+        })
+    };
+    let mut numbers = 1..u32::MAX;
     let free = numbers.find(|number| !candidate(*number).exists());
     candidate(free.unwrap_or(u32::MAX))
 }
@@ -193,8 +200,11 @@ mod tests {
     fn a_run_that_goes_on_is_recorded_beside_what_was_before() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run.mcap");
-        assert_eq!(next_path(&path), folder.path().join("run-2.mcap"));
-        std::fs::write(folder.path().join("run-2.mcap"), "").unwrap();
-        assert_eq!(next_path(&path), folder.path().join("run-3.mcap"));
+        for name in ["run-resumed-1.mcap", "run-resumed-2.mcap"] {
+            assert_eq!(next_path(&path), folder.path().join(name));
+            std::fs::write(folder.path().join(name), "").unwrap();
+        }
+        let bare = folder.path().join("run");
+        assert_eq!(next_path(&bare), folder.path().join("run-resumed-1"));
     }
 }

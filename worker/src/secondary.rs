@@ -298,6 +298,11 @@ impl<I> InputSender<I> {
         )
     }
 
+    /// Has the driver look around.
+    pub fn wake(&self) {
+        self.waker.wake();
+    }
+
     /// Hands an input over; nothing happens when the driver is gone.
     pub fn send(&self, input: I) {
         if self.sender.send(input).is_ok() {

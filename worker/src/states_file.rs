@@ -46,48 +46,117 @@ impl StatesFile {
     /// # Errors
     /// When it cannot be read or written, or is none of this run.
     pub fn resume(path: &Path, primary: &Primary, after: Iteration) -> io::Result<Self> {
-        let counted = Counted::new(BufReader::new(File::open(path)?));
-        let position = Rc::clone(&counted.position);
-        let mut reader = StatesReader::open(counted).map_err(io::Error::other)?;
-        let mut header = reader.header().clone();
-        let mut written = vec![None; header.performers.len()];
-        let (mut digest, mut length) = (None, position.get());
-        while let Ok(StatesRecord::Frame(frame)) = reader.read()
-            && frame.iteration <= after
-        {
-            if *reader.header() != header {
-                header = reader.header().clone();
-                written = vec![None; header.performers.len()];
-            }
-            for change in frame.changes {
-                written[change.performer.0 as usize] = Some(change);
-            }
-            digest = Some(frame.digest);
-            length = position.get();
-        }
         let plan = primary.plan();
-        if header.performers != plan.performer_names()
-            || digest.is_some_and(|at| at != primary.digest())
-        {
-            return Err(io::Error::other(format!(
-                "it does not have iteration {after}, where the run is taken up"
-            )));
-        }
+        let performers = (0..plan.performers.len() as u32).map(PerformerId);
+        let standing = Standing {
+            iteration: after,
+            digest: primary.digest(),
+            performers: plan.performer_names(),
+            cells: performers.map(|one| primary.performer(one).0).collect(),
+        };
+        Self::resume_at(path, standing)
+    }
+
+    fn resume_at(path: &Path, standing: Standing) -> io::Result<Self> {
+        let after = standing.iteration;
+        let Written {
+            header,
+            last,
+            digest,
+            length,
+        } = Written::read(path, after)?;
+        let mut behind = File::open(path)?;
+        behind.seek(SeekFrom::Start(length))?;
+        let headers = states_file::reader::leading_headers(BufReader::new(behind));
+        let is_same = |header: &StatesHeader| header.performers == standing.performers;
+        // Performers came, or all began anew, while time stood still after the last frame: then the
+        // names stand behind it, and every performer is written after them.
+        let renewed = headers.into_iter().rfind(|(header, _)| is_same(header));
+        let is_reached = digest.is_some() || after == Iteration(0);
+        let is_here = is_reached && digest.is_none_or(|at| at == standing.digest);
+        let (header, last, length) = match renewed {
+            _ if is_here && is_same(&header) => (header, last, length),
+            Some((header, end)) if is_reached => {
+                let last = vec![None; header.performers.len()];
+                (header, last, length + end)
+            }
+            Some(_) | None => {
+                return Err(io::Error::other(format!(
+                    "it does not have iteration {after}, where the run is taken up"
+                )));
+            }
+        };
         let mut file = File::options().write(true).open(path)?;
         file.set_len(length)?;
         file.seek(SeekFrom::End(0))?;
-        let performers = (0..plan.performers.len() as u32).map(PerformerId);
         Ok(Self {
             path: path.to_owned(),
             writer: BufWriter::new(file),
-            cells: performers.map(|one| primary.performer(one).0).collect(),
+            cells: standing.cells,
             header,
-            written,
+            written: last,
             digest,
             iterations: after,
             frame: StatesFrame::default(),
             bytes: Vec::new(),
         })
+    }
+
+    /// Returns the file.
+    pub fn file(&self) -> &File {
+        self.writer.get_ref()
+    }
+}
+
+/// What a run is like where it is taken up.
+#[derive(Clone, Debug)]
+struct Standing {
+    iteration: Iteration,
+    digest: Digest,
+    /// Names, by their ids.
+    performers: Vec<String>,
+    /// The cell that owns each performer.
+    cells: Vec<CellId>,
+}
+
+/// What a file has up to an iteration.
+#[derive(Debug)]
+struct Written {
+    header: StatesHeader,
+    /// Each performer as it was last written.
+    last: Vec<Option<RecordedState>>,
+    digest: Option<Digest>,
+    /// Where the last frame ends \[bytes\].
+    length: u64,
+}
+
+impl Written {
+    fn read(path: &Path, after: Iteration) -> io::Result<Self> {
+        let counted = Counted::new(BufReader::new(File::open(path)?));
+        let position = Rc::clone(&counted.position);
+        let mut reader = StatesReader::open(counted).map_err(io::Error::other)?;
+        let header = reader.header().clone();
+        let mut written = Self {
+            last: vec![None; header.performers.len()],
+            header,
+            digest: None,
+            length: position.get(),
+        };
+        // What is cut or damaged ends what there is; whether that is enough is seen by who asks.
+        while let Ok(StatesRecord::Frame(frame)) = reader.read()
+            && frame.iteration <= after
+        {
+            if *reader.header() != written.header {
+                written.header = reader.header().clone();
+                written.last = vec![None; written.header.performers.len()];
+            }
+            for change in frame.changes {
+                written.last[change.performer.0 as usize] = Some(change);
+            }
+            written.digest = Some(frame.digest);
+            written.length = position.get();
+        }
+        Ok(written)
     }
 }
 
@@ -134,16 +203,20 @@ impl<W: Write> StatesFile<W> {
     /// # Errors
     /// When the file cannot be written.
     pub fn renew(&mut self, plan: &Plan, anew: bool) -> io::Result<()> {
+        let homes: Vec<CellId> = plan.performers.iter().map(|one| one.home).collect();
+        self.renew_names(plan.performer_names(), &homes, anew)
+    }
+
+    fn renew_names(&mut self, names: Vec<String>, homes: &[CellId], anew: bool) -> io::Result<()> {
         if anew {
             self.cells.clear();
         }
-        self.header.performers = plan.performer_names();
-        let count = self.header.performers.len();
+        let count = names.len();
         self.cells.truncate(count);
         let known = self.cells.len();
-        let others = &plan.performers[known..count];
-        self.cells.extend(others.iter().map(|one| one.home));
+        self.cells.extend_from_slice(&homes[known..count]);
         self.written = vec![None; count];
+        self.header.performers = names;
         self.writer
             .write_all(&states_file::encode_header(&self.header)[states_file::START_BYTES..])
     }
@@ -328,6 +401,161 @@ mod tests {
         file.finish().unwrap();
         let expected = vec![(1, vec![0, 1]), (3, vec![1]), (4, vec![0])];
         assert_eq!(frames(&path), (expected, 5));
+    }
+
+    /// What happens in a run, as its file of states sees it.
+    #[derive(Clone, Copy, Debug)]
+    enum Happening {
+        /// An iteration in which the performers are at this place.
+        Iteration(u64, f64),
+        /// A model comes while time stands still.
+        Spawn,
+        /// All begins anew while time stands still.
+        Reset,
+    }
+
+    /// A run that writes a file of states.
+    #[derive(Clone, Debug)]
+    struct Run {
+        standing: Standing,
+        homes: Vec<CellId>,
+    }
+
+    impl Run {
+        fn new(plan: &Plan) -> Self {
+            let homes: Vec<CellId> = plan.performers.iter().map(|one| one.home).collect();
+            let standing = Standing {
+                iteration: Iteration(0),
+                digest: Digest(0),
+                performers: plan.performer_names(),
+                cells: homes.clone(),
+            };
+            Self { standing, homes }
+        }
+
+        fn happens(&mut self, happening: Happening, file: &mut StatesFile) {
+            let Self { standing, homes } = self;
+            match happening {
+                Happening::Iteration(iteration, place) => {
+                    standing.iteration = Iteration(iteration);
+                    standing.digest = Digest::of_bytes(&place.to_le_bytes());
+                    let ids = (0..homes.len() as u32).map(PerformerId);
+                    let states = ids.map(|id| PerformerState::at_rest(id, [place, 0.0, 0.0]));
+                    let states: Vec<PerformerState> = states.collect();
+                    file.write(standing.iteration, standing.digest, &states)
+                        .unwrap();
+                }
+                Happening::Spawn => {
+                    standing.performers.push(format!("spawned {}", homes.len()));
+                    standing.cells.push(CellId(0));
+                    homes.push(CellId(0));
+                    file.renew_names(standing.performers.clone(), homes, false)
+                        .unwrap();
+                }
+                Happening::Reset => {
+                    let begun = Self::new(&plan());
+                    standing.digest = Digest(9);
+                    standing.performers = begun.standing.performers;
+                    standing.cells = begun.standing.cells;
+                    *homes = begun.homes;
+                    file.renew_names(standing.performers.clone(), homes, true)
+                        .unwrap();
+                }
+            }
+        }
+    }
+
+    /// Has a file go on at every moment of a run that was written up to every later one.
+    fn check_resuming(happenings: &[Happening]) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("states");
+        let mut file = StatesFile::create(&path, &plan(), Duration::from_millis(1)).unwrap();
+        let mut run = Run::new(&plan());
+        let mut moments = Vec::new();
+        for happening in happenings {
+            file.flush().unwrap();
+            moments.push((run.clone(), std::fs::read(&path).unwrap()));
+            run.happens(*happening, &mut file);
+        }
+        file.flush().unwrap();
+        let whole = std::fs::read(&path).unwrap();
+        moments.push((run, whole.clone()));
+        for (at, (run, _)) in moments.iter().enumerate() {
+            for (until, (_, written)) in moments.iter().enumerate().skip(at) {
+                std::fs::write(&path, written).unwrap();
+                let mut run = run.clone();
+                let context = format!("{happenings:?} at {at}, written up to {until}");
+                let mut file = StatesFile::resume_at(&path, run.standing.clone()).expect(&context);
+                for happening in &happenings[at..] {
+                    run.happens(*happening, &mut file);
+                }
+                file.flush().unwrap();
+                assert!(std::fs::read(&path).unwrap() == whole, "{context}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_file_goes_on_at_any_moment_as_if_nothing_had_happened() {
+        use Happening::{Iteration as At, Reset, Spawn};
+        check_resuming(&[At(1, 0.0), At(2, 1.0), At(3, 1.0), At(4, 2.0)]);
+        check_resuming(&[
+            At(1, 0.0),
+            Spawn,
+            At(2, 1.0),
+            At(3, 1.0),
+            Spawn,
+            Spawn,
+            At(4, 2.0),
+        ]);
+        check_resuming(&[Spawn, At(1, 1.0), At(2, 2.0)]);
+        check_resuming(&[At(1, 1.0), At(2, 2.0), Reset, At(3, 1.0), At(4, 2.0)]);
+        check_resuming(&[
+            At(1, 1.0),
+            Spawn,
+            At(2, 2.0),
+            Spawn,
+            Reset,
+            At(3, 1.0),
+            At(4, 2.0),
+        ]);
+        check_resuming(&[
+            At(1, 1.0),
+            At(2, 2.0),
+            Reset,
+            Spawn,
+            At(3, 1.0),
+            Reset,
+            At(4, 2.0),
+        ]);
+    }
+
+    #[test]
+    fn a_file_that_lacks_what_was_before_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("states");
+        let mut file = StatesFile::create(&path, &plan(), Duration::from_millis(1)).unwrap();
+        let mut run = Run::new(&plan());
+        run.happens(Happening::Iteration(1, 0.5), &mut file);
+        file.flush().unwrap();
+        let one = std::fs::read(&path).unwrap();
+        run.happens(Happening::Iteration(2, 1.5), &mut file);
+        file.flush().unwrap();
+        let two = std::fs::read(&path).unwrap();
+        let resume = |bytes: &[u8], standing: &Standing| {
+            std::fs::write(&path, bytes).unwrap();
+            let resumed = StatesFile::resume_at(&path, standing.clone());
+            resumed.err().map(|error| error.to_string())
+        };
+        assert_eq!(resume(&two, &run.standing), None);
+        for cut in [one.len(), two.len() - 1, 40] {
+            let error = resume(&two[..cut], &run.standing);
+            assert!(error.is_some_and(|text| !text.is_empty()), "cut at {cut}");
+        }
+        let mut standing = run.standing.clone();
+        standing.performers.push("who was never written".to_owned());
+        let error = resume(&two, &standing).unwrap();
+        assert!(error.contains("does not have iteration 2"), "{error}");
     }
 
     #[test]

@@ -119,17 +119,6 @@ pub fn read_from(input: impl io::Read, length: u64) -> Result<Saved, FrameError>
     })
 }
 
-/// Reads where in the life of the run the checkpoint in a file was made.
-///
-/// # Errors
-/// When the file cannot be read, or its beginning is none of a checkpoint.
-pub(crate) fn read_mark(path: &Path) -> Result<Mark, FrameError> {
-    let file = File::open(path)?;
-    let length = file.metadata()?.len();
-    let mut reader = FrameReader::new(BufReader::new(file), length, Kind::Checkpoint)?;
-    Ok(reader.expect::<Head>()?.mark)
-}
-
 /// Reads the checkpoint in a file.
 ///
 /// # Errors

@@ -2,13 +2,21 @@
 
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
 
 const MANIFEST: &str = "manifest";
 const LOCK: &str = "lock";
 const CHECKPOINT: &str = "checkpoint-";
 const SEGMENT: &str = "log-";
+/// How the names of files end that are not whole yet.
+const UNFINISHED: &str = ".new";
+/// Time between looks at whether a journal is held.
+const LOOK_AGAIN: Duration = Duration::from_millis(10);
+/// How often it is tried to take a journal.
+const LOCK_ATTEMPTS: usize = 10;
 
 /// A journal cannot be taken.
 #[derive(Debug, thiserror::Error)]
@@ -34,7 +42,8 @@ pub enum TakeFolderError {
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
-    _lock: File,
+    /// Held, and with the number of the last segment that was begun.
+    lock: File,
 }
 
 /// What is in a folder.
@@ -44,11 +53,39 @@ pub(crate) struct Listing {
     pub(crate) checkpoints: Vec<(u64, PathBuf)>,
     /// Segments by their numbers, ascending.
     pub(crate) segments: Vec<(u64, PathBuf)>,
+    /// What was being written when the end came.
+    pub(crate) unfinished: Vec<PathBuf>,
 }
 
 /// Tells whether there is a journal in a folder.
 pub fn is_journal(path: &Path) -> bool {
     path.join(MANIFEST).is_file()
+}
+
+/// Tells whether there is a journal in a folder, where that can be known.
+///
+/// # Errors
+/// When the folder cannot be looked into.
+pub fn find_journal(path: &Path) -> io::Result<bool> {
+    path.join(MANIFEST).try_exists()
+}
+
+/// Waits until nobody holds a journal, at most so long; tells whether nobody does. One that is not
+/// there is held by nobody.
+pub fn wait_until_free(path: &Path, patience: Duration) -> bool {
+    let end = Instant::now() + patience;
+    loop {
+        let lock = File::open(path.join(LOCK));
+        let is_held =
+            lock.is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)));
+        if !is_held {
+            return true;
+        }
+        if Instant::now() >= end {
+            return false;
+        }
+        thread::sleep(LOOK_AGAIN);
+    }
 }
 
 /// Removes a journal.
@@ -63,7 +100,8 @@ pub fn remove(path: &Path) -> io::Result<()> {
     }
     let listing = list(path)?;
     let files = listing.checkpoints.into_iter().chain(listing.segments);
-    for file in files.map(|(_, file)| file).chain([path.join(LOCK)]) {
+    let files = files.map(|(_, file)| file).chain(listing.unfinished);
+    for file in files.chain([path.join(LOCK)]) {
         match fs::remove_file(&file) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             Ok(()) | Err(_) => {}
@@ -91,9 +129,11 @@ impl Folder {
             return Err(at(path)(source));
         }
         let listing = list(path).map_err(at(path))?;
-        for (_, file) in listing.checkpoints.into_iter().chain(listing.segments) {
+        let files = listing.checkpoints.into_iter().chain(listing.segments);
+        for file in files.map(|(_, file)| file).chain(listing.unfinished) {
             fs::remove_file(&file).map_err(at(&file))?;
         }
+        folder.note_begun(0).map_err(at(&path.join(LOCK)))?;
         Ok(folder)
     }
 
@@ -113,6 +153,12 @@ impl Folder {
         &self.path
     }
 
+    /// Notes the number of the last segment that was begun, so that it is missed when it is gone.
+    pub(crate) fn note_begun(&self, number: u64) -> io::Result<()> {
+        self.lock
+            .write_all_at(format!("{number:020}\n").as_bytes(), 0)
+    }
+
     /// Removes the journal.
     ///
     /// # Errors
@@ -126,14 +172,20 @@ impl Folder {
         let mut options = OpenOptions::new();
         let options = options.create(true).truncate(false).write(true).mode(0o600);
         let lock = options.open(&name).map_err(at(&name))?;
-        match lock.try_lock() {
-            Ok(()) => Ok(Self {
-                path: path.to_owned(),
-                _lock: lock,
-            }),
-            Err(TryLockError::WouldBlock) => Err(TakeFolderError::Living(path.to_owned())),
-            Err(TryLockError::Error(source)) => Err(at(&name)(source)),
+        // Others look for an instant whether a journal is held: one refusal says nothing.
+        for _ in 0..LOCK_ATTEMPTS {
+            match lock.try_lock() {
+                Ok(()) => {
+                    return Ok(Self {
+                        path: path.to_owned(),
+                        lock,
+                    });
+                }
+                Err(TryLockError::WouldBlock) => thread::sleep(LOOK_AGAIN),
+                Err(TryLockError::Error(source)) => return Err(at(&name)(source)),
+            }
         }
+        Err(TakeFolderError::Living(path.to_owned()))
     }
 }
 
@@ -149,6 +201,13 @@ pub(crate) fn segment(path: &Path, number: u64) -> PathBuf {
     path.join(format!("{SEGMENT}{number:010}"))
 }
 
+/// Returns the number of the last segment that was begun, as far as that is known: later ones may
+/// have been.
+pub(crate) fn begun(path: &Path) -> Option<u64> {
+    let text = fs::read_to_string(path.join(LOCK)).ok()?;
+    text.trim_end().parse().ok()
+}
+
 /// Returns the checkpoints and segments in a folder.
 pub(crate) fn list(path: &Path) -> io::Result<Listing> {
     let mut listing = Listing::default();
@@ -158,6 +217,12 @@ pub(crate) fn list(path: &Path) -> io::Result<Listing> {
         let Some(name) = name.to_str() else {
             continue;
         };
+        let is_own = [MANIFEST, CHECKPOINT, SEGMENT];
+        let is_own = is_own.iter().any(|prefix| name.starts_with(prefix));
+        if is_own && name.ends_with(UNFINISHED) {
+            listing.unfinished.push(entry.path());
+            continue;
+        }
         let number = |prefix: &str| name.strip_prefix(prefix)?.parse::<u64>().ok();
         if let Some(commits) = number(CHECKPOINT) {
             listing.checkpoints.push((commits, entry.path()));

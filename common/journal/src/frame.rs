@@ -115,6 +115,44 @@ fn digest(offset: u64, bytes: &[u8]) -> Digest {
     Digest::of_bytes(&both)
 }
 
+/// Finds the records that are whole among bytes that begin at `offset` of their file, whatever is
+/// between them; `may_begin` tells whether a record's first byte can be this one.
+pub fn salvage(
+    bytes: &[u8],
+    offset: u64,
+    may_begin: impl Fn(u8) -> bool,
+    mut found: impl FnMut(&[u8]),
+) {
+    let mut at = 0;
+    while let Some((prefix, rest)) = bytes[at..].split_first_chunk::<PREFIX_BYTES>() {
+        let [a, b, c, d, expected @ ..] = *prefix;
+        let count = u32::from_le_bytes([a, b, c, d]) as usize;
+        let body = rest.get(..count);
+        let body = body.filter(|body| body.first().is_some_and(|first| may_begin(*first)));
+        let is_whole = |body: &&[u8]| {
+            digest(offset + at as u64, body) == Digest(u128::from_le_bytes(expected))
+        };
+        match body.filter(is_whole) {
+            Some(body) => {
+                found(body);
+                at += PREFIX_BYTES + count;
+            }
+            None => at += 1,
+        }
+    }
+}
+
+/// Tells whether bytes that end a file, from `offset` on, are a record whose length alone is wrong:
+/// one that was cut has fewer bytes than its checksum is of.
+pub fn is_whole_but_for_length(bytes: &[u8], offset: u64) -> bool {
+    bytes
+        .split_first_chunk::<PREFIX_BYTES>()
+        .is_some_and(|(prefix, body)| {
+            let [_, _, _, _, expected @ ..] = *prefix;
+            digest(offset, body) == Digest(u128::from_le_bytes(expected))
+        })
+}
+
 /// Reads the records of a file.
 #[derive(Debug)]
 pub struct FrameReader<R> {
@@ -266,6 +304,49 @@ mod tests {
                 bytes[index] ^= 1 << bit;
                 assert!(records(&bytes).1.is_some(), "bit {bit} of byte {index}");
             }
+        }
+    }
+
+    #[test]
+    fn whole_records_are_found_behind_damage() {
+        let whole = file(&[b"one", b"two", b"", b"three"]);
+        let found = |bytes: &[u8], from: usize| {
+            let mut all = Vec::new();
+            salvage(
+                &bytes[from..],
+                from as u64,
+                |_| true,
+                |one| all.push(one.to_vec()),
+            );
+            all
+        };
+        assert_eq!(found(&whole, HEAD_BYTES), [&b"one"[..], b"two", b"three"]);
+        for index in HEAD_BYTES..HEAD_BYTES + PREFIX_BYTES + 3 {
+            let mut bytes = whole.clone();
+            bytes[index] ^= 0x10;
+            assert_eq!(
+                found(&bytes, HEAD_BYTES),
+                [&b"two"[..], b"three"],
+                "byte {index}"
+            );
+        }
+        assert_eq!(found(&whole[..whole.len() - 1], whole.len() - 20), [b""; 0]);
+    }
+
+    #[test]
+    fn a_wrong_length_at_the_end_is_told_from_a_cut() {
+        let whole = file(&[b"one"]);
+        let (last, offset) = (whole[HEAD_BYTES..].to_vec(), HEAD_BYTES as u64);
+        for bit in 0..32 {
+            let mut bytes = last.clone();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            assert!(is_whole_but_for_length(&bytes, offset), "bit {bit}");
+        }
+        for length in 0..last.len() {
+            assert!(
+                !is_whole_but_for_length(&last[..length], offset),
+                "cut to {length}"
+            );
         }
     }
 

@@ -1,22 +1,25 @@
 //! [`Keeper`]: writes a journal on a thread of its own, so that no step waits for a disk.
 //!
-//! Only a queue that is full holds a step up. When the disk takes nothing, the keeper tries again
-//! every second and says so; what is put down meanwhile waits.
+//! Only a queue that is full holds a step up, and not for long: a disk that does not answer counts
+//! as one that takes nothing. Then the keeper tries again every second and says so; what is put
+//! down meanwhile waits. Who must know that records are written asks [`Keeper::is_written`].
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use lockstep::Checkpoint;
 use protocol::Sequence;
 
 use crate::checkpoint_file::Saved;
+use crate::disk::Medium;
 use crate::reader::chain;
-use crate::record::{Mark, Record};
+use crate::record::Record;
 use crate::writer::Writer;
 
 /// How long what was put down may be lost with the power.
@@ -29,6 +32,8 @@ const QUEUE_MAX: usize = 1 << 14;
 const BATCH_MAX: usize = 1024;
 /// How long a step that is held up waits before it looks again.
 const LOOK_AGAIN: Duration = Duration::from_millis(1);
+/// How long a step is held up before the disk counts as one that takes nothing.
+const HELD_UP_MAX: Duration = Duration::from_secs(1);
 
 /// What a keeper has to say.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,12 +44,30 @@ pub enum KeeperNews {
     Works,
     /// The checkpoint of this step is safe.
     Saved(Sequence),
+    /// A file that checkpoints rest on has lost what it had, and why.
+    Unsafe(String),
+    /// The records that were asked about are written.
+    Written,
 }
 
-/// Writes a journal on a thread of its own.
+/// A file of the run that a checkpoint rests on: it must be as safe as the checkpoint.
 #[derive(Debug)]
+pub struct Beside {
+    /// The file's name, for people.
+    pub path: PathBuf,
+    /// The file.
+    pub file: Box<dyn Medium>,
+}
+
+/// Hears what a keeper has to say, on whatever thread it is said.
+type Tell = Arc<dyn Fn(KeeperNews) + Send + Sync>;
+
+/// Writes a journal on a thread of its own.
 pub struct Keeper {
     jobs: Option<SyncSender<Job>>,
+    tell: Tell,
+    /// How many records were put down.
+    put: u64,
     /// What the queue does not take while nothing can be written.
     waiting: VecDeque<Job>,
     state: Arc<State>,
@@ -59,12 +82,24 @@ struct State {
     ending: AtomicBool,
     /// The run has ended well.
     over: AtomicBool,
+    /// How many records are written.
+    written: AtomicU64,
+    /// From how many on somebody wants to hear of it; 0 is nobody.
+    awaited: AtomicU64,
 }
 
 #[derive(Debug)]
 enum Job {
     Record(Record),
-    Save(Saved),
+    Save(Saved, Vec<Beside>),
+}
+
+impl fmt::Debug for Keeper {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = formatter.debug_struct("Keeper");
+        shown.field("put", &self.put).field("state", &self.state);
+        shown.finish_non_exhaustive()
+    }
 }
 
 impl Keeper {
@@ -72,8 +107,13 @@ impl Keeper {
     ///
     /// # Errors
     /// When the thread cannot be started.
-    pub fn start(writer: Writer, tell: impl Fn(KeeperNews) + Send + 'static) -> io::Result<Self> {
+    pub fn start(
+        writer: Writer,
+        tell: impl Fn(KeeperNews) + Send + Sync + 'static,
+    ) -> io::Result<Self> {
         let (jobs, queue) = sync_channel(QUEUE_MAX);
+        let tell: Tell = Arc::new(tell);
+        let loop_tell = Arc::clone(&tell);
         let state = Arc::new(State::default());
         let loop_state = Arc::clone(&state);
         let thread = thread::Builder::new()
@@ -82,7 +122,8 @@ impl Keeper {
                 let mut work = Work {
                     writer,
                     state: loop_state,
-                    tell: Box::new(tell),
+                    tell: loop_tell,
+                    is_unsafe: false,
                     batch: Vec::new(),
                 };
                 let done = work.run(&queue);
@@ -91,6 +132,8 @@ impl Keeper {
             })?;
         Ok(Self {
             jobs: Some(jobs),
+            tell,
+            put: 0,
             waiting: VecDeque::new(),
             state,
             thread: Some(thread),
@@ -99,17 +142,28 @@ impl Keeper {
 
     /// Puts a record down.
     pub fn record(&mut self, record: Record) {
+        self.put += 1;
         self.put(Job::Record(record));
     }
 
-    /// Puts a checkpoint down that was made at a mark, with what the process of the primary
-    /// remembers besides its rules.
-    pub fn save(&mut self, mark: Mark, checkpoint: Arc<Checkpoint>, driver: Vec<u8>) {
-        self.put(Job::Save(Saved {
-            mark,
-            checkpoint,
-            driver,
-        }));
+    /// Returns how many records were put down.
+    pub fn records(&self) -> u64 {
+        self.put
+    }
+
+    /// Tells whether so many records are written; if not, [`KeeperNews::Written`] tells when.
+    pub fn is_written(&self, records: u64) -> bool {
+        if self.state.written.load(Ordering::SeqCst) >= records {
+            return true;
+        }
+        self.state.awaited.store(records, Ordering::SeqCst);
+        // They may have been written between the two.
+        self.state.written.load(Ordering::SeqCst) >= records
+    }
+
+    /// Puts a checkpoint down once the files that it rests on are safe.
+    pub fn save(&mut self, saved: Saved, beside: Vec<Beside>) {
+        self.put(Job::Save(saved, beside));
     }
 
     /// Ends the journal once all is written; one of a run that `is_over` is removed.
@@ -138,6 +192,7 @@ impl Keeper {
         let Some(jobs) = &self.jobs else {
             return;
         };
+        let mut held_up_since = None;
         while let Some(job) = self.waiting.pop_front() {
             match jobs.try_send(job) {
                 Ok(()) => {}
@@ -145,6 +200,13 @@ impl Keeper {
                     self.waiting.push_front(job);
                     if self.state.failing.load(Ordering::SeqCst) {
                         return;
+                    }
+                    let since = *held_up_since.get_or_insert_with(Instant::now);
+                    if since.elapsed() >= HELD_UP_MAX
+                        && !self.state.failing.swap(true, Ordering::SeqCst)
+                    {
+                        let cause = "the journal cannot be written: the disk does not answer";
+                        (self.tell)(KeeperNews::Failed(cause.to_owned()));
                     }
                     thread::sleep(LOOK_AGAIN);
                 }
@@ -157,7 +219,9 @@ impl Keeper {
 struct Work {
     writer: Writer,
     state: Arc<State>,
-    tell: Box<dyn Fn(KeeperNews) + Send>,
+    tell: Tell,
+    /// Whether a file that checkpoints rest on has lost what it had.
+    is_unsafe: bool,
     batch: Vec<Record>,
 }
 
@@ -184,10 +248,9 @@ impl Work {
         while let Some(job) = next.take() {
             match job {
                 Job::Record(record) => self.batch.push(record),
-                Job::Save(saved) => {
+                Job::Save(saved, beside) => {
                     self.flush()?;
-                    self.until_it_works(|writer| writer.save(&saved))?;
-                    (self.tell)(KeeperNews::Saved(saved.checkpoint.sequence));
+                    self.save(&saved, beside)?;
                 }
             }
             if self.batch.len() < BATCH_MAX {
@@ -199,9 +262,39 @@ impl Work {
 
     fn flush(&mut self) -> io::Result<()> {
         let batch = std::mem::take(&mut self.batch);
+        if batch.is_empty() {
+            return Ok(());
+        }
         self.until_it_works(|writer| writer.append(&batch))?;
+        let count = batch.len() as u64;
         self.batch = batch;
         self.batch.clear();
+        let written = self.state.written.fetch_add(count, Ordering::SeqCst) + count;
+        let awaited = self.state.awaited.load(Ordering::SeqCst);
+        if awaited > 0 && awaited <= written {
+            // Who asks for later ones meanwhile has been told of these, and asks again.
+            self.state.awaited.store(0, Ordering::SeqCst);
+            (self.tell)(KeeperNews::Written);
+        }
+        Ok(())
+    }
+
+    /// Saves a checkpoint, unless what it rests on may be lost: a failed attempt to make a file
+    /// safe may have dropped what it was about, so that another one proves nothing.
+    fn save(&mut self, saved: &Saved, beside: Vec<Beside>) -> io::Result<()> {
+        for Beside { path, mut file } in beside {
+            if let Err(error) = file.sync()
+                && !std::mem::replace(&mut self.is_unsafe, true)
+            {
+                let cause = format!("cannot write {}: {error}", path.display());
+                (self.tell)(KeeperNews::Unsafe(cause));
+            }
+        }
+        if self.is_unsafe {
+            return Ok(());
+        }
+        self.until_it_works(|writer| writer.save(saved))?;
+        (self.tell)(KeeperNews::Saved(saved.checkpoint.sequence));
         Ok(())
     }
 
@@ -211,19 +304,16 @@ impl Work {
         mut attempt: impl FnMut(&mut Writer) -> io::Result<()>,
     ) -> io::Result<()> {
         loop {
-            let is_failing = self.state.failing.load(Ordering::SeqCst);
             match attempt(&mut self.writer) {
                 Ok(()) => {
-                    if is_failing {
-                        self.state.failing.store(false, Ordering::SeqCst);
+                    if self.state.failing.swap(false, Ordering::SeqCst) {
                         (self.tell)(KeeperNews::Works);
                     }
                     return Ok(());
                 }
                 Err(error) if self.state.ending.load(Ordering::SeqCst) => return Err(error),
                 Err(error) => {
-                    if !is_failing {
-                        self.state.failing.store(true, Ordering::SeqCst);
+                    if !self.state.failing.swap(true, Ordering::SeqCst) {
                         let cause = format!("the journal cannot be written: {}", chain(&error));
                         (self.tell)(KeeperNews::Failed(cause));
                     }

@@ -6,6 +6,8 @@
 //! A journal is a folder: `manifest`, `checkpoint-N` after commit `N`, and segments of the log,
 //! `log-N`. A commit is the end of a step; commits are counted over the whole life of a run, also
 //! when it was taken up again.
+//! **Invariant:** what was written down is never left out in silence: a log whose writer was killed
+//! ends within a record, and everything else that is missing is told.
 //! **Invariant:** bytes that are damaged are never taken for what was written, and a journal that
 //! ends anywhere can be read up to its last whole record.
 
@@ -14,6 +16,8 @@ pub mod disk;
 pub mod folder;
 pub mod frame;
 pub mod keeper;
+mod log_reader;
+pub mod loss;
 pub mod manifest;
 pub mod reader;
 pub mod record;
@@ -23,7 +27,8 @@ mod testing;
 pub mod writer;
 
 pub use checkpoint_file::Saved;
-pub use keeper::{Keeper, KeeperNews};
+pub use keeper::{Beside, Keeper, KeeperNews};
+pub use loss::{Loss, Losses};
 pub use manifest::{Manifest, RunSettings};
 pub use reader::{ReadJournalError, Recovered};
 pub use record::{Commit, Mark, Record};

@@ -3,15 +3,16 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use lockstep::{Aim, Redo};
-use protocol::{Iteration, ScheduledCommand};
+use lockstep::Redo;
+use protocol::Iteration;
 
 use crate::checkpoint_file::Saved;
-use crate::folder;
+use crate::folder::{self, Listing};
 use crate::frame::FrameError;
+use crate::log_reader::{Log, LogReader, Tail};
+use crate::loss::{Loss, Losses};
 use crate::manifest::Manifest;
-use crate::record::{Commit, Mark, Record};
-use crate::segment::SegmentReader;
+use crate::record::Mark;
 
 /// A journal from which nothing can be taken up again.
 #[derive(Debug, thiserror::Error)]
@@ -33,6 +34,32 @@ pub enum ReadJournalError {
         /// What is wrong with it.
         #[source]
         source: FrameError,
+    },
+    /// A part of the log is there and cannot be read.
+    #[error(
+        "cannot read {}: it may be whole, so make it readable (chmod u+r) and resume again, or \
+         give --accept-loss to go on without it",
+        path.display()
+    )]
+    Unreadable {
+        /// The segment.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        source: io::Error,
+    },
+    /// Something was written down and is lost.
+    #[error(
+        "the journal in {} has lost what it had: {loss}. Put back what is damaged or missing, or \
+         give --accept-loss to go on after iteration {}",
+        path.display(),
+        loss.after
+    )]
+    Lost {
+        /// The folder.
+        path: PathBuf,
+        /// What is lost.
+        loss: Box<Loss>,
     },
     /// No checkpoint is whole, and the log does not begin at the start.
     #[error("{} has nothing to go on from{}", path.display(), listed(problems))]
@@ -59,26 +86,23 @@ pub struct Recovered {
     pub end: Mark,
     /// The last iteration that was written down.
     pub committed: Iteration,
+    /// What was written down and is not there any more.
+    pub lost: Option<Loss>,
     /// Damage that was passed over, for people.
     pub problems: Vec<String>,
-}
-
-/// What the log says of what came after a mark.
-#[derive(Debug, Default)]
-struct Tail {
-    commits: Vec<Commit>,
-    commands: Vec<ScheduledCommand>,
-    /// How many of those were part of steps that are done.
-    committed_commands: usize,
-    aim: Option<Aim>,
 }
 
 /// Reads a journal. Files that the run wrote besides may reach only so far: the checkpoint is none
 /// after `reach`.
 ///
 /// # Errors
-/// When there is nothing to go on from.
-pub fn read(path: &Path, reach: Option<Iteration>) -> Result<Recovered, ReadJournalError> {
+/// When there is nothing to go on from, or something is lost that was written down and that is not
+/// accepted.
+pub fn read(
+    path: &Path,
+    reach: Option<Iteration>,
+    losses: Losses,
+) -> Result<Recovered, ReadJournalError> {
     let file = folder::manifest(path);
     let manifest = Manifest::read(&file);
     let manifest = manifest.map_err(|source| ReadJournalError::Manifest { path: file, source })?;
@@ -87,6 +111,47 @@ pub fn read(path: &Path, reach: Option<Iteration>) -> Result<Recovered, ReadJour
         source,
     })?;
     let mut problems = Vec::new();
+    let saved = last_checkpoint(&listing, reach, &mut problems);
+    let base = saved
+        .as_ref()
+        .map(|saved| (saved.mark, saved.checkpoint.iteration));
+    let reader = LogReader::new(&listing.segments, base, losses, &mut problems);
+    let Log {
+        tail,
+        is_begun,
+        lost,
+    } = reader.read(folder::begun(path))?;
+    if saved.is_none() && !is_begun {
+        problems.extend(lost.map(|lost| lost.cause));
+        return Err(ReadJournalError::Nothing {
+            path: path.to_owned(),
+            problems,
+        });
+    }
+    let mut recovered = recovered(manifest, saved, tail, problems);
+    let after = recovered.committed;
+    let is_later = |until: &Iteration| *until > after;
+    recovered.lost = lost.map(|lost| Loss {
+        cause: lost.cause,
+        after,
+        until: lost.until.max(reach).filter(is_later),
+        commands: lost.commands,
+    });
+    match (&recovered.lost, losses) {
+        (Some(loss), Losses::Refuse) => Err(ReadJournalError::Lost {
+            path: path.to_owned(),
+            loss: Box::new(loss.clone()),
+        }),
+        (Some(_), Losses::Accept) | (None, _) => Ok(recovered),
+    }
+}
+
+/// Returns the newest checkpoint that is whole and that the other files of the run reach.
+fn last_checkpoint(
+    listing: &Listing,
+    reach: Option<Iteration>,
+    problems: &mut Vec<String>,
+) -> Option<Saved> {
     for (_, file) in listing.checkpoints.iter().rev() {
         match crate::checkpoint_file::read(file) {
             Ok(saved) if reach.is_some_and(|reach| saved.checkpoint.iteration > reach) => {
@@ -96,21 +161,11 @@ pub fn read(path: &Path, reach: Option<Iteration>) -> Result<Recovered, ReadJour
                      checkpoint is"
                 ));
             }
-            Ok(saved) => {
-                let tail = read_log(&listing.segments, Some(saved.mark), &mut problems);
-                let tail = tail.unwrap_or_default();
-                return Ok(recovered(manifest, Some(saved), tail, problems));
-            }
+            Ok(saved) => return Some(saved),
             Err(error) => problems.push(format!("{}: {}", file.display(), chain(&error))),
         }
     }
-    match read_log(&listing.segments, None, &mut problems) {
-        Some(tail) => Ok(recovered(manifest, None, tail, problems)),
-        None => Err(ReadJournalError::Nothing {
-            path: path.to_owned(),
-            problems,
-        }),
-    }
+    None
 }
 
 fn recovered(
@@ -138,120 +193,8 @@ fn recovered(
             schedule_left: tail.commits.last().map(|commit| commit.schedule_left),
             aim: tail.aim,
         },
+        lost: None,
         problems,
-    }
-}
-
-/// Reads what the segments have after a mark, or from the start; `None` when they do not have the
-/// start. What cannot be read, and all after it, is left out.
-fn read_log(
-    segments: &[(u64, PathBuf)],
-    base: Option<Mark>,
-    problems: &mut Vec<String>,
-) -> Option<Tail> {
-    let after = base.unwrap_or_default();
-    let mut tail = Tail::default();
-    let mut at: Option<Mark> = None;
-    let mut cut: Option<String> = None;
-    for (_, file) in first_that_matters(segments, after) {
-        let mut reader = match SegmentReader::open(file) {
-            Ok(reader) => reader,
-            Err(error) => {
-                // Nothing was written to it before the end came, or all of it is lost.
-                cut.get_or_insert(format!("{}: {}", file.display(), chain(&error)));
-                continue;
-            }
-        };
-        let head = reader.head;
-        let fits = match at {
-            None => head.first.is_within(after),
-            Some(at) if head.is_resumed => {
-                head.first.commits == at.commits && head.first.commands <= at.commands
-            }
-            Some(at) => head.first == at,
-        };
-        if !fits {
-            let missing = format!("{}: what came before it is missing", file.display());
-            problems.push(cut.unwrap_or(missing));
-            break;
-        }
-        if head.is_resumed {
-            tail.keep_commands(head.first.commands.saturating_sub(after.commands));
-        }
-        let mut mark = head.first;
-        cut = tail
-            .take(&mut reader, &mut mark, after)
-            .err()
-            .map(|error| format!("{}: {}", file.display(), chain(&error)));
-        at = Some(mark);
-    }
-    if at.is_none() {
-        // A run that was lost before its first step goes on from its start, too.
-        let is_start = base.is_some() || segments.is_empty();
-        return is_start.then(Tail::default);
-    }
-    tail.drop_uncommitted();
-    Some(tail)
-}
-
-/// Returns the segments from the last one that begins at or before a mark. One may begin after the
-/// same commit and a command more, when that was done before the checkpoint was saved.
-fn first_that_matters(segments: &[(u64, PathBuf)], after: Mark) -> &[(u64, PathBuf)] {
-    let begins_before = |(_, file): &(u64, PathBuf)| {
-        let reader = SegmentReader::open(file);
-        reader.is_ok_and(|reader| reader.head.first.is_within(after))
-    };
-    let first = segments.iter().rposition(begins_before).unwrap_or(0);
-    &segments[first..]
-}
-
-impl Tail {
-    /// Takes in what a segment has after a mark.
-    fn take<R: io::Read>(
-        &mut self,
-        reader: &mut SegmentReader<R>,
-        mark: &mut Mark,
-        after: Mark,
-    ) -> Result<(), FrameError> {
-        while let Some(record) = reader.record()? {
-            match record {
-                Record::Commit(commit) => {
-                    mark.commits += 1;
-                    if mark.commits > after.commits {
-                        self.commits.push(commit);
-                        self.committed_commands = self.commands.len();
-                    }
-                }
-                Record::Command(command) => {
-                    mark.commands += 1;
-                    if mark.commands > after.commands {
-                        self.commands.push(*command);
-                    }
-                }
-                Record::Aim(aim) if mark.commits >= after.commits => self.aim = Some(aim),
-                Record::Aim(_) => {}
-            }
-        }
-        Ok(())
-    }
-
-    fn keep_commands(&mut self, count: u64) {
-        let count = usize::try_from(count).unwrap_or(usize::MAX);
-        self.commands.truncate(count);
-        self.committed_commands = self.committed_commands.min(count);
-    }
-
-    /// Drops the commands of a step that was under way.
-    fn drop_uncommitted(&mut self) {
-        self.commands.truncate(self.committed_commands);
-        let last = self.commits.last().map(|commit| commit.iteration);
-        // A step that fetches states may be done while the one that it is for is not.
-        while let Some(command) = self.commands.last()
-            && command.paused_round.is_none()
-            && Some(command.iteration) == last
-        {
-            self.commands.pop();
-        }
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 use lockstep::{Checkpoint, LoadRule, Rules};
@@ -176,5 +176,151 @@ impl Medium for SmallFile {
 
     fn cut(&mut self, length: u64) -> io::Result<()> {
         self.file.cut(length)
+    }
+}
+
+/// A disk that answers nothing while it is held.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SlowDisk(Arc<(Mutex<bool>, Condvar)>);
+
+#[derive(Debug)]
+struct SlowFile {
+    file: Box<dyn Medium>,
+    disk: SlowDisk,
+}
+
+impl SlowDisk {
+    pub(crate) fn hold(&self) {
+        *self.0.0.lock().unwrap() = true;
+    }
+
+    pub(crate) fn release(&self) {
+        *self.0.0.lock().unwrap() = false;
+        self.0.1.notify_all();
+    }
+
+    fn wait(&self) {
+        let held = self.0.0.lock().unwrap();
+        drop(self.0.1.wait_while(held, |is_held| *is_held).unwrap());
+    }
+
+    fn of(&self, file: Box<dyn Medium>) -> Box<dyn Medium> {
+        let disk = self.clone();
+        Box::new(SlowFile { file, disk })
+    }
+}
+
+impl Disk for SlowDisk {
+    fn create(&self, path: &Path) -> io::Result<Box<dyn Medium>> {
+        self.wait();
+        Ok(self.of(LocalDisk.create(path)?))
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Box<dyn Medium>> {
+        self.wait();
+        Ok(self.of(LocalDisk.open(path)?))
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.wait();
+        LocalDisk.rename(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        self.wait();
+        LocalDisk.remove(path)
+    }
+}
+
+impl Write for SlowFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.disk.wait();
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Medium for SlowFile {
+    fn sync(&mut self) -> io::Result<()> {
+        self.disk.wait();
+        self.file.sync()
+    }
+
+    fn cut(&mut self, length: u64) -> io::Result<()> {
+        self.disk.wait();
+        self.file.cut(length)
+    }
+}
+
+/// A disk on which one operation fails, before or after it is done.
+#[derive(Clone, Debug)]
+pub(crate) struct FaultyDisk {
+    /// How many operations are left until one fails.
+    pub(crate) left: Arc<AtomicI64>,
+    /// Whether the one that fails is done all the same.
+    pub(crate) is_done: bool,
+}
+
+#[derive(Debug)]
+struct FaultyFile {
+    file: Box<dyn Medium>,
+    disk: FaultyDisk,
+}
+
+impl FaultyDisk {
+    fn perform<T>(&self, operation: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+        if self.left.fetch_sub(1, Ordering::SeqCst) != 0 {
+            return operation();
+        }
+        if self.is_done {
+            operation()?;
+        }
+        Err(io::Error::other("a fault of the disk"))
+    }
+
+    fn of(&self, file: Box<dyn Medium>) -> Box<dyn Medium> {
+        let disk = self.clone();
+        Box::new(FaultyFile { file, disk })
+    }
+}
+
+impl Disk for FaultyDisk {
+    fn create(&self, path: &Path) -> io::Result<Box<dyn Medium>> {
+        self.perform(|| Ok(self.of(LocalDisk.create(path)?)))
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Box<dyn Medium>> {
+        self.perform(|| Ok(self.of(LocalDisk.open(path)?)))
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.perform(|| LocalDisk.rename(from, to))
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        self.perform(|| LocalDisk.remove(path))
+    }
+}
+
+impl Write for FaultyFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.disk.perform(|| self.file.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Medium for FaultyFile {
+    fn sync(&mut self) -> io::Result<()> {
+        self.disk.perform(|| self.file.sync())
+    }
+
+    fn cut(&mut self, length: u64) -> io::Result<()> {
+        self.disk.perform(|| self.file.cut(length))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::checkpoint_file::{self, Saved};
 use crate::disk::{Disk, Medium};
@@ -45,6 +45,8 @@ pub struct Writer {
     next_segment: u64,
     segments: VecDeque<Segment>,
     checkpoints: VecDeque<SavedCheckpoint>,
+    /// Checkpoints that cannot be read, with their sizes \[bytes\]: they go with the next one.
+    useless: Vec<(PathBuf, u64)>,
     manifest_bytes: u64,
     framed: Vec<u8>,
 }
@@ -89,15 +91,22 @@ impl Writer {
         manifest: &Manifest,
     ) -> Result<Self, BeginJournalError> {
         let folder = Folder::create(path)?;
-        let written = manifest.write(&*disk, &folder::manifest(path));
-        let manifest_bytes = written.map_err(at(path))?;
+        let file = folder::manifest(path);
+        let written = manifest.write(&*disk, &file);
+        let manifest_bytes = written.map_err(|error| {
+            // It may have its name all the same, and would be taken for a run's.
+            is_removed(&*disk, &file);
+            at(path)(error)
+        })?;
         Ok(Self::new(disk, folder, limit_bytes, manifest_bytes))
     }
 
-    /// Goes on with a journal where it ends.
+    /// Goes on with a journal where it ends. Nothing is written to what is there: a segment begins
+    /// that makes void what is after the end.
     ///
     /// # Errors
-    /// When what is there cannot be listed.
+    /// When what is there cannot be listed, or the folder cannot be written. A disk that is full is
+    /// no error: it is tried again with the first record.
     pub fn resume(
         disk: Box<dyn Disk>,
         folder: Folder,
@@ -105,26 +114,15 @@ impl Writer {
         end: Mark,
     ) -> Result<Self, BeginJournalError> {
         let path = folder.path().to_owned();
+        let begun = folder::begun(&path).unwrap_or_default();
         let listing = folder::list(&path).map_err(at(&path))?;
-        let length = |path: &Path| std::fs::metadata(path).map_or(0, |data| data.len());
         let manifest_bytes = length(&folder::manifest(&path));
         let mut writer = Self::new(disk, folder, limit_bytes, manifest_bytes);
-        for (commits, file) in listing.checkpoints {
-            if commits > end.commits {
-                // It is damaged, or what other files of the run do not reach.
-                writer.disk.remove(&file).map_err(at(&path))?;
-                continue;
-            }
-            // One that cannot be read, and so never be used, has the log kept from there on.
-            let mark = checkpoint_file::read_mark(&file).unwrap_or(Mark {
-                commits,
-                commands: 0,
-            });
-            let bytes = length(&file);
-            writer
-                .checkpoints
-                .push_back(SavedCheckpoint { mark, bytes });
+        for file in listing.unfinished {
+            writer.disk.remove(&file).map_err(at(&path))?;
         }
+        writer.take_checkpoints(listing.checkpoints, end)?;
+        writer.next_segment = begun + 1;
         for (number, file) in listing.segments {
             let head = crate::segment::SegmentReader::open(&file).map(|reader| reader.head);
             writer.segments.push_back(Segment {
@@ -133,11 +131,40 @@ impl Writer {
                 first: head.map_or(Mark::default(), |head| head.first),
                 bytes: length(&file),
             });
-            writer.next_segment = number + 1;
+            writer.next_segment = writer.next_segment.max(number + 1);
         }
         writer.mark = end;
         writer.is_resumed = true;
+        match writer.begin_segment() {
+            Ok(open) => writer.open = Some(open),
+            Err(error) if is_lasting(error.kind()) => return Err(at(&path)(error)),
+            // The run says so once it begins, and waits for room.
+            Err(_) => {}
+        }
         Ok(writer)
+    }
+
+    fn take_checkpoints(
+        &mut self,
+        checkpoints: Vec<(u64, PathBuf)>,
+        end: Mark,
+    ) -> Result<(), BeginJournalError> {
+        for (commits, file) in checkpoints {
+            if commits > end.commits {
+                // It is damaged, or what other files of the run do not reach.
+                let removed = self.disk.remove(&file);
+                removed.map_err(at(self.folder.path()))?;
+                continue;
+            }
+            let bytes = length(&file);
+            match checkpoint_file::read(&file) {
+                Ok(Saved { mark, .. }) => {
+                    self.checkpoints.push_back(SavedCheckpoint { mark, bytes });
+                }
+                Err(_) => self.useless.push((file, bytes)),
+            }
+        }
+        Ok(())
     }
 
     fn new(disk: Box<dyn Disk>, folder: Folder, limit_bytes: u64, manifest_bytes: u64) -> Self {
@@ -151,6 +178,7 @@ impl Writer {
             next_segment: 1,
             segments: VecDeque::new(),
             checkpoints: VecDeque::new(),
+            useless: Vec::new(),
             manifest_bytes,
             framed: Vec::new(),
         }
@@ -215,6 +243,7 @@ impl Writer {
         })?;
         let mut file = self.disk.open(&path)?;
         file.cut(length)?;
+        self.folder.note_begun(self.next_segment)?;
         self.segments.push_back(Segment {
             number: self.next_segment,
             first: self.mark,
@@ -277,7 +306,8 @@ impl Writer {
     pub fn bytes(&self) -> u64 {
         let segments = self.segments.iter().map(|segment| segment.bytes);
         let checkpoints = self.checkpoints.iter().map(|checkpoint| checkpoint.bytes);
-        self.manifest_bytes + segments.chain(checkpoints).sum::<u64>()
+        let useless = self.useless.iter().map(|(_, bytes)| *bytes);
+        self.manifest_bytes + segments.chain(checkpoints).chain(useless).sum::<u64>()
     }
 
     /// Makes sure that so many bytes more are allowed, at the cost of all checkpoints but the last.
@@ -298,12 +328,16 @@ impl Writer {
 
     /// Keeps so many checkpoints, and of the log what came after them.
     fn forget(&mut self, kept: usize) {
+        if !self.checkpoints.is_empty() {
+            let disk = &self.disk;
+            self.useless.retain(|(path, _)| !is_removed(&**disk, path));
+        }
         while self.checkpoints.len() > kept {
             let Some(oldest) = self.checkpoints.front() else {
                 return;
             };
             let path = folder::checkpoint(self.folder.path(), oldest.mark.commits);
-            if !self.is_removed(&path) {
+            if !is_removed(&*self.disk, &path) {
                 return;
             }
             self.checkpoints.pop_front();
@@ -320,20 +354,35 @@ impl Writer {
             .is_some_and(|next| next.first.is_within(needed))
         {
             let path = folder::segment(self.folder.path(), self.segments[0].number);
-            if !self.is_removed(&path) {
+            if !is_removed(&*self.disk, &path) {
                 return;
             }
             self.segments.pop_front();
         }
     }
+}
 
-    fn is_removed(&self, path: &Path) -> bool {
-        match self.disk.remove(path) {
-            Ok(()) => true,
-            // What cannot be removed takes room, which has its own limit.
-            Err(error) => error.kind() == io::ErrorKind::NotFound,
-        }
+/// Removes a file; what cannot be removed takes room, which has its own limit.
+fn is_removed(disk: &dyn Disk, path: &Path) -> bool {
+    match disk.remove(path) {
+        Ok(()) => true,
+        Err(error) => error.kind() == io::ErrorKind::NotFound,
     }
+}
+
+/// Tells whether an error will be there again when there is room on the disk.
+fn is_lasting(kind: io::ErrorKind) -> bool {
+    matches!(
+        kind,
+        io::ErrorKind::PermissionDenied
+            | io::ErrorKind::ReadOnlyFilesystem
+            | io::ErrorKind::NotFound
+            | io::ErrorKind::NotADirectory
+    )
+}
+
+fn length(path: &Path) -> u64 {
+    std::fs::metadata(path).map_or(0, |data| data.len())
 }
 
 impl OpenSegment {

@@ -49,6 +49,10 @@ pub struct ResumeArguments {
     #[arg(long, value_name = "MIB")]
     #[arg(value_parser = clap::value_parser!(u64).range(1..=1 << 30))]
     pub journal_limit: Option<u64>,
+    /// Go on although something is lost of what the run wrote down: from the last record before
+    /// that, and without files of the run that do not reach it
+    #[arg(long)]
+    pub accept_loss: bool,
     /// No view: progress on stderr, summary on stdout; the run ends with this process
     #[arg(long)]
     pub headless: bool,

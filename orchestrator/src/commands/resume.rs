@@ -2,7 +2,10 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
 
+use journal::Losses;
 use protocol::ExitCode;
 
 use super::{CommandResult, Failed};
@@ -10,6 +13,12 @@ use crate::cli::{Format, ResumeArguments};
 use crate::config::SECONDARIES_MAX;
 use crate::launch::launched::Launched;
 use crate::run_directory::{FoundRun, RunDirectory, RunDirectoryError, Runs};
+
+/// Time that the processes of a run have to end when their keeper has gone: more than they give
+/// themselves.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Time between looks at whether they have.
+const LOOK_AGAIN: Duration = Duration::from_millis(10);
 
 /// Goes on with a run, here or in a keeper that is started with the same words.
 pub(super) fn resume(arguments: &ResumeArguments, words: &[OsString]) -> CommandResult {
@@ -23,7 +32,9 @@ pub(super) fn resume(arguments: &ResumeArguments, words: &[OsString]) -> Command
     }
     // What is wrong is said here, where someone reads it.
     let found = find(arguments)?;
-    launch_of(&found, arguments)?;
+    wait_for_the_last_life(&found, PATIENCE)?;
+    let launched = launch_of(&found, arguments)?;
+    check_journal(&launched)?;
     super::run::resume(arguments, words)
 }
 
@@ -36,7 +47,61 @@ pub(super) fn take(arguments: &ResumeArguments) -> Result<(RunDirectory, Launche
         RunDirectoryError::Living { .. } => Failed::message(ExitCode::Failure, living(&found)),
         other => Failed::new(ExitCode::Failure, other),
     })?;
+    // Nobody can take it up beside this now, and what is left of before must not be heard.
+    wait_for_the_last_life(&found, PATIENCE)?;
     Ok((directory, launched))
+}
+
+/// Waits until the processes that the run had have ended: they outlive who kept them by moments, in
+/// which they hold the journal and the sockets and write how they ended.
+fn wait_for_the_last_life(run: &FoundRun, patience: Duration) -> Result<(), Failed> {
+    let end = Instant::now() + patience;
+    let failure = |text: String| Err(Failed::message(ExitCode::Failure, text));
+    let name = &run.record.name;
+    loop {
+        let left = run.living_workers();
+        if left.is_empty() {
+            break;
+        }
+        if Instant::now() >= end {
+            let each = left
+                .iter()
+                .map(|(worker, pid)| format!("{worker} (pid {pid})"));
+            let each = each.collect::<Vec<_>>().join(", ");
+            let pids = left.iter().map(|(_, pid)| pid.to_string());
+            let pids = pids.collect::<Vec<_>>().join(" ");
+            return failure(format!(
+                "{name} cannot be resumed yet: {each} of it did not end in {} s; end them with \
+                 `kill -9 {pids}`",
+                patience.as_secs()
+            ));
+        }
+        thread::sleep(LOOK_AGAIN);
+    }
+    let journal = run.journal().unwrap_or_default();
+    let left = end.saturating_duration_since(Instant::now());
+    if journal::folder::wait_until_free(&journal, left) {
+        return Ok(());
+    }
+    let journal = journal.display();
+    failure(format!(
+        "{name} cannot be resumed yet: a process holds its journal in {journal}"
+    ))
+}
+
+/// Makes sure that the journal is whole, or that what it has lost is accepted.
+fn check_journal(launched: &Launched) -> Result<(), Failed> {
+    let Some(journal) = &launched.plan.journal else {
+        return Ok(());
+    };
+    let losses = if launched.plan.accepts_loss {
+        Losses::Accept
+    } else {
+        Losses::Refuse
+    };
+    let read = journal::reader::read(journal, None, losses);
+    read.map(drop)
+        .map_err(|error| Failed::new(ExitCode::Configuration, error))
 }
 
 /// Finds the run that is meant.
@@ -99,10 +164,11 @@ fn choose<'a>(runs: &'a [FoundRun], named: Option<&str>) -> Result<&'a FoundRun,
     let name = &run.record.name;
     Err(match &run.record.ended {
         Some(end) => format!(
-            "{name} cannot be resumed: it ended ({}), and nothing is left of what it wrote down",
-            end.cause
+            "{name} cannot be resumed: it ended ({}), and {}",
+            end.cause,
+            run.why_not_resumable()
         ),
-        None => format!("{name} cannot be resumed: it did not write down what it did"),
+        None => format!("{name} cannot be resumed: {}", run.why_not_resumable()),
     })
 }
 
@@ -137,6 +203,7 @@ fn launch_of(run: &FoundRun, arguments: &ResumeArguments) -> Result<Launched, Fa
         plan.secondaries = secondaries;
     }
     plan.iterations = arguments.iterations.or(plan.iterations);
+    plan.accepts_loss = arguments.accept_loss;
     plan.journal_limit_mib = arguments.journal_limit.or(plan.journal_limit_mib);
     Ok(Launched { plan, ..launched })
 }
@@ -171,6 +238,45 @@ mod tests {
     }
 
     #[test]
+    fn a_run_whose_processes_still_end_is_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut run = run(folder.path(), "a", false, true);
+        let started = |script: &str| {
+            let mut command = std::process::Command::new("sh");
+            // It is about the run as workers are: by its folder.
+            command
+                .args(["-c", script])
+                .arg(run.path.join("summary.json"));
+            command.stdin(std::process::Stdio::piped()).spawn().unwrap()
+        };
+        let mut child = started("read line; exit 0");
+        run.record.workers = vec![crate::run_directory::WorkerRecord {
+            name: "primary".to_owned(),
+            role: protocol::Role::Primary,
+            pid: child.id(),
+        }];
+        let patience = Duration::from_millis(50);
+        let failed = wait_for_the_last_life(&run, patience).unwrap_err();
+        let text = format!("{:#}", failed.error);
+        let expected = format!("primary (pid {})", child.id());
+        assert!(
+            text.contains(&expected) && text.contains("kill -9"),
+            "{text}"
+        );
+        // It ends with its lifeline, as workers do.
+        drop(child.stdin.take());
+        wait_for_the_last_life(&run, Duration::from_mins(1)).unwrap();
+        child.wait().unwrap();
+        // Another program that has its id is none of the run.
+        run.record.workers[0].pid = std::process::id();
+        wait_for_the_last_life(&run, patience).unwrap();
+        let lock = std::fs::File::create(run.path.join("journal/lock")).unwrap();
+        lock.lock().unwrap();
+        let failed = wait_for_the_last_life(&run, patience).unwrap_err();
+        assert!(format!("{:#}", failed.error).contains("holds its journal"));
+    }
+
+    #[test]
     fn the_only_unfinished_run_need_not_be_named() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path();
@@ -195,11 +301,20 @@ mod tests {
         let journal = path.join("journal");
         assert_eq!(name(&all, journal.to_str()), Ok("d".to_owned()));
         assert!(name(&all, Some("b")).unwrap_err().contains("is living"));
-        assert!(
-            name(&all, Some("c"))
-                .unwrap_err()
-                .contains("did not write down")
-        );
+        let why = |name: &str| choose(&all, Some(name)).unwrap_err();
+        assert!(why("c").contains("did not write down"));
+        // It did, and that is gone or cannot be reached.
+        let launch = crate::launch::tests::launched_with(Some(root.join("c/journal")));
+        launch.write(&root.join("c/launch.json")).unwrap();
+        assert!(why("c").contains("manifest of its journal"));
+        std::fs::remove_dir(root.join("c/journal")).unwrap();
+        assert!(why("c").contains("the run was complete"));
+        // A file in place of a folder cannot be looked into, whoever looks.
+        std::fs::write(root.join("c/journal"), "").unwrap();
+        assert!(why("c").contains("cannot be read"));
+        let launch = crate::launch::tests::launched_with(None);
+        launch.write(&root.join("c/launch.json")).unwrap();
+        assert!(why("c").contains("--journal off"));
         let error = name(&all, Some("none")).unwrap_err();
         assert!(error.contains("to resume there are a, d"), "{error}");
     }

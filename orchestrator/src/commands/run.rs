@@ -158,10 +158,11 @@ impl Owned {
     fn again(arguments: &ResumeArguments) -> Result<(Self, Launched), Failed> {
         let worker = find_worker().map_err(anyhow::Error::new)?;
         let (directory, launched) = super::resume::take(arguments)?;
+        let events = launched.events.as_deref().map(EventFile::append);
         let own = Self {
             worker,
             directory,
-            events: None,
+            events: events.transpose()?,
         };
         Ok((own, launched))
     }

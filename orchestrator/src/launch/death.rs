@@ -83,12 +83,12 @@ pub fn signal_name(signal: i32) -> String {
     name.to_owned()
 }
 
-/// Returns the last error in a log, with the message of a panic.
-pub(super) fn last_words(log: &Path) -> Option<String> {
+/// Returns the last error in a log from a place on, with the message of a panic.
+pub(super) fn last_words(log: &Path, begin: u64) -> Option<String> {
     let mut file = File::open(log).ok()?;
     let length = file.metadata().ok()?.len();
-    file.seek(SeekFrom::Start(length.saturating_sub(TAIL_BYTES)))
-        .ok()?;
+    let begin = begin.max(length.saturating_sub(TAIL_BYTES));
+    file.seek(SeekFrom::Start(begin)).ok()?;
     let mut tail = Vec::new();
     file.take(TAIL_BYTES).read_to_end(&mut tail).ok()?;
     words_of(&String::from_utf8_lossy(&tail))

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::programs::ProgramPlan;
 use super::{LaunchPlan, flag};
-use crate::config::{RecordConfig, TraceConfig};
-use crate::run_directory::write_private;
+use crate::config::TraceConfig;
+use crate::run_directory::replace_private;
 
 /// How a run was started.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -22,6 +22,9 @@ pub struct Launched {
     pub plan: LaunchPlan,
     /// What runs beside it.
     pub programs: Vec<ProgramPlan>,
+    /// The file in which what happens is written.
+    #[serde(default)]
+    pub events: Option<PathBuf>,
 }
 
 impl Launched {
@@ -32,10 +35,11 @@ impl Launched {
     pub fn write(&self, path: &Path) -> io::Result<()> {
         let mut all = self.clone();
         all.plan.make_absolute()?;
+        if let Some(events) = &mut all.events {
+            *events = std::path::absolute(&*events)?;
+        }
         let text = serde_json::to_string_pretty(&all)?;
-        let new = path.with_extension("json.new");
-        write_private(&new, &(text + "\n"))?;
-        std::fs::rename(&new, path)
+        replace_private(path, &(text + "\n"))
     }
 
     /// Reads it.
@@ -60,6 +64,9 @@ impl LaunchPlan {
             "--journal"
         };
         flag(arguments, name, journal);
+        if self.is_resumed && self.accepts_loss {
+            arguments.push("--accept-loss".into());
+        }
         if let Some(limit) = self.journal_limit_mib {
             flag(arguments, "--journal-limit", limit.to_string());
         }
@@ -90,34 +97,13 @@ impl LaunchPlan {
     /// When it has none.
     pub fn resumed(self) -> Option<Self> {
         self.journal.as_ref()?;
-        let file = self.record.file.as_deref().map(next_recording);
         Some(Self {
             is_resumed: true,
             // The one of before stays as it is.
             trace: TraceConfig::default(),
-            record: RecordConfig {
-                file,
-                ..self.record
-            },
             ..self
         })
     }
-}
-
-/// Returns where a run that is taken up again is recorded: beside what it recorded before, which
-/// nobody can go on with.
-fn next_recording(file: &Path) -> PathBuf {
-    let stem = file.file_stem().unwrap_or_default().to_string_lossy();
-    let extension = file.extension().map(|end| end.to_string_lossy());
-    let named = |number: u32| {
-        let name = format!("{stem}-resumed-{number}");
-        let path = file.with_file_name(name);
-        extension.as_ref().map_or(path.clone(), |end| {
-            path.with_file_name(format!("{stem}-resumed-{number}.{end}"))
-        })
-    };
-    let mut free = (1..u32::MAX).map(named).filter(|path| !path.exists());
-    free.next().unwrap_or_else(|| file.to_owned())
 }
 
 /// An endpoint as text.
@@ -154,6 +140,7 @@ mod tests {
             command: "phalanx run a.sdf".to_owned(),
             plan: plan(2),
             programs: Vec::new(),
+            events: None,
         };
         launched.write(&path).unwrap();
         let read = Launched::read(&path).unwrap();

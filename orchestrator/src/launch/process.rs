@@ -6,7 +6,7 @@
 //! kept then, too; here the log is read as it grows.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
@@ -61,6 +61,8 @@ pub struct Process {
     name: String,
     role: Option<Role>,
     pid: u32,
+    /// Where in its log its own part begins \[bytes\].
+    log_begin: u64,
     lifeline: Option<ChildStdin>,
     follower: Option<JoinHandle<()>>,
     exit: watch::Receiver<Option<ExitStatus>>,
@@ -105,10 +107,11 @@ impl Process {
         lines: &mpsc::Sender<LogLine>,
     ) -> Result<Self, SpawnError> {
         let path = logs.join(format!("{name}.log"));
-        let (stdout, stderr, reader) = open_log(&path).map_err(|source| SpawnError::Log {
-            path: path.clone(),
-            source,
-        })?;
+        let (stdout, stderr, reader, log_begin) =
+            open_log(&path).map_err(|source| SpawnError::Log {
+                path: path.clone(),
+                source,
+            })?;
         let mut child = command
             .env("NO_COLOR", "1")
             .stdout(stdout)
@@ -137,6 +140,7 @@ impl Process {
             name: name.to_owned(),
             role: None,
             pid,
+            log_begin,
             lifeline,
             follower: Some(tokio::spawn(follower.follow(exit.clone()))),
             exit,
@@ -156,6 +160,11 @@ impl Process {
     /// Returns the process's id.
     pub fn pid(&self) -> u32 {
         self.pid
+    }
+
+    /// Returns where in its log its own part begins \[bytes\]: before it is that of earlier ones.
+    pub fn log_begin(&self) -> u64 {
+        self.log_begin
     }
 
     /// Returns how it ended, if it has.
@@ -236,10 +245,13 @@ pub(crate) fn describe(status: ExitStatus) -> String {
     }
 }
 
-/// Opens a log for the process's two streams, and for reading what they bring.
-fn open_log(path: &Path) -> io::Result<(File, File, File)> {
+/// Opens a log for the process's two streams, and for reading what they bring, from its end on:
+/// what an earlier process of the same name printed was told then.
+fn open_log(path: &Path) -> io::Result<(File, File, File, u64)> {
     let stdout = append_private(path)?;
-    Ok((stdout.try_clone()?, stdout, File::open(path)?))
+    let mut reader = File::open(path)?;
+    let begin = reader.seek(SeekFrom::End(0))?;
+    Ok((stdout.try_clone()?, stdout, reader, begin))
 }
 
 /// Reads a log as it grows.
@@ -287,5 +299,43 @@ impl LogFollower {
             // Who shows lines may be behind; the file has them all.
             let _ = self.lines.try_send(LogLine { process, text });
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::launch::death::last_words;
+
+    /// Has a process print something and end with it; returns what was told of it, and its last
+    /// words.
+    async fn printed(logs: &Path, text: &str) -> (Vec<String>, Option<String>) {
+        let (sender, mut lines) = mpsc::channel(100);
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!("echo '{text}'")]);
+        command.stdin(Stdio::null());
+        let mut process = Process::start(command, "s1", logs, &sender).unwrap();
+        process.exit().await;
+        process.finish_log().await;
+        drop(sender);
+        let mut told = Vec::new();
+        while let Some(line) = lines.recv().await {
+            told.push(line.text);
+        }
+        (told, last_words(&logs.join("s1.log"), process.log_begin()))
+    }
+
+    #[tokio::test]
+    async fn what_an_earlier_process_printed_is_not_told_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let (told, words) = printed(folder.path(), "error: the first").await;
+        assert_eq!(
+            (told, words.is_some()),
+            (vec!["error: the first".to_owned()], true)
+        );
+        let (told, words) = printed(folder.path(), "all is well").await;
+        assert_eq!((told, words), (vec!["all is well".to_owned()], None));
+        let whole = std::fs::read_to_string(folder.path().join("s1.log")).unwrap();
+        assert_eq!(whole, "error: the first\nall is well\n");
     }
 }

@@ -264,7 +264,7 @@ impl Supervisor {
         let death = Death {
             pid: process.pid(),
             status,
-            last_words: last_words(&self.logs.join(format!("{name}.log"))),
+            last_words: last_words(&self.logs.join(format!("{name}.log")), process.log_begin()),
             was_replaced: upkeep.was_replaced,
             name: name.clone(),
         };

@@ -47,6 +47,7 @@ pub(super) fn plan(secondaries: u32) -> LaunchPlan {
         journal: Some("/run/a/journal".into()),
         journal_limit_mib: Some(64),
         is_resumed: false,
+        accepts_loss: false,
     }
 }
 
@@ -171,5 +172,16 @@ fn what_is_not_asked_for_is_left_to_the_worker() {
         "--journal",
     ] {
         assert!(!line.contains(absent), "{line}");
+    }
+}
+
+/// Returns how a run was started that is written down there.
+pub(crate) fn launched_with(journal: Option<PathBuf>) -> launched::Launched {
+    launched::Launched {
+        stem: "a".to_owned(),
+        command: "phalanx run a.sdf".to_owned(),
+        plan: LaunchPlan { journal, ..plan(1) },
+        programs: Vec::new(),
+        events: None,
     }
 }

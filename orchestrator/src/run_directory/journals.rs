@@ -1,6 +1,7 @@
 //! What runs leave to be taken up again: which can be, and for how many that is kept.
 
 use std::fs;
+use std::io;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
@@ -18,6 +19,35 @@ impl FoundRun {
                 .is_some_and(|path| journal::folder::is_journal(&path))
         };
         !self.is_living && self.launch_file().is_file() && has_journal()
+    }
+
+    /// Returns why a run that has ended cannot be taken up again.
+    pub fn why_not_resumable(&self) -> String {
+        let launch = self.launch_file();
+        let launched = match Launched::read(&launch) {
+            Ok(launched) => launched,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return "it did not write down what it did".to_owned();
+            }
+            Err(error) => return format!("cannot read {}: {error}", launch.display()),
+        };
+        let Some(journal) = launched.plan.journal else {
+            return "it did not write down what it did (--journal off)".to_owned();
+        };
+        let shown = journal.display();
+        match journal::folder::find_journal(&journal) {
+            Err(error) => format!(
+                "its journal in {shown} cannot be read: {error}; make the folder readable (chmod \
+                 u+rwx) and try again"
+            ),
+            Ok(false) if journal.is_dir() => {
+                format!("the manifest of its journal, in {shown}, is missing")
+            }
+            Ok(_) => format!(
+                "its journal in {shown} is gone: the run was complete, or five later ones were \
+                 left unfinished"
+            ),
+        }
     }
 
     /// Returns where it is written how the run was started.

@@ -15,6 +15,23 @@ pub fn write_private(path: &Path, text: &str) -> io::Result<()> {
     options.open(path)?.write_all(text.as_bytes())
 }
 
+/// Writes a whole file beside another and puts it in its place, so that no reader sees half of it,
+/// and so that a loss of power leaves one or the other.
+///
+/// # Errors
+/// When the system refuses.
+pub fn replace_private(path: &Path, text: &str) -> io::Result<()> {
+    let mut new = path.as_os_str().to_owned();
+    new.push(".new");
+    write_private(Path::new(&new), text)?;
+    File::open(&new)?.sync_all()?;
+    std::fs::rename(&new, path)?;
+    match path.parent() {
+        Some(folder) => File::open(folder)?.sync_all(),
+        None => Ok(()),
+    }
+}
+
 /// Opens a file to write at its end.
 ///
 /// # Errors
@@ -28,6 +45,18 @@ pub fn append_private(path: &Path) -> io::Result<File> {
 mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn a_file_is_replaced_as_a_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.json");
+        for text in ["one", "2"] {
+            replace_private(&path, text).unwrap();
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+        }
+        assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
 
     #[test]
     fn nobody_else_reads_what_is_written() {

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use protocol::{Outcome, Role};
 use serde::{Deserialize, Serialize};
 
-use super::write_private;
+use super::replace_private;
 
 /// A run, as `run.json` tells it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,9 +68,7 @@ impl RunRecord {
     /// Writes the record beside the file and puts it in its place, so that no reader sees half.
     pub(super) fn write(&self, path: &Path) -> io::Result<()> {
         let text = serde_json::to_string_pretty(self)?;
-        let new = path.with_extension("json.new");
-        write_private(&new, &(text + "\n"))?;
-        fs::rename(&new, path)
+        replace_private(path, &(text + "\n"))
     }
 }
 

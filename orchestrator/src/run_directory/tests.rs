@@ -156,3 +156,22 @@ fn a_folder_whose_socket_paths_would_be_too_long_is_refused_with_advice() {
     assert!(matches!(error, RunDirectoryError::Endpoint(_)), "{error}");
     assert!(error.to_string().contains(RUNTIME_DIR_VARIABLE));
 }
+
+#[test]
+fn sockets_of_an_ended_run_do_not_stay() {
+    let folder = tempfile::tempdir().unwrap();
+    let runs = Runs::at(&folder.path().join("runs")).unwrap();
+    let directory = runs.create(Some("r"), "r").unwrap();
+    for name in ["control", "data", "status", "step"] {
+        std::os::unix::net::UnixListener::bind(directory.file(name)).unwrap();
+    }
+    fs::write(directory.file("lock"), "").unwrap();
+    fs::write(directory.file("summary.json"), "{}").unwrap();
+    directory.remove_sockets().unwrap();
+    let mut left: Vec<String> = fs::read_dir(directory.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    left.sort();
+    assert_eq!(left, ["logs", "run.lock", "summary.json"]);
+}

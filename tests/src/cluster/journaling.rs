@@ -12,7 +12,7 @@ use std::time::Duration;
 use journal::disk::{Disk, LocalDisk, Medium};
 use journal::folder::Folder;
 use journal::writer::Writer;
-use journal::{Commit, Manifest, Mark, Record, Recovered, Saved};
+use journal::{Commit, Losses, Manifest, Mark, Record, Recovered, Saved};
 use lockstep::{Aim, Checkpoint, PrimaryInput, Settings, StepReport};
 use protocol::primary_to_secondary::Step;
 use protocol::{Iteration, ScheduledCommand, Sequence, SessionTime};
@@ -231,7 +231,7 @@ impl Journal {
     pub(super) fn read(&mut self) -> (Folder, Recovered) {
         let path = self.path();
         let folder = Folder::take(&path).unwrap_or_else(|error| panic!("the journal: {error}"));
-        let recovered = journal::reader::read(&path, None);
+        let recovered = journal::reader::read(&path, None, Losses::Refuse);
         let recovered = recovered.unwrap_or_else(|error| panic!("the journal: {error}"));
         (folder, recovered)
     }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use journal::Losses;
 
 /// Where a run is written down, to be taken up again.
 #[derive(Clone, Debug, Args)]
@@ -18,9 +19,22 @@ pub(crate) struct JournalArguments {
     /// Go on with the run of a journal; worlds, commands and all that decides its bits are there
     #[arg(long, value_name = "DIR")]
     pub(crate) resume: Option<PathBuf>,
+    /// Go on although something is lost of the journal, or of files that the run writes: from the
+    /// last record before that, and without those files
+    #[arg(long, requires = "resume")]
+    pub(crate) accept_loss: bool,
 }
 
 impl JournalArguments {
+    /// Returns what is done about what is lost of it.
+    pub(crate) fn losses(&self) -> Losses {
+        if self.accept_loss {
+            Losses::Accept
+        } else {
+            Losses::Refuse
+        }
+    }
+
     /// Returns how large the journal may become \[bytes\].
     pub(crate) fn limit_bytes(&self) -> u64 {
         self.journal_limit << 20

@@ -1,11 +1,13 @@
 //! Writers on disks that are full, and in folders that others hold.
 
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use super::*;
 use crate::disk::LocalDisk;
+use crate::loss::Losses;
 use crate::reader::read;
-use crate::testing::{SmallDisk, commit, digest, manifest, mark, pause, saved};
+use crate::testing::{FaultyDisk, SmallDisk, commit, digest, manifest, mark, pause, saved};
 
 #[test]
 fn a_disk_that_is_full_at_any_moment_costs_nothing_once_there_is_room() {
@@ -20,7 +22,7 @@ fn a_disk_that_is_full_at_any_moment_costs_nothing_once_there_is_room() {
         let disk = SmallDisk::new(room);
         let failures = fill(&disk, folder.path());
         assert!(failures > 0, "with room for {room} bytes of {whole}");
-        let recovered = read(folder.path(), None).unwrap();
+        let recovered = read(folder.path(), None, Losses::Refuse).unwrap();
         let expected: Vec<_> = (13..=14).map(digest).collect();
         assert_eq!(recovered.redo.digests, expected, "with room for {room}");
         assert_eq!(recovered.problems, [""; 0]);
@@ -29,12 +31,20 @@ fn a_disk_that_is_full_at_any_moment_costs_nothing_once_there_is_room() {
 
 /// Writes a run, and has room made whenever there is none; returns how often that was.
 fn fill(disk: &SmallDisk, path: &Path) -> usize {
+    // As much as one attempt more, so that the next one may fail elsewhere.
+    let make_room = || {
+        let _ = disk.0.fetch_add(1 << 10, Ordering::SeqCst);
+    };
+    fill_with(disk, path, make_room)
+}
+
+/// Writes a run, and does something about the disk whenever that fails; returns how often that was.
+fn fill_with<D: Disk + Clone + 'static>(disk: &D, path: &Path, mend: impl Fn()) -> usize {
     let mut failures = 0;
     let mut retry = |attempt: &mut dyn FnMut() -> bool| {
         while !attempt() {
             failures += 1;
-            // As much as one attempt more, so that the next one may fail elsewhere.
-            disk.0.fetch_add(1 << 10, Ordering::SeqCst);
+            mend();
         }
     };
     let mut writer = None;
@@ -57,6 +67,118 @@ fn fill(disk: &SmallDisk, path: &Path) -> usize {
 }
 
 #[test]
+fn an_operation_that_fails_costs_nothing_whether_it_was_done_or_not() {
+    for is_done in [false, true] {
+        let mut operations = 0;
+        loop {
+            let folder = tempfile::tempdir().unwrap();
+            let left = Arc::new(AtomicI64::new(operations));
+            let disk = FaultyDisk { left, is_done };
+            fill_with(&disk, folder.path(), || {});
+            let context = format!("operation {operations} fails, done: {is_done}");
+            let recovered = read(folder.path(), None, Losses::Refuse).expect(&context);
+            let expected: Vec<_> = (13..=14).map(digest).collect();
+            assert_eq!(recovered.redo.digests, expected, "{context}");
+            assert_eq!(recovered.problems, [""; 0], "{context}");
+            if disk.left.load(Ordering::SeqCst) >= 0 {
+                break;
+            }
+            operations += 1;
+        }
+        assert!(
+            operations > 40,
+            "every operation has failed once: {operations}"
+        );
+    }
+}
+
+#[test]
+fn a_damaged_checkpoint_is_none_of_those_that_are_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let mut writer = Writer::create(Box::new(LocalDisk), path, u64::MAX, &manifest()).unwrap();
+    writer.append(&[pause(0)]).unwrap();
+    for iteration in 1..=25 {
+        writer.append(&[commit(iteration)]).unwrap();
+        if iteration % 10 == 0 {
+            writer
+                .save(&saved(mark(1 + iteration, 0), iteration))
+                .unwrap();
+        }
+    }
+    drop(writer);
+    let newest = folder::checkpoint(path, 21);
+    let mut bytes = std::fs::read(&newest).unwrap();
+    bytes[60] ^= 1;
+    std::fs::write(&newest, bytes).unwrap();
+
+    let recovered = read(path, None, Losses::Refuse).unwrap();
+    assert_eq!((recovered.base.commits, recovered.committed.0), (11, 25));
+    let taken = Folder::take(path).unwrap();
+    let mut writer = Writer::resume(Box::new(LocalDisk), taken, u64::MAX, recovered.end).unwrap();
+    for iteration in 26..=30 {
+        writer.append(&[commit(iteration)]).unwrap();
+    }
+    writer.save(&saved(mark(31, 0), 30)).unwrap();
+    drop(writer);
+    // The good one of before is still there, for when this one is damaged.
+    let kept = folder::list(path).unwrap().checkpoints;
+    let kept: Vec<u64> = kept.iter().map(|(commits, _)| *commits).collect();
+    assert_eq!(kept, [11, 31]);
+    std::fs::write(folder::checkpoint(path, 31), "no checkpoint").unwrap();
+    let again = read(path, None, Losses::Refuse).unwrap();
+    assert_eq!((again.base.commits, again.committed.0), (11, 30));
+}
+
+#[test]
+fn a_journal_that_cannot_be_written_is_not_taken_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal");
+    let mut writer = Writer::create(Box::new(LocalDisk), &path, u64::MAX, &manifest()).unwrap();
+    writer.append(&[pause(0)]).unwrap();
+    drop(writer);
+    let resume = |kind: io::ErrorKind| {
+        let taken = Folder::take(&path).unwrap();
+        Writer::resume(Box::new(ClosedDisk(kind)), taken, u64::MAX, mark(1, 0))
+    };
+    let error = resume(io::ErrorKind::PermissionDenied)
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("cannot write the journal in"), "{error}");
+    assert!(
+        resume(io::ErrorKind::StorageFull).is_ok(),
+        "there may be room soon"
+    );
+    // What is left of an attempt goes with the next one.
+    std::fs::write(path.join("log-0000000002.new"), "half").unwrap();
+    let taken = Folder::take(&path).unwrap();
+    Writer::resume(Box::new(LocalDisk), taken, u64::MAX, mark(1, 0)).unwrap();
+    assert!(!path.join("log-0000000002.new").exists());
+}
+
+/// A disk to which nothing can be added.
+#[derive(Debug)]
+struct ClosedDisk(io::ErrorKind);
+
+impl Disk for ClosedDisk {
+    fn create(&self, _: &Path) -> io::Result<Box<dyn Medium>> {
+        Err(self.0.into())
+    }
+
+    fn open(&self, _: &Path) -> io::Result<Box<dyn Medium>> {
+        Err(self.0.into())
+    }
+
+    fn rename(&self, _: &Path, _: &Path) -> io::Result<()> {
+        Err(self.0.into())
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        LocalDisk.remove(path)
+    }
+}
+
+#[test]
 fn what_a_failed_sync_leaves_is_written_once_more() {
     let folder = tempfile::tempdir().unwrap();
     let disk = SmallDisk::new(1 << 20);
@@ -69,7 +191,7 @@ fn what_a_failed_sync_leaves_is_written_once_more() {
     writer.append(&[commit(2)]).unwrap();
     writer.sync().unwrap();
     assert!(disk.0.load(Ordering::SeqCst) < (1 << 20) - 100);
-    let recovered = read(folder.path(), None).unwrap();
+    let recovered = read(folder.path(), None, Losses::Refuse).unwrap();
     assert_eq!(recovered.redo.digests, [digest(1), digest(2)]);
 }
 

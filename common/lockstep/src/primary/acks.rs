@@ -219,7 +219,7 @@ impl Primary {
             iteration: self.iteration,
             paused,
             digest: self.digest,
-            schedule_left: self.wishes.schedule_left(),
+            schedule_left: self.schedule_left(),
             duration,
             rearranged: !round.step.affinities.is_empty() || !round.step.hand_offs.is_empty(),
             peers: timings,

@@ -52,6 +52,11 @@ impl Granted {
         }
     }
 
+    /// Tells whether the schedule has it done.
+    pub(super) fn is_of_schedule(&self) -> bool {
+        matches!(self.asker, Asker::Schedule)
+    }
+
     /// Returns who is held together by it, with the number of its actions.
     pub(super) fn joined(&self) -> Option<(u64, [PerformerId; 2])> {
         Some((self.number, self.joined?))

@@ -27,6 +27,18 @@ pub(super) struct Pending {
     pub(super) batch: Batch,
 }
 
+impl Pending {
+    /// Returns how many entries of the schedule go with an iteration that is not under way yet. In
+    /// a round in which time stands still, those that were taken count as done.
+    pub(super) fn scheduled_for_time(&self) -> u64 {
+        let granted = self.batch.granted.iter();
+        match self.purpose {
+            Purpose::Advance => granted.filter(|one| one.is_of_schedule()).count() as u64,
+            Purpose::Build | Purpose::Pause | Purpose::Fetch | Purpose::Rearrange => 0,
+        }
+    }
+}
+
 impl Primary {
     /// Begins a step for a purpose, with all that changes by it.
     pub(super) fn begin_step(

@@ -99,7 +99,7 @@ impl Primary {
             sim_time: self.sim_time,
             elapsed: self.elapsed,
             is_fresh: self.is_fresh,
-            goal: self.goal,
+            goal: self.goal_asked_for(),
             seed: self.settings.seed,
             step_size: self.settings.step_size,
             real_time_factor: self.settings.real_time_factor,

@@ -9,6 +9,7 @@ use protocol::report::divergence::{DivergenceReport, FoundBy, StepResult};
 use protocol::{Command, Digest, Iteration, PeerName, ScheduledCommand, SessionTime};
 use serde::{Deserialize, Serialize};
 
+use super::changing::Pending;
 use super::{Goal, Primary, PrimaryOutput};
 use crate::pace::Pace;
 
@@ -50,15 +51,25 @@ impl Primary {
     pub fn aim(&self) -> Aim {
         match &self.redo {
             Some(redo) => redo.aim,
-            None => Aim {
-                is_running: matches!(self.goal, Goal::Running | Goal::Until(_)),
-                until: match self.goal {
-                    Goal::Until(last) => Some(last),
-                    Goal::Paused | Goal::Pausing | Goal::Running => None,
-                },
-                real_time_factor: self.settings.real_time_factor,
-            },
+            None => {
+                let goal = self.goal_asked_for();
+                Aim {
+                    is_running: matches!(goal, Goal::Running | Goal::Until(_)),
+                    until: match goal {
+                        Goal::Until(last) => Some(last),
+                        Goal::Paused | Goal::Pausing | Goal::Running => None,
+                    },
+                    real_time_factor: self.settings.real_time_factor,
+                }
+            }
         }
+    }
+
+    /// Returns how many entries of the schedule are not done yet: those of an iteration that waits
+    /// for states are not, though they were taken into it.
+    pub(super) fn schedule_left(&self) -> u64 {
+        let waiting = self.pending.as_ref().map_or(0, Pending::scheduled_for_time);
+        self.wishes.schedule_left() + waiting
     }
 
     /// Tells whether iterations are being done again.

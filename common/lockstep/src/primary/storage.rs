@@ -61,15 +61,55 @@ impl Primary {
         self.step_if_idle(now, out);
     }
 
-    /// Returns why a command that lets time pass cannot be done now.
+    /// Returns why a command cannot be done now: it lets time pass, or would be lost with this
+    /// process though somebody was told that it is done.
     pub(super) fn reason_to_stand_still(&self, command: &Command) -> Option<String> {
         let failure = self.storage_failure.as_ref()?;
-        let lets_time_pass = matches!(
-            command,
-            Command::Play | Command::Step { .. } | Command::RunTo { .. }
-        );
-        let reason = || format!("{}: time stands still until that is mended", failure.cause);
-        lets_time_pass.then(reason)
+        match command {
+            Command::Play | Command::Step { .. } | Command::RunTo { .. } => Some(format!(
+                "{}: time stands still until that is mended",
+                failure.cause
+            )),
+            // What they come to needs not be written down, or is no command yet.
+            Command::Ping
+            | Command::Snapshot
+            | Command::History
+            | Command::Layout
+            | Command::Topics
+            | Command::Stop
+            | Command::Interrupt
+            | Command::Pause
+            | Command::MoveCell { .. }
+            | Command::Drain { .. }
+            | Command::Checkpoint
+            | Command::ProcessEnded { .. }
+            | Command::CallService { .. } => None,
+            Command::SetPerformer { .. }
+            | Command::Reset { .. }
+            | Command::SetSeed { .. }
+            | Command::SetRealTimeFactor { .. }
+            | Command::SetStepSize { .. }
+            | Command::Spawn(_)
+            | Command::Remove { .. }
+            | Command::SetPoses { .. }
+            | Command::ApplyWrench { .. }
+            | Command::SetJoint { .. }
+            | Command::SetJoints { .. }
+            | Command::SetCollisions { .. }
+            | Command::Attach { .. }
+            | Command::Detach { .. }
+            | Command::Publish { .. } => Some(format!(
+                "{}: nothing is changed until that is mended",
+                failure.cause
+            )),
+        }
+    }
+
+    /// Returns what steps aim at, or will once what is done can be written down again.
+    pub(super) fn goal_asked_for(&self) -> Goal {
+        self.storage_failure
+            .as_ref()
+            .map_or(self.goal, |failure| failure.goal)
     }
 
     /// Sets what steps aim at, at once or when what is done can be written down again.

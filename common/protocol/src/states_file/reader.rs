@@ -14,6 +14,8 @@ use crate::id::{CellId, Iteration, PerformerId};
 
 /// The longest header \[bytes\].
 const HEADER_BYTES_MAX: u64 = 256 << 20;
+/// The length of a record's digest \[bytes\].
+const DIGEST_BYTES: u64 = 16;
 
 /// A file of states that is read.
 #[derive(Debug)]
@@ -65,6 +67,41 @@ pub enum ReadStatesError {
         /// What is wrong.
         what: &'static str,
     },
+}
+
+/// Returns the headers that stand one after the other at the beginning of a source, which is in the
+/// middle of a file, each with where it ends there \[bytes\].
+pub fn leading_headers(mut source: impl Read) -> Vec<(StatesHeader, u64)> {
+    let mut headers = Vec::new();
+    let mut end = 0;
+    loop {
+        let mut length = [0; 4];
+        if source.read_exact(&mut length).is_err() {
+            return headers;
+        }
+        let length = u64::from(u32::from_le_bytes(length));
+        let mut record = Vec::new();
+        let whole = length + DIGEST_BYTES;
+        if length > HEADER_BYTES_MAX {
+            return headers;
+        }
+        let read = (&mut source).take(whole).read_to_end(&mut record);
+        if !read.is_ok_and(|read| read as u64 == whole) {
+            return headers;
+        }
+        let (body, digest) = record.split_at(length as usize);
+        if Digest(u128::from_le_bytes(array(digest, 0))) != Digest::of_bytes(body) {
+            return headers;
+        }
+        let Some((&KIND_HEADER, names)) = body.split_first() else {
+            return headers;
+        };
+        let Ok(header) = rmp_serde::from_slice(names) else {
+            return headers;
+        };
+        end += 4 + whole;
+        headers.push((header, end));
+    }
 }
 
 impl<R: Read> StatesReader<R> {

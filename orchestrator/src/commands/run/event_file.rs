@@ -1,7 +1,7 @@
 //! [`EventFile`]: what happens in a run, as JSON lines.
 
 use std::fs::File;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::Path;
 
 use anyhow::Context;
@@ -14,6 +14,11 @@ use crate::app::past_events::EventsInOrder;
 
 /// The name that stands for standard output.
 const STDOUT: &str = "-";
+
+/// Tells whether a path stands for standard output.
+pub(super) fn is_stdout(path: &Path) -> bool {
+    path.as_os_str() == STDOUT
+}
 
 /// Where events are written; closed by the first failure.
 #[derive(Debug)]
@@ -35,10 +40,22 @@ impl EventFile {
     /// # Errors
     /// When it cannot be made.
     pub(super) fn create(path: &Path) -> Result<Self, Failed> {
-        if path.as_os_str() == STDOUT {
+        if is_stdout(path) {
             return Ok(Self::over(Place::Stdout));
         }
-        let file = File::create(path)
+        Self::over_file(path, File::create(path))
+    }
+
+    /// Goes on with a file behind what it has, in a run that is taken up again.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub(super) fn append(path: &Path) -> Result<Self, Failed> {
+        Self::over_file(path, File::options().append(true).create(true).open(path))
+    }
+
+    fn over_file(path: &Path, file: io::Result<File>) -> Result<Self, Failed> {
+        let file = file
             .with_context(|| format!("cannot write events to {}", path.display()))
             .map_err(|error| Failed::new(ExitCode::Configuration, error))?;
         Ok(Self::over(Place::File(file)))
@@ -123,6 +140,22 @@ mod tests {
             "iteration": 7, "severity": "warning", "kind": "peer", "text": "s2 \"left\"\n"
         });
         assert_eq!(read, expected);
+    }
+
+    #[test]
+    fn a_run_that_goes_on_adds_to_what_was_written_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("events.jsonl");
+        let event = Event {
+            iteration: Iteration(7),
+            severity: Severity::Info,
+            kind: "run".to_owned(),
+            text: "it runs".to_owned(),
+        };
+        EventFile::create(&path).unwrap().write(&event).unwrap();
+        EventFile::append(&path).unwrap().write(&event).unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(text.lines().count(), 2);
     }
 
     #[test]

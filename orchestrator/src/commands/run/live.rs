@@ -14,10 +14,10 @@ use super::super::Failed;
 use super::Owned;
 use super::conclusion::{Conclusion, conclude};
 use super::console::Console;
-use super::event_file::EventFile;
+use super::event_file::{EventFile, is_stdout};
 use super::headless;
 use super::keeper::{Starter, Word};
-use super::progress::Known;
+use super::progress::{Known, is_worth_showing};
 use super::settings::Settings;
 use crate::app::event::{Feed, LogLine};
 use crate::cli::PeerLossPolicy;
@@ -126,12 +126,14 @@ impl LiveRun {
             journal: settings.journal(directory),
             journal_limit_mib: settings.journal.journal_limit,
             is_resumed: false,
+            accepts_loss: false,
         };
         let launched = Launched {
             stem: settings.stem.clone(),
             command: command_line(),
             plan,
             programs: settings.programs.clone(),
+            events: settings.events.clone().filter(|file| !is_stdout(file)),
         };
         if launched.plan.journal.is_some() {
             let path = directory.launch_file();
@@ -233,9 +235,11 @@ impl LiveRun {
             }
         }
         self.hear_last(console).await;
-        self.directory.remove_sockets();
         while let Ok(line) = self.lines.try_recv() {
             self.known.on_line(&line);
+            if is_worth_showing(&line.text) {
+                console.repeat(&line.process, &line.text);
+            }
         }
         let status = self.supervisor.first_status();
         let written = std::fs::read_to_string(self.directory.summary()).ok();
@@ -258,6 +262,9 @@ impl LiveRun {
             last_error: conclusion.last_error.clone(),
             at_unix_s: now_unix_s(),
         });
+        if let Err(error) = self.directory.remove_sockets() {
+            console.warn(&format!("{:#}", anyhow::Error::new(error)));
+        }
         self.directory
             .write_record(&self.record)
             .map_err(anyhow::Error::new)?;

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use protocol::client_to_primary::{NamedPose, ResetKind, SpawnRequest};
 use protocol::exit::Outcome;
 use protocol::peer::Build;
+use protocol::primary_to_client::Reply;
 use protocol::primary_to_secondary::{SceneSnapshot, Step};
 use protocol::report::RunState;
 use protocol::secondary_to_primary::{CellAck, StepAck, SystemRequest, Transfer};
 use protocol::{
-    CellId, DigestBuilder, Envelope, LinkPoses, ModelId, PeerInfo, PeerName, PerformerId,
-    PerformerState, PrimaryToSecondary, ProtocolVersion, Publisher, Role, RoutingId,
+    CellId, ClientToPrimary, DigestBuilder, Envelope, LinkPoses, ModelId, PeerInfo, PeerName,
+    PerformerId, PerformerState, PrimaryToSecondary, ProtocolVersion, Publisher, Role, RoutingId,
     ScheduledCommand, SecondaryToPrimary, SessionId, SessionTime, StateBlob,
 };
 
@@ -499,4 +500,47 @@ fn bytes_that_are_no_memory_are_refused() {
     let other = [world("other", &["L1"])];
     let result = Primary::resume(settings(), &other, good.clone(), Redo::default());
     assert!(matches!(result, Err(ResumeError::Unfit(_))));
+}
+
+#[test]
+fn a_run_that_waits_for_room_still_aims_at_running() {
+    let mut rig = Rig::new();
+    while rig.primary.iteration < Iteration(4) || !rig.is_between_steps() {
+        rig.go_on();
+    }
+    let failed = PrimaryInput::StorageFailed("the journal cannot be written".to_owned());
+    rig.primary.handle(failed, rig.now, &mut Vec::new());
+    while rig.primary.run_state() != RunState::Paused {
+        rig.go_on();
+    }
+    assert!(rig.primary.aim().is_running);
+    let resumed = Primary::resume(settings(), &worlds(), rig.checkpoint(), Redo::default());
+    assert!(resumed.expect("it was just remembered").aim().is_running);
+
+    let mut ask = |command: Command| {
+        let input = PrimaryInput::Client {
+            from: RoutingId::from("c"),
+            session: settings().session,
+            message: ClientToPrimary {
+                request: RequestId(1),
+                command,
+            },
+        };
+        let mut out = Vec::new();
+        rig.primary.handle(input, rig.now, &mut out);
+        out.into_iter().find_map(|output| match output {
+            PrimaryOutput::Reply { message, .. } => Some(message.reply),
+            _ => None,
+        })
+    };
+    // What nobody could take up again is not done.
+    let Some(Reply::Failed { reason }) = ask(Command::SetSeed { seed: 3 }) else {
+        panic!("it is refused");
+    };
+    assert!(reason.contains("nothing is changed until"), "{reason}");
+    assert!(matches!(ask(Command::Pause), Some(Reply::Done { .. })));
+    assert!(
+        !rig.primary.aim().is_running,
+        "a pause that was asked for is one"
+    );
 }
