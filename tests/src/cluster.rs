@@ -60,10 +60,21 @@ pub struct Tamper {
     pub step: Option<TamperWith<Step>>,
     /// Tells whether a command that was done is kept for the run that repeats it.
     pub stamped: Option<TamperWith<Option<ScheduledCommand>>>,
+    /// Whether clients are answered before what was done for them is written down.
+    pub answers_at_once: bool,
 }
 
 /// Changes a thing.
 pub type TamperWith<T> = Box<dyn FnMut(&mut T)>;
+
+/// An answer that waits for the journal.
+struct HeldReply {
+    /// How many entries must be written first.
+    entries: u64,
+    /// How many commands were done when the primary gave it.
+    commands: u64,
+    message: PrimaryToClient,
+}
 
 /// A simulated cluster.
 pub struct Cluster {
@@ -85,6 +96,10 @@ pub struct Cluster {
     pub ended_at: Option<SessionTime>,
     /// Why each secondary finished, once it has.
     pub secondaries_finished: BTreeMap<usize, StopReason>,
+    /// Answers that wait for the journal.
+    held_replies: VecDeque<HeldReply>,
+    /// How many commands were done when the last "done" was heard.
+    done_commands: u64,
     /// Replies to clients, in order.
     pub replies: Vec<PrimaryToClient>,
     /// Commands that were done, as a run that repeats this one needs them.
@@ -165,6 +180,8 @@ impl Cluster {
             finished: None,
             ended_at: None,
             secondaries_finished: BTreeMap::new(),
+            held_replies: VecDeque::new(),
+            done_commands: 0,
             replies: Vec::new(),
             stamped: Vec::new(),
             trace: Trace::Off,

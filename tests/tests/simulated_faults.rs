@@ -2,14 +2,18 @@
 //! seeded runs of the simulated cluster with crashes, stalls, cuts and clients, each followed by
 //! checkers; and that each checker sees what it is there for, by planting just that.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::time::Duration;
 
 use lockstep::PeerLossPolicy;
+use protocol::client_to_primary::NamedPose;
 use protocol::exit::Outcome;
 use protocol::secondary_to_primary::StepAck;
-use protocol::{Command, DigestBuilder, SecondaryToPrimary, SessionTime, StateBlob};
+use protocol::{
+    Command, DigestBuilder, Iteration, ScheduledCommand, SecondaryToPrimary, SessionTime, StateBlob,
+};
 use tests::cluster;
 use tests::cluster::fault::{Fault, TimedFault};
 use tests::cluster::scenario::{Scenario, Stage};
@@ -18,6 +22,7 @@ use tests::cluster::soak::{Policies, Soak};
 use tests::cluster::trace::Trace;
 use tests::cluster::trial;
 use tests::cluster::{Cluster, NetworkFaults};
+use tests::worlds::driven;
 
 const SEEDS: u64 = 1000;
 const THREADS: usize = 2;
@@ -68,9 +73,116 @@ fn the_same_seed_gives_the_same_trace() {
 
 #[test]
 fn neighbouring_seeds_have_little_in_common() {
-    let stages = (0..64).map(|seed| Scenario::draw(seed, PeerLossPolicy::Stop).stage);
-    let different: std::collections::BTreeSet<_> = stages.collect();
-    assert_eq!(different.len(), 8, "every stage is drawn");
+    let scenarios = (0..64).map(|seed| Scenario::draw(seed, PeerLossPolicy::Stop));
+    let scenarios: Vec<Scenario> = scenarios.collect();
+    let stages: BTreeSet<_> = scenarios.iter().map(|one| one.stage).collect();
+    assert_eq!(stages.len(), 8, "every stage is drawn");
+    let lengths: BTreeSet<_> = scenarios.iter().map(|one| one.iterations).collect();
+    assert!(lengths.len() > 40, "{lengths:?}");
+    // Stages that followed from the number alone would come in turn.
+    let steps = scenarios.windows(2).map(|two| {
+        let [one, next] = [two[0].stage, two[1].stage].map(|stage| stage as i32);
+        (next - one).rem_euclid(8)
+    });
+    let steps: BTreeSet<_> = steps.collect();
+    assert!(
+        steps.len() > 4,
+        "one stage does not tell the next: {steps:?}"
+    );
+}
+
+/// A request to put a ball of [`Stage::Row`] somewhere else.
+fn put_a_ball(ms: u64) -> TimedRequest {
+    let pose = NamedPose {
+        model: "ball_0_0".to_owned(),
+        pose: [1.0, 1.0, 2.5, 0.0, 0.0, 0.0, 1.0],
+    };
+    TimedRequest {
+        at: SessionTime(ms * 1_000_000),
+        command: Command::SetPoses { poses: vec![pose] },
+    }
+}
+
+#[test]
+fn effects_sees_a_command_that_is_answered_as_done_and_was_not() {
+    let scenario = peaceful(Stage::Row, vec![put_a_ball(5)]);
+    check(&scenario, "ball_0_0 was put at", |cluster| {
+        cluster.tamper.step = Some(Box::new(|step| step.actions.clear()));
+    });
+}
+
+#[test]
+fn an_answer_that_comes_before_its_command_is_written_down_is_seen() {
+    let mut scenario = peaceful(Stage::Row, vec![put_a_ball(5)]);
+    scenario.policy = PeerLossPolicy::Recover;
+    scenario.restart_after = Some(Duration::from_millis(5));
+    scenario.journal = Some(Duration::from_millis(20));
+    scenario.faults = vec![TimedFault {
+        at: SessionTime(12_000_000),
+        peer: "primary".parse().expect("it is a name"),
+        fault: Fault::CrashOfPrimary {
+            resumed_after: Duration::from_millis(10),
+            is_torn: false,
+        },
+    }];
+    check(&scenario, "commands were answered as done", |cluster| {
+        cluster.tamper.answers_at_once = true;
+    });
+}
+
+#[test]
+fn a_command_of_the_file_that_is_left_out_is_seen() {
+    let mut scenario = peaceful(Stage::Row, Vec::new());
+    scenario.schedule = vec![ScheduledCommand {
+        iteration: Iteration(40),
+        paused_round: None,
+        command: Command::SetSeed { seed: 7 },
+    }];
+    let expected = "a command of the file was done 0 times, not 1";
+    check(&scenario, expected, |cluster| {
+        cluster.tamper.stamped = Some(Box::new(|command| *command = None));
+    });
+}
+
+/// A run of robots that are driven by messages, on a fast and a slow secondary, that recovers.
+fn talking(faults: Vec<TimedFault>) -> Scenario {
+    let mut scenario = peaceful(Stage::Driven, Vec::new());
+    scenario.policy = PeerLossPolicy::Recover;
+    scenario.checkpoint_every = 10_000;
+    scenario.heartbeat_timeout = Duration::from_millis(400);
+    scenario.step_timeout = Duration::from_secs(4);
+    scenario.paces = vec![(1000, 0), (0, 0)];
+    scenario.restart_after = Some(Duration::from_millis(5));
+    let drives = [0, 1].map(|robot| (robot, 0.5 + robot as f64));
+    let drives = drives
+        .into_iter()
+        .zip([1, 2])
+        .map(|((robot, speed), ms)| TimedRequest {
+            at: SessionTime(ms * 1_000_000),
+            command: driven::drive(robot, speed),
+        });
+    scenario.requests = drives.collect();
+    scenario.faults = faults;
+    scenario
+}
+
+#[test]
+fn a_name_that_is_lost_again_while_its_cells_are_restored_says_nothing_twice() {
+    // The first loss is seen after 50 ms; the slow one needs more than 100 ms for what was lost,
+    // and the second process of the name takes part and dies meanwhile.
+    for later in [60, 75, 90, 105] {
+        let faults = [120, 120 + later].map(|ms| TimedFault {
+            at: SessionTime(ms * 1_000_000),
+            peer: "s2".parse().expect("it is a name"),
+            fault: Fault::Crash {
+                loses_messages: false,
+            },
+        });
+        let verdict = trial::run(&talking(faults.to_vec()), Trace::Off);
+        let verdict = verdict.unwrap_or_else(|message| panic!("{later} ms later: {message}"));
+        assert_eq!(verdict.outcome, Outcome::Completed);
+        assert!(verdict.restored >= 1, "{verdict:?}");
+    }
 }
 
 /// A run on two secondaries in which nothing goes wrong.
@@ -81,6 +193,7 @@ fn peaceful(stage: Stage, requests: Vec<TimedRequest>) -> Scenario {
     scenario.iterations = 200;
     scenario.paces = vec![(200, 0), (200, 0)];
     scenario.faults.clear();
+    scenario.schedule.clear();
     scenario.network = NetworkFaults::SHUFFLED;
     scenario.requests = requests;
     scenario

@@ -22,11 +22,11 @@ const NEAR: f64 = 0.05;
 #[derive(Clone, Debug, Default)]
 pub struct Effects {
     last: BTreeMap<String, PerformerState>,
-    /// Performers that the step under way moves by command.
+    /// Performers that the step under way moves or brings by command.
     moved: Vec<PerformerId>,
-    /// What looks wrong: a primary that is asked to reset has everything back at the start before
-    /// it publishes the step that says so.
-    suspicion: Option<String>,
+    /// What looks wrong, and about whom: a primary knows a model that it spawns, and has everything
+    /// back at the start on a reset, before it publishes the step that says so.
+    suspicion: Option<(String, String)>,
 }
 
 impl Effects {
@@ -38,15 +38,20 @@ impl Effects {
         if step.anew {
             *self = Self::default();
         }
-        self.check();
         for numbered in &step.actions {
-            let model = match &numbered.action {
-                Action::SetPose { model, .. } => *model,
-                _ => continue,
-            };
-            let moved = primary.plan().performer_of(model);
-            self.moved.extend(moved);
+            if let Action::Spawn(spawn) = &numbered.action
+                && let Some(id) = spawn.performer
+            {
+                let name = &primary.plan().performer(id).name;
+                self.suspicion.take_if(|(about, _)| about == name);
+            }
+            self.moved.extend(match &numbered.action {
+                Action::SetPose { model, .. } => primary.plan().performer_of(*model),
+                Action::Spawn(spawn) => spawn.performer,
+                _ => None,
+            });
         }
+        self.check();
     }
 
     /// Looks at what is left once the run is over.
@@ -54,7 +59,7 @@ impl Effects {
     /// # Panics
     /// When what was seen last was wrong.
     pub fn check(&self) {
-        if let Some(suspicion) = &self.suspicion {
+        if let Some((_, suspicion)) = &self.suspicion {
             panic!("{suspicion}");
         }
     }
@@ -72,7 +77,7 @@ impl Effects {
             let is_free = performer.joined_to.is_empty() && !moved.contains(id);
             if let Some(before) = self.last.get(&performer.name).filter(|_| is_free) {
                 let jump = jump(&performer.name, before, &state, passed, report);
-                self.suspicion = self.suspicion.take().or(jump);
+                self.suspect(&performer.name, jump);
             }
             now.insert(performer.name.clone(), state);
         }
@@ -83,7 +88,13 @@ impl Effects {
     pub fn on_reply(&mut self, primary: &Primary, command: &Command, reply: &Reply) {
         if matches!(reply, Reply::Done { .. }) {
             let untrue = self.untrue(primary, command);
-            self.suspicion = self.suspicion.take().or(untrue);
+            self.suspect("", untrue);
+        }
+    }
+
+    fn suspect(&mut self, about: &str, what: Option<String>) {
+        if self.suspicion.is_none() {
+            self.suspicion = what.map(|what| (about.to_owned(), what));
         }
     }
 

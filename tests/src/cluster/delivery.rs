@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lockstep::{PrimaryInput, PrimaryOutput, SecondaryInput, StepReport};
+use protocol::primary_to_client::Reply;
 use protocol::primary_to_observers::{Announce, PrimaryToObservers};
 use protocol::report::RunState;
 use protocol::secondary_to_primary::CaughtUp;
@@ -12,9 +13,9 @@ use protocol::{
     ProtocolVersion, RequestId, RoutingId, SecondaryToPrimary,
 };
 
-use super::Cluster;
 use super::network::Stream;
 use super::process::{Life, Sign};
+use super::{Cluster, HeldReply};
 
 /// How long a step may take before what was said is waited for.
 const LATE: Duration = Duration::from_millis(500);
@@ -194,7 +195,7 @@ impl Cluster {
                 PrimaryOutput::Publish(message) => self.publish(message),
                 PrimaryOutput::Ahead(step) => self.go_on(&step),
                 PrimaryOutput::Send { to, message } => self.send_to(&to, message),
-                PrimaryOutput::Reply { message, .. } => self.on_reply(message),
+                PrimaryOutput::Reply { message, .. } => self.reply(message),
                 PrimaryOutput::StepDone(report) => self.on_done(&report),
                 PrimaryOutput::Finished(reason) => {
                     self.trace.note(self.now, || format!("finished: {reason}"));
@@ -204,6 +205,7 @@ impl Cluster {
                     for input in std::mem::take(&mut self.primary_inbox) {
                         self.tell_primary(input);
                     }
+                    self.answer_held();
                     self.end_primary();
                 }
                 PrimaryOutput::Stamped(command) => {
@@ -347,13 +349,51 @@ impl Cluster {
         member.is_some_and(|member| member.routing == process.routing)
     }
 
-    fn on_reply(&mut self, message: PrimaryToClient) {
-        self.trace.note(self.now, || format!("reply: {message:?}"));
-        self.answers.on_reply(message.request);
+    /// Answers a client, once what was done for it is written down.
+    fn reply(&mut self, message: PrimaryToClient) {
+        let is_done = matches!(message.reply, Reply::Done { .. });
+        self.check_effect(&message);
+        match &self.journal {
+            Some(journal) if is_done => {
+                self.held_replies.push_back(HeldReply {
+                    entries: journal.entries_put(),
+                    commands: self.stamped.len() as u64,
+                    message,
+                });
+                self.answer_held();
+            }
+            _ => self.on_reply(message),
+        }
+    }
+
+    /// Sends the answers that need not wait any more.
+    pub(super) fn answer_held(&mut self) {
+        let journal = self.journal.as_ref();
+        let is_written = |held: &HeldReply| {
+            let is_over = self.finished.is_some();
+            let is_over = is_over || self.tamper.answers_at_once;
+            is_over || journal.is_none_or(|journal| journal.is_written(held.entries))
+        };
+        let count = self.held_replies.iter().take_while(|held| is_written(held));
+        let count = count.count();
+        let ready: Vec<HeldReply> = self.held_replies.drain(..count).collect();
+        for held in ready {
+            self.done_commands = held.commands;
+            self.on_reply(held.message);
+        }
+    }
+
+    /// Looks whether what is said to be done is so, at the moment when the primary says it.
+    fn check_effect(&mut self, message: &PrimaryToClient) {
         if let Some(command) = self.asked.get(&message.request) {
             let effects = &mut self.witness.effects;
             effects.on_reply(&self.primary, command, &message.reply);
         }
+    }
+
+    fn on_reply(&mut self, message: PrimaryToClient) {
+        self.trace.note(self.now, || format!("reply: {message:?}"));
+        self.answers.on_reply(message.request);
         self.ask_again(&message);
         let (cells, names) = self.open_cells();
         let run_ends = self.primary.run_state() == RunState::Stopping;

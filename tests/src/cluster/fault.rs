@@ -46,6 +46,12 @@ pub enum Fault {
         /// Whether it was writing a record.
         is_torn: bool,
     },
+    /// The machine loses its power, with all processes and what was not synced; the run is resumed
+    /// after a time.
+    PowerLoss {
+        /// After how long.
+        resumed_after: Duration,
+    },
     /// The disk of the journal is full for a time.
     FullDisk(Duration),
     /// One more secondary joins.
@@ -77,6 +83,9 @@ impl TimedFault {
             | Fault::CrashOfPrimary {
                 resumed_after: duration,
                 ..
+            }
+            | Fault::PowerLoss {
+                resumed_after: duration,
             }
             | Fault::Slow { duration, .. } => Some(*duration),
             Fault::Join => Some(Duration::ZERO),
@@ -133,6 +142,10 @@ impl fmt::Display for TimedFault {
                     "the primary is killed{how} and resumed after {resumed_after:?}"
                 )
             }
+            Fault::PowerLoss { resumed_after } => write!(
+                formatter,
+                "the power fails, and the run is resumed after {resumed_after:?}"
+            ),
             Fault::FullDisk(duration) => write!(formatter, "the disk is full for {duration:?}"),
             Fault::Join => write!(formatter, "{peer} joins"),
         }

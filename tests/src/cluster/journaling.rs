@@ -1,12 +1,13 @@
 //! The journal of a simulated run: real files, written after a drawn time, on a disk that may be
-//! full. What is not written yet when the primary is killed is lost.
+//! full. What is not written yet when the primary is killed is lost; what is not synced yet when
+//! the machine loses its power is lost, too.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use journal::disk::{Disk, LocalDisk, Medium};
@@ -22,6 +23,8 @@ use tempfile::TempDir;
 const LIMIT: u64 = 1 << 30;
 /// After how long a disk that failed is tried again.
 const RETRY: Duration = Duration::from_millis(100);
+/// Time between two syncs.
+const SYNC_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Something that is to be written.
 enum Entry {
@@ -33,6 +36,12 @@ enum Entry {
 pub(super) struct Journal {
     folder: TempDir,
     is_full: Arc<AtomicBool>,
+    /// How much of each file would outlive a loss of power \[bytes\].
+    synced_bytes: Synced,
+    next_sync: SessionTime,
+    /// How many entries were put so far, and how many are written.
+    entries_put: u64,
+    entries_written: u64,
     writer: Option<Writer>,
     delay: Duration,
     waiting: VecDeque<(SessionTime, Entry)>,
@@ -42,8 +51,9 @@ pub(super) struct Journal {
     aim: Option<Aim>,
     asked: Option<Sequence>,
     expected: VecDeque<(Sequence, Mark)>,
-    /// The last iteration that is written.
+    /// The last iteration that is written, and the last that is synced.
     pub(super) written: Iteration,
+    synced: Iteration,
 }
 
 impl Journal {
@@ -59,6 +69,10 @@ impl Journal {
         let mut journal = Self {
             folder: folder.expect("a folder can be made"),
             is_full: Arc::default(),
+            synced_bytes: Synced::default(),
+            next_sync: SessionTime(0),
+            entries_put: 0,
+            entries_written: 0,
             writer: None,
             delay,
             waiting: VecDeque::new(),
@@ -69,6 +83,7 @@ impl Journal {
             asked: None,
             expected: VecDeque::new(),
             written: Iteration(0),
+            synced: Iteration(0),
         };
         let manifest = manifest(settings, worlds);
         let writer = Writer::create(journal.disk(), &journal.path(), LIMIT, &manifest);
@@ -81,7 +96,10 @@ impl Journal {
     }
 
     fn disk(&self) -> Box<dyn Disk> {
-        Box::new(SmallDisk(Arc::clone(&self.is_full)))
+        Box::new(SmallDisk {
+            is_full: Arc::clone(&self.is_full),
+            synced: Arc::clone(&self.synced_bytes),
+        })
     }
 
     /// Says whether the disk is full from now on.
@@ -149,9 +167,20 @@ impl Journal {
     }
 
     fn put(&mut self, entry: Entry, now: SessionTime) {
+        self.entries_put += 1;
         let last = self.waiting.back().map_or(SessionTime(0), |(at, _)| *at);
         self.waiting
             .push_back(((now + self.delay).max(last), entry));
+    }
+
+    /// Returns how many entries must be written for all that was put to outlive the processes.
+    pub(super) fn entries_put(&self) -> u64 {
+        self.entries_put
+    }
+
+    /// Tells whether so many entries are written.
+    pub(super) fn is_written(&self, entries: u64) -> bool {
+        self.entries_written >= entries
     }
 
     /// Returns when something is to be written next.
@@ -185,14 +214,31 @@ impl Journal {
             match self.waiting.pop_front() {
                 Some((_, Entry::Record(Record::Commit(commit)))) => {
                     self.written = commit.iteration;
+                    self.entries_written += 1;
                 }
                 Some((_, Entry::Save(saved))) => {
+                    self.entries_written += 1;
+                    self.synced = self.written;
                     news.push(PrimaryInput::CheckpointStored(saved.checkpoint.sequence));
                 }
-                _ => {}
+                Some(_) => self.entries_written += 1,
+                None => {}
             }
         }
+        self.sync(now);
         news
+    }
+
+    /// Syncs what is written, from time to time.
+    fn sync(&mut self, now: SessionTime) {
+        if now < self.next_sync || self.has_failed {
+            return;
+        }
+        self.next_sync = now + SYNC_INTERVAL;
+        let writer = self.writer.as_mut().expect("who lives writes");
+        if writer.sync().is_ok() {
+            self.synced = self.written;
+        }
     }
 
     /// The process that writes is killed, maybe in the middle of a record.
@@ -202,8 +248,26 @@ impl Journal {
         self.expected.clear();
         self.asked = None;
         self.has_failed = false;
+        self.entries_put = 0;
+        self.entries_written = 0;
         if is_torn {
             self.tear();
+        }
+    }
+
+    /// The machine loses its power: of every file, what was synced is left.
+    pub(super) fn lose_power(&mut self) {
+        self.written = self.synced;
+        let synced = self.synced_bytes.lock().expect("nobody panics with it");
+        let files = fs::read_dir(self.path()).expect("the journal is a folder");
+        for path in files.filter_map(|entry| Some(entry.ok()?.path())) {
+            let Some(length) = synced.get(&path) else {
+                continue; // It is none of the writer's.
+            };
+            let file = fs::OpenOptions::new().write(true).open(&path);
+            let file = file.expect("a file of the journal can be opened");
+            let whole = file.metadata().expect("it has a length").len();
+            file.set_len(whole.min(*length)).expect("it can be cut");
         }
     }
 
@@ -254,54 +318,70 @@ fn manifest(settings: &Settings, worlds: Vec<u8>) -> Manifest {
         world_files: Vec::new(),
         worlds: worlds.into(),
         settings: settings.into(),
-        schedule: Vec::new(),
+        schedule: settings.schedule.clone(),
     }
 }
 
-/// A disk that may be full, and that never waits until what is written would outlive a loss of
-/// power: processes are killed here, and machines are not.
+/// How much of each file was synced \[bytes\], by path.
+type Synced = Arc<Mutex<BTreeMap<PathBuf, u64>>>;
+
+/// A disk that may be full, and that remembers what would outlive a loss of power.
 #[derive(Clone, Debug)]
-struct SmallDisk(Arc<AtomicBool>);
+struct SmallDisk {
+    is_full: Arc<AtomicBool>,
+    synced: Synced,
+}
 
 #[derive(Debug)]
 struct SmallFile {
     file: Box<dyn Medium>,
-    is_full: Arc<AtomicBool>,
+    path: PathBuf,
+    disk: SmallDisk,
 }
 
 impl SmallDisk {
     fn check(&self) -> io::Result<()> {
-        check(&self.0)
+        if self.is_full.load(Ordering::Relaxed) {
+            return Err(io::Error::from(io::ErrorKind::StorageFull));
+        }
+        Ok(())
     }
 
-    fn of(&self, file: Box<dyn Medium>) -> Box<dyn Medium> {
-        let is_full = Arc::clone(&self.0);
-        Box::new(SmallFile { file, is_full })
+    fn synced(&self) -> MutexGuard<'_, BTreeMap<PathBuf, u64>> {
+        self.synced.lock().expect("nobody panics with it")
     }
-}
 
-fn check(is_full: &AtomicBool) -> io::Result<()> {
-    if is_full.load(Ordering::Relaxed) {
-        return Err(io::Error::from(io::ErrorKind::StorageFull));
+    fn of(&self, path: &Path, file: Box<dyn Medium>) -> Box<dyn Medium> {
+        Box::new(SmallFile {
+            file,
+            path: path.to_owned(),
+            disk: self.clone(),
+        })
     }
-    Ok(())
 }
 
 impl Disk for SmallDisk {
     fn create(&self, path: &Path) -> io::Result<Box<dyn Medium>> {
         self.check()?;
-        Ok(self.of(LocalDisk.create(path)?))
+        self.synced().insert(path.to_owned(), 0);
+        Ok(self.of(path, LocalDisk.create(path)?))
     }
 
     fn open(&self, path: &Path) -> io::Result<Box<dyn Medium>> {
-        Ok(self.of(LocalDisk.open(path)?))
+        Ok(self.of(path, LocalDisk.open(path)?))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        fs::rename(from, to)
+        fs::rename(from, to)?;
+        let mut synced = self.synced();
+        if let Some(length) = synced.remove(from) {
+            synced.insert(to.to_owned(), length);
+        }
+        Ok(())
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
+        self.synced().remove(path);
         LocalDisk.remove(path)
     }
 }
@@ -309,10 +389,10 @@ impl Disk for SmallDisk {
 impl Write for SmallFile {
     /// Writes half of it when the disk is full, as a file system does.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.is_full.load(Ordering::Relaxed) {
+        if let Err(full) = self.disk.check() {
             let half = bytes.len() / 2;
             self.file.write_all(&bytes[..half])?;
-            return Err(io::Error::from(io::ErrorKind::StorageFull));
+            return Err(full);
         }
         self.file.write_all(bytes)?;
         Ok(bytes.len())
@@ -325,10 +405,17 @@ impl Write for SmallFile {
 
 impl Medium for SmallFile {
     fn sync(&mut self) -> io::Result<()> {
-        check(&self.is_full)
+        self.disk.check()?;
+        let length = fs::metadata(&self.path)?.len();
+        self.disk.synced().insert(self.path.clone(), length);
+        Ok(())
     }
 
     fn cut(&mut self, length: u64) -> io::Result<()> {
+        let mut synced = self.disk.synced();
+        let known = synced.entry(self.path.clone()).or_default();
+        *known = length.min(*known);
+        drop(synced);
         self.file.cut(length)
     }
 }

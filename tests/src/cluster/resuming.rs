@@ -51,6 +51,7 @@ impl Cluster {
             self.trace.note(self.now, || format!("disk: {input:?}"));
             self.give_primary(input);
         }
+        self.answer_held();
     }
 
     /// Kills the primary's process.
@@ -61,11 +62,29 @@ impl Cluster {
         self.primary_inbox.clear();
         self.primary_stalls = 0;
         self.stepper_stalls = 0;
+        self.held_replies.clear();
         self.answers.forget_open();
         if let Some(journal) = &mut self.journal {
             journal.crash(is_torn);
         }
         self.end_primary();
+    }
+
+    /// Ends all processes, and what the disk has not synced.
+    pub(super) fn lose_power(&mut self) {
+        if self.primary_life == Life::Gone {
+            return;
+        }
+        self.crash_primary(false);
+        if let Some(journal) = &mut self.journal {
+            journal.lose_power();
+        }
+        // Who asked may have heard of what is lost now.
+        self.done_commands = 0;
+        let living: Vec<usize> = self.living().map(|(index, _, _)| index).collect();
+        for index in living {
+            self.crash(index);
+        }
     }
 
     /// Takes the run up again, with as many new secondaries as it began with.
@@ -109,6 +128,12 @@ impl Cluster {
         self.trace.note(self.now, || {
             format!("resumed after step {sequence:?}, up to iteration {committed}")
         });
+        assert!(
+            end.commands >= self.done_commands,
+            "{} commands were answered as done, and the journal ends with {}",
+            self.done_commands,
+            end.commands
+        );
         self.commits.on_resumed(committed);
         self.stamped.truncate(end.commands as usize);
         self.recall(sequence);

@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use lockstep::{PeerLossPolicy, Settings};
-use protocol::{PeerName, SessionTime};
+use protocol::{PeerName, ScheduledCommand, SessionTime};
 use sdf::World;
 
 use super::fault::{Fault, TimedFault};
@@ -98,6 +98,8 @@ pub struct Scenario {
     pub paces: Vec<(u64, i64)>,
     /// What goes wrong.
     pub faults: Vec<TimedFault>,
+    /// What a file of commands has done.
+    pub schedule: Vec<ScheduledCommand>,
     /// What clients ask for.
     pub requests: Vec<TimedRequest>,
 }
@@ -129,6 +131,7 @@ impl Scenario {
             journal: None,
             paces: Vec::new(),
             faults: Vec::new(),
+            schedule: Vec::new(),
             requests: Vec::new(),
         };
         for _ in 0..secondaries {
@@ -143,6 +146,7 @@ impl Scenario {
         let delay = Duration::from_micros(random.one_of(&[0, 200, 2000, 20_000]));
         scenario.journal = is_journaled.then_some(delay);
         scenario.draw_faults(&mut random);
+        scenario.schedule = script::draw_schedule(&scenario, &mut random);
         scenario.requests = script::draw(&scenario, &mut random);
         scenario
     }
@@ -235,9 +239,13 @@ impl Scenario {
             crashes.push(other + resumed_after);
         }
         for at in crashes {
-            let fault = Fault::CrashOfPrimary {
-                resumed_after,
-                is_torn: random.chance(300),
+            let fault = if random.chance(300) {
+                Fault::PowerLoss { resumed_after }
+            } else {
+                Fault::CrashOfPrimary {
+                    resumed_after,
+                    is_torn: random.chance(300),
+                }
             };
             self.add(at, PeerName::primary(), fault);
         }
@@ -313,6 +321,7 @@ impl Scenario {
             heartbeat_interval: HEARTBEAT,
             heartbeat_timeout: Some(self.heartbeat_timeout),
             step_timeout: self.step_timeout,
+            schedule: self.schedule.clone(),
             publish_all: self.stage == Stage::Driven,
             run_ahead_max: 64,
             ..settings(self.secondaries, self.iterations)
@@ -350,6 +359,14 @@ impl fmt::Display for Scenario {
         )?;
         for fault in &self.faults {
             writeln!(formatter, "  {fault}")?;
+        }
+        for scheduled in &self.schedule {
+            let text = scheduled.command.text().unwrap_or_default();
+            writeln!(
+                formatter,
+                "  after iteration {} {text}",
+                scheduled.iteration
+            )?;
         }
         for request in &self.requests {
             writeln!(formatter, "  {request}")?;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use lockstep::PeerLossPolicy;
 use protocol::client_to_primary::{NamedPose, ResetKind, SpawnRequest};
-use protocol::{Command, PeerName, SessionTime};
+use protocol::{Command, Iteration, PeerName, ScheduledCommand, SessionTime};
 
 use super::random::Random;
 use super::scenario::{Scenario, Stage, name_of};
@@ -13,6 +13,8 @@ use crate::worlds::driven;
 
 /// The most requests of a scenario.
 const REQUESTS_MAX: u64 = 8;
+/// The most commands of a file.
+const SCHEDULE_MAX: u64 = 12;
 
 /// A request with its time.
 #[derive(Clone, Debug)]
@@ -55,6 +57,30 @@ pub(super) fn draw(scenario: &Scenario, random: &mut Random) -> Vec<TimedRequest
     requests.sort_by_key(|request| request.at);
     resume(&mut requests, random);
     requests
+}
+
+/// Draws commands of a file, none of which can be refused; most scenarios have none.
+pub(super) fn draw_schedule(scenario: &Scenario, random: &mut Random) -> Vec<ScheduledCommand> {
+    if random.chance(700) {
+        return Vec::new();
+    }
+    let is_driven = scenario.stage == Stage::Driven;
+    let mut schedule: Vec<ScheduledCommand> = (0..random.between(1, SCHEDULE_MAX))
+        .map(|_| ScheduledCommand {
+            iteration: Iteration(random.below(scenario.iterations)),
+            paused_round: None,
+            command: if is_driven {
+                let speed = random.between(0, 1000) as f64 * 0.002;
+                driven::drive(random.below(driven::ROBOTS), speed)
+            } else {
+                Command::SetSeed {
+                    seed: random.draw(),
+                }
+            },
+        })
+        .collect();
+    schedule.sort_by_key(|scheduled| scheduled.iteration);
+    schedule
 }
 
 /// Returns when something is asked for: at any time, or while what a fault has done is being

@@ -41,6 +41,7 @@ impl Cluster {
             }
             (Fault::StallOfStepper(_), _) => self.stepper_stalls += 1,
             (Fault::CrashOfPrimary { is_torn, .. }, _) => self.crash_primary(is_torn),
+            (Fault::PowerLoss { .. }, _) => self.lose_power(),
             (Fault::FullDisk(_), _) => self.fill_disk(true),
             (_, None) => return,
             (Fault::Crash { loses_messages }, Some(index)) => {
@@ -106,7 +107,7 @@ impl Cluster {
                 self.release(index);
             }
             Fault::Slow { factor, .. } => self.processes[index].step_us /= factor,
-            Fault::CrashOfPrimary { .. } => self.resume_primary(),
+            Fault::CrashOfPrimary { .. } | Fault::PowerLoss { .. } => self.resume_primary(),
             Fault::FullDisk(_) => self.fill_disk(false),
             Fault::Crash { .. } | Fault::Join => {}
         }

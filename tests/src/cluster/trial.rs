@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use lockstep::PeerLossPolicy;
 use protocol::exit::Outcome;
-use protocol::{Digest, ScheduledCommand, SessionTime};
+use protocol::{Digest, Iteration, ScheduledCommand, Sequence, SessionTime};
 
 use super::fault::Fault;
 use super::scenario::{ITERATIONS_MAX, Scenario, Stage};
 use super::trace::Trace;
-use super::{Cluster, NetworkFaults, settings};
+use super::{Cluster, Life, NetworkFaults, settings};
 use crate::checkers::agreement;
 
 /// How long a run may take once nothing more goes wrong, besides what its steps take.
@@ -104,6 +104,7 @@ fn cluster_of(scenario: &Scenario, trace: Trace) -> Cluster {
 /// Lets everything happen until all have ended, within bounds.
 fn drive(cluster: &mut Cluster, scenario: &Scenario) -> Result<(), String> {
     let bound = end_bound(scenario);
+    let mut progress = Progress::new(scenario);
     let mut events = 0;
     let mut finished_at = None;
     loop {
@@ -120,10 +121,57 @@ fn drive(cluster: &mut Cluster, scenario: &Scenario) -> Result<(), String> {
             ));
         }
         cluster.advance();
+        progress.check(cluster)?;
         events += 1;
         if events > EVENTS_MAX {
             return Err(format!("liveness: {EVENTS_MAX} events and no end"));
         }
+    }
+}
+
+/// A run with a secondary that can work goes on within a bound, also between faults.
+#[derive(Debug)]
+struct Progress {
+    bound: Duration,
+    sequence: Sequence,
+    living: usize,
+    since: SessionTime,
+}
+
+impl Progress {
+    fn new(scenario: &Scenario) -> Self {
+        let restart = scenario.restart_after.unwrap_or_default();
+        let slowest = scenario.paces.iter().map(|(step_us, _)| *step_us).max();
+        // Everything may have to be replayed, by one who is slowed down.
+        let replay = Duration::from_micros(slowest.unwrap_or_default() * 20 * ITERATIONS_MAX * 2);
+        Self {
+            bound: detection(scenario) * 2 + restart * 2 + replay + Duration::from_secs(12),
+            sequence: Sequence(0),
+            living: 0,
+            since: SessionTime(0),
+        }
+    }
+
+    fn check(&mut self, cluster: &Cluster) -> Result<(), String> {
+        let sequence = cluster.primary.sequence();
+        let living = cluster
+            .living()
+            .filter(|(_, _, life)| *life == Life::Running);
+        let living = living.count();
+        let is_to_go_on = cluster.is_primary_awake()
+            && cluster.finished.is_none()
+            && living > 0
+            && !cluster.primary.is_to_stand_still();
+        if sequence != self.sequence || living != self.living || !is_to_go_on {
+            (self.sequence, self.living, self.since) = (sequence, living, cluster.now());
+        }
+        let waited = cluster.now().since(self.since);
+        if waited <= self.bound {
+            return Ok(());
+        }
+        Err(format!(
+            "progress: {living} secondaries live, and step {sequence} has waited {waited:?}"
+        ))
     }
 }
 
@@ -167,6 +215,7 @@ fn judge(cluster: &Cluster, scenario: &Scenario) -> Result<Verdict, String> {
         digests,
         &undisturbed(scenario, &cluster.stamped, digests.len()),
     );
+    check_schedule(scenario, &cluster.stamped, cluster.primary.iteration())?;
     match scenario.policy {
         PeerLossPolicy::Stop => judge_stop(cluster, scenario)?,
         PeerLossPolicy::Recover => {
@@ -200,6 +249,27 @@ fn judge(cluster: &Cluster, scenario: &Scenario) -> Result<Verdict, String> {
         taken_back: cluster.barrier.taken_back,
         took: cluster.now().since(SessionTime(0)),
     })
+}
+
+/// Every command of the file was done once, however often the run was taken up again.
+fn check_schedule(
+    scenario: &Scenario,
+    stamped: &[ScheduledCommand],
+    last: Iteration,
+) -> Result<(), String> {
+    for scheduled in scenario.schedule.iter().filter(|one| one.iteration < last) {
+        let expected = scenario.schedule.iter().filter(|one| *one == scheduled);
+        let done = stamped
+            .iter()
+            .filter(|one| one.iteration == scheduled.iteration && one.command == scheduled.command);
+        let (expected, done) = (expected.count(), done.count());
+        if done != expected {
+            return Err(format!(
+                "a command of the file was done {done} times, not {expected}: {scheduled:?}"
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// With the policy to stop, a run ends as it must: in order without a loss, soon after one.
@@ -284,7 +354,10 @@ impl Effect {
             }
             Fault::Slow { .. } if scenario.span() * 20 > scenario.step_timeout => Self::Either,
             // A process that asks to join does not mind a reset.
-            Fault::Reset(_) | Fault::CrashOfPrimary { .. } | Fault::FullDisk(_) => Self::Either,
+            Fault::Reset(_)
+            | Fault::CrashOfPrimary { .. }
+            | Fault::PowerLoss { .. }
+            | Fault::FullDisk(_) => Self::Either,
             Fault::Cut { .. }
             | Fault::Stall(_)
             | Fault::StallOfPrimary(_)
@@ -337,4 +410,32 @@ fn run_undisturbed(stage: Stage, stamped: &[ScheduledCommand], iterations: u64) 
     let mut cluster = Cluster::with(&[stage.world()], settings, calm, 1);
     cluster.run_until(|_| false);
     cluster.commits.digests().to_vec()
+}
+
+#[cfg(test)]
+mod tests {
+    use lockstep::Settings;
+
+    use super::*;
+
+    #[test]
+    fn a_run_that_stands_still_though_a_secondary_lives_is_seen() {
+        let scenario = Scenario::draw(1, PeerLossPolicy::Stop);
+        let mut progress = Progress::new(&scenario);
+        let settings = Settings {
+            step_timeout: Duration::from_secs(1000),
+            ..settings(1, 10)
+        };
+        let world = scenario.stage.world();
+        let mut cluster = Cluster::with(&[world], settings, NetworkFaults::SHUFFLED, 1);
+        cluster.set_pace(0, 500_000_000, 0);
+        let found = loop {
+            cluster.advance();
+            if let Err(found) = progress.check(&cluster) {
+                break found;
+            }
+            assert!(cluster.now() < SessionTime(400_000_000_000), "it is seen");
+        };
+        assert!(found.contains("1 secondaries live"), "{found}");
+    }
 }

@@ -2,7 +2,8 @@
 
 use protocol::report::{EventCounts, RefusedCounts, RunState};
 use protocol::{
-    CellId, Digest, Iteration, PeerName, PerformerId, PerformerState, SessionTime, SimTime,
+    CellId, Digest, Iteration, PeerName, PerformerId, PerformerState, Sequence, SessionTime,
+    SimTime,
 };
 
 use super::{Goal, Phase, Primary, Settings};
@@ -84,6 +85,11 @@ impl Primary {
     /// Returns the last completed iteration.
     pub fn iteration(&self) -> Iteration {
         self.iteration
+    }
+
+    /// Returns the number of the last step.
+    pub fn sequence(&self) -> Sequence {
+        self.sequence
     }
 
     /// Returns simulated time after the last completed iteration.

@@ -72,6 +72,14 @@ impl Primary {
         self.wishes.schedule_left() + waiting
     }
 
+    /// Returns how many entries of the schedule come only after what is done again.
+    pub(super) fn schedule_after_redo(&self) -> usize {
+        let redo = self.redo.as_ref();
+        redo.map_or(0, |redo| {
+            usize::try_from(redo.schedule_left).unwrap_or(usize::MAX)
+        })
+    }
+
     /// Tells whether iterations are being done again.
     pub fn is_redoing(&self) -> bool {
         self.redo.is_some()

@@ -183,8 +183,8 @@ impl Primary {
                 let cause = format!("all {} iterations are done", self.iteration);
                 return self.begin_stopping(StopReason::new(Outcome::Completed, cause), now, out);
             }
-            self.keep_schedule(out);
             self.end_redo_when_done(now, out);
+            self.keep_schedule(out);
             if self.next_step_due().is_none_or(|due| due > now) {
                 return;
             }

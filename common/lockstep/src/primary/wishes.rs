@@ -131,11 +131,16 @@ impl Wishes {
     }
 
     /// Takes the next entries of the schedule that are due after an iteration, one round's at a
-    /// time; while a round is due anyway, only those that were a part of it.
-    pub(super) fn take_from_schedule(&mut self, iteration: Iteration) -> Vec<ScheduledCommand> {
+    /// time; while a round is due anyway, only those that were a part of it. The last `rest` entries
+    /// stay.
+    pub(super) fn take_from_schedule(
+        &mut self,
+        iteration: Iteration,
+        rest: usize,
+    ) -> Vec<ScheduledCommand> {
         let is_due = |one: &ScheduledCommand| one.iteration <= iteration;
         let round = match self.schedule.front() {
-            Some(first) if is_due(first) => first.paused_round,
+            Some(first) if is_due(first) && self.schedule.len() > rest => first.paused_round,
             _ => return Vec::new(),
         };
         if self.are_due() && round != Some(self.round) {
@@ -144,6 +149,7 @@ impl Wishes {
         self.is_round_due |= round.is_some();
         let mut due = Vec::new();
         while let Some(first) = self.schedule.front()
+            && self.schedule.len() > rest
             && is_due(first)
             && first.paused_round == round
         {
@@ -205,9 +211,11 @@ impl Primary {
         self.wishes.asked.push_back(Wish { command, asker });
     }
 
-    /// Takes what is due from the schedule.
+    /// Takes what is due from the schedule. While iterations are replayed, only what was done then
+    /// is: what follows is new, and must be written down.
     pub(super) fn keep_schedule(&mut self, out: &mut Vec<PrimaryOutput>) {
-        for due in self.wishes.take_from_schedule(self.iteration) {
+        let rest = self.schedule_after_redo();
+        for due in self.wishes.take_from_schedule(self.iteration, rest) {
             self.note_wish(Asker::Schedule, due.command, out);
         }
     }

@@ -14,7 +14,7 @@ fn seed(iteration: u64, paused_round: Option<u32>, seed: u64) -> ScheduledComman
 
 /// Returns the seeds that are taken after iteration 5.
 fn take(wishes: &mut Wishes) -> Vec<u64> {
-    let taken = wishes.take_from_schedule(Iteration(5)).into_iter();
+    let taken = wishes.take_from_schedule(Iteration(5), 0).into_iter();
     let seed = |one: ScheduledCommand| match one.command {
         Command::SetSeed { seed } => seed,
         other => panic!("{other:?} was not scheduled"),
