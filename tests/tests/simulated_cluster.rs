@@ -167,7 +167,7 @@ fn check_guests(cluster: &Cluster) {
         plan.performers.len()
     );
     let hand_offs = cluster.witness.whereabouts.hand_offs;
-    assert!(hand_offs > 20, "{hand_offs} hand-offs");
+    assert!(hand_offs > 10, "{hand_offs} hand-offs");
 }
 
 #[test]
