@@ -99,12 +99,12 @@ impl<'a> LogReader<'a> {
     /// # Errors
     /// When a segment is there and cannot be read.
     pub(crate) fn read(mut self, begun: Option<u64>) -> Result<Log, ReadJournalError> {
-        let mut last = None;
+        let mut before = None;
         for (index, (number, file)) in self.segments.iter().enumerate() {
-            self.on_segment(index, *number, last, file)?;
-            last = Some(*number);
+            self.on_segment(index, *number, before, file)?;
+            before = Some(*number);
         }
-        let missing = last.unwrap_or(0) + 1;
+        let missing = before.unwrap_or(0) + 1;
         if begun.is_some_and(|begun| begun >= missing) && self.lost.is_none() {
             let cause = format!("log-{missing:010} is missing");
             self.lost = Some(Lost::new(cause, false));
@@ -126,7 +126,7 @@ impl<'a> LogReader<'a> {
         &mut self,
         index: usize,
         number: u64,
-        last: Option<u64>,
+        before: Option<u64>,
         file: &Path,
     ) -> Result<(), ReadJournalError> {
         let mut reader = match SegmentReader::open(file) {
@@ -143,7 +143,7 @@ impl<'a> LogReader<'a> {
             return Ok(());
         }
         if !self.fits(head) {
-            let missing = last.map_or(number - 1, |last| last + 1);
+            let missing = before.map_or(number - 1, |before| before + 1);
             let cause = if missing < number {
                 format!("log-{missing:010} is missing")
             } else {

@@ -255,6 +255,10 @@ mod tests {
             role: protocol::Role::Primary,
             pid: child.id(),
         }];
+        // A program that has just begun has no arguments yet for who looks.
+        while run.living_workers().is_empty() {
+            thread::sleep(LOOK_AGAIN);
+        }
         let patience = Duration::from_millis(50);
         let failed = wait_for_the_last_life(&run, patience).unwrap_err();
         let text = format!("{:#}", failed.error);

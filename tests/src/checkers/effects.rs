@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use lockstep::{Primary, StepReport};
 use protocol::primary_to_client::Reply;
 use protocol::primary_to_secondary::Step;
-use protocol::{Action, Command, PerformerId, PerformerState};
+use protocol::{Action, CellId, Command, PerformerId, PerformerState};
 
 /// How much further than its velocity says a performer may get in one step \[m\]: contacts that
 /// overlap are pushed apart.
@@ -118,10 +118,12 @@ impl Effects {
                 hosts.then(|| format!("{peer} was drained, and it hosts cells"))
             }
             Command::MoveCell { level, peer } => {
-                let mut cells = primary.hosted(peer).iter();
-                let is_there = cells.any(|cell| primary.plan().cell(*cell).name == *level);
-                let untrue = !is_there && !primary.is_recovering();
-                untrue.then(|| format!("{level} was moved to {peer}, which does not host it"))
+                let mut cells = primary.plan().cells.iter();
+                let number = cells.position(|cell| cell.name == *level)?;
+                // One that is hosted nowhere was given up since.
+                let host = primary.host(CellId(number as u32))?;
+                let is_elsewhere = host != peer && !primary.is_recovering();
+                is_elsewhere.then(|| format!("{level} was moved to {peer}, and {host} hosts it"))
             }
             _ => None,
         }

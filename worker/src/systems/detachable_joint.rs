@@ -29,6 +29,10 @@ struct DetachableJoint {
     memory: Memory,
 }
 
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact of its own, and not a state of one machine"
+)]
 #[derive(Default, Serialize, Deserialize)]
 struct Memory {
     state: State,

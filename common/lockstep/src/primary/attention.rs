@@ -82,7 +82,7 @@ mod tests {
         attention.rest(at(5_000), true);
         assert_eq!(attention.next(), Some(at(5_100)));
         assert_eq!(attention.look(at(5_200)), None, "timers are not exact");
-        let away = Some(Duration::from_millis(3_000));
+        let away = Some(Duration::from_secs(3));
         assert_eq!(attention.look(at(8_100)), away);
         attention.rest(at(8_100), false);
         assert_eq!(attention.next(), None);

@@ -49,19 +49,17 @@ pub(super) struct Redoing {
 impl Primary {
     /// Returns what steps aim at.
     pub fn aim(&self) -> Aim {
-        match &self.redo {
-            Some(redo) => redo.aim,
-            None => {
-                let goal = self.goal_asked_for();
-                Aim {
-                    is_running: matches!(goal, Goal::Running | Goal::Until(_)),
-                    until: match goal {
-                        Goal::Until(last) => Some(last),
-                        Goal::Paused | Goal::Pausing | Goal::Running => None,
-                    },
-                    real_time_factor: self.settings.real_time_factor,
-                }
-            }
+        if let Some(redo) = &self.redo {
+            return redo.aim;
+        }
+        let goal = self.goal_asked_for();
+        Aim {
+            is_running: matches!(goal, Goal::Running | Goal::Until(_)),
+            until: match goal {
+                Goal::Until(last) => Some(last),
+                Goal::Paused | Goal::Pausing | Goal::Running => None,
+            },
+            real_time_factor: self.settings.real_time_factor,
         }
     }
 

@@ -131,8 +131,8 @@ impl Wishes {
     }
 
     /// Takes the next entries of the schedule that are due after an iteration, one round's at a
-    /// time; while a round is due anyway, only those that were a part of it. The last `rest` entries
-    /// stay.
+    /// time; while a round is due anyway, only those that were a part of it. The last `rest`
+    /// entries stay.
     pub(super) fn take_from_schedule(
         &mut self,
         iteration: Iteration,
