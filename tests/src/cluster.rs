@@ -98,7 +98,9 @@ pub struct Cluster {
     pub secondaries_finished: BTreeMap<usize, StopReason>,
     /// Answers that wait for the journal.
     held_replies: VecDeque<HeldReply>,
-    /// How many commands were done when the last "done" was heard.
+    /// How many commands are done, in steps that are complete; and how many were when the last
+    /// "done" was heard.
+    complete_commands: u64,
     done_commands: u64,
     /// Replies to clients, in order.
     pub replies: Vec<PrimaryToClient>,
@@ -181,6 +183,7 @@ impl Cluster {
             ended_at: None,
             secondaries_finished: BTreeMap::new(),
             held_replies: VecDeque::new(),
+            complete_commands: 0,
             done_commands: 0,
             replies: Vec::new(),
             stamped: Vec::new(),

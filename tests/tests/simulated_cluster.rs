@@ -427,6 +427,28 @@ fn a_name_that_is_lost_again_before_it_is_replaced_loses_nothing_twice() {
 }
 
 #[test]
+fn one_who_has_missed_the_first_step_restores_what_another_had_and_takes_part() {
+    for seed in 0..16 {
+        eprintln!("seed {seed}");
+        let settings = Settings {
+            on_peer_loss: PeerLossPolicy::Recover,
+            heartbeat_interval: Duration::from_millis(20),
+            heartbeat_timeout: Some(Duration::from_millis(400)),
+            step_timeout: Duration::from_secs(4),
+            ..settings(2, 300)
+        };
+        let faults = NetworkFaults {
+            lost_permille: 300,
+            ..NetworkFaults::SHUFFLED
+        };
+        let mut cluster = Cluster::with(&[worlds::row(3, 5)], settings, faults, seed);
+        cluster.run_until(|cluster| cluster.primary.run_state() != RunState::Waiting);
+        cluster.crash(0);
+        check_completed(&mut cluster);
+    }
+}
+
+#[test]
 fn one_who_is_introduced_when_the_last_host_is_lost_restores_all_and_stays() {
     let mut cluster = recovering(1, 1, 8);
     cluster.run_until(|cluster| cluster.primary.iteration().0 >= 150);

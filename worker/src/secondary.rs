@@ -186,6 +186,7 @@ impl SecondaryEngine {
             }) => (Ok((digests, ack)), snapshots, data),
             Err(why) => (Err(why), Vec::new(), Vec::new()),
         };
+        self.progress.end_job(job);
         let answer = CaughtUp { job, result };
         let input = SecondaryInput::CaughtUp {
             end,
@@ -254,7 +255,10 @@ impl SecondaryEngine {
             Ok(ack)
         });
         match done {
-            Ok(ack) => SecondaryInput::StepComputed(ack),
+            Ok(ack) => {
+                self.progress.end_step(work.step.sequence);
+                SecondaryInput::StepComputed(ack)
+            }
             Err(StepError::Diverged(divergence)) => {
                 let name = self.secondary.name().clone();
                 // It may be of a step that was done ahead.

@@ -47,6 +47,8 @@ pub struct Writer {
     checkpoints: VecDeque<SavedCheckpoint>,
     /// Checkpoints that cannot be read, with their sizes \[bytes\]: they go with the next one.
     useless: Vec<(PathBuf, u64)>,
+    /// Segments of processes before this one, which may not have synced them.
+    unsynced: Vec<PathBuf>,
     manifest_bytes: u64,
     framed: Vec<u8>,
 }
@@ -102,7 +104,8 @@ impl Writer {
     }
 
     /// Goes on with a journal where it ends. Nothing is written to what is there: a segment begins
-    /// that makes void what is after the end.
+    /// that makes void what is after the end. What is there is made safe first: who was killed may
+    /// not have synced it, and the new segment is of no use without it.
     ///
     /// # Errors
     /// When what is there cannot be listed, or the folder cannot be written. A disk that is full is
@@ -125,6 +128,9 @@ impl Writer {
         writer.next_segment = begun + 1;
         for (number, file) in listing.segments {
             let head = crate::segment::SegmentReader::open(&file).map(|reader| reader.head);
+            if head.is_ok() {
+                writer.unsynced.push(file.clone());
+            }
             writer.segments.push_back(Segment {
                 number,
                 // What cannot be read goes with what came before it.
@@ -179,6 +185,7 @@ impl Writer {
             segments: VecDeque::new(),
             checkpoints: VecDeque::new(),
             useless: Vec::new(),
+            unsynced: Vec::new(),
             manifest_bytes,
             framed: Vec::new(),
         }
@@ -228,7 +235,17 @@ impl Writer {
         Ok(())
     }
 
+    /// Makes safe what was written by processes before this one.
+    fn sync_what_was(&mut self) -> io::Result<()> {
+        while let Some(file) = self.unsynced.last() {
+            self.disk.open(file)?.sync()?;
+            self.unsynced.pop();
+        }
+        Ok(())
+    }
+
     fn begin_segment(&mut self) -> io::Result<OpenSegment> {
+        self.sync_what_was()?;
         let head = SegmentHead {
             first: self.mark,
             is_resumed: self.is_resumed,

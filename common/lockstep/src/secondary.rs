@@ -356,7 +356,8 @@ impl Secondary {
                 self.answer_job(CaughtUp { job, result }, out);
             }
             PartVerdict::Complete(mut work, from) => {
-                work.becomes_host = !takes_part;
+                // It may take part since the primary said so.
+                work.becomes_host &= !takes_part;
                 if work.goes_on && (takes_part || from != position) {
                     let result = Err(format!("it goes on from step {from}, not from {position}"));
                     return self.answer_job(CaughtUp { job, result }, out);

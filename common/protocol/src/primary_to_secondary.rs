@@ -280,6 +280,10 @@ pub enum CatchUpContent {
         again: Option<DataAgain>,
         /// Whether the receiver, which took no part so far, does so from the step after `until` on.
         joins: bool,
+        /// Whether its peer takes no part in steps yet, so that the job brings its own host up to
+        /// date. A host that takes part, be it that its first step is still to come, replays on
+        /// another one.
+        becomes_host: bool,
     },
     /// A cell as it was after step `from`.
     Cell(CellSnapshot),

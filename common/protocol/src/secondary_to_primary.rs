@@ -73,8 +73,12 @@ pub struct Heartbeat {
 pub struct WorkProgress {
     /// The last step that it has begun.
     pub step: Sequence,
+    /// The last step that it has answered.
+    pub answered: Sequence,
     /// The number of the last job that it has begun, 0 before the first.
     pub job: u64,
+    /// The number of the last job that it has answered.
+    pub answered_job: u64,
     /// The last step that it has replayed for that job.
     pub replayed: Sequence,
 }

@@ -318,6 +318,7 @@ impl Cluster {
     }
 
     fn on_done(&mut self, report: &StepReport) {
+        self.complete_commands = self.stamped.len() as u64;
         let (iteration, digest) = (report.iteration, report.digest);
         self.trace.note(self.now, || {
             format!("done: iteration {iteration}, {digest}")
@@ -357,7 +358,7 @@ impl Cluster {
             Some(journal) if is_done => {
                 self.held_replies.push_back(HeldReply {
                     entries: journal.entries_put(),
-                    commands: self.stamped.len() as u64,
+                    commands: self.complete_commands,
                     message,
                 });
                 self.answer_held();

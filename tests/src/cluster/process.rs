@@ -134,6 +134,13 @@ impl Process {
     pub(super) fn progress(&self, now: SessionTime) -> WorkProgress {
         let mut work = self.engine.progress().get();
         if self.is_busy {
+            for message in &self.outbox {
+                match message {
+                    SecondaryToPrimary::StepAck(_) => work.answered = Sequence(work.step.0 - 1),
+                    SecondaryToPrimary::CaughtUp(_) => work.answered_job = work.job - 1,
+                    _ => {}
+                }
+            }
             let left = self.busy_until.since(now).as_micros() as u64;
             let steps = left.div_ceil(self.step_us.max(1));
             work.replayed = Sequence(work.replayed.0.saturating_sub(steps));

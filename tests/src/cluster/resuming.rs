@@ -136,6 +136,7 @@ impl Cluster {
         );
         self.commits.on_resumed(committed);
         self.stamped.truncate(end.commands as usize);
+        self.complete_commands = self.stamped.len() as u64;
         self.recall(sequence);
         self.primary_life = Life::Running;
         for number in 1..=self.settings.secondaries {

@@ -43,6 +43,8 @@ pub(super) struct Job {
     goes_on: bool,
     /// Whether its peer takes part from the next step on.
     joins: bool,
+    /// Whether its peer takes no part yet.
+    becomes_host: bool,
     begun_at: SessionTime,
     remind_after: Duration,
     progress: Progress,
@@ -53,6 +55,8 @@ pub(super) struct Job {
 struct Progress {
     /// The last step that is replayed; `None` before its peer says that it has begun.
     replayed: Option<Sequence>,
+    /// Whether its peer says that it has answered.
+    is_answered: bool,
     /// When that was heard, or since when the peer has had nothing else to do.
     since: SessionTime,
     /// For how long it is waited for: for all steps, and for each one once progress is heard.
@@ -107,7 +111,10 @@ impl Jobs {
     /// Tells whether somebody has begun a job and has not answered it.
     pub(super) fn is_at_work(&self, name: &PeerName) -> bool {
         let mut jobs = self.under_way.values();
-        jobs.any(|job| job.peer == *name && job.progress.replayed.is_some())
+        jobs.any(|job| {
+            let progress = &job.progress;
+            job.peer == *name && progress.replayed.is_some() && !progress.is_answered
+        })
     }
 
     /// Takes note of what a heartbeat says of the jobs of its sender.
@@ -117,6 +124,7 @@ impl Jobs {
             return;
         };
         let progress = &mut job.progress;
+        progress.is_answered = work.answered_job >= work.job;
         if progress
             .replayed
             .is_none_or(|before| work.replayed > before)
@@ -173,8 +181,10 @@ impl Primary {
                 self.past.until()
             },
         );
+        let becomes_host = !self.secondaries.contains(&peer);
         let job = Job {
-            joins: holds && !self.secondaries.contains(&peer),
+            joins: holds && becomes_host,
+            becomes_host,
             peer,
             task,
             from,
@@ -184,6 +194,7 @@ impl Primary {
             remind_after: FIRST_REMINDER,
             progress: Progress {
                 replayed: None,
+                is_answered: false,
                 since: now,
                 patience: self.settings.step_timeout + SLOWDOWN * self.past.took_after(from),
                 patience_of_step: self.settings.step_timeout,
@@ -191,11 +202,12 @@ impl Primary {
         };
         self.jobs.next += 1;
         let number = self.jobs.next;
-        self.send_job(number, &job, out);
+        self.send_job(number, &job, usize::MAX, out);
         self.jobs.under_way.insert(number, job);
     }
 
-    fn send_job(&self, number: u64, job: &Job, out: &mut Vec<PrimaryOutput>) {
+    /// Sends the first parts of a job.
+    fn send_job(&self, number: u64, job: &Job, parts: usize, out: &mut Vec<PrimaryOutput>) {
         let Some(member) = self.roster.get(&job.peer) else {
             return;
         };
@@ -225,9 +237,10 @@ impl Primary {
             speaks,
             again,
             joins: job.joins,
+            becomes_host: job.becomes_host,
         };
         contents.insert(0, begin);
-        for (part, content) in (0..).zip(contents) {
+        for (part, content) in (0..).zip(contents).take(parts) {
             out.push(PrimaryOutput::Send {
                 to: member.routing.clone(),
                 message: PrimaryToSecondary::CatchUp(Box::new(CatchUp {
@@ -348,6 +361,11 @@ impl Primary {
         };
         let peer = &job.peer;
         let text = match job.progress.replayed {
+            Some(_) if job.progress.is_answered => {
+                // The answer was lost; any part of the job makes it come again.
+                self.send_job(number, job, 1, out);
+                format!("{peer} has replayed its steps, and is asked for its answer again")
+            }
             Some(replayed) => {
                 let steps = job.until.0 - job.from.0;
                 let done = replayed.0.saturating_sub(job.from.0).min(steps);
@@ -355,7 +373,7 @@ impl Primary {
             }
             None if self.is_busy(peer, number) => format!("{peer} is still busy before it replays"),
             None => {
-                self.send_job(number, job, out);
+                self.send_job(number, job, usize::MAX, out);
                 format!("{peer} has not begun to replay")
             }
         };

@@ -349,7 +349,8 @@ impl Primary {
         for name in missing {
             let member = self.roster.get(name);
             let member = member.expect("who is waited for is a member");
-            if member.heartbeat.work.step >= round.step.sequence {
+            let work = member.heartbeat.work;
+            if work.step >= round.step.sequence && work.answered < round.step.sequence {
                 // It works on it and reads nothing meanwhile.
                 continue;
             }

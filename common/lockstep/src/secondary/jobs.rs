@@ -144,6 +144,7 @@ fn assemble(
         speaks,
         again,
         joins,
+        becomes_host,
         ..
     }) = parts.next()
     else {
@@ -159,7 +160,7 @@ fn assemble(
         steps: Vec::new(),
         speaks,
         again,
-        becomes_host: false,
+        becomes_host,
         joins,
     };
     let mut last = from;
