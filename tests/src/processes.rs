@@ -304,6 +304,28 @@ pub fn is_running(pid: u32) -> bool {
         .any(|line| line.starts_with("State:") && line.contains('Z'))
 }
 
+/// Kills all processes of run `r` of a folder at once.
+///
+/// # Panics
+/// When nothing is known of such a run, or one of them does not end.
+pub fn kill_all(scratch: &Scratch) {
+    let text = std::fs::read_to_string(scratch.path("r/run.json")).expect("the run is known");
+    let record: serde_json::Value = serde_json::from_str(&text).expect("the record is JSON");
+    let workers = record["workers"].as_array().expect("a list").iter();
+    let pids = [&record["pid"]]
+        .into_iter()
+        .chain(workers.map(|worker| &worker["pid"]));
+    let pids: Vec<u32> = pids
+        .map(|pid| u32::try_from(pid.as_u64().expect("a pid")).expect("pids are small"))
+        .collect();
+    let names = pids.iter().map(u32::to_string);
+    // Those that the end of the run daemon has ended are gone already.
+    let _ = Command::new("kill").arg("-KILL").args(names).status();
+    for pid in pids {
+        wait_for(&format!("{pid} is gone"), || !is_running(pid));
+    }
+}
+
 /// Tells whether a process is stopped, as by Ctrl-Z in a shell.
 pub fn is_stopped(pid: u32) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();

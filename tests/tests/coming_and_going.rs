@@ -3,10 +3,9 @@
 //! is taken up again after all its processes were killed.
 
 use std::path::Path;
-use std::process::Command;
 
 use serde_json::Value;
-use tests::processes::{Scratch, is_running, wait_for};
+use tests::processes::{Scratch, kill_all, wait_for};
 use tests::repository;
 
 /// How often a model comes and goes between two measurements.
@@ -51,25 +50,6 @@ fn checkpoint_bytes(scratch: &Scratch) -> u64 {
         .max_by_key(|path| number(path));
     let newest = newest.expect("a checkpoint is there");
     std::fs::metadata(newest).expect("it is there").len()
-}
-
-/// Kills all processes of run `r` at once.
-fn kill_all(scratch: &Scratch) {
-    let text = std::fs::read_to_string(scratch.path("r/run.json")).expect("the run is known");
-    let record: Value = serde_json::from_str(&text).expect("the record is JSON");
-    let workers = record["workers"].as_array().expect("a list").iter();
-    let pids = [&record["pid"]]
-        .into_iter()
-        .chain(workers.map(|worker| &worker["pid"]));
-    let pids: Vec<u32> = pids
-        .map(|pid| u32::try_from(pid.as_u64().expect("a pid")).expect("pids are small"))
-        .collect();
-    let names = pids.iter().map(u32::to_string);
-    // Those that the end of the keeper has ended are gone already.
-    let _ = Command::new("kill").arg("-KILL").args(names).status();
-    for pid in pids {
-        wait_for(&format!("{pid} is gone"), || !is_running(pid));
-    }
 }
 
 /// Waits until run `r` does what it is asked.

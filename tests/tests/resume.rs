@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use serde_json::Value;
-use tests::processes::{Scratch, is_running, send_signal, wait_for};
+use tests::processes::{Scratch, is_running, kill_all, send_signal, wait_for};
 use tests::repository;
 
 const ITERATIONS: &str = "1500";
@@ -38,25 +38,6 @@ fn undisturbed(scratch: &Scratch) -> String {
     let (code, _, stderr) = scratch.phalanx_says(&arguments.concat());
     assert_eq!(code, 0, "{stderr}");
     std::fs::read_to_string(file).expect("the digests are written")
-}
-
-/// Kills all processes of run `r` at once.
-fn kill_all(scratch: &Scratch) {
-    let text = std::fs::read_to_string(scratch.path("r/run.json")).expect("the run is known");
-    let record: Value = serde_json::from_str(&text).expect("the record is JSON");
-    let workers = record["workers"].as_array().expect("a list").iter();
-    let pids = [&record["pid"]]
-        .into_iter()
-        .chain(workers.map(|worker| &worker["pid"]));
-    let pids: Vec<u32> = pids
-        .map(|pid| u32::try_from(pid.as_u64().expect("a pid")).expect("pids are small"))
-        .collect();
-    let names = pids.iter().map(u32::to_string);
-    // Those that the end of the keeper has ended are gone already.
-    let _ = Command::new("kill").arg("-KILL").args(names).status();
-    for pid in pids {
-        wait_for(&format!("{pid} is gone"), || !is_running(pid));
-    }
 }
 
 /// Waits until run `r` has come so far.

@@ -463,7 +463,7 @@ fn one_who_is_introduced_when_the_last_host_is_lost_restores_all_and_stays() {
 }
 
 #[test]
-fn who_replays_long_steps_is_waited_for_while_it_makes_progress() {
+fn who_replays_long_steps_is_waited_for_and_not_sent_them_again() {
     let mut cluster = recovering(2, 0, 9);
     cluster.run_until(|cluster| cluster.primary.iteration().0 >= 150);
     // Each step it replays takes a second: 150 times as long as the step time-out in all.
@@ -474,18 +474,6 @@ fn who_replays_long_steps_is_waited_for_while_it_makes_progress() {
     cluster.set_pace(0, 0, 0);
     check_completed(&mut cluster);
     assert_eq!(cluster.primary.events().recoveries, 1, "s1 is not lost");
-}
-
-#[test]
-fn a_job_is_not_sent_again_to_who_is_at_work_on_it() {
-    let mut cluster = recovering(2, 0, 10);
-    cluster.run_until(|cluster| cluster.primary.iteration().0 >= 150);
-    cluster.set_pace(0, 1_000_000, 0);
-    cluster.crash(1);
-    cluster.run_until(|cluster| cluster.primary.is_recovering());
-    cluster.run_until(|cluster| !cluster.primary.is_recovering());
-    cluster.set_pace(0, 0, 0);
-    check_completed(&mut cluster);
     let engine = cluster.secondaries().next().expect("s1 is there");
     let duplicates = engine.secondary().refused().duplicate;
     assert_eq!(duplicates, 0, "nothing came twice");
