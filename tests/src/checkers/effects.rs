@@ -5,7 +5,7 @@
 //! motion: between two steps a performer moves by what its velocity allows, unless a command moved
 //! it, so that one that returns to where it was before is a jump.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use lockstep::{Primary, StepReport};
 use protocol::primary_to_client::Reply;
@@ -26,6 +26,8 @@ pub struct Effects {
     moved: Vec<PerformerId>,
     /// Performers that the last step has put somewhere, as often as it did.
     placed: Vec<String>,
+    /// Performers that joints of the world hold to others, or held: they follow those.
+    joined: BTreeSet<String>,
     /// What looks wrong, and about whom: a primary knows a model that it spawns, and has everything
     /// back at the start on a reset, before it publishes the step that says so.
     suspicion: Option<(String, String)>,
@@ -82,7 +84,10 @@ impl Effects {
         for id in primary.performers_by_name() {
             let performer = primary.plan().performer(*id);
             let state = *primary.performer(*id).1;
-            let is_free = performer.joined_to.is_empty() && !moved.contains(id);
+            if !performer.joined_to.is_empty() {
+                self.joined.insert(performer.name.clone());
+            }
+            let is_free = !self.joined.contains(&performer.name) && !moved.contains(id);
             if let Some(before) = self.last.get(&performer.name).filter(|_| is_free) {
                 let jump = jump(&performer.name, before, &state, passed, report);
                 self.suspect(&performer.name, jump);
@@ -145,9 +150,10 @@ impl Effects {
     fn misplaced(&self, name: &str, expected: [f64; 3]) -> Option<String> {
         // One that is not here does not move at all, or has gone since.
         let state = self.last.get(name)?;
-        // Of several commands in one step, the last one counts.
+        // Of several commands in one step, the last one counts, also one to what it is joined to.
         let is_one_of_several = self.placed.iter().filter(|one| *one == name).count() > 1;
-        let is_far = distance(state.position, expected) > NEAR && !is_one_of_several;
+        let is_followed = is_one_of_several || self.joined.contains(name);
+        let is_far = distance(state.position, expected) > NEAR && !is_followed;
         is_far.then(|| {
             let position = state.position;
             format!("{name} was put at {expected:?}, and it is at {position:?}")

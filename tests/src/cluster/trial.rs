@@ -352,7 +352,10 @@ impl Effect {
             {
                 Self::Fatal
             }
-            Fault::Slow { .. } if scenario.span() * 20 > scenario.step_timeout => Self::Either,
+            // Several at once multiply.
+            Fault::Slow { .. } if scenario.span() * slowness(scenario) > scenario.step_timeout => {
+                Self::Either
+            }
             // A process that asks to join does not mind a reset.
             Fault::Reset(_)
             | Fault::CrashOfPrimary { .. }
@@ -366,6 +369,15 @@ impl Effect {
             | Fault::Join => Self::Harmless,
         }
     }
+}
+
+/// Returns how many times slower somebody may be, with all that slows.
+fn slowness(scenario: &Scenario) -> u32 {
+    let factors = scenario.faults.iter().map(|one| match one.fault {
+        Fault::Slow { factor, .. } => factor as u32,
+        _ => 1,
+    });
+    factors.fold(1, u32::saturating_mul).max(20)
 }
 
 /// Returns within what time a fatal fault is seen: silence counts double while messages come.

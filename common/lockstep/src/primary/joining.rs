@@ -209,6 +209,8 @@ impl Primary {
 
     fn dismiss(&mut self, name: &PeerName, out: &mut Vec<PrimaryOutput>) {
         self.ahead.forget();
+        // What it has not sent of a checkpoint would count as that of a stranger.
+        self.drop_coming_checkpoint();
         let asked = self.transit.draining.remove(name).unwrap_or_default();
         self.secondaries.retain(|other| other != name);
         let cause = format!("{name} was drained: others have its cells");
