@@ -367,7 +367,8 @@ impl Model {
     pub fn silence(&self) -> Option<Duration> {
         let is_live = self.connection == Connection::Connected && self.recording.is_none();
         let is_ending = self.is_over() || self.run_state() == RunState::Stopping;
-        let heard = self.figures_at.filter(|_| is_live && !is_ending)?;
+        let is_going = is_live && !is_ending && self.starting.is_none();
+        let heard = self.figures_at.filter(|_| is_going)?;
         Some(self.now.since(heard)).filter(|silence| *silence >= SILENCE_TIME)
     }
 

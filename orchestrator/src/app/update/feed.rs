@@ -222,6 +222,8 @@ fn on_connected(model: &mut Model) {
         model.notify("connected again", false);
     }
     model.connection = Connection::Connected;
+    // One that is stuck already publishes nothing at all.
+    model.figures_at = Some(model.now);
 }
 
 fn on_disconnected(model: &mut Model) {
