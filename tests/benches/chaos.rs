@@ -18,12 +18,12 @@ use tests::chaos::{self, Outcome};
 const USAGE: &str = "cargo bench -p tests --bench chaos -- \
                      [--minutes M] [--seed S | --first S] [--runs N] [--jobs N] [--verbose yes]";
 
-/// What is run.
+/// Runs to make.
 struct Arguments {
     time: Option<Duration>,
     runs: Option<u64>,
     first: u64,
-    /// How many runs are made at once.
+    /// Number of runs made at once.
     jobs: u64,
     /// Whether all that is done is told.
     is_verbose: bool,

@@ -23,7 +23,7 @@ pub use scenario::Scenario;
 /// Where shared memory is seen.
 const SHARED_MEMORY: &str = "/dev/shm";
 
-/// What a disturbed run did that it must not.
+/// Fault of a disturbed run: something that it must not do.
 #[derive(Clone, Debug)]
 pub enum Failure {
     /// Its digests are not those of the undisturbed run, or a command that was done has no effect.
@@ -36,7 +36,7 @@ pub enum Failure {
     Wrong(String),
 }
 
-/// How long what it took.
+/// Kinds of durations that are measured, with the values.
 #[derive(Clone, Debug, Default)]
 pub struct Times {
     /// From the SIGKILL of a secondary until the primary says how it ended.
@@ -55,26 +55,26 @@ pub struct Times {
     pub resumed: Vec<Duration>,
 }
 
-/// What came of one run, or of several.
+/// Outcome of one run, or of several.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
-    /// How many runs it is about.
+    /// Number of runs it is about.
     pub runs: usize,
-    /// How many faults there were.
+    /// Number of faults.
     pub faults: usize,
-    /// How many commands were done, and were looked for in the end.
+    /// Number of commands that were done, and were looked for in the end.
     pub commands: usize,
-    /// How many runs were refused when they were taken up, with a reason.
+    /// Number of runs that were refused with a reason when they were taken up.
     pub refusals: usize,
-    /// How many iterations were compared.
+    /// Number of iterations compared.
     pub iterations: usize,
-    /// How many runs could not be made on this machine.
+    /// Number of runs that could not be made on this machine.
     pub skipped: usize,
-    /// What went wrong, with the seed and the folder that was kept.
+    /// Failures, with the seed and the folder that was kept.
     pub failures: Vec<(u64, Failure, PathBuf)>,
-    /// How long what it took.
+    /// Kinds of durations that are measured, with the values.
     pub times: Times,
-    /// What was done to one run, and what came of it.
+    /// Course of one run: what was done to it, and what came of it.
     pub history: Vec<String>,
 }
 

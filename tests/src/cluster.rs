@@ -69,9 +69,9 @@ pub type TamperWith<T> = Box<dyn FnMut(&mut T)>;
 
 /// An answer that waits for the journal.
 struct HeldReply {
-    /// How many entries must be written first.
+    /// Number of entries that must be written first.
     entries: u64,
-    /// How many commands were done when the primary gave it.
+    /// Number of commands that were done when the primary gave it.
     commands: u64,
     message: PrimaryToClient,
 }
@@ -98,7 +98,7 @@ pub struct Cluster {
     pub secondaries_finished: BTreeMap<usize, StopReason>,
     /// Answers that wait for the journal.
     held_replies: VecDeque<HeldReply>,
-    /// How many commands are done, in steps that are complete; and how many were when the last
+    /// Number of commands done in steps that are complete; and the number when the last
     /// "done" was heard.
     complete_commands: u64,
     done_commands: u64,
@@ -122,7 +122,7 @@ pub struct Cluster {
     asked: BTreeMap<RequestId, Command>,
     processes: Vec<Process>,
     primary_life: Life,
-    /// How many stalls of the primary are not over, and of its stepper alone.
+    /// Number of stalls of the primary that are not over, and of its stepper alone.
     primary_stalls: u32,
     stepper_stalls: u32,
     primary_inbox: VecDeque<PrimaryInput>,

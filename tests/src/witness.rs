@@ -52,7 +52,7 @@ impl Recording {
 pub struct Witness {
     /// Where everything is by the steps published so far.
     pub whereabouts: Whereabouts,
-    /// What commands have done.
+    /// Effects of commands.
     pub effects: Effects,
     /// What the run computed so far.
     pub recording: Recording,

@@ -8,9 +8,10 @@ use serde_json::Value;
 use tests::processes::{Scratch, kill_all, wait_for};
 use tests::repository;
 
-/// How often a model comes and goes between two measurements.
+/// Number of times a model comes and goes between two measurements.
 const CYCLES: u32 = 40;
-/// How much the sizes of checkpoints may differ \[bytes\]: models fall asleep, numbers count up.
+/// Difference that the sizes of checkpoints may have \[bytes\]: models fall asleep, numbers count
+/// up.
 const SLACK_BYTES: u64 = 8 << 10;
 
 const CRATE: &str = "<sdf version='1.10'><model name='crate'><link name='l'>\

@@ -46,7 +46,7 @@ pub struct JournalPlan {
     pub is_redoing: bool,
     /// What the driver knew when the run goes on.
     pub driver: DriverMemory,
-    /// What is missing of what was written down, and what was passed over, for observers.
+    /// Losses of what was written down, and damage that was passed over, for observers.
     pub warnings: Vec<String>,
 }
 

@@ -37,7 +37,7 @@ pub struct HeartbeatSettings {
     pub interval: Duration,
     /// Silence of the primary after which it counts as lost.
     pub timeout: Duration,
-    /// How far the stepper has come.
+    /// Progress of the stepper.
     pub progress: SharedProgress,
 }
 

@@ -78,7 +78,7 @@ pub struct Journaling {
     memory: DriverMemory,
     /// Whether a command was put down since somebody was last told that all before is written.
     has_command: bool,
-    /// How many records must be written before anyone is told that commands are done.
+    /// Number of records that must be written before anyone is told that commands are done.
     safe_from: u64,
 }
 

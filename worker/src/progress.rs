@@ -1,4 +1,4 @@
-//! How far the stepper has come, for the thread that sends heartbeats beside it.
+//! Progress of the stepper, for the thread that sends heartbeats beside it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -30,7 +30,7 @@ const LONG_WAIT: Duration = Duration::from_millis(100);
 /// What reports are made of.
 pub struct Reporter {
     worlds: Vec<World>,
-    /// How many models, meshes and height grids each world has at the start.
+    /// Numbers of models, meshes and height grids of each world at the start.
     at_start: Vec<[usize; 3]>,
     /// Models of the start that were removed.
     gone: BTreeSet<ModelId>,

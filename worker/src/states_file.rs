@@ -108,7 +108,7 @@ impl StatesFile {
     }
 }
 
-/// What a run is like where it is taken up.
+/// State of a run where it is taken up.
 #[derive(Clone, Debug)]
 struct Standing {
     iteration: Iteration,
@@ -119,7 +119,7 @@ struct Standing {
     cells: Vec<CellId>,
 }
 
-/// What a file has up to an iteration.
+/// Contents of a file up to an iteration.
 #[derive(Debug)]
 struct Written {
     header: StatesHeader,
@@ -403,7 +403,7 @@ mod tests {
         assert_eq!(frames(&path), (expected, 5));
     }
 
-    /// What happens in a run, as its file of states sees it.
+    /// Events of a run, as its file of states sees them.
     #[derive(Clone, Copy, Debug)]
     enum Happening {
         /// An iteration in which the performers are at this place.

@@ -11,11 +11,11 @@ const MANIFEST: &str = "manifest";
 const LOCK: &str = "lock";
 const CHECKPOINT: &str = "checkpoint-";
 const SEGMENT: &str = "log-";
-/// How the names of files end that are not whole yet.
+/// Suffix of files that are not whole yet.
 const UNFINISHED: &str = ".new";
 /// Time between looks at whether a journal is held.
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
-/// How often it is tried to take a journal.
+/// Time between two attempts to take a journal.
 const LOCK_ATTEMPTS: usize = 10;
 
 /// A journal cannot be taken.
@@ -53,7 +53,7 @@ pub(crate) struct Listing {
     pub(crate) checkpoints: Vec<(u64, PathBuf)>,
     /// Segments by their numbers, ascending.
     pub(crate) segments: Vec<(u64, PathBuf)>,
-    /// What was being written when the end came.
+    /// Files that were being written when the end came.
     pub(crate) unfinished: Vec<PathBuf>,
 }
 

@@ -32,7 +32,7 @@ const QUEUE_MAX: usize = 1 << 14;
 const BATCH_MAX: usize = 1024;
 /// How long a step that is held up waits before it looks again.
 const LOOK_AGAIN: Duration = Duration::from_millis(1);
-/// How long a step is held up before the disk counts as one that takes nothing.
+/// Longest time a step is held up before the disk counts as one that takes nothing.
 const HELD_UP_MAX: Duration = Duration::from_secs(1);
 
 /// What a keeper has to say.
@@ -66,7 +66,7 @@ type Tell = Arc<dyn Fn(KeeperNews) + Send + Sync>;
 pub struct Keeper {
     jobs: Option<SyncSender<Job>>,
     tell: Tell,
-    /// How many records were put down.
+    /// Number of records put down.
     put: u64,
     /// What the queue does not take while nothing can be written.
     waiting: VecDeque<Job>,
@@ -82,7 +82,7 @@ struct State {
     ending: AtomicBool,
     /// The run has ended well.
     over: AtomicBool,
-    /// How many records are written.
+    /// Number of records written.
     written: AtomicU64,
     /// From how many on somebody wants to hear of it; 0 is nobody.
     awaited: AtomicU64,

@@ -17,35 +17,35 @@ use crate::reader::{ReadJournalError, chain};
 use crate::record::{Commit, Mark, Record};
 use crate::segment::{Behind, SegmentHead, SegmentReader};
 
-/// What the log says of what came after a mark.
+/// Records of the log after a mark.
 #[derive(Debug, Default)]
 pub(crate) struct Tail {
     pub(crate) commits: Vec<Commit>,
     pub(crate) commands: Vec<ScheduledCommand>,
-    /// How many of those were part of steps that are done.
+    /// Number of those that were part of steps that are done.
     committed_commands: usize,
     pub(crate) aim: Option<Aim>,
 }
 
-/// What was read of the log.
+/// Contents of the log as far as it was read.
 #[derive(Debug, Default)]
 pub(crate) struct Log {
-    /// What is known of what came after the mark.
+    /// Records after the mark.
     pub(crate) tail: Tail,
     /// Whether what came right after the mark is there.
     pub(crate) is_begun: bool,
-    /// What was there once and is not, if anything.
+    /// Loss of what was there once, if anything.
     pub(crate) lost: Option<Lost>,
 }
 
 /// A place from which on the log cannot be read.
 #[derive(Debug)]
 pub(crate) struct Lost {
-    /// Which file is damaged or missing, and where.
+    /// Names the file that is damaged or missing, and the place in it.
     pub(crate) cause: String,
     /// The last iteration that is known of what is behind it.
     pub(crate) until: Option<Iteration>,
-    /// How many commands are known to be lost.
+    /// Number of commands known to be lost.
     pub(crate) commands: u64,
     /// Whether only records behind it show that something is lost that is needed.
     is_before_mark: bool,
@@ -54,7 +54,8 @@ pub(crate) struct Lost {
 /// Reads the segments of a log.
 pub(crate) struct LogReader<'a> {
     segments: &'a [(u64, PathBuf)],
-    /// How far each segment counts [commits], where the run was taken up again before its end.
+    /// Limit up to which each segment counts [commits], where the run was taken up again before
+    /// its end.
     void_from: Vec<Option<u64>>,
     losses: Losses,
     /// The mark after which everything matters.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use protocol::Iteration;
 
-/// What is done about records that were written down and are lost.
+/// Policy for records that were written down and are lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Losses {
     /// Nothing is taken up.
@@ -13,16 +13,16 @@ pub enum Losses {
     Accept,
 }
 
-/// What a journal once had and has no more.
+/// Records that a journal once had and has no more.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loss {
-    /// Which file is damaged or missing, and where.
+    /// Names the file that is damaged or missing, and the place in it.
     pub cause: String,
     /// The last iteration that is kept.
     pub after: Iteration,
     /// The last iteration that is known to have been done, if that is later.
     pub until: Option<Iteration>,
-    /// How many commands after it are known.
+    /// Number of known commands after it.
     pub commands: u64,
 }
 

@@ -44,7 +44,7 @@ pub enum ReadJournalError {
     Unreadable {
         /// The segment.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the system.
         #[source]
         source: io::Error,
     },
@@ -58,7 +58,7 @@ pub enum ReadJournalError {
     Lost {
         /// The folder.
         path: PathBuf,
-        /// What is lost.
+        /// Records that are lost.
         loss: Box<Loss>,
     },
     /// No checkpoint is whole, and the log does not begin at the start.
@@ -86,7 +86,7 @@ pub struct Recovered {
     pub end: Mark,
     /// The last iteration that was written down.
     pub committed: Iteration,
-    /// What was written down and is not there any more.
+    /// Records that were written down and are not there any more.
     pub lost: Option<Loss>,
     /// Damage that was passed over, for people.
     pub problems: Vec<String>,

@@ -64,7 +64,7 @@ impl<R: io::Read> SegmentReader<R> {
     }
 }
 
-/// What of a segment is behind the place from which on it cannot be read.
+/// Rest of a segment, behind the place from which on it cannot be read.
 #[derive(Debug, Default)]
 pub struct Behind {
     /// The records that are whole.

@@ -258,7 +258,7 @@ impl Medium for SlowFile {
 /// A disk on which one operation fails, before or after it is done.
 #[derive(Clone, Debug)]
 pub(crate) struct FaultyDisk {
-    /// How many operations are left until one fails.
+    /// Number of operations until one fails.
     pub(crate) left: Arc<AtomicI64>,
     /// Whether the one that fails is done all the same.
     pub(crate) is_done: bool,

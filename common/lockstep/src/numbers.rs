@@ -9,10 +9,10 @@ use std::collections::BTreeSet;
 
 use crate::limits::NUMBERS_MAX;
 
-/// Which numbers are in use.
+/// Numbers in use.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Numbers {
-    /// How many there are at the start.
+    /// Count at the start.
     at_start: u32,
     /// The one after the greatest in use.
     end: u32,

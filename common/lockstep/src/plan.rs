@@ -29,7 +29,7 @@ pub struct Plan {
     pub levels: Vec<LevelPlan>,
     /// All performers, indexed by [`PerformerId`]; some are gone, and some numbers are free.
     pub performers: Vec<PerformerPlan>,
-    /// Which numbers of performers are in use.
+    /// Numbers of performers in use.
     numbers: Numbers,
     /// For each world, the indices of its static models that are in no level, ascending.
     pub global_models: Vec<Vec<usize>>,

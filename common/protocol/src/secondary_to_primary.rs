@@ -64,11 +64,11 @@ pub struct Heartbeat {
     pub cpu_time_us: u64,
     /// Resident memory \[bytes\].
     pub memory_bytes: u64,
-    /// How far the stepper has come, which says nothing while it is busy.
+    /// Progress of the stepper, which says nothing while it is busy.
     pub work: WorkProgress,
 }
 
-/// How far the stepper of a secondary has come.
+/// Progress of the stepper of a secondary.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkProgress {
     /// The last step that it has begun.

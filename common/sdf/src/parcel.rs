@@ -222,7 +222,7 @@ impl World {
 }
 
 impl Model {
-    /// What stands in the place of a model that is gone: nothing, which never moves.
+    /// Placeholder for a model that is gone: nothing, which never moves.
     fn vacant() -> Self {
         Self {
             is_static: true,

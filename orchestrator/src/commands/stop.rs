@@ -15,16 +15,16 @@ use super::{CommandResult, Failed, output};
 use crate::client::AskError;
 use crate::run_directory::FoundRun;
 
-/// How long a primary may take to answer before it is asked whether it lives.
+/// Time a primary may take to answer before it is asked whether it lives.
 const ANSWER_GRACE: Duration = Duration::from_secs(5);
 
-/// How long it may take to answer that.
+/// Time it may take to answer that.
 const PING_GRACE: Duration = Duration::from_secs(2);
 
-/// How long the owner of a run may take to end it, whatever else was given.
+/// Time the owner of a run may take to end it, whatever else was given.
 const OWNER_GRACE: Duration = Duration::from_secs(10);
 
-/// How the end of a run was brought about.
+/// Cause of the end of a run.
 enum Stopped {
     /// Its primary ends it.
     InOrder(Reply),

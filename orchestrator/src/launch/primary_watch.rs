@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 use super::process_state::ProcessState;
 
-/// How often silence is counted.
+/// Time between two counts of silence.
 pub const WATCH_PERIOD: Duration = Duration::from_millis(100);
 
 /// The most that one look adds to a silence: what is longer was a stall of one's own.
@@ -20,7 +20,7 @@ const LOOK_MAX: Duration = Duration::from_millis(200);
 /// Time between two tellings of a silence that lasts.
 const REPEAT: Duration = Duration::from_secs(10);
 
-/// How long a primary may be silent.
+/// Limits of a primary's silence.
 #[derive(Clone, Copy, Debug)]
 pub struct WatchLimits {
     /// Silence after which it is told.
@@ -42,7 +42,7 @@ pub enum Sign {
     Ending,
 }
 
-/// What is to be told, or done, about a primary.
+/// Step to take about a primary: what is told, or done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// It is silent.

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-/// What a process does now; one that cannot be looked at does nothing that is known.
+/// State of a process now; one that cannot be looked at does nothing that is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProcessState {
     /// Whether it is stopped by a signal or a debugger.

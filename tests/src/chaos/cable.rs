@@ -14,7 +14,7 @@ use crate::processes::{Process, Scratch, binary, let_pass};
 /// Silence after which a peer counts as lost \[ms\].
 const HEARTBEAT_TIMEOUT_MS: &str = "5000";
 
-/// How long the run may take.
+/// Longest time the run may take.
 const PATIENCE: Duration = Duration::from_mins(3);
 
 /// A run whose last secondary is on the other host.

@@ -16,13 +16,13 @@ use super::tokens::{BOX, Done, Tokens};
 use super::{Failure, Outcome};
 use crate::processes::{Scratch, is_running, let_pass, send_signal};
 
-/// How long a run may do nothing that can be seen.
+/// Longest time a run may do nothing that can be seen.
 const STILL_MAX: Duration = Duration::from_mins(1);
 
-/// How long the end of a run may take once what ends it has happened.
+/// Longest time the end of a run may take once its cause has happened.
 const END_MAX: Duration = Duration::from_secs(30);
 
-/// How long a figure is waited for that some runs do not have.
+/// Time a figure is waited for that some runs do not have.
 const FIGURE_MAX: Duration = Duration::from_secs(4);
 
 /// Time between two looks at a run.
@@ -31,13 +31,13 @@ const LOOK: Duration = Duration::from_millis(5);
 /// The user's settings: a hung primary is not waited for as long as people are given.
 const SETTINGS: &str = "[network]\nstep_timeout_s = 4\n";
 
-/// How often in a minute a secondary is started again.
+/// Number of times in a minute that a secondary is started again.
 const RESTARTS: &str = "1000";
 
-/// What a run says that was taken up.
+/// Message of a run that was taken up.
 const GOES_ON: &str = "the run goes on after iteration";
 
-/// How many iterations may be in the file of digests and not yet in the journal.
+/// Number of iterations that may be in the file of digests and not yet in the journal.
 const UNWRITTEN_MAX: usize = 200;
 
 /// Simulated over real time: what is done to it meets a run that is under way.
@@ -55,7 +55,7 @@ struct Drill<'a> {
     may_lack_commands: bool,
 }
 
-/// How a run goes on after something was done to it.
+/// Continuation of a run after something was done to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Course {
     /// It lives.
@@ -432,7 +432,7 @@ fn signal(pid: u32, name: &str) {
         .output();
 }
 
-/// What is known of the run from outside.
+/// Knowledge of the run from outside.
 impl Drill<'_> {
     fn phalanx(&self) -> Command {
         let mut command = self.scratch.phalanx();

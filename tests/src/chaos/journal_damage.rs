@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::cluster::random::Random;
 
-/// How many bytes at the end of a log count as its last record, which may be torn.
+/// Number of bytes at the end of a log that count as its last record, which may be torn.
 const TAIL_BYTES: u64 = 512;
 
 /// Damage to one file; numbers choose file and place.
@@ -22,7 +22,7 @@ pub enum Damage {
     Unreadable(u64),
 }
 
-/// What was done to which file.
+/// Damage, with the file.
 #[derive(Clone, Debug)]
 pub(super) struct Damaged {
     /// For people.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::processes::{is_running, let_pass};
 
-/// How long processes may take to be gone once their run is over.
+/// Longest time processes may take to be gone once their run is over.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Returns the processes whose environment names a folder.

@@ -8,14 +8,14 @@ use serde_json::json;
 use super::journal_damage::Damage;
 use crate::cluster::random::Random;
 
-/// What is run and what is done to it.
+/// Run, with the faults that disturb it.
 #[derive(Clone, Debug)]
 pub struct Scenario {
-    /// What it was drawn from.
+    /// Seed that it was drawn from.
     pub seed: u64,
-    /// How many robots drive from level to level.
+    /// Number of robots that drive from level to level.
     pub robots: u32,
-    /// How many secondaries it begins with.
+    /// Number of secondaries it begins with.
     pub secondaries: u64,
     /// After how many iterations it ends.
     pub iterations: u64,
@@ -25,7 +25,7 @@ pub struct Scenario {
     pub has_small_disk: bool,
     /// Whether its secondaries are on two hosts, with a cable that is pulled.
     pub is_on_two_hosts: bool,
-    /// What is done, each after a pause.
+    /// Faults and commands, each after a pause.
     pub acts: Vec<(Duration, Act)>,
 }
 
@@ -38,7 +38,7 @@ pub enum Act {
     StopSecondary(u64, Stall),
     /// The primary is killed, and the run resumed once it is over.
     KillPrimary(Resume),
-    /// Who owns the run is killed, and with it everybody.
+    /// The run daemon is killed, and with it everybody.
     KillOwner(Resume),
     /// Everybody is killed at once.
     KillAll(Resume),
@@ -46,7 +46,7 @@ pub enum Act {
     StopPrimary(Stall),
     /// The primary is stopped and let go again and again for so long.
     SlowPrimary(Duration),
-    /// Who owns the run is stopped for so long.
+    /// The run daemon is stopped for so long.
     StopOwner(Duration),
     /// Everybody is killed, and the journal damaged before the run is resumed.
     DamageJournal(Damage),
@@ -67,7 +67,7 @@ pub enum Stall {
     ForEver,
 }
 
-/// How a run is resumed.
+/// Manner in which a run is resumed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resume {
     /// Whether at the very moment of the death, and not once everybody is gone.
@@ -76,7 +76,7 @@ pub struct Resume {
     pub secondaries: u64,
 }
 
-/// What is asked of a run.
+/// Commands to a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ask {
     /// A box is spawned.

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// How large it is.
+/// Size of it.
 const SIZE: &str = "size=24m";
 
 /// A mounted file system; unmounted when dropped.

@@ -13,22 +13,22 @@ pub(super) const BOX: &str = "<sdf version='1.12'><model name='box'><link name='
 #[derive(Default)]
 pub(super) struct Tokens {
     asked: Vec<Asked>,
-    /// How many boxes were asked for.
+    /// Number of boxes asked for.
     boxes: u64,
-    /// How many commands were sent.
+    /// Number of commands sent.
     count: u64,
 }
 
 struct Asked {
     process: Process,
-    /// What the record of a command that was done holds, each within one line.
+    /// Texts that the record of a command that was done holds, each within one line.
     token: Option<[String; 2]>,
 }
 
 /// A command that was said to be done.
 #[derive(Clone, Debug)]
 pub(super) struct Done {
-    /// What its line in the record holds.
+    /// Texts that its line in the record holds.
     pub(super) token: [String; 2],
 }
 

@@ -12,10 +12,10 @@ use protocol::primary_to_client::Reply;
 use protocol::primary_to_secondary::Step;
 use protocol::{Action, CellId, Command, PerformerId, PerformerState};
 
-/// How much further than its velocity says a performer may get in one step \[m\]: contacts that
+/// Distance beyond its velocity that a performer may get in one step \[m\]: contacts that
 /// overlap are pushed apart.
 const PUSHED: f64 = 0.05;
-/// How far from where it was put a performer may be when the answer comes \[m\].
+/// Distance from where it was put that a performer may have when the answer comes \[m\].
 const NEAR: f64 = 0.05;
 
 /// Where performers were after the last step, and what commands have done to them.
@@ -28,7 +28,7 @@ pub struct Effects {
     placed: Vec<String>,
     /// Performers that joints of the world hold to others, or held: they follow those.
     joined: BTreeSet<String>,
-    /// What looks wrong, and about whom: a primary knows a model that it spawns, and has everything
+    /// Suspected fault, and about whom: a primary knows a model that it spawns, and has everything
     /// back at the start on a reset, before it publishes the step that says so.
     suspicion: Option<(String, String)>,
 }

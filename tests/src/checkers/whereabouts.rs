@@ -33,7 +33,7 @@ pub struct Whereabouts {
     /// lowest of the former.
     free: BTreeSet<u32>,
     leaving: Vec<u32>,
-    /// How many performers the worlds have, whose numbers nobody else gets.
+    /// Number of performers of the worlds, whose numbers nobody else gets.
     at_start: u32,
     /// The performers that are there, by model.
     present: BTreeMap<ModelId, PerformerId>,

@@ -36,10 +36,10 @@ enum Entry {
 pub(super) struct Journal {
     folder: TempDir,
     is_full: Arc<AtomicBool>,
-    /// How much of each file would outlive a loss of power \[bytes\].
+    /// Length of each file that would outlive a loss of power \[bytes\].
     synced_bytes: Synced,
     next_sync: SessionTime,
-    /// How many entries were put so far, and how many are written.
+    /// Number of entries put so far, and of those written.
     entries_put: u64,
     entries_written: u64,
     writer: Option<Writer>,
@@ -322,7 +322,7 @@ fn manifest(settings: &Settings, worlds: Vec<u8>) -> Manifest {
     }
 }
 
-/// How much of each file was synced \[bytes\], by path.
+/// Length of each file that was synced \[bytes\], by path.
 type Synced = Arc<Mutex<BTreeMap<PathBuf, u64>>>;
 
 /// A disk that may be full, and that remembers what would outlive a loss of power.

@@ -98,7 +98,7 @@ pub struct Scenario {
     pub paces: Vec<(u64, i64)>,
     /// What goes wrong.
     pub faults: Vec<TimedFault>,
-    /// What a file of commands has done.
+    /// Commands of a file.
     pub schedule: Vec<ScheduledCommand>,
     /// What clients ask for.
     pub requests: Vec<TimedRequest>,

@@ -54,7 +54,7 @@ pub struct Answer {
     /// Models that are not compared, and why.
     #[serde(default)]
     left_out: BTreeMap<usize, String>,
-    /// How DART failed, if it did.
+    /// Failure of DART, if it failed.
     failed: Option<String>,
 }
 

@@ -28,7 +28,7 @@ struct Buoyancy {
     solids: Solids,
     /// Links with what they consist of, by model.
     floaters: BTreeMap<usize, Vec<(usize, Vec<Solid>)>>,
-    /// How many models were looked at.
+    /// Number of models looked at.
     seen: usize,
     /// Of those, the ones that were gone then, or went later.
     gone: BTreeSet<usize>,

@@ -37,7 +37,7 @@ struct PerformerDetector {
 #[derive(Default, Serialize, Deserialize)]
 struct Memory {
     inside: BTreeMap<u32, (u32, Pose)>,
-    /// Who was inside and is gone from the world, which is yet to be told, by number.
+    /// Performers that were inside and are gone from the world, which is yet to be told, by number.
     gone: BTreeMap<u32, (String, Pose)>,
 }
 

@@ -1,6 +1,6 @@
 //! [`Rest`]: whether another update could change anything.
 
-/// What is known of whether an update could change anything. At first nothing is, so that every
+/// Knowledge of whether an update could change anything. At first there is none, so that every
 /// update looks at everybody.
 #[derive(Debug, Default)]
 pub(super) struct Rest {

@@ -151,7 +151,7 @@ impl Plan {
 }
 
 impl PerformerPlan {
-    /// What stands at a number that nobody has.
+    /// Returns the placeholder at a number that nobody has.
     fn nobody() -> Self {
         Self {
             world: 0,

@@ -11,7 +11,7 @@ use protocol::primary_to_observers::Severity;
 
 use super::{Phase, Primary, PrimaryOutput};
 
-/// How often the primary looks up at least.
+/// Longest time between two looks of the primary.
 const INTERVAL: Duration = Duration::from_millis(100);
 /// A stall from which on it is told.
 const TOLD_FROM: Duration = Duration::from_secs(1);

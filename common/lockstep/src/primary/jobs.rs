@@ -19,7 +19,7 @@ const STEPS_PER_PART: usize = 256;
 /// After how long the progress of a job is told, and its parts are sent again to a peer that has
 /// not begun it; doubled each time.
 const FIRST_REMINDER: Duration = Duration::from_secs(1);
-/// How many times longer than the steps took may replaying them take, where no progress is heard:
+/// Factor by which replaying steps may take longer than they took, where no progress is heard:
 /// one host may replay what several did side by side.
 const SLOWDOWN: u32 = 4;
 
@@ -50,7 +50,7 @@ pub(super) struct Job {
     progress: Progress,
 }
 
-/// How far a job is, as heartbeats tell.
+/// Progress of a job, as heartbeats tell.
 #[derive(Clone, Copy, Debug)]
 struct Progress {
     /// The last step that is replayed; `None` before its peer says that it has begun.

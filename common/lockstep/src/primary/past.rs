@@ -33,7 +33,7 @@ struct Done {
     step: Step,
     /// The cells that were hosted, ascending, with their digests.
     digests: Vec<(CellId, Digest)>,
-    /// How long it took.
+    /// Duration of it.
     took: Duration,
     bytes: usize,
 }

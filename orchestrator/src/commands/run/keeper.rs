@@ -34,7 +34,7 @@ const LOG_FILE: &str = "phalanx.log";
 /// The most that is heard of a run daemon before the run is there \[bytes\].
 const WORDS_BYTES_MAX: u64 = 1 << 20;
 
-/// What a run daemon says to who started it.
+/// Message of a run daemon to the process that started it.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Word {
@@ -46,7 +46,7 @@ pub(super) enum Word {
     Failed { exit_code: u8, error: String },
 }
 
-/// Who started a run daemon and listens to it. It may have gone.
+/// Process that started a run daemon and listens to it. It may have gone.
 #[derive(Debug)]
 pub(super) struct Starter(File);
 
@@ -136,7 +136,7 @@ pub(super) struct Keeper {
     pub(super) run: FoundRun,
 }
 
-/// What a run daemon says, line by line.
+/// Output of a run daemon, line by line.
 type Words = Lines<BufReader<Take<ChildStdout>>>;
 
 impl Keeper {

@@ -67,7 +67,7 @@ pub(super) struct LiveRun {
     pub(super) signals: Signals,
     /// Whether the primary lives.
     pub(super) watch: PrimaryWatch,
-    /// Who started the run and waits until it has begun, if anyone does.
+    /// Process that started the run and waits until it has begun, if any does.
     starter: Option<Starter>,
     /// Whether secondaries are to come that are not started here.
     awaits_others: bool,

@@ -9,7 +9,7 @@ use super::actions::{model, spawn, stamped};
 use super::fixture::*;
 use crate::cell_host::CellHost;
 
-/// How many models the first world has, and how many performers there are.
+/// Returns the number of models of the first world, and of performers.
 const MODELS: u32 = 2 + 3 * 8;
 const PERFORMERS: u32 = 4 * RESIDENTS;
 

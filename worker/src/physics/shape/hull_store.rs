@@ -28,7 +28,7 @@ const VERSION: u32 = 1;
 /// The most bytes that files may take up before the oldest are removed.
 const BYTES_MAX: u64 = 64 << 20;
 
-/// How many meshes have their hulls kept in memory before they are read or made anew.
+/// Number of meshes whose hulls are kept in memory before they are read or made anew.
 const KEPT_MAX: usize = 1024;
 
 /// The store of this process.

@@ -17,7 +17,7 @@ struct Reference {
     touched: Vec<Vec<LevelId>>,
     is_keeper: Vec<bool>,
     seen_at: Vec<[f64; 3]>,
-    /// Whom a command has put elsewhere while their cell stood still.
+    /// Performers that a command has put elsewhere while their cell stood still.
     put_elsewhere: BTreeSet<usize>,
     suspended: BTreeSet<CellId>,
 }
