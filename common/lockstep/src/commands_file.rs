@@ -148,7 +148,7 @@ fn read_command(value: Value) -> Result<Command, String> {
 
 /// Tells whether a command is about what the worlds are, rather than when and where they are
 /// computed.
-fn can_be_scheduled(command: &Command) -> bool {
+pub(crate) fn can_be_scheduled(command: &Command) -> bool {
     match command {
         Command::Reset { .. }
         | Command::SetSeed { .. }

@@ -6,6 +6,7 @@ use protocol::primary_to_observers::Severity;
 use protocol::{Command, SessionTime};
 
 use super::{Goal, Primary, PrimaryOutput};
+use crate::commands_file::can_be_scheduled;
 
 /// What is done cannot be written down.
 #[derive(Debug)]
@@ -65,44 +66,20 @@ impl Primary {
     /// process though somebody was told that it is done.
     pub(super) fn reason_to_stand_still(&self, command: &Command) -> Option<String> {
         let failure = self.storage_failure.as_ref()?;
-        match command {
-            Command::Play | Command::Step { .. } | Command::RunTo { .. } => Some(format!(
-                "{}: time stands still until that is mended",
-                failure.cause
-            )),
-            // What they come to needs not be written down, or is no command yet.
-            Command::Ping
-            | Command::Snapshot
-            | Command::History
-            | Command::Layout
-            | Command::Topics
-            | Command::Stop
-            | Command::Interrupt
-            | Command::Pause
-            | Command::MoveCell { .. }
-            | Command::Drain { .. }
-            | Command::Checkpoint
-            | Command::ProcessEnded { .. }
-            | Command::CallService { .. } => None,
-            Command::SetPerformer { .. }
-            | Command::Reset { .. }
-            | Command::SetSeed { .. }
-            | Command::SetRealTimeFactor { .. }
-            | Command::SetStepSize { .. }
-            | Command::Spawn(_)
-            | Command::Remove { .. }
-            | Command::SetPoses { .. }
-            | Command::ApplyWrench { .. }
-            | Command::SetJoint { .. }
-            | Command::SetJoints { .. }
-            | Command::SetCollisions { .. }
-            | Command::Attach { .. }
-            | Command::Detach { .. }
-            | Command::Publish { .. } => Some(format!(
-                "{}: nothing is changed until that is mended",
-                failure.cause
-            )),
-        }
+        let lets_time_pass = matches!(
+            command,
+            Command::Play | Command::Step { .. } | Command::RunTo { .. }
+        );
+        let is_kept =
+            can_be_scheduled(command) || matches!(command, Command::SetRealTimeFactor { .. });
+        let what = if lets_time_pass {
+            "time stands still"
+        } else if is_kept {
+            "nothing is changed"
+        } else {
+            return None;
+        };
+        Some(format!("{}: {what} until that is mended", failure.cause))
     }
 
     /// Returns what steps aim at, or will once what is done can be written down again.
