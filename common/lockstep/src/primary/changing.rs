@@ -40,13 +40,17 @@ impl Pending {
 }
 
 impl Primary {
-    /// Begins a step for a purpose, with all that changes by it.
+    /// Begins a step for a purpose, with all that changes by it. A pause changes nothing: it is no
+    /// part of what commands did, and a run that repeats these has none.
     pub(super) fn begin_step(
         &mut self,
         purpose: Purpose,
         now: SessionTime,
         out: &mut Vec<PrimaryOutput>,
     ) {
+        if purpose == Purpose::Pause {
+            return self.publish(purpose, Step::default(), Vec::new(), Vec::new(), now, out);
+        }
         if purpose == Purpose::Rearrange
             && let Some((what, granted)) = self.take_reset(out)
         {

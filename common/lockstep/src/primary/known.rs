@@ -148,12 +148,15 @@ impl Known {
 
     /// Forgets what holds no longer once a step is done: whole states, poses and snapshots are of
     /// cells before its changes. A paused step changes cells too, by commands and by messages that
-    /// systems receive; only a fetch changes nothing.
+    /// systems receive; only a fetch and a pause change nothing.
     pub(super) fn begin_step(&mut self, purpose: Purpose) {
-        if purpose != Purpose::Fetch {
-            self.snapshots.clear();
-            self.transfers.clear();
-            self.poses.clear();
+        match purpose {
+            Purpose::Fetch | Purpose::Pause => {}
+            Purpose::Build | Purpose::Advance | Purpose::Rearrange => {
+                self.snapshots.clear();
+                self.transfers.clear();
+                self.poses.clear();
+            }
         }
     }
 
