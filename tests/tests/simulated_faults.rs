@@ -144,6 +144,38 @@ fn a_command_of_the_file_that_is_left_out_is_seen() {
     });
 }
 
+#[test]
+fn commands_of_a_pause_give_the_same_bits_without_the_pause_and_what_was_moved_in_it() {
+    let at = |us: u64, command| TimedRequest {
+        at: SessionTime(us * 1000),
+        command,
+    };
+    for ms in (14..34).step_by(2) {
+        for is_moved in [false, true] {
+            let us = ms * 1000;
+            let pose = NamedPose {
+                model: "box_2".to_owned(),
+                pose: [-1.8, 0.2, 2.5, 0.0, 0.0, 0.0, 1.0],
+            };
+            let mut requests = vec![
+                at(us, Command::Pause),
+                at(us, Command::SetPoses { poses: vec![pose] }),
+            ];
+            // Neither is a round that a run has which repeats the commands.
+            requests.extend(is_moved.then(|| {
+                let (level, peer) = ("L0_0".to_owned(), "s2".parse().expect("it is a name"));
+                at(us + 5000, Command::MoveCell { level, peer })
+            }));
+            let model = "box_5".to_owned();
+            requests.push(at(us + 10_000, Command::Remove { model }));
+            requests.push(at(us + 15_000, Command::Play));
+            let verdict = trial::run(&peaceful(Stage::Piles, requests), Trace::Off);
+            let verdict = verdict.unwrap_or_else(|message| panic!("at {ms} ms: {message}"));
+            assert_eq!(verdict.outcome, Outcome::Completed);
+        }
+    }
+}
+
 /// A run of robots that are driven by messages, on a fast and a slow secondary, that recovers.
 fn talking(faults: Vec<TimedFault>) -> Scenario {
     let mut scenario = peaceful(Stage::Driven, Vec::new());

@@ -67,8 +67,14 @@ impl Primary {
             self.membership.disturb();
         }
         self.membership.note_moved(self.known.take_news());
-        let states = &self.known.states;
-        let changes = self.membership.update(&self.plan, self.iteration, states);
+        // A round for a migration or a checkpoint alone is none that a repeated run has.
+        let is_unnumbered = purpose == Purpose::Rearrange && !batch.is_needed && !self.is_fresh;
+        let changes = if is_unnumbered {
+            Changes::default()
+        } else {
+            let states = &self.known.states;
+            self.membership.update(&self.plan, self.iteration, states)
+        };
         if batch.changes_models() {
             // What they do must be seen before anything moves on.
             self.membership.disturb();
