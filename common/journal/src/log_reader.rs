@@ -54,8 +54,7 @@ pub(crate) struct Lost {
 /// Reads the segments of a log.
 pub(crate) struct LogReader<'a> {
     segments: &'a [(u64, PathBuf)],
-    /// Limit up to which each segment counts [commits], where the run was taken up again before
-    /// its end.
+    /// Commits up to which each segment counts, where the run was taken up again before its end.
     void_from: Vec<Option<u64>>,
     losses: Losses,
     /// The mark after which everything matters.
