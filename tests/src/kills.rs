@@ -1,7 +1,6 @@
 //! Secondaries of a real run that are killed or stopped at random, one after the other, or its
 //! primary: how soon that is seen, how soon the run goes on, and whether a bit of it has changed.
 
-use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -10,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::cluster::random::Random;
 use crate::processes::{Process, Scratch, binary, send_signal, wait_for};
+use crate::worlds;
 
 /// How many secondaries a run has.
 const SECONDARIES: u64 = 3;
@@ -131,7 +131,8 @@ impl Kills {
         let scratch = Scratch::new();
         let world = sdf::generate_fleet(self.robots, [3, 2]);
         std::fs::write(scratch.path("fleet.sdf"), world).expect("the world is written");
-        std::fs::write(scratch.path("script.jsonl"), self.script()).expect("so is the script");
+        let script = worlds::drive_in_bends(self.robots);
+        std::fs::write(scratch.path("script.jsonl"), script).expect("so is the script");
         let mut command = self.worker(&scratch, "blows");
         command.args(["--real-time-factor", "1"]);
         command.arg("--journal").arg(scratch.path("journal"));
@@ -195,23 +196,6 @@ impl Kills {
             command.arg("--messages").arg(messages);
         }
         command
-    }
-
-    /// Every robot drives, each in a bend of its own.
-    fn script(&self) -> String {
-        let mut script = String::new();
-        for robot in 1..=self.robots {
-            let speed = 1.2 + 0.1 * f64::from(robot % 5);
-            let turn = 0.2 * (f64::from(robot % 3) - 1.0);
-            let line = json!({
-                "iteration": 0,
-                "topic": format!("/model/robot_{robot:04}/cmd_vel"),
-                "type": "gz.msgs.Twist",
-                "message": { "linear": { "x": speed }, "angular": { "z": turn } },
-            });
-            writeln!(script, "{line}").expect("writing to a String cannot fail");
-        }
-        script
     }
 
     fn strike(&self, going: &mut Going, victim: usize) -> (Duration, Duration) {

@@ -49,6 +49,27 @@ pub fn row(levels: u32, balls: u32) -> World {
     read(&text)
 }
 
+/// Returns the commands, one a line, by which every robot of a generated fleet drives, each in a
+/// bend of its own.
+///
+/// # Panics
+/// Never: a text takes every line.
+pub fn drive_in_bends(robots: u32) -> String {
+    let mut script = String::new();
+    for robot in 1..=robots {
+        let speed = 1.2 + 0.1 * f64::from(robot % 5);
+        let turn = 0.2 * (f64::from(robot % 3) - 1.0);
+        let line = serde_json::json!({
+            "iteration": 0,
+            "topic": format!("/model/robot_{robot:04}/cmd_vel"),
+            "type": "gz.msgs.Twist",
+            "message": { "linear": { "x": speed }, "angular": { "z": turn } },
+        });
+        writeln!(script, "{line}").expect("writing to a String cannot fail");
+    }
+    script
+}
+
 /// Gives the first model that moves a camera, so that something in the world looks at others.
 ///
 /// # Panics

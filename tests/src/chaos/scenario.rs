@@ -1,12 +1,10 @@
 //! [`Scenario`]: what is run, and what goes wrong when, all drawn from a seed.
 
-use std::fmt::Write;
 use std::time::Duration;
-
-use serde_json::json;
 
 use super::journal_damage::Damage;
 use crate::cluster::random::Random;
+use crate::worlds;
 
 /// Run, with the faults that disturb it.
 #[derive(Clone, Debug)]
@@ -128,19 +126,7 @@ impl Scenario {
 
     /// Returns the script by which every robot drives, each in a bend of its own.
     pub fn script(&self) -> String {
-        let mut script = String::new();
-        for robot in 1..=self.robots {
-            let speed = 1.2 + 0.1 * f64::from(robot % 5);
-            let turn = 0.2 * (f64::from(robot % 3) - 1.0);
-            let line = json!({
-                "iteration": 0,
-                "topic": format!("/model/robot_{robot:04}/cmd_vel"),
-                "type": "gz.msgs.Twist",
-                "message": { "linear": { "x": speed }, "angular": { "z": turn } },
-            });
-            writeln!(script, "{line}").expect("writing to a String cannot fail");
-        }
-        script
+        worlds::drive_in_bends(self.robots)
     }
 
     /// Returns the world.
