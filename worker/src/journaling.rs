@@ -65,6 +65,10 @@ struct Expected {
 /// How many checkpoints may be on their way at once; of more, the oldest are not kept.
 const EXPECTED_MAX: usize = 8;
 
+/// Steps after which a command that was put down is part of one that is done: its own, and one
+/// before it that fetches what it needs.
+const STEPS_OF_COMMAND: u8 = 2;
+
 /// Puts down what a run does.
 #[derive(Debug)]
 pub struct Journaling {
@@ -76,8 +80,8 @@ pub struct Journaling {
     asked: Option<Sequence>,
     expected: VecDeque<Expected>,
     memory: DriverMemory,
-    /// Whether a command was put down since somebody was last told that all before is written.
-    has_command: bool,
+    /// Steps to be done until the commands put down so far are a part of one that is.
+    unsettled: u8,
     /// Number of records that must be written before anyone is told that commands are done.
     safe_from: u64,
 }
@@ -110,7 +114,7 @@ impl Journaling {
             asked: None,
             expected: VecDeque::new(),
             memory,
-            has_command: false,
+            unsettled: 0,
             safe_from: 0,
         }
     }
@@ -141,7 +145,7 @@ impl Journaling {
     pub fn on_command(&mut self, command: &ScheduledCommand) {
         if !self.is_redoing {
             self.mark.commands += 1;
-            self.has_command = true;
+            self.unsettled = STEPS_OF_COMMAND;
             self.keeper
                 .record(Record::Command(Box::new(command.clone())));
         }
@@ -160,6 +164,10 @@ impl Journaling {
             is_paused: report.paused,
             schedule_left: report.schedule_left,
         }));
+        if self.unsettled > 0 {
+            self.unsettled -= 1;
+            self.safe_from = self.keeper.records();
+        }
         if is_asked {
             if self.expected.len() == EXPECTED_MAX {
                 self.expected.pop_front();
@@ -200,10 +208,7 @@ impl Journaling {
     }
 
     /// Returns how many records must be written before a client is told that its command is done.
-    pub fn safe_from(&mut self) -> u64 {
-        if std::mem::take(&mut self.has_command) {
-            self.safe_from = self.keeper.records();
-        }
+    pub fn safe_from(&self) -> u64 {
         self.safe_from
     }
 

@@ -23,7 +23,7 @@ impl<L: Link> PrimaryDriver<L> {
     /// Answers a client, once what was done for it is written down.
     pub(super) fn reply(&mut self, to: RoutingId, message: PrimaryToClient) {
         let is_done = matches!(message.reply, Reply::Done { .. });
-        if is_done && let Some(journal) = &mut self.journal {
+        if is_done && let Some(journal) = &self.journal {
             let records = journal.safe_from();
             let waiting = &mut self.held.waiting;
             if !waiting.is_empty() || !journal.is_written(records) {
