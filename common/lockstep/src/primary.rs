@@ -464,6 +464,7 @@ impl Primary {
         let relay = HeartbeatRelay {
             name: sender.clone(),
             count,
+            has_begun: !matches!(self.phase, Phase::Gathering { .. }),
         };
         out.push(PrimaryOutput::Observe(PrimaryToObservers::Heartbeat(relay)));
     }

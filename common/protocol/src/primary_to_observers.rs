@@ -56,6 +56,8 @@ pub struct HeartbeatRelay {
     pub name: PeerName,
     /// The heartbeat's count.
     pub count: u64,
+    /// Whether the run has begun: all its secondaries were ready once.
+    pub has_begun: bool,
 }
 
 /// Simulated time.

@@ -18,11 +18,13 @@ pub enum ProtocolVersion {
     V4,
     /// Nothing is lost: checkpoints, catching up, secondaries that join and leave during a run.
     V5,
+    /// Heartbeats tell the progress of work, and whether the run has begun.
+    V6,
 }
 
 impl ProtocolVersion {
     /// The version that this build speaks.
-    pub const CURRENT: Self = Self::V5;
+    pub const CURRENT: Self = Self::V6;
 }
 
 impl From<ProtocolVersion> for u16 {
@@ -33,6 +35,7 @@ impl From<ProtocolVersion> for u16 {
             ProtocolVersion::V3 => 3,
             ProtocolVersion::V4 => 4,
             ProtocolVersion::V5 => 5,
+            ProtocolVersion::V6 => 6,
         }
     }
 }
@@ -57,6 +60,7 @@ impl TryFrom<u16> for ProtocolVersion {
             3 => Ok(Self::V3),
             4 => Ok(Self::V4),
             5 => Ok(Self::V5),
+            6 => Ok(Self::V6),
             number => Err(UnknownVersion {
                 number,
                 known: Self::CURRENT.into(),

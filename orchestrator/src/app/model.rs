@@ -69,6 +69,8 @@ pub struct Model {
     pub connection: Connection,
     /// The processes that were started, while the run has not begun.
     pub starting: Option<Starting>,
+    /// Whether the primary has said that the run has begun, also one that publishes no figures.
+    pub has_begun: bool,
     /// Where the recording is played, if this is one and no run.
     pub recording: Option<RecordingPlace>,
     /// How the run ended, once it has.
@@ -262,6 +264,7 @@ impl Model {
             has_changed: true,
             connection: Connection::Connecting,
             starting: None,
+            has_begun: false,
             recording: None,
             ended: None,
             over_since: None,
@@ -434,6 +437,7 @@ impl Model {
     /// Forgets all that was known of the run, and nothing of what the user chose.
     pub fn forget_run(&mut self) {
         self.starting = None;
+        self.has_begun = false;
         self.ended = None;
         self.over_since = None;
         self.verdict = SteadyVerdict::default();

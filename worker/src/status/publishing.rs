@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use lockstep::PrimaryInput;
 use protocol::primary_to_observers::HeartbeatRelay;
+use protocol::report::RunState;
 use protocol::{
     DataBatch, Envelope, PeerName, PrimaryToObservers, ProtocolVersion, SessionId, StepTrace,
     TopicMessage, decode, encode, topic,
@@ -68,6 +69,8 @@ pub(super) struct Publishing<P> {
     watchers: Watchers,
     next_telling: Instant,
     beats: u64,
+    /// Whether the run has begun, by the figures that were published.
+    has_begun: bool,
     is_ending: bool,
 }
 
@@ -93,6 +96,7 @@ impl<P: Publisher> Publishing<P> {
             watchers: Watchers::default(),
             next_telling: Instant::now(),
             beats: 0,
+            has_begun: false,
             is_ending: false,
         }
     }
@@ -159,6 +163,9 @@ impl<P: Publisher> Publishing<P> {
             Order::Observe(body) => {
                 self.backlog.status_done();
                 let topic = body.topic();
+                if let PrimaryToObservers::Stats { stats, .. } = &body {
+                    self.has_begun |= stats.state != RunState::Waiting;
+                }
                 self.publish(topic, body);
             }
             Order::Batch { from, batch } => self.take(&from, batch),
@@ -313,6 +320,7 @@ impl<P: Publisher> Publishing<P> {
         let relay = HeartbeatRelay {
             name: PeerName::primary(),
             count: self.beats,
+            has_begun: self.has_begun,
         };
         self.publish(topic::HEARTBEAT, PrimaryToObservers::Heartbeat(relay));
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use protocol::primary_to_observers::{Announce, Clock, Event, Severity};
+use protocol::primary_to_observers::{Announce, Clock, Event, HeartbeatRelay, Severity};
 use protocol::report::{
     Layout, LevelReport, PeerReport, PeerState, PerformerReport, RunState, Snapshot, Stats,
 };
@@ -59,9 +59,17 @@ pub(super) fn on_closed(model: &mut Model) {
 }
 
 fn on_start_up(model: &mut Model, start_up: StartUp) {
-    if model.run_state() == RunState::Waiting {
+    if model.run_state() == RunState::Waiting && !model.has_begun {
         model.starting = Some(Starting::new(start_up, model.now));
     }
+}
+
+fn on_heartbeat(model: &mut Model, relay: HeartbeatRelay) {
+    if relay.has_begun {
+        model.has_begun = true;
+        model.starting = None;
+    }
+    model.heartbeats.insert(relay.name, model.now);
 }
 
 fn on_started_anew(model: &mut Model) {
@@ -81,7 +89,7 @@ fn on_status(model: &mut Model, message: PrimaryToObservers) {
     match message {
         PrimaryToObservers::Announce(announce) => on_announce(model, announce),
         PrimaryToObservers::Heartbeat(relay) => {
-            model.heartbeats.insert(relay.name, model.now);
+            on_heartbeat(model, relay);
         }
         PrimaryToObservers::Stats { stats, peers } => on_stats(model, *stats, peers),
         PrimaryToObservers::Clock(clock) => on_clock(model, clock),

@@ -1,8 +1,8 @@
 //! Keys and news, through the one door that the loop uses.
 
-use protocol::primary_to_observers::{Announce, Clock};
+use protocol::primary_to_observers::{Announce, Clock, HeartbeatRelay};
 use protocol::report::{PeerState, RunState, Stats};
-use protocol::{Command, Iteration, Outcome, PrimaryToObservers, SimTime, StopReason};
+use protocol::{Command, Iteration, Outcome, PeerName, PrimaryToObservers, SimTime, StopReason};
 
 use super::update;
 use crate::app::command::{Effect, ViewEnd};
@@ -401,6 +401,28 @@ fn a_log_line_is_kept_plain_and_of_bounded_length() {
     let line = model.logs.window(1).next().unwrap();
     assert!(line.text.starts_with('é'));
     assert!(line.text.len() <= 4096);
+}
+
+#[test]
+fn a_run_that_was_stuck_before_the_view_came_is_not_starting() {
+    let mut model = Model::new("run".to_owned(), true);
+    feed(&mut model, Feed::Connected);
+    feed(&mut model, Feed::StartUp(fixture::start_up()));
+    let beat = |has_begun| {
+        PrimaryToObservers::Heartbeat(HeartbeatRelay {
+            name: PeerName::primary(),
+            count: 1,
+            has_begun,
+        })
+    };
+    let silence = std::time::Duration::from_secs(5);
+    status(&mut model, beat(false));
+    update(&mut model, Event::Tick, NOW + silence);
+    assert_eq!(model.silence(), None, "it reads the world");
+    status(&mut model, beat(true));
+    feed(&mut model, Feed::StartUp(fixture::start_up()));
+    update(&mut model, Event::Tick, NOW + silence);
+    assert!(model.silence() >= Some(silence), "{:?}", model.silence());
 }
 
 #[test]
