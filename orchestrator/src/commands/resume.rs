@@ -109,10 +109,23 @@ fn find(arguments: &ResumeArguments) -> Result<FoundRun, Failed> {
     let runs = Runs::open()
         .and_then(|runs| runs.list())
         .map_err(anyhow::Error::new)?;
+    let end = Instant::now() + PATIENCE;
+    let runs: Vec<FoundRun> = runs.into_iter().map(|run| settle(run, end)).collect();
     let chosen = choose(&runs, arguments.run.as_deref());
     chosen
         .cloned()
         .map_err(|message| Failed::message(ExitCode::Failure, message))
+}
+
+/// Waits until the lock of a run is free whose keeper has ended: what a killed process held is
+/// given back only with the last of its threads.
+fn settle(mut run: FoundRun, end: Instant) -> FoundRun {
+    while run.is_living && !FoundRun::is_running(run.record.pid) && Instant::now() < end {
+        thread::sleep(LOOK_AGAIN);
+        // Another keeper may have taken it up.
+        run = run.again().unwrap_or(run);
+    }
+    run
 }
 
 fn choose<'a>(runs: &'a [FoundRun], named: Option<&str>) -> Result<&'a FoundRun, String> {
@@ -278,6 +291,28 @@ mod tests {
         lock.lock().unwrap();
         let failed = wait_for_the_last_life(&run, patience).unwrap_err();
         assert!(format!("{:#}", failed.error).contains("holds its journal"));
+    }
+
+    #[test]
+    fn a_lock_that_a_dead_keeper_leaves_for_a_moment_is_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut child = std::process::Command::new("true").spawn().unwrap();
+        child.wait().unwrap();
+        let mut dead = run(folder.path(), "a", true, true);
+        dead.record.pid = child.id();
+        let record = serde_json::to_string(&dead.record).unwrap();
+        std::fs::write(dead.path.join("run.json"), record).unwrap();
+        let lock = std::fs::File::create(dead.path.join("run.lock")).unwrap();
+        lock.lock().unwrap();
+        let now = Instant::now();
+        assert!(settle(dead.clone(), now + Duration::from_millis(50)).is_living);
+        let found = dead.clone();
+        let waiting = thread::spawn(move || settle(found, now + Duration::from_mins(1)));
+        drop(lock);
+        assert!(!waiting.join().unwrap().is_living);
+        // One whose keeper runs is living, and nobody waits for it.
+        dead.record.pid = std::process::id();
+        assert!(settle(dead, Instant::now() + Duration::from_hours(1)).is_living);
     }
 
     #[test]
