@@ -194,6 +194,7 @@ fn welcome() -> Welcome {
         heartbeat_timeout: Duration::from_secs(2),
         threads: 1,
         verify: false,
+        has_begun: false,
     }
 }
 

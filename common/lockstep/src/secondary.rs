@@ -131,7 +131,10 @@ enum Phase {
         next_attempt: SessionTime,
     },
     /// Reads the world.
-    Loading,
+    Loading {
+        /// Whether the run has begun.
+        has_begun: bool,
+    },
     /// Answers steps.
     Serving(Box<Serving>),
     /// It is over.
@@ -226,7 +229,7 @@ impl Secondary {
                 since,
                 next_attempt,
             } => Some((*since + self.settings.peer_timeout).min(*next_attempt)),
-            Phase::New | Phase::Loading | Phase::Serving(_) | Phase::Finished => None,
+            Phase::New | Phase::Loading { .. } | Phase::Serving(_) | Phase::Finished => None,
         }
     }
 
@@ -272,7 +275,8 @@ impl Secondary {
     ) {
         if matches!(self.phase, Phase::Joining { .. }) {
             self.session = session;
-            self.phase = Phase::Loading;
+            let has_begun = welcome.has_begun;
+            self.phase = Phase::Loading { has_begun };
             out.push(SecondaryOutput::LoadWorld(welcome));
         } else {
             self.refused.duplicate += 1;
@@ -285,7 +289,8 @@ impl Secondary {
         cell_count: u32,
         out: &mut Vec<SecondaryOutput>,
     ) {
-        self.phase = Phase::Serving(Box::new(Serving::new(cell_count)));
+        let has_begun = matches!(self.phase, Phase::Loading { has_begun: true });
+        self.phase = Phase::Serving(Box::new(Serving::new(cell_count, has_begun)));
         out.push(SecondaryOutput::Send(SecondaryToPrimary::Loaded(Loaded {
             world_digest,
         })));

@@ -60,6 +60,9 @@ pub struct Welcome {
     /// The iterations of which it says where its time went, if any.
     #[serde(default)]
     pub trace: Option<TraceWindow>,
+    /// Whether the run has begun: then the first step is not for who is welcomed, also if it comes
+    /// late and names another of the same name that is lost.
+    pub has_begun: bool,
 }
 
 /// Why a process may not join.

@@ -51,6 +51,7 @@ impl Primary {
             verify: self.settings.verify,
             publish_all: self.settings.publish_all,
             trace: self.settings.trace,
+            has_begun: !matches!(self.phase, Phase::Gathering { .. }),
         };
         out.push(PrimaryOutput::Send {
             to: from.clone(),

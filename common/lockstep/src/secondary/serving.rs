@@ -17,6 +17,8 @@ use super::{JobEnd, StepWork};
 #[derive(Debug)]
 pub(super) struct Serving {
     takes_part: bool,
+    /// Whether the run had begun when it was welcomed, so that it is told first what was before.
+    has_begun: bool,
     /// How many cells the worlds have, and so how many snapshots there can be.
     cell_count: u32,
     last: Option<Arc<StepAck>>,
@@ -68,9 +70,10 @@ pub(super) enum SnapshotVerdict {
 }
 
 impl Serving {
-    pub(super) fn new(cell_count: u32) -> Self {
+    pub(super) fn new(cell_count: u32, has_begun: bool) -> Self {
         Self {
             takes_part: false,
+            has_begun,
             cell_count,
             last: None,
             grant: 0,
@@ -93,7 +96,7 @@ impl Serving {
     pub(super) fn on_step(&mut self, step: Arc<Step>, own_name: &PeerName) -> StepVerdict {
         let asked = self.asked();
         let current = self.current.as_ref().map(Current::sequence);
-        let is_first = step.sequence == Sequence(1) && self.is_new();
+        let is_first = step.sequence == Sequence(1) && self.is_new() && !self.has_begun;
         if !self.takes_part && !is_first {
             return StepVerdict::Stale;
         }
@@ -267,8 +270,23 @@ mod tests {
     use super::*;
 
     #[test]
+    fn who_is_welcomed_to_a_run_that_has_begun_does_not_heed_its_first_step() {
+        let name: PeerName = "s1".parse().unwrap();
+        let first = Arc::new(Step {
+            sequence: Sequence(1),
+            grant: 1,
+            ..Step::default()
+        });
+        let mut serving = Serving::new(4, true);
+        let verdict = serving.on_step(Arc::clone(&first), &name);
+        assert!(matches!(verdict, StepVerdict::Stale));
+        let mut serving = Serving::new(4, false);
+        assert!(matches!(serving.on_step(first, &name), StepVerdict::Run(_)));
+    }
+
+    #[test]
     fn who_has_joined_does_not_heed_a_step_that_its_job_has_done() {
-        let mut serving = Serving::new(4);
+        let mut serving = Serving::new(4, true);
         let name: PeerName = "s1".parse().unwrap();
         let end = JobEnd {
             until: Sequence(5),
