@@ -112,6 +112,8 @@ pub struct Membership {
     overseen: Vec<bool>,
     /// Performers that a command has put elsewhere while their cell stood still.
     put_elsewhere: Vec<usize>,
+    /// Performers that stay in their cell with the next update.
+    held: Vec<usize>,
     wanted_poses: Vec<PerformerId>,
     wanted_states: Vec<PerformerId>,
     found: Vec<LevelId>,
@@ -187,6 +189,7 @@ impl Membership {
             bound,
             overseen: vec![false; worlds],
             put_elsewhere: Vec::new(),
+            held: Vec::new(),
             wanted_poses: Vec::new(),
             wanted_states: Vec::new(),
             found: Vec::new(),
@@ -250,6 +253,7 @@ impl Membership {
             self.hand_over(plan, iteration, *passage);
         }
         self.entering.clear();
+        self.held.clear();
         let is_any_away = self.want(plan);
         let changes = self.take_changes(plan, hand_offs);
         // Who is away may go home for having stayed long enough.
@@ -270,6 +274,7 @@ impl Membership {
         self.oversee(plan);
         self.do_as_asked(plan);
         self.entering.clear();
+        self.held.clear();
         // Who goes on with one of them was not looked at while it stood still.
         for performer in still.into_iter().filter(|one| !self.is_still(*one)) {
             let with_it = self.cells.owned(self.places[performer].cell).iter();
@@ -357,6 +362,15 @@ impl Membership {
         self.rest.disturb();
         let is_joined = !plan.performer(performer).joined_to.is_empty();
         self.marks[performer.0 as usize].set(Marks::JOINED, is_joined);
+    }
+
+    /// Has performers stay in their cell with the next update: a joint that holds them together, or
+    /// held them to one that leaves, goes with the step to come, and in a step performers change
+    /// cell before commands are done.
+    pub fn hold(&mut self, performers: &[PerformerId]) {
+        self.rest.disturb();
+        self.held
+            .extend(performers.iter().map(|one| one.0 as usize));
     }
 
     /// Sets the simulated time per iteration \[s\].

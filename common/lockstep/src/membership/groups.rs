@@ -5,7 +5,8 @@
 //! owned by the cell that most of it is in already; it goes home later, together, when all of it
 //! have been there for a while and clearly more of it belong elsewhere.
 //! **Invariant:** after an update, all members of a group are in one cell, except that nobody
-//! leaves a suspended cell without a keeper but whom a command has put elsewhere.
+//! leaves a suspended cell without a keeper but whom a command has put elsewhere, and nobody a cell
+//! where a joint goes with the step to come.
 
 use protocol::{CellId, Iteration, PerformerId, PerformerState};
 
@@ -125,6 +126,15 @@ impl Membership {
         }
     }
 
+    /// Returns the cells of those members that must stay where they are.
+    fn cells_of_held(&self, members: &[usize]) -> Vec<CellId> {
+        if self.held.is_empty() {
+            return Vec::new();
+        }
+        let held = members.iter().filter(|one| self.held.contains(one));
+        held.map(|one| self.places[*one].cell).collect()
+    }
+
     /// Returns the cell that is to own a group nobody of which is held by a suspended cell.
     fn cell_of_moving(&self, plan: &Plan, iteration: Iteration, members: &[usize]) -> Verdict {
         let places = || members.iter().map(|member| &self.places[*member]);
@@ -198,14 +208,23 @@ impl Membership {
         if verdict.is_waiting {
             return;
         }
+        let held = self.cells_of_held(members);
+        let target = if held.is_empty() {
+            verdict.target
+        } else {
+            most_frequent(plan, held.iter().copied())
+        };
         for (index, member) in members.iter().enumerate() {
             let from = self.places[*member].cell;
+            if held.contains(&from) {
+                continue;
+            }
             let stays = verdict.stays_in_suspended_cells && is_still[index];
-            if from != verdict.target && !stays {
+            if from != target && !stays {
                 passages.push(Passage {
                     performer: PerformerId(*member as u32),
                     from,
-                    to: verdict.target,
+                    to: target,
                 });
             }
         }

@@ -197,6 +197,7 @@ impl Primary {
             self.membership.remove(performer);
             self.attachments
                 .retain(|(parent, child)| parent.model != model && child.model != model);
+            self.membership.hold(&joined);
             for other in joined {
                 self.membership.note_joined(&self.plan, other);
             }
@@ -352,6 +353,7 @@ impl Primary {
         if !self.attachments.remove(&(parent_link, child_link)) {
             return Err(format!("{parent:?} does not hold {child:?}"));
         }
+        self.membership.hold(&[one, other]);
         self.let_go([one, other]);
         Ok(Grant::of(Action::Detach {
             parent: parent_link,

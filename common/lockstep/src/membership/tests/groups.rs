@@ -149,6 +149,36 @@ fn performers_that_joints_hold_together_are_a_group_at_any_distance() {
 }
 
 #[test]
+fn a_joint_that_goes_with_a_step_keeps_its_ends_where_they_are_in_that_step() {
+    let mut world = balls("w", 3, &[0.0, 1.5, 3.0, 9.5]);
+    join(&mut world, 3, &[[0, 1], [2, 1]]);
+    let mut fixture = Fixture::of(&[world], RULES);
+    fixture.at(&[]);
+    assert_eq!(fixture.cells(), "L1 L1 L1 L2");
+    let ends = [PerformerId(0), PerformerId(2)];
+    fixture.plan.performers[0].joined_to.clear();
+    fixture.plan.performers[2].joined_to.clear();
+    fixture.membership.remove(PerformerId(1));
+    fixture.membership.hold(&ends);
+    // Who meets one of them comes to it, not the other way round.
+    fixture.put(&[0.0, 10.0, 10.0, 9.5]);
+    let changes = fixture
+        .membership
+        .update(&fixture.plan, fixture.iteration, &fixture.states);
+    fixture.iteration = fixture.iteration.next();
+    fixture.membership.check(&fixture.plan);
+    let passages = Changes {
+        hand_offs: changes.hand_offs,
+        ..Changes::default()
+    };
+    assert_eq!(fixture.tell(&passages), "p3:L2>L1");
+    assert_eq!(
+        fixture.hand_offs_at(&[0.0, 10.0, 10.0, 9.5]),
+        "p2:L1>L2 p3:L1>L2"
+    );
+}
+
+#[test]
 fn performers_of_overlapping_levels_that_never_meet_stay_apart() {
     let mut world = balls("w", 2, &[0.0, 9.0]);
     world.levels[1].center[0] = 4.0;
