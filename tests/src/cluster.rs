@@ -31,7 +31,7 @@ use lockstep::{
 use protocol::primary_to_secondary::Step;
 use protocol::{
     CellId, ClientToPrimary, Command, Digest, PeerName, PrimaryToClient, RequestId,
-    ScheduledCommand, SecondaryToPrimary, SessionId, SessionTime, StopReason,
+    ScheduledCommand, SecondaryToPrimary, Sequence, SessionId, SessionTime, StopReason,
 };
 use sdf::World;
 use worker::identity;
@@ -134,6 +134,8 @@ pub struct Cluster {
     faults: Vec<TimedFault>,
     /// Processes whose connection is broken.
     broken: BTreeSet<usize>,
+    /// What was under way to observers when a connection broke, by who said it and the step.
+    cut_data: BTreeSet<(PeerName, Sequence)>,
     /// What cannot be delivered until a link is mended.
     held: BTreeMap<usize, Vec<(Stream, Event)>>,
     random: Random,
@@ -201,6 +203,7 @@ impl Cluster {
             network: Network::new(faults),
             faults: Vec::new(),
             broken: BTreeSet::new(),
+            cut_data: BTreeSet::new(),
             held: BTreeMap::new(),
             random: Random::new(seed),
             now: SessionTime(1),

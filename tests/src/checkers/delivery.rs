@@ -100,14 +100,14 @@ impl Delivery {
     ///
     /// # Panics
     /// When something is missing, unless of those who are lost for good.
-    pub fn on_end(&mut self, now: SessionTime, is_lost: impl Fn(&PeerName) -> bool) {
+    pub fn on_end(&mut self, now: SessionTime, is_lost: impl Fn(&PeerName, Sequence) -> bool) {
         self.collector.set_recovering(false, self.at(now));
         loop {
             match self.collector.next(self.at(now) + LONG) {
                 Progress::Complete(messages) => self.note(messages),
                 Progress::Lost { sequence, from } => {
                     assert!(
-                        from.iter().any(&is_lost),
+                        from.iter().any(|name| is_lost(name, sequence)),
                         "what {from:?} said in step {sequence} never arrived"
                     );
                 }
@@ -160,13 +160,13 @@ mod tests {
     #[test]
     #[should_panic(expected = "never arrived")]
     fn what_never_arrives_is_seen() {
-        lacking().on_end(SessionTime(1), |_| false);
+        lacking().on_end(SessionTime(1), |_, _| false);
     }
 
     #[test]
     fn nobody_is_blamed_for_one_who_is_lost_for_good() {
         let mut delivery = lacking();
-        delivery.on_end(SessionTime(1), |name| name.as_str() == "s1");
+        delivery.on_end(SessionTime(1), |name, _| name.as_str() == "s1");
         assert_eq!(delivery.messages, 0);
     }
 }

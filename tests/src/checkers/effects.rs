@@ -40,7 +40,11 @@ impl Effects {
     /// When what was seen before was wrong, and this step is no reset.
     pub fn on_step(&mut self, primary: &Primary, step: &Step) {
         if step.anew {
-            *self = Self::default();
+            // Joints of the world are back at the start, too.
+            *self = Self {
+                joined: std::mem::take(&mut self.joined),
+                ..Self::default()
+            };
         }
         self.placed.clear();
         for numbered in &step.actions {

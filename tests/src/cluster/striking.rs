@@ -155,7 +155,8 @@ impl Cluster {
     ///
     /// # Panics
     /// When something is missing of others than those who are lost and whose steps nobody has done
-    /// again: the run stops without them, or nobody has seen their loss.
+    /// again, since the run stops without them or nobody has seen their loss, and was not under way
+    /// when a connection broke: nobody sends data twice.
     pub(super) fn end_delivery(&mut self) {
         let is_data = |_: &_, event: &mut Event| matches!(event, Event::Data(..));
         let left: Vec<_> = self.queue.extract_if(.., is_data).collect();
@@ -173,7 +174,10 @@ impl Cluster {
         let lost: Vec<PeerName> = final_losses
             .map(|index| self.processes[index].name.clone())
             .collect();
-        self.delivery.on_end(self.now, |name| lost.contains(name));
+        let cut = &self.cut_data;
+        self.delivery.on_end(self.now, |name, sequence| {
+            lost.contains(name) || cut.contains(&(name.clone(), sequence))
+        });
     }
 
     /// A process is gone, and the primary sees it.
@@ -203,8 +207,13 @@ impl Cluster {
 
     /// A connection breaks: what is under way is lost, and both sides see it.
     fn break_connection(&mut self, index: usize) {
-        let is_lost = |event: &Event| event.is_under_way(index, false);
-        self.queue.retain(|_, event| !is_lost(event));
+        let is_lost = |_: &_, event: &mut Event| event.is_under_way(index, false);
+        for (_, event) in self.queue.extract_if(.., is_lost) {
+            if let Event::Data(index, batch) = event {
+                let name = self.processes[index].name.clone();
+                self.cut_data.insert((name, batch.sequence));
+            }
+        }
         self.broken.insert(index);
         self.send_presence(index, false);
         // A process that is not welcomed yet goes on asking.

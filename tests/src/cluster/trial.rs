@@ -10,7 +10,7 @@ use lockstep::PeerLossPolicy;
 use protocol::exit::Outcome;
 use protocol::{Digest, Iteration, ScheduledCommand, Sequence, SessionTime};
 
-use super::fault::Fault;
+use super::fault::{Fault, TimedFault};
 use super::scenario::{ITERATIONS_MAX, Scenario, Stage};
 use super::trace::Trace;
 use super::{Cluster, Life, NetworkFaults, settings};
@@ -276,14 +276,14 @@ fn check_schedule(
 fn judge_stop(cluster: &Cluster, scenario: &Scenario) -> Result<(), String> {
     let reason = cluster.finished.as_ref().expect("drive waits for the end");
     let fatal = scenario.faults.iter().filter_map(|one| {
-        let is_certain = Effect::of(scenario, &one.fault) == Effect::Fatal;
+        let is_certain = Effect::of(scenario, one) == Effect::Fatal;
         is_certain.then_some(one.at)
     });
     let first = fatal.min();
     let can_fail = scenario
         .faults
         .iter()
-        .any(|one| Effect::of(scenario, &one.fault) != Effect::Harmless);
+        .any(|one| Effect::of(scenario, one) != Effect::Harmless);
     let ended_at = cluster.ended_at.unwrap_or(cluster.now());
     match reason.outcome {
         Outcome::Completed => {
@@ -338,10 +338,19 @@ enum Effect {
 }
 
 impl Effect {
-    fn of(scenario: &Scenario, fault: &Fault) -> Self {
+    fn of(scenario: &Scenario, one: &TimedFault) -> Self {
         let is_long = |duration: Duration| duration > scenario.heartbeat_timeout / 4;
-        match fault {
+        match &one.fault {
             Fault::Crash { .. } | Fault::Cut { duration: None, .. } => Self::Fatal,
+            Fault::Cut {
+                duration: Some(duration),
+                ..
+            }
+            | Fault::Stall(duration)
+                if is_long(*duration) && is_hidden(scenario, one.at, *duration) =>
+            {
+                Self::Either
+            }
             Fault::Cut {
                 duration: Some(duration),
                 ..
@@ -369,6 +378,15 @@ impl Effect {
             | Fault::Join => Self::Harmless,
         }
     }
+}
+
+/// Tells whether a silence falls into a time in which the primary's stepper stalls, which then does
+/// not know how long it was.
+fn is_hidden(scenario: &Scenario, at: SessionTime, duration: Duration) -> bool {
+    scenario.faults.iter().any(|one| match one.fault {
+        Fault::StallOfStepper(stall) => one.at < at + duration && at < one.at + stall,
+        _ => false,
+    })
 }
 
 /// Returns how many times slower somebody may be, with all that slows.
