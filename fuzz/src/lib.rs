@@ -55,7 +55,12 @@ impl Resolver for Files {
     fn read_data(&self, uri: &str, _from_file: &str) -> Result<ResolvedData, ResolveError> {
         let bytes = find(uri)?.into();
         let file = uri.to_owned();
-        Ok(ResolvedData { bytes, file })
+        let identity = file.clone();
+        Ok(ResolvedData {
+            bytes,
+            file,
+            identity,
+        })
     }
 }
 

@@ -162,6 +162,7 @@ fn run_primary(
     let mut primary = beginning.primary(settings)?;
     let to_record = RunToRecord {
         worlds: &loaded.worlds,
+        world_files: &beginning.world_files,
         is_standalone: role == Role::Standalone,
         is_resumed: run.journal.resume.is_some(),
     };

@@ -28,6 +28,8 @@ pub struct Recordings {
 pub struct RunToRecord<'a> {
     /// Its worlds at the start.
     pub worlds: &'a [World],
+    /// The files that they are from.
+    pub world_files: &'a [String],
     /// Whether it has no secondaries.
     pub is_standalone: bool,
     /// Whether it is taken up again, and what was recorded of it before is to stay.
@@ -36,7 +38,8 @@ pub struct RunToRecord<'a> {
 
 impl Recordings {
     /// Starts to record a run if that is asked for, and gives its primary the files that spawned
-    /// models may refer to: those of this machine, or those of the recording that is done again.
+    /// models may refer to: those below the model folders of this machine and beside the worlds, or
+    /// those of the recording that is done again.
     ///
     /// # Errors
     /// When the recording cannot be written.
@@ -48,7 +51,8 @@ impl Recordings {
     ) -> anyhow::Result<Self> {
         let own = settings.map(|settings| start(settings, run, primary));
         let own = own.transpose()?;
-        let files = SearchPaths::from_environment();
+        let beside = run.world_files.iter().filter_map(|file| folder_of(file));
+        let files = SearchPaths::from_environment().confined(beside);
         let expected = match (recorded, &own) {
             (Some(recorded), _) => {
                 primary.set_library(Box::new(recorded.library));
@@ -148,6 +152,12 @@ impl Recordings {
             None => reason,
         }
     }
+}
+
+/// Returns the folder that a world's file is in.
+fn folder_of(world_file: &str) -> Option<PathBuf> {
+    let file = std::path::absolute(world_file).ok()?;
+    Some(file.parent()?.to_owned())
 }
 
 fn start(

@@ -50,11 +50,12 @@ use protocol::{
     Digest, Envelope, Iteration, LinkId, PeerName, PerformerId, RequestId, RoutingId, Sequence,
     SessionTime, SimTime, StopReason,
 };
-use sdf::{NoFiles, Resolver, World};
+use sdf::{NoFiles, World};
 use serde::{Deserialize, Serialize};
 
 use crate::balance::{Balance, BalanceSettings};
 use crate::checkpoint::Checkpoint;
+use crate::library::Library;
 use crate::membership::Membership;
 use crate::pace::Pace;
 use crate::plan::Plan;
@@ -98,7 +99,7 @@ pub struct Primary {
     plan_at_start: Plan,
     register: Register,
     register_at_start: Register,
-    library: Library,
+    library: Files,
     /// Links that commands hold together, parent first.
     attachments: BTreeSet<(LinkId, LinkId)>,
     wishes: Wishes,
@@ -210,11 +211,11 @@ enum Until {
 }
 
 /// Where files are found that spawned models refer to.
-struct Library(Box<dyn Resolver + Send>);
+struct Files(Box<dyn Library>);
 
-impl std::fmt::Debug for Library {
+impl std::fmt::Debug for Files {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str("Library")
+        formatter.write_str("Files")
     }
 }
 
@@ -286,16 +287,16 @@ impl Primary {
             plan,
             register_at_start: register.clone(),
             register,
-            library: Library(Box::new(NoFiles)),
+            library: Files(Box::new(NoFiles)),
             attachments: BTreeSet::new(),
             wishes: Wishes::new(schedule),
             calls: Calls::default(),
         }
     }
 
-    /// Has files that spawned models refer to read by a resolver; without it, there are none.
-    pub fn set_library(&mut self, library: Box<dyn Resolver + Send>) {
-        self.library = Library(library);
+    /// Has files that spawned models refer to found in a library; without it, there are none.
+    pub fn set_library(&mut self, library: Box<dyn Library>) {
+        self.library = Files(library);
     }
 
     /// Replaces what is known of the topics of systems and sensors.

@@ -14,6 +14,7 @@ pub mod exit;
 pub mod id;
 pub mod link_poses;
 pub mod peer;
+pub mod plain_text;
 pub mod primary_to_client;
 pub mod primary_to_observers;
 pub mod primary_to_secondary;

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::digest::Digest;
 use crate::id::PeerName;
+use crate::plain_text::own_word;
 
 /// What a process does in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -51,8 +52,10 @@ impl fmt::Display for Role {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Build {
     /// The version in the manifest.
+    #[serde(deserialize_with = "own_word")]
     pub version: String,
     /// The target triple.
+    #[serde(deserialize_with = "own_word")]
     pub target: String,
     /// Fingerprint of the sources that decide results.
     pub sources: Digest,
@@ -78,6 +81,7 @@ pub struct PeerInfo {
     /// Its process id.
     pub pid: u32,
     /// The name of its machine.
+    #[serde(deserialize_with = "own_word")]
     pub host: String,
     /// The program it runs.
     pub build: Build,
@@ -94,5 +98,36 @@ mod tests {
         }
         assert_eq!("SECONDARY".parse(), Ok(Role::Secondary));
         assert!("tertiary".parse::<Role>().is_err());
+    }
+
+    #[test]
+    fn a_host_that_no_machine_is_named_is_not_read() {
+        let info = |host: &str| PeerInfo {
+            name: PeerName::primary(),
+            role: Role::Primary,
+            pid: 1,
+            host: host.to_owned(),
+            build: Build {
+                version: "0.1.0".to_owned(),
+                target: "any".to_owned(),
+                sources: Digest(0),
+            },
+        };
+        let read = |info: &PeerInfo| {
+            rmp_serde::from_slice::<PeerInfo>(&rmp_serde::to_vec_named(info).unwrap())
+        };
+        assert_eq!(read(&info("lab-3")).unwrap(), info("lab-3"));
+        for host in [
+            "a\u{1b}[31m",
+            "a\u{9b}",
+            "a\u{202e}b",
+            "a\nb",
+            &"x".repeat(256),
+        ] {
+            assert!(read(&info(host)).is_err(), "{host:?}");
+            let mut built = info("lab");
+            built.build.version = host.to_owned();
+            assert!(read(&built).is_err(), "{host:?}");
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! Names of the topics: the first frame of every message.
 
+use crate::plain_text::is_harmful;
+
 /// Joining, leaving and being lost; secondary to primary and primary to observers.
 pub const ANNOUNCE: &str = "/announce";
 /// Signs of life; on `control` from secondaries, on `status` from the primary for all peers.
@@ -71,7 +73,7 @@ pub fn message_name(frame: &[u8]) -> Option<&str> {
 /// Tells whether a topic of the simulated world may be named so.
 pub fn is_message_name(name: &str) -> bool {
     let fits = (1..=NAME_BYTES_MAX).contains(&name.len());
-    fits && !name.chars().any(|c| c.is_control() || c.is_whitespace())
+    fits && !name.chars().any(|c| is_harmful(c) || c.is_whitespace())
 }
 
 #[cfg(test)]

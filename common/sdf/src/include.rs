@@ -49,6 +49,7 @@ fn expand_within(
         nesting: 0,
     };
     expander.expand(&mut document.root, document.names_may_clash);
+    expander.report.files.append(&mut expander.library.used);
     document.root
 }
 

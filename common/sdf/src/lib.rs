@@ -36,11 +36,11 @@ pub use pose::Pose;
 pub use problem::{Place, Problem, ReadWorldError};
 pub use read::{ReadWorlds, read_worlds};
 pub use read_model::{ReadModel, read_model};
-pub use resolve::{NoFiles, ResolveError, ResolvedData, ResolvedFile, Resolver};
+pub use resolve::{NoFiles, ResolveError, ResolvedData, ResolvedFile, Resolver, UsedFile};
 pub use runnable::{
     NotRunnableError, STEP_SIZE_MAX_S, STEP_SIZE_MIN_S, check_for_run, check_names,
 };
-pub use search_paths::SearchPaths;
+pub use search_paths::{ConfinedPaths, SearchPaths, read_bounded};
 pub use vocabulary::{SENSORS, SYSTEMS};
 pub use world::{
     Actor, Animation, Atmosphere, Axis, Collision, Content, ContentNode, ConvexDecomposition,

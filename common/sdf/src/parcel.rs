@@ -33,11 +33,11 @@ impl ModelParcel {
     /// When the bytes are no parcel, or its parts do not belong together.
     pub fn decode(bytes: &[u8]) -> Result<Self, rmp_serde::decode::Error> {
         let parcel: Self = rmp_serde::from_slice(bytes)?;
-        if parcel.model.joints_hold_links() && parcel.has_its_data() {
-            return Ok(parcel);
+        let data = [parcel.meshes.len(), parcel.height_grids.len()];
+        match parcel.model.dangling(data) {
+            Some(what) => Err(serde::de::Error::custom(what)),
+            None => Ok(parcel),
         }
-        let message = format!("model {:?} refers to what it has not", parcel.model.name);
-        Err(serde::de::Error::custom(message))
     }
 
     /// Returns the model under another name, and at another pose \[m\] with everything in it.
@@ -79,17 +79,6 @@ impl ModelParcel {
         axis.initial_position = position;
         lead(joints, name);
         Ok(())
-    }
-
-    fn has_its_data(&self) -> bool {
-        let mut collisions = self.model.links.iter().flat_map(|link| &link.collisions);
-        collisions.all(|collision| match &collision.geometry {
-            Geometry::Mesh(shape) => shape.mesh.is_none_or(|mesh| mesh < self.meshes.len()),
-            Geometry::Heightmap(shape) => {
-                shape.grid.is_none_or(|grid| grid < self.height_grids.len())
-            }
-            _ => true,
-        })
     }
 }
 

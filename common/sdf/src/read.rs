@@ -23,13 +23,16 @@ mod visual;
 mod world;
 mod world_joint;
 
+pub(crate) use files::Budget;
 pub(crate) use joint::{BEYOND_LIMITS, INITIAL_POSITION, beyond_limits, starts_at};
 pub(crate) use levels::PLUGIN_NAMES as LEVEL_PLUGIN_NAMES;
 pub(crate) use sensor::kind as sensor_kind;
 
+use std::collections::BTreeSet;
+
 use crate::problem::{Problem, ReadWorldError};
 use crate::report::Report;
-use crate::resolve::Resolver;
+use crate::resolve::{Resolver, UsedFile};
 use crate::world::World;
 use crate::{include, schema, vocabulary};
 
@@ -42,6 +45,8 @@ pub struct ReadWorlds {
     pub is_model_file: bool,
     /// What is ignored, once per name, in file order.
     pub warnings: Vec<Problem>,
+    /// The files that they rest on, besides their own.
+    pub files: BTreeSet<UsedFile>,
 }
 
 /// Reads SDF 1.4 to 1.12 text into worlds; `file` is its name in places and for its includes.
@@ -78,6 +83,7 @@ pub fn read_worlds(
         worlds,
         is_model_file,
         warnings: in_order(report.warnings),
+        files: report.files,
     })
 }
 

@@ -1,9 +1,11 @@
 //! A file as one model that comes into a running world.
 
+use std::collections::BTreeSet;
+
 use crate::parcel::{ModelParcel, StartJointError};
 use crate::problem::{Place, Problem, ReadWorldError};
 use crate::read::{BEYOND_LIMITS, ReadWorlds, beyond_limits, read_worlds, starts_at};
-use crate::resolve::Resolver;
+use crate::resolve::{Resolver, UsedFile};
 
 /// What a file was read as.
 #[derive(Clone, Debug)]
@@ -12,6 +14,8 @@ pub struct ReadModel {
     pub parcel: ModelParcel,
     /// What is ignored, once per name, in file order.
     pub warnings: Vec<Problem>,
+    /// The files that it rests on, besides its own.
+    pub files: BTreeSet<UsedFile>,
     /// The name of the file.
     file: String,
 }
@@ -65,6 +69,7 @@ pub fn read_model(
         worlds,
         is_model_file,
         warnings,
+        files,
     } = read_worlds(text, file, resolver)?;
     let refuse = |what: &str| {
         let message = format!("{what}: what comes into a running world is one <model>");
@@ -97,6 +102,7 @@ pub fn read_model(
             height_grids: world.height_grids,
         },
         warnings,
+        files,
         file: file.to_owned(),
     })
 }

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::problem::Problem;
+use crate::read::Budget;
+use crate::resolve::UsedFile;
 use crate::tree::Element;
 
 /// The most errors, and the most warnings, that are kept: a file with more is read again anyway.
@@ -19,6 +21,10 @@ pub(crate) struct Report {
     pub(crate) errors: Vec<Problem>,
     /// What is ignored, once per name.
     pub(crate) warnings: Vec<Problem>,
+    /// The files that what was read rests on.
+    pub(crate) files: BTreeSet<UsedFile>,
+    /// How much of files was read.
+    pub(crate) budget: Budget,
     told: BTreeSet<Told>,
     warned: BTreeSet<(&'static str, String)>,
 }

@@ -16,6 +16,19 @@ pub struct ResolvedData {
     pub bytes: Vec<u8>,
     /// Its own name, for what it refers to in turn.
     pub file: String,
+    /// What tells it from other files, however it was named.
+    pub identity: String,
+}
+
+/// A file that something that was read rests on.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct UsedFile {
+    /// How it was named.
+    pub uri: String,
+    /// In which file that stands.
+    pub from_file: String,
+    /// Whether it is one of data.
+    pub is_data: bool,
 }
 
 /// Why a file could not be had.
@@ -24,6 +37,9 @@ pub enum ResolveError {
     /// Nothing of that name was found.
     #[error("{0}")]
     NotFound(String),
+    /// Whoever named it may not have it, whether or not it is there.
+    #[error("{0}")]
+    Refused(String),
     /// It is there and cannot be read.
     #[error("{file}: {source}")]
     Unreadable {
@@ -50,6 +66,14 @@ pub trait Resolver {
         let _ = (uri, from_file);
         let message = "files of data cannot be read here".to_owned();
         Err(ResolveError::NotFound(message))
+    }
+
+    /// Returns the file that a mesh file refers to by a name, such as a buffer.
+    ///
+    /// # Errors
+    /// When there is no such file or it cannot be read.
+    fn read_side(&self, name: &str, mesh_file: &str) -> Result<ResolvedData, ResolveError> {
+        self.read_data(name, mesh_file)
     }
 }
 

@@ -1,13 +1,16 @@
 //! [`SearchPaths`]: files of this machine, found as Gazebo finds models. Never goes to a network.
 
+mod confined;
 mod model_folder;
 #[cfg(test)]
 mod tests;
 
 use std::fmt::Write;
-use std::fs;
-use std::io::Read;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
+
+pub use confined::ConfinedPaths;
 
 use crate::encoding::decode_text;
 use crate::resolve::{ResolveError, ResolvedData, ResolvedFile, Resolver};
@@ -161,39 +164,65 @@ impl Resolver for SearchPaths {
 
     fn read_data(&self, uri: &str, from_file: &str) -> Result<ResolvedData, ResolveError> {
         let file = self.find(uri, from_file)?;
+        let identity = file.canonicalize();
         Ok(ResolvedData {
             bytes: read_bytes(&file, DATA_BYTES_MAX)?,
             file: file.to_string_lossy().into_owned(),
+            identity: identity.as_ref().unwrap_or(&file).to_string_lossy().into(),
         })
     }
 }
 
+/// Reads a file that a user names, whatever it is, up to a bound: a device may have no end.
+///
+/// # Errors
+/// When it cannot be read, or has more bytes.
+pub fn read_bounded(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let file = File::open(path)?;
+    file.take(bytes_max + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > bytes_max {
+        return Err(io::ErrorKind::FileTooLarge.into());
+    }
+    Ok(bytes)
+}
+
 fn read_text(file: &Path) -> Result<String, ResolveError> {
-    let bytes = read_bytes(file, tree::TEXT_BYTES_MAX as u64)?;
+    as_text(read_bytes(file, tree::TEXT_BYTES_MAX as u64)?, file)
+}
+
+fn as_text(bytes: Vec<u8>, file: &Path) -> Result<String, ResolveError> {
     decode_text(bytes).map_err(|error| ResolveError::Unreadable {
         file: file.to_string_lossy().into_owned(),
-        source: std::io::Error::other(error),
+        source: io::Error::other(error),
     })
 }
 
 /// Reads a regular file of at most `bytes_max`; others, as pipes, may have no end.
 fn read_bytes(file: &Path, bytes_max: u64) -> Result<Vec<u8>, ResolveError> {
-    let unreadable = |source| ResolveError::Unreadable {
-        file: file.to_string_lossy().into_owned(),
-        source,
-    };
     if !file.is_file() {
         let message = format!("{} is no file", file.display());
         return Err(ResolveError::NotFound(message));
     }
-    let mut bytes = Vec::new();
-    let opened = fs::File::open(file).map_err(unreadable)?;
-    opened
-        .take(bytes_max + 1)
-        .read_to_end(&mut bytes)
-        .map_err(unreadable)?;
-    if bytes.len() as u64 > bytes_max {
-        return Err(unreadable(std::io::ErrorKind::FileTooLarge.into()));
+    let opened = File::open(file);
+    let read = opened.and_then(|opened| read_regular(opened, bytes_max));
+    read.map_err(|source| ResolveError::Unreadable {
+        file: file.to_string_lossy().into_owned(),
+        source,
+    })
+}
+
+/// Reads as many bytes as a regular file says that it has: those that the kernel makes up, as in
+/// /proc, say none, and some have no end.
+fn read_regular(file: File, bytes_max: u64) -> io::Result<Vec<u8>> {
+    let told = file.metadata()?;
+    if !told.is_file() {
+        return Err(io::Error::other("it is no regular file"));
     }
+    if told.len() > bytes_max {
+        return Err(io::ErrorKind::FileTooLarge.into());
+    }
+    let mut bytes = Vec::new();
+    file.take(told.len()).read_to_end(&mut bytes)?;
     Ok(bytes)
 }

@@ -102,13 +102,39 @@ pub fn encode_worlds(worlds: &[World]) -> Vec<u8> {
 /// Returns the worlds in bytes made by [`encode_worlds`].
 ///
 /// # Errors
-/// When the bytes are not such worlds, or a joint in them holds a link that is not there.
+/// When the bytes are not such worlds, or an index in them leads to nothing: bytes may come from
+/// another machine, or from a file that somebody made.
 pub fn decode_worlds(bytes: &[u8]) -> Result<Vec<World>, rmp_serde::decode::Error> {
     let worlds: Vec<World> = rmp_serde::from_slice(bytes)?;
-    let mut models = worlds.iter().flat_map(|world| &world.models);
-    if let Some(model) = models.find(|model| !model.joints_hold_links()) {
-        let message = format!("a joint of {:?} holds no link of the model", model.name);
-        return Err(serde::de::Error::custom(message));
+    match worlds.iter().find_map(World::dangling) {
+        Some(what) => Err(serde::de::Error::custom(what)),
+        None => Ok(worlds),
     }
-    Ok(worlds)
+}
+
+impl World {
+    /// Says which index leads to nothing, if any does.
+    fn dangling(&self) -> Option<String> {
+        let data = [self.meshes.len(), self.height_grids.len()];
+        let of_models = self.models.iter().find_map(|model| model.dangling(data));
+        of_models.or_else(|| {
+            let is_there = |link: LinkReference| {
+                let model = self.models.get(link.model);
+                model.is_some_and(|model| link.link < model.links.len())
+            };
+            let holds_links = |joint: &&WorldJoint| {
+                let parent = match joint.parent {
+                    JointEnd::World => true,
+                    JointEnd::Link(link) => is_there(link),
+                };
+                parent && is_there(joint.child)
+            };
+            let mut joints = self.joints.iter();
+            let joint = joints.find(|joint| !holds_links(joint))?;
+            let (joint, world) = (&joint.name, &self.name);
+            Some(format!(
+                "the joint {joint:?} of the world {world:?} holds no link of it"
+            ))
+        })
+    }
 }

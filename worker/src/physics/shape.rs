@@ -83,7 +83,7 @@ impl Shapes {
         };
         let key = (index, shape.scale.map(f64::to_bits), approximation, moves);
         let build = || {
-            let triangles = Triangles::new(&world.meshes[index], shape.scale)?;
+            let triangles = Triangles::new(world.meshes.get(index)?, shape.scale)?;
             let solid = match shape.approximation {
                 MeshApproximation::Automatic if moves => {
                     decomposition::shape(&hull_store::approximated(&triangles, &shape.uri))

@@ -116,7 +116,7 @@ impl Solids {
     fn mesh(&mut self, world: &World, shape: &MeshShape) -> Option<Arc<TriangleMesh>> {
         let index = shape.mesh?;
         let build = || {
-            let mesh = world.meshes[index].clone().scaled(shape.scale);
+            let mesh = world.meshes.get(index)?.clone().scaled(shape.scale);
             if mesh.mass_properties(1.0).is_some() {
                 return Some(Arc::new(mesh));
             }

@@ -1,10 +1,11 @@
-//! Files that spawned models refer to: recorded when they are read, and found again in a recording.
+//! Files that spawned models refer to: recorded once they are used, and found again in a recording.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use lockstep::Library;
 use recording::{LibraryFile, LibraryKey};
-use sdf::{ResolveError, ResolvedData, ResolvedFile, Resolver};
+use sdf::{ResolveError, ResolvedData, ResolvedFile, Resolver, UsedFile};
 
 use super::RecorderFeed;
 
@@ -12,8 +13,16 @@ use super::RecorderFeed;
 pub struct RecordingLibrary<L> {
     files: L,
     feed: RecorderFeed,
+    shelf: Mutex<Shelf>,
+}
+
+/// Files of the text that is being read, and of those before.
+#[derive(Default)]
+struct Shelf {
     /// What was recorded already.
-    known: Mutex<BTreeSet<LibraryKey>>,
+    known: BTreeSet<LibraryKey>,
+    /// What was read, and is not known to be used.
+    read: BTreeMap<LibraryKey, (String, Vec<u8>)>,
 }
 
 /// Finds files in a recording.
@@ -26,21 +35,43 @@ impl<L> RecordingLibrary<L> {
         Self {
             files,
             feed,
-            known: Mutex::default(),
+            shelf: Mutex::default(),
         }
     }
 
-    fn record(&self, key: LibraryKey, file: &str, bytes: &[u8]) {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.insert(key.clone()) {
-            self.feed.library(LibraryFile {
-                key,
-                file: file.to_owned(),
-                bytes: bytes.to_vec(),
-            });
+    /// Lays a file aside until it is known whether it is used.
+    fn lay_aside(&self, key: LibraryKey, file: &str, bytes: &[u8]) {
+        let mut shelf = self.shelf();
+        if !shelf.known.contains(&key) {
+            shelf.read.insert(key, (file.to_owned(), bytes.to_vec()));
         }
     }
+
+    fn shelf(&self) -> MutexGuard<'_, Shelf> {
+        self.shelf.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
+
+impl<L: Library> Library for RecordingLibrary<L> {
+    /// Has those files recorded, and forgets all others: what a text that is refused names, or what
+    /// is no model, mesh or image, may be anything.
+    fn keep(&self, files: &BTreeSet<UsedFile>) {
+        let mut shelf = self.shelf();
+        let mut read = std::mem::take(&mut shelf.read);
+        for used in files {
+            let key = key(&used.uri, &used.from_file, used.is_data);
+            let Some((file, bytes)) = read.remove(&key) else {
+                continue;
+            };
+            shelf.known.insert(key.clone());
+            self.feed.library(LibraryFile { key, file, bytes });
+        }
+        drop(shelf);
+        self.files.keep(files);
+    }
+}
+
+impl Library for RecordedLibrary {}
 
 impl RecordedLibrary {
     /// Makes a library of the files of a recording.
@@ -63,20 +94,23 @@ impl RecordedLibrary {
     }
 }
 
-impl<L: Resolver> Resolver for RecordingLibrary<L> {
+impl<L: Library> Resolver for RecordingLibrary<L> {
     fn read(&self, uri: &str, from_file: &str) -> Result<ResolvedFile, ResolveError> {
         let found = self.files.read(uri, from_file)?;
-        self.record(
-            key(uri, from_file, false),
-            &found.file,
-            found.text.as_bytes(),
-        );
+        let key = key(uri, from_file, false);
+        self.lay_aside(key, &found.file, found.text.as_bytes());
         Ok(found)
     }
 
     fn read_data(&self, uri: &str, from_file: &str) -> Result<ResolvedData, ResolveError> {
         let found = self.files.read_data(uri, from_file)?;
-        self.record(key(uri, from_file, true), &found.file, &found.bytes);
+        self.lay_aside(key(uri, from_file, true), &found.file, &found.bytes);
+        Ok(found)
+    }
+
+    fn read_side(&self, name: &str, mesh_file: &str) -> Result<ResolvedData, ResolveError> {
+        let found = self.files.read_side(name, mesh_file)?;
+        self.lay_aside(key(name, mesh_file, true), &found.file, &found.bytes);
         Ok(found)
     }
 }
@@ -95,6 +129,7 @@ impl Resolver for RecordedLibrary {
         Ok(ResolvedData {
             bytes: bytes.to_vec(),
             file: file.to_owned(),
+            identity: file.to_owned(),
         })
     }
 }

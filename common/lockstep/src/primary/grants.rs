@@ -2,20 +2,22 @@
 //!
 //! Everything is checked before anything is noted: a command that is refused has changed nothing.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use protocol::action::Spawn;
 use protocol::client_to_primary::{JointPosition, NamedPose, SpawnRequest};
+use protocol::plain_text::{escaped_line, is_harmful};
 use protocol::primary_to_observers::Severity;
 use protocol::{
     Action, Command, LinkId, LinkPose, PerformerId, Publisher, SimTime, StampedAction, TopicMessage,
 };
-use sdf::{ModelParcel, Pose};
+use sdf::{Model, ModelParcel, Pose, UsedFile};
 
 use super::batch::MODEL_BYTES_MAX;
 use super::wishes::Grant;
 use super::{Primary, PrimaryOutput};
-use crate::limits::NUMBERS_MAX;
+use crate::limits::{NUMBERS_MAX, SPAWNED_COLLISIONS_MAX, SPAWNED_PARTS_MAX};
 use crate::pace::Pace;
 use crate::publication;
 
@@ -30,6 +32,8 @@ const WRENCH_TIME_MAX_S: f64 = 1e9;
 const PERFORMER_BOX: [f64; 3] = [2.0; 3];
 /// The most names that are tried for a spawned model whose own is taken.
 const RENAMES_MAX: u32 = 100_000;
+/// The most characters of a name that is refused that are shown.
+const NAME_SHOWN_MAX: usize = 100;
 
 impl Primary {
     /// Notes what a command changes here, and returns what it changes in cells.
@@ -93,15 +97,33 @@ impl Primary {
         }
     }
 
+    /// Brings a model into a world, and has the library keep what it rests on.
     fn grant_spawn(
         &mut self,
         request: &SpawnRequest,
+        out: &mut Vec<PrimaryOutput>,
+    ) -> Result<Grant, String> {
+        let mut files = BTreeSet::new();
+        let granted = self.grant_model(request, &mut files, out);
+        if granted.is_err() {
+            files.clear();
+        }
+        self.library.0.keep(&files);
+        granted
+    }
+
+    fn grant_model(
+        &mut self,
+        request: &SpawnRequest,
+        files: &mut BTreeSet<UsedFile>,
         out: &mut Vec<PrimaryOutput>,
     ) -> Result<Grant, String> {
         let world = self.register.world(request.world.as_deref())?;
         let file = request.file.as_deref().unwrap_or("the text to spawn");
         let read = sdf::read_model(&request.sdf, file, &*self.library.0);
         let mut read = read.map_err(|error| error.to_string())?;
+        *files = std::mem::take(&mut read.files);
+        check_parts(&read.parcel.model)?;
         for JointPosition { joint, position } in &request.joints {
             let started = read.start_joint(joint, *position);
             started.map_err(|error| error.to_string())?;
@@ -152,10 +174,11 @@ impl Primary {
     /// Returns a name that no model of a world has.
     fn free_name(&self, world: usize, wanted: &str, renames: bool) -> Result<String, String> {
         let is_valid = !wanted.is_empty() && !wanted.contains("::") && !wanted.starts_with("__");
-        if !is_valid || wanted.chars().any(char::is_control) {
+        if !is_valid || wanted.chars().any(is_harmful) {
             return Err(format!(
-                "{wanted:?} is no name of a model: it must not be empty, hold \"::\" or begin \
-                 with \"__\""
+                "{} is no name of a model: it must not be empty, hold \"::\" or control \
+                 characters, or begin with \"__\"",
+                shown_name(wanted)
             ));
         }
         if !self.register.is_taken(world, wanted) {
@@ -444,6 +467,45 @@ impl Primary {
     }
 }
 
+/// Makes sure that a model is no larger than models are, and that its names can be shown.
+fn check_parts(model: &Model) -> Result<(), String> {
+    let collisions = model.links.iter().map(|link| link.collisions.len()).sum();
+    let counts = [
+        ("links", model.links.len(), SPAWNED_PARTS_MAX),
+        ("joints", model.joints.len(), SPAWNED_PARTS_MAX),
+        ("collisions", collisions, SPAWNED_COLLISIONS_MAX),
+    ];
+    let mut counts = counts.into_iter();
+    if let Some((what, count, maximum)) = counts.find(|(_, count, maximum)| count > maximum) {
+        return Err(format!(
+            "the model has {count} {what}, and what comes into a running world has at most \
+             {maximum}: split it, or put it into the world's file"
+        ));
+    }
+    let links = model.links.iter().flat_map(|link| {
+        let collisions = link.collisions.iter().map(|collision| &collision.name);
+        let sensors = link.sensors.iter().map(|sensor| &sensor.name);
+        std::iter::once(&link.name).chain(collisions).chain(sensors)
+    });
+    let joints = model.joints.iter().map(|joint| &joint.name);
+    let frames = model.frames.iter().map(|frame| &frame.name);
+    let nested = model.nested.iter().map(|nested| &nested.name);
+    let mut names = links.chain(joints).chain(frames).chain(nested);
+    match names.find(|name| name.chars().any(is_harmful)) {
+        Some(name) => Err(format!(
+            "{} is no name of a part: it holds control characters",
+            shown_name(name)
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Returns a name in quotes with its control characters escaped, shortened.
+fn shown_name(name: &str) -> String {
+    let start: String = name.chars().take(NAME_SHOWN_MAX).collect();
+    format!("\"{}\"", escaped_line(&start))
+}
+
 impl Grant {
     fn of(action: Action) -> Self {
         Self {
@@ -480,3 +542,6 @@ fn sound_pose(pose: &LinkPose) -> Result<Pose, String> {
         orientation_xyzw: std::array::from_fn(|part| pose[3 + part] / norm),
     })
 }
+
+#[cfg(test)]
+mod tests;

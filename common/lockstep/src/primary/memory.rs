@@ -214,4 +214,4 @@ impl Primary {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -1,15 +1,17 @@
 //! The files that were included, each read once.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use crate::report::Report;
-use crate::resolve::{ResolvedFile, Resolver};
-use crate::tree::{Element, Node};
+use crate::resolve::{ResolvedFile, Resolver, UsedFile};
+use crate::tree::{Element, Node, TEXT_BYTES_MAX};
 
 /// What a file may hold to be included; of several the first in this order is taken, as in
 /// libsdformat.
 const KINDS: [&str; 3] = ["model", "actor", "light"];
+/// The most bytes in all files that one includes, each as often as it is named in another way.
+const BYTES_MAX: usize = 2 * TEXT_BYTES_MAX;
 
 /// A model, light or actor that a file holds.
 pub(super) struct Entity {
@@ -28,6 +30,10 @@ pub(super) struct Library {
     names: BTreeMap<(String, String), Result<String, String>>,
     /// What files hold; `None` for broken ones.
     entities: BTreeMap<String, Option<Rc<Entity>>>,
+    /// The files that were found.
+    pub(super) used: BTreeSet<UsedFile>,
+    /// The number of bytes in all texts.
+    bytes: usize,
 }
 
 impl Library {
@@ -51,13 +57,35 @@ impl Library {
             Some(Err(why)) => return Err(why.clone()),
             Some(Ok(_)) | None => {}
         }
+        let mut place = from_file;
         let found = resolver.read(uri, from_file);
-        let found = found
-            .or_else(|error| resolver.read(uri, first_file).map_err(|_| error))
-            .map_err(|error| error.to_string());
+        let found = found.or_else(|error| {
+            place = first_file;
+            resolver.read(uri, first_file).map_err(|_| error)
+        });
+        let found = found.map_err(|error| error.to_string());
+        let found = found.and_then(|found| self.counted(found));
+        if found.is_ok() {
+            self.used.insert(UsedFile {
+                uri: uri.to_owned(),
+                from_file: place.to_owned(),
+                is_data: false,
+            });
+        }
         let name = found.as_ref().map(|found| found.file.clone());
         self.names.insert(key, name.map_err(Clone::clone));
         found
+    }
+
+    /// Returns a file, unless there is too much in all of them.
+    fn counted(&mut self, found: ResolvedFile) -> Result<ResolvedFile, String> {
+        self.bytes = self.bytes.saturating_add(found.text.len());
+        if self.bytes > BYTES_MAX {
+            return Err(format!(
+                "all files that are included have more than {BYTES_MAX} bytes"
+            ));
+        }
+        Ok(found)
     }
 
     /// Tells whether a file was read.

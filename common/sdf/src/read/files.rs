@@ -1,31 +1,83 @@
 //! Meshes and height images that collisions name: each file is read once per world.
 //!
 //! A file that is missing or broken is a warning, as libsdformat never opens any: the collision
-//! stays, without data. Visuals' files are never asked for.
+//! stays, without data. Visuals' files are never asked for. A file is told from others by what it
+//! is, not by how it is named, and all of them share one [`Budget`].
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use mesh::{HeightGrid, MassProperties, MeshFile, TriangleMesh};
 
 use crate::report::Report;
-use crate::resolve::{ResolvedData, Resolver};
+use crate::resolve::{ResolvedData, Resolver, UsedFile};
 use crate::tree::Element;
 use crate::world::{HeightmapShape, MeshShape};
 
 /// The most submeshes that a warning names.
 const NAMES_MAX: usize = 20;
 
-/// The most bytes that all files of a world may hold together.
+/// The most bytes that all files of data may hold together, for all that one reads.
 const BYTES_MAX: usize = 1 << 30;
+/// The most samples in all height images together: two of the largest.
+const SAMPLES_MAX: usize = 2 * mesh::HEIGHT_SAMPLES_MAX;
+/// The most triangles in all mesh files together, and in all that is taken of them: four of the
+/// largest.
+const TRIANGLES_MAX: usize = 4 * mesh::TRIANGLES_MAX;
+
+/// How much of files of data was read; what is beyond a bound is left out, and all that follows.
+#[derive(Debug, Default)]
+pub(crate) struct Budget {
+    bytes: Sum,
+    samples: Sum,
+    triangles_of_files: Sum,
+    triangles: Sum,
+}
+
+/// A sum that stays beyond its bound once it was.
+#[derive(Debug, Default)]
+struct Sum(usize);
+
+impl Sum {
+    /// Adds, or says what there is too much of.
+    fn add(&mut self, number: usize, maximum: usize, what: &str) -> Result<(), String> {
+        self.0 = self.0.saturating_add(number);
+        if self.0 > maximum {
+            return Err(format!(
+                "all files together would have more than {maximum} {what}"
+            ));
+        }
+        Ok(())
+    }
+}
+
+impl Budget {
+    fn add_bytes(&mut self, bytes: usize) -> Result<(), String> {
+        self.bytes.add(bytes, BYTES_MAX, "bytes")
+    }
+
+    fn add_samples(&mut self, samples: usize) -> Result<(), String> {
+        self.samples.add(samples, SAMPLES_MAX, "samples of heights")
+    }
+
+    fn add_triangles_of_file(&mut self, triangles: usize) -> Result<(), String> {
+        let sum = &mut self.triangles_of_files;
+        sum.add(triangles, TRIANGLES_MAX, "triangles")
+    }
+
+    fn add_triangles(&mut self, triangles: usize) -> Result<(), String> {
+        self.triangles.add(triangles, TRIANGLES_MAX, "triangles")
+    }
+}
 
 /// The files of one world.
 pub(super) struct Files<'r> {
     resolver: &'r dyn Resolver,
     /// The file's own name, by URI and the file that names it; `None` where it cannot be read.
-    names: BTreeMap<(String, String), Option<String>>,
+    names: BTreeMap<(String, String), Option<FileName>>,
     /// Files that are not found, by the same keys.
     missing: BTreeMap<(String, String), Missing>,
-    /// What mesh files hold, by their own names; `None` for those that are broken.
+    /// What mesh files hold, by what they are; `None` for those that are broken.
     parsed: BTreeMap<String, Option<MeshFile>>,
     /// Indices into `meshes`, by file, submesh, and whether that is centred.
     parts: BTreeMap<(String, String, bool), Option<usize>>,
@@ -35,7 +87,6 @@ pub(super) struct Files<'r> {
     solids: BTreeMap<(usize, [u64; 3]), Option<MassProperties>>,
     /// Where the polylines stand that have been looked at.
     outlines: BTreeSet<String>,
-    bytes_read: usize,
     /// What the world is to hold.
     pub(super) meshes: Vec<TriangleMesh>,
     /// What the world is to hold.
@@ -49,6 +100,15 @@ pub(super) struct Asker<'t> {
     pub(super) element: &'t Element,
     /// The collision, scoped.
     pub(super) collision: &'t str,
+}
+
+/// A file that was found.
+#[derive(Clone)]
+struct FileName {
+    /// Its name, for what it refers to, and its format.
+    file: String,
+    /// What tells it from other files.
+    identity: String,
 }
 
 /// A file that is not found.
@@ -79,7 +139,6 @@ impl<'r> Files<'r> {
             grids: BTreeMap::new(),
             solids: BTreeMap::new(),
             outlines: BTreeSet::new(),
-            bytes_read: 0,
             meshes: Vec::new(),
             height_grids: Vec::new(),
         }
@@ -96,10 +155,13 @@ impl<'r> Files<'r> {
             return;
         };
         let key = (file.clone(), shape.submesh.clone(), shape.center_submesh);
-        let index = self.parts.get(&key).copied().unwrap_or_else(|| {
-            let mesh = self.cut(&file, shape);
-            mesh.map(|mesh| push(&mut self.meshes, mesh))
-        });
+        let index = match self.parts.get(&key) {
+            Some(index) => *index,
+            None => match self.cut(&file, shape, report).transpose() {
+                Ok(mesh) => mesh.map(|mesh| push(&mut self.meshes, mesh)),
+                Err(what) => return warn(UNREADABLE, &shape.uri, &what, asker, report),
+            },
+        };
         self.parts.insert(key, index);
         let Some(index) = index else {
             let names = self.parsed.get(&file).and_then(Option::as_ref);
@@ -130,22 +192,29 @@ impl<'r> Files<'r> {
         report: &mut Report,
     ) {
         let (name, data) = self.open(&shape.uri, asker, report);
-        let Some(name) = name else { return };
-        if let Some(index) = self.grids.get(&name) {
-            shape.grid = *index;
-            return;
-        }
-        let Some(data) = data.or_else(|| self.reopen(&shape.uri, asker)) else {
+        let Some(FileName { file, identity }) = name else {
             return;
         };
-        shape.grid = match mesh::read_height_grid(&data.bytes, &name) {
-            Ok(grid) => Some(push(&mut self.height_grids, grid)),
-            Err(error) => {
-                warn(UNREADABLE, &shape.uri, &error.to_string(), asker, report);
-                None
+        let grid = match self.grids.get(&identity) {
+            Some(grid) => *grid,
+            None => {
+                let data = data.or_else(|| self.reopen(&shape.uri, asker, report));
+                let Some(data) = data else { return };
+                let grid = match read_grid(&data.bytes, &file, &mut report.budget) {
+                    Ok(grid) => Some(push(&mut self.height_grids, grid)),
+                    Err(what) => {
+                        warn(UNREADABLE, &shape.uri, &what, asker, report);
+                        None
+                    }
+                };
+                self.grids.insert(identity, grid);
+                grid
             }
         };
-        self.grids.insert(name, shape.grid);
+        if grid.is_some() {
+            note(&shape.uri, &asker.element.file, report);
+        }
+        shape.grid = grid;
     }
 
     /// Warns of outlines that bound nothing.
@@ -181,27 +250,55 @@ impl<'r> Files<'r> {
         *self.solids.entry(key).or_insert_with(solid)
     }
 
-    /// Returns the name of a mesh file that has been read.
+    /// Returns what tells a mesh file from others, once it has been read.
     fn mesh_file(&mut self, uri: &str, asker: Asker<'_>, report: &mut Report) -> Option<String> {
         let (name, data) = self.open(uri, asker, report);
-        let name = name?;
-        if let Some(known) = self.parsed.get(&name) {
-            return known.is_some().then_some(name);
-        }
-        let data = data.or_else(|| self.reopen(uri, asker))?;
-        let resolver = self.resolver;
-        let beside = |uri: &str| resolver.read_data(uri, &name).ok().map(|data| data.bytes);
-        let read = mesh::read_mesh(&data.bytes, &name, &beside);
-        let file = match read {
-            Ok(file) => Some(file),
-            Err(error) => {
-                warn(UNREADABLE, uri, &error.to_string(), asker, report);
-                None
+        let FileName { file, identity } = name?;
+        let is_read = match self.parsed.get(&identity) {
+            Some(known) => known.is_some(),
+            None => {
+                let data = data.or_else(|| self.reopen(uri, asker, report))?;
+                let parsed = match self.parse(&data.bytes, &file, report) {
+                    Ok(parsed) => Some(parsed),
+                    Err(what) => {
+                        warn(UNREADABLE, uri, &what, asker, report);
+                        None
+                    }
+                };
+                let is_read = parsed.is_some();
+                self.parsed.insert(identity.clone(), parsed);
+                is_read
             }
         };
-        let is_read = file.is_some();
-        self.parsed.insert(name.clone(), file);
-        is_read.then_some(name)
+        if is_read {
+            note(uri, &asker.element.file, report);
+        }
+        is_read.then_some(identity)
+    }
+
+    /// Reads a mesh file, and the files that it refers to.
+    fn parse(&self, bytes: &[u8], file: &str, report: &mut Report) -> Result<MeshFile, String> {
+        // What is beyond the bound is not even looked at.
+        report.budget.add_triangles_of_file(0)?;
+        let budget = RefCell::new(&mut report.budget);
+        let beside = RefCell::new(Vec::new());
+        let side_file = |name: &str| {
+            let data = self.resolver.read_side(name, file).ok()?;
+            budget.borrow_mut().add_bytes(data.bytes.len()).ok()?;
+            beside.borrow_mut().push(name.to_owned());
+            Some(data.bytes)
+        };
+        let parsed = mesh::read_mesh(bytes, file, &side_file);
+        let parsed = parsed.map_err(|error| error.to_string())?;
+        let counts = parsed
+            .submeshes
+            .iter()
+            .map(|part| part.mesh.triangles.len());
+        report.budget.add_triangles_of_file(counts.sum())?;
+        for name in beside.into_inner() {
+            note(&name, file, report);
+        }
+        Ok(parsed)
     }
 
     /// Returns the own name of the file that a URI means, and, the first time, what it holds.
@@ -210,7 +307,7 @@ impl<'r> Files<'r> {
         uri: &str,
         asker: Asker<'_>,
         report: &mut Report,
-    ) -> (Option<String>, Option<ResolvedData>) {
+    ) -> (Option<FileName>, Option<ResolvedData>) {
         let key = (uri.to_owned(), asker.element.file.to_string());
         if let Some(name) = self.names.get(&key) {
             if let Some(missing) = self.missing.get_mut(&key) {
@@ -219,16 +316,13 @@ impl<'r> Files<'r> {
             return (name.clone(), None);
         }
         let (name, data) = match self.resolver.read_data(uri, &asker.element.file) {
-            Ok(data) if self.bytes_read.saturating_add(data.bytes.len()) > BYTES_MAX => {
-                let what =
-                    format!("would make more than {BYTES_MAX} bytes of mesh and image files");
-                warn(UNREADABLE, uri, &what, asker, report);
-                (None, None)
-            }
-            Ok(data) => {
-                self.bytes_read += data.bytes.len();
-                (Some(data.file.clone()), Some(data))
-            }
+            Ok(data) => match report.budget.add_bytes(data.bytes.len()) {
+                Ok(()) => (Some(FileName::of(&data)), Some(data)),
+                Err(what) => {
+                    warn(UNREADABLE, uri, &what, asker, report);
+                    (None, None)
+                }
+            },
             Err(error) => {
                 let missing = Missing {
                     place: Element::new_at(&asker.element.name, asker.element),
@@ -261,23 +355,58 @@ impl<'r> Files<'r> {
     }
 
     /// Reads a file again that was used as another kind before.
-    fn reopen(&self, uri: &str, asker: Asker<'_>) -> Option<ResolvedData> {
-        self.resolver.read_data(uri, &asker.element.file).ok()
+    fn reopen(&self, uri: &str, asker: Asker<'_>, report: &mut Report) -> Option<ResolvedData> {
+        let data = self.resolver.read_data(uri, &asker.element.file).ok()?;
+        report.budget.add_bytes(data.bytes.len()).ok()?;
+        Some(data)
     }
 
-    /// Returns what a shape means of a file.
-    fn cut(&self, file: &str, shape: &MeshShape) -> Option<TriangleMesh> {
+    /// Returns what a shape means of a file, or says that there is too much.
+    fn cut(
+        &self,
+        file: &str,
+        shape: &MeshShape,
+        report: &mut Report,
+    ) -> Option<Result<TriangleMesh, String>> {
         let file = self.parsed.get(file)?.as_ref()?;
-        if shape.submesh.is_empty() {
-            return Some(file.whole());
-        }
-        let mesh = file.submesh(&shape.submesh)?;
-        Some(if shape.center_submesh {
-            mesh.centered()
+        let mesh = if shape.submesh.is_empty() {
+            file.whole()
         } else {
-            mesh
-        })
+            let mesh = file.submesh(&shape.submesh)?;
+            if shape.center_submesh {
+                mesh.centered()
+            } else {
+                mesh
+            }
+        };
+        let added = report.budget.add_triangles(mesh.triangles.len());
+        Some(added.map(|()| mesh))
     }
+}
+
+impl FileName {
+    fn of(data: &ResolvedData) -> Self {
+        Self {
+            file: data.file.clone(),
+            identity: data.identity.clone(),
+        }
+    }
+}
+
+fn read_grid(bytes: &[u8], file: &str, budget: &mut Budget) -> Result<HeightGrid, String> {
+    budget.add_samples(0)?;
+    let grid = mesh::read_height_grid(bytes, file).map_err(|error| error.to_string())?;
+    budget.add_samples(grid.heights.len())?;
+    Ok(grid)
+}
+
+/// Notes that what is read rests on a file.
+fn note(uri: &str, from_file: &str, report: &mut Report) {
+    report.files.insert(UsedFile {
+        uri: uri.to_owned(),
+        from_file: from_file.to_owned(),
+        is_data: true,
+    });
 }
 
 fn push<T>(list: &mut Vec<T>, item: T) -> usize {

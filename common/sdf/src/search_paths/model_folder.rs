@@ -7,7 +7,7 @@ use crate::resolve::ResolveError;
 use crate::tree::{self, Element};
 
 /// The files that list those of a model, the present one and the old one.
-const LISTS: [&str; 2] = ["model.config", "manifest.xml"];
+pub(super) const LISTS: [&str; 2] = ["model.config", "manifest.xml"];
 /// The newest SDF version that is read.
 const NEWEST: [u32; 2] = [1, 12];
 
@@ -15,20 +15,27 @@ const NEWEST: [u32; 2] = [1, 12];
 /// (`getBestSupportedModelVersion` in libsdformat's parser.cc).
 pub(super) fn best_file(folder: &Path) -> Result<PathBuf, ResolveError> {
     let mut lists = LISTS.iter().map(|name| folder.join(name));
-    let list = lists.find(|list| list.is_file()).ok_or_else(|| {
-        let folder = folder.display();
-        ResolveError::NotFound(format!("the folder {folder} has no model.config"))
-    })?;
+    let list = lists.find(|list| list.is_file());
+    let list = list.ok_or_else(|| no_list(folder))?;
+    Ok(folder.join(listed(&read_text(&list)?, &list)?))
+}
+
+/// Says that a folder is not that of a model.
+pub(super) fn no_list(folder: &Path) -> ResolveError {
+    let folder = folder.display();
+    ResolveError::NotFound(format!("the folder {folder} has no model.config"))
+}
+
+/// Returns the name that a list, with this text, gives the file.
+pub(super) fn listed(text: &str, list: &Path) -> Result<String, ResolveError> {
     let unusable = |why: String| ResolveError::NotFound(format!("{}: {why}", list.display()));
-    let text = read_text(&list)?;
-    let root = tree::parse(&text, &list.to_string_lossy())
+    let root = tree::parse(text, &list.to_string_lossy())
         .map_err(|problem| ResolveError::NotFound(problem.to_string()))?;
     if root.name != "model" {
         return Err(unusable("the root element must be <model>".to_owned()));
     }
-    let name = best_name(&root)
-        .ok_or_else(|| unusable("no <sdf> names a file of a version that is read".to_owned()))?;
-    Ok(folder.join(name))
+    best_name(&root)
+        .ok_or_else(|| unusable("no <sdf> names a file of a version that is read".to_owned()))
 }
 
 fn best_name(root: &Element) -> Option<String> {

@@ -1,9 +1,10 @@
 //! A folder of models and worlds, and what URIs find in it.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 
-use super::SearchPaths;
-use crate::resolve::Resolver;
+use super::{ConfinedPaths, SearchPaths, read_bounded};
+use crate::resolve::{ResolveError, Resolver};
 
 fn check(uri: &str, expect: Option<&str>) {
     let root = tempfile::tempdir().unwrap();
@@ -125,4 +126,176 @@ fn what_is_elsewhere_is_not_found() {
     check("model://none", None);
     check("model://plain/../bare/model.sdf", None);
     check("https://fuel.example.org/plain", None);
+}
+
+/// A folder of models, one of worlds and one that is neither, and what a text of others may read.
+struct Places {
+    root: tempfile::TempDir,
+    resolver: ConfinedPaths,
+}
+
+impl Places {
+    fn new() -> Self {
+        let root = tempfile::tempdir().unwrap();
+        let place = |name: &str| root.path().join(name);
+        let list = "<model><sdf version='1.9'>model.sdf</sdf></model>";
+        let astray = "<model><sdf version='1.9'>../../private/a.sdf</sdf></model>";
+        for (file, text) in [
+            ("models/box/model.sdf", "box"),
+            ("models/box/model.config", list),
+            ("models/box/meshes/box.obj", "mesh"),
+            ("models/box/meshes/side.bin", "side"),
+            ("models/box/side.bin", "above"),
+            ("models/astray/model.config", astray),
+            ("models/.hidden/a.sdf", "hidden"),
+            ("worlds/parts/wheel.sdf", "wheel"),
+            ("private/a.sdf", "private"),
+            ("private/models/b.sdf", "private"),
+            ("ros/arm/arm.sdf", "arm"),
+        ] {
+            fs::create_dir_all(place(file).parent().unwrap()).unwrap();
+            fs::write(place(file), text).unwrap();
+        }
+        symlink("../private/a.sdf", place("models/link.sdf")).unwrap();
+        symlink("../private", place("models/folder")).unwrap();
+        symlink("box/model.sdf", place("models/inner.sdf")).unwrap();
+        symlink("../../../private/a.sdf", place("models/box/meshes/far.bin")).unwrap();
+        let paths = SearchPaths::new([place("models")]).with_packages([place("ros")]);
+        let resolver = paths.confined([place("worlds"), "/".into()]);
+        Self { root, resolver }
+    }
+
+    fn place(&self, name: &str) -> String {
+        self.root.path().join(name).to_string_lossy().into_owned()
+    }
+
+    /// Reads what a text, by name in this folder, means by a URI.
+    fn read(&self, uri: &str, from: &str) -> Result<String, ResolveError> {
+        let uri = uri.replace("ROOT", &self.root.path().to_string_lossy());
+        let found = self.resolver.read_data(&uri, &self.place(from));
+        let text = self.resolver.read(&uri, &self.place(from));
+        let found = found.map(|data| String::from_utf8(data.bytes).unwrap());
+        match (&text, &found) {
+            (Ok(text), Ok(data)) => assert_eq!(text.text, *data, "{uri}"),
+            (Err(_), Ok(data)) => panic!("{uri} is {data:?}, and no text"),
+            (_, Err(_)) => {}
+        }
+        text.map(|text| text.text)
+    }
+}
+
+#[test]
+fn texts_of_others_find_what_is_below_the_folders() {
+    let places = Places::new();
+    for (uri, from, expected) in [
+        ("model://box", "elsewhere.sdf", "box"),
+        ("model://box/model.sdf", "elsewhere.sdf", "box"),
+        ("box/./model.sdf", "elsewhere.sdf", "box"),
+        ("package://box/model.sdf", "elsewhere.sdf", "box"),
+        ("package://arm/arm.sdf", "elsewhere.sdf", "arm"),
+        ("meshes/box.obj", "models/box/model.sdf", "mesh"),
+        ("wheel.sdf", "worlds/parts/car.sdf", "wheel"),
+        ("parts/wheel.sdf", "elsewhere.sdf", "wheel"),
+        ("inner.sdf", "elsewhere.sdf", "box"),
+    ] {
+        let read = places.read(uri, from);
+        assert_eq!(read.as_deref().ok(), Some(expected), "{uri}: {read:?}");
+    }
+}
+
+#[test]
+fn texts_of_others_reach_nothing_else_and_are_not_told_whether_it_is_there() {
+    let places = Places::new();
+    for (uri, gone) in [
+        ("ROOT/private/a.sdf", "ROOT/private/gone.sdf"),
+        ("file://ROOT/private/a.sdf", "file://ROOT/private/gone.sdf"),
+        ("file://a.sdf", "file://gone.sdf"),
+        ("../private/a.sdf", "../private/gone.sdf"),
+        ("model://../private/a.sdf", "model://../private/gone.sdf"),
+        ("model://.hidden/a.sdf", "model://.gone/a.sdf"),
+        ("ROOT/models/box/model.sdf", "/gone"),
+        ("a.sdf", "gone.sdf"),
+        ("link.sdf", "gone.sdf"),
+        ("model://folder/a.sdf", "model://folder/gone.sdf"),
+        ("model://folder", "model://gone"),
+        ("private/a.sdf", "private/gone.sdf"),
+    ] {
+        for from in [
+            "private/text.sdf",
+            "models/box/model.sdf",
+            "private/models/text.sdf",
+        ] {
+            let [read, other] = [uri, gone].map(|uri| places.read(uri, from));
+            let [read, other] = [read, other].map(|read| read.unwrap_err().to_string());
+            let [read, other] = [read, other].map(|text| text.replace("\"folder\"", "\"gone\""));
+            assert_eq!(read, other, "{uri}");
+            assert!(read.contains("PHALANX_RESOURCE_PATH"), "{read}");
+            assert!(!read.contains("private"), "{read}");
+        }
+    }
+    let astray = places.read("model://astray", "elsewhere.sdf").unwrap_err();
+    assert!(astray.to_string().contains("model.config"), "{astray}");
+}
+
+#[test]
+fn what_a_mesh_refers_to_lies_below_its_folder() {
+    let places = Places::new();
+    let mesh = places.place("models/box/meshes/box.obj");
+    let side = |name: &str| {
+        let data = places.resolver.read_side(name, &mesh);
+        data.ok().map(|data| String::from_utf8(data.bytes).unwrap())
+    };
+    assert_eq!(side("side.bin").as_deref(), Some("side"));
+    let place = places.place("models/box/meshes/side.bin");
+    for name in [
+        "../side.bin",
+        "far.bin",
+        "gone.bin",
+        place.as_str(),
+        "model://box/side.bin",
+    ] {
+        assert_eq!(side(name), None, "{name}");
+    }
+    let private = places.place("private/mesh.obj");
+    assert!(places.resolver.read_side("a.sdf", &private).is_err());
+}
+
+#[test]
+fn only_regular_files_are_opened_and_as_much_as_they_have() {
+    let root = tempfile::tempdir().unwrap();
+    let place = |name: &str| root.path().join(name);
+    let pipe = std::process::Command::new("mkfifo")
+        .arg(place("pipe"))
+        .status();
+    assert!(pipe.unwrap().success());
+    symlink("/dev/zero", place("device")).unwrap();
+    let confined = SearchPaths::new([root.path().to_owned()]).confined([]);
+    let open = SearchPaths::new([root.path().to_owned()]);
+    for name in ["pipe", "device", "gone"] {
+        assert!(confined.read_data(name, "/text").is_err(), "{name}");
+        assert!(open.read_data(name, "/text").is_err(), "{name}");
+    }
+    // The kernel says that such a file has no bytes, and makes up some for who reads it.
+    let made_up = open.read_data("/proc/self/status", "/text").unwrap();
+    assert_eq!(made_up.bytes, b"");
+    let proc = SearchPaths::new(["/proc/self".into()]).confined([]);
+    assert_eq!(proc.read_data("status", "/text").unwrap().bytes, b"");
+    assert!(read_bounded("/dev/zero".as_ref(), 1 << 16).is_err());
+    fs::write(place("file"), "ab").unwrap();
+    assert_eq!(read_bounded(&place("file"), 2).unwrap(), b"ab");
+    assert!(read_bounded(&place("file"), 1).is_err());
+}
+
+#[test]
+fn a_file_is_the_same_however_it_is_named() {
+    let places = Places::new();
+    let open = SearchPaths::new([places.root.path().join("models")]);
+    let resolvers: [&dyn Resolver; 2] = [&open, &places.resolver];
+    for resolver in resolvers {
+        let names = ["model://box/model.sdf", "box/./model.sdf", "inner.sdf"];
+        let same = names.map(|name| resolver.read_data(name, "/text").unwrap().identity);
+        assert!(same.iter().all(|identity| *identity == same[0]), "{same:?}");
+        let other = resolver.read_data("box/side.bin", "/text").unwrap();
+        assert_ne!(other.identity, same[0]);
+    }
 }

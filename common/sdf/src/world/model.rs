@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Content, Joint, JointKind, JointParent, Link, Plugin};
+use super::{Collision, Content, Geometry, Joint, JointKind, JointParent, Link, Plugin};
 use crate::pose::Pose;
 
 /// A top-level model.
@@ -70,10 +70,11 @@ impl Model {
         !self.is_static && !self.links.is_empty() && self.links.iter().all(|link| link.is_static)
     }
 
-    /// Tells whether all links that its joints name by index are there.
-    pub(crate) fn joints_hold_links(&self) -> bool {
+    /// Says which index in it leads to nothing, if any does; there are so many meshes and height
+    /// grids.
+    pub(crate) fn dangling(&self, [meshes, grids]: [usize; 2]) -> Option<String> {
         let is_there = |link: usize| link < self.links.len();
-        self.joints.iter().all(|joint| {
+        let holds_links = |joint: &Joint| {
             let parent = match joint.parent {
                 JointParent::World => true,
                 JointParent::Link(link) => is_there(link),
@@ -83,7 +84,29 @@ impl Model {
                 _ => true,
             };
             parent && reference && is_there(joint.child)
-        })
+        };
+        let has_its_data = |collision: &Collision| match &collision.geometry {
+            Geometry::Mesh(shape) => shape.mesh.is_none_or(|mesh| mesh < meshes),
+            Geometry::Heightmap(shape) => shape.grid.is_none_or(|grid| grid < grids),
+            _ => true,
+        };
+        let is_canonical_there = match self.links.is_empty() {
+            true => self.is_static,
+            false => is_there(self.canonical_link),
+        };
+        let mut nested = self.nested.iter();
+        let mut collisions = self.links.iter().flat_map(|link| &link.collisions);
+        let what = if !self.joints.iter().all(holds_links) {
+            "a joint holds no link of it"
+        } else if !is_canonical_there || !nested.all(|one| one.canonical_link.is_none_or(is_there))
+        {
+            "its canonical link is not there"
+        } else if !collisions.all(has_its_data) {
+            "it refers to meshes or heights that are not there"
+        } else {
+            return None;
+        };
+        Some(format!("the model {:?} is broken: {what}", self.name))
     }
 }
 

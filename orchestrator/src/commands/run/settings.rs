@@ -115,13 +115,16 @@ impl Settings {
         }
     }
 
-    /// Returns the world files; that of the demo is written to the run's folder first.
+    /// Returns the world files; that of the demo is written to a folder of its own in the run's
+    /// first, since what comes into the run may read files beside its world.
     pub(super) fn worlds(&self, directory: &RunDirectory) -> Result<Vec<PathBuf>, Failed> {
         if !self.config.run.worlds.is_empty() || self.recording.is_some() {
             return Ok(self.config.run.worlds.clone());
         }
-        let path = directory.file("world.sdf");
-        write_private(&path, DEMO_WORLD)
+        let folder = directory.file("demo");
+        let path = folder.join("world.sdf");
+        std::fs::create_dir_all(&folder)
+            .and_then(|()| write_private(&path, DEMO_WORLD))
             .with_context(|| format!("cannot write {}", path.display()))?;
         Ok(vec![path])
     }

@@ -29,7 +29,7 @@ const SPAWNED: &str = "<sdf version='1.9'><model name='new'><pose>-3 0 0 0 0 0</
     <link name='link'><collision name='c'><geometry><sphere><radius>0.5</radius></sphere>\
     </geometry></collision></link></model></sdf>";
 
-fn worlds() -> Vec<World> {
+pub(in crate::primary) fn worlds() -> Vec<World> {
     let mut first = world("w", &["L1", "L2", "L3"]);
     for (index, name) in ["a", "b", "c", "d"].into_iter().enumerate() {
         let x = index as f64 * 7.0 - 4.0;
@@ -38,7 +38,7 @@ fn worlds() -> Vec<World> {
     vec![first]
 }
 
-fn settings() -> Settings {
+pub(in crate::primary) fn settings() -> Settings {
     Settings {
         session: SessionId(7),
         secondaries: 1,

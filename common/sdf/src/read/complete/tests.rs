@@ -39,6 +39,7 @@ impl Resolver for Memory {
         Ok(ResolvedData {
             bytes: bytes.to_vec(),
             file: file.to_owned(),
+            identity: file.to_owned(),
         })
     }
 }
