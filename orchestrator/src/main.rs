@@ -5,6 +5,7 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use orchestrator::{cli, commands, control};
+use protocol::plain_text::escaped;
 
 fn main() -> ExitCode {
     let words = control::plain_numbers(std::env::args_os());
@@ -12,7 +13,8 @@ fn main() -> ExitCode {
     match commands::dispatch(cli) {
         Ok(code) => code.into(),
         Err(failed) => {
-            let _ = writeln!(std::io::stderr(), "error: {:#}", failed.error);
+            let text = format!("{:#}", failed.error);
+            let _ = writeln!(std::io::stderr(), "error: {}", escaped(&text));
             failed.code.into()
         }
     }

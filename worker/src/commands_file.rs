@@ -21,7 +21,8 @@ pub struct CommandsRecord {
 /// # Errors
 /// When it cannot be read, or a line of it is no command; with file and line.
 pub fn read(path: &Path) -> anyhow::Result<Vec<ScheduledCommand>> {
-    let text = std::fs::read_to_string(path)
+    let text = sdf::read_bounded(path, lockstep::commands_file::BYTES_MAX)
+        .and_then(|bytes| String::from_utf8(bytes).map_err(io::Error::other))
         .with_context(|| format!("cannot read commands from {}", path.display()))?;
     let commands = lockstep::commands_file::read(&text);
     commands.map_err(|error| anyhow::anyhow!("{}:{error}", path.display()))

@@ -13,6 +13,7 @@ use clap::Parser;
 use journal::Losses;
 use lockstep::{Plan, Primary, PrimaryInput, Rules, SecondaryInput, SecondarySettings, Settings};
 use protocol::exit::Outcome;
+use protocol::plain_text::escaped;
 use protocol::report::{Summary, TopicReport};
 use protocol::{ExitCode, Iteration, PeerName, Role, RoutingId, StopReason};
 use transport::zeromq::{BindError, Curve, PeerLink, PrimaryLink, SocketOptions, StatusPublisher};
@@ -62,7 +63,7 @@ fn main() -> ProcessExitCode {
     let request = match cli.request() {
         Ok(request) => request,
         Err(message) => {
-            eprintln!("error: {message}");
+            eprintln!("error: {}", escaped(&message.to_string()));
             return ExitCode::Usage.into();
         }
     };
@@ -94,7 +95,8 @@ fn main() -> ProcessExitCode {
     match result {
         Ok(outcome) => outcome.exit_code().into(),
         Err(error) => {
-            eprintln!("error: {error:#}");
+            let text = format!("{error:#}");
+            eprintln!("error: {}", escaped(&text));
             ExitCode::Configuration.into()
         }
     }

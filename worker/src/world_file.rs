@@ -102,7 +102,7 @@ fn read(path: &Path) -> Result<Vec<World>, LoadWorldError> {
         path: name.clone(),
         source,
     };
-    let bytes = std::fs::read(path).map_err(unreadable)?;
+    let bytes = sdf::read_bounded(path, sdf::tree::TEXT_BYTES_MAX as u64).map_err(unreadable)?;
     let text = sdf::decode_text(bytes).map_err(|error| unreadable(std::io::Error::other(error)))?;
     let read = sdf::read_worlds(&text, &name, &sdf::SearchPaths::from_environment());
     let read = read.map_err(|source| {

@@ -12,6 +12,9 @@ use serde_json::{Map, Value};
 /// The most commands that a file may have.
 const COMMANDS_MAX: usize = 1_000_000;
 
+/// The most bytes of a file.
+pub const BYTES_MAX: u64 = 1 << 30;
+
 /// A line that is no command.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error("{line}: {message}")]

@@ -7,6 +7,9 @@ use crate::problem::{Place, Problem, ReadWorldError};
 use crate::read::{BEYOND_LIMITS, ReadWorlds, beyond_limits, read_worlds, starts_at};
 use crate::resolve::{Resolver, UsedFile};
 
+/// The most tags of a text: a robot of a thousand links has a tenth of them.
+const TAGS_MAX: usize = 500_000;
+
 /// What a file was read as.
 #[derive(Clone, Debug)]
 pub struct ReadModel {
@@ -65,6 +68,11 @@ pub fn read_model(
     file: &str,
     resolver: &dyn Resolver,
 ) -> Result<ReadModel, ReadWorldError> {
+    // Looked at before the text is taken apart: that takes hundreds of times its bytes.
+    if text.bytes().filter(|byte| *byte == b'<').count() > TAGS_MAX {
+        let message = format!("what comes into a running world has at most {TAGS_MAX} tags");
+        return Err(refusal(message, file));
+    }
     let ReadWorlds {
         worlds,
         is_model_file,
@@ -73,18 +81,7 @@ pub fn read_model(
     } = read_worlds(text, file, resolver)?;
     let refuse = |what: &str| {
         let message = format!("{what}: what comes into a running world is one <model>");
-        Err(ReadWorldError {
-            errors: vec![Problem {
-                code: "MODEL_EXPECTED",
-                message,
-                place: Place {
-                    file: file.to_owned(),
-                    line: 1,
-                    column: 1,
-                },
-            }],
-            warnings: Vec::new(),
-        })
+        Err(refusal(message, file))
     };
     if !is_model_file && !worlds.is_empty() {
         return refuse("the text holds a world");
@@ -105,6 +102,22 @@ pub fn read_model(
         files,
         file: file.to_owned(),
     })
+}
+
+/// Returns an error that is about a whole file.
+fn refusal(message: String, file: &str) -> ReadWorldError {
+    ReadWorldError {
+        errors: vec![Problem {
+            code: "MODEL_EXPECTED",
+            message,
+            place: Place {
+                file: file.to_owned(),
+                line: 1,
+                column: 1,
+            },
+        }],
+        warnings: Vec::new(),
+    }
 }
 
 #[cfg(test)]
@@ -160,6 +173,7 @@ mod tests {
             <model name='b'><link name='l'/></model></sdf>";
         check_refused(two, "at most one model");
         check_refused("", "text:1:");
+        check_refused(&"<".repeat(TAGS_MAX + 1), "at most 500000 tags");
     }
 
     #[test]

@@ -138,3 +138,6 @@ impl World {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

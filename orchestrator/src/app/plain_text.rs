@@ -1,5 +1,7 @@
 //! Text from outside, made harmless for a terminal.
 
+use protocol::plain_text::is_harmful;
+
 /// Returns the text without escape sequences and with a middle dot for every other character
 /// that would act on a terminal instead of being shown; tabs become spaces.
 pub fn plain(text: &str) -> String {
@@ -14,15 +16,6 @@ pub fn plain(text: &str) -> String {
         }
     }
     plain
-}
-
-/// Control characters, and those that reorder, join or hide the text around them.
-fn is_harmful(c: char) -> bool {
-    c.is_control()
-        || matches!(c,
-            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
-            | '\u{e0000}'..='\u{e007f}')
 }
 
 /// Skips what follows an escape character: a control sequence to its final letter, an operating
@@ -45,7 +38,7 @@ fn skip_escape(rest: &mut std::str::Chars<'_>) {
 
 #[cfg(test)]
 mod tests {
-    use super::plain;
+    use super::{is_harmful, plain};
 
     fn check(text: &str, expected: &str) {
         assert_eq!(plain(text), expected, "{text:?}");
@@ -64,5 +57,21 @@ mod tests {
         check("abc\u{202e}def", "abc·def");
         check("cut\u{1b}", "cut");
         check("cut\u{1b}[31", "cut");
+    }
+
+    #[test]
+    fn json_means_the_same_once_it_is_escaped() {
+        let name = "a\u{1b}\u{9b}\u{7f}\u{202e}\u{e0041}\n\"\\";
+        let value = serde_json::json!({ "name": name });
+        let json = serde_json::to_string_pretty(&value).unwrap();
+        let shown = protocol::plain_text::escaped(&json);
+        assert!(
+            !shown.replace('\n', "").chars().any(is_harmful),
+            "{shown:?}"
+        );
+        assert_eq!(
+            serde_json::from_str::<serde_json::Value>(&shown).unwrap(),
+            value
+        );
     }
 }

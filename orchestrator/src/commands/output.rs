@@ -1,9 +1,13 @@
 //! Where commands write: text and JSON to stdout, progress and logs to stderr.
+//!
+//! Names and words of runs and files come from anywhere: whatever would act on a terminal is
+//! escaped here, also where no terminal is.
 
 use std::io::{self, Write};
 
 use anyhow::Context;
 use protocol::ExitCode;
+use protocol::plain_text::{escaped, escaped_line};
 use serde::Serialize;
 
 use super::{CommandResult, Failed};
@@ -20,7 +24,7 @@ pub(super) fn print(text: &str) -> CommandResult {
 pub(super) fn print_on(text: &str) -> Result<bool, Failed> {
     let mut stdout = io::stdout().lock();
     let written = stdout
-        .write_all(text.as_bytes())
+        .write_all(escaped(text).as_bytes())
         .and_then(|()| stdout.flush());
     match written {
         Ok(()) => Ok(true),
@@ -39,13 +43,14 @@ pub(super) fn print_json(value: &impl Serialize) -> CommandResult {
 
 /// Writes one line to stderr; where nobody reads it, it is lost.
 pub(super) fn note(line: &str) {
-    let _ = writeln!(io::stderr(), "{line}");
+    let _ = writeln!(io::stderr(), "{}", escaped(line));
 }
 
 /// Writes a line to a terminal on stderr in the place of the last one written so; what does not fit
 /// in its width is left out.
 pub(super) fn rewrite(line: &str) {
     let width = crossterm::terminal::size().map_or(80, |(columns, _)| usize::from(columns));
+    let line = escaped_line(line);
     let shown: String = line.chars().take(width.saturating_sub(1)).collect();
     let mut stderr = io::stderr().lock();
     // Carriage return, and clear to the end of the line.

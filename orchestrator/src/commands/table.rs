@@ -1,5 +1,6 @@
 //! [`Table`]: rows of text, in aligned columns or with commas between them.
 
+use protocol::plain_text::escaped_line;
 use unicode_width::UnicodeWidthStr;
 
 /// Rows of text under headings; columns are as wide as their widest cell.
@@ -16,9 +17,11 @@ impl Table {
         }
     }
 
-    /// Adds a row.
+    /// Adds a row; cells have one line each, and nothing that acts on a terminal.
     pub(super) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
-        self.rows.push(cells.into_iter().collect());
+        let cells = cells.into_iter();
+        let cells = cells.map(|cell| escaped_line(&cell).into_owned());
+        self.rows.push(cells.collect());
     }
 
     /// Returns the lines of the table.
@@ -99,6 +102,17 @@ mod tests {
             table.render(),
             "NAME         X\na-long-name  1\nä            -\n"
         );
+    }
+
+    #[test]
+    fn cells_are_one_line_and_act_on_no_terminal() {
+        let mut table = Table::new(&["NAME", "X"]);
+        let name = "a\u{1b}]0;x\u{7}\u{9b}\u{202e}\n";
+        table.row([name.to_owned(), "1".to_owned()]);
+        let shown = "a\\u001b]0;x\\u0007\\u009b\\u202e\\u000a";
+        assert_eq!(table.csv(), format!("name,x\r\n{shown},1\r\n"));
+        let lines = table.render();
+        assert_eq!(lines.lines().last(), Some(format!("{shown}  1").as_str()));
     }
 
     #[test]

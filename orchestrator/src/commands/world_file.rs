@@ -28,7 +28,7 @@ pub(super) fn read_text(path: &Path) -> Result<String, Failed> {
         error,
     };
     let context = || format!("cannot read {}", path.display());
-    let bytes = std::fs::read(path)
+    let bytes = sdf::read_bounded(path, sdf::tree::TEXT_BYTES_MAX as u64)
         .with_context(context)
         .map_err(unreadable)?;
     sdf::decode_text(bytes)

@@ -422,3 +422,6 @@ fn warn(code: &'static str, uri: &str, what: &str, asker: Asker<'_>, report: &mu
         )
     });
 }
+
+#[cfg(test)]
+mod tests;

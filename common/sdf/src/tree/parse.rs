@@ -17,6 +17,10 @@ pub const TEXT_BYTES_MAX: usize = 512 << 20;
 /// The deepest nesting of elements that is read.
 pub const DEPTH_MAX: usize = 256;
 
+/// The most elements of a name in a file: a run has an account of each, so that they are refused
+/// before the rest is read.
+const COUNTS_MAX: [(&str, usize); 2] = [("performer", 100_000), ("world", 1000)];
+
 /// Reads a document into its root element.
 ///
 /// # Errors
@@ -36,6 +40,7 @@ pub fn parse(text: &str, file: &str) -> Result<Element, Problem> {
         has_begun: false,
         loose_text: None,
         splits_text: false,
+        counts: [0; 2],
     };
     if text.len() > TEXT_BYTES_MAX {
         return Err(builder.error(0, format!("the file is larger than {TEXT_BYTES_MAX} bytes")));
@@ -73,6 +78,8 @@ struct Builder<'t> {
     loose_text: Option<usize>,
     /// A comment or section ended the text before.
     splits_text: bool,
+    /// How many there were of each of [`COUNTS_MAX`].
+    counts: [usize; 2],
 }
 
 impl Builder<'_> {
@@ -133,6 +140,15 @@ impl Builder<'_> {
         let name = tag.name().into_inner().to_owned();
         if !begins_as_name(&name) {
             return Err(self.error(start, format!("{name:?} is no name for an element")));
+        }
+        let counted = COUNTS_MAX.iter().zip(&mut self.counts);
+        let mut counted = counted.filter(|((known, _), _)| *known == name);
+        if let Some(((_, maximum), count)) = counted.next() {
+            *count += 1;
+            if *count > *maximum {
+                let message = format!("a file has at most {maximum} elements <{name}>");
+                return Err(self.error(start, message));
+            }
         }
         let mut attributes = Vec::new();
         for attribute in tag.attributes() {
@@ -322,6 +338,21 @@ mod tests {
             place,
             "{xml:?} gave {problem}"
         );
+    }
+
+    #[test]
+    fn a_file_of_too_many_performers_or_worlds_is_refused_where_they_begin() {
+        for (name, maximum) in COUNTS_MAX {
+            let many = |count: usize| format!("<sdf>{}</sdf>", format!("<{name}/>").repeat(count));
+            assert!(parse(&many(maximum), "f").is_ok());
+            // What comes after is not looked at: it would be an error of its own.
+            let text = many(maximum + 1).replace("</sdf>", "<1>");
+            let error = parse(&text, "f").unwrap_err().to_string();
+            assert!(
+                error.contains(&format!("at most {maximum} elements <{name}>")),
+                "{error}"
+            );
+        }
     }
 
     #[test]

@@ -3,6 +3,8 @@
 
 use std::io::IsTerminal;
 
+use protocol::plain_text::escaped_line;
+
 use super::super::output;
 use super::progress::Known;
 use crate::app::plain_text::plain;
@@ -72,7 +74,7 @@ impl Console {
             Self::Lines { last } => {
                 let progress = known.progress();
                 if progress != *last {
-                    output::note(&progress);
+                    output::note(&escaped_line(&progress));
                     *last = progress;
                 }
             }
@@ -86,7 +88,8 @@ impl Console {
             Self::Log { last } => {
                 let state = known.state();
                 if state != *last {
-                    output::note(&format!("{}  INFO phalanx: {state}", log_time()));
+                    let line = format!("{}  INFO phalanx: {state}", log_time());
+                    output::note(&escaped_line(&line));
                     *last = state;
                 }
             }

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use anyhow::Context;
 use protocol::ExitCode;
+use protocol::plain_text::escaped;
 use protocol::primary_to_observers::Event;
 
 use super::super::{Failed, output};
@@ -101,6 +102,7 @@ impl EventFile {
     /// Writes one event at once, so that who reads along sees it.
     fn write(&mut self, event: &Event) -> anyhow::Result<()> {
         let line = serde_json::to_string(event).context("cannot write an event as JSON")? + "\n";
+        let line = escaped(&line);
         let is_written = match &mut self.place {
             Place::File(file) => file.write_all(line.as_bytes()).map(|()| true),
             Place::Stdout => Ok(output::print_on(&line).is_ok_and(|is_read| is_read)),

@@ -299,7 +299,8 @@ fn check_commands(path: Option<&Path>) -> Result<(), Failed> {
     let Some(path) = path else {
         return Ok(());
     };
-    let text = std::fs::read_to_string(path)
+    let text = sdf::read_bounded(path, lockstep::commands_file::BYTES_MAX)
+        .and_then(|bytes| String::from_utf8(bytes).map_err(std::io::Error::other))
         .with_context(|| format!("cannot read commands from {}", path.display()));
     let text = text.map_err(|error| Failed::new(ExitCode::Configuration, error))?;
     match lockstep::commands_file::read(&text) {
