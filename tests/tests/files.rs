@@ -233,7 +233,8 @@ fn what_comes_into_a_run_reads_nothing_outside_its_folders() {
             one.split_once(&format!("{uri:?}"))
                 .map(|(_, why)| why.to_owned())
         };
-        assert_eq!(why(uri), why(&gone(uri)), "{uri}");
+        let other = why(&gone(uri)).map(|why| why.replace("nothing.sdf", "link.sdf"));
+        assert_eq!(why(uri), other, "{uri}");
     }
 }
 

@@ -184,3 +184,38 @@ fn damaged_snapshots_end_in_an_error_or_in_a_cell_that_steps() {
     }
     assert!(refused > 50, "only {refused} refused");
 }
+
+#[test]
+fn damaged_worlds_are_refused_or_step() {
+    let seed = 0x5eed_0003;
+    let mut numbers = Numbers(seed);
+    let world = World::clone(&workshop());
+    let whole = sdf::encode_worlds(&[world]);
+    let mut refused = 0;
+    for attempt in 0..400 {
+        println!("seed {seed:#x}, attempt {attempt}");
+        let mut damaged = whole.clone();
+        numbers.damage(&mut damaged, 0);
+        let Ok(worlds) = sdf::decode_worlds(&damaged) else {
+            refused += 1;
+            continue;
+        };
+        for world in worlds {
+            let mut cell = fill(&Arc::new(world));
+            run(&mut cell, 0.003);
+            let _ = states(&mut cell);
+        }
+    }
+    assert!((1..400).contains(&refused), "{refused} refused");
+}
+
+#[test]
+fn a_world_without_its_meshes_is_refused() {
+    let mut world = World::clone(&workshop());
+    assert!(!world.meshes.is_empty(), "one is needed");
+    world.meshes.clear();
+    let error = sdf::decode_worlds(&sdf::encode_worlds(&[world.clone()]));
+    assert!(error.is_err());
+    // It does not reach a cell; one that it did reach would not end the process.
+    run(&mut fill(&Arc::new(world)), 0.002);
+}
