@@ -21,12 +21,15 @@ pub const INTERACTION_MARGIN_MAX: f64 = 100.0;
 /// The most models, and the most performers, that may be there at once beyond those of the start.
 pub const NUMBERS_MAX: u32 = 1 << 20;
 
-/// The most links, and the most joints, of a model that comes into a running world: parts in one
-/// place touch each other, and cost the square of their number.
+/// The most links, and the most joints, of a model that comes into a running world.
 pub const SPAWNED_PARTS_MAX: usize = 1000;
 
 /// The most collisions of a model that comes into a running world.
 pub const SPAWNED_COLLISIONS_MAX: usize = 2000;
+
+/// The most pairs of its collisions whose boxes overlap: in one place they cost the square of their
+/// number, in memory and in each step.
+pub const SPAWNED_OVERLAPS_MAX: usize = 20_000;
 
 /// The most secondaries that may join beyond those that a run needs.
 pub const STAND_BYS_MAX: u32 = 1000;

@@ -110,6 +110,29 @@ impl Model {
         whole.map(|[low, high]| (low, high))
     }
 
+    /// Returns how many pairs of its collisions have boxes that overlap as the file places them,
+    /// counted up to `most`: every step looks at each of them.
+    pub fn overlapping_collisions(&self, most: usize) -> usize {
+        let placed = self.placed_collisions();
+        let mut boxes: Vec<_> = placed
+            .filter_map(|(pose, shape)| shape.bounds(&pose))
+            .collect();
+        boxes.sort_by(|[one, _], [other, _]| one[0].total_cmp(&other[0]));
+        let overlap = |one: &[[f64; 3]; 2], other: &[[f64; 3]; 2]| {
+            (0..3).all(|axis| one[0][axis] <= other[1][axis] && other[0][axis] <= one[1][axis])
+        };
+        let mut count = 0;
+        for (index, one) in boxes.iter().enumerate() {
+            let later = &boxes[index + 1..];
+            let near = later.iter().take_while(|other| other[0][0] <= one[1][0]);
+            count += near.filter(|other| overlap(one, other)).count();
+            if count >= most {
+                return most;
+            }
+        }
+        count
+    }
+
     fn placed_collisions(&self) -> impl Iterator<Item = (Pose, &Geometry)> {
         self.links.iter().flat_map(|link| {
             link.collisions

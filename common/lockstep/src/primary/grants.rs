@@ -17,7 +17,7 @@ use sdf::{Model, ModelParcel, Pose, UsedFile};
 use super::batch::MODEL_BYTES_MAX;
 use super::wishes::Grant;
 use super::{Primary, PrimaryOutput};
-use crate::limits::{NUMBERS_MAX, SPAWNED_COLLISIONS_MAX, SPAWNED_PARTS_MAX};
+use crate::limits::{NUMBERS_MAX, SPAWNED_COLLISIONS_MAX, SPAWNED_OVERLAPS_MAX, SPAWNED_PARTS_MAX};
 use crate::pace::Pace;
 use crate::publication;
 
@@ -480,6 +480,12 @@ fn check_parts(model: &Model) -> Result<(), String> {
         return Err(format!(
             "the model has {count} {what}, and what comes into a running world has at most \
              {maximum}: split it, or put it into the world's file"
+        ));
+    }
+    if model.overlapping_collisions(SPAWNED_OVERLAPS_MAX + 1) > SPAWNED_OVERLAPS_MAX {
+        return Err(format!(
+            "more than {SPAWNED_OVERLAPS_MAX} pairs of the model's collisions are in one place: \
+             simplify it, or put it into the world's file"
         ));
     }
     let links = model.links.iter().flat_map(|link| {

@@ -93,14 +93,15 @@ fn a_model_of_more_parts_than_models_have_is_refused() {
         let links = (0..count).map(|number| format!("<link name='l{number}'/>"));
         links.collect::<String>()
     };
-    let collisions = |count: usize| {
+    let collisions = |count: usize, distance: f64| {
         let one = |number| {
+            let x = distance * f64::from(number);
             format!(
-                "<collision name='c{number}'><geometry><sphere><radius>1</radius></sphere>\
-                 </geometry></collision>"
+                "<collision name='c{number}'><pose>{x} 0 0 0 0 0</pose><geometry><sphere>\
+                 <radius>1</radius></sphere></geometry></collision>"
             )
         };
-        let all: String = (0..count).map(one).collect();
+        let all: String = (0..count as u32).map(one).collect();
         format!("<link name='l'>{all}</link>")
     };
     let mut spawn = |name: &str, content: &str| spawn(&mut primary, &model(name, content));
@@ -110,9 +111,13 @@ fn a_model_of_more_parts_than_models_have_is_refused() {
         refused.contains("1001 links") && refused.contains("at most 1000"),
         "{refused}"
     );
-    assert!(spawn("touching", &collisions(SPAWNED_COLLISIONS_MAX)).is_ok());
-    let refused = spawn("touched", &collisions(SPAWNED_COLLISIONS_MAX + 1)).unwrap_err();
+    assert!(spawn("touching", &collisions(SPAWNED_COLLISIONS_MAX, 1.5)).is_ok());
+    let refused = spawn("touched", &collisions(SPAWNED_COLLISIONS_MAX + 1, 1.5)).unwrap_err();
     assert!(refused.contains("2001 collisions"), "{refused}");
+    // 200 in one place are 19,900 pairs.
+    assert!(spawn("dense", &collisions(200, 0.0)).is_ok());
+    let refused = spawn("denser", &collisions(202, 0.0)).unwrap_err();
+    assert!(refused.contains("more than 20000 pairs"), "{refused}");
 }
 
 #[test]
