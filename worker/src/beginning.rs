@@ -205,11 +205,16 @@ impl Beginning {
 
     fn manifest(self, settings: &Settings) -> Manifest {
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        // Models that came are read again from beside them, wherever the run is resumed.
+        let absolute = |file: String| match std::path::absolute(&file) {
+            Ok(path) => path.to_string_lossy().into_owned(),
+            Err(_) => file,
+        };
         Manifest {
             build: identity::build(),
             session: settings.session,
             began_unix_s: now.unwrap_or(Duration::ZERO).as_secs(),
-            world_files: self.world_files,
+            world_files: self.world_files.into_iter().map(absolute).collect(),
             worlds: sdf::encode_worlds(&self.loaded.worlds).into(),
             settings: settings.into(),
             schedule: self.schedule,

@@ -63,7 +63,7 @@ fn main() -> ProcessExitCode {
     let request = match cli.request() {
         Ok(request) => request,
         Err(message) => {
-            eprintln!("error: {}", escaped(&message.to_string()));
+            eprintln!("error: {}", escaped(&message));
             return ExitCode::Usage.into();
         }
     };

@@ -23,7 +23,7 @@ pub struct Manifest {
     pub session: SessionId,
     /// When it began \[s since 1970\].
     pub began_unix_s: u64,
-    /// The names of the world files, for people.
+    /// The names of the world files, for people and for what models that come find beside them.
     pub world_files: Vec<String>,
     /// The worlds as they travel.
     pub worlds: ByteBuf,

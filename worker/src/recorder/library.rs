@@ -13,12 +13,12 @@ use super::RecorderFeed;
 pub struct RecordingLibrary<L> {
     files: L,
     feed: RecorderFeed,
-    shelf: Mutex<Shelf>,
+    seen: Mutex<Seen>,
 }
 
 /// Files of the text that is being read, and of those before.
 #[derive(Default)]
-struct Shelf {
+struct Seen {
     /// What was recorded already.
     known: BTreeSet<LibraryKey>,
     /// What was read, and is not known to be used.
@@ -35,20 +35,20 @@ impl<L> RecordingLibrary<L> {
         Self {
             files,
             feed,
-            shelf: Mutex::default(),
+            seen: Mutex::default(),
         }
     }
 
     /// Lays a file aside until it is known whether it is used.
     fn lay_aside(&self, key: LibraryKey, file: &str, bytes: &[u8]) {
-        let mut shelf = self.shelf();
-        if !shelf.known.contains(&key) {
-            shelf.read.insert(key, (file.to_owned(), bytes.to_vec()));
+        let mut seen = self.seen();
+        if !seen.known.contains(&key) {
+            seen.read.insert(key, (file.to_owned(), bytes.to_vec()));
         }
     }
 
-    fn shelf(&self) -> MutexGuard<'_, Shelf> {
-        self.shelf.lock().unwrap_or_else(PoisonError::into_inner)
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -56,17 +56,17 @@ impl<L: Library> Library for RecordingLibrary<L> {
     /// Has those files recorded, and forgets all others: what a text that is refused names, or what
     /// is no model, mesh or image, may be anything.
     fn keep(&self, files: &BTreeSet<UsedFile>) {
-        let mut shelf = self.shelf();
-        let mut read = std::mem::take(&mut shelf.read);
+        let mut seen = self.seen();
+        let mut read = std::mem::take(&mut seen.read);
         for used in files {
             let key = key(&used.uri, &used.from_file, used.is_data);
             let Some((file, bytes)) = read.remove(&key) else {
                 continue;
             };
-            shelf.known.insert(key.clone());
+            seen.known.insert(key.clone());
             self.feed.library(LibraryFile { key, file, bytes });
         }
-        drop(shelf);
+        drop(seen);
         self.files.keep(files);
     }
 }

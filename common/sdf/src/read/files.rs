@@ -195,21 +195,20 @@ impl<'r> Files<'r> {
         let Some(FileName { file, identity }) = name else {
             return;
         };
-        let grid = match self.grids.get(&identity) {
-            Some(grid) => *grid,
-            None => {
-                let data = data.or_else(|| self.reopen(&shape.uri, asker, report));
-                let Some(data) = data else { return };
-                let grid = match read_grid(&data.bytes, &file, &mut report.budget) {
-                    Ok(grid) => Some(push(&mut self.height_grids, grid)),
-                    Err(what) => {
-                        warn(UNREADABLE, &shape.uri, &what, asker, report);
-                        None
-                    }
-                };
-                self.grids.insert(identity, grid);
-                grid
-            }
+        let grid = if let Some(grid) = self.grids.get(&identity) {
+            *grid
+        } else {
+            let data = data.or_else(|| self.reopen(&shape.uri, asker, report));
+            let Some(data) = data else { return };
+            let grid = match read_grid(&data.bytes, &file, &mut report.budget) {
+                Ok(grid) => Some(push(&mut self.height_grids, grid)),
+                Err(what) => {
+                    warn(UNREADABLE, &shape.uri, &what, asker, report);
+                    None
+                }
+            };
+            self.grids.insert(identity, grid);
+            grid
         };
         if grid.is_some() {
             note(&shape.uri, &asker.element.file, report);
@@ -254,21 +253,20 @@ impl<'r> Files<'r> {
     fn mesh_file(&mut self, uri: &str, asker: Asker<'_>, report: &mut Report) -> Option<String> {
         let (name, data) = self.open(uri, asker, report);
         let FileName { file, identity } = name?;
-        let is_read = match self.parsed.get(&identity) {
-            Some(known) => known.is_some(),
-            None => {
-                let data = data.or_else(|| self.reopen(uri, asker, report))?;
-                let parsed = match self.parse(&data.bytes, &file, report) {
-                    Ok(parsed) => Some(parsed),
-                    Err(what) => {
-                        warn(UNREADABLE, uri, &what, asker, report);
-                        None
-                    }
-                };
-                let is_read = parsed.is_some();
-                self.parsed.insert(identity.clone(), parsed);
-                is_read
-            }
+        let is_read = if let Some(known) = self.parsed.get(&identity) {
+            known.is_some()
+        } else {
+            let data = data.or_else(|| self.reopen(uri, asker, report))?;
+            let parsed = match self.parse(&data.bytes, &file, report) {
+                Ok(parsed) => Some(parsed),
+                Err(what) => {
+                    warn(UNREADABLE, uri, &what, asker, report);
+                    None
+                }
+            };
+            let is_read = parsed.is_some();
+            self.parsed.insert(identity.clone(), parsed);
+            is_read
         };
         if is_read {
             note(uri, &asker.element.file, report);

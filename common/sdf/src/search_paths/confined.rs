@@ -66,11 +66,8 @@ impl ConfinedPaths {
             return Err(refused());
         }
         let path = Path::new(uri.strip_prefix(scheme.unwrap_or("")).unwrap_or(uri));
-        let path = match is_model {
-            true => path.strip_prefix("/").unwrap_or(path),
-            false => path,
-        };
-        let path = relative(path)?;
+        let within = path.strip_prefix("/").ok().filter(|_| is_model);
+        let path = relative(within.unwrap_or(path))?;
         let mut candidates = Vec::new();
         let beside = self.root_of(from_file);
         if let Some((root, folder)) = &beside {

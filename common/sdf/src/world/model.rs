@@ -90,10 +90,8 @@ impl Model {
             Geometry::Heightmap(shape) => shape.grid.is_none_or(|grid| grid < grids),
             _ => true,
         };
-        let is_canonical_there = match self.links.is_empty() {
-            true => self.is_static,
-            false => is_there(self.canonical_link),
-        };
+        let is_bare = self.links.is_empty() && self.is_static;
+        let is_canonical_there = is_bare || is_there(self.canonical_link);
         let mut nested = self.nested.iter();
         let mut collisions = self.links.iter().flat_map(|link| &link.collisions);
         let what = if !self.joints.iter().all(holds_links) {

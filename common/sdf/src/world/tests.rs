@@ -70,7 +70,7 @@ fn indices_that_lead_to_nothing_are_refused() {
     check("meshes or heights", |world| world.meshes.clear());
     check("meshes or heights", |world| world.height_grids.clear());
     check("a joint holds no link", |world| {
-        world.models[0].joints[0].child = 2
+        world.models[0].joints[0].child = 2;
     });
     check("a joint holds no link", |world| {
         world.models[0].joints[0].parent = JointParent::Link(usize::MAX);
@@ -91,10 +91,10 @@ fn indices_that_lead_to_nothing_are_refused() {
         });
     });
     check("holds no link of it", |world| {
-        world.joints[0].child.link = 2
+        world.joints[0].child.link = 2;
     });
     check("holds no link of it", |world| {
-        world.joints[0].child.model = 1
+        world.joints[0].child.model = 1;
     });
     check("holds no link of it", |world| {
         world.joints[0].parent = JointEnd::Link(LinkReference { model: 9, link: 0 });

@@ -143,10 +143,7 @@ impl Resolver for Buffers {
 
     fn read_data(&self, uri: &str, _from_file: &str) -> Result<ResolvedData, ResolveError> {
         let buffers = (0..2).map(|number| {
-            format!(
-                "{{\"uri\":\"{number}-of-{uri}.bin\",\"byteLength\":{}}}",
-                SIDE_BYTES
-            )
+            format!("{{\"uri\":\"{number}-of-{uri}.bin\",\"byteLength\":{SIDE_BYTES}}}")
         });
         let buffers = buffers.collect::<Vec<_>>().join(",");
         let text = format!(
