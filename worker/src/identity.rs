@@ -5,6 +5,7 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 use protocol::peer::Build;
+use protocol::plain_text::is_own_word;
 use protocol::{PeerInfo, PeerName, Role, SessionId};
 
 /// Returns the program that this process runs.
@@ -37,6 +38,7 @@ pub fn host() -> String {
     nix::unistd::gethostname()
         .ok()
         .and_then(|name| name.into_string().ok())
+        .filter(|name| is_own_word(name))
         .unwrap_or_else(|| "unknown".to_owned())
 }
 

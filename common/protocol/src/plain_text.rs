@@ -51,10 +51,15 @@ fn escaped_but(text: &str, stays: impl Fn(char, Option<char>) -> bool) -> Cow<'_
     Cow::Owned(escaped)
 }
 
+/// Tells whether a process may say a word of itself.
+pub fn is_own_word(word: &str) -> bool {
+    word.len() <= OWN_WORD_BYTES_MAX && !word.chars().any(is_harmful)
+}
+
 /// Reads a word that a process says of itself, for `#[serde(deserialize_with)]`.
 pub(crate) fn own_word<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     let word = String::deserialize(deserializer)?;
-    if word.len() > OWN_WORD_BYTES_MAX || word.chars().any(is_harmful) {
+    if !is_own_word(&word) {
         let message = format!(
             "a word that a process says of itself is longer than {OWN_WORD_BYTES_MAX} bytes or \
              holds control characters"
