@@ -10,7 +10,7 @@ use recording::Recording;
 use serde_json::json;
 use tests::processes::Scratch;
 
-/// What is private stands in every file that must not be reached.
+/// Words in every file that must not be reached.
 const PRIVATE: &str = "the-private-words";
 
 const PART: &str = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 2 3\nf 1 2 4\nf 2 3 4\nf 1 3 4\n";

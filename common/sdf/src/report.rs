@@ -23,7 +23,7 @@ pub(crate) struct Report {
     pub(crate) warnings: Vec<Problem>,
     /// The files that what was read rests on.
     pub(crate) files: BTreeSet<UsedFile>,
-    /// How much of files was read.
+    /// Sums over the files of data that were read.
     pub(crate) budget: Budget,
     told: BTreeSet<Told>,
     warned: BTreeSet<(&'static str, String)>,

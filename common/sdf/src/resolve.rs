@@ -16,18 +16,18 @@ pub struct ResolvedData {
     pub bytes: Vec<u8>,
     /// Its own name, for what it refers to in turn.
     pub file: String,
-    /// What tells it from other files, however it was named.
+    /// The same for all names of the file.
     pub identity: String,
 }
 
 /// A file that something that was read rests on.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct UsedFile {
-    /// How it was named.
+    /// The name by which it was found.
     pub uri: String,
-    /// In which file that stands.
+    /// The file in which that stands.
     pub from_file: String,
-    /// Whether it is one of data.
+    /// Tells whether it is one of data.
     pub is_data: bool,
 }
 
@@ -37,7 +37,7 @@ pub enum ResolveError {
     /// Nothing of that name was found.
     #[error("{0}")]
     NotFound(String),
-    /// Whoever named it may not have it, whether or not it is there.
+    /// No file that may be had by such a name, whether or not it is there.
     #[error("{0}")]
     Refused(String),
     /// It is there and cannot be read.

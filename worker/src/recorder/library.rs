@@ -21,7 +21,7 @@ pub struct RecordingLibrary<L> {
 struct Seen {
     /// What was recorded already.
     known: BTreeSet<LibraryKey>,
-    /// What was read, and is not known to be used.
+    /// Files that were read and are not known to be used.
     read: BTreeMap<LibraryKey, (String, Vec<u8>)>,
 }
 

@@ -25,7 +25,7 @@ const SAMPLES_MAX: usize = 2 * mesh::HEIGHT_SAMPLES_MAX;
 /// largest.
 const TRIANGLES_MAX: usize = 4 * mesh::TRIANGLES_MAX;
 
-/// How much of files of data was read; what is beyond a bound is left out, and all that follows.
+/// Sums over files of data; whatever is beyond a bound is left out, and all that follows.
 #[derive(Debug, Default)]
 pub(crate) struct Budget {
     bytes: Sum,
@@ -77,7 +77,7 @@ pub(super) struct Files<'r> {
     names: BTreeMap<(String, String), Option<FileName>>,
     /// Files that are not found, by the same keys.
     missing: BTreeMap<(String, String), Missing>,
-    /// What mesh files hold, by what they are; `None` for those that are broken.
+    /// Contents of mesh files by their identities; `None` for those that are broken.
     parsed: BTreeMap<String, Option<MeshFile>>,
     /// Indices into `meshes`, by file, submesh, and whether that is centred.
     parts: BTreeMap<(String, String, bool), Option<usize>>,
@@ -107,7 +107,7 @@ pub(super) struct Asker<'t> {
 struct FileName {
     /// Its name, for what it refers to, and its format.
     file: String,
-    /// What tells it from other files.
+    /// The same for all names of the file.
     identity: String,
 }
 

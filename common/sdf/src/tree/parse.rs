@@ -78,7 +78,7 @@ struct Builder<'t> {
     loose_text: Option<usize>,
     /// A comment or section ended the text before.
     splits_text: bool,
-    /// How many there were of each of [`COUNTS_MAX`].
+    /// Number of elements so far, for each of [`COUNTS_MAX`].
     counts: [usize; 2],
 }
 

@@ -1,4 +1,4 @@
-//! What is refused of models that come into a running world, and what the library keeps.
+//! Models that come into a running world: refusals, and the files that the library keeps.
 
 use std::sync::{Arc, Mutex};
 

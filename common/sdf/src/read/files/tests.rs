@@ -147,8 +147,8 @@ impl Resolver for Buffers {
         });
         let buffers = buffers.collect::<Vec<_>>().join(",");
         let text = format!(
-            "{{\"asset\":{{\"version\":\"2.0\"}},\"buffers\":[{buffers}],\"nodes\":[],\"meshes\":[],\
-             \"scenes\":[{{\"nodes\":[]}}],\"scene\":0}}"
+            "{{\"asset\":{{\"version\":\"2.0\"}},\"buffers\":[{buffers}],\"nodes\":[],\
+             \"meshes\":[],\"scenes\":[{{\"nodes\":[]}}],\"scene\":0}}"
         );
         Ok(ResolvedData {
             bytes: text.into_bytes(),
@@ -166,7 +166,7 @@ impl Resolver for Buffers {
     }
 }
 
-/// How much each buffer has, of which a mesh has two.
+/// Bytes of each of the two buffers of a mesh.
 const SIDE_BYTES: usize = 200 << 20;
 
 #[test]
