@@ -101,7 +101,8 @@ fn furnish(scratch: &Scratch) {
 /// Returns a line of a file of commands that spawns a model, from a file of that name.
 fn spawn(iteration: u64, sdf: &str, file: Option<&Path>) -> String {
     let line = json!({ "iteration": iteration, "command": { "spawn": {
-        "sdf": sdf, "file": file, "name": null, "allow_renaming": false, "pose": [0, 0, 9, 0, 0, 0, 1],
+        "sdf": sdf, "file": file, "name": null, "allow_renaming": false,
+        "pose": [0, 0, 9, 0, 0, 0, 1],
         "relative_to": null, "world": null,
     } } });
     format!("{line}\n")

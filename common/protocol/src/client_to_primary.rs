@@ -211,7 +211,7 @@ pub struct SpawnRequest {
     /// SDF or URDF text with one model.
     pub sdf: String,
     /// The file that the text is from: it is named in what is wrong, and files are looked for
-    /// beside it, where the primary's machine has it.
+    /// beside it, if that is below a folder that the run may read.
     #[serde(default)]
     pub file: Option<String>,
     /// Its name, unless the text's.
