@@ -1,6 +1,7 @@
 //! [`Publishing`]: what the status thread does.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
@@ -70,7 +71,7 @@ pub(super) struct Publishing<P> {
     next_telling: Instant,
     beats: u64,
     /// Whether the run has begun, by the figures that were published.
-    has_begun: bool,
+    has_begun: Arc<AtomicBool>,
     is_ending: bool,
 }
 
@@ -79,7 +80,7 @@ impl<P: Publisher> Publishing<P> {
         publisher: P,
         session: SessionId,
         orders: Receiver<Order>,
-        backlog: Arc<Backlog>,
+        (backlog, has_begun): (Arc<Backlog>, Arc<AtomicBool>),
     ) -> Self {
         Self {
             publisher,
@@ -96,7 +97,7 @@ impl<P: Publisher> Publishing<P> {
             watchers: Watchers::default(),
             next_telling: Instant::now(),
             beats: 0,
-            has_begun: false,
+            has_begun,
             is_ending: false,
         }
     }
@@ -164,7 +165,8 @@ impl<P: Publisher> Publishing<P> {
                 self.backlog.status_done();
                 let topic = body.topic();
                 if let PrimaryToObservers::Stats { stats, .. } = &body {
-                    self.has_begun |= stats.state != RunState::Waiting;
+                    let begins = stats.state != RunState::Waiting;
+                    self.has_begun.fetch_or(begins, Ordering::Relaxed);
                 }
                 self.publish(topic, body);
             }
@@ -320,7 +322,7 @@ impl<P: Publisher> Publishing<P> {
         let relay = HeartbeatRelay {
             name: PeerName::primary(),
             count: self.beats,
-            has_begun: self.has_begun,
+            has_begun: self.has_begun.load(Ordering::Relaxed),
         };
         self.publish(topic::HEARTBEAT, PrimaryToObservers::Heartbeat(relay));
     }
