@@ -15,6 +15,7 @@ use lockstep::{Plan, Primary, PrimaryInput, Rules, SecondaryInput, SecondarySett
 use protocol::exit::Outcome;
 use protocol::report::{Summary, TopicReport};
 use protocol::{ExitCode, Iteration, PeerName, Role, RoutingId, StopReason};
+use rustix::process::Resource;
 use transport::zeromq::{
     Beats, BindError, Curve, PeerLink, PrimaryLink, SocketOptions, StatusPublisher,
 };
@@ -54,6 +55,7 @@ fn main() -> ProcessExitCode {
         eprintln!("error: {error}");
         return ExitCode::Configuration.into();
     }
+    raise_descriptors();
     let lifeline = match cli.has_lifeline().then(Lifeline::watch).transpose() {
         Ok(lifeline) => lifeline,
         Err(error) => {
@@ -99,6 +101,15 @@ fn main() -> ProcessExitCode {
             eprintln!("error: {error:#}");
             ExitCode::Configuration.into()
         }
+    }
+}
+
+/// Lets the process have as many descriptors as the system lets it: each connection takes one.
+fn raise_descriptors() {
+    let mut limit = rustix::process::getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    if let Err(error) = rustix::process::setrlimit(Resource::Nofile, limit) {
+        tracing::debug!("the limit of descriptors stays as it is: {error}");
     }
 }
 

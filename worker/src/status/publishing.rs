@@ -21,6 +21,7 @@ use crate::data::{Collector, ObservedTopics, Progress, StepData};
 use crate::messages_file::MessagesFile;
 use crate::recorder::RecorderFeed;
 use crate::secondary::{Chain, InputSender};
+use crate::seldom::Seldom;
 use crate::trace::TraceFeed;
 
 /// How many things are taken from the sockets before orders and beats are looked after.
@@ -69,6 +70,7 @@ pub(super) struct Publishing<P> {
     observed: ObservedTopics,
     watchers: Watchers,
     next_telling: Instant,
+    refused: Seldom,
     beats: u64,
     /// Whether the run has begun, by the figures that were published.
     has_begun: Arc<AtomicBool>,
@@ -96,6 +98,7 @@ impl<P: Publisher> Publishing<P> {
             observed: ObservedTopics::default(),
             watchers: Watchers::default(),
             next_telling: Instant::now(),
+            refused: Seldom::default(),
             beats: 0,
             has_begun,
             is_ending: false,
@@ -197,17 +200,21 @@ impl<P: Publisher> Publishing<P> {
                 self.take(&envelope.sender, envelope.body);
             }
             Ok(_) => tracing::debug!("data of another session refused"),
-            Err(error) => tracing::warn!("data refused: {}", Chain(&error)),
+            Err(error) => self
+                .refused
+                .warn(&format!("data refused: {}", Chain(&error))),
         }
     }
 
-    fn on_trace(&self, payload: &[u8]) {
+    fn on_trace(&mut self, payload: &[u8]) {
         match decode::<StepTrace>(payload) {
             Ok(envelope) if envelope.session == self.session => {
                 self.give_trace(envelope.sender, envelope.body);
             }
             Ok(_) => tracing::debug!("a trace of another session refused"),
-            Err(error) => tracing::warn!("a trace refused: {}", Chain(&error)),
+            Err(error) => self
+                .refused
+                .warn(&format!("a trace refused: {}", Chain(&error))),
         }
     }
 
@@ -228,7 +235,8 @@ impl<P: Publisher> Publishing<P> {
         self.watchers.note(frame, listens);
         self.backlog.note_watched(self.watchers.watched());
         if let Err(error) = self.observed.note(frame, listens) {
-            tracing::warn!("a subscription is not heeded: {error}");
+            self.refused
+                .warn(&format!("a subscription is not heeded: {error}"));
         }
     }
 

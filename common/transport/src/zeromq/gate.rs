@@ -10,6 +10,7 @@ use std::time::Instant;
 
 use protocol::{Access, RoutingId, envelope::MESSAGE_BYTES_MAX, topic};
 
+use crate::rate::{Bucket, Rate};
 use crate::refusals::{Reason, Tally};
 
 /// The largest message of an observer, who only asks \[bytes\].
@@ -59,22 +60,6 @@ pub(super) struct Gate {
     held: BTreeMap<RoutingId, u32>,
     of_keys: BTreeMap<u32, Bucket>,
     reserves: BTreeMap<RoutingId, Bucket>,
-}
-
-/// How often something may be done.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Rate {
-    /// For long \[1/s\].
-    pub(super) per_second: f64,
-    /// At once, after some time without.
-    pub(super) at_once: f64,
-}
-
-/// What may still be done at once.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Bucket {
-    tokens: f64,
-    at: Instant,
 }
 
 impl Sender {
@@ -197,36 +182,10 @@ impl Gate {
             return;
         }
         self.reserves
-            .retain(|_, reserve| reserve.level(RESERVE, now) < RESERVE.at_once);
+            .retain(|_, reserve| !reserve.is_full(RESERVE, now));
         if self.reserves.len() >= CLIENTS_MAX {
             self.reserves.pop_first();
         }
-    }
-}
-
-impl Bucket {
-    /// Makes one that has not been taken from.
-    pub(super) fn full(rate: Rate, now: Instant) -> Self {
-        Self {
-            tokens: rate.at_once,
-            at: now,
-        }
-    }
-
-    fn level(&self, rate: Rate, now: Instant) -> f64 {
-        let gained = now.saturating_duration_since(self.at).as_secs_f64() * rate.per_second;
-        (self.tokens + gained).min(rate.at_once)
-    }
-
-    /// Tells whether it may be done once more, and counts that.
-    pub(super) fn take(&mut self, rate: Rate, now: Instant) -> bool {
-        self.tokens = self.level(rate, now);
-        self.at = now;
-        let is_full_enough = self.tokens >= 1.0;
-        if is_full_enough {
-            self.tokens -= 1.0;
-        }
-        is_full_enough
     }
 }
 

@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use zmq_options::Connection;
 
-use super::gate::{Bucket, Rate};
+use crate::rate::{Bucket, Rate};
 
 /// How many topics one connection may listen to: an observer hears all figures by a handful, and
 /// further ones by their names.
