@@ -136,6 +136,11 @@ impl Desk {
         })
     }
 
+    /// Tells whether a request is here, or about to be.
+    pub(super) fn has_request(&self) -> bool {
+        self.backlog.load(Ordering::Acquire) > 0
+    }
+
     /// Returns the next request, if one is here.
     pub(super) fn request(&self) -> Option<Arrival> {
         let request = self.requests.try_recv().ok()?;

@@ -42,6 +42,7 @@ pub struct PrimaryLink {
     woken: Arc<OutsideWaker>,
     /// Somebody woke the thread, and it was told of a request instead.
     was_woken: bool,
+    is_turn_of_clients: bool,
     endpoints: Endpoints,
     gate: Gate,
     tally: Tally,
@@ -85,6 +86,7 @@ impl PrimaryLink {
             desk,
             woken,
             was_woken: false,
+            is_turn_of_clients: false,
             endpoints: bound.endpoints,
             gate: Gate::new(tally.clone()),
             tally,
@@ -183,12 +185,18 @@ impl Link for PrimaryLink {
         if std::mem::take(&mut self.was_woken) {
             return Ok(Some(Arrival::Woken));
         }
-        if let Some(request) = self.desk.request() {
+        // In turn with the secondaries, so that clients never keep a step waiting.
+        if std::mem::take(&mut self.is_turn_of_clients)
+            && let Some(request) = self.desk.request()
+        {
             return Ok(Some(request));
         }
-        let mut patience = Patience::new(timeout);
+        self.is_turn_of_clients = true;
+        let asked = self.desk.has_request().then_some(Duration::ZERO);
+        let mut patience = Patience::new(asked.or(timeout));
         loop {
             let found = match self.inbox.next(&mut patience)? {
+                None if asked.is_some() => return Ok(self.desk.request()),
                 None => return Ok(None),
                 Some(Event::Woken) => {
                     // By a client's request, by another thread, or by both.

@@ -27,6 +27,9 @@ const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(3);
 /// The largest subscription \[bytes\], a topic's name; nothing else comes to a publishing socket.
 const SUBSCRIPTION_BYTES_MAX: i64 = 2 << 10;
 
+/// How many subscriptions of one connection wait in libzmq for a primary.
+const SUBSCRIPTIONS_MAX: i32 = 100;
+
 /// How many messages of one connection wait in libzmq for a primary; then it reads no more of it.
 const INBOX_MESSAGES_MAX: i32 = 1_000;
 
@@ -52,6 +55,8 @@ pub(super) enum Queue {
     Answers,
     /// `status` and `beats`: who reads too slowly loses messages rather than hold anybody up.
     Bounded,
+    /// The same at a primary, where few subscriptions of each connection wait to be counted.
+    Published,
 }
 
 impl Queue {
@@ -62,6 +67,7 @@ impl Queue {
             Self::Inbox => [0, INBOX_MESSAGES_MAX],
             Self::Answers => [ANSWERS_MAX, INBOX_MESSAGES_MAX],
             Self::Bounded => [STATUS_MESSAGES_MAX, STATUS_MESSAGES_MAX],
+            Self::Published => [STATUS_MESSAGES_MAX, SUBSCRIPTIONS_MAX],
         }
     }
 }

@@ -198,10 +198,10 @@ fn bind_sockets(
     let open = |kind, domain, queue| open(&context, kind, (domain, queue), address, options);
     let step = open(zmq::XPUB, "step", Queue::Unbounded)?;
     let control = open(zmq::ROUTER, "control", Queue::Inbox)?;
-    let mut status = open(zmq::XPUB, "status", Queue::Bounded)?;
+    let mut status = open(zmq::XPUB, "status", Queue::Published)?;
     let data = open(zmq::PULL, "data", Queue::Unbounded)?;
     let clients = open(zmq::ROUTER, "clients", Queue::Answers)?;
-    let beats = open(zmq::XPUB, "beats", Queue::Bounded)?;
+    let beats = open(zmq::XPUB, "beats", Queue::Published)?;
     // Nobody takes over the routing id of another who is still there.
     control.set_router_mandatory(true)?;
     clients.set_router_mandatory(true)?;
