@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use transport::Endpoints;
 
 use crate::key_ring::KeyRing;
-use crate::processes::{Process, Scratch, binary};
+use crate::processes::{Process, Scratch, binary, let_pass};
 use crate::repository;
 
 /// Iterations of a run under attack.
@@ -142,7 +142,7 @@ pub fn attack(attack: Attack, way: Way, undisturbed: &str) -> Damage {
             let mut most = 0.0_f64;
             while !is_over.load(Ordering::Relaxed) {
                 most = most.max(memory_of(pid));
-                thread::sleep(Duration::from_millis(20));
+                let_pass(Duration::from_millis(20));
             }
             most
         })
@@ -160,7 +160,7 @@ pub fn attack(attack: Attack, way: Way, undisturbed: &str) -> Damage {
         if Instant::now() >= end {
             break None;
         }
-        thread::sleep(Duration::from_millis(20));
+        let_pass(Duration::from_millis(20));
     };
     is_over.store(true, Ordering::Relaxed);
     let _ = aggressor.join();
@@ -382,7 +382,7 @@ fn ping(reach: &Reach, is_over: &AtomicBool) -> (u64, f64) {
                 slowest = slowest.max(begin.elapsed().as_secs_f64() * 1e3);
             }
         }
-        thread::sleep(Duration::from_millis(50));
+        let_pass(Duration::from_millis(50));
     }
     (answered, slowest)
 }
@@ -444,7 +444,7 @@ impl Attacker {
             let one = || self.reach.named(&context, zmq::DEALER, place, Some("x"));
             let speak = |socket: &zmq::Socket| {
                 let _ = socket.send_multipart(["/request", ""], zmq::DONTWAIT);
-                thread::sleep(Duration::from_millis(50));
+                let_pass(Duration::from_millis(50));
             };
             let first = one();
             speak(&first);
@@ -452,7 +452,7 @@ impl Attacker {
             speak(&second);
             speak(&first);
             drop(first);
-            thread::sleep(Duration::from_millis(150));
+            let_pass(Duration::from_millis(150));
             drop(second);
         }
     }
@@ -466,7 +466,7 @@ impl Attacker {
                 let topic = [&[1], number.to_string().as_bytes()].concat();
                 let _ = socket.send(topic, zmq::DONTWAIT);
             }
-            thread::sleep(Duration::from_millis(20));
+            let_pass(Duration::from_millis(20));
         }
     }
 
@@ -482,7 +482,7 @@ impl Attacker {
             let message = request(number, protocol::Command::History);
             let _ = socket.send_multipart([topic::REQUEST.as_bytes(), &message], 0);
             if number % 100 == 0 {
-                thread::sleep(Duration::from_millis(5));
+                let_pass(Duration::from_millis(5));
             }
         }
     }
@@ -519,7 +519,7 @@ impl Attacker {
                     let _ = socket.send(message, zmq::DONTWAIT);
                 }
             }
-            thread::sleep(Duration::from_millis(20));
+            let_pass(Duration::from_millis(20));
         }
     }
 
@@ -541,7 +541,7 @@ impl Attacker {
                 let _ = socket.send(topic, zmq::DONTWAIT);
             }
             if number % 64 == 0 {
-                thread::sleep(Duration::from_millis(1));
+                let_pass(Duration::from_millis(1));
             }
         }
     }
@@ -570,7 +570,7 @@ impl Attacker {
                     let _ = socket.send_multipart([payload; 7], zmq::DONTWAIT);
                 }
             }
-            thread::sleep(Duration::from_millis(1));
+            let_pass(Duration::from_millis(1));
         }
     }
 
@@ -592,7 +592,7 @@ impl Attacker {
             if held.len() > 600 {
                 held.clear();
             }
-            thread::sleep(Duration::from_millis(2));
+            let_pass(Duration::from_millis(2));
         }
     }
 
@@ -621,7 +621,7 @@ impl Attacker {
                     let _ = socket.send_multipart([topic.as_bytes(), &message], zmq::DONTWAIT);
                 }
             }
-            thread::sleep(Duration::from_millis(1));
+            let_pass(Duration::from_millis(1));
         }
     }
 }

@@ -1,8 +1,8 @@
 //! [`Endpoints`]: where the six sockets of a primary are, told by one address.
 //!
-//! `ipc:///dir` stands for the socket files `/dir/control`, `/dir/step`, `/dir/status`, `/dir/data`,
-//! `/dir/clients` and `/dir/beats`; `tcp://host:port` for `control` at the port, then the others
-//! in this order at the ports after it. Nothing here opens a socket.
+//! `ipc:///dir` stands for the socket files `control`, `step`, `status`, `data`, `clients` and
+//! `beats` in `/dir`; `tcp://host:port` for `control` at the port, then the others in this order
+//! at the ports after it. Nothing here opens a socket.
 
 use std::fmt;
 use std::io;
