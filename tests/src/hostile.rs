@@ -562,9 +562,10 @@ impl Attacker {
             open(zmq::XSUB, &endpoints.beats()),
         ];
         let unknown = format!("\u{1}\u{81}{}", "unknown variant ".repeat(3_000));
+        let large = vec![0xff; 60_000];
         while !is_over() {
             for socket in &sockets {
-                for payload in [&[0xc1; 1][..], &[0xff; 60_000], unknown.as_bytes(), &[]] {
+                for payload in [&[0xc1; 1][..], &large, unknown.as_bytes(), &[]] {
                     let topic = topic::REQUEST.as_bytes();
                     let _ = socket.send_multipart([topic, payload], zmq::DONTWAIT);
                     let _ = socket.send_multipart([payload; 7], zmq::DONTWAIT);

@@ -13,7 +13,7 @@ fn survives(way: Way) {
     let undisturbed = hostile::undisturbed();
     for attack in Attack::ALL {
         let damage = hostile::attack(attack, way, &undisturbed);
-        println!("{}", damage.report(attack, way));
+        eprintln!("{}", damage.report(attack, way));
         let words = &damage.last_words;
         assert_eq!(damage.exit_code, Some(0), "{attack:?} {way:?}: {words}");
         assert!(damage.same_digests, "{attack:?} {way:?}");

@@ -27,6 +27,10 @@ const DATA_LINGER_MS: i32 = 2_000;
 const CONTROL: usize = 0;
 
 /// The end of everybody but the primary in a link between processes.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact of its own about the connection"
+)]
 pub struct PeerLink {
     inbox: Inbox,
     /// Where a secondary sends what is for observers; nothing ever comes from there.

@@ -58,15 +58,9 @@ impl Subscribers {
         if !counted.rate.take(RATE, now) || counted.topics >= TOPICS_PER_CONNECTION_MAX {
             return Change::TooMuch;
         }
-        let known = self.listeners.get_mut(topic);
-        let is_first = known.is_none();
-        let is_new = match known {
-            Some(listeners) => listeners.insert(by),
-            None => {
-                self.listeners.insert(topic.to_vec(), BTreeSet::from([by]));
-                true
-            }
-        };
+        let is_first = !self.listeners.contains_key(topic);
+        let listeners = self.listeners.entry(topic.to_vec()).or_default();
+        let is_new = listeners.insert(by);
         counted.topics += usize::from(is_new);
         if is_first {
             Change::First
