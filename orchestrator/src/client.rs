@@ -10,7 +10,7 @@ mod reach;
 use std::collections::VecDeque;
 use std::sync::{Arc, mpsc as threads};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use protocol::primary_to_client::Reply;
 use protocol::{
@@ -29,6 +29,10 @@ const NEWS_MAX: usize = 4096;
 
 /// How long a request that could not be sent waits before it is tried again.
 const RETRY: Duration = Duration::from_millis(50);
+
+/// Silence of a primary, whose heart beats every tenth of a second, after which it counts as not
+/// reached although the link is up: it is stopped, or behind a network that is gone.
+const SILENCE: Duration = Duration::from_secs(2);
 
 /// The request by which a connection learns the session; its own requests count from 1.
 const PING: RequestId = RequestId(0);
@@ -113,7 +117,8 @@ impl Connection {
         } else {
             Subscription::None
         };
-        Ok(Self::over(reach.connect(subscription)?))
+        let link = reach.connect(subscription)?;
+        Ok(Self::after(link, SessionId::UNKNOWN, observes))
     }
 
     /// Begins to connect to a primary, and to listen to its figures alone.
@@ -131,7 +136,7 @@ impl Connection {
     /// When the link cannot be set up; not when the primary is not there.
     pub fn follow(reach: &Reach) -> Result<Self, ConnectError> {
         let link = reach.connect(Subscription::Status(COURSE))?;
-        Ok(Self::over(link))
+        Ok(Self::after(link, SessionId::UNKNOWN, true))
     }
 
     /// Begins to connect to a primary, and to listen to topics of the simulated world.
@@ -153,17 +158,19 @@ impl Connection {
     pub fn reopen(&mut self, reach: &Reach, topics: &[&str]) -> Result<(), ConnectError> {
         let link = reach.connect(Subscription::Status(topics))?;
         let last_session = self.close();
-        *self = Self::after(link, last_session);
+        let hears_beats = topics.iter().any(|one| topic::HEARTBEAT.starts_with(one));
+        *self = Self::after(link, last_session, hears_beats);
         Ok(())
     }
 
     /// Gives a link its thread.
     fn over(link: impl Link + Send + 'static) -> Self {
-        Self::after(link, SessionId::UNKNOWN)
+        Self::after(link, SessionId::UNKNOWN, false)
     }
 
-    /// Gives a link its thread that knows which run was heard before.
-    fn after(link: impl Link + Send + 'static, last_session: SessionId) -> Self {
+    /// Gives a link its thread that knows which run was heard before, and whether the primary's
+    /// beats are heard.
+    fn after(link: impl Link + Send + 'static, last_session: SessionId, hears_beats: bool) -> Self {
         let waker = link.waker();
         let (requests, to_send) = threads::channel();
         let (teller, news) = mpsc::channel(NEWS_MAX);
@@ -174,6 +181,9 @@ impl Connection {
             session: SessionId::UNKNOWN,
             last_session,
             has_asked: false,
+            heard_at: None,
+            hears_beats,
+            is_silent: false,
             teller,
         };
         let thread = std::thread::spawn(move || worker.run());
@@ -277,6 +287,12 @@ struct LinkThread<L> {
     last_session: SessionId,
     /// Whether the session was asked for.
     has_asked: bool,
+    /// When something was heard last, while the link is up.
+    heard_at: Option<Instant>,
+    /// Whether the primary's beats are heard, so that silence says something.
+    hears_beats: bool,
+    /// Whether it was told that the primary is silent.
+    is_silent: bool,
     teller: mpsc::Sender<News>,
 }
 
@@ -316,16 +332,31 @@ impl<L: Link> LinkThread<L> {
             }
         }
         self.send_unsent()?;
-        let patience = if self.unsent.is_empty() {
-            None
-        } else {
-            Some(RETRY)
-        };
+        let retry = (!self.unsent.is_empty()).then_some(RETRY);
+        let silent_at = self.heard_at.map(|at| at + SILENCE);
+        let silent_at = silent_at.filter(|_| self.hears_beats && !self.is_silent);
+        let silence = silent_at.map(|at| at.saturating_duration_since(Instant::now()));
+        let patience = [retry, silence].into_iter().flatten().min();
         match self.link.receive(patience) {
             Ok(Some(arrival)) => self.tell(arrival),
+            Ok(None) if silent_at.is_some_and(|at| at <= Instant::now()) => {
+                self.is_silent = true;
+                let told = self.teller.blocking_send(News::Disconnected);
+                told.map_err(|_| LinkEnd::Closed)
+            }
             Ok(None) => Ok(()),
             Err(error) => Err(LinkEnd::Failed(error)),
         }
+    }
+
+    /// Notes that the primary is heard, and tells so if it was silent.
+    fn note_heard(&mut self) -> Result<(), LinkEnd> {
+        self.heard_at = Some(Instant::now());
+        if !std::mem::take(&mut self.is_silent) {
+            return Ok(());
+        }
+        let told = self.teller.blocking_send(News::Connected);
+        told.map_err(|_| LinkEnd::Closed)
     }
 
     fn send_unsent(&mut self) -> Result<(), LinkEnd> {
@@ -378,9 +409,17 @@ impl<L: Link> LinkThread<L> {
         told.map_err(|_| LinkEnd::Closed)
     }
 
+    /// What was not sent was meant for the run that is gone.
+    fn forget_session(&mut self) {
+        self.session = SessionId::UNKNOWN;
+        self.has_asked = false;
+        self.unsent.clear();
+    }
+
     fn tell(&mut self, arrival: Arrival) -> Result<(), LinkEnd> {
         let news = match arrival {
             Arrival::Message { topic, payload, .. } => {
+                self.note_heard()?;
                 let (session, news) = read(&topic, &payload);
                 if let Some(session) = session {
                     self.session = session;
@@ -391,12 +430,18 @@ impl<L: Link> LinkThread<L> {
                 }
                 news
             }
-            Arrival::Connected => News::Connected,
+            Arrival::Connected => {
+                self.heard_at = Some(Instant::now());
+                self.is_silent = false;
+                News::Connected
+            }
             Arrival::Disconnected => {
-                // What was not sent was meant for the run that is gone.
-                self.session = SessionId::UNKNOWN;
-                self.has_asked = false;
-                self.unsent.clear();
+                self.heard_at = None;
+                self.forget_session();
+                if std::mem::take(&mut self.is_silent) {
+                    // That it is not reached is told already.
+                    return Ok(());
+                }
                 News::Disconnected
             }
             Arrival::Denied(denial) if denial.is_final() => {

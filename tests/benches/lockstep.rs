@@ -258,9 +258,10 @@ fn phalanx_round_trip(peers: u32, rounds: u32, run_ahead_max: u32) -> Turn {
     settings.heartbeat_timeout = Some(Duration::from_secs(10));
     let (session, interval) = (settings.session, settings.heartbeat_interval);
     let primary = Primary::new(settings, &worlds);
-    let (link, publisher) =
+    let (link, publisher, beats) =
         PrimaryLink::bind(&endpoints, &SocketOptions::default()).expect("bound");
-    let status = StatusThread::start(publisher, session, interval).expect("a thread");
+    let mut status = StatusThread::start(publisher, session, interval).expect("a thread");
+    status.beat_by(beats).expect("a thread");
     let info = identity::peer_info(PeerName::primary(), Role::Primary);
     let driver = PrimaryDriver::new(
         link,
@@ -295,7 +296,7 @@ fn phalanx_peer(address: &str, name: &str) {
     let driver = SecondaryDriver::new(link, settings);
     let progress = driver.progress();
     driver.run(|secondary, welcome, stepper| {
-        let topics = Subscription::Status(&heartbeat::TOPICS);
+        let topics = Subscription::Beats(&heartbeat::TOPICS);
         let link = PeerLink::connect(&endpoints, Some(&routing.heartbeat()), topics, &options)
             .expect("connected");
         let settings = HeartbeatSettings {

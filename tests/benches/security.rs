@@ -54,7 +54,7 @@ fn round_trip(size: usize, is_encrypted: bool) -> f64 {
         key: server,
         authorized,
     });
-    let (mut primary, _status) = PrimaryLink::bind(&endpoints, &at_primary).expect("bound");
+    let (mut primary, _status, _beats) = PrimaryLink::bind(&endpoints, &at_primary).expect("bound");
     let at_peer = options(Curve::Peer {
         key: client,
         primary: primary_key,

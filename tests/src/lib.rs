@@ -4,6 +4,7 @@ pub mod chaos;
 pub mod checkers;
 pub mod cluster;
 pub mod direct;
+pub mod hostile;
 pub mod key_ring;
 pub mod kills;
 pub mod namespaces;

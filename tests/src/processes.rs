@@ -187,6 +187,15 @@ impl Process {
         std::fs::read_to_string(&self.stderr).expect("output is text")
     }
 
+    /// Returns its exit code if it has ended, -1 for a signal.
+    ///
+    /// # Panics
+    /// When the system cannot say.
+    pub fn ended(&mut self) -> Option<i32> {
+        let status = self.child.try_wait().expect("a child can be asked");
+        status.map(|status| status.code().unwrap_or(-1))
+    }
+
     /// Waits for its end and returns its exit code.
     ///
     /// # Panics

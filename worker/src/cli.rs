@@ -51,7 +51,7 @@ pub(crate) struct Cli {
     #[arg(long, value_name = "N")]
     network_secondaries: Option<u32>,
     /// Where a primary (or standalone) is reached: `ipc:///DIRECTORY` or `tcp://HOST:PORT`, of
-    /// which PORT to PORT+3 are used; port 0 takes free ones
+    /// which PORT to PORT+5 are used; port 0 takes free ones
     #[arg(long, value_name = "ENDPOINT")]
     bind: Option<Endpoints>,
     /// Where a secondary finds its primary

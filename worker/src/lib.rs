@@ -29,6 +29,7 @@ pub mod recording_file;
 pub mod recordings;
 pub mod report;
 pub mod secondary;
+pub mod seldom;
 pub mod sensors;
 pub mod standalone;
 pub mod states_file;

@@ -16,7 +16,10 @@ use protocol::exit::Outcome;
 use protocol::plain_text::escaped;
 use protocol::report::{Summary, TopicReport};
 use protocol::{ExitCode, Iteration, PeerName, Role, RoutingId, StopReason};
-use transport::zeromq::{BindError, Curve, PeerLink, PrimaryLink, SocketOptions, StatusPublisher};
+use rustix::process::Resource;
+use transport::zeromq::{
+    Beats, BindError, Curve, PeerLink, PrimaryLink, SocketOptions, StatusPublisher,
+};
 use transport::{Endpoints, Link, Subscription};
 use worker::beginning::{Beginning, JournalPlan};
 use worker::commands_file::{self, CommandsRecord};
@@ -53,6 +56,7 @@ fn main() -> ProcessExitCode {
         eprintln!("error: {error}");
         return ExitCode::Configuration.into();
     }
+    raise_descriptors();
     let lifeline = match cli.has_lifeline().then(Lifeline::watch).transpose() {
         Ok(lifeline) => lifeline,
         Err(error) => {
@@ -99,6 +103,15 @@ fn main() -> ProcessExitCode {
             eprintln!("error: {}", escaped(&text));
             ExitCode::Configuration.into()
         }
+    }
+}
+
+/// Lets the process have as many descriptors as the system lets it: each connection takes one.
+fn raise_descriptors() {
+    let mut limit = rustix::process::getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    if let Err(error) = rustix::process::setrlimit(Resource::Nofile, limit) {
+        tracing::debug!("the limit of descriptors stays as it is: {error}");
     }
 }
 
@@ -198,28 +211,21 @@ fn run_primary(
         private = private_endpoints()?;
         &private.1
     };
-    let (link, publisher) = bind(endpoints, &options)?;
+    let (link, publisher, beats) = bind(endpoints, &options)?;
     tracing::info!("{role} of {worlds} at {}", link.endpoints());
     let summary = match role {
         Role::Standalone => drive(
             |status| InlineLink::new(link, Some(status.data_feed())),
-            publisher,
+            (publisher, beats),
             parts,
         )?,
-        Role::Primary | Role::Secondary => drive(|_| link, publisher, parts)?,
+        Role::Primary | Role::Secondary => drive(|_| link, (publisher, beats), parts)?,
     };
     finish(&summary, run.summary.as_deref())
 }
 
 fn socket_options(run: &Run) -> anyhow::Result<SocketOptions> {
     Ok(SocketOptions {
-        // A process that a debugger has stopped answers nothing, and is to keep its connection.
-        heartbeat_interval: if run.patience.settings().wait_for_debugger {
-            Duration::ZERO
-        } else {
-            run.heartbeat_interval
-        },
-        heartbeat_timeout: run.heartbeat_timeout,
         insecure: run.insecure,
         spin: run.spin,
         curve: run.security.of_primary(run.bind.as_ref())?,
@@ -274,12 +280,16 @@ fn reach(run: &Run, losses: Losses) -> anyhow::Result<Option<Iteration>> {
 
 fn drive<L: Link>(
     link: impl FnOnce(&StatusThread) -> L,
-    publisher: StatusPublisher,
+    (publisher, beats): (StatusPublisher, Beats),
     parts: Parts,
 ) -> anyhow::Result<Summary> {
     let settings = parts.primary.settings();
-    let status = StatusThread::start(publisher, settings.session, settings.heartbeat_interval)
+    let (session, interval) = (settings.session, settings.heartbeat_interval);
+    let mut status = StatusThread::start(publisher, session, interval)
         .context("cannot start the status thread")?;
+    status
+        .beat_by(beats)
+        .context("cannot start the thread that beats")?;
     let link = link(&status);
     let mut driver = PrimaryDriver::new(link, parts.primary, status, parts.reporter, parts.proof);
     if let Some(journal) = parts.journal {
@@ -304,9 +314,7 @@ fn run_secondary(
     settings: SecondarySettings,
     lifeline: Option<Lifeline>,
 ) -> anyhow::Result<Outcome> {
-    // Silence is the heartbeat thread's to judge, by the time-out that the primary says.
     let options = SocketOptions {
-        heartbeat_interval: Duration::ZERO,
         spin,
         curve: curve.cloned(),
         ..SocketOptions::default()
@@ -331,9 +339,8 @@ fn run_secondary(
             timeout: welcome.heartbeat_timeout,
             progress: progress.clone(),
         };
-        let topics = Subscription::Status(&heartbeat::TOPICS);
+        let topics = Subscription::Beats(&heartbeat::TOPICS);
         let options = SocketOptions {
-            heartbeat_interval: Duration::ZERO,
             curve: curve.cloned(),
             ..SocketOptions::default()
         };
@@ -499,7 +506,7 @@ impl Resumed<'_> {
 fn bind(
     endpoints: &Endpoints,
     options: &SocketOptions,
-) -> anyhow::Result<(PrimaryLink, StatusPublisher)> {
+) -> anyhow::Result<(PrimaryLink, StatusPublisher, Beats)> {
     PrimaryLink::bind(endpoints, options).map_err(|error| match error {
         BindError::InUse { .. } => anyhow::Error::from(error)
             .context("another primary or program is there; choose another address with --bind"),

@@ -1,6 +1,7 @@
 //! The primary's driver: receive, handle, perform; and the figures that it keeps of the run.
 
 mod answering;
+mod figures_limit;
 mod publishing;
 mod reporting;
 mod traced;
@@ -35,8 +36,10 @@ use crate::proof_files::ProofFiles;
 use crate::recordings::Recordings;
 use crate::report::{self, Reporter};
 use crate::secondary::{Chain, InputSender};
+use crate::seldom::{Seldom, shortened};
 use crate::status::StatusThread;
 use crate::trace::Tracer;
+use figures_limit::FiguresLimit;
 
 /// Time between reports to observers.
 const REPORT_INTERVAL: Duration = Duration::from_millis(100);
@@ -70,6 +73,8 @@ pub struct PrimaryDriver<L: Link> {
     outputs: Vec<PrimaryOutput>,
     next_report: SessionTime,
     next_affinity: SessionTime,
+    figures_limit: FiguresLimit,
+    malformed: Seldom,
     secondaries: Vec<SecondarySummary>,
     finished: Option<StopReason>,
 }
@@ -105,6 +110,8 @@ impl<L: Link> PrimaryDriver<L> {
             outputs: Vec::new(),
             next_report: SessionTime(0),
             next_affinity: SessionTime(0),
+            figures_limit: FiguresLimit::default(),
+            malformed: Seldom::default(),
             secondaries: Vec::new(),
             finished: None,
         }
@@ -237,7 +244,7 @@ impl<L: Link> PrimaryDriver<L> {
                 topic,
                 payload,
             } => {
-                let input = Self::input_of(from, &topic, &payload);
+                let input = self.input_of(from, &topic, &payload);
                 self.handle(admit(input, access));
             }
             Arrival::Subscribed(routing) => self.handle(PrimaryInput::Subscribed(routing)),
@@ -255,7 +262,7 @@ impl<L: Link> PrimaryDriver<L> {
         }
     }
 
-    fn input_of(from: RoutingId, topic: &[u8], payload: &[u8]) -> PrimaryInput {
+    fn input_of(&mut self, from: RoutingId, topic: &[u8], payload: &[u8]) -> PrimaryInput {
         if topic == topic::REQUEST.as_bytes() {
             return match decode::<ClientToPrimary>(payload) {
                 Ok(envelope) => PrimaryInput::Client {
@@ -263,7 +270,7 @@ impl<L: Link> PrimaryDriver<L> {
                     session: envelope.session,
                     message: envelope.body,
                 },
-                Err(error) => malformed(from, false, &error),
+                Err(error) => self.on_malformed(from, false, &error),
             };
         }
         match decode::<SecondaryToPrimary>(payload) {
@@ -272,7 +279,27 @@ impl<L: Link> PrimaryDriver<L> {
                 envelope,
                 wall_clock_us: wall_clock_us(),
             },
-            Err(error) => malformed(from, topic == topic::ANNOUNCE.as_bytes(), &error),
+            Err(error) => {
+                let joining = topic == topic::ANNOUNCE.as_bytes();
+                self.on_malformed(from, joining, &error)
+            }
+        }
+    }
+
+    fn on_malformed(
+        &mut self,
+        from: RoutingId,
+        joining: bool,
+        error: &protocol::DecodeError,
+    ) -> PrimaryInput {
+        let error = Chain(error).to_string();
+        let error = shortened(&error).to_owned();
+        self.malformed
+            .warn(&format!("message from {from} refused: {error}"));
+        PrimaryInput::Malformed {
+            from,
+            joining,
+            error,
         }
     }
 
@@ -314,7 +341,13 @@ impl<L: Link> PrimaryDriver<L> {
                 request,
                 command,
             } => {
-                let reply = self.figures(&command);
+                let reply = if self.figures_limit.admits(&to) {
+                    self.figures(&command)
+                } else {
+                    Reply::Failed {
+                        reason: "figures are asked for too often: ask again later".to_owned(),
+                    }
+                };
                 let message = PrimaryToClient { request, reply };
                 self.send(Destination::Peer(&to), topic::REQUEST, message);
             }
@@ -480,15 +513,5 @@ impl<L: Link> PrimaryDriver<L> {
         if let Some(Refusals { counts, details }) = self.link.take_refusals(is_last) {
             self.handle(PrimaryInput::Refused { counts, details });
         }
-    }
-}
-
-fn malformed(from: RoutingId, joining: bool, error: &protocol::DecodeError) -> PrimaryInput {
-    let error = Chain(error).to_string();
-    tracing::warn!("message from {from} refused: {error}");
-    PrimaryInput::Malformed {
-        from,
-        joining,
-        error,
     }
 }

@@ -52,7 +52,10 @@ impl<L: Link> InlineLink<L> {
             clients,
             engine: SecondaryEngine::new(settings),
             clock: SessionClock::start(),
-            address: RoutingId::from(STANDALONE_NAME),
+            // Nobody can guess it, and so speak in its place.
+            address: RoutingId::from(
+                format!("{STANDALONE_NAME}-{}", identity::new_address()).as_str(),
+            ),
             arrivals: VecDeque::new(),
             since_clients: 0,
             data,

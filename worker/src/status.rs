@@ -4,10 +4,12 @@
 //! It never holds a step back, except that none may be lost to the file of messages.
 
 mod backlog;
+mod beating;
 mod publishing;
 mod watchers;
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{self, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -17,6 +19,7 @@ use protocol::primary_to_secondary::Step;
 use protocol::{
     DataBatch, PeerName, PrimaryToObservers, Publisher as Speaker, Sequence, SessionId, StepTrace,
 };
+use transport::zeromq::Beats;
 use transport::{Publisher, Waker};
 
 use crate::data::StepData;
@@ -25,6 +28,7 @@ use crate::recorder::RecorderFeed;
 use crate::secondary::InputSender;
 use crate::trace::TraceFeed;
 use backlog::Backlog;
+use beating::Beating;
 use publishing::{Order, Publishing};
 
 pub use watchers::{Figures, Watched};
@@ -41,6 +45,10 @@ pub struct StatusThread {
     /// Whether the driver waits rather than lose a message.
     lossless: bool,
     is_recovering: bool,
+    session: SessionId,
+    heartbeat_interval: Duration,
+    has_begun: Arc<AtomicBool>,
+    beating: Option<Beating>,
     thread: Option<JoinHandle<Result<(), String>>>,
 }
 
@@ -67,7 +75,9 @@ impl StatusThread {
         let (sender, receiver) = mpsc::channel();
         let waker = publisher.waker();
         let backlog = Arc::new(Backlog::default());
-        let publishing = Publishing::new(publisher, session, receiver, Arc::clone(&backlog));
+        let has_begun = Arc::new(AtomicBool::new(false));
+        let shared = (Arc::clone(&backlog), Arc::clone(&has_begun));
+        let publishing = Publishing::new(publisher, session, receiver, shared);
         let thread = thread::Builder::new()
             .name("status".to_owned())
             .spawn(move || publishing.run(heartbeat_interval))?;
@@ -79,8 +89,23 @@ impl StatusThread {
             last_done: Sequence(0),
             lossless: false,
             is_recovering: false,
+            session,
+            heartbeat_interval,
+            has_begun,
+            beating: None,
             thread: Some(thread),
         })
+    }
+
+    /// Has secondaries hear of the primary by a thread of their own.
+    ///
+    /// # Errors
+    /// When the thread cannot be started.
+    pub fn beat_by(&mut self, beats: Beats) -> std::io::Result<()> {
+        let has_begun = Arc::clone(&self.has_begun);
+        let beating = Beating::start(beats, self.session, self.heartbeat_interval, has_begun)?;
+        self.beating = Some(beating);
+        Ok(())
     }
 
     /// Tells the thread whom to tell what observers listen to, and where all messages are to be
@@ -113,6 +138,9 @@ impl StatusThread {
 
     /// Hands a message over to be published; never waits.
     pub fn observe(&self, message: PrimaryToObservers) {
+        if let (Some(beating), PrimaryToObservers::Announce(announce)) = (&self.beating, &message) {
+            beating.announce(announce.clone());
+        }
         if self.backlog.admit_status() {
             self.orders.give(Order::Observe(message));
         }

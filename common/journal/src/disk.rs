@@ -19,6 +19,12 @@ pub trait Medium: Debug + Send + Write {
     /// # Errors
     /// When the system cannot.
     fn cut(&mut self, length: u64) -> io::Result<()>;
+
+    /// Goes on after so many bytes, over what is there, which stays until it is written over.
+    ///
+    /// # Errors
+    /// When the system cannot.
+    fn go_back(&mut self, length: u64) -> io::Result<()>;
 }
 
 /// A file system.
@@ -82,8 +88,12 @@ impl Medium for File {
     }
 
     fn cut(&mut self, length: u64) -> io::Result<()> {
-        use std::io::Seek;
         self.set_len(length)?;
+        self.go_back(length)
+    }
+
+    fn go_back(&mut self, length: u64) -> io::Result<()> {
+        use std::io::Seek;
         self.seek(io::SeekFrom::Start(length)).map(|_| ())
     }
 }

@@ -177,6 +177,10 @@ impl Medium for SmallFile {
     fn cut(&mut self, length: u64) -> io::Result<()> {
         self.file.cut(length)
     }
+
+    fn go_back(&mut self, length: u64) -> io::Result<()> {
+        self.file.go_back(length)
+    }
 }
 
 /// A disk that answers nothing while it is held.
@@ -253,6 +257,10 @@ impl Medium for SlowFile {
         self.disk.wait();
         self.file.cut(length)
     }
+
+    fn go_back(&mut self, length: u64) -> io::Result<()> {
+        self.file.go_back(length)
+    }
 }
 
 /// A disk on which one operation fails, before or after it is done.
@@ -322,5 +330,9 @@ impl Medium for FaultyFile {
 
     fn cut(&mut self, length: u64) -> io::Result<()> {
         self.disk.perform(|| self.file.cut(length))
+    }
+
+    fn go_back(&mut self, length: u64) -> io::Result<()> {
+        self.file.go_back(length)
     }
 }

@@ -406,10 +406,11 @@ impl OpenSegment {
     /// Takes away what an attempt that failed has left.
     fn mend(&mut self) -> io::Result<()> {
         if self.is_doubtful {
-            self.file.cut(self.length - self.unsynced.len() as u64)?;
+            // It is not cut first: a process that is killed loses nothing of what can be read.
+            let synced = self.length - self.unsynced.len() as u64;
+            self.file.go_back(synced)?;
             self.file.write_all(&self.unsynced)?;
             self.is_doubtful = false;
-            self.is_frayed = false;
         }
         if self.is_frayed {
             self.file.cut(self.length)?;

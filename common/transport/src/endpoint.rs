@@ -1,8 +1,8 @@
-//! [`Endpoints`]: where the four sockets of a primary are, told by one address.
+//! [`Endpoints`]: where the six sockets of a primary are, told by one address.
 //!
-//! `ipc:///dir` stands for the socket files `/dir/step`, `/dir/control`, `/dir/status` and
-//! `/dir/data`; `tcp://host:port` for `control` at the port, then `step`, `status` and `data` at
-//! the ports after it. Nothing here opens a socket.
+//! `ipc:///dir` stands for the socket files `control`, `step`, `status`, `data`, `clients` and
+//! `beats` in `/dir`; `tcp://host:port` for `control` at the port, then the others in this order
+//! at the ports after it. Nothing here opens a socket.
 
 use std::fmt;
 use std::io;
@@ -13,8 +13,11 @@ use std::str::FromStr;
 /// The longest path of a socket file that the operating system takes \[bytes\].
 pub const SOCKET_PATH_MAX: usize = 107;
 
-/// The highest port of `control`: three more follow it.
-const CONTROL_PORT_MAX: u16 = u16::MAX - 3;
+/// Number of sockets, and of ports in a row.
+pub(crate) const SOCKETS: u16 = 6;
+
+/// The highest port of `control`: those of the other sockets follow it.
+const CONTROL_PORT_MAX: u16 = u16::MAX - (SOCKETS - 1);
 
 /// Where the sockets of one primary are; its text is the address that it was read from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,7 +73,7 @@ pub enum EndpointError {
     },
     /// Not a number, or too high a number.
     #[error(
-        "{given:?} is no port from 0 to {CONTROL_PORT_MAX}: the three ports after it are taken, too"
+        "{given:?} is no port from 0 to {CONTROL_PORT_MAX}: the five ports after it are taken, too"
     )]
     Port {
         /// What stands in its place.
@@ -97,6 +100,16 @@ impl Endpoints {
     /// Returns the endpoint of `data`.
     pub fn data(&self) -> String {
         self.socket("data", 3)
+    }
+
+    /// Returns the endpoint of `clients`.
+    pub fn clients(&self) -> String {
+        self.socket("clients", 4)
+    }
+
+    /// Returns the endpoint of `beats`.
+    pub fn beats(&self) -> String {
+        self.socket("beats", 5)
     }
 
     /// Tells whether only processes on this machine can connect.
@@ -271,31 +284,36 @@ fn without_brackets(host: &str) -> &str {
 mod tests {
     use super::*;
 
-    fn check(base: &str, [control, step, status, data]: [&str; 4]) {
+    fn check(base: &str, [control, step, status, data, clients, beats]: [&str; 6]) {
         let endpoints: Endpoints = base.parse().unwrap();
         assert_eq!(endpoints.control(), control);
         assert_eq!(endpoints.step(), step);
         assert_eq!(endpoints.status(), status);
         assert_eq!(endpoints.data(), data);
+        assert_eq!(endpoints.clients(), clients);
+        assert_eq!(endpoints.beats(), beats);
         assert_eq!(endpoints.to_string(), base);
     }
 
     #[test]
-    fn one_address_names_four_sockets() {
+    fn one_address_names_six_sockets() {
         let files = [
             "ipc:///run/a/control",
             "ipc:///run/a/step",
             "ipc:///run/a/status",
             "ipc:///run/a/data",
+            "ipc:///run/a/clients",
+            "ipc:///run/a/beats",
         ];
         check("ipc:///run/a", files);
-        let ports = |host: &str, port: u16| [0, 1, 2, 3].map(|it| format!("{host}:{}", port + it));
-        for (host, port) in [("tcp://h", 5000), ("tcp://[::1]", 1), ("tcp://h", 65532)] {
+        let ports =
+            |host: &str, port: u16| [0, 1, 2, 3, 4, 5].map(|it| format!("{host}:{}", port + it));
+        for (host, port) in [("tcp://h", 5000), ("tcp://[::1]", 1), ("tcp://h", 65530)] {
             let expected = ports(host, port);
             let expected = expected.each_ref().map(String::as_str);
             check(&format!("{host}:{port}"), expected);
         }
-        check("tcp://127.0.0.1:0", ["tcp://127.0.0.1:0"; 4]);
+        check("tcp://127.0.0.1:0", ["tcp://127.0.0.1:0"; 6]);
     }
 
     #[test]
@@ -331,7 +349,7 @@ mod tests {
         refused("tcp://h", "has no port");
         refused("tcp://h:", "has no port");
         refused("tcp://[::1]", "has no port");
-        refused("tcp://h:65533", "is no port from 0 to 65532");
+        refused("tcp://h:65531", "is no port from 0 to 65530");
         refused("tcp://h:x", "is no port");
         refused("tcp://*:5000", "0.0.0.0");
         refused("tcp://::1:5000", "in brackets");

@@ -9,6 +9,7 @@ pub mod endpoint;
 pub mod keys;
 pub mod link;
 pub mod memory;
+pub mod rate;
 pub mod refusals;
 mod subscription;
 pub mod zeromq;

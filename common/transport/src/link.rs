@@ -61,6 +61,12 @@ pub enum Denial {
          primary was given as --authorized"
     )]
     UnknownKey,
+    /// The key is not authorized to take part in a run.
+    #[error(
+        "the primary does not know this key as one of a secondary: its line, from the .pub file, \
+         belongs into what the primary was given as --authorized, with the role secondary"
+    )]
+    MayNotTakePart,
     /// One side encrypts and the other does not.
     #[error(
         "one side encrypts and the other does not: give --key and --server-key here if the primary \
@@ -75,7 +81,10 @@ pub enum Denial {
 impl Denial {
     /// Tells whether trying again is in vain until somebody changes a key.
     pub fn is_final(self) -> bool {
-        matches!(self, Self::UnknownKey | Self::OnlyOneEncrypts)
+        matches!(
+            self,
+            Self::UnknownKey | Self::MayNotTakePart | Self::OnlyOneEncrypts
+        )
     }
 }
 

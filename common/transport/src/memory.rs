@@ -104,7 +104,7 @@ impl Network {
         let mailbox = Arc::new(Mailbox::default());
         let listening = match subscription {
             Subscription::Steps => Listening::Steps(step_topics(routing_id)),
-            Subscription::Status(topics) => Listening::Status(
+            Subscription::Status(topics) | Subscription::Beats(topics) => Listening::Status(
                 topics
                     .iter()
                     .map(|topic| topic.as_bytes().to_vec())

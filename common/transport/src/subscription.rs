@@ -7,8 +7,10 @@ use protocol::{RoutingId, topic};
 pub enum Subscription<'a> {
     /// A secondary: what the primary publishes on `step`; it may also send to `data`.
     Steps,
-    /// An observer, or a thread that sends heartbeats: what begins with one of these on `status`.
+    /// An observer: what begins with one of these on `status`.
     Status(&'a [&'a str]),
+    /// A thread that sends heartbeats: what begins with one of these on `beats`.
+    Beats(&'a [&'a str]),
     /// A client that asks and leaves.
     None,
 }

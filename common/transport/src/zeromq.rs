@@ -1,10 +1,13 @@
 //! The link between processes: libzmq's sockets, over `ipc` and `tcp`.
 //!
-//! [`PrimaryLink`] binds `control` (ROUTER) and `step` (XPUB) and comes with a
-//! [`StatusPublisher`] for `status` (XPUB) and `data` (PULL); [`PeerLink`] is everybody else's
-//! end. All wait in an `Inbox`. Sockets come back by themselves when the other side does.
+//! [`PrimaryLink`] binds `control` (ROUTER) and `step` (XPUB) for secondaries and has a thread of
+//! its own for `clients` (ROUTER); it comes with a [`StatusPublisher`] for `status` (XPUB) and
+//! `data` (PULL) and with [`Beats`] (XPUB), which no observer reaches. [`PeerLink`] is everybody
+//! else's end. All wait in an `Inbox`. Sockets come back by themselves when the other side does.
 
+mod beats;
 mod curve;
+mod desk;
 mod directory;
 mod door;
 mod gate;
@@ -13,24 +16,20 @@ mod peer;
 mod primary;
 mod socket;
 mod status;
+mod subscribers;
 mod wake;
 
 use std::time::Duration;
 
+pub use beats::Beats;
 pub use curve::Curve;
 pub use peer::{ConnectError, PeerLink};
 pub use primary::{BindError, PrimaryLink, with_free_ports};
 pub use status::StatusPublisher;
 
 /// What can be chosen about the sockets of a link.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SocketOptions {
-    /// How often this side asks the other for a sign of life; zero for never. libzmq 4.3.5 aborts
-    /// the process when it is time to ask on a connection that was lost before all that came over
-    /// it was taken, as may happen at the end of a run: who has another way to tell does not ask.
-    pub heartbeat_interval: Duration,
-    /// How long the other side may be silent before its connection counts as lost.
-    pub heartbeat_timeout: Duration,
     /// Whether an address that other machines can reach may be bound without encryption.
     pub insecure: bool,
     /// How long a thread that steps looks for what comes before it sleeps; zero for not at all. It
@@ -38,18 +37,6 @@ pub struct SocketOptions {
     pub spin: Duration,
     /// How `tcp` connections are encrypted; those of `ipc` never are, its folder protects them.
     pub curve: Option<Curve>,
-}
-
-impl Default for SocketOptions {
-    fn default() -> Self {
-        Self {
-            heartbeat_interval: Duration::from_millis(100),
-            heartbeat_timeout: Duration::from_secs(2),
-            insecure: false,
-            spin: Duration::ZERO,
-            curve: None,
-        }
-    }
 }
 
 /// A libzmq that was compiled without encryption.

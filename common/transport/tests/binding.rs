@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 fn bind(address: &str) -> Result<PrimaryLink, BindError> {
     let endpoints: Endpoints = address.parse().unwrap();
-    PrimaryLink::bind(&endpoints, &SocketOptions::default()).map(|(primary, _)| primary)
+    PrimaryLink::bind(&endpoints, &SocketOptions::default()).map(|(primary, ..)| primary)
 }
 
 fn run_directory() -> (TempDir, String) {
@@ -44,10 +44,11 @@ fn a_run_directory_has_one_primary_at_a_time() {
 fn the_publisher_holds_the_run_directory_as_long_as_it_lives() {
     let (_parent, address) = run_directory();
     let endpoints: Endpoints = address.parse().unwrap();
-    let (primary, status) = PrimaryLink::bind(&endpoints, &SocketOptions::default()).unwrap();
+    let (primary, status, beats) =
+        PrimaryLink::bind(&endpoints, &SocketOptions::default()).unwrap();
     drop(primary);
     assert!(matches!(bind(&address), Err(BindError::InUse { .. })));
-    drop(status);
+    drop((status, beats));
     bind(&address).unwrap();
 }
 
@@ -57,7 +58,7 @@ fn a_primary_that_left_its_socket_files_behind_does_not_bar_the_next() {
     drop(bind(&address).unwrap());
     let endpoints: Endpoints = address.parse().unwrap();
     let directory = endpoints.directory().unwrap();
-    for name in ["control", "step", "status", "data"] {
+    for name in ["control", "step", "status", "data", "clients", "beats"] {
         drop(std::os::unix::net::UnixListener::bind(directory.join(name)));
         assert!(directory.join(name).exists());
     }
@@ -72,7 +73,9 @@ fn a_run_directory_is_private() {
     let directory = endpoints.directory().unwrap();
     let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(directory), 0o700);
-    for name in ["control", "step", "status", "data", "lock"] {
+    for name in [
+        "control", "step", "status", "data", "clients", "beats", "lock",
+    ] {
         assert_eq!(mode(&directory.join(name)), 0o600, "{name}");
     }
 }
@@ -100,10 +103,10 @@ fn any_free_port_is_resolved_and_kept() {
 }
 
 #[test]
-fn each_of_the_four_ports_must_be_free() {
+fn each_of_the_six_ports_must_be_free() {
     let address = bind("tcp://127.0.0.1:0").unwrap().endpoints().to_string();
     let port: u16 = address.rsplit_once(':').unwrap().1.parse().unwrap();
-    for offset in 0..4 {
+    for offset in 0..6 {
         let _other = TcpListener::bind(("127.0.0.1", port + offset)).unwrap();
         assert!(
             matches!(bind(&address), Err(BindError::InUse { .. })),
@@ -193,13 +196,13 @@ fn messages_of_too_few_or_too_many_frames_are_dropped_and_counted() {
         .send_multipart(["a", "b", "c", "d", "e"], 0)
         .unwrap();
     stranger
-        .send_multipart(["/request", "well-formed"], 0)
+        .send_multipart(["/announce", "well-formed"], 0)
         .unwrap();
     let arrival = primary.receive(Some(PATIENCE)).unwrap();
     let expected = Arrival::Message {
         from: Some(RoutingId::from("stranger")),
         access: Access::Full,
-        topic: b"/request".to_vec(),
+        topic: b"/announce".to_vec(),
         payload: Bytes::from_static(b"well-formed"),
     };
     assert_eq!(arrival, Some(expected));

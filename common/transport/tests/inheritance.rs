@@ -33,7 +33,7 @@ fn sockets_are_not_inherited_by_child_processes() {
     let before = descriptors();
     let endpoints: Endpoints = "tcp://127.0.0.1:0".parse().unwrap();
     let options = SocketOptions::default();
-    let (mut primary, _status) = PrimaryLink::bind(&endpoints, &options).unwrap();
+    let (mut primary, _status, _beats) = PrimaryLink::bind(&endpoints, &options).unwrap();
     let id = RoutingId::from("s1");
     let peer = PeerLink::connect(
         primary.endpoints(),

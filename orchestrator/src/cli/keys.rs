@@ -40,7 +40,7 @@ impl KeyArguments {
 /// Who may connect to the primary of a run that is started.
 #[derive(Clone, Debug, Default, Args)]
 pub struct RunSecurityArguments {
-    /// Where the primary is reached, tcp://HOST:PORT, of which PORT to PORT+3 are used; 0.0.0.0 is
+    /// Where the primary is reached, tcp://HOST:PORT, of which PORT to PORT+5 are used; 0.0.0.0 is
     /// every address of this machine [default: sockets in the run's folder]
     #[arg(long, value_name = "ENDPOINT", env = "PHALANX_BIND")]
     pub bind: Option<transport::Endpoints>,

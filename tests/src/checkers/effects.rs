@@ -46,6 +46,8 @@ impl Effects {
                 ..Self::default()
             };
         }
+        // What it removes is known here for the last time.
+        self.note_joined(primary);
         self.placed.clear();
         for numbered in &step.actions {
             if let Action::SetPose { model, .. } = &numbered.action
@@ -68,6 +70,15 @@ impl Effects {
         self.check();
     }
 
+    fn note_joined(&mut self, primary: &Primary) {
+        for id in primary.performers_by_name() {
+            let performer = primary.plan().performer(*id);
+            if !performer.joined_to.is_empty() && !self.joined.contains(&performer.name) {
+                self.joined.insert(performer.name.clone());
+            }
+        }
+    }
+
     /// Looks at what is left once the run is over.
     ///
     /// # Panics
@@ -85,12 +96,10 @@ impl Effects {
         let step_s = primary.settings().step_size.as_secs_f64();
         let passed = if report.paused { 0.0 } else { step_s };
         let mut now = BTreeMap::new();
+        self.note_joined(primary);
         for id in primary.performers_by_name() {
             let performer = primary.plan().performer(*id);
             let state = *primary.performer(*id).1;
-            if !performer.joined_to.is_empty() {
-                self.joined.insert(performer.name.clone());
-            }
             let is_free = !self.joined.contains(&performer.name) && !moved.contains(id);
             if let Some(before) = self.last.get(&performer.name).filter(|_| is_free) {
                 let jump = jump(&performer.name, before, &state, passed, report);

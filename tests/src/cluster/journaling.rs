@@ -418,4 +418,8 @@ impl Medium for SmallFile {
         drop(synced);
         self.file.cut(length)
     }
+
+    fn go_back(&mut self, length: u64) -> io::Result<()> {
+        self.file.go_back(length)
+    }
 }

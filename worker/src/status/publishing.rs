@@ -1,6 +1,7 @@
 //! [`Publishing`]: what the status thread does.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
@@ -20,6 +21,7 @@ use crate::data::{Collector, ObservedTopics, Progress, StepData};
 use crate::messages_file::MessagesFile;
 use crate::recorder::RecorderFeed;
 use crate::secondary::{Chain, InputSender};
+use crate::seldom::Seldom;
 use crate::trace::TraceFeed;
 
 /// How many things are taken from the sockets before orders and beats are looked after.
@@ -68,9 +70,10 @@ pub(super) struct Publishing<P> {
     observed: ObservedTopics,
     watchers: Watchers,
     next_telling: Instant,
+    refused: Seldom,
     beats: u64,
     /// Whether the run has begun, by the figures that were published.
-    has_begun: bool,
+    has_begun: Arc<AtomicBool>,
     is_ending: bool,
 }
 
@@ -79,7 +82,7 @@ impl<P: Publisher> Publishing<P> {
         publisher: P,
         session: SessionId,
         orders: Receiver<Order>,
-        backlog: Arc<Backlog>,
+        (backlog, has_begun): (Arc<Backlog>, Arc<AtomicBool>),
     ) -> Self {
         Self {
             publisher,
@@ -95,8 +98,9 @@ impl<P: Publisher> Publishing<P> {
             observed: ObservedTopics::default(),
             watchers: Watchers::default(),
             next_telling: Instant::now(),
+            refused: Seldom::default(),
             beats: 0,
-            has_begun: false,
+            has_begun,
             is_ending: false,
         }
     }
@@ -164,7 +168,8 @@ impl<P: Publisher> Publishing<P> {
                 self.backlog.status_done();
                 let topic = body.topic();
                 if let PrimaryToObservers::Stats { stats, .. } = &body {
-                    self.has_begun |= stats.state != RunState::Waiting;
+                    let begins = stats.state != RunState::Waiting;
+                    self.has_begun.fetch_or(begins, Ordering::Relaxed);
                 }
                 self.publish(topic, body);
             }
@@ -195,17 +200,21 @@ impl<P: Publisher> Publishing<P> {
                 self.take(&envelope.sender, envelope.body);
             }
             Ok(_) => tracing::debug!("data of another session refused"),
-            Err(error) => tracing::warn!("data refused: {}", Chain(&error)),
+            Err(error) => self
+                .refused
+                .warn(&format!("data refused: {}", Chain(&error))),
         }
     }
 
-    fn on_trace(&self, payload: &[u8]) {
+    fn on_trace(&mut self, payload: &[u8]) {
         match decode::<StepTrace>(payload) {
             Ok(envelope) if envelope.session == self.session => {
                 self.give_trace(envelope.sender, envelope.body);
             }
             Ok(_) => tracing::debug!("a trace of another session refused"),
-            Err(error) => tracing::warn!("a trace refused: {}", Chain(&error)),
+            Err(error) => self
+                .refused
+                .warn(&format!("a trace refused: {}", Chain(&error))),
         }
     }
 
@@ -226,7 +235,8 @@ impl<P: Publisher> Publishing<P> {
         self.watchers.note(frame, listens);
         self.backlog.note_watched(self.watchers.watched());
         if let Err(error) = self.observed.note(frame, listens) {
-            tracing::warn!("a subscription is not heeded: {error}");
+            self.refused
+                .warn(&format!("a subscription is not heeded: {error}"));
         }
     }
 
@@ -320,7 +330,7 @@ impl<P: Publisher> Publishing<P> {
         let relay = HeartbeatRelay {
             name: PeerName::primary(),
             count: self.beats,
-            has_begun: self.has_begun,
+            has_begun: self.has_begun.load(Ordering::Relaxed),
         };
         self.publish(topic::HEARTBEAT, PrimaryToObservers::Heartbeat(relay));
     }

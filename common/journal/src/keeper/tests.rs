@@ -127,6 +127,10 @@ impl Medium for LostFile {
     fn cut(&mut self, _: u64) -> io::Result<()> {
         Ok(())
     }
+
+    fn go_back(&mut self, _: u64) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 #[test]

@@ -196,6 +196,22 @@ fn what_a_failed_sync_leaves_is_written_once_more() {
 }
 
 #[test]
+fn a_process_that_is_killed_while_nothing_can_be_synced_loses_nothing_it_has_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let disk = SmallDisk::new(1 << 20);
+    let mut writer =
+        Writer::create(Box::new(disk.clone()), folder.path(), u64::MAX, &manifest()).unwrap();
+    writer.append(&[pause(0), commit(1)]).unwrap();
+    disk.0.store(-1, Ordering::SeqCst);
+    for _ in 0..3 {
+        assert!(writer.sync().is_err());
+    }
+    drop(writer);
+    let recovered = read(folder.path(), None, Losses::Refuse).unwrap();
+    assert_eq!(recovered.redo.digests, [digest(1)]);
+}
+
+#[test]
 fn a_journal_keeps_to_its_limit() {
     let folder = tempfile::tempdir().unwrap();
     let disk = Box::new(LocalDisk);

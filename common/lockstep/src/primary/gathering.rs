@@ -14,6 +14,9 @@ use crate::roster::Progress;
 /// Time between syncs: a subscription that is seen may still miss the first messages.
 const SYNC_INTERVAL: Duration = Duration::from_millis(50);
 
+/// The longest name of a machine \[bytes\], as the domain name system has it.
+const HOST_BYTES_MAX: usize = 255;
+
 impl Primary {
     pub(super) fn on_join(
         &mut self,
@@ -29,7 +32,16 @@ impl Primary {
         {
             return; // It repeats itself; the welcome is on its way.
         }
+        if info.host.len() > HOST_BYTES_MAX {
+            let reason = format!("the name of its machine has more than {HOST_BYTES_MAX} bytes");
+            self.refused.malformed += 1;
+            return Self::refuse(from, reason, out);
+        }
         if let Some(reason) = self.reason_to_refuse(&info) {
+            if !self.transit.tells_of_refusal(now) {
+                self.refused.excess += 1;
+                return Self::refuse(from, reason, out);
+            }
             let text = format!(
                 "{} (pid {} on {}) was refused: {reason}",
                 info.name, info.pid, info.host

@@ -5,6 +5,7 @@
 //! gives all its cells away and is told to leave.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use protocol::exit::Outcome;
 use protocol::primary_to_observers::Severity;
@@ -17,6 +18,10 @@ use super::{Phase, Primary, PrimaryOutput};
 /// How far behind one who joins may be for the run to wait for it \[steps\].
 const GAP_MAX: u64 = 64;
 
+/// How many who were refused are told of in so much time.
+const REFUSALS_MAX: u32 = 32;
+const REFUSALS_INTERVAL: Duration = Duration::from_secs(10);
+
 /// Who is on the way in or out.
 #[derive(Debug, Default)]
 pub(super) struct Transit {
@@ -26,11 +31,23 @@ pub(super) struct Transit {
     draining: BTreeMap<PeerName, Vec<(RoutingId, RequestId)>>,
     /// When those who join are synced again.
     pub(super) next_sync: SessionTime,
+    /// How many who were refused were told of since when.
+    refusals_told: (u32, SessionTime),
 }
 
 impl Transit {
     pub(super) fn is_draining(&self, name: &PeerName) -> bool {
         self.draining.contains_key(name)
+    }
+
+    /// Tells whether one more who was refused is told of: whoever asks again and again is not.
+    pub(super) fn tells_of_refusal(&mut self, now: SessionTime) -> bool {
+        let (told, since) = &mut self.refusals_told;
+        if now >= *since + REFUSALS_INTERVAL {
+            (*told, *since) = (0, now);
+        }
+        *told += 1;
+        *told <= REFUSALS_MAX
     }
 }
 

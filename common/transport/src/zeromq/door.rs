@@ -26,7 +26,7 @@ const ZAP: &str = "inproc://zeromq.zap.01";
 const REREAD_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The sockets that only secondaries may use, by their domains.
-const OF_SECONDARIES: [&[u8]; 2] = [b"step", b"data"];
+const OF_SECONDARIES: [&[u8]; 4] = [b"control", b"step", b"data", b"beats"];
 
 /// Decides who may enter, until it is dropped. It is made before the sockets are bound, and must
 /// outlive them.

@@ -1,13 +1,16 @@
-//! [`Gate`]: what of all that arrives on `control` is let through to the primary.
+//! [`Gate`]: what of all that arrives on `control` and `clients` is let through to the primary.
 //!
 //! Each message must be of a size and rate that its sender's role allows, and come from the key
-//! that its routing id belongs to. What is turned away is counted; nobody else notices it.
+//! that its routing id belongs to. Clients of one key share its rate, however many connections they
+//! have; each has a little of its own, so that none is kept out by the others. What is turned away
+//! is counted; nobody else notices it.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
 
 use protocol::{Access, RoutingId, envelope::MESSAGE_BYTES_MAX, topic};
 
+use crate::rate::{Bucket, Rate};
 use crate::refusals::{Reason, Tally};
 
 /// The largest message of an observer, who only asks \[bytes\].
@@ -16,13 +19,25 @@ const OBSERVER_BYTES_MAX: usize = 64 << 10;
 /// The largest message of a controller: a model with its meshes \[bytes\].
 const CONTROLLER_BYTES_MAX: usize = 160 << 20;
 
-/// How many messages per second a client may send for long.
-const MESSAGES_PER_SECOND: f64 = 10_000.0;
+/// How often the clients of a key that may control a run may ask, all together.
+const CONTROLLER_RATE: Rate = Rate {
+    per_second: 10_000.0,
+    at_once: 20_000.0,
+};
 
-/// How many messages a client may send at once.
-const BURST_MAX: f64 = 20_000.0;
+/// How often the clients of a key that may only look may ask, all together.
+const OBSERVER_RATE: Rate = Rate {
+    per_second: 1_000.0,
+    at_once: 4_000.0,
+};
 
-/// How many clients' rates are kept; one that was forgotten may send a burst again.
+/// How often a connection may ask although the others of its key have asked too often.
+const RESERVE: Rate = Rate {
+    per_second: 20.0,
+    at_once: 20.0,
+};
+
+/// How many connections' and keys' rates are kept.
 const CLIENTS_MAX: usize = 4096;
 
 /// How many routing ids of secondaries are held.
@@ -43,14 +58,8 @@ pub(super) struct Gate {
     tally: Tally,
     /// The keys that routing ids of subscribed secondaries belong to.
     held: BTreeMap<RoutingId, u32>,
-    buckets: BTreeMap<RoutingId, Bucket>,
-}
-
-/// What a client may still send at once.
-#[derive(Clone, Copy, Debug)]
-struct Bucket {
-    tokens: f64,
-    at: Instant,
+    of_keys: BTreeMap<u32, Bucket>,
+    reserves: BTreeMap<RoutingId, Bucket>,
 }
 
 impl Sender {
@@ -80,7 +89,8 @@ impl Gate {
         Self {
             tally,
             held: BTreeMap::new(),
-            buckets: BTreeMap::new(),
+            of_keys: BTreeMap::new(),
+            reserves: BTreeMap::new(),
         }
     }
 
@@ -102,10 +112,11 @@ impl Gate {
             return false;
         }
         let is_request = topic == topic::REQUEST.as_bytes();
-        if (is_request || !sender.access.may_simulate()) && !self.has_token(from, now) {
+        if (is_request || !sender.access.may_simulate()) && !self.has_token(from, sender, now) {
             let text = || {
+                let rate = rate_of(sender.access).per_second;
                 let who = who(sender, from);
-                format!("{who} sent more than {MESSAGES_PER_SECOND} messages per second")
+                format!("{who} asked more often than {rate} times per second")
             };
             self.tally.note(Reason::Excess, text);
             return false;
@@ -145,49 +156,43 @@ impl Gate {
         is_of_another
     }
 
-    fn has_token(&mut self, from: &RoutingId, now: Instant) -> bool {
-        if !self.buckets.contains_key(from) {
-            self.forget_buckets(now);
-            self.buckets.insert(
-                from.clone(),
-                Bucket {
-                    tokens: BURST_MAX,
-                    at: now,
-                },
-            );
+    fn has_token(&mut self, from: &RoutingId, sender: Sender, now: Instant) -> bool {
+        let rate = rate_of(sender.access);
+        let full = Bucket::full(rate, now);
+        if self
+            .of_keys
+            .entry(sender.key)
+            .or_insert(full)
+            .take(rate, now)
+        {
+            return true;
         }
-        self.buckets
-            .get_mut(from)
-            .is_some_and(|bucket| bucket.take(now))
+        if !self.reserves.contains_key(from) {
+            self.forget_reserves(now);
+            let full = Bucket::full(RESERVE, now);
+            self.reserves.insert(from.clone(), full);
+        }
+        let reserve = self.reserves.get_mut(from);
+        reserve.is_some_and(|reserve| reserve.take(RESERVE, now))
     }
 
     /// Makes room for one more: those that are full again, else whoever is first.
-    fn forget_buckets(&mut self, now: Instant) {
-        if self.buckets.len() < CLIENTS_MAX {
+    fn forget_reserves(&mut self, now: Instant) {
+        if self.reserves.len() < CLIENTS_MAX {
             return;
         }
-        self.buckets
-            .retain(|_, bucket| bucket.level(now) < BURST_MAX);
-        if self.buckets.len() >= CLIENTS_MAX {
-            self.buckets.pop_first();
+        self.reserves
+            .retain(|_, reserve| !reserve.is_full(RESERVE, now));
+        if self.reserves.len() >= CLIENTS_MAX {
+            self.reserves.pop_first();
         }
     }
 }
 
-impl Bucket {
-    fn level(&self, now: Instant) -> f64 {
-        let gained = now.saturating_duration_since(self.at).as_secs_f64() * MESSAGES_PER_SECOND;
-        (self.tokens + gained).min(BURST_MAX)
-    }
-
-    fn take(&mut self, now: Instant) -> bool {
-        self.tokens = self.level(now);
-        self.at = now;
-        let is_full_enough = self.tokens >= 1.0;
-        if is_full_enough {
-            self.tokens -= 1.0;
-        }
-        is_full_enough
+fn rate_of(access: Access) -> Rate {
+    match access {
+        Access::Full | Access::Secondary | Access::Controller => CONTROLLER_RATE,
+        Access::Observer => OBSERVER_RATE,
     }
 }
 
@@ -248,26 +253,42 @@ mod tests {
     }
 
     #[test]
-    fn a_client_may_send_a_burst_and_then_at_its_rate() {
+    fn the_clients_of_a_key_share_its_burst_and_its_rate() {
         let tally = Tally::default();
         let mut gate = Gate::new(tally.clone());
         let start = Instant::now();
-        let from = RoutingId::from("c");
-        let mut burst = |now| {
-            let all = 0..30_000;
-            all.filter(|_| gate.admits(&from, Sender::ANYBODY, REQUEST, 1, now))
+        let names: Vec<RoutingId> = (0..10)
+            .map(|n| RoutingId::from(&*format!("c{n}")))
+            .collect();
+        let mut burst = |sender, now| {
+            let all = (0..60_000).map(|n| &names[n % names.len()]);
+            all.filter(|from| gate.admits(from, sender, REQUEST, 1, now))
                 .count()
         };
-        assert_eq!(burst(start), 20_000);
-        assert_eq!(burst(start + Duration::from_secs(1)), 10_000);
-        assert_eq!(burst(start + Duration::from_mins(1)), 20_000);
+        // Beside that, each connection has its reserve.
+        let reserves = 10 * 20;
+        assert_eq!(burst(Sender::ANYBODY, start), 20_000 + reserves);
+        let later = start + Duration::from_secs(1);
+        assert_eq!(burst(Sender::ANYBODY, later), 10_000 + reserves);
+        assert_eq!(burst(of(Access::Observer, 3), later), 4_000);
         let told = tally.take(start, false).unwrap();
-        assert_eq!(told.counts.excess, 40_000);
+        assert_eq!(told.counts.excess, 180_000 - 34_400);
         assert!(
-            told.details.contains("owner c sent more than 10000"),
+            told.details
+                .contains("owner c0 asked more often than 10000"),
             "{}",
             told.details
         );
+    }
+
+    #[test]
+    fn a_client_is_heard_although_others_of_its_key_ask_too_often() {
+        let mut gate = Gate::new(Tally::default());
+        let now = Instant::now();
+        let mut asks =
+            |name: &str| gate.admits(&RoutingId::from(name), Sender::ANYBODY, REQUEST, 1, now);
+        assert!((0..100_000).any(|_| !asks("flood")));
+        assert!(!asks("flood") && asks("other"));
     }
 
     #[test]
@@ -285,9 +306,9 @@ mod tests {
         let now = Instant::now();
         for number in 0..2 * CLIENTS_MAX {
             let from = RoutingId(number.to_be_bytes().to_vec());
-            assert!(gate.admits(&from, of(Access::Observer, 1), REQUEST, 1, now));
+            gate.admits(&from, of(Access::Observer, 1), REQUEST, 1, now);
         }
-        assert_eq!(gate.buckets.len(), CLIENTS_MAX);
+        assert_eq!(gate.reserves.len(), CLIENTS_MAX);
     }
 
     #[test]

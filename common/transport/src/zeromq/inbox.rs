@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use zmq_options::Connection;
 use zmq_sys::{Watch, wait};
 
 use super::gate::Sender;
@@ -221,6 +222,12 @@ impl Frames {
         let last = self.count.clamp(1, FRAMES_MAX) - 1;
         let frame = self.kept.into_iter().nth(last);
         frame.map_or_else(Bytes::new, |frame| Bytes::from_owner(Owned(frame)))
+    }
+
+    /// Returns the connection that the message came by; `None` for what libzmq itself says.
+    pub(super) fn connection(&mut self) -> Option<Connection> {
+        let last = self.count.clamp(1, FRAMES_MAX) - 1;
+        Connection::of(&mut self.kept[last])
     }
 
     /// Returns who sent the message, if that was found when the connection was made.

@@ -1,7 +1,8 @@
 //! [`PeerLink`]: the end of secondaries, observers and clients, which connects to a primary.
 //!
-//! Its connections come up when the primary does, and again when the primary is back; a monitor
-//! on the `control` socket tells when.
+//! A secondary has a routing id and speaks on `control`; who has none is a client and speaks on
+//! `clients`. Connections come up when the primary does, and again when the primary is back; a
+//! monitor on that socket tells when.
 
 use std::io;
 use std::sync::Arc;
@@ -26,6 +27,10 @@ const DATA_LINGER_MS: i32 = 2_000;
 const CONTROL: usize = 0;
 
 /// The end of everybody but the primary in a link between processes.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact of its own about the connection"
+)]
 pub struct PeerLink {
     inbox: Inbox,
     /// Where a secondary sends what is for observers; nothing ever comes from there.
@@ -34,6 +39,8 @@ pub struct PeerLink {
     monitor: usize,
     /// Whether the other side has been told connected last.
     connected: bool,
+    /// Whether it speaks on `control`.
+    is_secondary: bool,
     /// Whether it proves a key.
     encrypts: bool,
     /// Whether it was told that handshakes are broken off, of which there may be many.
@@ -142,6 +149,7 @@ impl PeerLink {
                     (endpoints.step(), Queue::Unbounded)
                 }
                 Publications::Status => (endpoints.status(), Queue::Bounded),
+                Publications::Beats => (endpoints.beats(), Queue::Bounded),
             };
             let published = open(&context, zmq::SUB, ("published", queue), address, options)?;
             for topic in topics {
@@ -150,7 +158,11 @@ impl PeerLink {
             published.connect(&endpoint)?;
             sockets.push(published);
         }
-        sockets[CONTROL].connect(&endpoints.control())?;
+        let place = match routing_id {
+            Some(_) => endpoints.control(),
+            None => endpoints.clients(),
+        };
+        sockets[CONTROL].connect(&place)?;
         // The monitor is asked last: what the primary still said comes before its end.
         let in_turn = sockets.len();
         sockets.push(monitor);
@@ -160,6 +172,7 @@ impl PeerLink {
             data,
             monitor: in_turn,
             connected: false,
+            is_secondary: routing_id.is_some(),
             encrypts: options.curve.is_some() && address.is_some(),
             was_broken_off: false,
             dropped: 0,
@@ -186,6 +199,9 @@ impl PeerLink {
         };
         let event = zmq::SocketEvent::from_raw(u16::from_ne_bytes([*low, *high]));
         let denial = match event {
+            zmq::SocketEvent::HANDSHAKE_FAILED_AUTH if self.is_secondary => {
+                Some(Denial::MayNotTakePart)
+            }
             zmq::SocketEvent::HANDSHAKE_FAILED_AUTH => Some(Denial::UnknownKey),
             zmq::SocketEvent::HANDSHAKE_FAILED_PROTOCOL => Some(Denial::OnlyOneEncrypts),
             // Without keys it says no more than that the primary went away.
@@ -257,6 +273,7 @@ struct Listening {
 enum Publications {
     Step,
     Status,
+    Beats,
 }
 
 fn listening(
@@ -272,15 +289,16 @@ fn listening(
                 topics,
             }))
         }
-        Subscription::Status(topics) => {
+        Subscription::Status(topics) | Subscription::Beats(topics) => {
+            let to = match subscription {
+                Subscription::Beats(_) => Publications::Beats,
+                _ => Publications::Status,
+            };
             let topics = topics
                 .iter()
                 .map(|topic| topic.as_bytes().to_vec())
                 .collect();
-            Ok(Some(Listening {
-                to: Publications::Status,
-                topics,
-            }))
+            Ok(Some(Listening { to, topics }))
         }
         Subscription::None => Ok(None),
     }

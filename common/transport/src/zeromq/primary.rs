@@ -1,7 +1,8 @@
 //! [`PrimaryLink`]: the primary's end, which binds all sockets.
 //!
 //! `step` is an XPUB, so that the primary sees subscriptions: every secondary subscribes to a
-//! topic of its own, which comes with its connection and goes with it.
+//! topic of its own, which comes with its connection and goes with it. Secondaries speak on
+//! `control`; clients do on `clients`, which a thread of its own serves.
 
 mod bind;
 
@@ -12,10 +13,13 @@ use protocol::{RoutingId, topic};
 
 pub use bind::{BindError, with_free_ports};
 
+use super::beats::Beats;
+use super::desk::Desk;
 use super::directory::RunDirectory;
 use super::door::Door;
 use super::gate::{Gate, Sender};
 use super::inbox::{Event, Frames, Inbox, Patience};
+use super::wake::OutsideWaker;
 use super::{SocketOptions, StatusPublisher, socket};
 use crate::endpoint::Endpoints;
 use crate::link::{Arrival, Destination, Link, LinkError, Waker};
@@ -25,12 +29,20 @@ use crate::refusals::{Reason, Refusals, Tally};
 const STEP: usize = 0;
 const CONTROL: usize = 1;
 
-/// The first byte of a message by which a subscriber comes; 0 is that by which it goes.
+/// The first byte of a message by which a subscriber comes.
 pub(super) const SUBSCRIBE: u8 = 1;
+
+/// The first byte of a message by which a subscriber goes; others are nothing.
+pub(super) const UNSUBSCRIBE: u8 = 0;
 
 /// The primary's end of a link between processes.
 pub struct PrimaryLink {
     inbox: Inbox,
+    desk: Desk,
+    woken: Arc<OutsideWaker>,
+    /// Somebody woke the thread, and it was told of a request instead.
+    was_woken: bool,
+    is_turn_of_clients: bool,
     endpoints: Endpoints,
     gate: Gate,
     tally: Tally,
@@ -41,7 +53,8 @@ pub struct PrimaryLink {
 }
 
 impl PrimaryLink {
-    /// Binds the sockets of a primary; `status` and `data` come apart, for another thread.
+    /// Binds the sockets of a primary; `status` and `data` come apart, and so does `beats`, each
+    /// for a thread of its own.
     ///
     /// # Errors
     /// When another primary is there, when other machines could reach it unencrypted and
@@ -49,7 +62,7 @@ impl PrimaryLink {
     pub fn bind(
         endpoints: &Endpoints,
         options: &SocketOptions,
-    ) -> Result<(Self, StatusPublisher), BindError> {
+    ) -> Result<(Self, StatusPublisher, Beats), BindError> {
         let tally = Tally::default();
         let bound = bind::bind(endpoints, options, &tally)?;
         let failed = |source| BindError::Other {
@@ -57,20 +70,30 @@ impl PrimaryLink {
             source,
         };
         let inbox = Inbox::new(vec![bound.step, bound.control], 2, options.spin).map_err(failed)?;
+        let woken = Arc::new(OutsideWaker::new(inbox.waker()));
+        let has_door = bound.door.is_some();
+        let desk = Desk::open(bound.clients, inbox.waker(), tally.clone(), has_door);
+        let shared = || (bound.door.clone(), bound.directory.clone());
         let status = {
-            let (door, directory) = (bound.door.clone(), bound.directory.clone());
-            StatusPublisher::new(bound.status, bound.data, door, directory)
+            let (door, directory) = shared();
+            StatusPublisher::new(bound.status, bound.data, tally.clone(), door, directory)
         };
-        let status = status.map_err(failed)?;
+        let (door, directory) = shared();
+        let beats = Beats::new(bound.beats, door, directory);
+        let (desk, status) = (desk.map_err(failed)?, status.map_err(failed)?);
         let link = Self {
             inbox,
+            desk,
+            woken,
+            was_woken: false,
+            is_turn_of_clients: false,
             endpoints: bound.endpoints,
             gate: Gate::new(tally.clone()),
             tally,
             door: bound.door,
             _directory: bound.directory,
         };
-        Ok((link, status))
+        Ok((link, status, beats))
     }
 
     /// Returns where the sockets are, with the port that was found if any free one was asked for.
@@ -93,6 +116,13 @@ impl PrimaryLink {
             self.note_malformed();
             return None;
         };
+        // Secondaries are called by their names; addresses that libzmq gives are of nobody here.
+        let is_named = from.first().is_some_and(u8::is_ascii_alphanumeric);
+        if !is_named || topic == topic::REQUEST.as_bytes() {
+            let text = || "something came on `control` that is not of a secondary".to_owned();
+            self.tally.note(Reason::Malformed, text);
+            return None;
+        }
         let from = RoutingId(from.to_vec());
         let (topic, bytes) = (topic.to_vec(), topic.len() + payload.len());
         let is_admitted = self
@@ -120,6 +150,10 @@ impl PrimaryLink {
             let is_held = self.gate.hold(&routing_id, sender?);
             return is_held.then_some(Arrival::Subscribed(routing_id));
         }
+        if *what != UNSUBSCRIBE {
+            self.note_malformed();
+            return None;
+        }
         let was_held = self.gate.release(&routing_id);
         was_held.then_some(Arrival::Unsubscribed(routing_id))
     }
@@ -135,6 +169,7 @@ impl Link for PrimaryLink {
         let topic = topic.as_bytes();
         match to {
             Destination::EverySecondary => socket::send(self.inbox.sender(STEP), &[topic, payload]),
+            Destination::Peer(peer) if self.desk.answer(peer, topic, payload) => Ok(()),
             Destination::Peer(peer) => {
                 socket::send(self.inbox.sender(CONTROL), &[&peer.0, topic, payload])
             }
@@ -147,11 +182,29 @@ impl Link for PrimaryLink {
             let error = "nobody decides any more who may connect";
             return Err(LinkError::Transport(error.into()));
         }
-        let mut patience = Patience::new(timeout);
+        if std::mem::take(&mut self.was_woken) {
+            return Ok(Some(Arrival::Woken));
+        }
+        // In turn with the secondaries, so that clients never keep a step waiting.
+        if std::mem::take(&mut self.is_turn_of_clients)
+            && let Some(request) = self.desk.request()
+        {
+            return Ok(Some(request));
+        }
+        self.is_turn_of_clients = true;
+        let asked = self.desk.has_request().then_some(Duration::ZERO);
+        let mut patience = Patience::new(asked.or(timeout));
         loop {
             let found = match self.inbox.next(&mut patience)? {
+                None if asked.is_some() => return Ok(self.desk.request()),
                 None => return Ok(None),
-                Some(Event::Woken) => return Ok(Some(Arrival::Woken)),
+                Some(Event::Woken) => {
+                    // By a client's request, by another thread, or by both.
+                    let by_others = self.woken.was_woken();
+                    let request = self.desk.request();
+                    self.was_woken = by_others && request.is_some();
+                    request.or(by_others.then_some(Arrival::Woken))
+                }
                 Some(Event::Message(CONTROL, frames)) => self.on_control(frames),
                 Some(Event::Message(_, mut frames)) => self.on_subscriber(&mut frames),
             };
@@ -162,7 +215,7 @@ impl Link for PrimaryLink {
     }
 
     fn waker(&self) -> Arc<dyn Waker> {
-        self.inbox.waker()
+        Arc::clone(&self.woken) as Arc<dyn Waker>
     }
 
     fn take_refusals(&mut self, is_last: bool) -> Option<Refusals> {

@@ -6,7 +6,10 @@ use std::time::Duration;
 use protocol::RoutingId;
 use protocol::envelope::MESSAGE_BYTES_MAX;
 
+use zmq_options::Flag;
+
 use super::SocketOptions;
+use super::curve::Curve;
 use crate::link::LinkError;
 
 /// How many messages wait for an observer that reads too slowly; further ones are lost to it.
@@ -18,22 +21,55 @@ const LINGER: Duration = Duration::from_millis(200);
 /// How long one attempt to connect may take before the next one begins.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// How long a handshake may take.
-const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long a handshake may take: until then a stranger holds a descriptor.
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// The largest subscription \[bytes\]; nothing else comes to a publishing socket.
-const SUBSCRIPTION_BYTES_MAX: i64 = 64 << 10;
+/// The largest subscription \[bytes\], a topic's name; nothing else comes to a publishing socket.
+const SUBSCRIPTION_BYTES_MAX: i64 = 2 << 10;
+
+/// How many subscriptions of one connection wait in libzmq for a primary.
+const SUBSCRIPTIONS_MAX: i32 = 100;
+
+/// How many messages of one connection wait in libzmq for a primary; then it reads no more of it.
+const INBOX_MESSAGES_MAX: i32 = 1_000;
+
+/// How many answers to one client wait in libzmq; the others wait where their bytes are counted.
+const ANSWERS_MAX: i32 = 2;
+
+/// After how many seconds of silence the system asks whether the other host is there, how often,
+/// and after how many questions without an answer a connection is closed.
+const KEEPALIVE: [i32; 3] = [5, 1, 5];
 
 /// How much larger than its message an encrypted frame may be \[bytes\].
 const CURVE_OVERHEAD_MAX: i64 = 64;
 
-/// Whether a socket may lose messages.
+/// How many messages may wait in a socket.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Queue {
-    /// `step`, `control` and `data`: never; lockstep itself bounds how much can wait.
+    /// `step`, `data` and all sockets that connect: any number, since lockstep itself bounds how
+    /// much can wait.
     Unbounded,
-    /// `status`: rather than hold anybody up.
+    /// `control` of a primary: any number to others, so many from each.
+    Inbox,
+    /// `clients` of a primary: few, the thread that serves them keeps the others.
+    Answers,
+    /// `status` and `beats`: who reads too slowly loses messages rather than hold anybody up.
     Bounded,
+    /// The same at a primary, where few subscriptions of each connection wait to be counted.
+    Published,
+}
+
+impl Queue {
+    /// Returns how many messages may wait on the way out and in; 0 is any number.
+    fn marks(self) -> [i32; 2] {
+        match self {
+            Self::Unbounded => [0, 0],
+            Self::Inbox => [0, INBOX_MESSAGES_MAX],
+            Self::Answers => [ANSWERS_MAX, INBOX_MESSAGES_MAX],
+            Self::Bounded => [STATUS_MESSAGES_MAX, STATUS_MESSAGES_MAX],
+            Self::Published => [STATUS_MESSAGES_MAX, SUBSCRIPTIONS_MAX],
+        }
+    }
 }
 
 /// What a socket is called where it asks who may enter.
@@ -47,13 +83,10 @@ pub(super) fn open(
     address: Option<IpAddr>,
     options: &SocketOptions,
 ) -> zmq::Result<zmq::Socket> {
-    let socket = context.socket(kind)?;
-    let messages_max = match queue {
-        Queue::Unbounded => 0,
-        Queue::Bounded => STATUS_MESSAGES_MAX,
-    };
-    socket.set_sndhwm(messages_max)?;
-    socket.set_rcvhwm(messages_max)?;
+    let mut socket = context.socket(kind)?;
+    let [out, into] = queue.marks();
+    socket.set_sndhwm(out)?;
+    socket.set_rcvhwm(into)?;
     socket.set_linger(milliseconds(LINGER))?;
     let bytes_max = if kind == zmq::XPUB {
         SUBSCRIPTION_BYTES_MAX
@@ -63,12 +96,19 @@ pub(super) fn open(
     socket.set_maxmsgsize(bytes_max + CURVE_OVERHEAD_MAX)?;
     socket.set_handshake_ivl(milliseconds(HANDSHAKE_TIMEOUT))?;
     socket.set_connect_timeout(milliseconds(CONNECT_TIMEOUT))?;
-    socket.set_heartbeat_ivl(milliseconds(options.heartbeat_interval))?;
-    socket.set_heartbeat_timeout(milliseconds(options.heartbeat_timeout))?;
-    socket.set_heartbeat_ttl(milliseconds(options.heartbeat_timeout))?;
+    // libzmq 4.3.5 aborts the process when its own heartbeat is due on a connection that was lost
+    // before all that came over it was taken: the system asks after hosts instead.
+    let [idle, interval, count] = KEEPALIVE;
+    socket.set_tcp_keepalive(1)?;
+    socket.set_tcp_keepalive_idle(idle)?;
+    socket.set_tcp_keepalive_intvl(interval)?;
+    socket.set_tcp_keepalive_cnt(count)?;
     socket.set_ipv6(address.is_some_and(|address| address.is_ipv6()))?;
     if let Some(curve) = options.curve.as_ref().filter(|_| address.is_some()) {
         curve.apply(&socket, domain)?;
+        if matches!(curve, Curve::Primary { .. }) {
+            zmq_options::set(&mut socket, Flag::RefuseWithoutDoorkeeper)?;
+        }
     }
     Ok(socket)
 }

@@ -1,18 +1,21 @@
 //! [`StatusPublisher`]: the primary's `status` and `data` sockets.
 //!
 //! `status` is an XPUB, so that the primary sees which topics observers listen to; a slow observer
-//! never holds it up. `data` is a PULL without a mark, so that nothing is lost on it.
+//! never holds it up, and one that asks for too much is cut off. `data` is a PULL without a mark,
+//! so that nothing is lost on it.
 
 use std::io;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::directory::RunDirectory;
 use super::door::Door;
-use super::inbox::{Event, Inbox, Patience};
-use super::primary::SUBSCRIBE;
+use super::inbox::{Event, Frames, Inbox, Patience};
+use super::primary::{SUBSCRIBE, UNSUBSCRIBE};
 use super::socket;
+use super::subscribers::{Change, Subscribers, TOPICS_PER_CONNECTION_MAX};
 use crate::link::{LinkError, Notice, Publisher, Waker};
+use crate::refusals::{Reason, Tally};
 
 /// Sources of the inbox. Sockets close in this order: the last words on `status` go out first.
 const STATUS: usize = 0;
@@ -21,6 +24,8 @@ const DATA: usize = 1;
 /// Publishes on `status`, where who reads too slowly loses messages, and receives on `data`.
 pub struct StatusPublisher {
     inbox: Inbox,
+    subscribers: Subscribers,
+    tally: Tally,
     dropped: u64,
     /// Declared after the sockets that it decides for.
     _door: Option<Arc<Door>>,
@@ -32,14 +37,53 @@ impl StatusPublisher {
     pub(super) fn new(
         status: zmq::Socket,
         data: zmq::Socket,
+        tally: Tally,
         door: Option<Arc<Door>>,
         directory: Option<Arc<RunDirectory>>,
     ) -> io::Result<Self> {
         Ok(Self {
             inbox: Inbox::new(vec![status, data], 2, Duration::ZERO)?,
+            subscribers: Subscribers::default(),
+            tally,
             dropped: 0,
             _door: door,
             _directory: directory,
+        })
+    }
+
+    /// Returns what a message of a subscriber changes for all; `None` if it is malformed.
+    #[expect(
+        clippy::option_option,
+        reason = "a message may change nothing, and may be none at all"
+    )]
+    fn on_subscriber(&mut self, mut frames: Frames) -> Option<Option<Notice>> {
+        let (connection, now) = (frames.connection(), Instant::now());
+        let [[what, topic @ ..]] = frames.exactly()? else {
+            return None;
+        };
+        let change = match (*what, connection) {
+            (SUBSCRIBE, Some(by)) => self.subscribers.subscribe(by, topic, now),
+            (UNSUBSCRIBE, Some(by)) => self.subscribers.end(by, topic, now),
+            (UNSUBSCRIBE, None) => self.subscribers.lose(topic),
+            _ => return None,
+        };
+        Some(match change {
+            Change::First => Some(Notice::Subscribed(topic.to_vec())),
+            Change::Last => Some(Notice::Unsubscribed(topic.to_vec())),
+            Change::None => None,
+            Change::TooMuch => {
+                if let Some(connection) = connection {
+                    connection.cut();
+                }
+                let text = || {
+                    format!(
+                        "an observer is cut off: it listens to more than \
+                         {TOPICS_PER_CONNECTION_MAX} topics, or to others too often"
+                    )
+                };
+                self.tally.note(Reason::Excess, text);
+                None
+            }
         })
     }
 
@@ -67,10 +111,10 @@ impl Publisher for StatusPublisher {
                         payload: frames.into_payload(),
                     })
                 }
-                Some(Event::Message(_, frames)) => match frames.exactly() {
-                    Some([[SUBSCRIBE, topic @ ..]]) => Some(Notice::Subscribed(topic.to_vec())),
-                    Some([[_, topic @ ..]]) => Some(Notice::Unsubscribed(topic.to_vec())),
-                    Some([[]]) | None => None,
+                Some(Event::Message(_, frames)) => match self.on_subscriber(frames) {
+                    Some(None) => continue,
+                    Some(notice) => notice,
+                    None => None,
                 },
             };
             match found {

@@ -61,3 +61,30 @@ impl WakeReceiver {
         Ok(())
     }
 }
+
+/// Wakes a thread for others than those who wake it for reasons of the link itself.
+pub(super) struct OutsideWaker {
+    waker: Arc<dyn Waker>,
+    is_meant: AtomicBool,
+}
+
+impl OutsideWaker {
+    pub(super) fn new(waker: Arc<dyn Waker>) -> Self {
+        Self {
+            waker,
+            is_meant: AtomicBool::new(false),
+        }
+    }
+
+    /// Tells whether it has woken since the last time.
+    pub(super) fn was_woken(&self) -> bool {
+        self.is_meant.swap(false, Ordering::AcqRel)
+    }
+}
+
+impl Waker for OutsideWaker {
+    fn wake(&self) {
+        self.is_meant.store(true, Ordering::Release);
+        self.waker.wake();
+    }
+}

@@ -74,7 +74,7 @@ impl Stage {
             } => {
                 let mut endpoints = endpoints.lock().unwrap();
                 let bound = PrimaryLink::bind(&endpoints, &options(*spin));
-                let (primary, status) = bound.unwrap();
+                let (primary, status, _) = bound.unwrap();
                 *endpoints = primary.endpoints().clone();
                 (Box::new(primary), Box::new(status))
             }

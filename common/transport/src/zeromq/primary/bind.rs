@@ -1,7 +1,7 @@
-//! Binding the four sockets of a primary, or saying why not.
+//! Binding the sockets of a primary, or saying why not.
 //!
-//! tcp ports are tried by the standard library first: its errors are exact, and it can hold four
-//! ports in a row while libzmq is still to be asked.
+//! tcp ports are tried by the standard library first: its errors are exact, and it can hold
+//! several ports in a row while libzmq is still to be asked.
 
 use std::fs::{self, Permissions};
 use std::io;
@@ -10,7 +10,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::endpoint::{Address, Endpoints};
+use zmq_options::Flag;
+
+use crate::endpoint::{Address, Endpoints, SOCKETS};
 use crate::refusals::Tally;
 use crate::zeromq::SocketOptions;
 use crate::zeromq::curve::Curve;
@@ -18,7 +20,7 @@ use crate::zeromq::directory::RunDirectory;
 use crate::zeromq::door::Door;
 use crate::zeromq::socket::{Queue, open};
 
-/// How often four free ports in a row are looked for.
+/// How often free ports in a row are looked for.
 const ATTEMPTS_MAX: u32 = 100;
 
 /// Why a primary could not bind its sockets.
@@ -57,6 +59,8 @@ pub(super) struct Bound {
     pub(super) control: zmq::Socket,
     pub(super) status: zmq::Socket,
     pub(super) data: zmq::Socket,
+    pub(super) clients: zmq::Socket,
+    pub(super) beats: zmq::Socket,
     pub(super) endpoints: Endpoints,
     pub(super) directory: Option<Arc<RunDirectory>>,
     /// Who decides who may enter, where that is decided by keys.
@@ -107,7 +111,7 @@ fn bind_ipc(
     };
     let mut bound = bind_sockets(endpoints, None, options, tally)?;
     // The folder may be one that was there, and open to others.
-    for name in ["control", "step", "status", "data"] {
+    for name in ["control", "step", "status", "data", "clients", "beats"] {
         fs::set_permissions(directory.join(name), Permissions::from_mode(0o600))?;
     }
     bound.directory = Some(Arc::new(taken));
@@ -147,7 +151,7 @@ fn bind_tcp(
     }
 }
 
-/// Returns the same address with four free ports in a row if it leaves the port open; they may be
+/// Returns the same address with free ports in a row if it leaves the port open; they may be
 /// taken by others before they are bound.
 ///
 /// # Errors
@@ -170,12 +174,12 @@ pub fn with_free_ports(endpoints: &Endpoints) -> io::Result<Endpoints> {
     found.map(|port| endpoints.at_port(port))
 }
 
-/// Returns the port asked for, or any, if it and the three after it are free.
+/// Returns the port asked for, or any, if it and those after it for the other sockets are free.
 fn free_ports(address: IpAddr, port: u16) -> io::Result<u16> {
     let first = TcpListener::bind((address, port))?;
     let port = first.local_addr()?.port();
     let mut held = Vec::new();
-    for offset in 1..=3 {
+    for offset in 1..SOCKETS {
         let Some(next) = port.checked_add(offset) else {
             return Err(io::ErrorKind::AddrInUse.into());
         };
@@ -193,15 +197,19 @@ fn bind_sockets(
     let context = zmq::Context::new();
     let open = |kind, domain, queue| open(&context, kind, (domain, queue), address, options);
     let step = open(zmq::XPUB, "step", Queue::Unbounded)?;
-    let control = open(zmq::ROUTER, "control", Queue::Unbounded)?;
-    let status = open(zmq::XPUB, "status", Queue::Bounded)?;
+    let control = open(zmq::ROUTER, "control", Queue::Inbox)?;
+    let mut status = open(zmq::XPUB, "status", Queue::Published)?;
     let data = open(zmq::PULL, "data", Queue::Unbounded)?;
+    let clients = open(zmq::ROUTER, "clients", Queue::Answers)?;
+    let beats = open(zmq::XPUB, "beats", Queue::Published)?;
+    // Nobody takes over the routing id of another who is still there.
     control.set_router_mandatory(true)?;
-    // A peer that comes back before its old connection was found dead takes over its routing id.
-    control.set_router_handover(true)?;
+    clients.set_router_mandatory(true)?;
+    // Also those that are not the first on a topic: each connection is counted by itself.
+    zmq_options::set(&mut status, Flag::TellEverySubscription)?;
     let door = match &options.curve {
         Some(Curve::Primary { authorized, .. }) if address.is_some() => {
-            let sockets = [&step, &control, &status, &data];
+            let sockets = [&step, &control, &status, &data, &clients, &beats];
             Some(Door::open(
                 &context,
                 &sockets,
@@ -215,11 +223,15 @@ fn bind_sockets(
     step.bind(&endpoints.step())?;
     status.bind(&endpoints.status())?;
     data.bind(&endpoints.data())?;
+    clients.bind(&endpoints.clients())?;
+    beats.bind(&endpoints.beats())?;
     Ok(Bound {
         step,
         control,
         status,
         data,
+        clients,
+        beats,
         endpoints: endpoints.clone(),
         directory: None,
         door: door.map(Arc::new),

@@ -1,0 +1,308 @@
+//! [`Desk`]: the thread that hears clients on `clients` and sends them their answers.
+//!
+//! It keeps clients away from the thread that steps: what they send is read, judged and counted
+//! here, and handed on no faster than it is taken. Answers wait here, by client, where their bytes
+//! are counted; libzmq has two of each client at most.
+//! **Invariant:** what waits for clients of one key is at most [`KEY_BYTES_MAX`] and one answer for
+//! each of its connections.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use protocol::{RoutingId, topic};
+
+use super::gate::{Gate, Sender as Client};
+use super::inbox::{Event, Frames, Inbox, Patience};
+use super::socket;
+use crate::link::{Arrival, LinkError, Waker};
+use crate::refusals::{Reason, Tally};
+
+/// How many requests wait for the thread that steps; then no more are read.
+const BACKLOG_MAX: usize = 1_024;
+
+/// How much may wait for the clients of one key \[bytes\], besides one answer for each.
+const KEY_BYTES_MAX: usize = 32 << 20;
+
+/// Time between two attempts to send what waits.
+const RETRY: Duration = Duration::from_millis(2);
+
+/// Time for what still waits at the end, such as that the run is over.
+const LAST_WORDS: Duration = Duration::from_millis(200);
+
+/// How many messages are read before the thread looks whether it reads too many.
+const ROUND: u32 = 256;
+
+/// Pause after a round of which most was turned away: whoever floods waits in its own queue.
+const BREATH: Duration = Duration::from_millis(5);
+
+/// The first byte of a client's address, which no name begins with.
+const CLIENT: u8 = b'@';
+
+/// The first byte of an address that libzmq gives.
+const GIVEN: u8 = 0;
+
+/// What the thread that steps keeps of it.
+pub(super) struct Desk {
+    orders: Sender<Order>,
+    waker: Arc<dyn Waker>,
+    requests: Receiver<Arrival>,
+    backlog: Arc<AtomicUsize>,
+    thread: Option<JoinHandle<()>>,
+}
+
+enum Order {
+    /// Send this to a client.
+    Answer {
+        to: Vec<u8>,
+        topic: Vec<u8>,
+        payload: Vec<u8>,
+    },
+    /// Send what waits, for a moment, and end.
+    End,
+}
+
+/// The thread at work.
+struct Clerk {
+    inbox: Inbox,
+    orders: Receiver<Order>,
+    requests: Sender<Arrival>,
+    stepper: Arc<dyn Waker>,
+    backlog: Arc<AtomicUsize>,
+    gate: Gate,
+    tally: Tally,
+    /// Whether keys tell who sends.
+    has_door: bool,
+    /// Answers that wait, by client.
+    queues: BTreeMap<Vec<u8>, Queue>,
+    /// What waits for the clients of each key \[bytes\].
+    waiting: BTreeMap<u32, usize>,
+    /// The keys of the clients that asked and have not all their answers.
+    keys: BTreeMap<Vec<u8>, u32>,
+    read: u32,
+    turned_away: u32,
+}
+
+/// Answers that wait for one client.
+#[derive(Default)]
+struct Queue {
+    answers: VecDeque<[Vec<u8>; 2]>,
+}
+
+impl Desk {
+    /// Starts to hear clients on a socket that is bound; `stepper` is woken by requests.
+    pub(super) fn open(
+        clients: zmq::Socket,
+        stepper: Arc<dyn Waker>,
+        tally: Tally,
+        has_door: bool,
+    ) -> io::Result<Self> {
+        let inbox = Inbox::new(vec![clients], 1, Duration::ZERO)?;
+        let (orders, taken) = mpsc::channel();
+        let (handed, requests) = mpsc::channel();
+        let (waker, backlog) = (inbox.waker(), Arc::new(AtomicUsize::new(0)));
+        let clerk = Clerk {
+            inbox,
+            orders: taken,
+            requests: handed,
+            stepper,
+            backlog: Arc::clone(&backlog),
+            gate: Gate::new(tally.clone()),
+            tally,
+            has_door,
+            queues: BTreeMap::new(),
+            waiting: BTreeMap::new(),
+            keys: BTreeMap::new(),
+            read: 0,
+            turned_away: 0,
+        };
+        let thread = thread::Builder::new()
+            .name("clients".to_owned())
+            .spawn(move || {
+                // Without it no client is heard, and the run goes on.
+                let _ = catch_unwind(AssertUnwindSafe(|| clerk.run()));
+            })?;
+        Ok(Self {
+            orders,
+            waker,
+            requests,
+            backlog,
+            thread: Some(thread),
+        })
+    }
+
+    /// Tells whether a request is here, or about to be.
+    pub(super) fn has_request(&self) -> bool {
+        self.backlog.load(Ordering::Acquire) > 0
+    }
+
+    /// Returns the next request, if one is here.
+    pub(super) fn request(&self) -> Option<Arrival> {
+        let request = self.requests.try_recv().ok()?;
+        if self.backlog.fetch_sub(1, Ordering::AcqRel) == BACKLOG_MAX {
+            self.waker.wake();
+        }
+        Some(request)
+    }
+
+    /// Sends to a client, whenever it reads; false if the address is none of a client.
+    pub(super) fn answer(&self, to: &RoutingId, topic: &[u8], payload: &[u8]) -> bool {
+        let Some((&CLIENT, to)) = to.0.split_first() else {
+            return false;
+        };
+        let order = Order::Answer {
+            to: to.to_vec(),
+            topic: topic.to_vec(),
+            payload: payload.to_vec(),
+        };
+        if self.orders.send(order).is_ok() {
+            self.waker.wake();
+        }
+        true
+    }
+}
+
+impl Drop for Desk {
+    fn drop(&mut self) {
+        if self.orders.send(Order::End).is_ok() {
+            self.waker.wake();
+        }
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Clerk {
+    fn run(mut self) {
+        let mut end = None;
+        loop {
+            while let Ok(order) = self.orders.try_recv() {
+                match order {
+                    Order::Answer { to, topic, payload } => self.keep(to, topic, payload),
+                    Order::End => end = Some(Instant::now() + LAST_WORDS),
+                }
+            }
+            self.send_waiting();
+            let is_over = end.is_some_and(|at| self.queues.is_empty() || Instant::now() >= at);
+            if is_over || self.take_turn(end.is_some()).is_err() {
+                return;
+            }
+        }
+    }
+
+    /// Waits for what comes next, unless it has to wait for others.
+    fn take_turn(&mut self, is_ending: bool) -> Result<(), LinkError> {
+        if is_ending || self.backlog.load(Ordering::Acquire) >= BACKLOG_MAX {
+            thread::sleep(RETRY);
+            return Ok(());
+        }
+        if self.read >= ROUND {
+            if self.turned_away > ROUND / 2 {
+                thread::sleep(BREATH);
+            }
+            (self.read, self.turned_away) = (0, 0);
+        }
+        let timeout = (!self.queues.is_empty()).then_some(RETRY);
+        if let Some(Event::Message(_, frames)) = self.inbox.next(&mut Patience::new(timeout))? {
+            self.read += 1;
+            match self.admit(frames) {
+                Some(request) => {
+                    self.backlog.fetch_add(1, Ordering::AcqRel);
+                    if self.requests.send(request).is_ok() {
+                        self.stepper.wake();
+                    }
+                }
+                None => self.turned_away += 1,
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns what a message is to the primary, if it is let through.
+    fn admit(&mut self, mut frames: Frames) -> Option<Arrival> {
+        let client = if self.has_door {
+            frames.sender()
+        } else {
+            Some(Client::ANYBODY)
+        };
+        let (Some([from, topic, payload]), Some(client)) = (frames.exactly(), client) else {
+            let text = || "a message of too few or too many frames".to_owned();
+            self.tally.note(Reason::Malformed, text);
+            return None;
+        };
+        // Clients have addresses that libzmq gives, which nobody can guess and take.
+        let is_request = topic == topic::REQUEST.as_bytes() && from.first() == Some(&GIVEN);
+        if !is_request {
+            let text = || "a client sent something that is no request".to_owned();
+            self.tally.note(Reason::Malformed, text);
+            return None;
+        }
+        let (raw, bytes) = (RoutingId(from.to_vec()), topic.len() + payload.len());
+        if !self.gate.admits(&raw, client, topic, bytes, Instant::now()) {
+            return None;
+        }
+        let topic = topic.to_vec();
+        let from = RoutingId([&[CLIENT], &*raw.0].concat());
+        self.keys.insert(raw.0, client.key);
+        Some(Arrival::Message {
+            from: Some(from),
+            access: client.access,
+            topic,
+            payload: frames.into_payload(),
+        })
+    }
+
+    /// Keeps an answer for a client, unless too much waits for it and others of its key already.
+    fn keep(&mut self, to: Vec<u8>, topic: Vec<u8>, payload: Vec<u8>) {
+        let key = self.keys.get(&to).copied().unwrap_or_default();
+        let waiting = self.waiting.entry(key).or_default();
+        let queue = self.queues.entry(to).or_default();
+        if !queue.answers.is_empty() && *waiting + payload.len() > KEY_BYTES_MAX {
+            let text = || {
+                format!("a client of key {key} does not read its answers, of which some are lost")
+            };
+            self.tally.note(Reason::Excess, text);
+            return;
+        }
+        *waiting += payload.len();
+        queue.answers.push_back([topic, payload]);
+    }
+
+    /// Sends what waits, as much as each client takes now.
+    fn send_waiting(&mut self) {
+        let Self {
+            inbox,
+            queues,
+            waiting,
+            keys,
+            ..
+        } = self;
+        queues.retain(|to, queue| {
+            let key = keys.get(to).copied().unwrap_or_default();
+            while let Some([topic, payload]) = queue.answers.front() {
+                let sent = socket::send(inbox.sender(0), &[to, topic, payload]);
+                let gone = match sent {
+                    Ok(()) => 1,
+                    Err(LinkError::Full) => return true,
+                    // It is gone, and with it whoever waited for these.
+                    Err(_) => queue.answers.len(),
+                };
+                let bytes: usize = queue.answers.drain(..gone).map(|[_, one]| one.len()).sum();
+                if let Some(waiting) = waiting.get_mut(&key) {
+                    *waiting = waiting.saturating_sub(bytes);
+                }
+            }
+            false
+        });
+        if queues.is_empty() {
+            waiting.clear();
+            keys.retain(|_, _| false);
+        }
+    }
+}
