@@ -78,6 +78,44 @@ fn a_run_directory_is_private() {
 }
 
 #[test]
+fn a_run_directory_that_others_can_change_is_refused_by_both_ends() {
+    let (parent, address) = run_directory();
+    let folder = parent.path().join("some/run");
+    std::fs::create_dir_all(&folder).unwrap();
+    for (open, mode) in [("some", 0o777), ("some/run", 0o770), ("some/run", 0o1777)] {
+        let open = parent.path().join(open);
+        let before = open.metadata().unwrap().permissions();
+        std::fs::set_permissions(&open, std::fs::Permissions::from_mode(mode)).unwrap();
+        let error = bind(&address).err().expect("others can change it");
+        let BindError::Folder { source, .. } = error else {
+            panic!("{error:?}");
+        };
+        assert!(source.to_string().contains("chmod go-w"), "{source}");
+        let endpoints: Endpoints = address.parse().unwrap();
+        let options = SocketOptions::default();
+        let error = PeerLink::connect(&endpoints, None, Subscription::None, &options).err();
+        assert!(
+            matches!(error, Some(ConnectError::Folder { .. })),
+            "{error:?}"
+        );
+        assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
+        std::fs::set_permissions(&open, before).unwrap();
+    }
+    bind(&address).unwrap();
+}
+
+#[test]
+fn a_lock_that_is_a_link_is_not_followed() {
+    let (parent, address) = run_directory();
+    let target = parent.path().join("precious");
+    let folder = parent.path().join("some/run");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::os::unix::fs::symlink(&target, folder.join("lock")).unwrap();
+    assert!(bind(&address).is_err());
+    assert!(!target.exists());
+}
+
+#[test]
 fn a_directory_that_cannot_be_made_is_an_error_with_its_cause() {
     let error = bind("ipc:///proc/run")
         .err()

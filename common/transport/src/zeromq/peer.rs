@@ -14,6 +14,7 @@ use super::inbox::{Event, Frames, Inbox, Patience};
 use super::socket::{self, Queue, open};
 use crate::endpoint::{Address, Endpoints};
 use crate::link::{Arrival, Denial, Destination, Link, LinkError, Waker};
+use crate::ownership::{self, OwnershipError};
 use crate::subscription::{Subscription, step_topics};
 
 /// Where the monitor of the `control` socket is, within the link's own context.
@@ -53,6 +54,15 @@ pub enum ConnectError {
     /// Steps go to those who have a routing id.
     #[error("a link that receives steps needs a routing id")]
     NoRoutingId,
+    /// Others could put sockets of their own into the folder.
+    #[error("cannot connect to {endpoint}")]
+    Folder {
+        /// The address.
+        endpoint: String,
+        /// What is wrong with it.
+        #[source]
+        source: OwnershipError,
+    },
     /// The host's name has no address, or the system has no sockets left.
     #[error("cannot connect to {endpoint}")]
     Other {
@@ -79,6 +89,12 @@ impl PeerLink {
             return Err(ConnectError::NoPort {
                 endpoint: endpoints.to_string(),
             });
+        }
+        if let Some(folder) = endpoints.directory() {
+            ownership::check_what_is_there(folder).map_err(|source| ConnectError::Folder {
+                endpoint: endpoints.to_string(),
+                source,
+            })?;
         }
         let listening = listening(subscription, routing_id)?;
         Self::open(endpoints, routing_id, listening, options).map_err(|source| {

@@ -11,6 +11,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::endpoint::{Address, Endpoints};
+use crate::ownership::OwnershipError;
 use crate::refusals::Tally;
 use crate::zeromq::SocketOptions;
 use crate::zeromq::curve::Curve;
@@ -39,6 +40,15 @@ pub enum BindError {
     Insecure {
         /// The address.
         endpoint: String,
+    },
+    /// Its folder is not this user's alone.
+    #[error("cannot bind {endpoint}")]
+    Folder {
+        /// The address.
+        endpoint: String,
+        /// What is wrong with it.
+        #[source]
+        source: OwnershipError,
     },
     /// The system refused.
     #[error("cannot bind {endpoint}")]
@@ -77,6 +87,7 @@ pub(super) fn bind(
         let endpoint = endpoints.to_string();
         match refusal {
             Refusal::Insecure => BindError::Insecure { endpoint },
+            Refusal::Folder(source) => BindError::Folder { endpoint, source },
             Refusal::Io(source) if source.kind() == io::ErrorKind::AddrInUse => {
                 BindError::InUse { endpoint }
             }
@@ -87,7 +98,17 @@ pub(super) fn bind(
 
 enum Refusal {
     Insecure,
+    Folder(OwnershipError),
     Io(io::Error),
+}
+
+impl From<OwnershipError> for Refusal {
+    fn from(error: OwnershipError) -> Self {
+        match error {
+            OwnershipError::Io { source, .. } => Self::Io(source),
+            error => Self::Folder(error),
+        }
+    }
 }
 
 impl From<io::Error> for Refusal {
@@ -106,7 +127,7 @@ fn bind_ipc(
         return Err(Refusal::Io(io::ErrorKind::AddrInUse.into()));
     };
     let mut bound = bind_sockets(endpoints, None, options, tally)?;
-    // The folder may be one that was there, and open to others.
+    // The folder is this user's own, so that these are the sockets; others may look into it.
     for name in ["control", "step", "status", "data"] {
         fs::set_permissions(directory.join(name), Permissions::from_mode(0o600))?;
     }
