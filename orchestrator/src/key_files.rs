@@ -34,6 +34,8 @@ pub struct ChosenKeys {
     pub server_key: Option<String>,
     /// The folder where those are that were not named.
     pub folder: Option<PathBuf>,
+    /// Whether another machine is reached without encryption where no key is found.
+    pub is_insecure: bool,
 }
 
 /// The files of keys of a run that is started here.
@@ -123,7 +125,8 @@ pub fn reach_of_run(run: &FoundRun, endpoints: Endpoints) -> Result<Reach, KeyEr
     let folder = run.path.join(KEYS_FOLDER);
     let key = folder.join(VIEW_KEY);
     if endpoints.directory().is_some() || !key.exists() {
-        return Ok(endpoints.into());
+        // A run without keys was started with --insecure.
+        return Ok(Reach::unencrypted(endpoints, true));
     }
     let primary = folder.join(PRIMARY_PUBLIC);
     Reach::with_keys(endpoints, &key, &primary.to_string_lossy())
@@ -146,7 +149,7 @@ pub fn reach_of_address(endpoints: Endpoints, chosen: &ChosenKeys) -> Result<Rea
     let public = folder.join(PRIMARY_PUBLIC);
     let is_there = key.exists() && public.exists();
     if !(is_chosen || is_there) {
-        return Ok(endpoints.into());
+        return Ok(Reach::unencrypted(endpoints, chosen.is_insecure));
     }
     let primary = chosen.server_key.clone();
     let primary = primary.unwrap_or_else(|| public.to_string_lossy().into_owned());

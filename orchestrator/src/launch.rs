@@ -329,6 +329,9 @@ impl LaunchPlan {
             flag(&mut arguments, "--key", &keys.secondary);
             flag(&mut arguments, "--server-key", &keys.primary_public);
         }
+        if self.is_insecure {
+            arguments.push("--insecure".into());
+        }
         let patience = self.network.peer_timeout.as_secs_f64().to_string();
         flag(&mut arguments, "--peer-timeout", patience);
         self.push_spin(&mut arguments);

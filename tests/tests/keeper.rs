@@ -346,7 +346,7 @@ fn a_view_follows_a_primary_that_is_started_again() {
     let endpoint = format!("tcp://127.0.0.1:{port}");
     let primary = |world: &str| {
         let mut command = std::process::Command::new(binary("worker"));
-        command.args(["--bind", &endpoint]);
+        command.args(["--bind", &endpoint, "--insecure"]);
         command.arg(repository::root().join("worlds").join(world));
         scratch.start(world, &mut command)
     };

@@ -15,7 +15,7 @@ use lockstep::{Plan, Primary, PrimaryInput, Rules, SecondaryInput, SecondarySett
 use protocol::exit::Outcome;
 use protocol::report::{Summary, TopicReport};
 use protocol::{ExitCode, Iteration, PeerName, Role, RoutingId, StopReason};
-use transport::zeromq::{BindError, Curve, PeerLink, PrimaryLink, SocketOptions, StatusPublisher};
+use transport::zeromq::{BindError, PeerLink, PrimaryLink, SocketOptions, StatusPublisher};
 use transport::{Endpoints, Link, Subscription};
 use worker::beginning::{Beginning, JournalPlan};
 use worker::commands_file::{self, CommandsRecord};
@@ -77,6 +77,7 @@ fn main() -> ProcessExitCode {
                 peer_timeout,
                 spin,
                 security,
+                insecure,
                 ignored,
             } => {
                 if !ignored.is_empty() {
@@ -86,9 +87,18 @@ fn main() -> ProcessExitCode {
                     );
                 }
                 let info = identity::peer_info(name, Role::Secondary);
-                let curve = security.of_secondary(&connect)?;
+                let connect = connect.map_or_else(cli::endpoint_by_hand, Ok)?;
+                let options = SocketOptions {
+                    // Silence is the heartbeat thread's to judge, by the time-out that the primary
+                    // says.
+                    heartbeat_interval: Duration::ZERO,
+                    insecure,
+                    spin,
+                    curve: security.of_secondary(&connect)?,
+                    ..SocketOptions::default()
+                };
                 let settings = SecondarySettings { info, peer_timeout };
-                run_secondary(&connect, curve.as_ref(), spin, settings, lifeline)
+                run_secondary(&connect, &options, settings, lifeline)
             }
         });
     match result {
@@ -189,14 +199,17 @@ fn run_primary(
         lifeline,
     };
     let private;
-    let endpoints = if let Some(endpoints) = &run.bind {
-        endpoints
-    } else {
-        private = private_endpoints()?;
-        &private.1
+    let endpoints = match &run.bind {
+        Some(endpoints) => endpoints.clone(),
+        None if role == Role::Primary => cli::endpoint_by_hand()?,
+        None => {
+            private = private_endpoints()?;
+            private.1.clone()
+        }
     };
-    let (link, publisher) = bind(endpoints, &options)?;
+    let (link, publisher) = bind(&endpoints, &options)?;
     tracing::info!("{role} of {worlds} at {}", link.endpoints());
+    warn_of_insecurity(link.endpoints(), options.curve.is_some());
     let summary = match role {
         Role::Standalone => drive(
             |status| InlineLink::new(link, Some(status.data_feed())),
@@ -296,23 +309,15 @@ fn drive<L: Link>(
 
 fn run_secondary(
     connect: &Endpoints,
-    curve: Option<&Curve>,
-    spin: Duration,
+    options: &SocketOptions,
     settings: SecondarySettings,
     lifeline: Option<Lifeline>,
 ) -> anyhow::Result<Outcome> {
-    // Silence is the heartbeat thread's to judge, by the time-out that the primary says.
-    let options = SocketOptions {
-        heartbeat_interval: Duration::ZERO,
-        spin,
-        curve: curve.cloned(),
-        ..SocketOptions::default()
-    };
     let routing = RoutingId::from(
         // Nobody can guess it, and so take the place of this process.
         format!("{}-{}", settings.info.name, identity::new_address()).as_str(),
     );
-    let link = PeerLink::connect(connect, Some(&routing), Subscription::Steps, &options)
+    let link = PeerLink::connect(connect, Some(&routing), Subscription::Steps, options)
         .with_context(|| format!("cannot connect to {connect}"))?;
     tracing::info!("{} looks for its primary at {connect}", settings.info.name);
     let driver = SecondaryDriver::new(link, settings);
@@ -330,9 +335,8 @@ fn run_secondary(
         };
         let topics = Subscription::Status(&heartbeat::TOPICS);
         let options = SocketOptions {
-            heartbeat_interval: Duration::ZERO,
-            curve: curve.cloned(),
-            ..SocketOptions::default()
+            spin: Duration::ZERO,
+            ..options.clone()
         };
         let started = PeerLink::connect(connect, Some(&routing.heartbeat()), topics, &options)
             .map_err(anyhow::Error::from)
@@ -502,6 +506,16 @@ fn bind(
             .context("another primary or program is there; choose another address with --bind"),
         _ => anyhow::Error::from(error),
     })
+}
+
+/// Says it where nothing is encrypted and nobody is asked who he is.
+fn warn_of_insecurity(endpoints: &Endpoints, is_encrypted: bool) {
+    if endpoints.directory().is_none() && !is_encrypted {
+        tracing::warn!(
+            "anybody who reaches {endpoints} may stop and change this run (--insecure): \
+             docs/security.md says how keys prevent that"
+        );
+    }
 }
 
 /// Makes a place for the sockets of a standalone run that nobody was told about.

@@ -31,7 +31,7 @@ pub struct SocketOptions {
     pub heartbeat_interval: Duration,
     /// How long the other side may be silent before its connection counts as lost.
     pub heartbeat_timeout: Duration,
-    /// Whether an address that other machines can reach may be bound without encryption.
+    /// Whether `tcp` may be bound, and connected to on other machines, without encryption.
     pub insecure: bool,
     /// How long a thread that steps looks for what comes before it sleeps; zero for not at all. It
     /// takes a core for itself meanwhile: with fewer cores than such threads all become slower.

@@ -48,6 +48,7 @@ fn a_primary_that_falls_silent_is_lost_after_the_heartbeat_timeout() {
     let options = SocketOptions {
         heartbeat_interval: Duration::from_millis(50),
         heartbeat_timeout: TIMEOUT,
+        insecure: true,
         ..SocketOptions::default()
     };
     let any: Endpoints = "tcp://127.0.0.1:0".parse().unwrap();

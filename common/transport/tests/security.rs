@@ -215,7 +215,11 @@ fn who_brings_no_key_or_expects_another_primary_gets_nowhere() {
 #[test]
 fn a_primary_without_a_key_tells_who_brings_one() {
     let endpoints: Endpoints = "tcp://127.0.0.1:0".parse().unwrap();
-    let (primary, _status) = PrimaryLink::bind(&endpoints, &SocketOptions::default()).unwrap();
+    let plain = SocketOptions {
+        insecure: true,
+        ..SocketOptions::default()
+    };
+    let (primary, _status) = PrimaryLink::bind(&endpoints, &plain).unwrap();
     let [key, other] = [(); 2].map(|()| KeyPair::generate().unwrap());
     let primary_key = other.public();
     let options = encrypted(Curve::Peer {

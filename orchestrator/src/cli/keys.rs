@@ -24,6 +24,18 @@ pub struct KeyArguments {
     /// The folder of your keys [default: keys in your folder of settings]
     #[arg(long, value_name = "FOLDER", env = "PHALANX_KEYS", global = true)]
     pub keys: Option<PathBuf>,
+    /// Reach a primary on another machine without encryption where no key is found
+    #[arg(
+        long,
+        value_name = "BOOL",
+        env = "PHALANX_INSECURE",
+        global = true,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        value_parser = clap::builder::BoolishValueParser::new()
+    )]
+    pub insecure: Option<bool>,
 }
 
 impl KeyArguments {
@@ -33,6 +45,7 @@ impl KeyArguments {
             key: self.key.clone(),
             server_key: self.server_key.clone(),
             folder: self.keys.clone(),
+            is_insecure: self.insecure.unwrap_or_default(),
         }
     }
 }

@@ -54,6 +54,16 @@ pub enum ConnectError {
     /// Steps go to those who have a routing id.
     #[error("a link that receives steps needs a routing id")]
     NoRoutingId,
+    /// Whoever is on the way could play the primary, and nothing would be encrypted.
+    #[error(
+        "{endpoint} may be on another machine, and nothing would be encrypted: give a key with \
+         --key and the primary's with --server-key (`phalanx keygen` makes keys), or allow it with \
+         --insecure in a network that you trust"
+    )]
+    Insecure {
+        /// The address.
+        endpoint: String,
+    },
     /// Others could put sockets of their own into the folder.
     #[error("cannot connect to {endpoint}")]
     Folder {
@@ -87,6 +97,11 @@ impl PeerLink {
     ) -> Result<Self, ConnectError> {
         if matches!(endpoints.address(), Address::Tcp { port: 0, .. }) {
             return Err(ConnectError::NoPort {
+                endpoint: endpoints.to_string(),
+            });
+        }
+        if !endpoints.is_loopback() && options.curve.is_none() && !options.insecure {
+            return Err(ConnectError::Insecure {
                 endpoint: endpoints.to_string(),
             });
         }

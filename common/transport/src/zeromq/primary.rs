@@ -44,7 +44,7 @@ impl PrimaryLink {
     /// Binds the sockets of a primary; `status` and `data` come apart, for another thread.
     ///
     /// # Errors
-    /// When another primary is there, when other machines could reach it unencrypted and
+    /// When another primary is there, when others could reach it unencrypted and
     /// [`SocketOptions::insecure`] does not allow that, or when the address cannot be bound.
     pub fn bind(
         endpoints: &Endpoints,

@@ -31,15 +31,18 @@ pub enum BindError {
         /// The address.
         endpoint: String,
     },
-    /// Other machines could connect, and nothing would be encrypted.
+    /// Other users or machines could connect, and nothing would be encrypted.
     #[error(
-        "{endpoint} can be reached from other machines, and nothing is encrypted: give it a key \
-         with --key and say with --authorized who may connect (`phalanx keygen` makes keys), bind \
-         a loopback address, or allow it with --insecure in a network that you trust"
+        "{endpoint} can be reached by {}, and nothing is encrypted: give it a key with --key and \
+         say with --authorized who may connect (`phalanx keygen` makes keys), bind ipc://, or \
+         allow it with --insecure where you trust all of them",
+        if *is_loopback { "all users of this machine" } else { "other machines" }
     )]
     Insecure {
         /// The address.
         endpoint: String,
+        /// Whether only this machine reaches it.
+        is_loopback: bool,
     },
     /// Its folder is not this user's alone.
     #[error("cannot bind {endpoint}")]
@@ -86,7 +89,10 @@ pub(super) fn bind(
     bound.map_err(|refusal| {
         let endpoint = endpoints.to_string();
         match refusal {
-            Refusal::Insecure => BindError::Insecure { endpoint },
+            Refusal::Insecure { is_loopback } => BindError::Insecure {
+                endpoint,
+                is_loopback,
+            },
             Refusal::Folder(source) => BindError::Folder { endpoint, source },
             Refusal::Io(source) if source.kind() == io::ErrorKind::AddrInUse => {
                 BindError::InUse { endpoint }
@@ -97,7 +103,7 @@ pub(super) fn bind(
 }
 
 enum Refusal {
-    Insecure,
+    Insecure { is_loopback: bool },
     Folder(OwnershipError),
     Io(io::Error),
 }
@@ -144,8 +150,9 @@ fn bind_tcp(
     let (resolved, address) = endpoints.resolved()?;
     let address = address.expect("a tcp address resolves to one of IP");
     let is_encrypted = matches!(options.curve, Some(Curve::Primary { .. }));
-    if !address.is_loopback() && !is_encrypted && !options.insecure {
-        return Err(Refusal::Insecure);
+    if !is_encrypted && !options.insecure {
+        let is_loopback = address.is_loopback();
+        return Err(Refusal::Insecure { is_loopback });
     }
     let mut attempt = 0;
     loop {
