@@ -5,6 +5,7 @@
 
 pub mod death;
 mod find_worker;
+mod guard;
 pub mod launched;
 pub mod primary_watch;
 pub mod process;
