@@ -11,6 +11,8 @@ use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use crate::ownership::{OwnershipError, check_path};
+
 /// The most bytes that a file of keys may have.
 const KEY_FILE_BYTES_MAX: u64 = 1 << 20;
 
@@ -60,6 +62,9 @@ pub enum KeyError {
         /// Its mode.
         mode: u32,
     },
+    /// Others can change it, or a folder above it.
+    #[error(transparent)]
+    Foreign(#[from] OwnershipError),
     /// Its content is something else.
     #[error("{} is no {what}: `phalanx keygen` makes one", path.display())]
     Content {
@@ -149,6 +154,7 @@ impl KeyPair {
             let path = path.to_owned();
             return Err(KeyError::Exposed { path, mode });
         }
+        check_path(path)?;
         let text = text_of(file).map_err(at(path))?;
         let value = |name: &str| {
             let mut lines = text.lines().map(str::split_whitespace);

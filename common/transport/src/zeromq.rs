@@ -11,6 +11,7 @@ mod gate;
 mod inbox;
 mod peer;
 mod primary;
+mod roll;
 mod socket;
 mod status;
 mod wake;

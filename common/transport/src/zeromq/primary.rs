@@ -78,18 +78,19 @@ impl PrimaryLink {
         &self.endpoints
     }
 
-    /// Returns who sent a message; `None` if that should be known and is not.
+    /// Returns who sent a message; `None` if that should be known and is not, or may be heard no
+    /// more.
     fn sender(&self, frames: &mut Frames) -> Option<Sender> {
-        match self.door {
-            Some(_) => frames.sender(),
+        match &self.door {
+            Some(door) => door.sender(frames),
             None => Some(Sender::ANYBODY),
         }
     }
 
     /// Returns what a message is to the primary, if it is let through.
     fn on_control(&mut self, mut frames: Frames) -> Option<Arrival> {
-        let sender = self.sender(&mut frames);
-        let (Some([from, topic, payload]), Some(sender)) = (frames.exactly(), sender) else {
+        let sender = self.sender(&mut frames)?;
+        let Some([from, topic, payload]) = frames.exactly() else {
             self.note_malformed();
             return None;
         };

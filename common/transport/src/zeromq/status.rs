@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::directory::RunDirectory;
 use super::door::Door;
-use super::inbox::{Event, Inbox, Patience};
+use super::inbox::{Event, Frames, Inbox, Patience};
 use super::primary::SUBSCRIBE;
 use super::socket;
 use crate::link::{LinkError, Notice, Publisher, Waker};
@@ -23,7 +23,7 @@ pub struct StatusPublisher {
     inbox: Inbox,
     dropped: u64,
     /// Declared after the sockets that it decides for.
-    _door: Option<Arc<Door>>,
+    door: Option<Arc<Door>>,
     /// Declared last: the directory is given free when the socket files are gone.
     _directory: Option<Arc<RunDirectory>>,
 }
@@ -38,9 +38,19 @@ impl StatusPublisher {
         Ok(Self {
             inbox: Inbox::new(vec![status, data], 2, Duration::ZERO)?,
             dropped: 0,
-            _door: door,
+            door,
             _directory: directory,
         })
+    }
+
+    /// Tells whether what came is of somebody who may still be heard. Who goes need not say who he
+    /// is, and subscriptions note the connections of those who only listen.
+    fn is_let_in(&self, source: usize, frames: &mut Frames) -> bool {
+        let Some(door) = &self.door else {
+            return true;
+        };
+        let comes = source == DATA || matches!(frames.exactly(), Some([[SUBSCRIBE, ..]]));
+        door.sender(frames).is_some() || !comes
     }
 
     /// Returns how many messages had too few or too many frames, and were dropped.
@@ -57,7 +67,16 @@ impl Publisher for StatusPublisher {
     fn receive(&mut self, timeout: Option<Duration>) -> Result<Option<Notice>, LinkError> {
         let mut patience = Patience::new(timeout);
         loop {
-            let found = match self.inbox.next(&mut patience)? {
+            let event = match self.inbox.next(&mut patience)? {
+                Some(Event::Message(source, mut frames)) => {
+                    if !self.is_let_in(source, &mut frames) {
+                        continue;
+                    }
+                    Some(Event::Message(source, frames))
+                }
+                event => event,
+            };
+            let found = match event {
                 None => return Ok(None),
                 Some(Event::Woken) => return Ok(Some(Notice::Woken)),
                 Some(Event::Message(DATA, frames)) => {
