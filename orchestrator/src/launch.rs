@@ -168,6 +168,7 @@ impl LaunchPlan {
         flag(&mut arguments, "--last-events", &self.last_events);
         if let Some(folder) = self.summary.parent() {
             flag(&mut arguments, "--divergence-reports", folder);
+            flag(&mut arguments, "--audit", folder.join("audit.log"));
         }
         flag(&mut arguments, "--seed", self.seed.to_string());
         if let Some(iterations) = self.iterations {

@@ -134,6 +134,9 @@ pub(crate) struct Cli {
     /// Write the last events, as JSON lines, when the run ends
     #[arg(long, value_name = "FILE")]
     last_events: Option<PathBuf>,
+    /// Write down who came, who commanded what and who was turned away, a line each
+    #[arg(long, value_name = "FILE")]
+    audit: Option<PathBuf>,
     /// How long to wait for peers at the start
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = seconds)]
     peer_timeout: Duration,
@@ -269,6 +272,8 @@ pub(crate) struct Run {
     pub summary: Option<PathBuf>,
     /// Where the last events go when the run ends.
     pub last_events: Option<PathBuf>,
+    /// Where it is written down who does what.
+    pub audit: Option<PathBuf>,
     /// How long to wait for peers at the start.
     pub peer_timeout: Duration,
     /// How long to look for messages before sleeping.
@@ -345,6 +350,7 @@ impl Cli {
             (self.messages.is_some(), "--messages"),
             (self.summary.is_some(), "--summary"),
             (self.last_events.is_some(), "--last-events"),
+            (self.audit.is_some(), "--audit"),
             (self.record.record.is_some(), "--record"),
             (self.record.recording.is_some(), "--recording"),
             (self.trace.trace.is_some(), "--trace"),
@@ -420,6 +426,7 @@ impl Cli {
             interaction_margin: self.interaction_margin,
             summary: self.summary,
             last_events: self.last_events,
+            audit: self.audit,
             peer_timeout: self.peer_timeout,
             heartbeat_interval: Duration::from_millis(self.heartbeat_interval_ms),
             heartbeat_timeout: Duration::from_millis(self.heartbeat_timeout_ms),

@@ -13,10 +13,12 @@ use clap::Parser;
 use journal::Losses;
 use lockstep::{Plan, Primary, PrimaryInput, Rules, SecondaryInput, SecondarySettings, Settings};
 use protocol::exit::Outcome;
+use protocol::primary_to_observers::Severity;
 use protocol::report::{Summary, TopicReport};
 use protocol::{ExitCode, Iteration, PeerName, Role, RoutingId, StopReason};
 use transport::zeromq::{BindError, PeerLink, PrimaryLink, SocketOptions, StatusPublisher};
 use transport::{Endpoints, Link, Subscription};
+use worker::audit::AuditLog;
 use worker::beginning::{Beginning, JournalPlan};
 use worker::commands_file::{self, CommandsRecord};
 use worker::cpus::Cpus;
@@ -193,6 +195,8 @@ fn run_primary(
         journal: beginning.journal(journal, limit, &primary, told)?,
         topics: survey.topics,
         trace: run.trace.tracer(role, primary.plan())?,
+        audit: audit_log(run)?,
+        warning: None,
         recordings,
         primary,
         proof,
@@ -209,7 +213,10 @@ fn run_primary(
     };
     let (link, publisher) = bind(&endpoints, &options)?;
     tracing::info!("{role} of {worlds} at {}", link.endpoints());
-    warn_of_insecurity(link.endpoints(), options.curve.is_some());
+    let parts = Parts {
+        warning: insecurity(link.endpoints(), options.curve.is_some()),
+        ..parts
+    };
     let summary = match role {
         Role::Standalone => drive(
             |status| InlineLink::new(link, Some(status.data_feed())),
@@ -245,6 +252,9 @@ struct Parts {
     topics: Vec<TopicReport>,
     recordings: Recordings,
     trace: Option<Tracer>,
+    audit: Option<AuditLog>,
+    /// What observers are told at the start.
+    warning: Option<String>,
     lifeline: Option<Lifeline>,
 }
 
@@ -299,6 +309,12 @@ fn drive<L: Link>(
     driver.keep_recordings(parts.recordings);
     if let Some(tracer) = parts.trace {
         driver.keep_trace(tracer);
+    }
+    if let Some(log) = parts.audit {
+        driver.keep_audit(log);
+    }
+    if let Some(warning) = parts.warning {
+        driver.tell(Severity::Warning, "security", warning);
     }
     let inputs = driver.inputs();
     watch_for_stop(parts.lifeline, move |why| {
@@ -508,14 +524,22 @@ fn bind(
     })
 }
 
-/// Says it where nothing is encrypted and nobody is asked who he is.
-fn warn_of_insecurity(endpoints: &Endpoints, is_encrypted: bool) {
-    if endpoints.directory().is_none() && !is_encrypted {
-        tracing::warn!(
-            "anybody who reaches {endpoints} may stop and change this run (--insecure): \
-             docs/security.md says how keys prevent that"
-        );
-    }
+/// Returns what to say where nothing is encrypted and nobody is asked who he is.
+fn insecurity(endpoints: &Endpoints, is_encrypted: bool) -> Option<String> {
+    (endpoints.directory().is_none() && !is_encrypted).then(|| {
+        format!(
+            "anybody who reaches {endpoints} may stop and change this run (--insecure): keys \
+             prevent that"
+        )
+    })
+}
+
+/// Opens the file in which it is written down who does what.
+fn audit_log(run: &Run) -> anyhow::Result<Option<AuditLog>> {
+    let log = run.audit.as_deref().map(|path| {
+        AuditLog::open(path).with_context(|| format!("cannot write {}", path.display()))
+    });
+    log.transpose()
 }
 
 /// Makes a place for the sockets of a standalone run that nobody was told about.

@@ -1,6 +1,7 @@
 //! The primary's driver: receive, handle, perform; and the figures that it keeps of the run.
 
 mod answering;
+mod auditing;
 mod publishing;
 mod reporting;
 mod traced;
@@ -25,6 +26,7 @@ use transport::{Arrival, Destination, Link, Refusals};
 
 use answering::HeldReplies;
 
+use crate::audit::AuditLog;
 use crate::beginning::JournalPlan;
 use crate::clock::{SessionClock, wall_clock_us};
 use crate::diagnosis;
@@ -67,6 +69,7 @@ pub struct PrimaryDriver<L: Link> {
     /// Answers that wait until what they are about is written down.
     held: HeldReplies,
     tracer: Option<Tracer>,
+    audit: Option<AuditLog>,
     outputs: Vec<PrimaryOutput>,
     next_report: SessionTime,
     next_affinity: SessionTime,
@@ -102,6 +105,7 @@ impl<L: Link> PrimaryDriver<L> {
             journal: None,
             held: HeldReplies::default(),
             tracer: None,
+            audit: None,
             outputs: Vec::new(),
             next_report: SessionTime(0),
             next_affinity: SessionTime(0),
@@ -170,6 +174,7 @@ impl<L: Link> PrimaryDriver<L> {
             Ok(()) => {}
         }
         self.record_figures();
+        self.finish_audit();
         let recordings = &mut self.recordings;
         reason = recordings.finish(reason, &self.primary, &self.reporter, &self.meter);
         let is_over = reason.outcome == Outcome::Completed;
@@ -237,8 +242,11 @@ impl<L: Link> PrimaryDriver<L> {
                 topic,
                 payload,
             } => {
-                let input = Self::input_of(from, &topic, &payload);
-                self.handle(admit(input, access));
+                let input = admit(Self::input_of(from, &topic, &payload), access);
+                if self.keeps_to_limits(&input) {
+                    self.audit(&input);
+                    self.handle(input);
+                }
             }
             Arrival::Subscribed(routing) => self.handle(PrimaryInput::Subscribed(routing)),
             Arrival::Unsubscribed(routing) => self.handle(PrimaryInput::Unsubscribed(routing)),
@@ -472,12 +480,14 @@ impl<L: Link> PrimaryDriver<L> {
     fn report_when_due(&mut self) {
         if self.clock.now() >= self.next_report && self.finished.is_none() {
             self.take_refusals(false);
+            self.audit_admitted();
             self.publish_reports();
         }
     }
 
     fn take_refusals(&mut self, is_last: bool) {
         if let Some(Refusals { counts, details }) = self.link.take_refusals(is_last) {
+            self.audit_refusals(&details);
             self.handle(PrimaryInput::Refused { counts, details });
         }
     }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use lockstep::{Secondary, SecondaryInput, SecondarySettings};
 use protocol::primary_to_secondary::Welcome;
 use protocol::{Access, PeerName, PrimaryToSecondary, Role, RoutingId, decode};
-use transport::{Arrival, Destination, Link, LinkError, Refusals, Waker};
+use transport::{Arrival, Client, Destination, Link, LinkError, Refusals, Waker};
 
 use crate::clock::SessionClock;
 use crate::identity;
@@ -138,5 +138,13 @@ impl<L: Link> Link for InlineLink<L> {
 
     fn take_refusals(&mut self, is_last: bool) -> Option<Refusals> {
         self.clients.take_refusals(is_last)
+    }
+
+    fn sender(&self) -> Option<Client> {
+        self.clients.sender()
+    }
+
+    fn take_admitted(&mut self) -> Vec<Client> {
+        self.clients.take_admitted()
     }
 }

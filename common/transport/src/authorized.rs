@@ -1,9 +1,11 @@
 //! [`Authorized`]: who may connect to a primary, and as what.
 //!
 //! A file has a line `ROLE KEY NAME # comment` for each key; a folder has files whose names end in
-//! `.pub`, with such lines. `valid-until=TIME` after the name ends a key. While a run goes on the
+//! `.pub`, with such lines. After the name `valid-until=TIME` ends a key, and `allow=PATTERN,...`
+//! limits what it may command. While a run goes on the
 //! files are read again: what cannot be read then, or could be changed by others, lets nobody in.
 
+mod pattern;
 mod utc;
 
 use std::collections::BTreeMap;
@@ -17,6 +19,7 @@ use protocol::Access;
 use crate::keys::{KeyError, PublicKey, at, read_text};
 use crate::ownership::{OwnershipError, check_path};
 
+pub use pattern::fits;
 pub use utc::to_text as time_text;
 
 /// The most keys that one primary knows.
@@ -41,6 +44,8 @@ pub struct Holder {
     pub name: String,
     /// When the key ends, if ever \[s since 1970\].
     pub valid_until: Option<u64>,
+    /// The topics, services and models that it may command, as patterns; empty for all.
+    pub allow: Vec<String>,
 }
 
 impl Holder {
@@ -137,6 +142,7 @@ impl Authorized {
             access,
             name: name.to_owned(),
             valid_until: None,
+            allow: Vec::new(),
         };
         self.keys.insert(key, holder);
         self
@@ -172,7 +178,8 @@ impl Authorized {
         let access: Access = role
             .parse()
             .map_err(|error: protocol::access::ParseAccessError| error.to_string())?;
-        let form = "write ROLE KEY NAME [valid-until=TIME], and after # what you like";
+        let form = "write ROLE KEY NAME [valid-until=TIME] [allow=PATTERN,...], and after # what you \
+                    like";
         let key = words.next().ok_or(form)?;
         let key: PublicKey = key.parse().map_err(|error| format!("{error}; {form}"))?;
         let name = words.next().filter(|word| !word.starts_with('#'));
@@ -181,8 +188,12 @@ impl Authorized {
         if !is_plain || name.len() > NAME_BYTES_MAX {
             return Err(format!("a name is 1 to {NAME_BYTES_MAX} plain characters"));
         }
-        let mut valid_until = None;
+        let (mut valid_until, mut allow) = (None, Vec::new());
         for word in words.take_while(|word| !word.starts_with('#')) {
+            if let Some(patterns) = word.strip_prefix("allow=") {
+                allow = read_patterns(patterns)?;
+                continue;
+            }
             let time = word.strip_prefix("valid-until=").ok_or(form)?;
             let end = utc::of_text(time);
             let wrong = || format!("{time:?} is no time: write 2030-12-31 or 2030-12-31T12:00:00Z");
@@ -195,6 +206,7 @@ impl Authorized {
             access,
             name: name.to_owned(),
             valid_until,
+            allow,
         };
         match self.keys.insert(key, holder) {
             None => Ok(()),
@@ -207,6 +219,16 @@ impl Authorized {
                 ))
             }
         }
+    }
+}
+
+fn read_patterns(text: &str) -> Result<Vec<String>, String> {
+    let patterns: Vec<String> = text.split(',').map(str::to_owned).collect();
+    match patterns.iter().find(|pattern| !pattern.starts_with('/')) {
+        Some(wrong) => Err(format!(
+            "{wrong:?} is no pattern: write such as /model/r1/**"
+        )),
+        None => Ok(patterns),
     }
 }
 
@@ -278,6 +300,7 @@ mod tests {
             access: Access::Secondary,
             name: "lab".to_owned(),
             valid_until: None,
+            allow: Vec::new(),
         };
         assert_eq!(read.holder(&first), Some(&lab));
         assert_eq!(read.holder(&second).unwrap().access, Access::Observer);
@@ -425,5 +448,15 @@ mod tests {
         let at = |seconds| UNIX_EPOCH + std::time::Duration::from_secs(seconds);
         assert!(holder.is_valid(at(999_999_999)) && !holder.is_valid(at(1_000_000_000)));
         refused(&line("soon"), 1, "is no time");
+    }
+
+    #[test]
+    fn a_line_says_what_a_key_may_command() {
+        let key = key();
+        let line = |allow: &str| format!("controller {key} ann allow={allow} # one robot");
+        let holder = read(&line("/model/r1/**,/x")).unwrap();
+        assert_eq!(holder.holder(&key).unwrap().allow, ["/model/r1/**", "/x"]);
+        refused(&line("/a,"), 1, "is no pattern");
+        refused(&line("r1"), 1, "is no pattern");
     }
 }

@@ -184,6 +184,21 @@ impl KeyPair {
         role: &str,
         replaces: bool,
     ) -> Result<[PathBuf; 2], KeyError> {
+        self.write_limited(folder, name, role, "", replaces)
+    }
+
+    /// Writes them as [`Self::write`] does, with more words in the line for others.
+    ///
+    /// # Errors
+    /// When one is there already, or cannot be written.
+    pub fn write_limited(
+        &self,
+        folder: &Path,
+        name: &str,
+        role: &str,
+        limits: &str,
+        replaces: bool,
+    ) -> Result<[PathBuf; 2], KeyError> {
         let paths = ["key", "pub"].map(|kind| folder.join(format!("{name}.{kind}")));
         let [secret, public] = &paths;
         if let Some(path) = paths.iter().find(|path| !replaces && path.exists()) {
@@ -197,7 +212,8 @@ impl KeyPair {
             PublicKey(self.secret)
         );
         write_new(secret, &text, 0o600).map_err(at(secret))?;
-        let text = format!("{role} {} {name}\n", self.public);
+        let line = format!("{role} {} {name} {limits}", self.public);
+        let text = format!("{}\n", line.trim_end());
         write_new(public, &text, 0o644).map_err(at(public))?;
         Ok(paths)
     }

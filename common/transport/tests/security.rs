@@ -429,6 +429,18 @@ fn a_key_that_is_revoked_is_heard_no_more_and_its_connections_are_cut() {
         matches!(arrival, Some(Arrival::Message { .. })),
         "{arrival:?}"
     );
+    let sender = place.primary.sender().expect("it has a key");
+    assert_eq!(
+        (sender.name.as_str(), sender.access),
+        ("ann", Access::Controller)
+    );
+    assert!(
+        sender.address.starts_with("127.0.0.1:"),
+        "{}",
+        sender.address
+    );
+    let admitted = place.primary.take_admitted();
+    assert!(admitted.iter().all(|client| client.name == "ann") && !admitted.is_empty());
     std::fs::remove_file(place.folder.path().join("ann.pub")).unwrap();
     // Another file is wrong at the same time: that lets nobody stay.
     std::fs::write(place.folder.path().join("new.pub"), "nonsense").unwrap();

@@ -25,7 +25,9 @@ const NAMES: [&str; 10] = [
 ];
 
 /// Other names that it gives.
-const MORE_NAMES: [&str; 6] = [
+const MORE_NAMES: [&str; 8] = [
+    "audit.log",
+    "audit.log.1",
     "world.sdf",
     "launch.json.new",
     "control",

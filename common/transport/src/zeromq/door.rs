@@ -114,6 +114,11 @@ impl Door {
         }
         access.map(|access| Sender { access, key })
     }
+
+    /// Returns the keys that were let in.
+    pub(super) fn roll(&self) -> &Roll {
+        &self.roll
+    }
 }
 
 impl Drop for Door {
@@ -169,7 +174,12 @@ impl Doorkeeper {
         let key = PublicKey::from_bytes(field(6)).filter(|_| field(5) == b"CURVE");
         let address = String::from_utf8_lossy(field(3)).into_owned();
         let (code, text, user) = match self.decide(key, field(2)) {
-            Ok(sender) => (&b"200"[..], "welcome", sender.user_id()),
+            Ok(sender) => {
+                if field(2) == b"control" {
+                    self.roll.note_admitted(sender.key, &address);
+                }
+                (&b"200"[..], "welcome", sender.user_id())
+            }
             Err(why) => {
                 let text = || denied(key, &address, why);
                 self.tally.note(Reason::Unauthenticated, text);

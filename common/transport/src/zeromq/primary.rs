@@ -5,6 +5,7 @@
 
 mod bind;
 
+use std::os::fd::RawFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -18,7 +19,7 @@ use super::gate::{Gate, Sender};
 use super::inbox::{Event, Frames, Inbox, Patience};
 use super::{SocketOptions, StatusPublisher, socket};
 use crate::endpoint::Endpoints;
-use crate::link::{Arrival, Destination, Link, LinkError, Waker};
+use crate::link::{Arrival, Client, Destination, Link, LinkError, Waker};
 use crate::refusals::{Reason, Refusals, Tally};
 
 /// Sources of the inbox. Sockets close in this order: the last words on `step` go out first.
@@ -34,6 +35,8 @@ pub struct PrimaryLink {
     endpoints: Endpoints,
     gate: Gate,
     tally: Tally,
+    /// The key and the connection of the message that was let through last.
+    last: Option<(u32, Option<RawFd>)>,
     /// Declared after the sockets that it decides for.
     door: Option<Arc<Door>>,
     /// Declared last: the directory is given free when the socket files are gone.
@@ -67,6 +70,7 @@ impl PrimaryLink {
             endpoints: bound.endpoints,
             gate: Gate::new(tally.clone()),
             tally,
+            last: None,
             door: bound.door,
             _directory: bound.directory,
         };
@@ -80,7 +84,7 @@ impl PrimaryLink {
 
     /// Returns who sent a message; `None` if that should be known and is not, or may be heard no
     /// more.
-    fn sender(&self, frames: &mut Frames) -> Option<Sender> {
+    fn sender_of(&self, frames: &mut Frames) -> Option<Sender> {
         match &self.door {
             Some(door) => door.sender(frames),
             None => Some(Sender::ANYBODY),
@@ -89,7 +93,8 @@ impl PrimaryLink {
 
     /// Returns what a message is to the primary, if it is let through.
     fn on_control(&mut self, mut frames: Frames) -> Option<Arrival> {
-        let sender = self.sender(&mut frames)?;
+        let sender = self.sender_of(&mut frames)?;
+        self.last = Some((sender.key, frames.connection()));
         let Some([from, topic, payload]) = frames.exactly() else {
             self.note_malformed();
             return None;
@@ -109,7 +114,7 @@ impl PrimaryLink {
 
     /// Returns what a subscription to `step` says about one secondary, if anything.
     fn on_subscriber(&mut self, frames: &mut Frames) -> Option<Arrival> {
-        let sender = self.sender(frames);
+        let sender = self.sender_of(frames);
         let Some([[what, topic @ ..]]) = frames.exactly() else {
             self.note_malformed();
             return None;
@@ -168,5 +173,16 @@ impl Link for PrimaryLink {
 
     fn take_refusals(&mut self, is_last: bool) -> Option<Refusals> {
         self.tally.take(Instant::now(), is_last)
+    }
+
+    fn sender(&self) -> Option<Client> {
+        let (key, connection) = self.last?;
+        self.door.as_ref()?.roll().client(key, connection)
+    }
+
+    fn take_admitted(&mut self) -> Vec<Client> {
+        let door = self.door.as_ref();
+        door.map(|door| door.roll().take_admitted())
+            .unwrap_or_default()
     }
 }

@@ -13,10 +13,21 @@ use protocol::Access;
 
 use crate::authorized::{Authorized, Holder};
 use crate::keys::PublicKey;
+use crate::link::Client;
+
+/// How many of those who were let in are kept to be told.
+const ADMITTED_MAX: usize = 256;
 
 /// The keys that were let in; clones are the same one.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Roll(Arc<Mutex<Vec<Entry>>>);
+pub(super) struct Roll(Arc<Mutex<Entries>>);
+
+#[derive(Debug, Default)]
+struct Entries {
+    all: Vec<Entry>,
+    /// Who was let in and is still to be told.
+    admitted: Vec<Client>,
+}
 
 /// A key that was let in; its place is its number less one.
 #[derive(Debug)]
@@ -32,6 +43,7 @@ impl Roll {
     /// Lets a key in and returns its number; `None` when there are too many.
     pub(super) fn admit(&self, key: PublicKey, holder: &Holder) -> Option<u32> {
         let mut entries = self.entries();
+        let entries = &mut entries.all;
         let known = entries.iter().position(|entry| entry.key == key);
         let place = known.unwrap_or(entries.len());
         let entry = Entry {
@@ -51,7 +63,7 @@ impl Roll {
     /// Returns what a key may do now, and notes the connection by which it was heard.
     pub(super) fn access(&self, number: u32, connection: Option<RawFd>) -> Option<Access> {
         let mut entries = self.entries();
-        let entry = entries.get_mut(place(number)?)?;
+        let entry = entries.all.get_mut(place(number)?)?;
         if let Some(connection) = connection
             && !entry.connections.contains_key(&connection)
             && let Some(peer) = zmq_sys::peer_of(connection)
@@ -68,7 +80,7 @@ impl Roll {
     /// Says for people who has a key.
     pub(super) fn name(&self, number: u32) -> String {
         let entries = self.entries();
-        let entry = place(number).and_then(|place| entries.get(place));
+        let entry = place(number).and_then(|place| entries.all.get(place));
         entry.map_or_else(
             || "an unknown key".to_owned(),
             |entry| entry.holder.name.clone(),
@@ -77,7 +89,7 @@ impl Roll {
 
     /// Forgets a connection that is gone.
     pub(super) fn forget(&self, connection: RawFd) {
-        for entry in self.entries().iter_mut() {
+        for entry in &mut self.entries().all {
             let peer = entry.connections.get(&connection).copied();
             // Another may have come under its descriptor since.
             if peer.is_some() && zmq_sys::peer_of(connection) != peer {
@@ -89,7 +101,7 @@ impl Roll {
     /// Takes over who may connect now; returns the names of those who were struck off.
     pub(super) fn update(&self, authorized: &Authorized, now: SystemTime) -> Vec<String> {
         let mut struck_off = Vec::new();
-        for entry in self.entries().iter_mut() {
+        for entry in &mut self.entries().all {
             let holder = authorized.holder(&entry.key);
             let holder = holder.filter(|holder| holder.is_valid(now));
             if let Some(holder) = holder {
@@ -104,13 +116,45 @@ impl Roll {
         struck_off
     }
 
-    fn entries(&self) -> MutexGuard<'_, Vec<Entry>> {
+    /// Notes that somebody was let in from an address.
+    pub(super) fn note_admitted(&self, number: u32, address: &str) {
+        let mut entries = self.entries();
+        let entry = place(number).and_then(|place| entries.all.get(place));
+        let admitted = entry.map(|entry| entry.client(address.to_owned()));
+        if entries.admitted.len() < ADMITTED_MAX {
+            entries.admitted.extend(admitted);
+        }
+    }
+
+    /// Returns who was let in since the last time.
+    pub(super) fn take_admitted(&self) -> Vec<Client> {
+        std::mem::take(&mut self.entries().admitted)
+    }
+
+    /// Returns who is at the other end of a connection.
+    pub(super) fn client(&self, number: u32, connection: Option<RawFd>) -> Option<Client> {
+        let entries = self.entries();
+        let entry = entries.all.get(place(number)?)?;
+        let peer = connection.and_then(|connection| entry.connections.get(&connection));
+        Some(entry.client(peer.map(ToString::to_string).unwrap_or_default()))
+    }
+
+    fn entries(&self) -> MutexGuard<'_, Entries> {
         let entries = self.0.lock();
         entries.expect("nobody panics while holding the roll")
     }
 }
 
 impl Entry {
+    fn client(&self, address: String) -> Client {
+        Client {
+            name: self.holder.name.clone(),
+            access: self.holder.access,
+            address,
+            allow: self.holder.allow.clone(),
+        }
+    }
+
     fn break_off(&mut self) {
         for (connection, peer) in std::mem::take(&mut self.connections) {
             let _ = zmq_sys::break_off(connection, peer);
