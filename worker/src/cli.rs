@@ -369,6 +369,28 @@ impl Cli {
         })
     }
 
+    /// Checks that no two outputs go to one file.
+    fn check_files(&self) -> Result<(), String> {
+        let files = [
+            ("--digests", &self.digests),
+            ("--states", &self.states),
+            ("--messages", &self.messages),
+            ("--commands", &self.commands),
+            ("--record-commands", &self.record_commands),
+            ("--record", &self.record.record),
+            ("--recording", &self.record.recording),
+            ("--trace", &self.trace.trace),
+            ("--audit", &self.audit),
+        ];
+        for (index, (name, path)) in files.iter().enumerate() {
+            let mut others = files[..index].iter();
+            if let Some((other, _)) = others.find(|(_, it)| path.is_some() && it == path) {
+                return Err(format!("{other} and {name} need a file each"));
+            }
+        }
+        Ok(())
+    }
+
     fn run(self, who: &str) -> Result<Run, String> {
         if self.connect.is_some() {
             return Err(format!("--connect is for secondaries; {who} takes --bind"));
@@ -386,22 +408,7 @@ impl Cli {
         let has_worlds = !self.worlds.is_empty() || self.record.recording.is_some();
         self.journal
             .check(who, has_worlds, self.commands.is_some())?;
-        let files = [
-            ("--digests", &self.digests),
-            ("--states", &self.states),
-            ("--messages", &self.messages),
-            ("--commands", &self.commands),
-            ("--record-commands", &self.record_commands),
-            ("--record", &self.record.record),
-            ("--recording", &self.record.recording),
-            ("--trace", &self.trace.trace),
-        ];
-        for (index, (name, path)) in files.iter().enumerate() {
-            let mut others = files[..index].iter();
-            if let Some((other, _)) = others.find(|(_, it)| path.is_some() && it == path) {
-                return Err(format!("{other} and {name} need a file each"));
-            }
-        }
+        self.check_files()?;
         Ok(Run {
             worlds: self.worlds,
             bind: self.bind,

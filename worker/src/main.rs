@@ -202,15 +202,7 @@ fn run_primary(
         proof,
         lifeline,
     };
-    let private;
-    let endpoints = match &run.bind {
-        Some(endpoints) => endpoints.clone(),
-        None if role == Role::Primary => cli::endpoint_by_hand()?,
-        None => {
-            private = private_endpoints()?;
-            private.1.clone()
-        }
-    };
+    let (endpoints, _folder) = endpoints_of(run, role)?;
     let (link, publisher) = bind(&endpoints, &options)?;
     tracing::info!("{role} of {worlds} at {}", link.endpoints());
     let parts = Parts {
@@ -540,6 +532,15 @@ fn audit_log(run: &Run) -> anyhow::Result<Option<AuditLog>> {
         AuditLog::open(path).with_context(|| format!("cannot write {}", path.display()))
     });
     log.transpose()
+}
+
+/// Returns where a run is reached, with the folder of sockets that goes with the run.
+fn endpoints_of(run: &Run, role: Role) -> anyhow::Result<(Endpoints, Option<tempfile::TempDir>)> {
+    match &run.bind {
+        Some(endpoints) => Ok((endpoints.clone(), None)),
+        None if role == Role::Primary => Ok((cli::endpoint_by_hand()?, None)),
+        None => private_endpoints().map(|(folder, endpoints)| (endpoints, Some(folder))),
+    }
 }
 
 /// Makes a place for the sockets of a standalone run that nobody was told about.

@@ -32,6 +32,8 @@ pub struct InlineLink<L> {
     address: RoutingId,
     arrivals: VecDeque<Arrival>,
     since_clients: u32,
+    /// Whether what was received last came from outside.
+    is_clients: bool,
     data: Option<DataFeed>,
     tracer: StepTracer,
 }
@@ -55,6 +57,7 @@ impl<L: Link> InlineLink<L> {
             address: RoutingId::from(STANDALONE_NAME),
             arrivals: VecDeque::new(),
             since_clients: 0,
+            is_clients: false,
             data,
             tracer: StepTracer::default(),
         };
@@ -118,6 +121,7 @@ impl<L: Link> Link for InlineLink<L> {
     }
 
     fn receive(&mut self, timeout: Option<Duration>) -> Result<Option<Arrival>, LinkError> {
+        self.is_clients = true;
         if self.arrivals.is_empty() {
             self.since_clients = 0;
             return self.clients.receive(timeout);
@@ -129,6 +133,7 @@ impl<L: Link> Link for InlineLink<L> {
                 return Ok(Some(arrival));
             }
         }
+        self.is_clients = false;
         Ok(self.arrivals.pop_front())
     }
 
@@ -141,7 +146,8 @@ impl<L: Link> Link for InlineLink<L> {
     }
 
     fn sender(&self) -> Option<Client> {
-        self.clients.sender()
+        // What the secondary within says needs no key.
+        self.clients.sender().filter(|_| self.is_clients)
     }
 
     fn take_admitted(&mut self) -> Vec<Client> {

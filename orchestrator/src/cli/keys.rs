@@ -84,7 +84,8 @@ pub struct KeygenArguments {
     /// When the key ends, from now on: a number of hours, days or weeks, such as 12h, 30d, 4w
     #[arg(long, value_name = "TIME", value_parser = validity)]
     pub valid_for: Option<Duration>,
-    /// What it may command, as patterns of topics and models: /model/r1/**,/cmd_vel [default: all]
+    /// What it may command, as patterns of topics and models: `/model/r1/**,/cmd_vel` [default:
+    /// all]
     #[arg(long, value_name = "PATTERN", value_delimiter = ',')]
     pub allow: Vec<String>,
     /// The folder that it is written to [default: the folder of your keys]
