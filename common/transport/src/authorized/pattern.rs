@@ -1,7 +1,7 @@
 //! Patterns of names: `*` stands for any characters between two slashes, `**` for any parts.
 
-/// Tells whether a name such as `/model/r1/cmd_vel` fits a pattern such as `/model/r1/**`, which the
-/// name `/model/r1` fits as well.
+/// Tells whether a name such as `/model/r1/cmd_vel` fits a pattern such as `/model/r1/**`, which
+/// the name `/model/r1` fits as well.
 pub fn fits(name: &str, pattern: &str) -> bool {
     let name: Vec<&str> = name.split('/').collect();
     let pattern: Vec<&str> = pattern.split('/').collect();
