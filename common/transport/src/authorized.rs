@@ -178,8 +178,8 @@ impl Authorized {
         let access: Access = role
             .parse()
             .map_err(|error: protocol::access::ParseAccessError| error.to_string())?;
-        let form = "write ROLE KEY NAME [valid-until=TIME] [allow=PATTERN,...], and after # what you \
-                    like";
+        let form = "write ROLE KEY NAME [valid-until=TIME] [allow=PATTERN,...], and after # what \
+                    you like";
         let key = words.next().ok_or(form)?;
         let key: PublicKey = key.parse().map_err(|error| format!("{error}; {form}"))?;
         let name = words.next().filter(|word| !word.starts_with('#'));
