@@ -152,7 +152,8 @@ fn programs_do_not_outlive_a_keeper_that_is_killed() {
     let file = scratch.path("run.toml");
     // The one ignores what asks it to end, the other leaves a child behind.
     let text = "[[program]]\nname = 'deaf'\ncommand = 'sh'\n\
-                args = ['-c', \"trap '' TERM HUP; echo $$ > $OUT/deaf; while :; do sleep 1; done\"]\n\
+                args = ['-c', \"trap '' TERM HUP; echo $$ > $OUT/deaf; \
+                while :; do sleep 1; done\"]\n\
                 [[program]]\nname = 'parent'\ncommand = 'sh'\n\
                 args = ['-c', 'sleep 1000 & echo $! > $OUT/child; exit 0']\n";
     std::fs::write(

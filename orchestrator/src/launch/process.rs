@@ -2,8 +2,8 @@
 //!
 //! It has a process group of its own, so that Ctrl-C in the terminal does not reach it, and
 //! holds the read end of a pipe whose other end is here: when this program dies, however it dies,
-//! the worker reads end-of-file and ends; for a program a [`Guard`] does. It writes its log itself, so that its last words are
-//! kept then, too; here the log is read as it grows.
+//! the worker reads end-of-file and ends; for a program a [`Guard`] does. It writes its log itself,
+//! so that its last words are kept then, too; here the log is read as it grows.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
