@@ -117,6 +117,12 @@ impl RunKeys {
     }
 }
 
+/// Tells whether a run of this machine lets in anybody who reaches it.
+pub fn is_insecure(run: &FoundRun) -> bool {
+    let key = run.path.join(KEYS_FOLDER).join(VIEW_KEY);
+    run.record.endpoint.starts_with("tcp://") && !key.exists()
+}
+
 /// Returns how a run of this machine is reached.
 ///
 /// # Errors
@@ -187,6 +193,7 @@ fn write(path: &Path, text: &str) -> Result<(), RunKeysError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::run_directory::RunRecord;
     use std::os::unix::fs::PermissionsExt;
     use transport::{Authorized, PublicKey};
 
@@ -214,6 +221,31 @@ mod tests {
         assert_eq!(access(&keys.primary), None);
         let other = RunKeys::make(tempfile::tempdir().unwrap().path(), None);
         assert!(other.is_ok());
+    }
+
+    #[test]
+    fn a_run_on_tcp_without_keys_is_insecure() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut run = FoundRun {
+            record: RunRecord {
+                name: "a".to_owned(),
+                pid: 1,
+                endpoint: "tcp://127.0.0.1:5000".to_owned(),
+                world: "w.sdf".to_owned(),
+                command: String::new(),
+                started_unix_s: 1,
+                workers: Vec::new(),
+                ended: None,
+            },
+            path: folder.path().to_owned(),
+            is_living: true,
+        };
+        assert!(is_insecure(&run));
+        RunKeys::make(folder.path(), None).unwrap();
+        assert!(!is_insecure(&run));
+        run.record.endpoint = "ipc:///run/a".to_owned();
+        run.path = "/nonexistent".into();
+        assert!(!is_insecure(&run));
     }
 
     #[test]
