@@ -129,12 +129,12 @@ fn table(runs: &[(FoundRun, Option<Stats>)], now_unix_s: u64) -> String {
         let secondaries = workers.filter(|worker| worker.role == Role::Secondary);
         let of = |figure: &dyn Fn(&Stats) -> String| stats.as_ref().map_or_else(none, figure);
         let (pid, endpoint) = if run.is_living {
-            let note = if key_files::is_insecure(run) {
+            let mark = if key_files::is_insecure(run) {
                 " (insecure)"
             } else {
                 ""
             };
-            (record.pid.to_string(), format!("{}{note}", record.endpoint))
+            (record.pid.to_string(), format!("{}{mark}", record.endpoint))
         } else {
             (none(), none())
         };
