@@ -34,6 +34,8 @@ pub struct ChosenKeys {
     pub server_key: Option<String>,
     /// The folder where those are that were not named.
     pub folder: Option<PathBuf>,
+    /// Whether another machine is reached without encryption where no key is found.
+    pub is_insecure: bool,
 }
 
 /// The files of keys of a run that is started here.
@@ -115,6 +117,12 @@ impl RunKeys {
     }
 }
 
+/// Tells whether a run of this machine lets in anybody who reaches it.
+pub fn is_insecure(run: &FoundRun) -> bool {
+    let key = run.path.join(KEYS_FOLDER).join(VIEW_KEY);
+    run.record.endpoint.starts_with("tcp://") && !key.exists()
+}
+
 /// Returns how a run of this machine is reached.
 ///
 /// # Errors
@@ -123,7 +131,8 @@ pub fn reach_of_run(run: &FoundRun, endpoints: Endpoints) -> Result<Reach, KeyEr
     let folder = run.path.join(KEYS_FOLDER);
     let key = folder.join(VIEW_KEY);
     if endpoints.directory().is_some() || !key.exists() {
-        return Ok(endpoints.into());
+        // A run without keys was started with --insecure.
+        return Ok(Reach::unencrypted(endpoints, true));
     }
     let primary = folder.join(PRIMARY_PUBLIC);
     Reach::with_keys(endpoints, &key, &primary.to_string_lossy())
@@ -146,7 +155,7 @@ pub fn reach_of_address(endpoints: Endpoints, chosen: &ChosenKeys) -> Result<Rea
     let public = folder.join(PRIMARY_PUBLIC);
     let is_there = key.exists() && public.exists();
     if !(is_chosen || is_there) {
-        return Ok(endpoints.into());
+        return Ok(Reach::unencrypted(endpoints, chosen.is_insecure));
     }
     let primary = chosen.server_key.clone();
     let primary = primary.unwrap_or_else(|| public.to_string_lossy().into_owned());
@@ -184,6 +193,7 @@ fn write(path: &Path, text: &str) -> Result<(), RunKeysError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::run_directory::RunRecord;
     use std::os::unix::fs::PermissionsExt;
     use transport::{Authorized, PublicKey};
 
@@ -211,6 +221,31 @@ mod tests {
         assert_eq!(access(&keys.primary), None);
         let other = RunKeys::make(tempfile::tempdir().unwrap().path(), None);
         assert!(other.is_ok());
+    }
+
+    #[test]
+    fn a_run_on_tcp_without_keys_is_insecure() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut run = FoundRun {
+            record: RunRecord {
+                name: "a".to_owned(),
+                pid: 1,
+                endpoint: "tcp://127.0.0.1:5000".to_owned(),
+                world: "w.sdf".to_owned(),
+                command: String::new(),
+                started_unix_s: 1,
+                workers: Vec::new(),
+                ended: None,
+            },
+            path: folder.path().to_owned(),
+            is_living: true,
+        };
+        assert!(is_insecure(&run));
+        RunKeys::make(folder.path(), None).unwrap();
+        assert!(!is_insecure(&run));
+        run.record.endpoint = "ipc:///run/a".to_owned();
+        run.path = "/nonexistent".into();
+        assert!(!is_insecure(&run));
     }
 
     #[test]

@@ -5,6 +5,7 @@
 
 pub mod death;
 mod find_worker;
+mod guard;
 pub mod launched;
 pub mod primary_watch;
 pub mod process;
@@ -167,6 +168,7 @@ impl LaunchPlan {
         flag(&mut arguments, "--last-events", &self.last_events);
         if let Some(folder) = self.summary.parent() {
             flag(&mut arguments, "--divergence-reports", folder);
+            flag(&mut arguments, "--audit", folder.join("audit.log"));
         }
         flag(&mut arguments, "--seed", self.seed.to_string());
         if let Some(iterations) = self.iterations {
@@ -328,6 +330,9 @@ impl LaunchPlan {
         if let Some(keys) = &self.keys {
             flag(&mut arguments, "--key", &keys.secondary);
             flag(&mut arguments, "--server-key", &keys.primary_public);
+        }
+        if self.is_insecure {
+            arguments.push("--insecure".into());
         }
         let patience = self.network.peer_timeout.as_secs_f64().to_string();
         flag(&mut arguments, "--peer-timeout", patience);

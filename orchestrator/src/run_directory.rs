@@ -5,20 +5,22 @@
 //! and `journal/`, from which a run that did not end in order is taken up again. Folders of
 //! ended runs stay for their logs, the last [`ENDED_RUNS_MAX`] of them.
 
+mod contents;
 mod journals;
 mod log_files;
 mod private_file;
 mod record;
 
-use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
+use std::fs::{self, DirBuilder, File, TryLockError};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
 use protocol::{Outcome, PeerName, StopReason};
-use transport::{EndpointError, Endpoints};
+use transport::ownership::{self, RUNTIME_DIR_VARIABLE};
+use transport::{EndpointError, Endpoints, OwnershipError};
 
 use crate::app::ended::RunEnded;
 
@@ -31,9 +33,7 @@ pub(crate) use record::{log_time, now_unix_s};
 /// How many ended runs are kept.
 pub const ENDED_RUNS_MAX: usize = 20;
 
-/// The variable that names the folder of all runs.
-pub const RUNTIME_DIR_VARIABLE: &str = "PHALANX_RUNTIME_DIR";
-
+/// Marks the folder of a run.
 const LOCK_FILE: &str = "run.lock";
 /// Made by who binds sockets in a folder.
 const SOCKETS_LOCK: &str = "lock";
@@ -59,15 +59,19 @@ pub enum RunDirectoryError {
         /// The name.
         name: String,
     },
-    /// The folder of all runs belongs to someone else, or others can look into it.
+    /// There is a folder or file of this name that no run made.
     #[error(
-        "{} is not a folder of yours alone: remove it, or set {RUNTIME_DIR_VARIABLE}",
+        "{} is not empty and no run's, and a run would empty it: choose another --name, or move \
+         it away",
         path.display()
     )]
-    NotPrivate {
+    NotARun {
         /// The folder.
         path: PathBuf,
     },
+    /// The folder of all runs, or of one, is not this user's alone.
+    #[error("runs cannot be kept there; {RUNTIME_DIR_VARIABLE} names another folder for them")]
+    NotPrivate(#[from] OwnershipError),
     /// The path of its sockets is too long.
     #[error("cannot use the run's folder; a short {RUNTIME_DIR_VARIABLE} helps")]
     Endpoint(#[from] EndpointError),
@@ -229,19 +233,8 @@ impl Runs {
     /// # Errors
     /// When it cannot be made, or is not this user's alone.
     pub fn open() -> Result<Self, RunDirectoryError> {
-        let user = rustix::process::getuid().as_raw();
-        let given = std::env::var_os(RUNTIME_DIR_VARIABLE).filter(|path| !path.is_empty());
-        let root = given
-            .map(PathBuf::from)
-            .or_else(|| {
-                Some(
-                    directories::ProjectDirs::from("", "", "phalanx")?
-                        .runtime_dir()?
-                        .into(),
-                )
-            })
-            .unwrap_or_else(|| std::env::temp_dir().join(format!("phalanx-{user}")));
-        Self::at(&root)
+        let root = ownership::runtime_folder()?;
+        Ok(Self { root })
     }
 
     /// Opens a folder of runs.
@@ -249,17 +242,7 @@ impl Runs {
     /// # Errors
     /// When it cannot be made, or is not this user's alone.
     pub fn at(root: &Path) -> Result<Self, RunDirectoryError> {
-        DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(root)
-            .map_err(at(root))?;
-        let root = root.canonicalize().map_err(at(root))?;
-        let metadata = fs::metadata(&root).map_err(at(&root))?;
-        let is_own = metadata.uid() == rustix::process::getuid().as_raw();
-        if !is_own || metadata.permissions().mode() & 0o022 != 0 {
-            return Err(RunDirectoryError::NotPrivate { path: root });
-        }
+        let root = ownership::own_folder(root)?;
         Ok(Self { root })
     }
 
@@ -308,11 +291,16 @@ impl Runs {
     fn create_named(&self, name: &str) -> Result<RunDirectory, RunDirectoryError> {
         check_run_name(name)?;
         let path = self.root.join(name);
-        DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(&path)
-            .map_err(at(&path))?;
+        match DirBuilder::new().mode(0o700).create(&path) {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                if !contents::may_be_emptied(&path).map_err(at(&path))? {
+                    return Err(RunDirectoryError::NotARun { path });
+                }
+                ownership::own_folder(&path)?;
+            }
+            Err(source) => return Err(RunDirectoryError::Io { path, source }),
+        }
         let directory = RunDirectory::take(name, path)?;
         directory.clear()?;
         Ok(directory)
@@ -340,7 +328,7 @@ impl Runs {
         let mut ended: Vec<(SystemTime, PathBuf)> = entries
             .filter_map(Result::ok)
             .map(|entry| entry.path())
-            .filter(|path| path.join(LOCK_FILE).is_file() && !is_living(path))
+            .filter(|path| contents::is_of_run(path) && !is_living(path))
             .filter_map(|path| {
                 Some((
                     fs::metadata(path.join(LOCK_FILE)).ok()?.modified().ok()?,
@@ -437,11 +425,13 @@ impl RunDirectory {
     /// Removes what an ended run of the same name left.
     fn clear(&self) -> Result<(), RunDirectoryError> {
         for entry in fs::read_dir(&self.path).map_err(at(&self.path))? {
-            let path = entry.map_err(at(&self.path))?.path();
+            let entry = entry.map_err(at(&self.path))?;
+            let path = entry.path();
             if path.file_name().is_some_and(|name| name == LOCK_FILE) {
                 continue;
             }
-            let removed = if path.is_dir() {
+            // A link is removed, and what it leads to is not.
+            let removed = if entry.file_type().map_err(at(&path))?.is_dir() {
                 fs::remove_dir_all(&path)
             } else {
                 fs::remove_file(&path)
@@ -463,12 +453,7 @@ fn at(path: &Path) -> impl FnOnce(io::Error) -> RunDirectoryError {
 /// Takes the lock of a run's folder; `None` when its owner lives. Who lists runs holds the lock
 /// for an instant, so that one refusal says nothing.
 fn try_lock(path: &Path) -> io::Result<Option<File>> {
-    let file = OpenOptions::new()
-        .create(true)
-        .truncate(false)
-        .write(true)
-        .mode(0o600)
-        .open(path.join(LOCK_FILE))?;
+    let file = ownership::open_lock(&path.join(LOCK_FILE))?;
     for _ in 0..10 {
         match file.try_lock() {
             Ok(()) => {

@@ -467,6 +467,41 @@ fn a_primary_that_is_killed_is_a_lost_peer() {
 }
 
 #[test]
+fn a_key_may_end_and_be_limited() {
+    let place = Place::new();
+    let folder = place.folder.path().join("keys").display().to_string();
+    let keygen = |words: &[&str]| -> Vec<String> {
+        let words = [&["keygen", "--out", &folder], words].concat();
+        words.into_iter().map(str::to_owned).collect()
+    };
+    let arguments = keygen(&["rob", "--valid-for=30d", "--allow=/model/r1/**,/x"]);
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let output = place.phalanx(&arguments);
+    assert!(output.status.success(), "{output:?}");
+    let path = place.folder.path().join("keys/rob.pub");
+    let line = std::fs::read_to_string(&path).expect("it is there");
+    assert!(
+        line.contains(" rob valid-until=2") && line.contains("Z allow=/model/r1/**,/x\n"),
+        "{line}"
+    );
+    let list = transport::Authorized::read(&[path]).expect("a primary takes it");
+    assert_eq!(list.len(), 1);
+    let refuses = |words: &[&str], part: &str| {
+        let words = keygen(words);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        place.refuses(&words, 2, part);
+    };
+    refuses(&["a", "--valid-for=0d"], "write 12h, 30d or 4w");
+    refuses(&["a", "--valid-for=x"], "write 12h, 30d or 4w");
+    refuses(
+        &["--role=primary", "--valid-for=1d"],
+        "--valid-for is for keys",
+    );
+    refuses(&["--role=observer", "--allow=/x"], "--allow limits");
+    refuses(&["a", "--allow=r1"], "--allow takes patterns");
+}
+
+#[test]
 fn a_living_run_is_listed_and_its_name_is_taken() {
     let place = Place::new();
     let child = place.start(PATIENT_WORKER);

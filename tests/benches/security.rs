@@ -47,6 +47,7 @@ fn round_trip(size: usize, is_encrypted: bool) -> f64 {
     let authorized = Authorized::default().with(client.public(), Access::Secondary, "s1");
     let options = |curve| SocketOptions {
         curve: Some(curve).filter(|_| is_encrypted),
+        insecure: !is_encrypted,
         ..SocketOptions::default()
     };
     let endpoints: Endpoints = "tcp://127.0.0.1:0".parse().expect("an endpoint");

@@ -208,11 +208,29 @@ fn gazebo_worlds_with_levels_run_distributed() {
 }
 
 #[test]
+fn processes_started_by_hand_meet_in_the_users_own_folder() {
+    let scratch = Scratch::new();
+    let by_hand = |arguments: &[&str]| {
+        let mut command = worker(arguments);
+        command.env("PHALANX_RUNTIME_DIR", scratch.folder());
+        command
+    };
+    let mut command = by_hand(&["--network-role=primary", "--network-secondaries=1"]);
+    command.args(["--iterations", "50", "--real-time-factor", "0"]);
+    let mut primary = scratch.start("primary", command.arg(world("ramp.sdf")));
+    primary.wait_for_stderr(&format!("ipc://{}", scratch.path("by-hand").display()));
+    let mut secondary = scratch.start("s1", &mut by_hand(&["--network-role=secondary"]));
+    assert_eq!(primary.wait(), 0, "{}", primary.stderr());
+    assert_eq!(secondary.wait(), 0, "{}", secondary.stderr());
+}
+
+#[test]
 fn processes_started_by_hand_meet_over_tcp() {
     let scratch = Scratch::new();
     let summary = scratch.path("summary.json");
     let mut command = worker(&["--network-role=Primary", "--network-secondaries=2"]);
-    command.args(["--bind", "tcp://127.0.0.1:0", "--iterations", "300"]);
+    command.args(["--bind", "tcp://127.0.0.1:0", "--insecure"]);
+    command.args(["--iterations", "300"]);
     command
         .args(["--real-time-factor", "0", "--summary"])
         .arg(&summary)
@@ -449,6 +467,7 @@ fn a_port_in_use_is_said() {
         "--network-secondaries=1",
         "--bind",
         &bind,
+        "--insecure",
     ];
     let mut command = worker(&arguments);
     let mut primary = scratch.start("primary", command.arg(world("ramp.sdf")));

@@ -147,6 +147,41 @@ fn a_keeper_that_is_killed_leaves_no_process_and_its_views_say_so() {
 }
 
 #[test]
+fn programs_do_not_outlive_a_keeper_that_is_killed() {
+    let scratch = Scratch::new();
+    let file = scratch.path("run.toml");
+    // The one ignores what asks it to end, the other leaves a child behind.
+    let text = "[[program]]\nname = 'deaf'\ncommand = 'sh'\n\
+                args = ['-c', \"trap '' TERM HUP; echo $$ > $OUT/deaf; \
+                while :; do sleep 1; done\"]\n\
+                [[program]]\nname = 'parent'\ncommand = 'sh'\n\
+                args = ['-c', 'sleep 1000 & echo $! > $OUT/child; exit 0']\n";
+    std::fs::write(
+        &file,
+        text.replace("$OUT", &scratch.path("").display().to_string()),
+    )
+    .expect("a file can be written");
+    let pids = detached(&scratch, &[&file.display().to_string()]);
+    let pid_in = |name: &str| {
+        let mut pid = None;
+        wait_for(&format!("{name} has begun"), || {
+            let text = std::fs::read_to_string(scratch.path(name)).unwrap_or_default();
+            pid = text.trim().parse().ok();
+            pid.is_some()
+        });
+        pid.expect("it has begun")
+    };
+    let (deaf, child) = (pid_in("deaf"), pid_in("child"));
+    wait_for("the child of a program that has ended is gone", || {
+        !is_running(child)
+    });
+    assert!(is_running(deaf));
+    send_signal(pids[3], "KILL");
+    wait_until_gone(&pids);
+    wait_until_gone(&[deaf]);
+}
+
+#[test]
 fn the_view_that_started_a_run_ends_as_the_run_does() {
     let scratch = Scratch::new();
     let ending = ["run", "--name", "r", "--iterations", "300"];
@@ -346,7 +381,7 @@ fn a_view_follows_a_primary_that_is_started_again() {
     let endpoint = format!("tcp://127.0.0.1:{port}");
     let primary = |world: &str| {
         let mut command = std::process::Command::new(binary("worker"));
-        command.args(["--bind", &endpoint]);
+        command.args(["--bind", &endpoint, "--insecure"]);
         command.arg(repository::root().join("worlds").join(world));
         scratch.start(world, &mut command)
     };

@@ -57,7 +57,7 @@ impl Guarded {
         command
             .args(["--iterations", ITERATIONS])
             .args(keys.of_primary());
-        for file in ["digests", "summary"] {
+        for file in ["digests", "summary", "audit"] {
             command.arg(format!("--{file}")).arg(scratch.path(file));
         }
         let primary = scratch.start("primary", command.arg(ramp()));
@@ -229,6 +229,39 @@ fn attackers_are_turned_away_and_the_run_computes_the_same() {
         "{}",
         summary["refused"]
     );
+}
+
+#[test]
+fn who_does_what_is_written_down_and_a_limited_key_keeps_to_its_limits() {
+    let mut run = Guarded::start();
+    let key = run.keys.add("rob", Access::Controller);
+    let line = format!("controller {} rob allow=/model/r1/**\n", key.public());
+    std::fs::write(run.scratch.path("keys/authorized/rob.pub"), line).expect("it is written");
+    let mut observer = run.connect_as("bob", Access::Observer);
+    let mut limited = run.connect(Some(run.keys.curve(&key)));
+    let (session, _) = ask(&mut limited, SessionId::UNKNOWN, protocol::Command::Ping);
+    let (_, reply) = ask(&mut limited, session, protocol::Command::Stop);
+    expect_refused(&reply, "may only command what fits /model/r1/**");
+    let (_, reply) = ask(&mut observer, session, protocol::Command::Pause);
+    expect_refused(&reply, "may not command");
+    let mut controller = run.connect_as("ann", Access::Controller);
+    let (_, reply) = ask(&mut controller, session, protocol::Command::Stop);
+    assert!(matches!(reply, Reply::Done { .. }), "{reply:?}");
+    assert_eq!(run.primary.wait(), 0, "{}", run.primary.stderr());
+    let audit = std::fs::read_to_string(run.scratch.path("audit")).expect("it is there");
+    for part in [
+        " joined key=s1 role=secondary address=127.0.0.1:",
+        " joined key=bob role=observer address=127.0.0.1 connected",
+        " refused key=rob role=controller address=127.0.0.1:",
+        " refused key=bob role=observer address=127.0.0.1:",
+        " commanded key=ann role=controller address=127.0.0.1:",
+    ] {
+        assert!(audit.contains(part), "{part} is not in\n{audit}");
+    }
+    assert!(audit.lines().any(|line| line.ends_with(" stop")), "{audit}");
+    let told = run.primary.stderr();
+    assert!(told.contains("stopped by ann (controller)"), "{told}");
+    assert!(told.contains("rob (controller) was refused stop"), "{told}");
 }
 
 /// Tries to take part, and returns exit code and last words.

@@ -11,12 +11,13 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use anyhow::Context;
 use clap::Parser;
 use lockstep::limits::{RUN_AHEAD_DEFAULT, RUN_AHEAD_MAX, STAND_BYS_MAX, THREADS_MAX};
 use lockstep::{LoadRule, PeerLossPolicy};
 use protocol::{PeerName, Role};
 use sdf::Solver;
-use transport::Endpoints;
+use transport::{Endpoints, ownership};
 use worker::cpus::Cpus;
 
 pub(crate) use journal::JournalArguments;
@@ -29,8 +30,8 @@ use values::{
     seconds, solver, stay,
 };
 
-/// Where a primary is found when nothing is said.
-const DEFAULT_ENDPOINT: &str = "tcp://127.0.0.1:11345";
+/// The folder of a primary that is started by hand, in the folder of its user's runs.
+const BY_HAND: &str = "by-hand";
 
 /// Simulates one robot world on many processes in exact lockstep.
 ///
@@ -51,10 +52,11 @@ pub(crate) struct Cli {
     #[arg(long, value_name = "N")]
     network_secondaries: Option<u32>,
     /// Where a primary (or standalone) is reached: `ipc:///DIRECTORY` or `tcp://HOST:PORT`, of
-    /// which PORT to PORT+5 are used; port 0 takes free ones
+    /// which PORT to PORT+5 are used; port 0 takes free ones [default of a primary: the folder
+    /// by-hand in your runtime folder]
     #[arg(long, value_name = "ENDPOINT")]
     bind: Option<Endpoints>,
-    /// Where a secondary finds its primary
+    /// Where a secondary finds its primary [default: the folder by-hand in your runtime folder]
     #[arg(long, value_name = "ENDPOINT")]
     connect: Option<Endpoints>,
     /// The name of a secondary, unique in the run
@@ -132,6 +134,9 @@ pub(crate) struct Cli {
     /// Write the last events, as JSON lines, when the run ends
     #[arg(long, value_name = "FILE")]
     last_events: Option<PathBuf>,
+    /// Write down who came, who commanded what and who was turned away, a line each
+    #[arg(long, value_name = "FILE")]
+    audit: Option<PathBuf>,
     /// How long to wait for peers at the start
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = seconds)]
     peer_timeout: Duration,
@@ -163,7 +168,7 @@ pub(crate) struct Cli {
     trace: TraceFlags,
     #[command(flatten)]
     journal: JournalArguments,
-    /// Allow a non-loopback address without encryption
+    /// Allow tcp:// without encryption: to bind it, and to connect to another machine
     #[arg(long)]
     insecure: bool,
     /// Who may connect.
@@ -196,8 +201,8 @@ pub(crate) enum Request {
     },
     /// Run physics for a primary.
     Secondary {
-        /// Where the primary is.
-        connect: Endpoints,
+        /// Where the primary is; `None` is where one is that was started by hand.
+        connect: Option<Endpoints>,
         /// The name asked for.
         name: PeerName,
         /// How long to look for the primary.
@@ -206,6 +211,8 @@ pub(crate) enum Request {
         spin: Duration,
         /// Its key, and that of its primary.
         security: SecurityFlags,
+        /// Whether it may connect to another machine without encryption.
+        insecure: bool,
         /// What was given and does not matter to a secondary.
         ignored: Vec<&'static str>,
     },
@@ -222,7 +229,8 @@ pub(crate) enum Request {
 pub(crate) struct Run {
     /// The world files; none when the run is resumed.
     pub worlds: Vec<PathBuf>,
-    /// Where clients and secondaries reach it; `None` for a standalone run that nobody watches.
+    /// Where clients and secondaries reach it; `None` for a standalone run that nobody watches,
+    /// and where those look that are started by hand.
     pub bind: Option<Endpoints>,
     /// When it ends.
     pub iterations: Option<u64>,
@@ -264,6 +272,8 @@ pub(crate) struct Run {
     pub summary: Option<PathBuf>,
     /// Where the last events go when the run ends.
     pub last_events: Option<PathBuf>,
+    /// Where it is written down who does what.
+    pub audit: Option<PathBuf>,
     /// How long to wait for peers at the start.
     pub peer_timeout: Duration,
     /// How long to look for messages before sleeping.
@@ -288,7 +298,7 @@ pub(crate) struct Run {
     pub trace: TraceFlags,
     /// Where it is written down, to be taken up again.
     pub journal: JournalArguments,
-    /// Whether a non-loopback address may be bound without encryption.
+    /// Whether tcp may be bound without encryption.
     pub insecure: bool,
     /// Its key, and who may connect.
     pub security: SecurityFlags,
@@ -312,8 +322,7 @@ impl Cli {
                     "a primary needs --network-secondaries=N with N of at least 1; for one \
                      process alone leave --network-role out",
                 )?;
-                let mut run = self.run("a primary")?;
-                run.bind = Some(run.bind.unwrap_or_else(default_endpoint));
+                let run = self.run("a primary")?;
                 Ok(Request::Primary { run, secondaries })
             }
             Some(Role::Standalone) | None => {
@@ -341,21 +350,45 @@ impl Cli {
             (self.messages.is_some(), "--messages"),
             (self.summary.is_some(), "--summary"),
             (self.last_events.is_some(), "--last-events"),
+            (self.audit.is_some(), "--audit"),
             (self.record.record.is_some(), "--record"),
             (self.record.recording.is_some(), "--recording"),
             (self.trace.trace.is_some(), "--trace"),
         ];
         Ok(Request::Secondary {
-            connect: self.connect.unwrap_or_else(default_endpoint),
+            connect: self.connect,
             name: self.name.unwrap_or_else(name_of_process),
             peer_timeout: self.peer_timeout,
             spin: Duration::from_micros(self.spin_us),
             security: self.security,
+            insecure: self.insecure,
             ignored: given
                 .into_iter()
                 .filter_map(|(is, name)| is.then_some(name))
                 .collect(),
         })
+    }
+
+    /// Checks that no two outputs go to one file.
+    fn check_files(&self) -> Result<(), String> {
+        let files = [
+            ("--digests", &self.digests),
+            ("--states", &self.states),
+            ("--messages", &self.messages),
+            ("--commands", &self.commands),
+            ("--record-commands", &self.record_commands),
+            ("--record", &self.record.record),
+            ("--recording", &self.record.recording),
+            ("--trace", &self.trace.trace),
+            ("--audit", &self.audit),
+        ];
+        for (index, (name, path)) in files.iter().enumerate() {
+            let mut others = files[..index].iter();
+            if let Some((other, _)) = others.find(|(_, it)| path.is_some() && it == path) {
+                return Err(format!("{other} and {name} need a file each"));
+            }
+        }
+        Ok(())
     }
 
     fn run(self, who: &str) -> Result<Run, String> {
@@ -375,22 +408,7 @@ impl Cli {
         let has_worlds = !self.worlds.is_empty() || self.record.recording.is_some();
         self.journal
             .check(who, has_worlds, self.commands.is_some())?;
-        let files = [
-            ("--digests", &self.digests),
-            ("--states", &self.states),
-            ("--messages", &self.messages),
-            ("--commands", &self.commands),
-            ("--record-commands", &self.record_commands),
-            ("--record", &self.record.record),
-            ("--recording", &self.record.recording),
-            ("--trace", &self.trace.trace),
-        ];
-        for (index, (name, path)) in files.iter().enumerate() {
-            let mut others = files[..index].iter();
-            if let Some((other, _)) = others.find(|(_, it)| path.is_some() && it == path) {
-                return Err(format!("{other} and {name} need a file each"));
-            }
-        }
+        self.check_files()?;
         Ok(Run {
             worlds: self.worlds,
             bind: self.bind,
@@ -415,6 +433,7 @@ impl Cli {
             interaction_margin: self.interaction_margin,
             summary: self.summary,
             last_events: self.last_events,
+            audit: self.audit,
             peer_timeout: self.peer_timeout,
             heartbeat_interval: Duration::from_millis(self.heartbeat_interval_ms),
             heartbeat_timeout: Duration::from_millis(self.heartbeat_timeout_ms),
@@ -432,10 +451,18 @@ impl Cli {
     }
 }
 
-fn default_endpoint() -> Endpoints {
-    DEFAULT_ENDPOINT
-        .parse()
-        .expect("the default endpoint is a valid one")
+/// Returns where processes that are started by hand meet when nothing is said: a folder that no
+/// other user can enter.
+///
+/// # Errors
+/// When the folder of this user's runs cannot be used, or its path is too long for a socket.
+pub(crate) fn endpoint_by_hand() -> anyhow::Result<Endpoints> {
+    let address = || {
+        let folder = ownership::runtime_folder()?.join(BY_HAND);
+        let address = format!("ipc://{}", folder.display());
+        anyhow::Ok(address.parse()?)
+    };
+    address().context("processes cannot meet in the runtime folder; --bind and --connect say where")
 }
 
 fn name_of_process() -> PeerName {

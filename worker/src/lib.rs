@@ -4,6 +4,7 @@
 //! time ([`primary`], [`secondary`], [`standalone`]), the cells that they step ([`cell_host`],
 //! [`physics`]) and what a process shows of itself ([`meter`], [`report`], [`status`]).
 
+pub mod audit;
 pub mod beginning;
 pub mod cell_host;
 pub mod clock;
@@ -17,6 +18,7 @@ pub mod heartbeat;
 pub mod history;
 pub mod identity;
 pub mod journaling;
+pub mod limits;
 pub mod messages_file;
 pub mod meter;
 pub mod physics;

@@ -14,13 +14,13 @@ use journal::Losses;
 use lockstep::{Plan, Primary, PrimaryInput, Rules, SecondaryInput, SecondarySettings, Settings};
 use protocol::exit::Outcome;
 use protocol::plain_text::escaped;
+use protocol::primary_to_observers::Severity;
 use protocol::report::{Summary, TopicReport};
 use protocol::{ExitCode, Iteration, PeerName, Role, RoutingId, StopReason};
 use rustix::process::Resource;
-use transport::zeromq::{
-    Beats, BindError, Curve, PeerLink, PrimaryLink, SocketOptions, StatusPublisher,
-};
+use transport::zeromq::{Beats, BindError, PeerLink, PrimaryLink, SocketOptions, StatusPublisher};
 use transport::{Endpoints, Link, Subscription};
+use worker::audit::AuditLog;
 use worker::beginning::{Beginning, JournalPlan};
 use worker::commands_file::{self, CommandsRecord};
 use worker::cpus::Cpus;
@@ -82,6 +82,7 @@ fn main() -> ProcessExitCode {
                 peer_timeout,
                 spin,
                 security,
+                insecure,
                 ignored,
             } => {
                 if !ignored.is_empty() {
@@ -91,9 +92,14 @@ fn main() -> ProcessExitCode {
                     );
                 }
                 let info = identity::peer_info(name, Role::Secondary);
-                let curve = security.of_secondary(&connect)?;
+                let connect = connect.map_or_else(cli::endpoint_by_hand, Ok)?;
+                let options = SocketOptions {
+                    insecure,
+                    spin,
+                    curve: security.of_secondary(&connect)?,
+                };
                 let settings = SecondarySettings { info, peer_timeout };
-                run_secondary(&connect, curve.as_ref(), spin, settings, lifeline)
+                run_secondary(&connect, &options, settings, lifeline)
             }
         });
     match result {
@@ -199,20 +205,20 @@ fn run_primary(
         journal: beginning.journal(journal, limit, &primary, told)?,
         topics: survey.topics,
         trace: run.trace.tracer(role, primary.plan())?,
+        audit: audit_log(run)?,
+        warning: None,
         recordings,
         primary,
         proof,
         lifeline,
     };
-    let private;
-    let endpoints = if let Some(endpoints) = &run.bind {
-        endpoints
-    } else {
-        private = private_endpoints()?;
-        &private.1
-    };
-    let (link, publisher, beats) = bind(endpoints, &options)?;
+    let (endpoints, _folder) = endpoints_of(run, role)?;
+    let (link, publisher, beats) = bind(&endpoints, &options)?;
     tracing::info!("{role} of {worlds} at {}", link.endpoints());
+    let parts = Parts {
+        warning: insecurity(link.endpoints(), options.curve.is_some()),
+        ..parts
+    };
     let summary = match role {
         Role::Standalone => drive(
             |status| InlineLink::new(link, Some(status.data_feed())),
@@ -241,6 +247,9 @@ struct Parts {
     topics: Vec<TopicReport>,
     recordings: Recordings,
     trace: Option<Tracer>,
+    audit: Option<AuditLog>,
+    /// What observers are told at the start.
+    warning: Option<String>,
     lifeline: Option<Lifeline>,
 }
 
@@ -300,6 +309,12 @@ fn drive<L: Link>(
     if let Some(tracer) = parts.trace {
         driver.keep_trace(tracer);
     }
+    if let Some(log) = parts.audit {
+        driver.keep_audit(log);
+    }
+    if let Some(warning) = parts.warning {
+        driver.tell(Severity::Warning, "security", warning);
+    }
     let inputs = driver.inputs();
     watch_for_stop(parts.lifeline, move |why| {
         inputs.send(PrimaryInput::Interrupted(why));
@@ -309,21 +324,15 @@ fn drive<L: Link>(
 
 fn run_secondary(
     connect: &Endpoints,
-    curve: Option<&Curve>,
-    spin: Duration,
+    options: &SocketOptions,
     settings: SecondarySettings,
     lifeline: Option<Lifeline>,
 ) -> anyhow::Result<Outcome> {
-    let options = SocketOptions {
-        spin,
-        curve: curve.cloned(),
-        ..SocketOptions::default()
-    };
     let routing = RoutingId::from(
         // Nobody can guess it, and so take the place of this process.
         format!("{}-{}", settings.info.name, identity::new_address()).as_str(),
     );
-    let link = PeerLink::connect(connect, Some(&routing), Subscription::Steps, &options)
+    let link = PeerLink::connect(connect, Some(&routing), Subscription::Steps, options)
         .with_context(|| format!("cannot connect to {connect}"))?;
     tracing::info!("{} looks for its primary at {connect}", settings.info.name);
     let driver = SecondaryDriver::new(link, settings);
@@ -341,8 +350,8 @@ fn run_secondary(
         };
         let topics = Subscription::Beats(&heartbeat::TOPICS);
         let options = SocketOptions {
-            curve: curve.cloned(),
-            ..SocketOptions::default()
+            spin: Duration::ZERO,
+            ..options.clone()
         };
         let started = PeerLink::connect(connect, Some(&routing.heartbeat()), topics, &options)
             .map_err(anyhow::Error::from)
@@ -512,6 +521,33 @@ fn bind(
             .context("another primary or program is there; choose another address with --bind"),
         _ => anyhow::Error::from(error),
     })
+}
+
+/// Returns what to say where nothing is encrypted and nobody is asked who he is.
+fn insecurity(endpoints: &Endpoints, is_encrypted: bool) -> Option<String> {
+    (endpoints.directory().is_none() && !is_encrypted).then(|| {
+        format!(
+            "anybody who reaches {endpoints} may stop and change this run (--insecure): keys \
+             prevent that"
+        )
+    })
+}
+
+/// Opens the file in which it is written down who does what.
+fn audit_log(run: &Run) -> anyhow::Result<Option<AuditLog>> {
+    let log = run.audit.as_deref().map(|path| {
+        AuditLog::open(path).with_context(|| format!("cannot write {}", path.display()))
+    });
+    log.transpose()
+}
+
+/// Returns where a run is reached, with the folder of sockets that goes with the run.
+fn endpoints_of(run: &Run, role: Role) -> anyhow::Result<(Endpoints, Option<tempfile::TempDir>)> {
+    match &run.bind {
+        Some(endpoints) => Ok((endpoints.clone(), None)),
+        None if role == Role::Primary => Ok((cli::endpoint_by_hand()?, None)),
+        None => private_endpoints().map(|(folder, endpoints)| (endpoints, Some(folder))),
+    }
 }
 
 /// Makes a place for the sockets of a standalone run that nobody was told about.

@@ -1,6 +1,7 @@
 //! The primary's driver: receive, handle, perform; and the figures that it keeps of the run.
 
 mod answering;
+mod auditing;
 mod figures_limit;
 mod publishing;
 mod reporting;
@@ -26,6 +27,7 @@ use transport::{Arrival, Destination, Link, Refusals};
 
 use answering::HeldReplies;
 
+use crate::audit::AuditLog;
 use crate::beginning::JournalPlan;
 use crate::clock::{SessionClock, wall_clock_us};
 use crate::diagnosis;
@@ -70,6 +72,7 @@ pub struct PrimaryDriver<L: Link> {
     /// Answers that wait until what they are about is written down.
     held: HeldReplies,
     tracer: Option<Tracer>,
+    audit: Option<AuditLog>,
     outputs: Vec<PrimaryOutput>,
     next_report: SessionTime,
     next_affinity: SessionTime,
@@ -107,6 +110,7 @@ impl<L: Link> PrimaryDriver<L> {
             journal: None,
             held: HeldReplies::default(),
             tracer: None,
+            audit: None,
             outputs: Vec::new(),
             next_report: SessionTime(0),
             next_affinity: SessionTime(0),
@@ -177,6 +181,7 @@ impl<L: Link> PrimaryDriver<L> {
             Ok(()) => {}
         }
         self.record_figures();
+        self.finish_audit();
         let recordings = &mut self.recordings;
         reason = recordings.finish(reason, &self.primary, &self.reporter, &self.meter);
         let is_over = reason.outcome == Outcome::Completed;
@@ -245,7 +250,11 @@ impl<L: Link> PrimaryDriver<L> {
                 payload,
             } => {
                 let input = self.input_of(from, &topic, &payload);
-                self.handle(admit(input, access));
+                let input = admit(input, access);
+                if self.keeps_to_limits(&input) {
+                    self.audit(&input);
+                    self.handle(input);
+                }
             }
             Arrival::Subscribed(routing) => self.handle(PrimaryInput::Subscribed(routing)),
             Arrival::Unsubscribed(routing) => self.handle(PrimaryInput::Unsubscribed(routing)),
@@ -505,12 +514,14 @@ impl<L: Link> PrimaryDriver<L> {
     fn report_when_due(&mut self) {
         if self.clock.now() >= self.next_report && self.finished.is_none() {
             self.take_refusals(false);
+            self.audit_admitted();
             self.publish_reports();
         }
     }
 
     fn take_refusals(&mut self, is_last: bool) {
         if let Some(Refusals { counts, details }) = self.link.take_refusals(is_last) {
+            self.audit_refusals(&details);
             self.handle(PrimaryInput::Refused { counts, details });
         }
     }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use lockstep::{Secondary, SecondaryInput, SecondarySettings};
 use protocol::primary_to_secondary::Welcome;
 use protocol::{Access, PeerName, PrimaryToSecondary, Role, RoutingId, decode};
-use transport::{Arrival, Destination, Link, LinkError, Refusals, Waker};
+use transport::{Arrival, Client, Destination, Link, LinkError, Refusals, Waker};
 
 use crate::clock::SessionClock;
 use crate::identity;
@@ -32,6 +32,8 @@ pub struct InlineLink<L> {
     address: RoutingId,
     arrivals: VecDeque<Arrival>,
     since_clients: u32,
+    /// Whether what was received last came from outside.
+    is_clients: bool,
     data: Option<DataFeed>,
     tracer: StepTracer,
 }
@@ -58,6 +60,7 @@ impl<L: Link> InlineLink<L> {
             ),
             arrivals: VecDeque::new(),
             since_clients: 0,
+            is_clients: false,
             data,
             tracer: StepTracer::default(),
         };
@@ -121,6 +124,7 @@ impl<L: Link> Link for InlineLink<L> {
     }
 
     fn receive(&mut self, timeout: Option<Duration>) -> Result<Option<Arrival>, LinkError> {
+        self.is_clients = true;
         if self.arrivals.is_empty() {
             self.since_clients = 0;
             return self.clients.receive(timeout);
@@ -132,6 +136,7 @@ impl<L: Link> Link for InlineLink<L> {
                 return Ok(Some(arrival));
             }
         }
+        self.is_clients = false;
         Ok(self.arrivals.pop_front())
     }
 
@@ -141,5 +146,14 @@ impl<L: Link> Link for InlineLink<L> {
 
     fn take_refusals(&mut self, is_last: bool) -> Option<Refusals> {
         self.clients.take_refusals(is_last)
+    }
+
+    fn sender(&self) -> Option<Client> {
+        // What the secondary within says needs no key.
+        self.clients.sender().filter(|_| self.is_clients)
+    }
+
+    fn take_admitted(&mut self) -> Vec<Client> {
+        self.clients.take_admitted()
     }
 }

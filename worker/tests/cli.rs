@@ -80,12 +80,15 @@ fn a_file_that_cannot_be_written_is_said_before_the_run() {
 }
 
 #[test]
-fn an_address_for_other_machines_needs_encryption_or_consent() {
+fn an_address_that_others_reach_needs_encryption_or_consent() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let world = folder.path().join("w.sdf");
     std::fs::write(&world, "<sdf version='1.10'><world name='w'/></sdf>").expect("written");
     let world = world.to_str().expect("the path is text");
-    check(&["--bind", "tcp://0.0.0.0:0", world], 3, "--insecure");
+    check(&["--bind", "tcp://0.0.0.0:0", world], 3, "other machines");
+    check(&["--bind", "tcp://127.0.0.1:0", world], 3, "--insecure");
+    let secondary = ["--network-role=secondary", "--connect", "tcp://192.0.2.1:5"];
+    check(&secondary, 3, "--insecure");
 }
 
 #[test]

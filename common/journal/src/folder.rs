@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::fs::OFlags;
+
 const MANIFEST: &str = "manifest";
 const LOCK: &str = "lock";
 const CHECKPOINT: &str = "checkpoint-";
@@ -122,6 +124,12 @@ impl Folder {
     pub fn create(path: &Path) -> Result<Self, TakeFolderError> {
         let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
         made.map_err(at(path))?;
+        if !is_journal(path) && !is_left_over(path).map_err(at(path))? {
+            let other =
+                "it is not empty, and what is in it is of no journal: choose another folder";
+            let source = io::Error::new(io::ErrorKind::AlreadyExists, other);
+            return Err(at(path)(source));
+        }
         let folder = Self::lock(path)?;
         if is_journal(path) {
             let exists = "there is a journal in it: resume it, remove it, or choose another folder";
@@ -171,6 +179,7 @@ impl Folder {
         let name = path.join(LOCK);
         let mut options = OpenOptions::new();
         let options = options.create(true).truncate(false).write(true).mode(0o600);
+        let options = options.custom_flags(OFlags::NOFOLLOW.bits().cast_signed());
         let lock = options.open(&name).map_err(at(&name))?;
         // Others look for an instant whether a journal is held: one refusal says nothing.
         for _ in 0..LOCK_ATTEMPTS {
@@ -208,6 +217,46 @@ pub(crate) fn begun(path: &Path) -> Option<u64> {
     text.trim_end().parse().ok()
 }
 
+/// Tells whether all that is in a folder is what a journal leaves that was not begun or not removed
+/// to its end: its lock, and files that are named exactly as a journal names them.
+fn is_left_over(path: &Path) -> io::Result<bool> {
+    let mut has_files = false;
+    for entry in fs::read_dir(path)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let name = name.to_str().unwrap_or_default();
+        if name == LOCK {
+            continue;
+        }
+        if !entry.file_type()?.is_file() || !is_own_name(name) {
+            return Ok(false);
+        }
+        has_files = true;
+    }
+    let lock = path.join(LOCK);
+    match fs::symlink_metadata(&lock) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(!has_files),
+        data => {
+            if !data?.is_file() {
+                return Ok(false);
+            }
+        }
+    }
+    let noted = fs::read(&lock)?;
+    let is_begun = noted.len() == 21 && begun(path).is_some();
+    Ok(is_begun || (noted.is_empty() && !has_files))
+}
+
+/// Tells whether a journal gives a file this name, besides that of its manifest.
+fn is_own_name(name: &str) -> bool {
+    let name = name.strip_suffix(UNFINISHED).unwrap_or(name);
+    let is_number = |prefix: &str, digits: usize| {
+        let number = name.strip_prefix(prefix);
+        number.is_some_and(|it| it.len() == digits && it.bytes().all(|it| it.is_ascii_digit()))
+    };
+    name == MANIFEST || is_number(CHECKPOINT, 20) || is_number(SEGMENT, 10)
+}
+
 /// Returns the checkpoints and segments in a folder.
 pub(crate) fn list(path: &Path) -> io::Result<Listing> {
     let mut listing = Listing::default();
@@ -240,5 +289,70 @@ fn at(path: &Path) -> impl Fn(io::Error) -> TakeFolderError {
     move |source| TakeFolderError::Io {
         path: path.clone(),
         source,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn create_in(files: &[(&str, &str)]) -> (tempfile::TempDir, Result<Folder, TakeFolderError>) {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            fs::write(folder.path().join(name), text).unwrap();
+        }
+        let created = Folder::create(folder.path());
+        (folder, created)
+    }
+
+    #[test]
+    fn a_folder_of_other_things_is_refused_and_keeps_them() {
+        let lock = format!("{:020}\n", 3);
+        let log = "log-0000000007";
+        let check = |files: &[(&str, &str)]| {
+            let (folder, created) = create_in(files);
+            let error = created.unwrap_err();
+            let TakeFolderError::Io { source, .. } = &error else {
+                panic!("{error}");
+            };
+            assert!(
+                source.to_string().contains("choose another folder"),
+                "{source}"
+            );
+            assert_eq!(fs::read_dir(folder.path()).unwrap().count(), files.len());
+        };
+        check(&[("notes", "x")]);
+        check(&[("log-7", "x"), (LOCK, &lock)]);
+        check(&[(log, "x")]);
+        check(&[(log, "x"), (LOCK, "")]);
+        check(&[(log, "x"), (LOCK, "of another program")]);
+        check(&[(log, "x"), (LOCK, &lock), ("notes", "x")]);
+    }
+
+    #[test]
+    fn what_a_journal_left_that_was_not_begun_or_removed_to_its_end_is_cleared() {
+        let lock = format!("{:020}\n", 3);
+        let check = |files: &[(&str, &str)]| {
+            let (folder, created) = create_in(files);
+            created.unwrap();
+            assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        };
+        check(&[]);
+        check(&[(LOCK, "")]);
+        check(&[
+            (LOCK, &lock),
+            ("log-0000000007", "x"),
+            ("manifest.new", "x"),
+        ]);
+        check(&[(LOCK, &lock), ("checkpoint-00000000000000000007.new", "x")]);
+    }
+
+    #[test]
+    fn a_lock_is_not_taken_through_a_link() {
+        let [folder, other] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+        let target = other.path().join("precious");
+        std::os::unix::fs::symlink(&target, folder.path().join(LOCK)).unwrap();
+        assert!(Folder::create(folder.path()).is_err());
+        assert!(!target.exists());
     }
 }

@@ -1,16 +1,26 @@
 //! [`Authorized`]: who may connect to a primary, and as what.
 //!
 //! A file has a line `ROLE KEY NAME # comment` for each key; a folder has files whose names end in
-//! `.pub`, with such lines. What is added while a run goes on counts from the next handshake.
+//! `.pub`, with such lines. After the name `valid-until=TIME` ends a key, and `allow=PATTERN,...`
+//! limits what it may command. While a run goes on the
+//! files are read again: what cannot be read then, or could be changed by others, lets nobody in.
+
+mod pattern;
+mod utc;
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use protocol::Access;
 
 use crate::keys::{KeyError, PublicKey, at, read_text};
+use crate::ownership::{OwnershipError, check_path};
+
+pub use pattern::fits;
+pub use utc::to_text as time_text;
 
 /// The most keys that one primary knows.
 pub const KEYS_MAX: usize = 4096;
@@ -32,6 +42,18 @@ pub struct Holder {
     pub access: Access,
     /// What people call it.
     pub name: String,
+    /// When the key ends, if ever \[s since 1970\].
+    pub valid_until: Option<u64>,
+    /// The topics, services and models that it may command, as patterns; empty for all.
+    pub allow: Vec<String>,
+}
+
+impl Holder {
+    /// Tells whether the key has not ended.
+    pub fn is_valid(&self, now: SystemTime) -> bool {
+        let now = now.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+        self.valid_until.is_none_or(|end| now < end)
+    }
 }
 
 /// Why nobody can be let in.
@@ -40,17 +62,9 @@ pub enum AuthorizedError {
     /// A file or folder cannot be read.
     #[error(transparent)]
     Unreadable(#[from] KeyError),
-    /// Others than its owner can change it, and so let in anybody.
-    #[error(
-        "{} can be changed by others (mode {mode:03o}): `chmod go-w {}` protects it",
-        path.display(), path.display()
-    )]
-    Exposed {
-        /// The file or folder.
-        path: PathBuf,
-        /// Its mode.
-        mode: u32,
-    },
+    /// Others can change it, or a folder above it, and so let in anybody.
+    #[error(transparent)]
+    Exposed(#[from] OwnershipError),
     /// A line is wrong.
     #[error("{}:{line}: {cause}", path.display())]
     Line {
@@ -67,8 +81,11 @@ pub enum AuthorizedError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Source {
     paths: Vec<PathBuf>,
-    stamps: Vec<(PathBuf, SystemTime)>,
+    stamps: Vec<Stamp>,
 }
+
+/// How a file or folder looks: its inode, its size and when it was changed last, its mode too.
+type Stamp = (PathBuf, Option<[i64; 4]>);
 
 impl Authorized {
     /// Reads files and folders.
@@ -76,33 +93,58 @@ impl Authorized {
     /// # Errors
     /// When one cannot be read, others may change it, or a line is wrong.
     pub fn read(paths: &[PathBuf]) -> Result<Self, AuthorizedError> {
-        let mut read = Self::default();
-        let mut stamps = Vec::new();
+        let (read, errors) = Self::read_what_can_be(paths);
+        errors.into_iter().next().map_or(Ok(read), Err)
+    }
+
+    /// Reads the lines that are right in files that nobody else can change; returns what is wrong
+    /// with the others.
+    fn read_what_can_be(paths: &[PathBuf]) -> (Self, Vec<AuthorizedError>) {
+        // What changes while it is read is read again.
+        let stamps = stamps(paths);
+        let (mut read, mut errors) = (Self::default(), Vec::new());
         for path in paths {
-            check_writers(path)?;
-        }
-        for file in files(paths)? {
-            check_writers(&file)?;
-            let modified = fs::metadata(&file).and_then(|data| data.modified());
-            stamps.push((file.clone(), modified.map_err(at(&file))?));
-            let text = read_text(&file).map_err(at(&file))?;
-            read.add_lines(&text).map_err(|(line, cause)| {
-                let path = file.clone();
-                AuthorizedError::Line { path, line, cause }
-            })?;
+            let found = check_path(path).map_err(AuthorizedError::from);
+            let found = found.and_then(|_| Ok(files(path)?));
+            match found {
+                Ok(files) => files
+                    .iter()
+                    .for_each(|file| read.add_file(file, &mut errors)),
+                Err(error) => errors.push(error),
+            }
         }
         read.source = Some(Source {
             paths: paths.to_vec(),
             stamps,
         });
-        Ok(read)
+        (read, errors)
+    }
+
+    fn add_file(&mut self, path: &Path, errors: &mut Vec<AuthorizedError>) {
+        let text = check_path(path).map_err(AuthorizedError::from);
+        let text = text.and_then(|_| Ok(read_text(path).map_err(at(path))?));
+        let text = match text {
+            Ok(text) => text,
+            Err(error) => return errors.push(error),
+        };
+        for (number, line) in text.lines().enumerate() {
+            if let Err(cause) = self.add_line(line) {
+                let (path, line) = (path.to_owned(), number + 1);
+                errors.push(AuthorizedError::Line { path, line, cause });
+            }
+        }
     }
 
     /// Lets somebody in.
     #[must_use]
     pub fn with(mut self, key: PublicKey, access: Access, name: &str) -> Self {
-        let name = name.to_owned();
-        self.keys.insert(key, Holder { access, name });
+        let holder = Holder {
+            access,
+            name: name.to_owned(),
+            valid_until: None,
+            allow: Vec::new(),
+        };
+        self.keys.insert(key, holder);
         self
     }
 
@@ -121,26 +163,11 @@ impl Authorized {
         self.keys.is_empty()
     }
 
-    /// Returns what its files say now, if they have changed; `Err` leaves it as it is.
-    pub(crate) fn reread(&self) -> Option<Result<Self, AuthorizedError>> {
+    /// Returns what its files say now, if they have changed, and what is wrong with them: a key is
+    /// not in it that could not be read.
+    pub(crate) fn reread(&self) -> Option<(Self, Vec<AuthorizedError>)> {
         let source = self.source.as_ref()?;
-        let stamp = |path: PathBuf| {
-            let modified = fs::metadata(&path).and_then(|data| data.modified());
-            modified.ok().map(|modified| (path, modified))
-        };
-        let now: Vec<_> = files(&source.paths)
-            .unwrap_or_default()
-            .into_iter()
-            .filter_map(stamp)
-            .collect();
-        (now != source.stamps).then(|| Self::read(&source.paths))
-    }
-
-    fn add_lines(&mut self, text: &str) -> Result<(), (usize, String)> {
-        for (number, line) in text.lines().enumerate() {
-            self.add_line(line).map_err(|cause| (number + 1, cause))?;
-        }
-        Ok(())
+        (stamps(&source.paths) != source.stamps).then(|| Self::read_what_can_be(&source.paths))
     }
 
     fn add_line(&mut self, line: &str) -> Result<(), String> {
@@ -151,7 +178,8 @@ impl Authorized {
         let access: Access = role
             .parse()
             .map_err(|error: protocol::access::ParseAccessError| error.to_string())?;
-        let form = "write ROLE KEY NAME, and after # what you like";
+        let form = "write ROLE KEY NAME [valid-until=TIME] [allow=PATTERN,...], and after # what \
+                    you like";
         let key = words.next().ok_or(form)?;
         let key: PublicKey = key.parse().map_err(|error| format!("{error}; {form}"))?;
         let name = words.next().filter(|word| !word.starts_with('#'));
@@ -160,51 +188,90 @@ impl Authorized {
         if !is_plain || name.len() > NAME_BYTES_MAX {
             return Err(format!("a name is 1 to {NAME_BYTES_MAX} plain characters"));
         }
-        if words.next().is_some_and(|word| !word.starts_with('#')) {
-            return Err(form.to_owned());
+        let (mut valid_until, mut allow) = (None, Vec::new());
+        for word in words.take_while(|word| !word.starts_with('#')) {
+            if let Some(patterns) = word.strip_prefix("allow=") {
+                allow = read_patterns(patterns)?;
+                continue;
+            }
+            let time = word.strip_prefix("valid-until=").ok_or(form)?;
+            let end = utc::of_text(time);
+            let wrong = || format!("{time:?} is no time: write 2030-12-31 or 2030-12-31T12:00:00Z");
+            valid_until = Some(end.ok_or_else(wrong)?);
         }
         if self.keys.len() >= KEYS_MAX {
             return Err(format!("there are more than {KEYS_MAX} keys"));
         }
-        let name = name.to_owned();
-        match self.keys.insert(key, Holder { access, name }) {
+        let holder = Holder {
+            access,
+            name: name.to_owned(),
+            valid_until,
+            allow,
+        };
+        match self.keys.insert(key, holder) {
             None => Ok(()),
-            Some(before) => Err(format!(
-                "the key of {} is here twice: a key has one role",
-                before.name
-            )),
+            Some(before) => {
+                // Nobody knows which of them is meant.
+                self.keys.remove(&key);
+                Err(format!(
+                    "the key of {} is here twice: a key has one role",
+                    before.name
+                ))
+            }
         }
     }
 }
 
-/// Returns the files of keys at some paths, those of a folder by name.
-fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, KeyError> {
-    let mut files = Vec::new();
-    for path in paths {
-        if !fs::metadata(path).map_err(at(path))?.is_dir() {
-            files.push(path.clone());
-            continue;
-        }
-        let first = files.len();
-        for entry in fs::read_dir(path).map_err(at(path))? {
-            let file = entry.map_err(at(path))?.path();
-            if file.extension().is_some_and(|kind| kind == "pub") {
-                files.push(file);
-            }
-        }
-        files[first..].sort();
+fn read_patterns(text: &str) -> Result<Vec<String>, String> {
+    let patterns: Vec<String> = text.split(',').map(str::to_owned).collect();
+    match patterns.iter().find(|pattern| !pattern.starts_with('/')) {
+        Some(wrong) => Err(format!(
+            "{wrong:?} is no pattern: write such as /model/r1/**"
+        )),
+        None => Ok(patterns),
     }
+}
+
+/// Returns the files of keys at a path: itself, or those of a folder by name.
+fn files(path: &Path) -> Result<Vec<PathBuf>, KeyError> {
+    if !fs::metadata(path).map_err(at(path))?.is_dir() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let mut files = Vec::new();
+    for entry in fs::read_dir(path).map_err(at(path))? {
+        let file = entry.map_err(at(path))?.path();
+        if file.extension().is_some_and(|kind| kind == "pub") {
+            files.push(file);
+        }
+    }
+    files.sort();
     Ok(files)
 }
 
-fn check_writers(path: &Path) -> Result<(), AuthorizedError> {
-    use std::os::unix::fs::PermissionsExt;
-    let mode = fs::metadata(path).map_err(at(path))?.permissions().mode() & 0o777;
-    if mode & 0o022 == 0 {
-        return Ok(());
+/// Returns how all looks that says who may connect, the folders above it as well.
+fn stamps(paths: &[PathBuf]) -> Vec<Stamp> {
+    let mut seen = Vec::new();
+    for path in paths {
+        let files = files(path).unwrap_or_default();
+        let above = path.ancestors().map(Path::to_owned);
+        seen.extend(above.chain(files).map(stamp));
     }
-    let path = path.to_owned();
-    Err(AuthorizedError::Exposed { path, mode })
+    seen
+}
+
+fn stamp(path: PathBuf) -> Stamp {
+    // Much goes on in /tmp that says nothing of who may change what is below.
+    let is_shared = |data: &fs::Metadata| data.is_dir() && data.mode() & 0o1000 != 0;
+    let seen = fs::metadata(&path).ok().map(|data| {
+        let changed = if is_shared(&data) {
+            [0, i64::from(data.mode())]
+        } else {
+            [data.ctime(), data.ctime_nsec()]
+        };
+        let size = data.size().cast_signed();
+        [changed[0], changed[1], data.ino().cast_signed(), size]
+    });
+    (path, seen)
 }
 
 #[cfg(test)]
@@ -232,6 +299,8 @@ mod tests {
         let lab = Holder {
             access: Access::Secondary,
             name: "lab".to_owned(),
+            valid_until: None,
+            allow: Vec::new(),
         };
         assert_eq!(read.holder(&first), Some(&lab));
         assert_eq!(read.holder(&second).unwrap().access, Access::Observer);
@@ -276,7 +345,8 @@ mod tests {
         let read = Authorized::read(&[folder.path().to_owned()]).unwrap();
         assert_eq!((read.len(), read.reread().is_none()), (1, true));
         let second = add("b");
-        let again = read.reread().expect("it has changed").unwrap();
+        let (again, errors) = read.reread().expect("it has changed");
+        assert!(errors.is_empty());
         assert!(again.holder(&first).is_some() && again.holder(&second).is_some());
     }
 
@@ -288,5 +358,105 @@ mod tests {
         fs::set_permissions(&path, fs::Permissions::from_mode(0o664)).unwrap();
         let error = Authorized::read(&[path]).unwrap_err().to_string();
         assert!(error.contains("chmod go-w"), "{error}");
+    }
+
+    /// A folder with the keys `a` and `b`.
+    struct Two {
+        folder: tempfile::TempDir,
+        keys: [PublicKey; 2],
+        read: Authorized,
+    }
+
+    impl Two {
+        fn new() -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            let keys = ["a", "b"].map(|name| {
+                let key = KeyPair::generate().unwrap();
+                key.write(folder.path(), name, "controller", false).unwrap();
+                key.public()
+            });
+            let read = Authorized::read(&[folder.path().to_owned()]).unwrap();
+            Self { folder, keys, read }
+        }
+
+        fn file(&self, name: &str) -> PathBuf {
+            self.folder.path().join(name)
+        }
+
+        /// Returns whether each of the keys is in after a change, and what is said.
+        fn after(&self, change: impl FnOnce()) -> ([bool; 2], String) {
+            change();
+            let (now, errors) = self.read.reread().expect("it has changed");
+            let errors: Vec<_> = errors.iter().map(ToString::to_string).collect();
+            let is_in = self.keys.map(|key| now.holder(&key).is_some());
+            (is_in, errors.join("; "))
+        }
+    }
+
+    #[test]
+    fn a_key_that_is_taken_away_is_out_whatever_is_wrong_with_others() {
+        let two = Two::new();
+        let (is_in, errors) = two.after(|| {
+            fs::remove_file(two.file("a.pub")).unwrap();
+            fs::write(two.file("c.pub"), "nonsense\n").unwrap();
+        });
+        assert_eq!(is_in, [false, true]);
+        assert!(errors.contains("c.pub:1: "), "{errors}");
+    }
+
+    #[test]
+    fn keys_that_others_could_have_written_are_out() {
+        let two = Two::new();
+        let set_mode = |path: &Path, mode| {
+            fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        };
+        let (is_in, errors) = two.after(|| set_mode(&two.file("b.pub"), 0o664));
+        assert_eq!(is_in, [true, false]);
+        assert!(errors.contains("chmod go-w"), "{errors}");
+        let (is_in, _) = two.after(|| set_mode(two.folder.path(), 0o777));
+        assert_eq!(is_in, [false, false]);
+        set_mode(two.folder.path(), 0o700);
+    }
+
+    #[test]
+    fn without_the_folder_all_are_out() {
+        let two = Two::new();
+        let (is_in, errors) = two.after(|| fs::remove_dir_all(two.folder.path()).unwrap());
+        assert_eq!(is_in, [false, false]);
+        assert!(!errors.is_empty());
+    }
+
+    #[test]
+    fn a_folder_above_that_others_can_change_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("keys/authorized");
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, "").unwrap();
+        Authorized::read(std::slice::from_ref(&path)).unwrap();
+        let open = fs::Permissions::from_mode(0o777);
+        fs::set_permissions(folder.path().join("keys"), open).unwrap();
+        let error = Authorized::read(&[path]).unwrap_err().to_string();
+        assert!(error.contains("chmod go-w"), "{error}");
+    }
+
+    #[test]
+    fn a_key_ends_when_its_line_says() {
+        let key = key();
+        let line = |end: &str| format!("observer {key} ann valid-until={end} # till then");
+        let holder = read(&line("2001-09-09T01:46:40Z")).unwrap();
+        let holder = holder.holder(&key).unwrap();
+        let at = |seconds| UNIX_EPOCH + std::time::Duration::from_secs(seconds);
+        assert!(holder.is_valid(at(999_999_999)) && !holder.is_valid(at(1_000_000_000)));
+        refused(&line("soon"), 1, "is no time");
+    }
+
+    #[test]
+    fn a_line_says_what_a_key_may_command() {
+        let key = key();
+        let line = |allow: &str| format!("controller {key} ann allow={allow} # one robot");
+        let holder = read(&line("/model/r1/**,/x")).unwrap();
+        assert_eq!(holder.holder(&key).unwrap().allow, ["/model/r1/**", "/x"]);
+        refused(&line("/a,"), 1, "is no pattern");
+        refused(&line("r1"), 1, "is no pattern");
     }
 }

@@ -11,6 +11,8 @@ use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use crate::ownership::{OwnershipError, check_path};
+
 /// The most bytes that a file of keys may have.
 const KEY_FILE_BYTES_MAX: u64 = 1 << 20;
 
@@ -60,6 +62,9 @@ pub enum KeyError {
         /// Its mode.
         mode: u32,
     },
+    /// Others can change it, or a folder above it.
+    #[error(transparent)]
+    Foreign(#[from] OwnershipError),
     /// Its content is something else.
     #[error("{} is no {what}: `phalanx keygen` makes one", path.display())]
     Content {
@@ -149,6 +154,7 @@ impl KeyPair {
             let path = path.to_owned();
             return Err(KeyError::Exposed { path, mode });
         }
+        check_path(path)?;
         let text = text_of(file).map_err(at(path))?;
         let value = |name: &str| {
             let mut lines = text.lines().map(str::split_whitespace);
@@ -178,6 +184,21 @@ impl KeyPair {
         role: &str,
         replaces: bool,
     ) -> Result<[PathBuf; 2], KeyError> {
+        self.write_limited(folder, name, role, "", replaces)
+    }
+
+    /// Writes them as [`Self::write`] does, with more words in the line for others.
+    ///
+    /// # Errors
+    /// When one is there already, or cannot be written.
+    pub fn write_limited(
+        &self,
+        folder: &Path,
+        name: &str,
+        role: &str,
+        limits: &str,
+        replaces: bool,
+    ) -> Result<[PathBuf; 2], KeyError> {
         let paths = ["key", "pub"].map(|kind| folder.join(format!("{name}.{kind}")));
         let [secret, public] = &paths;
         if let Some(path) = paths.iter().find(|path| !replaces && path.exists()) {
@@ -191,7 +212,8 @@ impl KeyPair {
             PublicKey(self.secret)
         );
         write_new(secret, &text, 0o600).map_err(at(secret))?;
-        let text = format!("{role} {} {name}\n", self.public);
+        let line = format!("{role} {} {name} {limits}", self.public);
+        let text = format!("{}\n", line.trim_end());
         write_new(public, &text, 0o644).map_err(at(public))?;
         Ok(paths)
     }

@@ -108,6 +108,19 @@ pub enum LinkError {
     Transport(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
+/// Who is at the other end of a connection, as its key says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Client {
+    /// What the key is called.
+    pub name: String,
+    /// What it may do.
+    pub access: Access,
+    /// Where it came from; empty if that is not known.
+    pub address: String,
+    /// The topics, services and models that it may command, as patterns; empty for all.
+    pub allow: Vec<String>,
+}
+
 /// Wakes the thread that waits in [`Link::receive`], from any other thread.
 pub trait Waker: Send + Sync {
     /// Makes the link return [`Arrival::Woken`]; several calls may make one arrival.
@@ -174,5 +187,15 @@ pub trait Link {
     fn take_refusals(&mut self, is_last: bool) -> Option<Refusals> {
         let _ = is_last;
         None
+    }
+
+    /// At a primary: returns who sent the message that was received last; `None` where no keys are.
+    fn sender(&self) -> Option<Client> {
+        None
+    }
+
+    /// At a primary: returns who was let in since the last time, where keys say who that is.
+    fn take_admitted(&mut self) -> Vec<Client> {
+        Vec::new()
     }
 }

@@ -14,6 +14,7 @@ mod gate;
 mod inbox;
 mod peer;
 mod primary;
+mod roll;
 mod socket;
 mod status;
 mod subscribers;
@@ -30,7 +31,7 @@ pub use status::StatusPublisher;
 /// What can be chosen about the sockets of a link.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SocketOptions {
-    /// Whether an address that other machines can reach may be bound without encryption.
+    /// Whether `tcp` may be bound, and connected to on other machines, without encryption.
     pub insecure: bool,
     /// How long a thread that steps looks for what comes before it sleeps; zero for not at all. It
     /// takes a core for itself meanwhile: with fewer cores than such threads all become slower.

@@ -18,7 +18,15 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 fn bind(address: &str) -> Result<PrimaryLink, BindError> {
     let endpoints: Endpoints = address.parse().unwrap();
-    PrimaryLink::bind(&endpoints, &SocketOptions::default()).map(|(primary, ..)| primary)
+    PrimaryLink::bind(&endpoints, &insecure()).map(|(primary, ..)| primary)
+}
+
+/// Allows what is not encrypted.
+fn insecure() -> SocketOptions {
+    SocketOptions {
+        insecure: true,
+        ..SocketOptions::default()
+    }
 }
 
 fn run_directory() -> (TempDir, String) {
@@ -81,6 +89,44 @@ fn a_run_directory_is_private() {
 }
 
 #[test]
+fn a_run_directory_that_others_can_change_is_refused_by_both_ends() {
+    let (parent, address) = run_directory();
+    let folder = parent.path().join("some/run");
+    std::fs::create_dir_all(&folder).unwrap();
+    for (open, mode) in [("some", 0o777), ("some/run", 0o770), ("some/run", 0o1777)] {
+        let open = parent.path().join(open);
+        let before = open.metadata().unwrap().permissions();
+        std::fs::set_permissions(&open, std::fs::Permissions::from_mode(mode)).unwrap();
+        let error = bind(&address).err().expect("others can change it");
+        let BindError::Folder { source, .. } = error else {
+            panic!("{error:?}");
+        };
+        assert!(source.to_string().contains("chmod go-w"), "{source}");
+        let endpoints: Endpoints = address.parse().unwrap();
+        let options = SocketOptions::default();
+        let error = PeerLink::connect(&endpoints, None, Subscription::None, &options).err();
+        assert!(
+            matches!(error, Some(ConnectError::Folder { .. })),
+            "{error:?}"
+        );
+        assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
+        std::fs::set_permissions(&open, before).unwrap();
+    }
+    bind(&address).unwrap();
+}
+
+#[test]
+fn a_lock_that_is_a_link_is_not_followed() {
+    let (parent, address) = run_directory();
+    let target = parent.path().join("precious");
+    let folder = parent.path().join("some/run");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::os::unix::fs::symlink(&target, folder.join("lock")).unwrap();
+    assert!(bind(&address).is_err());
+    assert!(!target.exists());
+}
+
+#[test]
 fn a_directory_that_cannot_be_made_is_an_error_with_its_cause() {
     let error = bind("ipc:///proc/run")
         .err()
@@ -129,19 +175,38 @@ fn an_address_that_is_not_ours_is_an_error_with_its_cause() {
 }
 
 #[test]
-fn other_machines_are_let_in_only_when_insecurity_is_asked_for() {
-    let endpoints: Endpoints = "tcp://0.0.0.0:0".parse().unwrap();
-    let options = SocketOptions::default();
-    let refused = PrimaryLink::bind(&endpoints, &options).err();
+fn an_address_that_others_reach_needs_encryption_or_consent() {
+    for (address, others) in [
+        ("tcp://0.0.0.0:0", "other machines"),
+        ("tcp://127.0.0.1:0", "all users of this machine"),
+    ] {
+        let endpoints: Endpoints = address.parse().unwrap();
+        let refused = PrimaryLink::bind(&endpoints, &SocketOptions::default()).err();
+        let refused = refused.expect("nobody allowed it");
+        assert!(matches!(refused, BindError::Insecure { .. }), "{refused:?}");
+        let text = refused.to_string();
+        assert!(
+            text.contains(others) && text.contains("--insecure"),
+            "{text}"
+        );
+        PrimaryLink::bind(&endpoints, &insecure()).unwrap();
+    }
+}
+
+#[test]
+fn a_primary_on_another_machine_is_not_looked_for_without_encryption_or_consent() {
+    let connect = |address: &str, options: &SocketOptions| {
+        let endpoints: Endpoints = address.parse().unwrap();
+        PeerLink::connect(&endpoints, None, Subscription::None, options).err()
+    };
+    let far = "tcp://192.0.2.1:5000";
+    let refused = connect(far, &SocketOptions::default()).expect("nobody allowed it");
     assert!(
-        matches!(refused, Some(BindError::Insecure { .. })),
+        matches!(refused, ConnectError::Insecure { .. }),
         "{refused:?}"
     );
-    let options = SocketOptions {
-        insecure: true,
-        ..options
-    };
-    PrimaryLink::bind(&endpoints, &options).unwrap();
+    assert!(connect(far, &insecure()).is_none());
+    assert!(connect("tcp://127.0.0.1:5000", &SocketOptions::default()).is_none());
 }
 
 #[test]

@@ -32,7 +32,10 @@ fn closes_on_exec(descriptor: &str) -> Option<bool> {
 fn sockets_are_not_inherited_by_child_processes() {
     let before = descriptors();
     let endpoints: Endpoints = "tcp://127.0.0.1:0".parse().unwrap();
-    let options = SocketOptions::default();
+    let options = SocketOptions {
+        insecure: true,
+        ..SocketOptions::default()
+    };
     let (mut primary, _status, _beats) = PrimaryLink::bind(&endpoints, &options).unwrap();
     let id = RoutingId::from("s1");
     let peer = PeerLink::connect(

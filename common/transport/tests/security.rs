@@ -9,8 +9,8 @@ use protocol::report::RefusedCounts;
 use protocol::{Access, RoutingId, topic};
 use transport::zeromq::{Beats, Curve, PeerLink, PrimaryLink, SocketOptions, StatusPublisher};
 use transport::{
-    Arrival, Authorized, Denial, Destination, Endpoints, KeyPair, Link, Notice, PublicKey,
-    Publisher, Subscription,
+    Arrival, Authorized, Denial, Destination, Endpoints, KeyPair, Link, LinkError, Notice,
+    PublicKey, Publisher, Subscription,
 };
 
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -239,8 +239,11 @@ fn who_brings_no_key_or_expects_another_primary_gets_nowhere() {
 #[test]
 fn a_primary_without_a_key_tells_who_brings_one() {
     let endpoints: Endpoints = "tcp://127.0.0.1:0".parse().unwrap();
-    let (primary, _status, _beats) =
-        PrimaryLink::bind(&endpoints, &SocketOptions::default()).unwrap();
+    let plain = SocketOptions {
+        insecure: true,
+        ..SocketOptions::default()
+    };
+    let (primary, _status, _beats) = PrimaryLink::bind(&endpoints, &plain).unwrap();
     let [key, other] = [(); 2].map(|()| KeyPair::generate().unwrap());
     let primary_key = other.public();
     let options = encrypted(Curve::Peer {
@@ -396,4 +399,155 @@ fn a_key_that_is_added_while_the_primary_runs_is_let_in() {
         })
     );
     assert!(is_heard, "{arrival:?}");
+}
+
+/// A primary that reads who may connect from a folder.
+struct Listed {
+    folder: tempfile::TempDir,
+    primary: PrimaryLink,
+    status: StatusPublisher,
+    _beats: Beats,
+    key: PublicKey,
+}
+
+impl Listed {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let key = KeyPair::generate().unwrap();
+        let public = key.public();
+        let authorized = Authorized::read(&[folder.path().to_owned()]).unwrap();
+        let endpoints: Endpoints = "tcp://127.0.0.1:0".parse().unwrap();
+        let options = encrypted(Curve::Primary { key, authorized });
+        let (primary, status, beats) = PrimaryLink::bind(&endpoints, &options).unwrap();
+        Self {
+            folder,
+            primary,
+            status,
+            _beats: beats,
+            key: public,
+        }
+    }
+
+    /// Adds a key and connects with it, once the primary knows it.
+    fn peer(&mut self, name: &str, role: &str, listens: Subscription<'_>) -> PeerLink {
+        let key = KeyPair::generate().unwrap();
+        key.write(self.folder.path(), name, role, false).unwrap();
+        let connect = |name: &str, listens| {
+            let (key, primary) = (key.clone(), self.key);
+            let options = encrypted(Curve::Peer { key, primary });
+            let id = (role == "secondary").then(|| RoutingId::from(name));
+            PeerLink::connect(self.primary.endpoints(), id.as_ref(), listens, &options).unwrap()
+        };
+        let start = Instant::now();
+        while start.elapsed() < PATIENCE {
+            let mut probe = connect("probe", Subscription::None);
+            match probe.receive(Some(PATIENCE)).unwrap() {
+                Some(Arrival::Connected) => return connect(name, listens),
+                Some(Arrival::Denied(_)) => {}
+                other => panic!("{other:?}"),
+            }
+        }
+        panic!("{name} is not let in");
+    }
+}
+
+/// Waits until a peer is told that its key is not known.
+fn expect_cut(peer: &mut PeerLink) {
+    let start = Instant::now();
+    let mut seen = Vec::new();
+    while start.elapsed() < PATIENCE {
+        match peer.receive(Some(Duration::from_millis(50))) {
+            Ok(Some(Arrival::Denied(Denial::UnknownKey | Denial::MayNotTakePart)))
+            | Err(LinkError::Denied(Denial::UnknownKey | Denial::MayNotTakePart)) => return,
+            Ok(arrival) => seen.extend(arrival),
+            Err(error) => panic!("{error}"),
+        }
+    }
+    panic!("it is not cut off: {seen:?}");
+}
+
+#[test]
+fn a_key_that_is_revoked_is_heard_no_more_and_its_connections_are_cut() {
+    let mut place = Listed::new();
+    let mut controller = place.peer("ann", "controller", Subscription::None);
+    ask(&mut controller);
+    let arrival = place.primary.receive(Some(PATIENCE)).unwrap();
+    assert!(
+        matches!(arrival, Some(Arrival::Message { .. })),
+        "{arrival:?}"
+    );
+    let sender = place.primary.sender().expect("it has a key");
+    assert_eq!(
+        (sender.name.as_str(), sender.access),
+        ("ann", Access::Controller)
+    );
+    assert!(
+        sender.address.starts_with("127.0.0.1:"),
+        "{}",
+        sender.address
+    );
+    let admitted = place.primary.take_admitted();
+    assert!(admitted.iter().all(|client| client.name == "ann") && !admitted.is_empty());
+    std::fs::remove_file(place.folder.path().join("ann.pub")).unwrap();
+    // Another file is wrong at the same time: that lets nobody stay.
+    std::fs::write(place.folder.path().join("new.pub"), "nonsense").unwrap();
+    expect_cut(&mut controller);
+    let refusals = place.primary.take_refusals(true).expect("it is told");
+    assert!(
+        refusals.details.contains("new.pub:1"),
+        "{}",
+        refusals.details
+    );
+    assert!(refusals.details.contains("of ann"), "{}", refusals.details);
+}
+
+#[test]
+fn an_observer_that_is_revoked_hears_no_more() {
+    let mut place = Listed::new();
+    let mut observer = place.peer("bob", "observer", Subscription::Status(&["/x"]));
+    ask(&mut observer);
+    assert!(place.primary.receive(Some(PATIENCE)).unwrap().is_some());
+    let heard = place.status.receive(Some(PATIENCE)).unwrap();
+    assert_eq!(heard, Some(Notice::Subscribed(b"/x".to_vec())));
+    place.status.publish("/x", b"1").unwrap();
+    // That it is connected may be told before or after.
+    let mut arrivals = Vec::new();
+    while !matches!(arrivals.last(), Some(Arrival::Message { .. })) {
+        let arrival = observer.receive(Some(PATIENCE)).unwrap();
+        arrivals.push(arrival.expect("it hears what is published"));
+    }
+    std::fs::remove_file(place.folder.path().join("bob.pub")).unwrap();
+    expect_cut(&mut observer);
+    let gone = place.status.receive(Some(PATIENCE)).unwrap();
+    assert_eq!(gone, Some(Notice::Unsubscribed(b"/x".to_vec())));
+}
+
+#[test]
+fn a_secondary_that_is_revoked_is_gone_at_once() {
+    let mut place = Listed::new();
+    let mut secondary = place.peer("s1", "secondary", Subscription::Steps);
+    let id = RoutingId::from("s1");
+    let arrival = place.primary.receive(Some(PATIENCE)).unwrap();
+    assert_eq!(arrival, Some(Arrival::Subscribed(id.clone())));
+    secondary
+        .send(Destination::Primary, topic::STEP_ACK, b"!")
+        .unwrap();
+    assert!(place.primary.receive(Some(PATIENCE)).unwrap().is_some());
+    std::fs::remove_dir_all(place.folder.path()).unwrap();
+    let arrival = place.primary.receive(Some(PATIENCE)).unwrap();
+    assert_eq!(arrival, Some(Arrival::Unsubscribed(id)));
+    expect_cut(&mut secondary);
+}
+
+#[test]
+fn a_key_that_ends_while_it_is_connected_is_cut() {
+    let mut place = Listed::new();
+    let mut controller = place.peer("ann", "controller", Subscription::None);
+    ask(&mut controller);
+    assert!(place.primary.receive(Some(PATIENCE)).unwrap().is_some());
+    let path = place.folder.path().join("ann.pub");
+    let line = std::fs::read_to_string(&path).unwrap();
+    let ended = format!("{} valid-until=2001-01-01\n", line.trim());
+    std::fs::write(&path, ended).unwrap();
+    expect_cut(&mut controller);
 }

@@ -1,6 +1,7 @@
 //! The command line of keys: which one proves who this is, and `phalanx keygen`.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
@@ -24,6 +25,18 @@ pub struct KeyArguments {
     /// The folder of your keys [default: keys in your folder of settings]
     #[arg(long, value_name = "FOLDER", env = "PHALANX_KEYS", global = true)]
     pub keys: Option<PathBuf>,
+    /// Reach a primary on another machine without encryption where no key is found
+    #[arg(
+        long,
+        value_name = "BOOL",
+        env = "PHALANX_INSECURE",
+        global = true,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        value_parser = clap::builder::BoolishValueParser::new()
+    )]
+    pub insecure: Option<bool>,
 }
 
 impl KeyArguments {
@@ -33,6 +46,7 @@ impl KeyArguments {
             key: self.key.clone(),
             server_key: self.server_key.clone(),
             folder: self.keys.clone(),
+            is_insecure: self.insecure.unwrap_or_default(),
         }
     }
 }
@@ -67,12 +81,35 @@ pub struct KeygenArguments {
     /// What whoever has the key may do
     #[arg(long, value_enum, default_value_t)]
     pub role: KeyRole,
+    /// When the key ends, from now on: a number of hours, days or weeks, such as 12h, 30d, 4w
+    #[arg(long, value_name = "TIME", value_parser = validity)]
+    pub valid_for: Option<Duration>,
+    /// What it may command, as patterns of topics and models: `/model/r1/**,/cmd_vel` [default:
+    /// all]
+    #[arg(long, value_name = "PATTERN", value_delimiter = ',')]
+    pub allow: Vec<String>,
     /// The folder that it is written to [default: the folder of your keys]
     #[arg(long, value_name = "FOLDER")]
     pub out: Option<PathBuf>,
     /// Replace a key that is there
     #[arg(long)]
     pub force: bool,
+}
+
+/// Reads how long a key is valid.
+fn validity(text: &str) -> Result<Duration, String> {
+    let form = || format!("{text:?} is no such time: write 12h, 30d or 4w");
+    let (number, unit) = text.split_at(text.len().saturating_sub(1));
+    let hours = match unit {
+        "h" => 1,
+        "d" => 24,
+        "w" => 7 * 24,
+        _ => return Err(form()),
+    };
+    // Times of lines have years of four digits.
+    let is_some_time = |number: &u64| (1..=10_000).contains(number);
+    let number = number.parse().ok().filter(is_some_time).ok_or_else(form)?;
+    Ok(Duration::from_hours(number * hours))
 }
 
 /// What whoever has a key may do.

@@ -11,6 +11,8 @@ use transport::{Endpoints, KeyError, KeyPair, PublicKey, Subscription};
 pub struct Reach {
     endpoints: Endpoints,
     curve: Option<Curve>,
+    /// Whether another machine may be reached without encryption.
+    is_insecure: bool,
 }
 
 impl Reach {
@@ -24,13 +26,24 @@ impl Reach {
         Ok(Self {
             endpoints,
             curve: Some(Curve::Peer { key, primary }),
+            is_insecure: false,
         })
+    }
+
+    /// Reaches a primary without encryption, wherever it is, if that is allowed.
+    pub fn unencrypted(endpoints: Endpoints, is_insecure: bool) -> Self {
+        Self {
+            endpoints,
+            curve: None,
+            is_insecure,
+        }
     }
 
     /// Begins to connect.
     pub(super) fn connect(&self, subscription: Subscription<'_>) -> Result<PeerLink, ConnectError> {
         let options = SocketOptions {
             curve: self.curve.clone(),
+            insecure: self.is_insecure,
             ..SocketOptions::default()
         };
         PeerLink::connect(&self.endpoints, None, subscription, &options)
@@ -40,10 +53,7 @@ impl Reach {
 /// Reaches a primary that nothing but its folder protects.
 impl From<Endpoints> for Reach {
     fn from(endpoints: Endpoints) -> Self {
-        Self {
-            endpoints,
-            curve: None,
-        }
+        Self::unencrypted(endpoints, false)
     }
 }
 

@@ -1,6 +1,9 @@
 //! `phalanx keygen`: a new key, and what to do with it.
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use protocol::ExitCode;
+use transport::authorized::time_text;
 use transport::{KeyError, KeyPair};
 
 use super::{CommandResult, Failed, output};
@@ -21,7 +24,8 @@ pub(super) fn keygen(arguments: &KeygenArguments) -> CommandResult {
     };
     make_private_folder(&folder).map_err(anyhow::Error::new)?;
     let key = KeyPair::generate().map_err(anyhow::Error::new)?;
-    let written = key.write(&folder, name, role.name(), arguments.force);
+    let limits = limits(arguments)?;
+    let written = key.write_limited(&folder, name, role.name(), &limits, arguments.force);
     let [secret, public] = written.map_err(|error| {
         let code = match error {
             KeyError::Exists { .. } => ExitCode::Usage,
@@ -47,6 +51,40 @@ pub(super) fn keygen(arguments: &KeygenArguments) -> CommandResult {
     output::print(&format!(
         "public key: {public}\nsecret key: {secret}\n\n{what_next}\n"
     ))
+}
+
+/// Returns what is said of the key in the line for others besides its name.
+fn limits(arguments: &KeygenArguments) -> Result<String, Failed> {
+    let KeygenArguments {
+        role,
+        valid_for,
+        allow,
+        ..
+    } = arguments;
+    let refused = |text: &str| Err(Failed::message(ExitCode::Usage, text.to_owned()));
+    if *role == KeyRole::Primary && valid_for.is_some() {
+        return refused("--valid-for is for keys that are authorized, and a primary's is not");
+    }
+    if *role != KeyRole::Controller && !allow.is_empty() {
+        return refused("--allow limits what a controller may command");
+    }
+    let is_pattern = |pattern: &String| {
+        let is_in_list = |c: char| c == '#' || c.is_whitespace() || c.is_control();
+        pattern.starts_with('/') && !pattern.contains(is_in_list)
+    };
+    if !allow.iter().all(is_pattern) {
+        return refused("--allow takes patterns such as /model/r1/**,/cmd_vel");
+    }
+    let mut limits = Vec::new();
+    if let Some(valid_for) = valid_for {
+        let end = SystemTime::now() + *valid_for;
+        let since = end.duration_since(UNIX_EPOCH).unwrap_or_default();
+        limits.push(format!("valid-until={}", time_text(since.as_secs())));
+    }
+    if !allow.is_empty() {
+        limits.push(format!("allow={}", allow.join(",")));
+    }
+    Ok(limits.join(" "))
 }
 
 fn default_folder() -> Result<std::path::PathBuf, Failed> {

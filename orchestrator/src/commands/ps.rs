@@ -14,6 +14,7 @@ use super::{CommandResult, Failed, output, runtime};
 use crate::app::units::age;
 use crate::cli::{Format, PsArguments};
 use crate::client::{Connection, News, Reach};
+use crate::key_files;
 use crate::run_directory::{FoundRun, RunRecord, Runs, now_unix_s};
 
 /// How long primaries are listened to, all at the same time; they tell their figures far more
@@ -31,6 +32,8 @@ struct ListedRun<'a> {
     living: bool,
     /// Whether `phalanx resume` goes on with it.
     resumable: bool,
+    /// Whether anybody may connect who reaches it: it is bound to tcp, and has no keys.
+    insecure: bool,
     logs: String,
     /// `waiting`, `paused`, `running`, `stopping`, `silent`, or how it ended.
     state: String,
@@ -97,6 +100,7 @@ fn listed((run, stats): &(FoundRun, Option<Stats>)) -> ListedRun<'_> {
         record: &run.record,
         living: run.is_living,
         resumable: run.is_resumable(),
+        insecure: key_files::is_insecure(run),
         logs: run.logs().display().to_string(),
         state: plain_state(run, stats.as_ref()),
         iteration: stats.as_ref().map(|stats| stats.iteration),
@@ -125,7 +129,12 @@ fn table(runs: &[(FoundRun, Option<Stats>)], now_unix_s: u64) -> String {
         let secondaries = workers.filter(|worker| worker.role == Role::Secondary);
         let of = |figure: &dyn Fn(&Stats) -> String| stats.as_ref().map_or_else(none, figure);
         let (pid, endpoint) = if run.is_living {
-            (record.pid.to_string(), record.endpoint.clone())
+            let mark = if key_files::is_insecure(run) {
+                " (insecure)"
+            } else {
+                ""
+            };
+            (record.pid.to_string(), format!("{}{mark}", record.endpoint))
         } else {
             (none(), none())
         };

@@ -172,7 +172,8 @@ fn from_directory(error: RunDirectoryError) -> Failed {
     let code = match error {
         RunDirectoryError::Name(_) => ExitCode::Usage,
         RunDirectoryError::Living { .. }
-        | RunDirectoryError::NotPrivate { .. }
+        | RunDirectoryError::NotARun { .. }
+        | RunDirectoryError::NotPrivate(_)
         | RunDirectoryError::Endpoint(_)
         | RunDirectoryError::Io { .. } => ExitCode::Failure,
     };

@@ -1,9 +1,9 @@
 //! [`Process`]: one process of a run, a worker's lifeline, and its log.
 //!
-//! It leads a process group of its own, so that Ctrl-C in the terminal does not reach it, and
+//! It has a process group of its own, so that Ctrl-C in the terminal does not reach it, and
 //! holds the read end of a pipe whose other end is here: when this program dies, however it dies,
-//! the worker reads end-of-file and ends. It writes its log itself, so that its last words are
-//! kept then, too; here the log is read as it grows.
+//! the worker reads end-of-file and ends; for a program a [`Guard`] does. It writes its log itself,
+//! so that its last words are kept then, too; here the log is read as it grows.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -21,6 +21,7 @@ use tokio::time::sleep;
 
 use super::WorkerCommand;
 use super::death::signal_name;
+use super::guard::Guard;
 use crate::app::event::LogLine;
 use crate::run_directory::append_private;
 
@@ -61,6 +62,10 @@ pub struct Process {
     name: String,
     role: Option<Role>,
     pid: u32,
+    /// The process group that it is in, its own or that of its guard.
+    group: u32,
+    /// Held, not used: it ends the program when this program ends.
+    _guard: Option<Guard>,
     /// Where in its log its own part begins \[bytes\].
     log_begin: u64,
     lifeline: Option<ChildStdin>,
@@ -88,12 +93,13 @@ impl Process {
             .args(&command.arguments)
             .envs(&command.environment)
             .stdin(Stdio::piped());
-        let mut process = Self::start(child, &command.name, logs, lines)?;
+        let mut process = Self::start_in(None, child, &command.name, logs, lines)?;
         process.role = Some(command.role);
         Ok(process)
     }
 
-    /// Starts any command as a process of the run, with the standard input that it says.
+    /// Starts any command as a process of the run, with the standard input that it says. It need
+    /// not know how to end with this program: it is killed then.
     ///
     /// # Errors
     /// When the program does not start or its log cannot be made.
@@ -101,6 +107,21 @@ impl Process {
     /// # Panics
     /// Outside a tokio runtime.
     pub fn start(
+        command: Command,
+        name: &str,
+        logs: &Path,
+        lines: &mpsc::Sender<LogLine>,
+    ) -> Result<Self, SpawnError> {
+        let guard = Guard::start().map_err(|source| SpawnError::Program {
+            name: format!("the guard of {name}"),
+            program: "/bin/sh".into(),
+            source,
+        })?;
+        Self::start_in(Some(guard), command, name, logs, lines)
+    }
+
+    fn start_in(
+        guard: Option<Guard>,
         mut command: Command,
         name: &str,
         logs: &Path,
@@ -116,7 +137,11 @@ impl Process {
             .env("NO_COLOR", "1")
             .stdout(stdout)
             .stderr(stderr)
-            .process_group(0)
+            .process_group(
+                guard
+                    .as_ref()
+                    .map_or(0, |guard| guard.group().cast_signed()),
+            )
             .kill_on_drop(true)
             .spawn()
             .map_err(|source| SpawnError::Program {
@@ -140,6 +165,8 @@ impl Process {
             name: name.to_owned(),
             role: None,
             pid,
+            group: guard.as_ref().map_or(pid, Guard::group),
+            _guard: guard,
             log_begin,
             lifeline,
             follower: Some(tokio::spawn(follower.follow(exit.clone()))),
@@ -199,7 +226,7 @@ impl Process {
 
     /// Sends a signal to it and all of its group, unless it has ended.
     pub fn signal(&self, signal: Signal) {
-        let group = i32::try_from(self.pid).ok().and_then(Pid::from_raw);
+        let group = i32::try_from(self.group).ok().and_then(Pid::from_raw);
         if let (Some(group), None) = (group, self.status()) {
             // The group may be gone already, which is what the signal is for.
             let _ = kill_process_group(group, signal);
@@ -208,7 +235,7 @@ impl Process {
 
     /// Kills what a process that has just ended left behind in its group.
     pub fn kill_rest(&self) {
-        if let Some(group) = i32::try_from(self.pid).ok().and_then(Pid::from_raw) {
+        if let Some(group) = i32::try_from(self.group).ok().and_then(Pid::from_raw) {
             // Mostly nothing is left, which is no failure.
             let _ = kill_process_group(group, Signal::KILL);
         }

@@ -74,7 +74,8 @@ fn a_distributed_run_has_a_primary_and_named_secondaries() {
          --heartbeat-timeout-ms=2000 --peer-timeout=30 --step-timeout=30 --warn-after=1 \
          --diagnose-after=5 --on-peer-loss=recover --checkpoint-every=1000 --stand-bys=16 \
          --bind=ipc:///run/a --summary=/run/a/summary.json --last-events=/run/a/events.jsonl \
-         --divergence-reports=/run/a --seed=7 --iterations=5 --real-time-factor=0 \
+         --divergence-reports=/run/a --audit=/run/a/audit.log --seed=7 --iterations=5 \
+         --real-time-factor=0 \
          --digests=d.txt --states=s.bin --commands=in.jsonl --record-commands=out.jsonl \
          --messages=m.txt --paused --record=r.mcap --record-rate=10 --record-states \
          --trace=t.json --trace-from=3 --trace-iterations=9 \

@@ -1,6 +1,7 @@
 //! Tests of run directories.
 
 use super::*;
+use std::os::unix::fs::PermissionsExt;
 
 fn runs() -> (tempfile::TempDir, Runs) {
     let folder = tempfile::tempdir().unwrap();
@@ -144,8 +145,99 @@ fn a_folder_that_others_may_write_to_is_refused() {
     fs::set_permissions(&open, fs::Permissions::from_mode(0o777)).unwrap();
     assert!(matches!(
         Runs::at(&open),
-        Err(RunDirectoryError::NotPrivate { .. })
+        Err(RunDirectoryError::NotPrivate(_))
     ));
+}
+
+/// Makes files in a folder; returns what is in it, by name.
+fn fill(path: &Path, names: &[&str]) -> Vec<String> {
+    fs::create_dir_all(path).unwrap();
+    for name in names {
+        fs::write(path.join(name), "precious").unwrap();
+    }
+    names_in(path)
+}
+
+fn names_in(path: &Path) -> Vec<String> {
+    let entries = fs::read_dir(path).unwrap();
+    let mut names: Vec<String> = entries
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_folder_that_no_run_made_is_refused_and_stays_as_it_was() {
+    let (_folder, runs) = runs();
+    let check = |names: &[&str]| {
+        let path = runs.root.join("thesis");
+        let before = fill(&path, names);
+        let error = runs.create(Some("thesis"), "x").unwrap_err();
+        assert!(
+            matches!(error, RunDirectoryError::NotARun { .. }),
+            "{error}"
+        );
+        assert_eq!(names_in(&path), before);
+        fs::remove_dir_all(path).unwrap();
+    };
+    check(&["chapter1"]);
+    // What other programs may call a file is no proof.
+    check(&["chapter1", LOCK_FILE]);
+    check(&[LOCK_FILE, RECORD_FILE, "chapter1"]);
+    check(&[RECORD_FILE]);
+    fs::create_dir(runs.root.join("thesis")).unwrap();
+    runs.create(Some("thesis"), "x").unwrap();
+}
+
+#[test]
+fn what_a_run_is_to_be_called_is_no_link_and_no_file() {
+    let (folder, runs) = runs();
+    let target = folder.path().join("home");
+    fill(&target, &[LOCK_FILE, "chapter1"]);
+    std::os::unix::fs::symlink(&target, runs.root.join("link")).unwrap();
+    fs::write(runs.root.join("file"), "precious").unwrap();
+    for name in ["link", "file"] {
+        let error = runs.create(Some(name), "x").unwrap_err();
+        assert!(
+            matches!(error, RunDirectoryError::NotARun { .. }),
+            "{error}"
+        );
+    }
+    assert_eq!(names_in(&target), ["chapter1", LOCK_FILE]);
+}
+
+#[test]
+fn a_run_that_was_killed_at_its_very_start_leaves_its_name_free() {
+    let (_folder, runs) = runs();
+    drop(runs.create(Some("a"), "x").unwrap());
+    assert_eq!(names_in(&runs.root.join("a")), [LOGS_FOLDER, LOCK_FILE]);
+    runs.create(Some("a"), "x").unwrap();
+}
+
+#[test]
+fn links_in_a_runs_folder_are_removed_and_not_what_they_lead_to() {
+    let (folder, runs) = runs();
+    let target = folder.path().join("home");
+    fill(&target, &["chapter1"]);
+    let first = runs.create(Some("a"), "x").unwrap();
+    first.write_record(&record(&first, 1)).unwrap();
+    std::os::unix::fs::symlink(&target, first.file("results")).unwrap();
+    drop(first);
+    runs.create(Some("a"), "x").unwrap();
+    assert_eq!(names_in(&target), ["chapter1"]);
+}
+
+#[test]
+fn folders_of_others_are_not_forgotten_with_those_of_ended_runs() {
+    let (_folder, runs) = runs();
+    let other = runs.root.join("project");
+    fill(&other, &[LOCK_FILE, "main.c"]);
+    set_age(&runs, "project", SystemTime::UNIX_EPOCH);
+    for number in 0..=ENDED_RUNS_MAX {
+        runs.create(Some(&format!("ended{number}")), "x").unwrap();
+    }
+    assert_eq!(names_in(&other), ["main.c", LOCK_FILE]);
 }
 
 #[test]

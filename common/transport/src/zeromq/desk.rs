@@ -8,6 +8,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
+use std::os::fd::RawFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,6 +18,7 @@ use std::time::{Duration, Instant};
 
 use protocol::{RoutingId, topic};
 
+use super::door::Door;
 use super::gate::{Gate, Sender as Client};
 use super::inbox::{Event, Frames, Inbox, Patience};
 use super::socket;
@@ -51,9 +53,17 @@ const GIVEN: u8 = 0;
 pub(super) struct Desk {
     orders: Sender<Order>,
     waker: Arc<dyn Waker>,
-    requests: Receiver<Arrival>,
+    requests: Receiver<Request>,
     backlog: Arc<AtomicUsize>,
     thread: Option<JoinHandle<()>>,
+}
+
+/// Something that a client asks for.
+pub(super) struct Request {
+    pub(super) arrival: Arrival,
+    /// The key and the connection by which it came.
+    pub(super) key: u32,
+    pub(super) connection: Option<RawFd>,
 }
 
 enum Order {
@@ -71,13 +81,13 @@ enum Order {
 struct Clerk {
     inbox: Inbox,
     orders: Receiver<Order>,
-    requests: Sender<Arrival>,
+    requests: Sender<Request>,
     stepper: Arc<dyn Waker>,
     backlog: Arc<AtomicUsize>,
     gate: Gate,
     tally: Tally,
-    /// Whether keys tell who sends.
-    has_door: bool,
+    /// Who decides who may be heard, where keys tell that.
+    door: Option<Arc<Door>>,
     /// Answers that wait, by client.
     queues: BTreeMap<Vec<u8>, Queue>,
     /// What waits for the clients of each key \[bytes\].
@@ -100,7 +110,7 @@ impl Desk {
         clients: zmq::Socket,
         stepper: Arc<dyn Waker>,
         tally: Tally,
-        has_door: bool,
+        door: Option<Arc<Door>>,
     ) -> io::Result<Self> {
         let inbox = Inbox::new(vec![clients], 1, Duration::ZERO)?;
         let (orders, taken) = mpsc::channel();
@@ -114,7 +124,7 @@ impl Desk {
             backlog: Arc::clone(&backlog),
             gate: Gate::new(tally.clone()),
             tally,
-            has_door,
+            door,
             queues: BTreeMap::new(),
             waiting: BTreeMap::new(),
             keys: BTreeMap::new(),
@@ -142,7 +152,7 @@ impl Desk {
     }
 
     /// Returns the next request, if one is here.
-    pub(super) fn request(&self) -> Option<Arrival> {
+    pub(super) fn request(&self) -> Option<Request> {
         let request = self.requests.try_recv().ok()?;
         if self.backlog.fetch_sub(1, Ordering::AcqRel) == BACKLOG_MAX {
             self.waker.wake();
@@ -225,13 +235,13 @@ impl Clerk {
     }
 
     /// Returns what a message is to the primary, if it is let through.
-    fn admit(&mut self, mut frames: Frames) -> Option<Arrival> {
-        let client = if self.has_door {
-            frames.sender()
-        } else {
-            Some(Client::ANYBODY)
+    fn admit(&mut self, mut frames: Frames) -> Option<Request> {
+        let client = match &self.door {
+            Some(door) => door.sender(&mut frames)?,
+            None => Client::ANYBODY,
         };
-        let (Some([from, topic, payload]), Some(client)) = (frames.exactly(), client) else {
+        let connection = frames.connection();
+        let Some([from, topic, payload]) = frames.exactly() else {
             let text = || "a message of too few or too many frames".to_owned();
             self.tally.note(Reason::Malformed, text);
             return None;
@@ -250,11 +260,16 @@ impl Clerk {
         let topic = topic.to_vec();
         let from = RoutingId([&[CLIENT], &*raw.0].concat());
         self.keys.insert(raw.0, client.key);
-        Some(Arrival::Message {
+        let arrival = Arrival::Message {
             from: Some(from),
             access: client.access,
             topic,
             payload: frames.into_payload(),
+        };
+        Some(Request {
+            arrival,
+            key: client.key,
+            connection,
         })
     }
 

@@ -4,17 +4,20 @@
 //! message as [`Sender`]. It also hears of handshakes that fail before anybody is asked.
 
 use std::io;
+use std::os::fd::RawFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use protocol::Access;
 use zmq::{PollEvents, SocketEvent};
 
 use super::gate::Sender;
+use super::inbox::Frames;
+use super::roll::Roll;
 use super::wake::{SocketWaker, WakeReceiver};
-use crate::authorized::{Authorized, Holder};
+use crate::authorized::Authorized;
 use crate::keys::PublicKey;
 use crate::link::Waker;
 use crate::refusals::{Reason, Tally};
@@ -23,7 +26,7 @@ use crate::refusals::{Reason, Tally};
 const ZAP: &str = "inproc://zeromq.zap.01";
 
 /// Time between two looks at whether who is authorized has changed.
-const REREAD_INTERVAL: Duration = Duration::from_secs(1);
+const REREAD_INTERVAL: Duration = Duration::from_millis(500);
 
 /// The sockets that only secondaries may use, by their domains.
 const OF_SECONDARIES: [&[u8]; 4] = [b"control", b"step", b"data", b"beats"];
@@ -32,6 +35,8 @@ const OF_SECONDARIES: [&[u8]; 4] = [b"control", b"step", b"data", b"beats"];
 /// outlive them.
 pub(super) struct Door {
     waker: Arc<SocketWaker>,
+    roll: Roll,
+    tally: Tally,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -41,8 +46,7 @@ struct Doorkeeper {
     monitors: Vec<zmq::Socket>,
     wake: WakeReceiver,
     authorized: Authorized,
-    /// All keys that were ever let in; the place of one is its number.
-    numbers: Vec<PublicKey>,
+    roll: Roll,
     looked_at: Instant,
     tally: Tally,
 }
@@ -63,14 +67,15 @@ impl Door {
         let monitors = monitors.collect::<zmq::Result<_>>()?;
         let wake = WakeReceiver::new()?;
         let waker = wake.waker();
+        let roll = Roll::default();
         let keeper = Doorkeeper {
             zap,
             monitors,
             wake,
             authorized,
-            numbers: Vec::new(),
+            roll: roll.clone(),
             looked_at: Instant::now(),
-            tally,
+            tally: tally.clone(),
         };
         let thread = thread::Builder::new()
             .name("door".to_owned())
@@ -80,6 +85,8 @@ impl Door {
             })?;
         Ok(Self {
             waker,
+            roll,
+            tally,
             thread: Some(thread),
         })
     }
@@ -87,6 +94,30 @@ impl Door {
     /// Tells whether it still decides; libzmq would let in anybody when it does not.
     pub(super) fn is_kept(&self) -> bool {
         self.thread.as_ref().is_some_and(|it| !it.is_finished())
+    }
+}
+
+impl Door {
+    /// Returns who sent a message and what it may do by now; `None` if nobody knows, or its key is
+    /// authorized no more.
+    pub(super) fn sender(&self, frames: &mut Frames) -> Option<Sender> {
+        let Sender { key, .. } = frames.sender()?;
+        let access = self.roll.access(key, frames.connection());
+        if access.is_none() {
+            let text = || {
+                format!(
+                    "{}: the key is not authorized any more",
+                    self.roll.name(key)
+                )
+            };
+            self.tally.note(Reason::Forbidden, text);
+        }
+        access.map(|access| Sender { access, key })
+    }
+
+    /// Returns the keys that were let in.
+    pub(super) fn roll(&self) -> &Roll {
+        &self.roll
     }
 }
 
@@ -110,7 +141,8 @@ impl Doorkeeper {
                 .map(|socket| socket.as_poll_item(zmq::POLLIN))
                 .collect();
             items.push(zmq::PollItem::from_fd(self.wake.descriptor(), zmq::POLLIN));
-            match zmq::poll(&mut items, -1) {
+            let patience = i64::try_from(REREAD_INTERVAL.as_millis()).unwrap_or(i64::MAX);
+            match zmq::poll(&mut items, patience) {
                 Ok(_) | Err(zmq::Error::EINTR) => {}
                 Err(_) => return,
             }
@@ -124,9 +156,10 @@ impl Doorkeeper {
             }
             for (monitor, is_ready) in self.monitors.iter().zip(ready) {
                 if is_ready {
-                    note_failures(monitor, &self.tally);
+                    note_events(monitor, &self.tally, &self.roll);
                 }
             }
+            self.reread();
         }
     }
 
@@ -141,7 +174,12 @@ impl Doorkeeper {
         let key = PublicKey::from_bytes(field(6)).filter(|_| field(5) == b"CURVE");
         let address = String::from_utf8_lossy(field(3)).into_owned();
         let (code, text, user) = match self.decide(key, field(2)) {
-            Ok(sender) => (&b"200"[..], "welcome", sender.user_id()),
+            Ok(sender) => {
+                if matches!(field(2), b"control" | b"clients") {
+                    self.roll.note_admitted(sender.key, &address);
+                }
+                (&b"200"[..], "welcome", sender.user_id())
+            }
             Err(why) => {
                 let text = || denied(key, &address, why);
                 self.tally.note(Reason::Unauthenticated, text);
@@ -163,21 +201,19 @@ impl Doorkeeper {
         let key = key.ok_or("a connection without a key")?;
         self.reread();
         let holder = self.authorized.holder(&key);
-        let Holder { access, .. } = holder.ok_or("the key is not authorized")?;
-        let access = *access;
+        let holder = holder.ok_or("the key is not authorized")?;
+        if !holder.is_valid(SystemTime::now()) {
+            return Err("the key is not valid any more");
+        }
+        let access = holder.access;
         if OF_SECONDARIES.contains(&domain) && !access.may_simulate() {
             return Err(match access {
                 Access::Observer => "an observer tried to take part as a secondary",
                 _ => "a controller tried to take part as a secondary",
             });
         }
-        let known = self.numbers.iter().position(|other| *other == key);
-        let number = known.unwrap_or_else(|| {
-            self.numbers.push(key);
-            self.numbers.len() - 1
-        });
-        // Number 0 is that of everybody where nothing is encrypted.
-        let key = u32::try_from(number + 1).map_err(|_| "there are too many keys")?;
+        let key = self.roll.admit(key, holder);
+        let key = key.ok_or("there are too many keys")?;
         Ok(Sender { access, key })
     }
 
@@ -187,13 +223,16 @@ impl Doorkeeper {
             return;
         }
         self.looked_at = Instant::now();
-        match self.authorized.reread() {
-            None => {}
-            Some(Ok(authorized)) => self.authorized = authorized,
-            Some(Err(error)) => {
-                let text = || format!("who may connect stays as it was: {error}");
+        if let Some((authorized, errors)) = self.authorized.reread() {
+            self.authorized = authorized;
+            for error in errors {
+                let text = || format!("keys that cannot be read are not let in: {error}");
                 self.tally.note(Reason::Unauthenticated, text);
             }
+        }
+        for name in self.roll.update(&self.authorized, SystemTime::now()) {
+            let text = || format!("the key of {name} is not authorized any more");
+            self.tally.note(Reason::Forbidden, text);
         }
     }
 }
@@ -209,7 +248,7 @@ fn denied(key: Option<PublicKey>, address: &str, why: &str) -> String {
     }
 }
 
-/// Has a socket tell which handshakes fail before anybody is asked.
+/// Has a socket tell which handshakes fail before anybody is asked, and which connections end.
 fn monitor(
     context: &zmq::Context,
     socket: &zmq::Socket,
@@ -219,6 +258,7 @@ fn monitor(
     let events = [
         SocketEvent::HANDSHAKE_FAILED_PROTOCOL,
         SocketEvent::HANDSHAKE_FAILED_NO_DETAIL,
+        SocketEvent::DISCONNECTED,
     ];
     let events = events.iter().map(|event| i32::from(event.to_raw())).sum();
     socket.monitor(&place, events)?;
@@ -228,12 +268,18 @@ fn monitor(
     Ok(monitor)
 }
 
-fn note_failures(monitor: &zmq::Socket, tally: &Tally) {
+fn note_events(monitor: &zmq::Socket, tally: &Tally, roll: &Roll) {
     while let Ok(event) = monitor.recv_multipart(zmq::DONTWAIT) {
-        let [low, high, ..] = event.first().map_or(&[][..], Vec::as_slice) else {
+        let [low, high, value @ ..] = event.first().map_or(&[][..], Vec::as_slice) else {
             continue;
         };
         let number = u16::from_ne_bytes([*low, *high]);
+        if number == SocketEvent::DISCONNECTED.to_raw() {
+            if let Ok(value) = value.try_into() {
+                roll.forget(RawFd::from_ne_bytes(value));
+            }
+            continue;
+        }
         let why = if number == SocketEvent::HANDSHAKE_FAILED_PROTOCOL.to_raw() {
             "a connection without a key, or with another key of the primary than it has"
         } else {

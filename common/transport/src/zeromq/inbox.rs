@@ -5,6 +5,7 @@
 //! first, without a system call if it does, and the thread sleeps only when all are empty.
 
 use std::io;
+use std::os::fd::RawFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -225,7 +226,7 @@ impl Frames {
     }
 
     /// Returns the connection that the message came by; `None` for what libzmq itself says.
-    pub(super) fn connection(&mut self) -> Option<Connection> {
+    pub(super) fn origin(&mut self) -> Option<Connection> {
         let last = self.count.clamp(1, FRAMES_MAX) - 1;
         Connection::of(&mut self.kept[last])
     }
@@ -234,6 +235,12 @@ impl Frames {
     pub(super) fn sender(&mut self) -> Option<Sender> {
         let last = self.count.clamp(1, FRAMES_MAX) - 1;
         Sender::of_user_id(self.kept[last].gets("User-Id")?)
+    }
+
+    /// Returns the descriptor of the connection by which the message came.
+    pub(super) fn connection(&mut self) -> Option<RawFd> {
+        let last = self.count.clamp(1, FRAMES_MAX) - 1;
+        self.kept[last].gets("__fd")?.parse().ok()
     }
 }
 

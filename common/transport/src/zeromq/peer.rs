@@ -15,6 +15,7 @@ use super::inbox::{Event, Frames, Inbox, Patience};
 use super::socket::{self, Queue, open};
 use crate::endpoint::{Address, Endpoints};
 use crate::link::{Arrival, Denial, Destination, Link, LinkError, Waker};
+use crate::ownership::{self, OwnershipError};
 use crate::subscription::{Subscription, step_topics};
 
 /// Where the monitor of the `control` socket is, within the link's own context.
@@ -60,6 +61,25 @@ pub enum ConnectError {
     /// Steps go to those who have a routing id.
     #[error("a link that receives steps needs a routing id")]
     NoRoutingId,
+    /// Whoever is on the way could play the primary, and nothing would be encrypted.
+    #[error(
+        "{endpoint} may be on another machine, and nothing would be encrypted: give a key with \
+         --key and the primary's with --server-key (`phalanx keygen` makes keys), or allow it with \
+         --insecure in a network that you trust"
+    )]
+    Insecure {
+        /// The address.
+        endpoint: String,
+    },
+    /// Others could put sockets of their own into the folder.
+    #[error("cannot connect to {endpoint}")]
+    Folder {
+        /// The address.
+        endpoint: String,
+        /// What is wrong with it.
+        #[source]
+        source: OwnershipError,
+    },
     /// The host's name has no address, or the system has no sockets left.
     #[error("cannot connect to {endpoint}")]
     Other {
@@ -86,6 +106,17 @@ impl PeerLink {
             return Err(ConnectError::NoPort {
                 endpoint: endpoints.to_string(),
             });
+        }
+        if !endpoints.is_loopback() && options.curve.is_none() && !options.insecure {
+            return Err(ConnectError::Insecure {
+                endpoint: endpoints.to_string(),
+            });
+        }
+        if let Some(folder) = endpoints.directory() {
+            ownership::check_what_is_there(folder).map_err(|source| ConnectError::Folder {
+                endpoint: endpoints.to_string(),
+                source,
+            })?;
         }
         let listening = listening(subscription, routing_id)?;
         Self::open(endpoints, routing_id, listening, options).map_err(|source| {

@@ -6,6 +6,7 @@
 
 mod bind;
 
+use std::os::fd::RawFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -22,7 +23,7 @@ use super::inbox::{Event, Frames, Inbox, Patience};
 use super::wake::OutsideWaker;
 use super::{SocketOptions, StatusPublisher, socket};
 use crate::endpoint::Endpoints;
-use crate::link::{Arrival, Destination, Link, LinkError, Waker};
+use crate::link::{Arrival, Client, Destination, Link, LinkError, Waker};
 use crate::refusals::{Reason, Refusals, Tally};
 
 /// Sources of the inbox. Sockets close in this order: the last words on `step` go out first.
@@ -46,6 +47,8 @@ pub struct PrimaryLink {
     endpoints: Endpoints,
     gate: Gate,
     tally: Tally,
+    /// The key and the connection of the message that was let through last.
+    last: Option<(u32, Option<RawFd>)>,
     /// Declared after the sockets that it decides for.
     door: Option<Arc<Door>>,
     /// Declared last: the directory is given free when the socket files are gone.
@@ -57,7 +60,7 @@ impl PrimaryLink {
     /// for a thread of its own.
     ///
     /// # Errors
-    /// When another primary is there, when other machines could reach it unencrypted and
+    /// When another primary is there, when others could reach it unencrypted and
     /// [`SocketOptions::insecure`] does not allow that, or when the address cannot be bound.
     pub fn bind(
         endpoints: &Endpoints,
@@ -71,8 +74,8 @@ impl PrimaryLink {
         };
         let inbox = Inbox::new(vec![bound.step, bound.control], 2, options.spin).map_err(failed)?;
         let woken = Arc::new(OutsideWaker::new(inbox.waker()));
-        let has_door = bound.door.is_some();
-        let desk = Desk::open(bound.clients, inbox.waker(), tally.clone(), has_door);
+        let door = bound.door.clone();
+        let desk = Desk::open(bound.clients, inbox.waker(), tally.clone(), door);
         let shared = || (bound.door.clone(), bound.directory.clone());
         let status = {
             let (door, directory) = shared();
@@ -90,6 +93,7 @@ impl PrimaryLink {
             endpoints: bound.endpoints,
             gate: Gate::new(tally.clone()),
             tally,
+            last: None,
             door: bound.door,
             _directory: bound.directory,
         };
@@ -101,18 +105,20 @@ impl PrimaryLink {
         &self.endpoints
     }
 
-    /// Returns who sent a message; `None` if that should be known and is not.
-    fn sender(&self, frames: &mut Frames) -> Option<Sender> {
-        match self.door {
-            Some(_) => frames.sender(),
+    /// Returns who sent a message; `None` if that should be known and is not, or may be heard no
+    /// more.
+    fn sender_of(&self, frames: &mut Frames) -> Option<Sender> {
+        match &self.door {
+            Some(door) => door.sender(frames),
             None => Some(Sender::ANYBODY),
         }
     }
 
     /// Returns what a message is to the primary, if it is let through.
     fn on_control(&mut self, mut frames: Frames) -> Option<Arrival> {
-        let sender = self.sender(&mut frames);
-        let (Some([from, topic, payload]), Some(sender)) = (frames.exactly(), sender) else {
+        let sender = self.sender_of(&mut frames)?;
+        self.last = Some((sender.key, frames.connection()));
+        let Some([from, topic, payload]) = frames.exactly() else {
             self.note_malformed();
             return None;
         };
@@ -138,7 +144,7 @@ impl PrimaryLink {
 
     /// Returns what a subscription to `step` says about one secondary, if anything.
     fn on_subscriber(&mut self, frames: &mut Frames) -> Option<Arrival> {
-        let sender = self.sender(frames);
+        let sender = self.sender_of(frames);
         let Some([[what, topic @ ..]]) = frames.exactly() else {
             self.note_malformed();
             return None;
@@ -156,6 +162,13 @@ impl PrimaryLink {
         }
         let was_held = self.gate.release(&routing_id);
         was_held.then_some(Arrival::Unsubscribed(routing_id))
+    }
+
+    /// Returns the next request of a client, if one is here.
+    fn request(&mut self) -> Option<Arrival> {
+        let request = self.desk.request()?;
+        self.last = Some((request.key, request.connection));
+        Some(request.arrival)
     }
 
     fn note_malformed(&self) {
@@ -187,7 +200,7 @@ impl Link for PrimaryLink {
         }
         // In turn with the secondaries, so that clients never keep a step waiting.
         if std::mem::take(&mut self.is_turn_of_clients)
-            && let Some(request) = self.desk.request()
+            && let Some(request) = self.request()
         {
             return Ok(Some(request));
         }
@@ -196,12 +209,12 @@ impl Link for PrimaryLink {
         let mut patience = Patience::new(asked.or(timeout));
         loop {
             let found = match self.inbox.next(&mut patience)? {
-                None if asked.is_some() => return Ok(self.desk.request()),
+                None if asked.is_some() => return Ok(self.request()),
                 None => return Ok(None),
                 Some(Event::Woken) => {
                     // By a client's request, by another thread, or by both.
                     let by_others = self.woken.was_woken();
-                    let request = self.desk.request();
+                    let request = self.request();
                     self.was_woken = by_others && request.is_some();
                     request.or(by_others.then_some(Arrival::Woken))
                 }
@@ -220,5 +233,16 @@ impl Link for PrimaryLink {
 
     fn take_refusals(&mut self, is_last: bool) -> Option<Refusals> {
         self.tally.take(Instant::now(), is_last)
+    }
+
+    fn sender(&self) -> Option<Client> {
+        let (key, connection) = self.last?;
+        self.door.as_ref()?.roll().client(key, connection)
+    }
+
+    fn take_admitted(&mut self) -> Vec<Client> {
+        let door = self.door.as_ref();
+        door.map(|door| door.roll().take_admitted())
+            .unwrap_or_default()
     }
 }

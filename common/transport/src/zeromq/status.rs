@@ -28,7 +28,7 @@ pub struct StatusPublisher {
     tally: Tally,
     dropped: u64,
     /// Declared after the sockets that it decides for.
-    _door: Option<Arc<Door>>,
+    door: Option<Arc<Door>>,
     /// Declared last: the directory is given free when the socket files are gone.
     _directory: Option<Arc<RunDirectory>>,
 }
@@ -46,7 +46,7 @@ impl StatusPublisher {
             subscribers: Subscribers::default(),
             tally,
             dropped: 0,
-            _door: door,
+            door,
             _directory: directory,
         })
     }
@@ -57,7 +57,7 @@ impl StatusPublisher {
         reason = "a message may change nothing, and may be none at all"
     )]
     fn on_subscriber(&mut self, mut frames: Frames) -> Option<Option<Notice>> {
-        let (connection, now) = (frames.connection(), Instant::now());
+        let (connection, now) = (frames.origin(), Instant::now());
         let [[what, topic @ ..]] = frames.exactly()? else {
             return None;
         };
@@ -87,6 +87,16 @@ impl StatusPublisher {
         })
     }
 
+    /// Tells whether what came is of somebody who may still be heard. Who goes need not say who he
+    /// is, and subscriptions note the connections of those who only listen.
+    fn is_let_in(&self, source: usize, frames: &mut Frames) -> bool {
+        let Some(door) = &self.door else {
+            return true;
+        };
+        let comes = source == DATA || matches!(frames.exactly(), Some([[SUBSCRIBE, ..]]));
+        door.sender(frames).is_some() || !comes
+    }
+
     /// Returns how many messages had too few or too many frames, and were dropped.
     pub fn dropped(&self) -> u64 {
         self.dropped
@@ -101,7 +111,16 @@ impl Publisher for StatusPublisher {
     fn receive(&mut self, timeout: Option<Duration>) -> Result<Option<Notice>, LinkError> {
         let mut patience = Patience::new(timeout);
         loop {
-            let found = match self.inbox.next(&mut patience)? {
+            let event = match self.inbox.next(&mut patience)? {
+                Some(Event::Message(source, mut frames)) => {
+                    if !self.is_let_in(source, &mut frames) {
+                        continue;
+                    }
+                    Some(Event::Message(source, frames))
+                }
+                event => event,
+            };
+            let found = match event {
                 None => return Ok(None),
                 Some(Event::Woken) => return Ok(Some(Notice::Woken)),
                 Some(Event::Message(DATA, frames)) => {

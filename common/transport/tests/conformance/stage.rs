@@ -47,6 +47,7 @@ fn over_ipc(scene: &impl Fn(&Stage), spin: Duration) {
 fn options(spin: Duration) -> SocketOptions {
     SocketOptions {
         spin,
+        insecure: true,
         ..SocketOptions::default()
     }
 }

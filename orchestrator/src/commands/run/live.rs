@@ -368,7 +368,8 @@ fn keys(
 
 fn reach(endpoint: Endpoints, keys: Option<&RunKeys>) -> Result<Reach, Failed> {
     let Some(keys) = keys else {
-        return Ok(endpoint.into());
+        // Without keys it is a folder of sockets, or was asked for with --insecure.
+        return Ok(Reach::unencrypted(endpoint, true));
     };
     let primary = keys.primary_public.to_string_lossy();
     Ok(Reach::with_keys(endpoint, &keys.view, &primary).map_err(anyhow::Error::new)?)

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use zmq_options::Flag;
 
 use crate::endpoint::{Address, Endpoints, SOCKETS};
+use crate::ownership::OwnershipError;
 use crate::refusals::Tally;
 use crate::zeromq::SocketOptions;
 use crate::zeromq::curve::Curve;
@@ -32,15 +33,27 @@ pub enum BindError {
         /// The address.
         endpoint: String,
     },
-    /// Other machines could connect, and nothing would be encrypted.
+    /// Other users or machines could connect, and nothing would be encrypted.
     #[error(
-        "{endpoint} can be reached from other machines, and nothing is encrypted: give it a key \
-         with --key and say with --authorized who may connect (`phalanx keygen` makes keys), bind \
-         a loopback address, or allow it with --insecure in a network that you trust"
+        "{endpoint} can be reached by {}, and nothing is encrypted: give it a key with --key and \
+         say with --authorized who may connect (`phalanx keygen` makes keys), bind ipc://, or \
+         allow it with --insecure where you trust all of them",
+        if *is_loopback { "all users of this machine" } else { "other machines" }
     )]
     Insecure {
         /// The address.
         endpoint: String,
+        /// Whether only this machine reaches it.
+        is_loopback: bool,
+    },
+    /// Its folder is not this user's alone.
+    #[error("cannot bind {endpoint}")]
+    Folder {
+        /// The address.
+        endpoint: String,
+        /// What is wrong with it.
+        #[source]
+        source: OwnershipError,
     },
     /// The system refused.
     #[error("cannot bind {endpoint}")]
@@ -80,7 +93,11 @@ pub(super) fn bind(
     bound.map_err(|refusal| {
         let endpoint = endpoints.to_string();
         match refusal {
-            Refusal::Insecure => BindError::Insecure { endpoint },
+            Refusal::Insecure { is_loopback } => BindError::Insecure {
+                endpoint,
+                is_loopback,
+            },
+            Refusal::Folder(source) => BindError::Folder { endpoint, source },
             Refusal::Io(source) if source.kind() == io::ErrorKind::AddrInUse => {
                 BindError::InUse { endpoint }
             }
@@ -90,8 +107,18 @@ pub(super) fn bind(
 }
 
 enum Refusal {
-    Insecure,
+    Insecure { is_loopback: bool },
+    Folder(OwnershipError),
     Io(io::Error),
+}
+
+impl From<OwnershipError> for Refusal {
+    fn from(error: OwnershipError) -> Self {
+        match error {
+            OwnershipError::Io { source, .. } => Self::Io(source),
+            error => Self::Folder(error),
+        }
+    }
 }
 
 impl From<io::Error> for Refusal {
@@ -110,7 +137,7 @@ fn bind_ipc(
         return Err(Refusal::Io(io::ErrorKind::AddrInUse.into()));
     };
     let mut bound = bind_sockets(endpoints, None, options, tally)?;
-    // The folder may be one that was there, and open to others.
+    // The folder is this user's own, so that these are the sockets; others may look into it.
     for name in ["control", "step", "status", "data", "clients", "beats"] {
         fs::set_permissions(directory.join(name), Permissions::from_mode(0o600))?;
     }
@@ -127,8 +154,9 @@ fn bind_tcp(
     let (resolved, address) = endpoints.resolved()?;
     let address = address.expect("a tcp address resolves to one of IP");
     let is_encrypted = matches!(options.curve, Some(Curve::Primary { .. }));
-    if !address.is_loopback() && !is_encrypted && !options.insecure {
-        return Err(Refusal::Insecure);
+    if !is_encrypted && !options.insecure {
+        let is_loopback = address.is_loopback();
+        return Err(Refusal::Insecure { is_loopback });
     }
     let mut attempt = 0;
     loop {

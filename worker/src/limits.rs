@@ -1,0 +1,149 @@
+//! What a key that is limited to some topics and models may command.
+
+use protocol::Command;
+use transport::authorized::fits;
+
+/// Checks a command of a key that is limited to patterns such as `/model/r1/**`; a model is
+/// `/model/NAME`. Such a key commands nothing that is not about topics or models.
+///
+/// # Errors
+/// Says what it may not do, for whoever asked.
+pub fn check(command: &Command, allow: &[String]) -> Result<(), String> {
+    if allow.is_empty() || command.only_asks() {
+        return Ok(());
+    }
+    let limits = || format!("this key may only command what fits {}", allow.join(", "));
+    let Some(names) = names(command) else {
+        let text = command.text().unwrap_or_default();
+        let verb = text.split(' ').next().unwrap_or_default();
+        return Err(format!("{}: {verb} concerns the whole run", limits()));
+    };
+    let is_allowed = |name: &String| allow.iter().any(|pattern| fits(name, pattern));
+    match names.iter().find(|name| !is_allowed(name)) {
+        Some(name) => Err(format!("{}, and {name} does not", limits())),
+        None => Ok(()),
+    }
+}
+
+/// Returns the topics, services and models that a command is about; `None` if it is about the run.
+fn names(command: &Command) -> Option<Vec<String>> {
+    Some(match command {
+        Command::Publish { topic, .. } => vec![absolute(topic)],
+        Command::CallService { service, .. } => vec![absolute(service)],
+        Command::SetPerformer { model, .. }
+        | Command::Remove { model }
+        | Command::SetJoints { model, .. } => vec![model_of(model)],
+        // Without a name it is the text that says which model comes.
+        Command::Spawn(request) => vec![model_of(request.name.as_deref().unwrap_or_default())],
+        Command::SetPoses { poses } => poses.iter().map(|pose| model_of(&pose.model)).collect(),
+        Command::ApplyWrench { link: entity, .. }
+        | Command::SetJoint { joint: entity, .. }
+        | Command::SetCollisions { entity, .. } => vec![model_of(entity)],
+        Command::Attach { parent, child } | Command::Detach { parent, child } => {
+            vec![model_of(parent), model_of(child)]
+        }
+        Command::Play
+        | Command::Pause
+        | Command::Step { .. }
+        | Command::MoveCell { .. }
+        | Command::Drain { .. }
+        | Command::Checkpoint
+        | Command::ProcessEnded { .. }
+        | Command::RunTo { .. }
+        | Command::Reset { .. }
+        | Command::SetSeed { .. }
+        | Command::SetRealTimeFactor { .. }
+        | Command::SetStepSize { .. }
+        | Command::Topics
+        | Command::Stop
+        | Command::Interrupt
+        | Command::Ping
+        | Command::Snapshot
+        | Command::History
+        | Command::Layout => return None,
+    })
+}
+
+/// Returns a topic as it is written in full.
+fn absolute(topic: &str) -> String {
+    format!("/{}", topic.trim_start_matches('/'))
+}
+
+/// Returns the model of `MODEL`, `MODEL::LINK` and what else begins with it.
+fn model_of(entity: &str) -> String {
+    let model = entity.split("::").next().unwrap_or_default();
+    // A slash in a name would be another part of the pattern.
+    format!("/model/{}", model.replace('/', "\u{fffd}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use protocol::client_to_primary::NamedPose;
+    use protocol::link_poses::LinkPose;
+
+    fn check_all(expected: bool, commands: Vec<Command>) {
+        let allow = ["/model/r1/**".to_owned(), "/shared".to_owned()];
+        for command in commands {
+            let checked = check(&command, &allow);
+            assert_eq!(checked.is_ok(), expected, "{command:?}: {checked:?}");
+            assert_eq!(check(&command, &[]), Ok(()));
+        }
+    }
+
+    fn publish(topic: &str) -> Command {
+        Command::Publish {
+            topic: topic.to_owned(),
+            kind: "gz.msgs.Twist".to_owned(),
+            body: Vec::new(),
+        }
+    }
+
+    fn remove(model: &str) -> Command {
+        let model = model.to_owned();
+        Command::Remove { model }
+    }
+
+    fn attach(parent: &str, child: &str) -> Command {
+        let [parent, child] = [parent, child].map(str::to_owned);
+        Command::Attach { parent, child }
+    }
+
+    fn move_models(models: &[&str]) -> Command {
+        let pose = |model: &&str| NamedPose {
+            model: (*model).to_owned(),
+            pose: LinkPose::default(),
+        };
+        let poses = models.iter().map(pose).collect();
+        Command::SetPoses { poses }
+    }
+
+    #[test]
+    fn a_limited_key_commands_its_topics_and_models_alone() {
+        check_all(
+            true,
+            vec![
+                Command::Ping,
+                publish("/model/r1/cmd_vel"),
+                publish("shared"),
+                remove("r1"),
+                remove("r1::arm"),
+                attach("r1::gripper", "r1::box"),
+                move_models(&["r1"]),
+            ],
+        );
+        check_all(
+            false,
+            vec![
+                Command::Stop,
+                Command::Play,
+                publish("/model/r2/cmd_vel"),
+                publish("/shared/more"),
+                remove("r2"),
+                remove("r1/x"),
+                attach("r1::gripper", "r2::box"),
+                move_models(&["r1", "r2"]),
+            ],
+        );
+    }
+}

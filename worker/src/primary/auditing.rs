@@ -1,0 +1,135 @@
+//! What the primary's driver writes down of who came, who asked for what and who was turned away.
+
+use std::io;
+
+use lockstep::PrimaryInput;
+use lockstep::access::Attempt;
+use protocol::SecondaryToPrimary;
+use protocol::primary_to_client::{PrimaryToClient, Reply};
+use protocol::primary_to_observers::{Event, PrimaryToObservers, Severity};
+use transport::{Client, Link};
+
+use super::PrimaryDriver;
+use crate::audit::{AuditLog, Deed};
+use crate::limits;
+
+impl<L: Link> PrimaryDriver<L> {
+    /// Has it written down who does what.
+    pub fn keep_audit(&mut self, log: AuditLog) {
+        self.audit = Some(log);
+    }
+
+    /// Tells observers of something that is not of the rules.
+    pub fn tell(&mut self, severity: Severity, kind: &str, text: String) {
+        self.observe(PrimaryToObservers::Event(Event {
+            iteration: self.primary.iteration(),
+            severity,
+            kind: kind.to_owned(),
+            text,
+        }));
+    }
+
+    /// Notes what the message that came last is, if that is worth a line, and tells observers whose
+    /// key it was that commands.
+    pub(super) fn audit(&mut self, input: &PrimaryInput) {
+        let (deed, about) = match input {
+            PrimaryInput::Client { message, .. } if !message.command.only_asks() => {
+                let text = message.command.text();
+                (
+                    Deed::Commanded,
+                    text.unwrap_or_else(|| "a message of the run daemon".to_owned()),
+                )
+            }
+            PrimaryInput::Secondary { envelope, .. } => match &envelope.body {
+                SecondaryToPrimary::Join(info) => (Deed::Joined, info.name.to_string()),
+                _ => return,
+            },
+            PrimaryInput::Forbidden(forbidden) => (
+                Deed::Refused,
+                match &forbidden.attempt {
+                    Attempt::Command(_) => "a command".to_owned(),
+                    Attempt::Join(name) => format!("to join as {name}"),
+                    Attempt::Simulate(name) => format!("to speak as {name}"),
+                },
+            ),
+            _ => return,
+        };
+        let client = self.link.sender();
+        let is_new = self.note(deed, client.as_ref(), &about);
+        if let (true, Deed::Commanded, Some(Client { name, access, .. })) = (is_new, deed, client) {
+            let text = match about.as_str() {
+                "stop" => format!("stopped by {name} ({access})"),
+                about => format!("{about}, by {name} ({access})"),
+            };
+            self.tell(Severity::Info, "security", text);
+        }
+    }
+
+    /// Tells whether the message that came last is within the limits of its sender's key; answers
+    /// it if it is not.
+    pub(super) fn keeps_to_limits(&mut self, input: &PrimaryInput) -> bool {
+        let PrimaryInput::Client { from, message, .. } = input else {
+            return true;
+        };
+        if message.command.only_asks() {
+            return true;
+        }
+        let Some(client) = self.link.sender() else {
+            return true;
+        };
+        let Err(reason) = limits::check(&message.command, &client.allow) else {
+            return true;
+        };
+        let text = message.command.text().unwrap_or_default();
+        if self.note(Deed::Refused, Some(&client), &text) {
+            let Client { name, access, .. } = &client;
+            let told = format!("{name} ({access}) was refused {text}");
+            self.tell(Severity::Warning, "security", told);
+        }
+        let (request, reply) = (message.request, Reply::Failed { reason });
+        self.reply(from.clone(), PrimaryToClient { request, reply });
+        false
+    }
+
+    /// Notes who was let in since the last time.
+    pub(super) fn audit_admitted(&mut self) {
+        for client in self.link.take_admitted() {
+            self.note(Deed::Joined, Some(&client), "connected");
+        }
+        let now = self.clock.now();
+        let settled = self.audit.as_mut().map(|log| log.settle(now, false));
+        self.give_up_audit_if(settled.transpose().map(|_| ()));
+    }
+
+    /// Notes what the link has turned away.
+    pub(super) fn audit_refusals(&mut self, details: &str) {
+        self.note(Deed::Refused, None, details);
+    }
+
+    /// Writes down what is left at the end.
+    pub(super) fn finish_audit(&mut self) {
+        let now = self.clock.now();
+        let settled = self.audit.as_mut().map(|log| log.settle(now, true));
+        self.give_up_audit_if(settled.transpose().map(|_| ()));
+    }
+
+    /// Tells whether it was written, or would have been if anything were.
+    fn note(&mut self, deed: Deed, client: Option<&Client>, about: &str) -> bool {
+        let now = self.clock.now();
+        let Some(log) = &mut self.audit else {
+            return true;
+        };
+        let noted = log.note(deed, client, about, now);
+        let is_new = *noted.as_ref().unwrap_or(&true);
+        self.give_up_audit_if(noted.map(|_| ()));
+        is_new
+    }
+
+    fn give_up_audit_if(&mut self, written: io::Result<()>) {
+        if let Err(error) = written {
+            self.audit = None;
+            let text = format!("who does what is no longer written down: {error}");
+            self.tell(Severity::Warning, "security", text);
+        }
+    }
+}
