@@ -66,10 +66,12 @@ impl Primary {
             });
         }
         Self::announce(Announce::Stopping(reason.clone()), out);
-        let here = self
-            .roster
-            .members()
-            .filter(|(_, member)| member.closed_at.is_none());
+        // Who is silent for so long that it is lost is told, and not waited for.
+        let timeout = self.settings.heartbeat_timeout;
+        let here = self.roster.members().filter(|(_, member)| {
+            let is_silent = timeout.is_some_and(|timeout| now.since(member.heard_at) >= timeout);
+            member.closed_at.is_none() && (!is_silent || member.watch.is_held())
+        });
         let staying: BTreeSet<PeerName> = here.map(|(name, _)| name.clone()).collect();
         self.phase = Phase::Stopping(Stopping {
             reason,

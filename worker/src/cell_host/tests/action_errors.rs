@@ -158,6 +158,6 @@ fn models_come_in_order_whole_and_into_a_cell_of_their_world() {
             parcel.model.links.clear();
             spawn.parcel = parcel.encode();
         },
-        "a model without links cannot move",
+        "its model is damaged",
     );
 }
