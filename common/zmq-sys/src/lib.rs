@@ -1,8 +1,9 @@
 //! The C interface of libzmq 4.3.5 as crate `zmq` 0.10 uses it, declared after its `zmq.h`.
 //!
 //! It stands in for the published crate of this name, whose libzmq has no CURVE; `build.rs` says
-//! how this one is compiled. Foreign functions are unsafe by nature, so this is the one crate
-//! that does not forbid unsafe code; [`wait()`] and [`break_off`] are here because they need some.
+//! how this one is compiled. Foreign functions are unsafe by nature, so this crate and
+//! `zmq-options` do not forbid unsafe code; [`wait()`] and [`break_off`] are here because they need
+//! some.
 
 #![expect(non_camel_case_types, reason = "the names are those of zmq.h")]
 
