@@ -26,7 +26,7 @@ use crate::repository;
 /// Iterations of a run under attack.
 const ITERATIONS: u64 = 4_000;
 
-/// How an attacker reaches the run.
+/// Way by which an attacker reaches the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     /// By the socket files, as any process of the user.
@@ -35,7 +35,7 @@ pub enum Way {
     Observer,
 }
 
-/// What an attacker does, again and again.
+/// Deed that an attacker does, again and again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Attack {
     /// Connects twice under one address, speaks on the first connection and closes it.
@@ -76,7 +76,7 @@ impl Attack {
     ];
 }
 
-/// What an attack cost.
+/// Cost of an attack.
 #[derive(Clone, Debug)]
 pub struct Damage {
     /// Exit code of the primary, if it ended by itself.
@@ -227,7 +227,7 @@ struct Victim {
     observer: Reach,
 }
 
-/// Where a run is, and by which key it is reached.
+/// Place of a run, and the key by which it is reached.
 #[derive(Clone, Debug)]
 struct Reach {
     endpoints: Endpoints,

@@ -3,10 +3,10 @@
 
 use tests::hostile::{self, Attack, Way};
 
-/// How much a peer may have a primary keep \[MiB\].
+/// Memory that a peer may have a primary keep \[MiB\].
 const MEMORY_MAX: f64 = 64.0;
 
-/// How much a peer may have it write to its log \[MiB\].
+/// Text that a peer may have it write to its log \[MiB\].
 const LOG_MAX: f64 = 1.0;
 
 fn survives(way: Way) {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 /// Time between two lines.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// How much of what somebody else said goes into a line \[bytes\].
+/// Length of what somebody else said in a line \[bytes\].
 const TEXT_BYTES_MAX: usize = 300;
 
 /// A line of the log that others can bring about.

@@ -6,7 +6,7 @@
 //! files are read again: what cannot be read then, or could be changed by others, lets nobody in.
 
 mod pattern;
-mod utc;
+pub mod utc;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -38,7 +38,7 @@ pub struct Authorized {
 /// Who holds a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holder {
-    /// What it may do.
+    /// Rights of the key.
     pub access: Access,
     /// What people call it.
     pub name: String,
@@ -84,7 +84,7 @@ struct Source {
     stamps: Vec<Stamp>,
 }
 
-/// How a file or folder looks: its inode, its size and when it was changed last, its mode too.
+/// Look of a file or folder: its inode, its size, its mode and when it was changed last.
 type Stamp = (PathBuf, Option<[i64; 4]>);
 
 impl Authorized {

@@ -108,14 +108,14 @@ pub enum LinkError {
     Transport(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
-/// Who is at the other end of a connection, as its key says.
+/// The other end of a connection, as its key says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Client {
-    /// What the key is called.
+    /// The name of the key.
     pub name: String,
-    /// What it may do.
+    /// Rights of the key.
     pub access: Access,
-    /// Where it came from; empty if that is not known.
+    /// Address that it came from; empty if that is not known.
     pub address: String,
     /// The topics, services and models that it may command, as patterns; empty for all.
     pub allow: Vec<String>,

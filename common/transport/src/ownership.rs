@@ -1,4 +1,4 @@
-//! Who could change a file or folder: its owner, and those of all folders above it.
+//! Accounts that could change a file or folder: its owner, and those of all folders above it.
 //!
 //! The rule is that of sshd's `StrictModes`: everything on the way belongs to root or to this
 //! user, and nobody else may write to it. A folder in which everybody may make files but replace
@@ -15,7 +15,7 @@ use rustix::fs::OFlags;
 /// The variable that names the folder of all runs of a user.
 pub const RUNTIME_DIR_VARIABLE: &str = "PHALANX_RUNTIME_DIR";
 
-/// How many symbolic links a path may lead through.
+/// Number of symbolic links that a path may lead through.
 const LINKS_MAX: usize = 40;
 
 const WRITABLE_BY_OTHERS: u32 = 0o022;
@@ -64,7 +64,7 @@ pub enum OwnershipError {
     },
 }
 
-/// Whose files are relied on.
+/// Owners whose files are relied on.
 #[derive(Clone, Debug)]
 struct Trust {
     user: u32,

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-/// How often something may be done.
+/// Limit of how often something may be done.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rate {
     /// For long \[1/s\].

@@ -81,26 +81,10 @@ pub(crate) fn log_time() -> String {
 /// Returns a time since 1970 in UTC.
 fn time_text(since: Duration) -> String {
     let seconds = since.as_secs();
-    let (year, month, day) = date(seconds / 86_400);
+    let (year, month, day) = transport::authorized::utc::date(seconds / 86_400);
     let (hour, minute, second) = (seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
     let micros = since.subsec_micros();
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{micros:06}Z")
-}
-
-/// Returns year, month and day of a day since 1970; Howard Hinnant's `civil_from_days`.
-fn date(days: u64) -> (u64, u64, u64) {
-    let days = days + 719_468;
-    let (era, of_era) = (days / 146_097, days % 146_097);
-    let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year + year / 4 - year / 100);
-    let shifted = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * shifted + 2) / 5 + 1;
-    let month = if shifted < 10 {
-        shifted + 3
-    } else {
-        shifted - 9
-    };
-    (year + era * 400 + u64::from(month <= 2), month, day)
 }
 
 /// Returns the wall clock \[s since 1970\].

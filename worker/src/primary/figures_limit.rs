@@ -21,10 +21,10 @@ const OF_ALL: Rate = Rate {
     at_once: 400.0,
 };
 
-/// How many clients' rates are kept.
+/// Number of clients whose rates are kept.
 const CLIENTS_MAX: usize = 1024;
 
-/// How often clients may ask for figures.
+/// Limit of how often clients may ask for figures.
 #[derive(Debug)]
 pub(super) struct FiguresLimit {
     all: Bucket,

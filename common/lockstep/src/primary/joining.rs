@@ -18,7 +18,7 @@ use super::{Phase, Primary, PrimaryOutput};
 /// How far behind one who joins may be for the run to wait for it \[steps\].
 const GAP_MAX: u64 = 64;
 
-/// How many who were refused are told of in so much time.
+/// Number of refused peers that are told of in so much time.
 const REFUSALS_MAX: u32 = 32;
 const REFUSALS_INTERVAL: Duration = Duration::from_secs(10);
 
@@ -31,7 +31,7 @@ pub(super) struct Transit {
     draining: BTreeMap<PeerName, Vec<(RoutingId, RequestId)>>,
     /// When those who join are synced again.
     pub(super) next_sync: SessionTime,
-    /// How many who were refused were told of since when.
+    /// Number of refused peers told of, and since when.
     refusals_told: (u32, SessionTime),
 }
 

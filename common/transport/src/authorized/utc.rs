@@ -43,7 +43,7 @@ fn days(year: u64, month: u64, day: u64) -> u64 {
 }
 
 /// Returns year, month and day of a day since 1970; Howard Hinnant's `civil_from_days`.
-fn date(days: u64) -> (u64, u64, u64) {
+pub fn date(days: u64) -> (u64, u64, u64) {
     let days = days + 719_468;
     let (era, of_era) = (days / 146_097, days % 146_097);
     let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;

@@ -9,7 +9,7 @@ use super::door::Door;
 use super::socket;
 use crate::link::LinkError;
 
-/// How many subscriptions are taken from the socket at a time.
+/// Number of subscriptions that are taken from the socket at a time.
 const SUBSCRIPTIONS_PER_BEAT: u32 = 64;
 
 /// Publishes to secondaries that the primary's process lives, and that it ends.

@@ -25,10 +25,10 @@ use super::socket;
 use crate::link::{Arrival, LinkError, Waker};
 use crate::refusals::{Reason, Tally};
 
-/// How many requests wait for the thread that steps; then no more are read.
+/// Number of requests that wait for the thread that steps; then no more are read.
 const BACKLOG_MAX: usize = 1_024;
 
-/// How much may wait for the clients of one key \[bytes\], besides one answer for each.
+/// Most that may wait for the clients of one key \[bytes\], besides one answer for each.
 const KEY_BYTES_MAX: usize = 32 << 20;
 
 /// Time between two attempts to send what waits.
@@ -37,7 +37,7 @@ const RETRY: Duration = Duration::from_millis(2);
 /// Time for what still waits at the end, such as that the run is over.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
-/// How many messages are read before the thread looks whether it reads too many.
+/// Number of messages that are read before the thread looks whether it reads too many.
 const ROUND: u32 = 256;
 
 /// Pause after a round of which most was turned away: whoever floods waits in its own queue.
@@ -49,7 +49,7 @@ const CLIENT: u8 = b'@';
 /// The first byte of an address that libzmq gives.
 const GIVEN: u8 = 0;
 
-/// What the thread that steps keeps of it.
+/// The part of it that the thread that steps keeps.
 pub(super) struct Desk {
     orders: Sender<Order>,
     waker: Arc<dyn Waker>,
@@ -86,7 +86,7 @@ struct Clerk {
     backlog: Arc<AtomicUsize>,
     gate: Gate,
     tally: Tally,
-    /// Who decides who may be heard, where keys tell that.
+    /// The door that decides who may be heard, where keys tell that.
     door: Option<Arc<Door>>,
     /// Answers that wait, by client.
     queues: BTreeMap<Vec<u8>, Queue>,

@@ -22,7 +22,7 @@ const RATE: Rate = Rate {
     at_once: 4_000.0,
 };
 
-/// What a subscription changes.
+/// Change that a subscription makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Change {
     /// Somebody listens to the topic, and nobody did before.
@@ -35,7 +35,7 @@ pub(super) enum Change {
     TooMuch,
 }
 
-/// Who listens to what.
+/// Listeners of all topics.
 #[derive(Debug, Default)]
 pub(super) struct Subscribers {
     listeners: BTreeMap<Vec<u8>, BTreeSet<Connection>>,
