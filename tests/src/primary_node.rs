@@ -10,12 +10,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use self::wording::secondary_message;
-use lockstep::{Primary, PrimaryInput, PrimaryOutput, ProcessReport, Settings};
+use lockstep::{PeerLossPolicy, Primary, PrimaryInput, PrimaryOutput, ProcessReport, Settings};
 use protocol::action::ActionFailure;
 use protocol::peer::Build;
 use protocol::primary_to_client::Reply;
 use protocol::primary_to_observers::{Announce, Event, PrimaryToObservers, Severity};
-use protocol::primary_to_secondary::{CellSnapshot, Step};
+use protocol::primary_to_secondary::{CellSnapshot, SceneSnapshot, Step};
 use protocol::secondary_to_primary::{
     CellAck, Heartbeat, Loaded, StepAck, SystemRequest, Transfer,
 };
@@ -98,6 +98,8 @@ impl PrimaryNode {
                 self.ack(name, self.step.sequence, self.step.iteration);
             }
             ["foreign_ack", name] => self.foreign_ack(name),
+            ["save_cells", name] => self.save_cells(name),
+            ["save_scene", name] => self.save_scene(name),
             ["at", performer, x] => {
                 let x = x.parse().expect("a coordinate");
                 self.moved.insert((*performer).to_owned(), x);
@@ -141,6 +143,7 @@ impl PrimaryNode {
                 "levels" => levels = number(value) as u32,
                 "blind" => is_watched = false,
                 "paused" => settings.start_paused = true,
+                "recover" => settings.on_peer_loss = PeerLossPolicy::Recover,
                 "real_time_factor" => settings.real_time_factor = number(value) as f64,
                 "wait_for_debugger" => settings.patience.wait_for_debugger = true,
                 "heartbeat_timeout" => {
@@ -248,6 +251,32 @@ impl PrimaryNode {
             high.map(|number| number as f32),
         ];
         state
+    }
+
+    /// Sends snapshots of the cells that a secondary hosts, as after the last step.
+    fn save_cells(&mut self, name: &str) {
+        let cells = self
+            .primary
+            .as_ref()
+            .expect("a primary")
+            .hosted(&peer(name));
+        for cell in cells.to_vec() {
+            let snapshot = CellSnapshot {
+                sequence: self.step.sequence,
+                cell,
+                bytes: b"snapshot".to_vec(),
+            };
+            self.hear(name, SecondaryToPrimary::CellCheckpoint(snapshot));
+        }
+    }
+
+    /// Sends a snapshot of what all hosts have in common.
+    fn save_scene(&mut self, name: &str) {
+        let scene = SceneSnapshot {
+            sequence: self.step.sequence,
+            bytes: b"scene".to_vec(),
+        };
+        self.hear(name, SecondaryToPrimary::SceneCheckpoint(scene));
     }
 
     fn foreign_ack(&mut self, name: &str) {

@@ -54,6 +54,8 @@ pub enum Fault {
     },
     /// The disk of the journal is full for a time.
     FullDisk(Duration),
+    /// The disk of the journal writes nothing for a time, and tells nothing of it.
+    HungDisk(Duration),
     /// One more secondary joins.
     Join,
 }
@@ -80,6 +82,7 @@ impl TimedFault {
             | Fault::StallOfPrimary(duration)
             | Fault::StallOfStepper(duration)
             | Fault::FullDisk(duration)
+            | Fault::HungDisk(duration)
             | Fault::CrashOfPrimary {
                 resumed_after: duration,
                 ..
@@ -147,6 +150,7 @@ impl fmt::Display for TimedFault {
                 "the power fails, and the run is resumed after {resumed_after:?}"
             ),
             Fault::FullDisk(duration) => write!(formatter, "the disk is full for {duration:?}"),
+            Fault::HungDisk(duration) => write!(formatter, "the disk hangs for {duration:?}"),
             Fault::Join => write!(formatter, "{peer} joins"),
         }
     }

@@ -1,5 +1,5 @@
 //! The journal of a simulated run: real files, written after a drawn time, on a disk that may be
-//! full. What is not written yet when the primary is killed is lost; what is not synced yet when
+//! full or hang. What is not written yet when the primary is killed is lost; what is not synced yet when
 //! the machine loses its power is lost, too.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -39,6 +39,8 @@ pub(super) struct Journal {
     /// Length of each file that would outlive a loss of power \[bytes\].
     synced_bytes: Synced,
     next_sync: SessionTime,
+    /// Until when the disk hangs: nothing is written or synced before.
+    hangs_until: SessionTime,
     /// Number of entries put so far, and of those written.
     entries_put: u64,
     entries_written: u64,
@@ -71,6 +73,7 @@ impl Journal {
             is_full: Arc::default(),
             synced_bytes: Synced::default(),
             next_sync: SessionTime(0),
+            hangs_until: SessionTime(0),
             entries_put: 0,
             entries_written: 0,
             writer: None,
@@ -105,6 +108,15 @@ impl Journal {
     /// Says whether the disk is full from now on.
     pub(super) fn set_full(&self, is_full: bool) {
         self.is_full.store(is_full, Ordering::Relaxed);
+    }
+
+    /// Lets the disk hang until then.
+    pub(super) fn hang(&mut self, until: SessionTime) {
+        self.hangs_until = self.hangs_until.max(until);
+        self.next_sync = self.next_sync.max(until);
+        for (at, _) in &mut self.waiting {
+            *at = (*at).max(until);
+        }
     }
 
     pub(super) fn on_step(&mut self, step: &Step) {
@@ -169,8 +181,8 @@ impl Journal {
     fn put(&mut self, entry: Entry, now: SessionTime) {
         self.entries_put += 1;
         let last = self.waiting.back().map_or(SessionTime(0), |(at, _)| *at);
-        self.waiting
-            .push_back(((now + self.delay).max(last), entry));
+        let at = (now + self.delay).max(last).max(self.hangs_until);
+        self.waiting.push_back((at, entry));
     }
 
     /// Returns how many entries must be written for all that was put to outlive the processes.

@@ -253,6 +253,11 @@ impl Scenario {
             let duration = Duration::from_millis(random.between(1, 300));
             self.add(full, PeerName::primary(), Fault::FullDisk(duration));
         }
+        if random.chance(300) {
+            let at = SessionTime(1 + random.below(1 + self.span().as_nanos() as u64));
+            let duration = Duration::from_millis(random.between(1, 3000));
+            self.add(at, PeerName::primary(), Fault::HungDisk(duration));
+        }
     }
 
     /// Returns how many secondaries may fall or be drained, from the first on: the last one is

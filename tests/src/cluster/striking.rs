@@ -43,6 +43,12 @@ impl Cluster {
             (Fault::CrashOfPrimary { is_torn, .. }, _) => self.crash_primary(is_torn),
             (Fault::PowerLoss { .. }, _) => self.lose_power(),
             (Fault::FullDisk(_), _) => self.fill_disk(true),
+            (Fault::HungDisk(duration), _) => {
+                let until = self.now + duration;
+                if let Some(journal) = &mut self.journal {
+                    journal.hang(until);
+                }
+            }
             (_, None) => return,
             (Fault::Crash { loses_messages }, Some(index)) => {
                 self.crash_process(index, loses_messages);
@@ -109,7 +115,7 @@ impl Cluster {
             Fault::Slow { factor, .. } => self.processes[index].step_us /= factor,
             Fault::CrashOfPrimary { .. } | Fault::PowerLoss { .. } => self.resume_primary(),
             Fault::FullDisk(_) => self.fill_disk(false),
-            Fault::Crash { .. } | Fault::Join => {}
+            Fault::Crash { .. } | Fault::Join | Fault::HungDisk(_) => {}
         }
     }
 

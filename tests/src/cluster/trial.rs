@@ -369,7 +369,8 @@ impl Effect {
             Fault::Reset(_)
             | Fault::CrashOfPrimary { .. }
             | Fault::PowerLoss { .. }
-            | Fault::FullDisk(_) => Self::Either,
+            | Fault::FullDisk(_)
+            | Fault::HungDisk(_) => Self::Either,
             Fault::Cut { .. }
             | Fault::Stall(_)
             | Fault::StallOfPrimary(_)

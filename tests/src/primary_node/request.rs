@@ -13,6 +13,7 @@ pub(super) fn command(words: &[&str]) -> Command {
         ["ping"] => Command::Ping,
         ["play"] => Command::Play,
         ["pause"] => Command::Pause,
+        ["checkpoint"] => Command::Checkpoint,
         ["step", count] => Command::Step {
             count: count.parse().expect("a number of iterations"),
         },
