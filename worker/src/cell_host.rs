@@ -205,7 +205,11 @@ impl CellHost {
         let mut states = StateBlob::with_capacity(changed.map(StateBlob::byte_count).sum());
         for (slot, answer) in self.cells.values().zip(answers) {
             states.extend(slot.cell.told.changed());
-            ack.cells.push(answer.ack);
+            if answer.is_at_rest {
+                ack.at_rest.push(answer.ack.cell);
+            } else {
+                ack.cells.push(answer.ack);
+            }
             ack.poses.extend(answer.poses);
             ack.transfers.extend(answer.transfers);
             ack.snapshots.extend(answer.snapshot);

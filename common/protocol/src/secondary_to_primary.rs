@@ -90,8 +90,12 @@ pub struct StepAck {
     pub sequence: Sequence,
     /// The iteration that the cells are at now.
     pub iteration: Iteration,
-    /// The cells that the secondary hosts, in order of their ids.
+    /// The cells that the secondary hosts but for those at rest, in order of their ids.
     pub cells: Vec<CellAck>,
+    /// The other cells that it hosts, ascending: nothing in them moved, their digests are those of
+    /// the step before, and the step took no time in them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub at_rest: Vec<CellId>,
     /// States of the performers of those cells that are others than after the step before, in cell
     /// order, then by id.
     pub states: StateBlob,
@@ -115,6 +119,25 @@ pub struct StepAck {
     /// The answers to the quiet steps that were done besides, in order; these have none of theirs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ahead: Vec<StepAck>,
+}
+
+impl StepAck {
+    /// Returns all cells that it is about, in order of their ids.
+    pub fn hosted(&self) -> impl Iterator<Item = CellId> {
+        let mut moving = self.cells.iter().map(|ack| ack.cell).peekable();
+        let mut at_rest = self.at_rest.iter().copied().peekable();
+        std::iter::from_fn(move || match (moving.peek(), at_rest.peek()) {
+            (Some(one), Some(other)) if other < one => at_rest.next(),
+            (Some(_), _) => moving.next(),
+            (None, _) => at_rest.next(),
+        })
+    }
+
+    /// Tells whether it is about a cell.
+    pub fn is_about(&self, cell: CellId) -> bool {
+        self.at_rest.binary_search(&cell).is_ok()
+            || (self.cells.binary_search_by_key(&cell, |one| one.cell)).is_ok()
+    }
 }
 
 /// The answer to a [`CatchUp`](crate::primary_to_secondary::CatchUp) job.

@@ -25,11 +25,10 @@ impl Barrier {
     /// Takes an ack of a member of the run as it reaches the primary.
     pub fn on_ack(&mut self, ack: &StepAck) {
         if self.last == Some(ack.sequence) {
-            let cells = ack.cells.iter().map(|one| one.cell);
-            self.acknowledged.extend(cells);
+            self.acknowledged.extend(ack.hosted());
             for ack in &ack.ahead {
-                let cells = ack.cells.iter().map(|one| one.cell);
-                self.ahead.entry(ack.sequence).or_default().extend(cells);
+                let acknowledged = self.ahead.entry(ack.sequence).or_default();
+                acknowledged.extend(ack.hosted());
             }
         }
     }

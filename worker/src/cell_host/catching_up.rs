@@ -6,7 +6,7 @@
 use lockstep::CatchUpWork;
 use protocol::primary_to_secondary::{AffinityChange, CellSnapshot, CellSource, Step, Wanted};
 use protocol::secondary_to_primary::{CellDigests, StepAck};
-use protocol::{CellId, DataBatch, PeerName};
+use protocol::{CellId, DataBatch, Digest, PeerName};
 
 use super::hosted_cell::HostedCell;
 use super::{CellHost, RestoreCellError, RestoreSceneError, Slot, StepError};
@@ -100,7 +100,7 @@ impl CellHost {
             }
             digests.push(CellDigests {
                 sequence: ack.sequence,
-                cells: ack.cells.iter().map(|one| (one.cell, one.digest)).collect(),
+                cells: self.digests().collect(),
             });
         }
         let mut snapshots = Vec::with_capacity(work.cells.len());
@@ -120,6 +120,12 @@ impl CellHost {
             snapshots,
             data,
         })
+    }
+
+    /// Returns the digest of every cell, as it is after the last step.
+    pub(super) fn digests(&self) -> impl Iterator<Item = (CellId, Digest)> {
+        let cells = self.cells.iter();
+        cells.map(|(id, slot)| (*id, slot.cell.told.digest()))
     }
 
     /// Returns a snapshot of every cell, as it is after the last step.

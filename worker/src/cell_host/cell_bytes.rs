@@ -39,6 +39,7 @@ pub enum RestoreCellError {
 struct Attachment {
     cell: CellId,
     is_suspended: bool,
+    idle_steps: u8,
     /// The levels that are loaded, ascending.
     levels: Vec<LevelId>,
     /// What the systems of each model remember, by its index.
@@ -75,6 +76,7 @@ impl HostedCell {
         Attachment {
             cell: self.id,
             is_suspended: self.is_suspended,
+            idle_steps: self.idle_steps,
             levels: self.levels.iter().copied().collect(),
             systems: self.crew.all_memories(),
         }
@@ -125,6 +127,7 @@ impl HostedCell {
         let world = scene.plan.cell(id).world;
         let mut cell = Self::around(id, world, physics);
         cell.is_suspended = attachment.is_suspended;
+        cell.idle_steps = attachment.idle_steps;
         cell.levels = attachment.levels.into_iter().collect();
         cell.keepers = cell.keepers_of_models(scene);
         cell.check_contents(scene)?;

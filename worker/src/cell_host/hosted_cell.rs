@@ -21,6 +21,10 @@ use super::told::Told;
 use crate::physics::{Cell, ModelRef, Readings};
 use crate::systems::Outbox;
 
+/// The number of steps in which nothing happens to a cell and all in it sleeps, after which it is at
+/// rest: in the first, rapier takes note of who fell asleep in the one before.
+const IDLE_STEPS: u8 = 2;
+
 /// A cell with what its host knows of it.
 pub struct HostedCell {
     pub(super) id: CellId,
@@ -42,11 +46,16 @@ pub struct HostedCell {
     /// Whether something was done to it since time last did no more than advance: rapier may see
     /// only in that step what was done to bodies before.
     was_told: bool,
+    /// Steps in a row in which nothing happened to it and all in it slept, up to [`IDLE_STEPS`];
+    /// part of its snapshots, as rapier does not count the steps that are not done.
+    pub(super) idle_steps: u8,
 }
 
 /// What a cell answers to a step, besides the states.
 pub(super) struct CellAnswer {
     pub(super) ack: CellAck,
+    /// Whether the cell is at rest and the ack says nothing that is not known.
+    pub(super) is_at_rest: bool,
     pub(super) poses: Vec<LinkPoses>,
     pub(super) transfers: Vec<Transfer>,
     pub(super) snapshot: Option<CellSnapshot>,
@@ -54,6 +63,13 @@ pub(super) struct CellAnswer {
     pub(super) said: Outbox,
     /// How long each of [`CELL_PARTS`] took.
     pub(super) parts: [Duration; CELL_PARTS.len()],
+}
+
+impl CellAnswer {
+    /// Tells whether it holds anything besides the states.
+    fn holds_more(&self) -> bool {
+        !self.poses.is_empty() || !self.transfers.is_empty() || self.snapshot.is_some()
+    }
 }
 
 impl HostedCell {
@@ -131,6 +147,7 @@ impl HostedCell {
             told: Told::default(),
             is_read: false,
             was_told: true,
+            idle_steps: 0,
             physics,
         }
     }
@@ -143,11 +160,19 @@ impl HostedCell {
         scene: &Scene,
     ) -> Result<CellAnswer, StepError> {
         let begin = Instant::now();
-        self.change(work, step, scene)?;
+        let has_moved_ghosts = self.change(work, step, scene)?;
+        let is_told = !work.is_empty() || !step.actions.is_empty();
+        let advances = self.advances_in(step);
+        if !is_told && !has_moved_ghosts && self.is_at_rest(advances, scene) {
+            let was_read = self.is_read;
+            self.read(advances, is_told, scene);
+            let mut answer = self.answer(step);
+            answer.is_at_rest = was_read && !answer.holds_more();
+            return Ok(answer);
+        }
         let failures = self.act(step, scene);
         let mut said = Outbox::default();
         let changed = begin.elapsed();
-        let advances = self.advances_in(step);
         let before = self.run_systems(step, scene, advances, &mut said);
         let begin = Instant::now();
         if advances {
@@ -157,48 +182,76 @@ impl HostedCell {
             self.physics.step(scene.step_size_s);
             self.physics.end_orders(step.elapsed);
         }
+        self.note_idle(advances, is_told || has_moved_ghosts);
         let stepped = begin.elapsed();
-        let (mut after, mut sensors) = (Duration::ZERO, Duration::ZERO);
-        if advances && !self.crew.is_empty() {
-            let mut shift = Shift {
-                time: scene.time_of(step),
-                cell: &mut self.physics,
-                audience: &scene.audience,
-                outbox: &mut said,
-            };
-            let begin = Instant::now();
-            self.crew.after_step(&mut shift, Part::System);
-            after = begin.elapsed();
-            if self.crew.has_sensors() {
-                let begin = Instant::now();
-                self.crew.after_step(&mut shift, Part::Sensor);
-                sensors = begin.elapsed();
-            }
-        }
-        let is_told = !work.is_empty() || !step.actions.is_empty();
-        if advances || is_told || !self.is_read {
-            let is_anew = self.was_told || is_told;
-            self.was_told = is_told || (self.was_told && !advances);
-            self.physics
-                .read(scene.step_size_s, is_anew, &mut self.readings);
-            self.told.update(&self.readings);
-            self.is_read = true;
+        let [after, sensors] = if advances {
+            self.end_step(step, scene, &mut said)
         } else {
-            self.told.rest();
-        }
-        let ack = CellAck {
-            cell: self.id,
-            digest: self.told.digest(),
-            physics_ns: (changed + stepped).as_nanos() as u64,
-            systems_ns: (before + after).as_nanos() as u64,
-            sensors_ns: sensors.as_nanos() as u64,
-            state_count: self.told.changed_count() as u32,
+            [Duration::ZERO; 2]
         };
-        let mut answer = self.answer(ack, step);
+        if advances || is_told {
+            self.is_read = false;
+        }
+        self.read(advances, is_told, scene);
+        let mut answer = self.answer(step);
+        answer.ack.physics_ns = (changed + stepped).as_nanos() as u64;
+        answer.ack.systems_ns = (before + after).as_nanos() as u64;
+        answer.ack.sensors_ns = sensors.as_nanos() as u64;
         answer.failures = failures;
         answer.said = said;
         answer.parts = [changed, before, stepped, after, sensors];
         Ok(answer)
+    }
+
+    /// Tells whether a step that does nothing to it changes nothing in it and need not be done.
+    fn is_at_rest(&self, advances: bool, scene: &Scene) -> bool {
+        let crew = &scene.world_crews[self.world];
+        let is_idle = || self.idle_steps == IDLE_STEPS && crew.is_empty();
+        self.crew.is_empty() && (!advances || is_idle())
+    }
+
+    /// Reads the states, unless they are known.
+    fn read(&mut self, advances: bool, is_told: bool, scene: &Scene) {
+        if self.is_read {
+            return self.told.rest();
+        }
+        let is_anew = self.was_told || is_told;
+        self.was_told = is_told || (self.was_told && !advances);
+        self.physics
+            .read(scene.step_size_s, is_anew, &mut self.readings);
+        self.told.update(&self.readings);
+        self.is_read = true;
+    }
+
+    /// Counts the steps in which nothing happens.
+    fn note_idle(&mut self, advances: bool, is_disturbed: bool) {
+        if is_disturbed || (advances && !self.physics.is_idle()) {
+            self.idle_steps = 0;
+        } else if advances {
+            self.idle_steps = IDLE_STEPS.min(self.idle_steps + 1);
+        }
+    }
+
+    /// Lets systems and sensors act after the physics of a step; returns the time they took.
+    fn end_step(&mut self, step: &Step, scene: &Scene, said: &mut Outbox) -> [Duration; 2] {
+        if self.crew.is_empty() {
+            return [Duration::ZERO; 2];
+        }
+        let mut shift = Shift {
+            time: scene.time_of(step),
+            cell: &mut self.physics,
+            audience: &scene.audience,
+            outbox: said,
+        };
+        let begin = Instant::now();
+        self.crew.after_step(&mut shift, Part::System);
+        let after = begin.elapsed();
+        if !self.crew.has_sensors() {
+            return [after, Duration::ZERO];
+        }
+        let begin = Instant::now();
+        self.crew.after_step(&mut shift, Part::Sensor);
+        [after, begin.elapsed()]
     }
 
     /// Lets systems hear what a step says and, when time advances, act; returns the time it took.
@@ -230,7 +283,16 @@ impl HostedCell {
         !step.paused && !self.is_suspended && (!self.performers.is_empty() || !self.crew.is_empty())
     }
 
-    fn answer(&mut self, ack: CellAck, step: &Step) -> CellAnswer {
+    /// Answers to a step with what it holds, as if it had taken no time.
+    fn answer(&mut self, step: &Step) -> CellAnswer {
+        let ack = CellAck {
+            cell: self.id,
+            digest: self.told.digest(),
+            physics_ns: 0,
+            systems_ns: 0,
+            sensors_ns: 0,
+            state_count: self.told.changed_count() as u32,
+        };
         let wanted = &step.wanted;
         let poses = self.own(&wanted.poses);
         let transfers = self.own(&wanted.states).map(|performer| Transfer {
@@ -239,6 +301,7 @@ impl HostedCell {
         });
         CellAnswer {
             ack,
+            is_at_rest: false,
             poses: poses
                 .map(|performer| self.physics.link_poses(performer))
                 .collect(),
@@ -278,7 +341,13 @@ impl HostedCell {
         owned.filter(|performer| self.performers.contains(performer))
     }
 
-    fn change(&mut self, work: &CellWork<'_>, step: &Step, scene: &Scene) -> Result<(), StepError> {
+    /// Makes the changes of a step; tells whether ghosts were moved.
+    fn change(
+        &mut self,
+        work: &CellWork<'_>,
+        step: &Step,
+        scene: &Scene,
+    ) -> Result<bool, StepError> {
         let cell = self.id;
         for performer in work.releases.iter().copied() {
             if !self.performers.remove(&performer) {
@@ -298,7 +367,7 @@ impl HostedCell {
         if let Some(performer) = arrived.find(|performer| self.ghosts.contains(performer)) {
             return Err(StepError::Ghost { cell, performer });
         }
-        self.place_ghosts(&step.ghost_poses)?;
+        let has_moved_ghosts = self.place_ghosts(&step.ghost_poses)?;
         if let Some(suspended) = work.suspension {
             if suspended == self.is_suspended {
                 return Err(StepError::Suspension(cell));
@@ -307,7 +376,7 @@ impl HostedCell {
         }
         // Here and not in the next step: it must not matter whether a snapshot is taken in between.
         self.physics.settle();
-        Ok(())
+        Ok(has_moved_ghosts)
     }
 
     fn change_level(&mut self, change: LevelChange, scene: &Scene) -> Result<(), StepError> {
@@ -384,17 +453,21 @@ impl HostedCell {
         Ok(())
     }
 
-    fn place_ghosts(&mut self, all_poses: &[LinkPoses]) -> Result<(), StepError> {
+    /// Moves the ghosts that it has to the poses given; tells whether there were any.
+    fn place_ghosts(&mut self, all_poses: &[LinkPoses]) -> Result<bool, StepError> {
+        let mut has_moved = false;
         for performer in self.ghosts.iter().copied() {
             let found = all_poses.binary_search_by_key(&performer, |poses| poses.performer);
-            if let Ok(index) = found
-                && !self.physics.place_ghost(&all_poses[index])
-            {
+            let Ok(index) = found else {
+                continue;
+            };
+            has_moved = true;
+            if !self.physics.place_ghost(&all_poses[index]) {
                 let cell = self.id;
                 return Err(StepError::GhostPoses { cell, performer });
             }
         }
-        Ok(())
+        Ok(has_moved)
     }
 }
 

@@ -5,6 +5,7 @@ mod actions;
 mod errors;
 mod fixture;
 mod moves;
+mod resting;
 mod restores;
 mod returns;
 mod suspension;

@@ -25,6 +25,11 @@ impl WorldCrew {
         }
     }
 
+    /// Tells whether the world has no systems.
+    pub(super) fn is_empty(&self) -> bool {
+        self.members.is_empty()
+    }
+
     /// Returns the topics that they listen to.
     pub(super) fn heard(&self) -> impl Iterator<Item = &str> {
         let hears = self.members.iter().flat_map(|member| &member.hears);

@@ -273,6 +273,19 @@ impl Cell {
         self.report_quarantined();
     }
 
+    /// Tells whether a step would change nothing: everything sleeps, and nothing acts on it.
+    pub fn is_idle(&self) -> bool {
+        let contents = &self.contents;
+        self.physics.islands.active_bodies().next().is_none()
+            && !self.has_new_joints
+            && self.sleepers.is_empty()
+            && self.loads.is_empty()
+            && self.surfaces.is_empty()
+            && contents.standing.is_empty()
+            && contents.actors.is_empty()
+            && contents.dozing.is_empty()
+    }
+
     /// Returns the performers in the order of their ids.
     pub fn performers(&self) -> impl Iterator<Item = PerformerId> {
         self.contents.performers.keys().copied()

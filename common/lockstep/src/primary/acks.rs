@@ -84,9 +84,14 @@ impl Primary {
         let Reading { states, digest } = reading;
         states.clear();
         states.extend(ack.states.states().map_err(|error| error.to_string())?);
-        let acked = ack.cells.iter().map(|cell| cell.cell);
-        if !cells.iter().copied().eq(acked) {
+        if !cells.iter().copied().eq(ack.hosted()) {
             return Err("its ack is not about the cells that it hosts".to_owned());
+        }
+        let is_unknown = |cell: &&CellId| self.known.cell_digest(**cell).is_none();
+        if let Some(cell) = ack.at_rest.iter().find(is_unknown) {
+            return Err(format!(
+                "cell {cell} cannot be at rest before its first answer"
+            ));
         }
         let mut rest = states.as_slice();
         for cell in &ack.cells {
@@ -173,16 +178,21 @@ impl Primary {
         let Phase::Stepping(round) = &mut self.phase else {
             unreachable!("answers are taken over only while a step waits for them");
         };
-        round.cells.extend(ack.cells.iter().map(|cell| CellTiming {
+        let moving = ack.cells.iter().map(|cell| CellTiming {
             cell: cell.cell,
             physics_ns: cell.physics_ns,
             systems_ns: cell.systems_ns,
             sensors_ns: cell.sensors_ns,
-        }));
+        });
+        let first = round.cells.len();
+        round.cells.extend(moving);
+        round
+            .cells
+            .extend(ack.at_rest.iter().copied().map(CellTiming::at_rest));
         if round.purpose == Purpose::Advance {
-            for cell in &ack.cells {
-                let cost = Duration::from_nanos(cell.physics_ns);
-                self.balance.note(cell.cell, cost);
+            for timing in &round.cells[first..] {
+                let cost = Duration::from_nanos(timing.physics_ns);
+                self.balance.note(timing.cell, cost);
             }
         }
         round.requests.extend(std::mem::take(&mut ack.requests));

@@ -269,6 +269,18 @@ pub struct CellTiming {
     pub sensors_ns: u64,
 }
 
+impl CellTiming {
+    /// Returns that of a cell at rest, which took no time.
+    pub(super) fn at_rest(cell: CellId) -> Self {
+        Self {
+            cell,
+            physics_ns: 0,
+            systems_ns: 0,
+            sensors_ns: 0,
+        }
+    }
+}
+
 /// A secondary's part in a step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PeerTiming {

@@ -255,7 +255,7 @@ pub(super) fn shortfall(
         let mut own: Vec<(CellId, PerformerId)> = performers
             .iter()
             .map(|performer| (distribution.cell(*performer), *performer))
-            .filter(|(cell, _)| ack.cells.binary_search_by_key(cell, |one| one.cell).is_ok())
+            .filter(|(cell, _)| ack.is_about(*cell))
             .collect();
         own.sort_unstable();
         own.into_iter().map(|(_, performer)| performer)
@@ -264,7 +264,7 @@ pub(super) fn shortfall(
     let transfers = ack.transfers.iter().map(|transfer| transfer.performer);
     let mut snapshots = ack.snapshots.iter();
     let cells = wanted.snapshots.iter().copied();
-    let hosted = cells.filter(|cell| ack.cells.binary_search_by_key(cell, |one| one.cell).is_ok());
+    let hosted = cells.filter(|cell| ack.is_about(*cell));
     if !of_cells(&wanted.poses).eq(poses) {
         Some("its ack does not hold the poses that were asked for")
     } else if !of_cells(&wanted.states).eq(transfers) {

@@ -195,7 +195,7 @@ impl Hosts {
                 assert!(state.is_finite(), "{state:?}");
                 self.states.insert(state.performer, state);
             }
-            digests.extend(ack.cells.iter().map(|cell| (cell.cell, cell.digest)));
+            digests.extend(host.digests());
             let transfers = ack.transfers.into_iter();
             self.transfers
                 .extend(transfers.map(|transfer| (transfer.performer, transfer.state)));

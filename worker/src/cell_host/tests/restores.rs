@@ -35,8 +35,8 @@ fn attach(bytes: &mut Vec<u8>, attachment: &[u8]) {
 #[test]
 fn a_snapshot_that_is_whole_is_restored() {
     check(|_| {}, "restored");
-    // The cell, not suspended, one level, which is level 0, and no systems.
-    check(|bytes| attach(bytes, &[1, 0, 1, 0, 0]), "restored");
+    // The cell, not suspended, no idle steps, one level, which is level 0, and no systems.
+    check(|bytes| attach(bytes, &[1, 0, 0, 1, 0, 0]), "restored");
 }
 
 #[test]
@@ -56,7 +56,7 @@ fn a_damaged_snapshot_is_refused() {
 #[test]
 fn a_snapshot_of_something_else_is_refused() {
     check(
-        |bytes| attach(bytes, &[2, 0, 1, 1, 0]),
+        |bytes| attach(bytes, &[2, 0, 0, 1, 1, 0]),
         "cell 1 cannot be restored: the snapshot is of cell 2",
     );
     let misfit = |what| {
@@ -66,15 +66,21 @@ fn a_snapshot_of_something_else_is_refused() {
         )
     };
     check(
-        |bytes| attach(bytes, &[1, 0, 1, 1, 0]),
+        |bytes| attach(bytes, &[1, 0, 0, 1, 1, 0]),
         &misfit("static models"),
     );
     check(
-        |bytes| attach(bytes, &[1, 0, 0, 0]),
+        |bytes| attach(bytes, &[1, 0, 0, 0, 0]),
         &misfit("static models"),
     );
-    check(|bytes| attach(bytes, &[1, 0, 1, 3, 0]), &misfit("levels"));
-    check(|bytes| attach(bytes, &[1, 0, 1, 99, 0]), &misfit("levels"));
+    check(
+        |bytes| attach(bytes, &[1, 0, 0, 1, 3, 0]),
+        &misfit("levels"),
+    );
+    check(
+        |bytes| attach(bytes, &[1, 0, 0, 1, 99, 0]),
+        &misfit("levels"),
+    );
     check(
         |bytes| attach(bytes, &[1, 7]),
         "cell 1 cannot be restored: the snapshot was made by another build: Found a bool that \
