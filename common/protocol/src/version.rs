@@ -18,7 +18,7 @@ pub enum ProtocolVersion {
     V4,
     /// Nothing is lost: checkpoints, catching up, secondaries that join and leave during a run.
     V5,
-    /// Heartbeats tell the progress of work, and whether the run has begun.
+    /// Heartbeats tell the progress of work, and whether the run has begun; cells at rest.
     V6,
 }
 

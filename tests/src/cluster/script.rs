@@ -128,7 +128,7 @@ impl Names {
                 random.between(0, 20) as f64 * 0.1,
             );
         }
-        match random.below(12) {
+        match random.below(15) {
             0 => Command::Pause,
             1 => Command::Play,
             2 => Command::Step {
@@ -162,6 +162,20 @@ impl Names {
             9 if self.recovers => Command::Checkpoint,
             10 => Command::SetSeed {
                 seed: random.draw(),
+            },
+            11 => Command::Attach {
+                parent: self.model(random),
+                child: self.model(random),
+            },
+            12 => Command::Detach {
+                parent: self.model(random),
+                child: self.model(random),
+            },
+            13 => Command::ApplyWrench {
+                link: self.model(random),
+                force: [0, 1, 2].map(|_| random.below(40) as f64 - 20.0),
+                torque: [0.0; 3],
+                duration_s: random.between(1, 20) as f64 * 0.01,
             },
             _ => Command::MoveCell {
                 level: self.level(random),
