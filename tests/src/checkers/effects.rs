@@ -26,7 +26,7 @@ pub struct Effects {
     moved: Vec<PerformerId>,
     /// Performers that the last step has put somewhere, as often as it did.
     placed: Vec<String>,
-    /// Performers that joints of the world hold to others, or held: they follow those.
+    /// Performers that joints of the world or attachments hold, or held, to others: they follow.
     joined: BTreeSet<String>,
     /// Suspected fault, and about whom: a primary knows a model that it spawns, and has everything
     /// back at the start on a reset, before it publishes the step that says so.
@@ -60,6 +60,12 @@ impl Effects {
             {
                 let name = &primary.plan().performer(id).name;
                 self.suspicion.take_if(|(about, _)| about == name);
+            }
+            if let Action::Attach { parent, child } = &numbered.action {
+                let models = [parent.model, child.model].into_iter();
+                let performers = models.filter_map(|model| primary.plan().performer_of(model));
+                let names = performers.map(|id| primary.plan().performer(id).name.clone());
+                self.joined.extend(names);
             }
             self.moved.extend(match &numbered.action {
                 Action::SetPose { model, .. } => primary.plan().performer_of(*model),
@@ -157,7 +163,10 @@ impl Effects {
 
     /// A run that was taken up again goes back to its checkpoint.
     pub fn on_resumed(&mut self) {
-        *self = Self::default();
+        *self = Self {
+            joined: std::mem::take(&mut self.joined),
+            ..Self::default()
+        };
     }
 
     fn misplaced(&self, name: &str, expected: [f64; 3]) -> Option<String> {

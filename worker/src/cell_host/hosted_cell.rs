@@ -160,10 +160,11 @@ impl HostedCell {
         scene: &Scene,
     ) -> Result<CellAnswer, StepError> {
         let begin = Instant::now();
-        let has_moved_ghosts = self.change(work, step, scene)?;
+        self.change(work, step, scene)?;
         let is_told = !work.is_empty() || !step.actions.is_empty();
         let advances = self.advances_in(step);
-        if !is_told && !has_moved_ghosts && self.is_at_rest(advances, scene) {
+        // Ghosts are no part of the physics.
+        if !is_told && self.is_at_rest(advances, scene) {
             let was_read = self.is_read;
             self.read(advances, is_told, scene);
             let mut answer = self.answer(step);
@@ -182,7 +183,7 @@ impl HostedCell {
             self.physics.step(scene.step_size_s);
             self.physics.end_orders(step.elapsed);
         }
-        self.note_idle(advances, is_told || has_moved_ghosts);
+        self.note_idle(advances, is_told);
         let stepped = begin.elapsed();
         let [after, sensors] = if advances {
             self.end_step(step, scene, &mut said)
@@ -224,8 +225,8 @@ impl HostedCell {
     }
 
     /// Counts the steps in which nothing happens.
-    fn note_idle(&mut self, advances: bool, is_disturbed: bool) {
-        if is_disturbed || (advances && !self.physics.is_idle()) {
+    fn note_idle(&mut self, advances: bool, is_told: bool) {
+        if is_told || (advances && !self.physics.is_idle()) {
             self.idle_steps = 0;
         } else if advances {
             self.idle_steps = IDLE_STEPS.min(self.idle_steps + 1);
@@ -341,13 +342,7 @@ impl HostedCell {
         owned.filter(|performer| self.performers.contains(performer))
     }
 
-    /// Makes the changes of a step; tells whether ghosts were moved.
-    fn change(
-        &mut self,
-        work: &CellWork<'_>,
-        step: &Step,
-        scene: &Scene,
-    ) -> Result<bool, StepError> {
+    fn change(&mut self, work: &CellWork<'_>, step: &Step, scene: &Scene) -> Result<(), StepError> {
         let cell = self.id;
         for performer in work.releases.iter().copied() {
             if !self.performers.remove(&performer) {
@@ -367,7 +362,7 @@ impl HostedCell {
         if let Some(performer) = arrived.find(|performer| self.ghosts.contains(performer)) {
             return Err(StepError::Ghost { cell, performer });
         }
-        let has_moved_ghosts = self.place_ghosts(&step.ghost_poses)?;
+        self.place_ghosts(&step.ghost_poses)?;
         if let Some(suspended) = work.suspension {
             if suspended == self.is_suspended {
                 return Err(StepError::Suspension(cell));
@@ -376,7 +371,7 @@ impl HostedCell {
         }
         // Here and not in the next step: it must not matter whether a snapshot is taken in between.
         self.physics.settle();
-        Ok(has_moved_ghosts)
+        Ok(())
     }
 
     fn change_level(&mut self, change: LevelChange, scene: &Scene) -> Result<(), StepError> {
@@ -453,21 +448,17 @@ impl HostedCell {
         Ok(())
     }
 
-    /// Moves the ghosts that it has to the poses given; tells whether there were any.
-    fn place_ghosts(&mut self, all_poses: &[LinkPoses]) -> Result<bool, StepError> {
-        let mut has_moved = false;
+    fn place_ghosts(&mut self, all_poses: &[LinkPoses]) -> Result<(), StepError> {
         for performer in self.ghosts.iter().copied() {
             let found = all_poses.binary_search_by_key(&performer, |poses| poses.performer);
-            let Ok(index) = found else {
-                continue;
-            };
-            has_moved = true;
-            if !self.physics.place_ghost(&all_poses[index]) {
+            if let Ok(index) = found
+                && !self.physics.place_ghost(&all_poses[index])
+            {
                 let cell = self.id;
                 return Err(StepError::GhostPoses { cell, performer });
             }
         }
-        Ok(has_moved)
+        Ok(())
     }
 }
 
