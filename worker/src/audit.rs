@@ -5,8 +5,8 @@
 //! matters; beyond a size the file is put aside as `FILE.1`, in place of the one before.
 //!
 //! A thread of its own writes, so that no disk holds up the one that steps. **Invariant:** a line
-//! that cannot be written is counted; the count is told, and stands in the file where the line
-//! would have been as soon as something can be written again.
+//! that cannot be written is counted; the count is told, and stands in the file as soon as that takes
+//! lines again.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -39,6 +39,9 @@ const ABOUT_MAX: usize = 512;
 /// How many lines wait for the thread that writes; further ones are lost and counted.
 const WAITING_MAX: usize = 1024;
 
+/// How long the end of a run waits for a disk that takes nothing.
+const LAST_WAIT: Duration = Duration::from_secs(2);
+
 /// Time between two attempts to write down how many lines are missing.
 const RETRY: Duration = Duration::from_millis(500);
 
@@ -61,6 +64,8 @@ pub struct AuditLog {
     lines: Option<SyncSender<String>>,
     losses: Arc<Losses>,
     thread: Option<JoinHandle<()>>,
+    /// Hears of nothing, and of its end when the thread has ended.
+    ended: Receiver<()>,
     /// Whether it was told that lines cannot be written, and not yet that they can be again.
     told_of_losses: bool,
     /// How many lines were missing when that was told last.
@@ -74,6 +79,8 @@ struct Losses {
     unwritten: AtomicU64,
     /// How many there were in all.
     all: AtomicU64,
+    /// How many lines wait, the one that is written included.
+    waiting: AtomicU64,
     /// Why the last one could not be written; nothing once one could be.
     cause: Mutex<Option<String>>,
 }
@@ -124,14 +131,19 @@ impl AuditLog {
             losses: Arc::clone(&losses),
         };
         let (lines, taken) = mpsc::sync_channel(WAITING_MAX);
+        let (ends, ended) = mpsc::channel();
         let thread = thread::Builder::new()
             .name("audit".to_owned())
-            .spawn(move || writer.run(&taken))?;
+            .spawn(move || {
+                writer.run(&taken);
+                drop(ends);
+            })?;
         Ok(Self {
             recent: BTreeMap::new(),
             lines: Some(lines),
             losses,
             thread: Some(thread),
+            ended,
             told_of_losses: false,
             told_missing: 0,
         })
@@ -189,11 +201,22 @@ impl AuditLog {
         Some(format!("who does what cannot be written down: {cause}"))
     }
 
-    /// Waits until all is written that can be; returns what is to be told if some is not.
+    /// Waits until all is written that can be, a moment for a disk that takes nothing; returns what
+    /// is to be told if some is not.
     pub fn finish(&mut self) -> Option<String> {
         self.lines = None;
         if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
+            match self.ended.recv_timeout(LAST_WAIT) {
+                Err(RecvTimeoutError::Timeout) => {
+                    // It stays behind, with what waits, and goes with the process.
+                    let waiting = self.losses.waiting.load(Ordering::Relaxed);
+                    self.losses.add(waiting);
+                    *self.losses.cause() = Some("the disk takes nothing".to_owned());
+                }
+                Ok(()) | Err(RecvTimeoutError::Disconnected) => {
+                    let _ = thread.join();
+                }
+            }
         }
         let missing = self.losses.all.load(Ordering::Relaxed);
         let cause = self.losses.cause().clone();
@@ -214,8 +237,10 @@ impl AuditLog {
         } else {
             "\n"
         });
+        self.losses.waiting.fetch_add(1, Ordering::Relaxed);
         let sent = self.lines.as_ref().map(|lines| lines.try_send(line));
         if !matches!(sent, Some(Ok(()))) {
+            self.losses.waiting.fetch_sub(1, Ordering::Relaxed);
             self.losses.add(1);
         }
     }
@@ -240,10 +265,11 @@ impl AuditFile {
                 }
             };
             let is_whole = self.write_losses();
-            if let Some(line) = line
-                && !(is_whole && self.write(&line))
-            {
-                self.losses.add(1);
+            if let Some(line) = line {
+                if !(is_whole && self.write(&line)) {
+                    self.losses.add(1);
+                }
+                self.losses.waiting.fetch_sub(1, Ordering::Relaxed);
             }
         }
     }
@@ -427,25 +453,44 @@ mod tests {
         }
         let news = log.news().unwrap();
         assert!(news.contains("the disk is too slow"), "{news}");
-        let last = thread::spawn(move || log.finish());
-        let mut lines = Vec::new();
         let mut pipe = io::BufReader::new(reader);
-        while !lines
-            .last()
-            .is_some_and(|line: &String| line.ends_with(" lines\n"))
-        {
+        let (mut written, mut missing) = (0, 0);
+        while written + missing < noted {
             let mut line = String::new();
             io::BufRead::read_line(&mut pipe, &mut line).unwrap();
-            lines.push(line);
+            match line.split_once(" lost ") {
+                Some((_, lost)) => {
+                    let number = lost.split(' ').next().unwrap();
+                    missing += number.parse::<u64>().unwrap();
+                }
+                None => written += 1,
+            }
         }
-        let lost = last.join().unwrap().unwrap();
-        let missing = noted - lines.len() as u64 + 1;
-        let told = lines.last().unwrap();
         assert!(
-            told.ends_with(&format!(" lost {missing} lines\n")),
-            "{told}"
+            missing >= 10 && written > WAITING_MAX as u64,
+            "{missing}, {written}"
         );
+        let lost = log.finish().unwrap();
         assert!(lost.starts_with(&format!("{missing} lines ")), "{lost}");
+    }
+
+    #[test]
+    fn a_disk_that_takes_nothing_does_not_hold_up_the_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("audit.log");
+        let made = std::process::Command::new("mkfifo").arg(&path).status();
+        assert!(made.unwrap().success());
+        let mut options = OpenOptions::new();
+        let _nobody_reads = options.read(true).write(true).open(&path).unwrap();
+        let mut log = AuditLog::open(&path).unwrap();
+        let about = format!("publish {}", "x".repeat(ABOUT_MAX));
+        for number in 0..WAITING_MAX as u64 {
+            let now = SessionTime(number * 2_000_000_000);
+            log.settle(now, false);
+            log.note(Deed::Refused, Some(&ann()), &about, now);
+        }
+        let told = log.finish().unwrap();
+        assert!(told.contains("the disk takes nothing"), "{told}");
     }
 
     #[test]
