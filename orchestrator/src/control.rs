@@ -25,7 +25,7 @@ pub struct Verb {
     pub argument: &'static str,
     /// What it does.
     pub text: &'static str,
-    /// Whether it asks for a list, which the view has no place for.
+    /// True if it asks for a list, which the view has no place for.
     pub is_list: bool,
     /// What is named after it, in this order.
     pub takes: &'static [Named],

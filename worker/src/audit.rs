@@ -5,8 +5,8 @@
 //! matters; beyond a size the file is put aside as `FILE.1`, in place of the one before.
 //!
 //! A thread of its own writes, so that no disk holds up the one that steps. **Invariant:** a line
-//! that cannot be written is counted; the count is told, and stands in the file as soon as that takes
-//! lines again.
+//! that cannot be written is counted; the count is told, and stands in the file as soon as that
+//! takes lines again.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -36,10 +36,10 @@ const KINDS_MAX: usize = 1024;
 /// The longest text of what something was about, in characters.
 const ABOUT_MAX: usize = 512;
 
-/// How many lines wait for the thread that writes; further ones are lost and counted.
+/// Number of lines that may wait for the thread that writes; further ones are lost and counted.
 const WAITING_MAX: usize = 1024;
 
-/// How long the end of a run waits for a disk that takes nothing.
+/// Time that the end of a run waits for a disk that takes nothing.
 const LAST_WAIT: Duration = Duration::from_secs(2);
 
 /// Time between two attempts to write down how many lines are missing.
@@ -59,27 +59,27 @@ pub enum Deed {
 /// Notes who did what, for a thread that writes it down.
 #[derive(Debug)]
 pub struct AuditLog {
-    /// What was told within the last second: when, and how often it came again.
+    /// Deeds told within the last second: when, and how often each came again.
     recent: BTreeMap<(Deed, String, String), (SessionTime, u64)>,
     lines: Option<SyncSender<String>>,
     losses: Arc<Losses>,
     thread: Option<JoinHandle<()>>,
     /// Hears of nothing, and of its end when the thread has ended.
     ended: Receiver<()>,
-    /// Whether it was told that lines cannot be written, and not yet that they can be again.
+    /// True from telling that lines cannot be written to telling that they can be again.
     told_of_losses: bool,
-    /// How many lines were missing when that was told last.
+    /// Number of lines that were missing when that was told last.
     told_missing: u64,
 }
 
 /// Lines that could not be written.
 #[derive(Debug, Default)]
 struct Losses {
-    /// How many do not stand in the file as missing yet.
+    /// Number of those that do not stand in the file as missing yet.
     unwritten: AtomicU64,
-    /// How many there were in all.
+    /// Number of all of them.
     all: AtomicU64,
-    /// How many lines wait, the one that is written included.
+    /// Number of lines that wait, the one that is written included.
     waiting: AtomicU64,
     /// Why the last one could not be written; nothing once one could be.
     cause: Mutex<Option<String>>,

@@ -83,7 +83,7 @@ impl Disk for LocalDisk {
     }
 }
 
-/// How many descriptors are kept for files of the journal.
+/// Number of descriptors that are kept for files of the journal.
 const SPARE: usize = 8;
 
 /// The file system of this machine, for a process whose descriptors others may take, such as

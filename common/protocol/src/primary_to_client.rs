@@ -40,6 +40,6 @@ pub enum Reply {
     Layout(Box<Layout>),
     /// The topics of systems and sensors, by name.
     Topics(Vec<TopicReport>),
-    /// Who is connected.
+    /// Connections of clients and secondaries.
     Clients(Box<Clients>),
 }

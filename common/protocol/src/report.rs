@@ -68,7 +68,7 @@ pub struct Stats {
     pub secondaries_missing: u32,
     /// Events so far.
     pub events: EventCounts,
-    /// Whether whoever reaches the primary may change the run: it is bound to tcp, without keys.
+    /// True if anybody who reaches the primary may change the run: it is on tcp, without keys.
     #[serde(default)]
     pub insecure: bool,
 }

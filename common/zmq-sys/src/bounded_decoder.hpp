@@ -1,9 +1,9 @@
-//  bounded_decoder_t: libzmq's decoder of ZMTP 2 and 3, with a bound on what it holds for a stranger.
+//  bounded_decoder_t: libzmq's decoder of ZMTP 2 and 3, with a bound on what strangers may fill.
 //
 //  libzmq reads the commands of a handshake with the decoder that reads messages, up to the largest
-//  message of the socket. Here a connection is given a few kilobytes until the command has come that
-//  ends its handshake (READY without encryption, INITIATE at a CURVE server, READY at its client): a
-//  command that comes where the mechanism does not expect it ends the connection at once.
+//  message of the socket. Here a connection is given a few kilobytes until the command has come
+//  that ends its handshake (READY without encryption, INITIATE at a CURVE server, READY at its
+//  client): a command that comes where the mechanism does not expect it ends the connection.
 //  Where nothing is encrypted, the frames of one message are bounded together as well; CURVE hides
 //  which frames belong together.
 

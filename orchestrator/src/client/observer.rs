@@ -51,7 +51,7 @@ pub struct Observer {
     models_asked: Option<Instant>,
     unreadable: Option<String>,
     stopping: Option<StopReason>,
-    /// Whether there was a link, and it is gone.
+    /// True if there was a link, and it is gone.
     is_lost: bool,
 }
 

@@ -15,7 +15,7 @@ pub const TOPICS_NAMED_MAX: usize = 16;
 pub struct Clients {
     /// The connections by which something was heard, the oldest first.
     pub connections: Vec<ClientConnection>,
-    /// How many more there are than are told.
+    /// Number of further ones that are not told.
     pub left_out: u64,
     /// Names of keys that are kept out of this run.
     pub barred: Vec<String>,
@@ -26,7 +26,7 @@ pub struct Clients {
 pub struct ClientConnection {
     /// The name of its key; nothing where the run has no keys.
     pub key: Option<String>,
-    /// What it may do.
+    /// Rights of that key.
     pub role: Access,
     /// The primary's socket that it is connected to: `clients`, `status`, `control`, `step` or
     /// `data`.
@@ -39,9 +39,9 @@ pub struct ClientConnection {
     pub pid: Option<u32>,
     /// When it was heard first \[s since 1970\].
     pub since_unix_s: u64,
-    /// How many requests came by it.
+    /// Number of requests that came by it.
     pub requests: u64,
-    /// How many of them were turned away: too many, too large, or not allowed.
+    /// Number of those that were turned away: too many, too large, or not allowed.
     pub refused: u64,
     /// To how many topics of `status` it listens.
     pub subscriptions: u64,

@@ -50,7 +50,7 @@ const CLIENT: u8 = b'@';
 /// The first byte of an address that libzmq gives.
 const GIVEN: u8 = 0;
 
-/// How many bytes of a client's address are the number of its key.
+/// Bytes of a client's address that are the number of its key.
 const KEY_BYTES: usize = size_of::<u32>();
 
 /// The part of it that the thread that steps keeps.

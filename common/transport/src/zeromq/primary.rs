@@ -53,7 +53,7 @@ pub struct PrimaryLink {
     /// The key and the connection of the message that was let through last.
     last: Option<(u32, Option<Connection>)>,
     roll: Roll,
-    /// Who listens to what on `status`.
+    /// Listeners of `status`, by topic.
     subscribers: SharedSubscribers,
     /// Declared after the sockets that it decides for.
     door: Option<Arc<Door>>,

@@ -21,7 +21,7 @@ use crate::link::{Client, DisconnectError};
 /// How many of those who were let in are kept to be told.
 const ADMITTED_MAX: usize = 256;
 
-/// How many names of keys are listed for who named one that there is not.
+/// Number of names of keys that are listed for one that there is not.
 const NAMES_MAX: usize = 20;
 
 /// The keys that were let in; clones are the same one.
@@ -33,7 +33,7 @@ struct Entries {
     all: Vec<Entry>,
     /// Living connections by descriptor, and some that are closed since.
     connections: BTreeMap<RawFd, Heard>,
-    /// Who may connect, as it was read last; `None` where nothing is encrypted.
+    /// List of those who may connect, as it was read last; `None` where nothing is encrypted.
     authorized: Option<Arc<Authorized>>,
     /// Keys that a client had barred.
     barred: BTreeSet<PublicKey>,

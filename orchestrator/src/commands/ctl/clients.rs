@@ -8,7 +8,7 @@ use crate::cli::TableFormat;
 use crate::commands::table::{Table, names};
 use crate::commands::{CommandResult, output};
 
-/// How many topics of a connection are named for people.
+/// Number of topics of a connection that are named for people.
 const TOPICS_SHOWN_MAX: usize = 4;
 
 /// Prints the connections of a run.
@@ -114,7 +114,7 @@ mod tests {
         let camera = topic::of_message("/camera");
         let connections = vec![
             connection(),
-            listens("status", 6, &["/stats", "/clock", &camera, "@", "/pose"]),
+            listens("status", 6, &["/a", &camera, "@", "/b", "/c"]),
             ClientConnection {
                 key: None,
                 role: Access::Full,
@@ -131,9 +131,11 @@ mod tests {
         expect_test::expect![[r"
             KEY   ROLE        ADDRESS             SOCKET   AGE   REQUESTS  REFUSED  TOPICS
             ann   controller  192.0.2.7:4711      clients  60 s  12        1        -
-            ann   controller  192.0.2.7:4711      status   60 s  0         0        /stats,/clock,/camera,all topics of the world and 2 more
+            ann   controller  192.0.2.7:4711      status   60 s  0         0        /a and 5 more
             none  owner       pid 4711 user 1000  status   60 s  0         0        /stats
         "]]
-        .assert_eq(&table(&clients, 1000, TOPICS_SHOWN_MAX).render());
+        .assert_eq(&table(&clients, 1000, 1).render());
+        let named = topics(&clients.connections[1], TOPICS_SHOWN_MAX);
+        assert_eq!(named, "/a,/camera,all topics of the world,/b and 2 more");
     }
 }
