@@ -37,8 +37,12 @@ const LINUX_PLATFORM: &str = "\
 #define ZMQ_CACHELINE_SIZE 64
 ";
 
+/// The decoder that libzmq gets in place of its own.
+const DECODER: &str = "src/bounded_decoder.hpp";
+
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rerun-if-changed={DECODER}");
     let out = path("OUT_DIR");
     let (Some(include), Some(library)) = (
         env::var_os("DEP_SODIUM_INCLUDE"),
@@ -66,7 +70,9 @@ fn path(variable: &str) -> PathBuf {
         .expect("cargo sets the variable for build scripts")
 }
 
-/// Writes our `platform.hpp`, and a `sodium.h` that leads to libsodium's.
+/// Writes our `platform.hpp`, and a `sodium.h` that leads to libsodium's. The latter brings our
+/// decoder: the one file of libzmq that makes decoders reads it, and the one that has libzmq's own
+/// does not.
 fn write_headers(folder: &Path, platform: &str, sodium_include: &Path) -> PathBuf {
     let sodium = sodium_include.join("sodium.h");
     let write = |name: &str, text: &str| {
@@ -74,6 +80,8 @@ fn write_headers(folder: &Path, platform: &str, sodium_include: &Path) -> PathBu
     };
     fs::create_dir_all(folder).expect("the build folder can be written to");
     write("platform.hpp", &format!("{NO_WARNINGS}{platform}"));
-    write("sodium.h", &format!("#include \"{}\"\n", sodium.display()));
+    let decoder = path("CARGO_MANIFEST_DIR").join(DECODER);
+    let includes = [&sodium, &decoder].map(|file| format!("#include \"{}\"\n", file.display()));
+    write("sodium.h", &includes.concat());
     folder.to_path_buf()
 }

@@ -433,6 +433,9 @@ impl<L: Link> LinkThread<L> {
             Arrival::Connected => {
                 self.heard_at = Some(Instant::now());
                 self.is_silent = false;
+                // A primary knows whose a connection is once something came by it, and can then
+                // cut it: who only listens is to notice that its key is out.
+                self.ask_for_session()?;
                 News::Connected
             }
             Arrival::Disconnected => {

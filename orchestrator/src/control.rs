@@ -25,6 +25,8 @@ pub struct Verb {
     pub argument: &'static str,
     /// What it does.
     pub text: &'static str,
+    /// True if it asks for a list, which the view has no place for.
+    pub is_list: bool,
     /// What is named after it, in this order.
     pub takes: &'static [Named],
     /// The options that go with it.
@@ -42,6 +44,8 @@ pub enum Named {
     Performer,
     /// What may be reset.
     ResetKind,
+    /// A key.
+    Key,
 }
 
 /// All commands.
@@ -107,6 +111,14 @@ pub const VERBS: &[Verb] = &[
         options: &["size"],
         ..about_model("set-performer", "MODEL", "let a model keep levels active")
     },
+    Verb {
+        is_list: true,
+        ..verb("clients", "", "list who is connected")
+    },
+    Verb {
+        takes: &[Named::Key],
+        ..verb("disconnect", "KEY", "cut a key off and keep it out")
+    },
     verb("stop", "", "end the run in order"),
 ];
 
@@ -116,6 +128,7 @@ pub(crate) const fn verb(name: &'static str, argument: &'static str, text: &'sta
         name,
         argument,
         text,
+        is_list: false,
         takes: &[],
         options: &[],
     }
@@ -306,6 +319,10 @@ fn command(
             peer: words.next("the peer that is to leave")?.parse()?,
         },
         "checkpoint" => Command::Checkpoint,
+        "clients" => Command::Clients,
+        "disconnect" => Command::Disconnect {
+            key: words.name("the name of a key")?,
+        },
         "set-performer" => Command::SetPerformer {
             model: words.name("a model")?,
             size: size(options)?,

@@ -441,9 +441,11 @@ impl PrimaryNode {
                 Reply::Failed { reason } => {
                     format!("client <- {} failed: {reason}", message.request)
                 }
-                Reply::Snapshot(_) | Reply::History(_) | Reply::Layout(_) | Reply::Topics(_) => {
-                    "client <- figures".to_owned()
-                }
+                Reply::Snapshot(_)
+                | Reply::History(_)
+                | Reply::Layout(_)
+                | Reply::Topics(_)
+                | Reply::Clients(_) => "client <- figures".to_owned(),
             },
             PrimaryOutput::Checkpointed(checkpoint) => {
                 format!("checkpoint after step {}", checkpoint.sequence)
@@ -454,6 +456,9 @@ impl PrimaryNode {
             PrimaryOutput::Diverged(report) => format!("diverged {}", report.sentence()),
             PrimaryOutput::Stamped(_) | PrimaryOutput::Redone => return,
             PrimaryOutput::Report { request, .. } => format!("report for {request}"),
+            PrimaryOutput::Disconnect { request, key, .. } => {
+                format!("disconnect {key} for {request}")
+            }
             PrimaryOutput::Observe(message) => match observed(&message) {
                 Some(line) => line,
                 None => return,

@@ -61,7 +61,8 @@ pub fn run(worlds: &[World], settings: Settings, witness: &mut Witness) -> StopR
                 | PrimaryOutput::Observe(_)
                 | PrimaryOutput::Reply { .. }
                 | PrimaryOutput::Stamped(_)
-                | PrimaryOutput::Report { .. } => {}
+                | PrimaryOutput::Report { .. }
+                | PrimaryOutput::Disconnect { .. } => {}
             }
         }
     }

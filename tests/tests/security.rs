@@ -264,6 +264,142 @@ fn who_does_what_is_written_down_and_a_limited_key_keeps_to_its_limits() {
     assert!(told.contains("rob (controller) was refused stop"), "{told}");
 }
 
+/// Has `phalanx` reach a run by hand with a key; returns exit code, stdout and stderr.
+fn phalanx_as(run: &Guarded, name: &str, words: &[&str]) -> (i32, String, String) {
+    let flags = run.keys.of_secondary(name);
+    let mut all: Vec<&str> = words.to_vec();
+    all.extend(flags.iter().map(String::as_str));
+    run.scratch.phalanx_says(&all)
+}
+
+/// Starts `phalanx` to print the events of a run until it ends.
+fn follow(run: &Guarded, name: &str) -> Process {
+    let address = run.endpoints.to_string();
+    let mut command = run.scratch.phalanx();
+    command.args(["show", &address, "events", "--follow"]);
+    command.args(run.keys.of_secondary(name));
+    run.scratch.start(name, &mut command)
+}
+
+/// Starts `phalanx` to print what is said on a topic until the run ends.
+fn echo(run: &Guarded, name: &str) -> Process {
+    let address = run.endpoints.to_string();
+    let mut command = run.scratch.phalanx();
+    command.args(["topic", "echo", &address, "/model/rover/cmd_vel"]);
+    command.args(run.keys.of_secondary(name));
+    run.scratch.start(name, &mut command)
+}
+
+/// Returns the names of the keys that have connections to one of the sockets.
+fn connected(run: &Guarded, socket: &str) -> Vec<String> {
+    let address = run.endpoints.to_string();
+    let words = ["ctl", &address, "clients", "--format", "json"];
+    let (code, said, told) = phalanx_as(run, "ann", &words);
+    assert_eq!(code, 0, "{told}");
+    let clients: Value = serde_json::from_str(&said).expect("it is JSON");
+    let connections = clients["connections"].as_array().expect("a list");
+    let connections = connections.iter().filter(|one| one["socket"] == socket);
+    let names = connections.map(|one| one["key"].as_str());
+    let mut names: Vec<String> = names.flatten().map(str::to_owned).collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+#[test]
+fn a_key_that_is_disconnected_is_cut_off_at_once_and_others_go_on() {
+    let mut run = Guarded::start();
+    run.keys.add("ann", Access::Controller);
+    for name in ["bob", "eve"] {
+        run.keys.add(name, Access::Observer);
+    }
+    let_pass(Duration::from_millis(1100)); // The list is read again every second.
+    let address = run.endpoints.to_string();
+    let (mut bob, mut eve) = (echo(&run, "bob"), follow(&run, "eve"));
+    wait_for("both listen", || {
+        connected(&run, "status") == ["bob", "eve"]
+            && connected(&run, "clients") == ["ann", "bob", "eve"]
+    });
+    // Who may only look is not told who else is here, and cuts off nobody.
+    for words in [vec!["clients"], vec!["disconnect", "eve"]] {
+        let words = [vec!["ctl", &address], words].concat();
+        let (code, _, said) = phalanx_as(&run, "bob", &words);
+        assert!(
+            code == 1 && said.contains("may not command"),
+            "{code}: {said}"
+        );
+    }
+    let disconnect = |name: &str| phalanx_as(&run, "ann", &["ctl", &address, "disconnect", name]);
+    let (code, _, said) = disconnect("bobby");
+    assert!(
+        code == 1 && said.contains("there are ann, bob, eve, s1"),
+        "{said}"
+    );
+    let (code, _, said) = disconnect("ann");
+    assert!(code == 1 && said.contains("by which you ask"), "{said}");
+    let (code, said, told) = disconnect("bob");
+    assert!(code == 0 && said.contains("keeps it out"), "{said}{told}");
+    // His connections are gone when the command is done, and he is not let in again.
+    assert_eq!(connected(&run, "status"), ["eve"]);
+    assert_eq!(connected(&run, "clients"), ["ann", "eve"]);
+    assert_eq!(bob.wait(), 1);
+    let told = bob.stderr();
+    assert!(told.contains("does not know this key"), "{told}");
+    let (code, _, said) = phalanx_as(&run, "bob", &["show", &address, "stats"]);
+    assert!(
+        code != 0 && said.contains("does not know this key"),
+        "{said}"
+    );
+
+    let (code, _, told) = phalanx_as(&run, "ann", &["ctl", &address, "play"]);
+    assert_eq!(code, 0, "{told}");
+    assert_eq!(eve.wait(), 0, "{}", eve.stderr());
+    let seen = eve.stdout();
+    assert!(
+        seen.contains("bob is disconnected (") && seen.contains("completed"),
+        "{seen}"
+    );
+    let audit = run.scratch.path("audit");
+    assert_eq!(run.primary.wait(), 0, "{}", run.primary.stderr());
+    let audit = std::fs::read_to_string(audit).expect("it is there");
+    let has = |parts: [&str; 2]| {
+        let mut lines = audit.lines();
+        lines.any(|line| parts.iter().all(|part| line.contains(part)))
+    };
+    assert!(has([" commanded key=ann ", " disconnect bob"]), "{audit}");
+    let (_, digests) = run.end();
+    assert!(digests == undisturbed(), "the digests differ");
+}
+
+#[test]
+fn without_keys_processes_are_listed_and_none_is_cut_off_by_name() {
+    let scratch = Scratch::new();
+    let mut command = scratch.phalanx();
+    command.args(["run", "--headless", "--paused", "--name", "r"]);
+    let mut run = scratch.start("run", command.arg(ramp()));
+    let says = |arguments: &[&str]| scratch.phalanx_says(arguments);
+    wait_for("the run is there", || {
+        says(&["show", "r", "stats"]).1.contains("paused")
+    });
+    let mut command = scratch.phalanx();
+    command.args(["show", "r", "events", "--follow"]);
+    let mut listener = scratch.start("listener", &mut command);
+    let pid = u64::from(listener.pid());
+    wait_for("the listener is listed", || {
+        let (code, said, _) = says(&["ctl", "r", "clients", "--format", "json"]);
+        let clients: Value = serde_json::from_str(&said).unwrap_or_default();
+        let connections = clients["connections"].as_array();
+        let mut listed = connections.into_iter().flatten();
+        code == 0 && listed.any(|one| one["pid"] == pid && one["socket"] == "status")
+    });
+    let (code, said, _) = says(&["ctl", "r", "clients"]);
+    assert!(code == 0 && said.contains(&format!("pid {pid}")), "{said}");
+    let (code, _, said) = says(&["ctl", "r", "disconnect", "bob"]);
+    assert!(code == 1 && said.contains("this run has no keys"), "{said}");
+    assert_eq!(says(&["ctl", "r", "stop"]).0, 0);
+    assert_eq!((run.wait(), listener.wait()), (0, 0), "{}", run.stderr());
+}
+
 /// Tries to take part, and returns exit code and last words.
 fn join(run: &Guarded, flags: &[String]) -> (i32, String) {
     let address = run.endpoints.to_string();

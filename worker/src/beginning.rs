@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, bail};
-use journal::disk::LocalDisk;
+use journal::disk::ReservedDisk;
 use journal::folder::Folder;
 use journal::writer::Writer;
 use journal::{Losses, Manifest, Mark, Recovered};
@@ -179,7 +179,11 @@ impl Beginning {
         primary: &Primary,
         told: Vec<String>,
     ) -> anyhow::Result<Option<JournalPlan>> {
-        let disk = Box::new(LocalDisk);
+        if self.past.is_none() && path.is_none() {
+            return Ok(None);
+        }
+        let disk = ReservedDisk::new().context("cannot keep descriptors for the journal")?;
+        let disk = Box::new(disk);
         if let Some(past) = self.past {
             let end = past.recovered.end;
             return Ok(Some(JournalPlan {

@@ -122,6 +122,7 @@ mod tests {
             refused: RefusedCounts::default(),
             secondaries_missing: 0,
             events: EventCounts::default(),
+            insecure: false,
         }
     }
 

@@ -9,7 +9,7 @@ use transport::authorized::fits;
 /// # Errors
 /// Says what it may not do, for whoever asked.
 pub fn check(command: &Command, allow: &[String]) -> Result<(), String> {
-    if allow.is_empty() || command.only_asks() {
+    if allow.is_empty() || command.is_for_all() {
         return Ok(());
     }
     let limits = || format!("this key may only command what fits {}", allow.join(", "));
@@ -60,7 +60,9 @@ fn names(command: &Command) -> Option<Vec<String>> {
         | Command::Ping
         | Command::Snapshot
         | Command::History
-        | Command::Layout => return None,
+        | Command::Layout
+        | Command::Clients
+        | Command::Disconnect { .. } => return None,
     })
 }
 
@@ -137,6 +139,7 @@ mod tests {
             vec![
                 Command::Stop,
                 Command::Play,
+                Command::Clients,
                 publish("/model/r2/cmd_vel"),
                 publish("/shared/more"),
                 remove("r2"),

@@ -215,10 +215,11 @@ fn run_primary(
     let (endpoints, _folder) = endpoints_of(run, role)?;
     let (link, publisher, beats) = bind(&endpoints, &options)?;
     tracing::info!("{role} of {worlds} at {}", link.endpoints());
-    let parts = Parts {
-        warning: insecurity(link.endpoints(), options.curve.is_some()),
-        ..parts
-    };
+    let warning = insecurity(link.endpoints(), options.curve.is_some());
+    let mut parts = Parts { warning, ..parts };
+    if parts.warning.is_some() {
+        parts.reporter.mark_insecure();
+    }
     let summary = match role {
         Role::Standalone => drive(
             |status| InlineLink::new(link, Some(status.data_feed())),

@@ -164,6 +164,7 @@ impl<L: Link> PrimaryDriver<L> {
         }
         self.answer_the_last();
         self.take_refusals(true);
+        self.finish_audit();
         let mut reason = self.finished.take().expect("the loop ends once it is set");
         if let Some(mut tracer) = self.tracer.take() {
             tracer.finish();
@@ -181,7 +182,6 @@ impl<L: Link> PrimaryDriver<L> {
             Ok(()) => {}
         }
         self.record_figures();
-        self.finish_audit();
         let recordings = &mut self.recordings;
         reason = recordings.finish(reason, &self.primary, &self.reporter, &self.meter);
         let is_over = reason.outcome == Outcome::Completed;
@@ -360,6 +360,10 @@ impl<L: Link> PrimaryDriver<L> {
                 let message = PrimaryToClient { request, reply };
                 self.send(Destination::Peer(&to), topic::REQUEST, message);
             }
+            PrimaryOutput::Disconnect { to, request, key } => {
+                let reply = self.disconnect(&key);
+                self.reply(to, PrimaryToClient { request, reply });
+            }
             PrimaryOutput::Observe(message) => self.observe(message),
             PrimaryOutput::Stamped(command) => {
                 if let Some(journal) = &mut self.journal {
@@ -498,6 +502,9 @@ impl<L: Link> PrimaryDriver<L> {
         }
         if *command == Command::Topics {
             return Reply::Topics(self.primary.settings().topics.clone());
+        }
+        if *command == Command::Clients {
+            return Reply::Clients(Box::new(self.link.clients()));
         }
         let now = self.clock.now();
         if *command == Command::History {

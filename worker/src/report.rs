@@ -37,6 +37,7 @@ pub struct Reporter {
     own: PeerInfo,
     own_cpu: (u64, SessionTime),
     absent: Absent,
+    is_insecure: bool,
 }
 
 impl Reporter {
@@ -49,7 +50,13 @@ impl Reporter {
             own,
             absent: Absent::default(),
             own_cpu: (identity::cpu_time_us(), SessionTime(0)),
+            is_insecure: false,
         }
+    }
+
+    /// Has it say that whoever reaches the primary may change the run.
+    pub fn mark_insecure(&mut self) {
+        self.is_insecure = true;
     }
 
     /// Takes in a model that is spawned, and returns what it attaches; `topics` are those known so
@@ -149,6 +156,7 @@ impl Reporter {
             refused: primary.refused(),
             secondaries_missing: settings.secondaries.saturating_sub(here),
             events: primary.events(),
+            insecure: self.is_insecure,
         }
     }
 

@@ -9,8 +9,9 @@ use std::time::Duration;
 
 use lockstep::{Secondary, SecondaryInput, SecondarySettings};
 use protocol::primary_to_secondary::Welcome;
+use protocol::report::Clients;
 use protocol::{Access, PeerName, PrimaryToSecondary, Role, RoutingId, decode};
-use transport::{Arrival, Client, Destination, Link, LinkError, Refusals, Waker};
+use transport::{Arrival, Client, Destination, DisconnectError, Link, LinkError, Refusals, Waker};
 
 use crate::clock::SessionClock;
 use crate::identity;
@@ -151,6 +152,18 @@ impl<L: Link> Link for InlineLink<L> {
     fn sender(&self) -> Option<Client> {
         // What the secondary within says needs no key.
         self.clients.sender().filter(|_| self.is_clients)
+    }
+
+    fn refuse_last(&mut self) {
+        self.clients.refuse_last();
+    }
+
+    fn clients(&self) -> Clients {
+        self.clients.clients()
+    }
+
+    fn disconnect(&mut self, key: &str) -> Result<u64, DisconnectError> {
+        self.clients.disconnect(key)
     }
 
     fn take_admitted(&mut self) -> Vec<Client> {

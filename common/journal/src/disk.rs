@@ -5,6 +5,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+use std::sync::Mutex;
 
 /// A file that is written.
 pub trait Medium: Debug + Send + Write {
@@ -80,6 +81,79 @@ impl Disk for LocalDisk {
     fn remove(&self, path: &Path) -> io::Result<()> {
         fs::remove_file(path)
     }
+}
+
+/// Number of descriptors that are kept for files of the journal.
+const SPARE: usize = 8;
+
+/// The file system of this machine, for a process whose descriptors others may take, such as
+/// strangers who connect: some are kept, and given back to the system when it has no other.
+#[derive(Debug)]
+pub struct ReservedDisk {
+    spare: Mutex<Vec<File>>,
+}
+
+impl ReservedDisk {
+    /// Takes the descriptors that are kept.
+    ///
+    /// # Errors
+    /// When there are none any more.
+    pub fn new() -> io::Result<Self> {
+        let spare = (0..SPARE).map(|_| spare_descriptor());
+        let spare = Mutex::new(spare.collect::<io::Result<_>>()?);
+        Ok(Self { spare })
+    }
+
+    /// Does what takes a descriptor. Somebody else may take the one that is given back: then the
+    /// next is.
+    fn with<T>(&self, act: impl Fn() -> io::Result<T>) -> io::Result<T> {
+        let spare = self.spare.lock();
+        let mut spare = spare.expect("nobody panics while holding the spare descriptors");
+        let mut done = act();
+        while done.as_ref().is_err_and(lacks_descriptors) && spare.pop().is_some() {
+            done = act();
+        }
+        while spare.len() < SPARE
+            && let Ok(one) = spare_descriptor()
+        {
+            spare.push(one);
+        }
+        done
+    }
+}
+
+impl Disk for ReservedDisk {
+    fn create(&self, path: &Path) -> io::Result<Box<dyn Medium>> {
+        self.with(|| LocalDisk.create(path))
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Box<dyn Medium>> {
+        self.with(|| LocalDisk.open(path))
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::rename(from, to)?;
+        match to.parent() {
+            Some(folder) => self.with(|| File::open(folder))?.sync_all(),
+            None => Ok(()),
+        }
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        LocalDisk.remove(path)
+    }
+}
+
+fn spare_descriptor() -> io::Result<File> {
+    File::open("/dev/null")
+}
+
+/// Tells whether this process, or the whole system, has no descriptor left.
+fn lacks_descriptors(error: &io::Error) -> bool {
+    let lacking = [rustix::io::Errno::MFILE, rustix::io::Errno::NFILE];
+    lacking
+        .iter()
+        .any(|one| error.raw_os_error() == Some(one.raw_os_error()))
 }
 
 impl Medium for File {

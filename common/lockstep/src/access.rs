@@ -41,7 +41,7 @@ pub fn admit(input: PrimaryInput, access: Access) -> PrimaryInput {
             })
         }
         PrimaryInput::Client { from, message, .. }
-            if !access.may_command() && !message.command.only_asks() =>
+            if !access.may_command() && !message.command.is_for_all() =>
         {
             let attempt = Attempt::Command(message.request);
             PrimaryInput::Forbidden(Forbidden {
@@ -113,6 +113,9 @@ mod tests {
         check(&asks(Command::Play), &commanders);
         check(&asks(Command::Stop), &commanders);
         check(&asks(Command::Checkpoint), &commanders);
+        check(&asks(Command::Clients), &commanders);
+        let key = "bob".to_owned();
+        check(&asks(Command::Disconnect { key }), &commanders);
         check(&asks(Command::Ping), &all);
         check(&asks(Command::Snapshot), &all);
         check(&says(SecondaryToPrimary::Synced), &simulators);

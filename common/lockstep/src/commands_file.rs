@@ -183,7 +183,9 @@ pub(crate) fn can_be_scheduled(command: &Command) -> bool {
         | Command::Snapshot
         | Command::History
         | Command::Layout
-        | Command::Topics => false,
+        | Command::Topics
+        | Command::Clients
+        | Command::Disconnect { .. } => false,
     }
 }
 

@@ -3,10 +3,14 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 /// What whoever is at the other end of a connection may do; the transport knows it, not the sender.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Access {
     /// Everything: a process of this user on this machine, or a run that nothing protects.
+    #[serde(rename = "owner")]
     Full,
     /// Take part as a secondary, listen and ask.
     Secondary,

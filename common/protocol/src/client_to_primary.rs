@@ -180,6 +180,13 @@ pub enum Command {
     History,
     /// Asks for what stands still: boxes of levels and outlines of static models.
     Layout,
+    /// Asks who is connected; for those who may command.
+    Clients,
+    /// Cuts all connections of a key and keeps it out of this run.
+    Disconnect {
+        /// The name of the key.
+        key: String,
+    },
 }
 
 /// A command with the iteration at which it applies.
@@ -291,6 +298,8 @@ impl Command {
             Self::Publish { topic, .. } => format!("publish {topic}"),
             Self::CallService { service, .. } => format!("call {service}"),
             Self::Stop | Self::Interrupt => "stop".to_owned(),
+            Self::Clients => "clients".to_owned(),
+            Self::Disconnect { key } => format!("disconnect {key}"),
             Self::ProcessEnded { .. }
             | Self::Ping
             | Self::Snapshot
@@ -303,7 +312,12 @@ impl Command {
     /// Tells whether this only asks and changes nothing.
     pub fn only_asks(&self) -> bool {
         match self {
-            Self::Ping | Self::Snapshot | Self::History | Self::Layout | Self::Topics => true,
+            Self::Ping
+            | Self::Snapshot
+            | Self::History
+            | Self::Layout
+            | Self::Topics
+            | Self::Clients => true,
             Self::Play
             | Self::Pause
             | Self::Step { .. }
@@ -329,7 +343,14 @@ impl Command {
             | Self::Publish { .. }
             | Self::CallService { .. }
             | Self::Stop
-            | Self::Interrupt => false,
+            | Self::Interrupt
+            | Self::Disconnect { .. } => false,
         }
+    }
+
+    /// Tells whether whoever may connect may ask it: it changes nothing, and says of others no more
+    /// than anybody may know.
+    pub fn is_for_all(&self) -> bool {
+        self.only_asks() && *self != Self::Clients
     }
 }

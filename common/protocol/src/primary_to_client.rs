@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::id::{Iteration, RequestId};
-use crate::report::{History, Layout, Snapshot, TopicReport};
+use crate::report::{Clients, History, Layout, Snapshot, TopicReport};
 
 /// The reply to a request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -40,4 +40,6 @@ pub enum Reply {
     Layout(Box<Layout>),
     /// The topics of systems and sensors, by name.
     Topics(Vec<TopicReport>),
+    /// Connections of clients and secondaries.
+    Clients(Box<Clients>),
 }

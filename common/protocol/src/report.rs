@@ -1,5 +1,6 @@
 //! The figures that people and scripts read; field names are those of the JSON output.
 
+mod clients;
 pub mod divergence;
 mod history;
 mod holder;
@@ -11,6 +12,7 @@ use crate::exit::Outcome;
 use crate::id::PeerName;
 use crate::peer::Role;
 
+pub use clients::{CONNECTIONS_MAX, ClientConnection, Clients, TOPICS_NAMED_MAX};
 pub use history::{EVENTS_MAX, History, HistorySample, SAMPLES_MAX, Split, StepHistogram};
 pub use holder::holder;
 
@@ -66,6 +68,9 @@ pub struct Stats {
     pub secondaries_missing: u32,
     /// Events so far.
     pub events: EventCounts,
+    /// True if anybody who reaches the primary may change the run: it is on tcp, without keys.
+    #[serde(default)]
+    pub insecure: bool,
 }
 
 /// What the run is doing.

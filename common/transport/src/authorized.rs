@@ -8,7 +8,7 @@
 mod pattern;
 pub mod utc;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -151,6 +151,18 @@ impl Authorized {
     /// Returns who holds a key.
     pub fn holder(&self, key: &PublicKey) -> Option<&Holder> {
         self.keys.get(key)
+    }
+
+    /// Returns the keys of this name; several may have it.
+    pub fn named(&self, name: &str) -> BTreeSet<PublicKey> {
+        let keys = self.keys.iter();
+        let named = keys.filter(|(_, holder)| holder.name == name);
+        named.map(|(key, _)| *key).collect()
+    }
+
+    /// Returns the names of all keys.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.keys.values().map(|holder| &*holder.name)
     }
 
     /// Returns how many keys are known.

@@ -18,7 +18,10 @@ pub mod zeromq;
 pub use authorized::{Authorized, AuthorizedError};
 pub use endpoint::{EndpointError, Endpoints};
 pub use keys::{KeyError, KeyPair, PublicKey};
-pub use link::{Arrival, Client, Denial, Destination, Link, LinkError, Notice, Publisher, Waker};
+pub use link::{
+    Arrival, Client, Denial, Destination, DisconnectError, Link, LinkError, Notice, Publisher,
+    Waker,
+};
 pub use ownership::OwnershipError;
 pub use refusals::Refusals;
 pub use subscription::Subscription;

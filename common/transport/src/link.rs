@@ -6,6 +6,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
+use protocol::report::Clients;
 use protocol::{Access, RoutingId};
 
 use crate::refusals::Refusals;
@@ -121,6 +122,25 @@ pub struct Client {
     pub allow: Vec<String>,
 }
 
+/// Why a key cannot be cut off.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DisconnectError {
+    /// Nothing says who comes.
+    #[error(
+        "this run has no keys, so that whoever is cut off could come again: end the process \
+         itself; `phalanx ctl RUN clients` tells the ids of those of this machine"
+    )]
+    NoKeys,
+    /// No key has the name.
+    #[error("no key is named {name:?}; there are {known}")]
+    Unknown {
+        /// The name.
+        name: String,
+        /// Those that there are.
+        known: String,
+    },
+}
+
 /// Wakes the thread that waits in [`Link::receive`], from any other thread.
 pub trait Waker: Send + Sync {
     /// Makes the link return [`Arrival::Woken`]; several calls may make one arrival.
@@ -192,6 +212,24 @@ pub trait Link {
     /// At a primary: returns who sent the message that was received last; `None` where no keys are.
     fn sender(&self) -> Option<Client> {
         None
+    }
+
+    /// At a primary: notes that the message that was received last is refused.
+    fn refuse_last(&mut self) {}
+
+    /// At a primary: returns who is connected.
+    fn clients(&self) -> Clients {
+        Clients::default()
+    }
+
+    /// At a primary: cuts all connections of a key and lets it in no more; returns how many there
+    /// were.
+    ///
+    /// # Errors
+    /// When there are no keys, or none of this name.
+    fn disconnect(&mut self, key: &str) -> Result<u64, DisconnectError> {
+        let _ = key;
+        Err(DisconnectError::NoKeys)
     }
 
     /// At a primary: returns who was let in since the last time, where keys say who that is.

@@ -3,6 +3,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use protocol::report::RefusedCounts;
@@ -336,7 +338,6 @@ fn an_observer_that_sends_too_much_is_not_heard() {
 
 #[test]
 fn garbage_instead_of_a_handshake_is_counted_and_hurts_nobody() {
-    use std::io::Write;
     let mut place = Place::new();
     let control = place.primary.endpoints().control().replace("tcp://", "");
     let mut greeting = vec![0xff, 0, 0, 0, 0, 0, 0, 0, 1, 0x7f, 3, 1];
@@ -362,6 +363,85 @@ fn garbage_instead_of_a_handshake_is_counted_and_hurts_nobody() {
     let mut peer = place.client(&key, Subscription::None);
     ask(&mut peer);
     assert_eq!(place.next_access(), Access::Controller);
+}
+
+/// Connects to a socket and greets as ZeroMQ 3.1 does.
+fn greet(address: &str, mechanism: &[u8]) -> TcpStream {
+    let mut stream = TcpStream::connect(address.replace("tcp://", "")).unwrap();
+    stream.set_write_timeout(Some(PATIENCE)).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let mut greeting = vec![0xff, 0, 0, 0, 0, 0, 0, 0, 1, 0x7f, 3, 1];
+    greeting.extend(mechanism);
+    greeting.resize(64, 0);
+    stream.write_all(&greeting).unwrap();
+    stream.read_exact(&mut greeting).unwrap();
+    stream
+}
+
+/// Sends again and again until 64 MiB are sent, far more than the system holds; tells whether
+/// somebody took all of it.
+fn is_taken(mut stream: TcpStream, part: &[u8]) -> bool {
+    (0..(64 << 20) / part.len()).all(|_| stream.write_all(part).is_ok())
+}
+
+/// A primary that lets in anybody.
+fn open_primary() -> (PrimaryLink, StatusPublisher) {
+    let options = SocketOptions {
+        insecure: true,
+        ..SocketOptions::default()
+    };
+    let endpoints: Endpoints = "tcp://127.0.0.1:0".parse().unwrap();
+    let (primary, status, _) = PrimaryLink::bind(&endpoints, &options).unwrap();
+    (primary, status)
+}
+
+#[test]
+fn nothing_is_held_for_who_has_not_ended_the_handshake() {
+    let place = Place::new();
+    let (open, _status) = open_primary();
+    // A frame that says it has 200 MiB, and a message of many frames.
+    let mut large = vec![2];
+    large.extend((200_u64 << 20).to_be_bytes());
+    let mut frame = vec![3];
+    frame.extend(4096_u64.to_be_bytes());
+    frame.resize(9 + 4096, 0);
+    let guarded = place.primary.endpoints();
+    for (address, mechanism) in [
+        (guarded.control(), &b"CURVE"[..]),
+        (guarded.clients(), b"CURVE"),
+        (guarded.data(), b"CURVE"),
+        (open.endpoints().control(), b"NULL"),
+        (open.endpoints().clients(), b"NULL"),
+    ] {
+        let mut stream = greet(&address, mechanism);
+        stream.write_all(&large).unwrap();
+        assert!(!is_taken(stream, &[0; 1 << 16]), "{address}: one frame");
+        let stream = greet(&address, mechanism);
+        assert!(!is_taken(stream, &frame), "{address}: many frames");
+    }
+}
+
+#[test]
+fn a_message_of_endless_frames_is_cut_off_where_frames_can_be_seen() {
+    let (mut primary, _status) = open_primary();
+    let mut stream = greet(&primary.endpoints().status(), b"NULL");
+    let mut ready = b"\x05READY\x0bSocket-Type\0\0\0\x03SUB".to_vec();
+    ready.splice(0..0, [4, ready.len() as u8]);
+    stream.write_all(&ready).unwrap();
+    // Each is as large as a subscription may be, and says that more follow.
+    let mut frame = vec![3];
+    frame.extend(1024_u64.to_be_bytes());
+    frame.resize(9 + 1024, 1);
+    assert!(!is_taken(stream, &frame));
+    let options = SocketOptions::default();
+    let none = Subscription::None;
+    let mut peer = PeerLink::connect(primary.endpoints(), None, none, &options).unwrap();
+    ask(&mut peer);
+    let arrival = primary.receive(Some(PATIENCE)).unwrap();
+    assert!(
+        matches!(arrival, Some(Arrival::Message { .. })),
+        "{arrival:?}"
+    );
 }
 
 #[test]

@@ -5,7 +5,7 @@ mod connection;
 
 use std::ffi::c_int;
 
-pub use connection::Connection;
+pub use connection::{Connection, Peer};
 
 /// An option that is on or off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

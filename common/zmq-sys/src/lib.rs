@@ -2,12 +2,10 @@
 //!
 //! It stands in for the published crate of this name, whose libzmq has no CURVE; `build.rs` says
 //! how this one is compiled. Foreign functions are unsafe by nature, so this crate and
-//! `zmq-options` do not forbid unsafe code; [`wait()`] and [`break_off`] are here because they need
-//! some.
+//! `zmq-options` do not forbid unsafe code; [`wait()`] is here because it needs some.
 
 #![expect(non_camel_case_types, reason = "the names are those of zmq.h")]
 
-mod connection;
 mod constants;
 pub mod errno;
 mod wait;
@@ -15,7 +13,6 @@ mod wait;
 use std::ffi::{c_char, c_int, c_long, c_short, c_uchar, c_void};
 pub use std::os::fd::RawFd;
 
-pub use connection::{break_off, peer_of};
 pub use constants::*;
 pub use wait::{Watch, wait};
 

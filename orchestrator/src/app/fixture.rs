@@ -206,6 +206,7 @@ pub(crate) fn stats() -> Stats {
             levels_loaded: 5,
             ..EventCounts::default()
         },
+        insecure: false,
     }
 }
 

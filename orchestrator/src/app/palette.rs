@@ -75,7 +75,8 @@ pub fn words(model: &Model) -> impl Iterator<Item = &'static Word> + use<> {
     } else {
         (VERBS, RUN_WORDS)
     };
-    verbs.iter().chain(of_run).chain(VIEW_WORDS)
+    let verbs = verbs.iter().filter(|verb| !verb.is_list);
+    verbs.chain(of_run).chain(VIEW_WORDS)
 }
 
 /// Returns what the line asks for.
@@ -107,6 +108,7 @@ pub fn parse(model: &Model, line: &str) -> Result<Request, String> {
         "quit" | "q" => alone(Request::Quit),
         "detach" if rest.is_empty() => Ok(Request::Detach),
         "help" | "?" => Ok(Request::Help(rest.to_owned())),
+        "clients" => Err("who is connected is listed by `phalanx ctl clients`".to_owned()),
         "" => Err("type a command, such as step 100".to_owned()),
         _ if control::is_verb(&name) => parse_control(&name, rest),
         _ => {

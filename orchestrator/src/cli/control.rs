@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::{KeyArguments, parse_seconds};
+use super::{KeyArguments, TableFormat, parse_seconds};
 use crate::control::{self, Asked, ControlOptions, ParseControlError, VERBS};
 
 /// The arguments of `phalanx ctl`.
@@ -23,6 +23,9 @@ pub struct CtlArguments {
     /// By which keys the run is reached.
     #[command(flatten)]
     pub keys: KeyArguments,
+    /// clients: how to print them [default: text]
+    #[arg(long, value_enum)]
+    pub format: Option<TableFormat>,
     /// Give up after so many seconds
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = parse_seconds)]
     pub timeout: Duration,
@@ -35,7 +38,13 @@ impl CtlArguments {
     /// When the words are no command.
     pub fn parse(&self) -> Result<(Option<&str>, Asked), ParseControlError> {
         let words: Vec<&str> = self.words.iter().map(String::as_str).collect();
-        let parse = |verb: &str, rest: &[&str]| control::parse(verb, rest, &self.options);
+        let parse = |verb: &str, rest: &[&str]| {
+            if self.format.is_some() && verb != "clients" {
+                let owner = "clients".to_owned();
+                return Err(ParseControlError::OptionOfAnother("format", owner));
+            }
+            control::parse(verb, rest, &self.options)
+        };
         match words.as_slice() {
             [run, verb, rest @ ..] if control::is_verb(verb) => match parse(verb, rest) {
                 Ok(asked) => Ok((Some(*run), asked)),
@@ -139,6 +148,16 @@ mod tests {
         check_error("a drain", "needs the peer that is to leave");
         check_error("drain s/2", "a peer name is");
         check_error("checkpoint now", "is not understood after");
+    }
+
+    #[test]
+    fn clients_are_listed_and_cut_off() {
+        check("clients", None, Command::Clients);
+        check("a clients --format json", Some("a"), Command::Clients);
+        let key = "bob".to_owned();
+        check("a disconnect bob", Some("a"), Command::Disconnect { key });
+        check_error("a disconnect", "needs the name of a key");
+        check_error("a play --format json", "--format goes with clients alone");
     }
 
     #[test]

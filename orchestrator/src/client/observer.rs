@@ -51,6 +51,8 @@ pub struct Observer {
     models_asked: Option<Instant>,
     unreadable: Option<String>,
     stopping: Option<StopReason>,
+    /// True if there was a link, and it is gone.
+    is_lost: bool,
 }
 
 /// What an observer wants to know of a run.
@@ -100,6 +102,7 @@ impl Observer {
             models_asked: None,
             unreadable: None,
             stopping: None,
+            is_lost: false,
         })
     }
 
@@ -135,6 +138,11 @@ impl Observer {
         let topic = topic.filter(|topic| protocol::topic::is_message_name(topic));
         // A topic that cannot be listened to says nothing, as one on which nothing is said.
         self.listener = topic.and_then(|topic| Listener::open(&self.reach, topic).ok());
+    }
+
+    /// Tells whether there was a link that is gone: nothing more comes of this primary.
+    pub fn is_lost(&self) -> bool {
+        self.is_lost
     }
 
     /// Returns why the primary said that the run ends, if it did.
@@ -212,6 +220,7 @@ impl Observer {
     fn on_news(&mut self, news: News) -> Vec<Feed> {
         match news {
             News::Connected => {
+                self.is_lost = false;
                 self.ask_for_all();
                 vec![Feed::Connected]
             }
@@ -245,6 +254,7 @@ impl Observer {
     }
 
     fn on_lost(&mut self, reason: &str) -> Vec<Feed> {
+        self.is_lost = true;
         self.is_halt_due = self.halt.is_some();
         let mut feeds = self.pending.give_up(reason);
         feeds.push(Feed::Disconnected);
@@ -347,6 +357,8 @@ impl Pending {
             Reply::History(history) => Some(Feed::History(history)),
             Reply::Layout(layout) => Some(Feed::Layout(layout)),
             Reply::Topics(topics) => Some(Feed::Topics(topics)),
+            // The view has no place for it, and does not ask.
+            Reply::Clients(_) => None,
             Reply::Done { iteration, .. } => Some(Feed::Reply {
                 command,
                 result: Ok(iteration),

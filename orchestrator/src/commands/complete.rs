@@ -33,6 +33,7 @@ enum Source {
     Performers,
     Levels,
     Secondaries,
+    Keys,
     Joints,
     Links,
 }
@@ -144,6 +145,7 @@ fn next_of_control<'a>(rest: &[&'a str]) -> Next<'a> {
             Named::Level => Source::Levels,
             Named::Secondary => Source::Secondaries,
             Named::Performer => Source::Performers,
+            Named::Key => Source::Keys,
             Named::ResetKind => Source::Words(&["all", "time", "models"]),
         }),
     };
@@ -199,6 +201,13 @@ fn gather(source: Source, next: &Next<'_>) -> Vec<String> {
                 .map(|peer| peer.name.to_string())
                 .collect()
         }),
+        Source::Keys => match ask(next.run, Command::Clients) {
+            Some(Reply::Clients(clients)) => {
+                let connections = clients.connections.into_iter();
+                connections.filter_map(|one| one.key).collect()
+            }
+            _ => Vec::new(),
+        },
         Source::Joints => parts(next.run, |model| {
             model
                 .joints

@@ -1,5 +1,7 @@
 //! `phalanx ctl`: one command to a run, and back when it has taken effect.
 
+mod clients;
+
 use protocol::primary_to_client::Reply;
 use protocol::{Command, ExitCode};
 
@@ -7,6 +9,7 @@ use super::{CommandResult, Failed, output, runtime, target};
 use crate::app::plain_text::plain;
 use crate::cli::CtlArguments;
 use crate::client::AskError;
+use crate::run_directory::now_unix_s;
 
 /// Sends one command and waits until it has taken effect.
 pub(super) fn ctl(arguments: &CtlArguments) -> CommandResult {
@@ -37,6 +40,10 @@ pub(super) fn ctl(arguments: &CtlArguments) -> CommandResult {
             output::print(&format!("{run} {done} at iteration {iteration}\n"))
         }
         Reply::Failed { reason } => Err(Failed::message(ExitCode::Failure, reason)),
+        Reply::Clients(found) => {
+            let format = arguments.format.unwrap_or_default();
+            clients::print(&found, format, now_unix_s())
+        }
         Reply::Snapshot(_) | Reply::History(_) | Reply::Layout(_) | Reply::Topics(_) => Err(
             Failed::message(ExitCode::Failure, "the primary answered something else"),
         ),
@@ -77,11 +84,13 @@ fn done(command: &Command) -> &'static str {
         Command::Checkpoint => "is saved",
         Command::ProcessEnded { .. } => "knows",
         Command::SetPerformer { .. } => "has the performer",
+        Command::Disconnect { .. } => "has cut off the key and keeps it out",
         Command::Stop | Command::Interrupt => "ends",
         Command::Ping
         | Command::Snapshot
         | Command::History
         | Command::Layout
-        | Command::Topics => "answers",
+        | Command::Topics
+        | Command::Clients => "answers",
     }
 }

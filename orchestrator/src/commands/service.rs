@@ -65,9 +65,14 @@ fn call(addressed: &Addressed<'_>, keys: &KeyArguments, limit: Duration) -> Comm
     match runtime()?.block_on(asked).map_err(from_ask)? {
         Reply::Done { .. } => output::print("data: true\n"),
         Reply::Failed { reason } => Err(Failed::message(ExitCode::Failure, reason)),
-        Reply::Snapshot(_) | Reply::History(_) | Reply::Layout(_) | Reply::Topics(_) => Err(
-            Failed::message(ExitCode::Failure, "the primary answered something else"),
-        ),
+        Reply::Snapshot(_)
+        | Reply::History(_)
+        | Reply::Layout(_)
+        | Reply::Topics(_)
+        | Reply::Clients(_) => Err(Failed::message(
+            ExitCode::Failure,
+            "the primary answered something else",
+        )),
     }
 }
 

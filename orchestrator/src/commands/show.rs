@@ -160,7 +160,8 @@ fn refused(reply: Reply) -> Failed {
         | Reply::Snapshot(_)
         | Reply::History(_)
         | Reply::Layout(_)
-        | Reply::Topics(_) => "the primary answered something else".to_owned(),
+        | Reply::Topics(_)
+        | Reply::Clients(_) => "the primary answered something else".to_owned(),
     };
     Failed::message(ExitCode::Failure, reason)
 }

@@ -95,9 +95,14 @@ fn topics(target: &Target) -> Result<Vec<TopicReport>, Failed> {
     match runtime()?.block_on(asked).map_err(from_ask)? {
         Reply::Topics(topics) => Ok(topics),
         Reply::Failed { reason } => Err(Failed::message(ExitCode::Failure, reason)),
-        Reply::Done { .. } | Reply::Layout(_) | Reply::Snapshot(_) | Reply::History(_) => Err(
-            Failed::message(ExitCode::Failure, "the primary answered something else"),
-        ),
+        Reply::Done { .. }
+        | Reply::Layout(_)
+        | Reply::Snapshot(_)
+        | Reply::History(_)
+        | Reply::Clients(_) => Err(Failed::message(
+            ExitCode::Failure,
+            "the primary answered something else",
+        )),
     }
 }
 

@@ -90,5 +90,6 @@ fn nothing() -> Stats {
         refused: RefusedCounts::default(),
         secondaries_missing: 0,
         events: EventCounts::default(),
+        insecure: false,
     }
 }

@@ -218,6 +218,10 @@ fn connection(model: &Model, theme: Theme) -> Vec<Span<'static>> {
     if model.is_read_only {
         spans.insert(0, Span::styled("read-only  ", theme.warning()));
     }
+    // As long as it is so, and not just when it is told: nobody is to forget it.
+    if model.stats.as_ref().is_some_and(|stats| stats.insecure) {
+        spans.insert(0, Span::styled("INSECURE  ", theme.warning()));
+    }
     spans
 }
 
@@ -332,6 +336,17 @@ mod tests {
             peer.state = PeerState::Lost;
         }
         assert!(told(&model).ends_with("no secondary is left: time waits for one to join"));
+    }
+
+    #[test]
+    fn a_run_that_lets_in_anybody_is_marked_for_good() {
+        let mut model = fixture::model();
+        let shown = |model: &Model| Line::from(connection(model, Theme::of(model)));
+        assert!(!shown(&model).to_string().contains("INSECURE"));
+        model.stats.as_mut().unwrap().insecure = true;
+        let line = shown(&model);
+        assert!(line.to_string().starts_with("INSECURE  "), "{line}");
+        assert_eq!(line.spans[0].style, Theme::of(&model).warning());
     }
 
     #[test]

@@ -131,6 +131,14 @@ fn a_run_that_has_not_begun_is_drawn() {
 }
 
 #[test]
+fn a_run_that_lets_in_anybody_is_drawn() {
+    let mut model = fixture::model();
+    let stats = model.stats.as_mut().expect("it has figures");
+    stats.insecure = true;
+    check("insecure", &mut model);
+}
+
+#[test]
 fn a_lost_link_is_drawn() {
     let mut model = fixture::model();
     update(&mut model, Event::Feed(Feed::Disconnected), NOW);

@@ -238,7 +238,9 @@ impl Cluster {
                 PrimaryOutput::Diverged(report) => {
                     self.trace.note(self.now, || report.sentence());
                 }
-                PrimaryOutput::Diagnose { .. } | PrimaryOutput::Report { .. } => {}
+                PrimaryOutput::Diagnose { .. }
+                | PrimaryOutput::Report { .. }
+                | PrimaryOutput::Disconnect { .. } => {}
             }
         }
         let is_late = self.primary.waiting_since();

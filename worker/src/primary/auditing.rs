@@ -1,7 +1,5 @@
 //! What the primary's driver writes down of who came, who asked for what and who was turned away.
 
-use std::io;
-
 use lockstep::PrimaryInput;
 use lockstep::access::Attempt;
 use protocol::SecondaryToPrimary;
@@ -54,6 +52,9 @@ impl<L: Link> PrimaryDriver<L> {
             ),
             _ => return,
         };
+        if deed == Deed::Refused {
+            self.link.refuse_last();
+        }
         let client = self.link.sender();
         let is_new = self.note(deed, client.as_ref(), &about);
         if let (true, Deed::Commanded, Some(Client { name, access, .. })) = (is_new, deed, client) {
@@ -71,7 +72,7 @@ impl<L: Link> PrimaryDriver<L> {
         let PrimaryInput::Client { from, message, .. } = input else {
             return true;
         };
-        if message.command.only_asks() {
+        if message.command.is_for_all() {
             return true;
         }
         let Some(client) = self.link.sender() else {
@@ -80,6 +81,7 @@ impl<L: Link> PrimaryDriver<L> {
         let Err(reason) = limits::check(&message.command, &client.allow) else {
             return true;
         };
+        self.link.refuse_last();
         let text = message.command.text().unwrap_or_default();
         if self.note(Deed::Refused, Some(&client), &text) {
             let Client { name, access, .. } = &client;
@@ -91,14 +93,47 @@ impl<L: Link> PrimaryDriver<L> {
         false
     }
 
-    /// Notes who was let in since the last time.
+    /// Cuts all connections of a key, unless it is the one that asks, and tells observers.
+    pub(super) fn disconnect(&mut self, key: &str) -> Reply {
+        let is_own = self.link.sender().is_some_and(|client| client.name == key);
+        let cut = if is_own {
+            Err(format!("{key} is the key by which you ask"))
+        } else {
+            let cut = self.link.disconnect(key);
+            cut.map_err(|error| error.to_string())
+        };
+        match cut {
+            Ok(count) => {
+                let connections = if count == 1 {
+                    "connection"
+                } else {
+                    "connections"
+                };
+                let text = format!(
+                    "{key} is disconnected ({count} {connections}) and kept out of this run"
+                );
+                self.tell(Severity::Warning, "security", text);
+                Reply::Done {
+                    iteration: self.primary.iteration(),
+                    name: None,
+                    warnings: Vec::new(),
+                }
+            }
+            Err(reason) => Reply::Failed { reason },
+        }
+    }
+
+    /// Notes who was let in since the last time, and tells what became of the file.
     pub(super) fn audit_admitted(&mut self) {
         for client in self.link.take_admitted() {
             self.note(Deed::Joined, Some(&client), "connected");
         }
         let now = self.clock.now();
-        let settled = self.audit.as_mut().map(|log| log.settle(now, false));
-        self.give_up_audit_if(settled.transpose().map(|_| ()));
+        let news = self.audit.as_mut().and_then(|log| {
+            log.settle(now, false);
+            log.news()
+        });
+        self.tell_of_audit(news);
     }
 
     /// Notes what the link has turned away.
@@ -106,30 +141,26 @@ impl<L: Link> PrimaryDriver<L> {
         self.note(Deed::Refused, None, details);
     }
 
-    /// Writes down what is left at the end.
+    /// Notes what is left at the end, and waits until it is written.
     pub(super) fn finish_audit(&mut self) {
         let now = self.clock.now();
-        let settled = self.audit.as_mut().map(|log| log.settle(now, true));
-        self.give_up_audit_if(settled.transpose().map(|_| ()));
+        let news = self.audit.take().and_then(|mut log| {
+            log.settle(now, true);
+            log.finish()
+        });
+        self.tell_of_audit(news);
     }
 
-    /// Tells whether it was written, or would have been if anything were.
-    fn note(&mut self, deed: Deed, client: Option<&Client>, about: &str) -> bool {
-        let now = self.clock.now();
-        let Some(log) = &mut self.audit else {
-            return true;
-        };
-        let noted = log.note(deed, client, about, now);
-        let is_new = *noted.as_ref().unwrap_or(&true);
-        self.give_up_audit_if(noted.map(|_| ()));
-        is_new
-    }
-
-    fn give_up_audit_if(&mut self, written: io::Result<()>) {
-        if let Err(error) = written {
-            self.audit = None;
-            let text = format!("who does what is no longer written down: {error}");
+    fn tell_of_audit(&mut self, news: Option<String>) {
+        if let Some(text) = news {
             self.tell(Severity::Warning, "security", text);
         }
+    }
+
+    /// Tells whether it gets a line, or would get one if anything were written down.
+    fn note(&mut self, deed: Deed, client: Option<&Client>, about: &str) -> bool {
+        let now = self.clock.now();
+        let log = self.audit.as_mut();
+        log.is_none_or(|log| log.note(deed, client, about, now))
     }
 }

@@ -93,7 +93,9 @@ impl Primary {
             | Command::Snapshot
             | Command::History
             | Command::Layout
-            | Command::Topics => Err("a system cannot ask for this".to_owned()),
+            | Command::Topics
+            | Command::Clients
+            | Command::Disconnect { .. } => Err("a system cannot ask for this".to_owned()),
         }
     }
 

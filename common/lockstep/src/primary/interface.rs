@@ -208,6 +208,15 @@ pub enum PrimaryOutput {
         /// Which figures.
         command: Command,
     },
+    /// Cut all connections of a key, keep it out, and answer the client.
+    Disconnect {
+        /// Where it is reached.
+        to: RoutingId,
+        /// Its request.
+        request: RequestId,
+        /// The name of the key.
+        key: String,
+    },
     /// A command is part of the step that was just published.
     Stamped(ScheduledCommand),
     /// Tell observers.

@@ -39,7 +39,11 @@ impl Primary {
         }
         if matches!(
             command,
-            Command::Snapshot | Command::History | Command::Layout | Command::Topics
+            Command::Snapshot
+                | Command::History
+                | Command::Layout
+                | Command::Topics
+                | Command::Clients
         ) {
             return out.push(PrimaryOutput::Report {
                 to: from,
@@ -49,6 +53,14 @@ impl Primary {
         }
         if command == Command::Ping {
             return self.done(from, request, out);
+        }
+        if let Command::Disconnect { key } = command {
+            // It is about connections, not about the simulation: it waits for nothing.
+            return out.push(PrimaryOutput::Disconnect {
+                to: from,
+                request,
+                key,
+            });
         }
         if matches!(self.phase, Phase::Stopping(_) | Phase::Finished) {
             return Self::fail(from, request, "the run is ending", out);
@@ -121,7 +133,9 @@ impl Primary {
             | Command::Snapshot
             | Command::History
             | Command::Layout
-            | Command::Topics => {}
+            | Command::Topics
+            | Command::Clients
+            | Command::Disconnect { .. } => {}
         }
     }
 

@@ -8,7 +8,6 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
-use std::os::fd::RawFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,10 +16,12 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use protocol::{RoutingId, topic};
+use zmq_options::Connection;
 
 use super::door::Door;
 use super::gate::{Gate, Sender as Client};
 use super::inbox::{Event, Frames, Inbox, Patience};
+use super::roll::Roll;
 use super::socket;
 use crate::link::{Arrival, LinkError, Waker};
 use crate::refusals::{Reason, Tally};
@@ -49,6 +50,9 @@ const CLIENT: u8 = b'@';
 /// The first byte of an address that libzmq gives.
 const GIVEN: u8 = 0;
 
+/// Bytes of a client's address that are the number of its key.
+const KEY_BYTES: usize = size_of::<u32>();
+
 /// The part of it that the thread that steps keeps.
 pub(super) struct Desk {
     orders: Sender<Order>,
@@ -63,13 +67,14 @@ pub(super) struct Request {
     pub(super) arrival: Arrival,
     /// The key and the connection by which it came.
     pub(super) key: u32,
-    pub(super) connection: Option<RawFd>,
+    pub(super) connection: Option<Connection>,
 }
 
 enum Order {
     /// Send this to a client.
     Answer {
         to: Vec<u8>,
+        key: u32,
         topic: Vec<u8>,
         payload: Vec<u8>,
     },
@@ -88,19 +93,19 @@ struct Clerk {
     tally: Tally,
     /// The door that decides who may be heard, where keys tell that.
     door: Option<Arc<Door>>,
-    /// Answers that wait, by client.
+    roll: Roll,
+    /// Answers that wait, by client; one that has all of them is not in it.
     queues: BTreeMap<Vec<u8>, Queue>,
     /// What waits for the clients of each key \[bytes\].
     waiting: BTreeMap<u32, usize>,
-    /// The keys of the clients that asked and have not all their answers.
-    keys: BTreeMap<Vec<u8>, u32>,
     read: u32,
     turned_away: u32,
 }
 
 /// Answers that wait for one client.
-#[derive(Default)]
 struct Queue {
+    /// The number of its key.
+    key: u32,
     answers: VecDeque<[Vec<u8>; 2]>,
 }
 
@@ -110,6 +115,7 @@ impl Desk {
         clients: zmq::Socket,
         stepper: Arc<dyn Waker>,
         tally: Tally,
+        roll: Roll,
         door: Option<Arc<Door>>,
     ) -> io::Result<Self> {
         let inbox = Inbox::new(vec![clients], 1, Duration::ZERO)?;
@@ -125,9 +131,9 @@ impl Desk {
             gate: Gate::new(tally.clone()),
             tally,
             door,
+            roll,
             queues: BTreeMap::new(),
             waiting: BTreeMap::new(),
-            keys: BTreeMap::new(),
             read: 0,
             turned_away: 0,
         };
@@ -162,11 +168,12 @@ impl Desk {
 
     /// Sends to a client, whenever it reads; false if the address is none of a client.
     pub(super) fn answer(&self, to: &RoutingId, topic: &[u8], payload: &[u8]) -> bool {
-        let Some((&CLIENT, to)) = to.0.split_first() else {
+        let Some((key, to)) = parts_of(to) else {
             return false;
         };
         let order = Order::Answer {
             to: to.to_vec(),
+            key,
             topic: topic.to_vec(),
             payload: payload.to_vec(),
         };
@@ -194,7 +201,12 @@ impl Clerk {
         loop {
             while let Ok(order) = self.orders.try_recv() {
                 match order {
-                    Order::Answer { to, topic, payload } => self.keep(to, topic, payload),
+                    Order::Answer {
+                        to,
+                        key,
+                        topic,
+                        payload,
+                    } => self.keep((to, key), topic, payload),
                     Order::End => end = Some(Instant::now() + LAST_WORDS),
                 }
             }
@@ -236,11 +248,25 @@ impl Clerk {
 
     /// Returns what a message is to the primary, if it is let through.
     fn admit(&mut self, mut frames: Frames) -> Option<Request> {
-        let client = match &self.door {
-            Some(door) => door.sender(&mut frames)?,
-            None => Client::ANYBODY,
+        let connection = frames.origin();
+        let client = if let Some(door) = &self.door {
+            door.sender(&mut frames, "clients")?
+        } else {
+            self.roll.hear(Client::ANYBODY.key, connection, "clients");
+            Client::ANYBODY
         };
-        let connection = frames.connection();
+        let request = self.judge(frames, client, connection);
+        self.roll.count(connection, request.is_none());
+        request
+    }
+
+    /// Returns what a client asks, if its message is let through.
+    fn judge(
+        &mut self,
+        frames: Frames,
+        client: Client,
+        connection: Option<Connection>,
+    ) -> Option<Request> {
         let Some([from, topic, payload]) = frames.exactly() else {
             let text = || "a message of too few or too many frames".to_owned();
             self.tally.note(Reason::Malformed, text);
@@ -258,10 +284,8 @@ impl Clerk {
             return None;
         }
         let topic = topic.to_vec();
-        let from = RoutingId([&[CLIENT], &*raw.0].concat());
-        self.keys.insert(raw.0, client.key);
         let arrival = Arrival::Message {
-            from: Some(from),
+            from: Some(address_of(client.key, &raw)),
             access: client.access,
             topic,
             payload: frames.into_payload(),
@@ -274,10 +298,12 @@ impl Clerk {
     }
 
     /// Keeps an answer for a client, unless too much waits for it and others of its key already.
-    fn keep(&mut self, to: Vec<u8>, topic: Vec<u8>, payload: Vec<u8>) {
-        let key = self.keys.get(&to).copied().unwrap_or_default();
+    fn keep(&mut self, (to, key): (Vec<u8>, u32), topic: Vec<u8>, payload: Vec<u8>) {
         let waiting = self.waiting.entry(key).or_default();
-        let queue = self.queues.entry(to).or_default();
+        let queue = self.queues.entry(to).or_insert_with(|| Queue {
+            key,
+            answers: VecDeque::new(),
+        });
         if !queue.answers.is_empty() && *waiting + payload.len() > KEY_BYTES_MAX {
             let text = || {
                 format!("a client of key {key} does not read its answers, of which some are lost")
@@ -295,11 +321,9 @@ impl Clerk {
             inbox,
             queues,
             waiting,
-            keys,
             ..
         } = self;
         queues.retain(|to, queue| {
-            let key = keys.get(to).copied().unwrap_or_default();
             while let Some([topic, payload]) = queue.answers.front() {
                 let sent = socket::send(inbox.sender(0), &[to, topic, payload]);
                 let gone = match sent {
@@ -309,7 +333,7 @@ impl Clerk {
                     Err(_) => queue.answers.len(),
                 };
                 let bytes: usize = queue.answers.drain(..gone).map(|[_, one]| one.len()).sum();
-                if let Some(waiting) = waiting.get_mut(&key) {
+                if let Some(waiting) = waiting.get_mut(&queue.key) {
                     *waiting = waiting.saturating_sub(bytes);
                 }
             }
@@ -317,7 +341,38 @@ impl Clerk {
         });
         if queues.is_empty() {
             waiting.clear();
-            keys.retain(|_, _| false);
+        }
+    }
+}
+
+/// Returns the address by which the thread that steps knows a client: it brings the key back with
+/// each answer, so that nothing is kept for clients that have all of theirs.
+fn address_of(key: u32, raw: &RoutingId) -> RoutingId {
+    RoutingId([&[CLIENT], &key.to_be_bytes()[..], &raw.0].concat())
+}
+
+/// Returns the number of the key and libzmq's own address of a client; `None` for who is none.
+fn parts_of(address: &RoutingId) -> Option<(u32, &[u8])> {
+    let (&CLIENT, rest) = address.0.split_first()? else {
+        return None;
+    };
+    let (key, raw) = rest.split_first_chunk::<KEY_BYTES>()?;
+    Some((u32::from_be_bytes(*key), raw))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_address_of_a_client_brings_its_key_back() {
+        let raw = RoutingId(vec![GIVEN, 1, 2, 3, 4]);
+        for key in [0, 7, u32::MAX] {
+            let address = address_of(key, &raw);
+            assert_eq!(parts_of(&address), Some((key, &*raw.0)));
+        }
+        for other in ["", "s1", "@", "@abc"] {
+            assert_eq!(parts_of(&RoutingId::from(other)), None, "{other}");
         }
     }
 }

@@ -45,7 +45,7 @@ struct Doorkeeper {
     zap: zmq::Socket,
     monitors: Vec<zmq::Socket>,
     wake: WakeReceiver,
-    authorized: Authorized,
+    authorized: Arc<Authorized>,
     roll: Roll,
     looked_at: Instant,
     tally: Tally,
@@ -67,7 +67,8 @@ impl Door {
         let monitors = monitors.collect::<zmq::Result<_>>()?;
         let wake = WakeReceiver::new()?;
         let waker = wake.waker();
-        let roll = Roll::default();
+        let authorized = Arc::new(authorized);
+        let roll = Roll::of(Arc::clone(&authorized));
         let keeper = Doorkeeper {
             zap,
             monitors,
@@ -98,19 +99,14 @@ impl Door {
 }
 
 impl Door {
-    /// Returns who sent a message and what it may do by now; `None` if nobody knows, or its key is
-    /// authorized no more.
-    pub(super) fn sender(&self, frames: &mut Frames) -> Option<Sender> {
+    /// Returns who sent a message to a socket and what it may do by now; `None` if nobody knows, or
+    /// its key is authorized no more.
+    pub(super) fn sender(&self, frames: &mut Frames, socket: &'static str) -> Option<Sender> {
         let Sender { key, .. } = frames.sender()?;
-        let access = self.roll.access(key, frames.connection());
+        let access = self.roll.hear(key, frames.origin(), socket);
         if access.is_none() {
-            let text = || {
-                format!(
-                    "{}: the key is not authorized any more",
-                    self.roll.name(key)
-                )
-            };
-            self.tally.note(Reason::Forbidden, text);
+            self.tally
+                .note(Reason::Forbidden, || self.roll.why_out(key));
         }
         access.map(|access| Sender { access, key })
     }
@@ -205,6 +201,9 @@ impl Doorkeeper {
         if !holder.is_valid(SystemTime::now()) {
             return Err("the key is not valid any more");
         }
+        if self.roll.is_barred(&key) {
+            return Err("a controller disconnected the key");
+        }
         let access = holder.access;
         if OF_SECONDARIES.contains(&domain) && !access.may_simulate() {
             return Err(match access {
@@ -224,7 +223,7 @@ impl Doorkeeper {
         }
         self.looked_at = Instant::now();
         if let Some((authorized, errors)) = self.authorized.reread() {
-            self.authorized = authorized;
+            self.authorized = Arc::new(authorized);
             for error in errors {
                 let text = || format!("keys that cannot be read are not let in: {error}");
                 self.tally.note(Reason::Unauthenticated, text);

@@ -5,7 +5,6 @@
 //! first, without a system call if it does, and the thread sleeps only when all are empty.
 
 use std::io;
-use std::os::fd::RawFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -235,12 +234,6 @@ impl Frames {
     pub(super) fn sender(&mut self) -> Option<Sender> {
         let last = self.count.clamp(1, FRAMES_MAX) - 1;
         Sender::of_user_id(self.kept[last].gets("User-Id")?)
-    }
-
-    /// Returns the descriptor of the connection by which the message came.
-    pub(super) fn connection(&mut self) -> Option<RawFd> {
-        let last = self.count.clamp(1, FRAMES_MAX) - 1;
-        self.kept[last].gets("__fd")?.parse().ok()
     }
 }
 

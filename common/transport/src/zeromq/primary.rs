@@ -6,11 +6,12 @@
 
 mod bind;
 
-use std::os::fd::RawFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use protocol::report::Clients;
 use protocol::{RoutingId, topic};
+use zmq_options::Connection;
 
 pub use bind::{BindError, with_free_ports};
 
@@ -20,10 +21,12 @@ use super::directory::RunDirectory;
 use super::door::Door;
 use super::gate::{Gate, Sender};
 use super::inbox::{Event, Frames, Inbox, Patience};
+use super::roll::Roll;
+use super::status::SharedSubscribers;
 use super::wake::OutsideWaker;
 use super::{SocketOptions, StatusPublisher, socket};
 use crate::endpoint::Endpoints;
-use crate::link::{Arrival, Client, Destination, Link, LinkError, Waker};
+use crate::link::{Arrival, Client, Destination, DisconnectError, Link, LinkError, Waker};
 use crate::refusals::{Reason, Refusals, Tally};
 
 /// Sources of the inbox. Sockets close in this order: the last words on `step` go out first.
@@ -48,7 +51,10 @@ pub struct PrimaryLink {
     gate: Gate,
     tally: Tally,
     /// The key and the connection of the message that was let through last.
-    last: Option<(u32, Option<RawFd>)>,
+    last: Option<(u32, Option<Connection>)>,
+    roll: Roll,
+    /// Listeners of `status`, by topic.
+    subscribers: SharedSubscribers,
     /// Declared after the sockets that it decides for.
     door: Option<Arc<Door>>,
     /// Declared last: the directory is given free when the socket files are gone.
@@ -75,11 +81,25 @@ impl PrimaryLink {
         let inbox = Inbox::new(vec![bound.step, bound.control], 2, options.spin).map_err(failed)?;
         let woken = Arc::new(OutsideWaker::new(inbox.waker()));
         let door = bound.door.clone();
-        let desk = Desk::open(bound.clients, inbox.waker(), tally.clone(), door);
+        let roll = door
+            .as_ref()
+            .map(|door| door.roll().clone())
+            .unwrap_or_default();
+        let desk = {
+            let (tally, roll) = (tally.clone(), roll.clone());
+            Desk::open(bound.clients, inbox.waker(), tally, roll, door)
+        };
         let shared = || (bound.door.clone(), bound.directory.clone());
         let status = {
             let (door, directory) = shared();
-            StatusPublisher::new(bound.status, bound.data, tally.clone(), door, directory)
+            StatusPublisher::new(
+                bound.status,
+                bound.data,
+                tally.clone(),
+                roll.clone(),
+                door,
+                directory,
+            )
         };
         let (door, directory) = shared();
         let beats = Beats::new(bound.beats, door, directory);
@@ -94,6 +114,8 @@ impl PrimaryLink {
             gate: Gate::new(tally.clone()),
             tally,
             last: None,
+            roll,
+            subscribers: status.subscribers(),
             door: bound.door,
             _directory: bound.directory,
         };
@@ -107,17 +129,17 @@ impl PrimaryLink {
 
     /// Returns who sent a message; `None` if that should be known and is not, or may be heard no
     /// more.
-    fn sender_of(&self, frames: &mut Frames) -> Option<Sender> {
+    fn sender_of(&self, frames: &mut Frames, socket: &'static str) -> Option<Sender> {
         match &self.door {
-            Some(door) => door.sender(frames),
+            Some(door) => door.sender(frames, socket),
             None => Some(Sender::ANYBODY),
         }
     }
 
     /// Returns what a message is to the primary, if it is let through.
     fn on_control(&mut self, mut frames: Frames) -> Option<Arrival> {
-        let sender = self.sender_of(&mut frames)?;
-        self.last = Some((sender.key, frames.connection()));
+        let sender = self.sender_of(&mut frames, "control")?;
+        self.last = Some((sender.key, frames.origin()));
         let Some([from, topic, payload]) = frames.exactly() else {
             self.note_malformed();
             return None;
@@ -144,7 +166,7 @@ impl PrimaryLink {
 
     /// Returns what a subscription to `step` says about one secondary, if anything.
     fn on_subscriber(&mut self, frames: &mut Frames) -> Option<Arrival> {
-        let sender = self.sender_of(frames);
+        let sender = self.sender_of(frames, "step");
         let Some([[what, topic @ ..]]) = frames.exactly() else {
             self.note_malformed();
             return None;
@@ -153,6 +175,9 @@ impl PrimaryLink {
         let routing_id = RoutingId(topic::presence_routing_id(topic)?.to_vec());
         if *what == SUBSCRIBE {
             // What libzmq says of a connection that is gone has no sender; what comes has one.
+            if self.door.is_none() {
+                self.roll.hear(0, frames.origin(), "step");
+            }
             let is_held = self.gate.hold(&routing_id, sender?);
             return is_held.then_some(Arrival::Subscribed(routing_id));
         }
@@ -237,12 +262,24 @@ impl Link for PrimaryLink {
 
     fn sender(&self) -> Option<Client> {
         let (key, connection) = self.last?;
-        self.door.as_ref()?.roll().client(key, connection)
+        self.roll.client(key, connection)
+    }
+
+    fn refuse_last(&mut self) {
+        if let Some((_, connection)) = self.last {
+            self.roll.refuse(connection);
+        }
+    }
+
+    fn clients(&self) -> Clients {
+        self.roll.report(&self.subscribers.lock())
+    }
+
+    fn disconnect(&mut self, key: &str) -> Result<u64, DisconnectError> {
+        self.roll.disconnect(key)
     }
 
     fn take_admitted(&mut self) -> Vec<Client> {
-        let door = self.door.as_ref();
-        door.map(|door| door.roll().take_admitted())
-            .unwrap_or_default()
+        self.roll.take_admitted()
     }
 }

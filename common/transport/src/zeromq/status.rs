@@ -5,13 +5,14 @@
 //! so that nothing is lost on it.
 
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use super::directory::RunDirectory;
 use super::door::Door;
 use super::inbox::{Event, Frames, Inbox, Patience};
 use super::primary::{SUBSCRIBE, UNSUBSCRIBE};
+use super::roll::Roll;
 use super::socket;
 use super::subscribers::{Change, Subscribers, TOPICS_PER_CONNECTION_MAX};
 use crate::link::{LinkError, Notice, Publisher, Waker};
@@ -21,10 +22,22 @@ use crate::refusals::{Reason, Tally};
 const STATUS: usize = 0;
 const DATA: usize = 1;
 
+/// Listeners of `status`, shared with who tells of them; clones are the same ones.
+#[derive(Clone, Default)]
+pub(super) struct SharedSubscribers(Arc<Mutex<Subscribers>>);
+
+impl SharedSubscribers {
+    pub(super) fn lock(&self) -> MutexGuard<'_, Subscribers> {
+        let subscribers = self.0.lock();
+        subscribers.expect("nobody panics while holding the subscribers")
+    }
+}
+
 /// Publishes on `status`, where who reads too slowly loses messages, and receives on `data`.
 pub struct StatusPublisher {
     inbox: Inbox,
-    subscribers: Subscribers,
+    subscribers: SharedSubscribers,
+    roll: Roll,
     tally: Tally,
     dropped: u64,
     /// Declared after the sockets that it decides for.
@@ -38,12 +51,14 @@ impl StatusPublisher {
         status: zmq::Socket,
         data: zmq::Socket,
         tally: Tally,
+        roll: Roll,
         door: Option<Arc<Door>>,
         directory: Option<Arc<RunDirectory>>,
     ) -> io::Result<Self> {
         Ok(Self {
             inbox: Inbox::new(vec![status, data], 2, Duration::ZERO)?,
-            subscribers: Subscribers::default(),
+            subscribers: SharedSubscribers::default(),
+            roll,
             tally,
             dropped: 0,
             door,
@@ -62,9 +77,9 @@ impl StatusPublisher {
             return None;
         };
         let change = match (*what, connection) {
-            (SUBSCRIBE, Some(by)) => self.subscribers.subscribe(by, topic, now),
-            (UNSUBSCRIBE, Some(by)) => self.subscribers.end(by, topic, now),
-            (UNSUBSCRIBE, None) => self.subscribers.lose(topic),
+            (SUBSCRIBE, Some(by)) => self.subscribers.lock().subscribe(by, topic, now),
+            (UNSUBSCRIBE, Some(by)) => self.subscribers.lock().end(by, topic, now),
+            (UNSUBSCRIBE, None) => self.subscribers.lock().lose(topic),
             _ => return None,
         };
         Some(match change {
@@ -90,11 +105,21 @@ impl StatusPublisher {
     /// Tells whether what came is of somebody who may still be heard. Who goes need not say who he
     /// is, and subscriptions note the connections of those who only listen.
     fn is_let_in(&self, source: usize, frames: &mut Frames) -> bool {
+        let subscribes = source == STATUS && matches!(frames.exactly(), Some([[SUBSCRIBE, ..]]));
         let Some(door) = &self.door else {
+            if subscribes {
+                self.roll.hear(0, frames.origin(), "status");
+            }
             return true;
         };
-        let comes = source == DATA || matches!(frames.exactly(), Some([[SUBSCRIBE, ..]]));
-        door.sender(frames).is_some() || !comes
+        let socket = if source == DATA { "data" } else { "status" };
+        let is_heard = door.sender(frames, socket).is_some();
+        is_heard || !(subscribes || source == DATA)
+    }
+
+    /// Returns who listens to what.
+    pub(super) fn subscribers(&self) -> SharedSubscribers {
+        self.subscribers.clone()
     }
 
     /// Returns how many messages had too few or too many frames, and were dropped.

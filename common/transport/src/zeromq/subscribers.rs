@@ -95,6 +95,16 @@ impl Subscribers {
         }
     }
 
+    /// Returns the topics that a connection listens to.
+    pub(super) fn topics_of(&self, by: Connection) -> Vec<&[u8]> {
+        if !self.connections.contains_key(&by) {
+            return Vec::new();
+        }
+        let topics = self.listeners.iter();
+        let its = topics.filter(|(_, listeners)| listeners.contains(&by));
+        its.map(|(topic, _)| topic.as_slice()).collect()
+    }
+
     fn remove(&mut self, by: Connection, topic: &[u8]) -> Change {
         if let Some(counted) = self.connections.get_mut(&by) {
             counted.topics = counted.topics.saturating_sub(1);

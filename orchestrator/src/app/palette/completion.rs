@@ -206,6 +206,8 @@ fn names<'a>(model: &'a Model, slot: Slot, before: &str) -> Vec<&'a str> {
                 .collect()
         }
         Named::ResetKind => reset_kinds().map(|(name, _)| name).to_vec(),
+        // Views are not told who else is there.
+        Named::Key => Vec::new(),
     }
 }
 

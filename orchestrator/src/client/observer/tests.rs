@@ -159,6 +159,19 @@ async fn a_command_is_answered_at_once_while_there_is_no_link() {
 }
 
 #[test]
+fn a_link_is_lost_once_it_was_there_whatever_comes_after() {
+    let mut observer = observer_in(&Network::new());
+    assert!(!observer.is_lost(), "it may still come");
+    observer.on_news(News::Connected);
+    assert!(!observer.is_lost());
+    observer.on_news(News::Disconnected);
+    observer.on_news(event("play"));
+    assert!(observer.is_lost());
+    observer.on_news(News::Connected);
+    assert!(!observer.is_lost());
+}
+
+#[test]
 fn the_past_is_asked_for_when_the_present_is_heard() {
     let mut observer = observer_in(&Network::new());
     observer.on_news(News::Connected);

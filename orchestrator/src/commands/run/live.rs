@@ -19,7 +19,7 @@ use super::headless;
 use super::keeper::{Starter, Word};
 use super::progress::{Known, is_worth_showing};
 use super::settings::Settings;
-use crate::app::event::{Feed, LogLine};
+use crate::app::event::LogLine;
 use crate::cli::PeerLossPolicy;
 use crate::client::{Observer, Reach};
 use crate::config::{NetworkConfig, RecoveryConfig};
@@ -71,8 +71,6 @@ pub(super) struct LiveRun {
     starter: Option<Starter>,
     /// Whether secondaries are to come that are not started here.
     awaits_others: bool,
-    /// Whether the primary has gone, so that nothing more is heard of it.
-    is_left: bool,
 }
 
 /// Why the run is not followed any more.
@@ -197,7 +195,6 @@ impl LiveRun {
             watch,
             starter: None,
             awaits_others: plan.network.remote_secondaries > 0,
-            is_left: false,
         })
     }
 
@@ -284,7 +281,6 @@ impl LiveRun {
                     () = self.signals.ends() => break false,
                     feeds = self.observer.feed() => {
                         headless::note(&mut self.known, &mut self.events, &feeds, console);
-                        self.is_left = feeds.contains(&Feed::Disconnected);
                     }
                 }
             }
@@ -299,10 +295,9 @@ impl LiveRun {
     /// Hears what the primary said before its process ended, such as why.
     async fn hear_last(&mut self, console: &mut Console) {
         let rest = async {
-            while !self.is_left {
+            while !self.observer.is_lost() {
                 let feeds = self.observer.feed().await;
                 headless::note(&mut self.known, &mut self.events, &feeds, console);
-                self.is_left = feeds.contains(&Feed::Disconnected);
             }
         };
         // A link that says nothing more has nothing to say.

@@ -38,6 +38,10 @@ pub(super) fn stats(stats: &Stats) -> Table {
     row("OVERHEAD", times(stats.overhead_us));
     row("DIGEST", stats.digest.to_string());
     row("REFUSED", format!("{} messages", stats.refused.total()));
+    if stats.insecure {
+        let text = "whoever reaches it may stop and change it: it has no keys";
+        row("INSECURE", text.to_owned());
+    }
     table
 }
 
