@@ -107,20 +107,7 @@ impl PrimaryNode {
             }
             ["beat", name] => self.beat(name),
             ["caught_up", name] => self.catch_up(name),
-            ["diverged", name] => {
-                let report = Box::new(DivergenceReport {
-                    iteration: self.step.iteration,
-                    sequence: self.step.sequence,
-                    peer: peer(name),
-                    cell: "L1".to_owned(),
-                    performer: None,
-                    field: None,
-                    difference: "something".to_owned(),
-                    found_by: FoundBy::Verification,
-                    results: Vec::new(),
-                });
-                self.hear(name, SecondaryToPrimary::Diverged(report));
-            }
+            ["diverged", name] => self.diverge(name),
             ["checkpoint_part", name, cell] => self.save(name, cell),
             ["leave", name] => self.hear(name, SecondaryToPrimary::Leave(interrupted(name))),
             ["gone", name] => self.tell(PrimaryInput::Unsubscribed(routing(name))),
@@ -295,6 +282,22 @@ impl PrimaryNode {
         let result = Ok((Vec::new(), ack));
         let answer = Box::new(CaughtUp { job, result });
         self.hear(name, SecondaryToPrimary::CaughtUp(answer));
+    }
+
+    /// Says that a step done twice gave two results.
+    fn diverge(&mut self, name: &str) {
+        let report = Box::new(DivergenceReport {
+            iteration: self.step.iteration,
+            sequence: self.step.sequence,
+            peer: peer(name),
+            cell: "L1".to_owned(),
+            performer: None,
+            field: None,
+            difference: "something".to_owned(),
+            found_by: FoundBy::Verification,
+            results: Vec::new(),
+        });
+        self.hear(name, SecondaryToPrimary::Diverged(report));
     }
 
     /// Sends a part of the checkpoint that the step asked for: a cell or the scene.
