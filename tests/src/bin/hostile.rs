@@ -108,7 +108,7 @@ fn go_through(way: Way, attacks: &[Attack], tally: &mut Tally, end: Option<Insta
         if end.is_some_and(|end| Instant::now() >= end) {
             break;
         }
-        match campaign.attack(attack, LASTS) {
+        match campaign.attack(attack, attack.lasts(LASTS)) {
             Ok(damage) => tally.note(&damage),
             Err(cause) => return tally.fail(&attack.name, way, &cause),
         }

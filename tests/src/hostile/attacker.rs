@@ -53,6 +53,11 @@ impl<'a> Attacker<'a> {
         Instant::now() < self.until
     }
 
+    /// Returns when the time is over.
+    pub(super) fn until(&self) -> Instant {
+        self.until
+    }
+
     /// Goes on for so long at least from now on.
     pub(super) fn stay(&mut self, lasts: Duration) {
         self.until = self.until.max(Instant::now() + lasts);

@@ -35,7 +35,15 @@ pub(super) fn pretend(attacker: &mut Attacker<'_>, pretence: Pretence) {
         | Pretence::Diverges
         | Pretence::Acknowledges
         | Pretence::Fails
-        | Pretence::OnlyBeats => Pretender::join(attacker).play(attacker, pretence),
+        | Pretence::OnlyBeats => {
+            let until = attacker.until();
+            loop {
+                Pretender::join(attacker).play(attacker, pretence);
+                if Instant::now() >= until {
+                    return;
+                }
+            }
+        }
     }
 }
 

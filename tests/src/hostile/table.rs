@@ -1,5 +1,7 @@
 //! [`table`]: all attacks, by families.
 
+use std::time::Duration;
+
 use super::messages;
 use super::texts;
 use super::victim::Way;
@@ -369,6 +371,17 @@ pub struct Attack {
     pub role: Role,
     /// What is done.
     pub deed: Deed,
+}
+
+impl Attack {
+    /// Returns how long it must last for its pace to mean something, if others last so long: who
+    /// only beats costs a second, and nobody may join for a while after that.
+    pub fn lasts(&self, others: Duration) -> Duration {
+        match self.deed {
+            Deed::Pretend(Pretence::OnlyBeats) => others.max(Duration::from_secs(25)),
+            _ => others,
+        }
+    }
 }
 
 /// Returns all attacks.
