@@ -27,7 +27,7 @@ fn who_hears_steps_and_never_reads_takes_bounded_room() {
     deaf.set_subscribe(b"").unwrap();
     deaf.connect(&endpoints.step()).unwrap();
     let step = vec![7; 1000];
-    let mut publish = |primary: &mut PrimaryLink| {
+    let publish = |primary: &mut PrimaryLink| {
         let to = Destination::EverySecondary;
         primary.send(to, topic::STEP, &step).unwrap();
         // What subscribers say is taken on the way.
