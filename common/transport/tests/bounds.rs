@@ -9,10 +9,10 @@ use transport::{Destination, Endpoints, Link};
 
 /// Memory of this process \[MiB\].
 fn memory_mib() -> f64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let status = std::fs::read_to_string("/proc/self/status").expect("it is there");
     let line = status.lines().find(|line| line.starts_with("VmRSS:"));
     let kib = line.and_then(|line| line.split_whitespace().nth(1)?.parse::<f64>().ok());
-    kib.unwrap() / 1024.0
+    kib.expect("the line has a number") / 1024.0
 }
 
 #[test]
