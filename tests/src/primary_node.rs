@@ -15,9 +15,10 @@ use protocol::action::ActionFailure;
 use protocol::peer::Build;
 use protocol::primary_to_client::Reply;
 use protocol::primary_to_observers::{Announce, Event, PrimaryToObservers, Severity};
-use protocol::primary_to_secondary::{CellSnapshot, SceneSnapshot, Step};
+use protocol::primary_to_secondary::{CatchUpContent, CellSnapshot, SceneSnapshot, Step};
+use protocol::report::divergence::{DivergenceReport, FoundBy};
 use protocol::secondary_to_primary::{
-    CellAck, Heartbeat, Loaded, StepAck, SystemRequest, Transfer,
+    CaughtUp, CellAck, Heartbeat, Loaded, StepAck, SystemRequest, Transfer,
 };
 use protocol::{
     Access, CellId, ClientToPrimary, Command, Digest, DigestBuilder, Envelope, Iteration,
@@ -37,6 +38,8 @@ pub struct PrimaryNode {
     worlds: Vec<u8>,
     now: SessionTime,
     step: Step,
+    /// The last job, and the step with which it ends.
+    job: (u64, Sequence),
     said: String,
     /// Where performers were put by `at`, by name: their origin's x \[m\].
     moved: BTreeMap<String, f64>,
@@ -98,13 +101,14 @@ impl PrimaryNode {
                 self.ack(name, self.step.sequence, self.step.iteration);
             }
             ["foreign_ack", name] => self.foreign_ack(name),
-            ["save_cells", name] => self.save_cells(name),
-            ["save_scene", name] => self.save_scene(name),
             ["at", performer, x] => {
                 let x = x.parse().expect("a coordinate");
                 self.moved.insert((*performer).to_owned(), x);
             }
             ["beat", name] => self.beat(name),
+            ["caught_up", name] => self.catch_up(name),
+            ["diverged", name] => self.diverge(name),
+            ["checkpoint_part", name, cell] => self.save(name, cell),
             ["leave", name] => self.hear(name, SecondaryToPrimary::Leave(interrupted(name))),
             ["gone", name] => self.tell(PrimaryInput::Unsubscribed(routing(name))),
             ["after", time] => self.pass(time),
@@ -143,8 +147,10 @@ impl PrimaryNode {
                 "levels" => levels = number(value) as u32,
                 "blind" => is_watched = false,
                 "paused" => settings.start_paused = true,
-                "recover" => settings.on_peer_loss = PeerLossPolicy::Recover,
                 "real_time_factor" => settings.real_time_factor = number(value) as f64,
+                "recover" => settings.on_peer_loss = PeerLossPolicy::Recover,
+                "stand_bys" => settings.stand_bys = number(value) as u32,
+                "checkpoint_every" => settings.checkpoint_every = number(value),
                 "wait_for_debugger" => settings.patience.wait_for_debugger = true,
                 "heartbeat_timeout" => {
                     settings.heartbeat_timeout = Some(Duration::from_millis(number(value)));
@@ -253,32 +259,6 @@ impl PrimaryNode {
         state
     }
 
-    /// Sends snapshots of the cells that a secondary hosts, as after the last step.
-    fn save_cells(&mut self, name: &str) {
-        let cells = self
-            .primary
-            .as_ref()
-            .expect("a primary")
-            .hosted(&peer(name));
-        for cell in cells.to_vec() {
-            let snapshot = CellSnapshot {
-                sequence: self.step.sequence,
-                cell,
-                bytes: b"snapshot".to_vec(),
-            };
-            self.hear(name, SecondaryToPrimary::CellCheckpoint(snapshot));
-        }
-    }
-
-    /// Sends a snapshot of what all hosts have in common.
-    fn save_scene(&mut self, name: &str) {
-        let scene = SceneSnapshot {
-            sequence: self.step.sequence,
-            bytes: b"scene".to_vec(),
-        };
-        self.hear(name, SecondaryToPrimary::SceneCheckpoint(scene));
-    }
-
     fn foreign_ack(&mut self, name: &str) {
         let ack = StepAck {
             sequence: self.step.sequence,
@@ -292,7 +272,49 @@ impl PrimaryNode {
         );
     }
 
-    /// Leaves in the name of a secondary, from another connection.
+    /// Claims that the last job is done, with no cell.
+    fn catch_up(&mut self, name: &str) {
+        let (job, until) = self.job;
+        let ack = StepAck {
+            sequence: until,
+            ..StepAck::default()
+        };
+        let result = Ok((Vec::new(), ack));
+        let answer = Box::new(CaughtUp { job, result });
+        self.hear(name, SecondaryToPrimary::CaughtUp(answer));
+    }
+
+    /// Says that a step done twice gave two results.
+    fn diverge(&mut self, name: &str) {
+        let report = Box::new(DivergenceReport {
+            iteration: self.step.iteration,
+            sequence: self.step.sequence,
+            peer: peer(name),
+            cell: "L1".to_owned(),
+            performer: None,
+            field: None,
+            difference: "something".to_owned(),
+            found_by: FoundBy::Verification,
+            results: Vec::new(),
+        });
+        self.hear(name, SecondaryToPrimary::Diverged(report));
+    }
+
+    /// Sends a part of the checkpoint that the step asked for: a cell or the scene.
+    fn save(&mut self, name: &str, part: &str) {
+        let (sequence, bytes) = (self.step.sequence, b"saved".to_vec());
+        let message = if part == "scene" {
+            SecondaryToPrimary::SceneCheckpoint(SceneSnapshot { sequence, bytes })
+        } else {
+            SecondaryToPrimary::CellCheckpoint(CellSnapshot {
+                sequence,
+                cell: CellId(number(part) as u32),
+                bytes,
+            })
+        };
+        self.hear(name, message);
+    }
+
     fn beat(&mut self, name: &str) {
         self.hear_from(
             routing(name).heartbeat(),
@@ -302,6 +324,7 @@ impl PrimaryNode {
         );
     }
 
+    /// Leaves in the name of a secondary, from another connection.
     fn forged_leave(&mut self, name: &str) {
         self.hear_from(
             routing("forger"),
@@ -423,6 +446,11 @@ impl PrimaryNode {
             }
             PrimaryOutput::Ahead(step) => format!("step {} was done ahead", step.sequence),
             PrimaryOutput::Send { to, message } => {
+                if let PrimaryToSecondary::CatchUp(part) = &message
+                    && let CatchUpContent::Begin { until, .. } = &part.content
+                {
+                    self.job = (part.job, *until);
+                }
                 format!("{} <- {}", address(&to), secondary_message(&message))
             }
             PrimaryOutput::Reply { message, .. } => match message.reply {

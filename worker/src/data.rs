@@ -24,6 +24,8 @@ const PATIENCE_LOSSLESS: Duration = Duration::from_secs(10);
 
 /// What a message takes besides its names and its body \[bytes\].
 const MESSAGE_BYTES: usize = 96;
+/// What a batch takes besides its messages \[bytes\].
+const BATCH_BYTES: usize = 160;
 /// The size from which a batch is sent in parts \[bytes\].
 const PART_BYTES_MAX: usize = 32 << 20;
 
@@ -56,10 +58,19 @@ pub enum Progress {
     Waiting,
 }
 
-/// A batch that belongs to no step that is under way.
+/// Why a batch is not kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0} is not under way")]
-pub struct NotUnderWay(pub Sequence);
+pub enum Refused {
+    /// It belongs to no step that is under way.
+    #[error("{0} is not under way")]
+    NotUnderWay(Sequence),
+    /// Its step is done, and nothing of its sender is awaited.
+    #[error("nothing that it said in {0} is awaited")]
+    NotAwaited(Sequence),
+    /// More waits already than any step may have.
+    #[error("too much was said before {0} is done")]
+    TooMuch(Sequence),
+}
 
 /// What was said in the place of somebody, with who said it: it may have been done more than once.
 type SaidAgain = BTreeMap<Publisher, (PeerName, Vec<TopicMessage>)>;
@@ -76,6 +87,10 @@ pub struct Collector {
     /// Whether steps are being done again.
     is_recovering: bool,
     bytes: usize,
+    /// Steps up to this one are done: what is awaited of them is announced.
+    done: Sequence,
+    /// How much waits of steps that are not done, at most \[bytes\].
+    bytes_of_coming: usize,
     /// Steps up to this one are over.
     over: Option<Sequence>,
 }
@@ -90,6 +105,8 @@ impl Collector {
             again: BTreeMap::new(),
             is_recovering: false,
             bytes: 0,
+            done: Sequence(0),
+            bytes_of_coming: 0,
             over: None,
         }
     }
@@ -97,22 +114,36 @@ impl Collector {
     /// Takes a batch or a part of one; `published` is the last step that may have been done.
     ///
     /// # Errors
-    /// When its step is over or yet to come; it is dropped then.
+    /// When nobody waits for it, or too much waits already; it is dropped then.
     pub fn take(
         &mut self,
         from: &PeerName,
         batch: DataBatch,
         published: Sequence,
-    ) -> Result<(), NotUnderWay> {
+    ) -> Result<(), Refused> {
         let sequence = batch.sequence;
         if sequence > published || self.over.is_some_and(|over| sequence <= over) {
-            return Err(NotUnderWay(sequence));
+            return Err(Refused::NotUnderWay(sequence));
+        }
+        let said_by = batch.instead_of.as_ref().unwrap_or(from);
+        if sequence <= self.done && !self.awaits(sequence, said_by) {
+            return Err(Refused::NotAwaited(sequence));
+        }
+        if batch.messages.is_empty() {
+            return Ok(());
+        }
+        let bytes = batch.messages.iter().map(size).sum::<usize>();
+        if sequence > self.done {
+            if self.bytes_of_coming + bytes > BYTES_MAX {
+                return Err(Refused::TooMuch(sequence));
+            }
+            self.bytes_of_coming += bytes + BATCH_BYTES;
         }
         match batch.instead_of {
             None => {
-                self.bytes += batch.messages.iter().map(size).sum::<usize>();
                 let place = (sequence, from.clone(), batch.grant);
                 let known = self.batches.entry(place).or_default();
+                self.bytes += bytes + if known.is_empty() { BATCH_BYTES } else { 0 };
                 known.extend(batch.messages);
             }
             Some(lost) => self.take_again(from, (sequence, lost), batch.messages),
@@ -124,6 +155,55 @@ impl Collector {
             self.give_up(oldest);
         }
         Ok(())
+    }
+
+    /// Takes note that the steps up to this one are done: what was said in those of them that are
+    /// not announced is awaited by nobody, and dropped.
+    pub fn note_done(&mut self, done: Sequence) {
+        if done <= self.done {
+            return;
+        }
+        let before = std::mem::replace(&mut self.done, done);
+        let is_in_vain = |sequence: Sequence, said_by: &PeerName| {
+            sequence > before && sequence <= done && !self.awaits(sequence, said_by)
+        };
+        let newer = self.batches.keys().rev();
+        let newer = newer.take_while(|(sequence, ..)| *sequence > before);
+        let batches: Vec<_> = newer
+            .filter(|(sequence, name, _)| is_in_vain(*sequence, name))
+            .cloned()
+            .collect();
+        let newer = self.again.keys().rev();
+        let newer = newer.take_while(|(sequence, _)| *sequence > before);
+        let again: Vec<_> = newer
+            .filter(|(sequence, name)| is_in_vain(*sequence, name))
+            .cloned()
+            .collect();
+        for place in batches {
+            self.bytes -= self.batches.remove(&place).map_or(0, |batch| room(&batch));
+        }
+        for place in again {
+            self.bytes -= self
+                .again
+                .remove(&place)
+                .map_or(0, |said| room_again(&said));
+        }
+        let batches = self.batches.iter().rev();
+        let batches = batches.take_while(|((sequence, ..), _)| *sequence > done);
+        let again = self.again.iter().rev();
+        let again = again.take_while(|((sequence, _), _)| *sequence > done);
+        self.bytes_of_coming = batches.map(|(_, batch)| room(batch)).sum::<usize>()
+            + again.map(|(_, said)| room_again(said)).sum::<usize>();
+    }
+
+    /// Tells whether a step that is done waits for what somebody said in it.
+    fn awaits(&self, sequence: Sequence, said_by: &PeerName) -> bool {
+        let place = self
+            .steps
+            .partition_point(|(step, _)| step.sequence < sequence);
+        let step = self.steps.get(place);
+        step.filter(|(step, _)| step.sequence == sequence)
+            .is_some_and(|(step, _)| step.announced.iter().any(|(name, _)| name == said_by))
     }
 
     /// Takes what was said in the place of another; of those who say the same, the first counts.
@@ -238,15 +318,15 @@ impl Collector {
             let (here, _) = self.counts(&place);
             if here == count as usize {
                 let said = self.batches.remove(&place).unwrap_or_default();
-                self.bytes -= said.iter().map(size).sum::<usize>();
+                if !said.is_empty() {
+                    self.bytes -= room(&said);
+                }
                 messages.extend(said);
             } else {
                 let (sequence, name, _) = place;
                 let again = self.again.remove(&(sequence, name)).unwrap_or_default();
-                for (_, said) in again.into_values() {
-                    self.bytes -= said.iter().map(size).sum::<usize>();
-                    messages.extend(said);
-                }
+                self.bytes -= room_again(&again);
+                messages.extend(again.into_values().flat_map(|(_, said)| said));
             }
         }
         self.give_up(step.sequence);
@@ -269,16 +349,12 @@ impl Collector {
         while let Some(entry) = self.batches.first_entry()
             && entry.key().0 <= sequence
         {
-            self.bytes -= entry.remove().iter().map(size).sum::<usize>();
+            self.bytes -= room(&entry.remove());
         }
         while let Some(entry) = self.again.first_entry()
             && entry.key().0 <= sequence
         {
-            let said = entry.remove().into_values();
-            self.bytes -= said
-                .flat_map(|(_, said)| said)
-                .map(|one| size(&one))
-                .sum::<usize>();
+            self.bytes -= room_again(&entry.remove());
         }
     }
 }
@@ -303,6 +379,16 @@ pub fn parts(batch: DataBatch) -> Vec<DataBatch> {
     }
     parts.push(part(messages));
     parts
+}
+
+/// Returns the room that a batch takes, which has at least one message \[bytes\].
+fn room(batch: &[TopicMessage]) -> usize {
+    BATCH_BYTES + batch.iter().map(size).sum::<usize>()
+}
+
+fn room_again(said: &SaidAgain) -> usize {
+    let messages = said.values().flat_map(|(_, said)| said);
+    messages.map(size).sum()
 }
 
 fn size(message: &TopicMessage) -> usize {

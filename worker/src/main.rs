@@ -314,7 +314,7 @@ fn drive<L: Link>(
         driver.keep_audit(log);
     }
     if let Some(warning) = parts.warning {
-        driver.tell(Severity::Warning, "security", warning);
+        driver.tell(Severity::Warning, "security", &warning);
     }
     let inputs = driver.inputs();
     watch_for_stop(parts.lifeline, move |why| {

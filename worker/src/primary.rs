@@ -16,7 +16,7 @@ use lockstep::access::admit;
 use lockstep::{Checkpoint, Primary, PrimaryInput, PrimaryOutput, StepReport};
 use protocol::exit::Outcome;
 use protocol::primary_to_client::{PrimaryToClient, Reply};
-use protocol::primary_to_observers::{Event, PrimaryToObservers, Severity};
+use protocol::primary_to_observers::{Announce, Event, PrimaryToObservers, Severity};
 use protocol::report::{RunState, SecondarySummary, Summary, TopicReport};
 use protocol::{
     ClientToPrimary, Command, Envelope, PeerName, ProtocolVersion, RoutingId, SecondaryToPrimary,
@@ -73,6 +73,7 @@ pub struct PrimaryDriver<L: Link> {
     held: HeldReplies,
     tracer: Option<Tracer>,
     audit: Option<AuditLog>,
+    deeds_told: auditing::DeedsTold,
     outputs: Vec<PrimaryOutput>,
     next_report: SessionTime,
     next_affinity: SessionTime,
@@ -111,6 +112,7 @@ impl<L: Link> PrimaryDriver<L> {
             held: HeldReplies::default(),
             tracer: None,
             audit: None,
+            deeds_told: auditing::DeedsTold::default(),
             outputs: Vec::new(),
             next_report: SessionTime(0),
             next_affinity: SessionTime(0),
@@ -435,6 +437,11 @@ impl<L: Link> PrimaryDriver<L> {
             PrimaryToObservers::Heartbeat(relay) => {
                 if let Some(member) = self.primary.roster().get(&relay.name) {
                     self.meter.on_heartbeat(&relay.name, &member.heartbeat);
+                }
+            }
+            PrimaryToObservers::Announce(Announce::Joined(info)) => {
+                if let Some(member) = self.primary.roster().get(&info.name) {
+                    self.status.admit(member.routing.clone(), info.name.clone());
                 }
             }
             PrimaryToObservers::Announce(_)

@@ -6,6 +6,7 @@
 mod backlog;
 mod beating;
 mod publishing;
+mod sources;
 mod watchers;
 
 use std::sync::Arc;
@@ -17,7 +18,8 @@ use std::time::Duration;
 use lockstep::{PrimaryInput, StepReport};
 use protocol::primary_to_secondary::Step;
 use protocol::{
-    DataBatch, PeerName, PrimaryToObservers, Publisher as Speaker, Sequence, SessionId, StepTrace,
+    DataBatch, PeerName, PrimaryToObservers, Publisher as Speaker, RoutingId, Sequence, SessionId,
+    StepTrace,
 };
 use transport::zeromq::Beats;
 use transport::{Publisher, Waker};
@@ -115,6 +117,11 @@ impl StatusThread {
         self.orders.give(Order::Attach { inputs, file });
     }
 
+    /// Takes note of a secondary that was let in: what comes on `data` from this address is its.
+    pub fn admit(&self, address: RoutingId, name: PeerName) {
+        self.orders.give(Order::Admit { address, name });
+    }
+
     /// Has all that is said on topics recorded, too.
     pub fn record(&mut self, feed: RecorderFeed) {
         self.lossless = true;
@@ -174,13 +181,13 @@ impl StatusThread {
         step.announced = peers
             .map(|peer| (peer.name.clone(), peer.published))
             .collect();
-        if step.announced.is_empty() && step.said_by_clients.is_empty() {
-            return;
-        }
-        if self.backlog.admit_step(self.lossless) {
+        let sequence = step.sequence;
+        let is_silent = step.announced.is_empty() && step.said_by_clients.is_empty();
+        if !is_silent && self.backlog.admit_step(self.lossless) {
             self.handed += 1;
             self.orders.give(Order::Step(step));
         }
+        self.backlog.note_done(sequence);
     }
 
     /// Returns the last step of which observers have all that they will have.

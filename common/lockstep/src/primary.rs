@@ -428,7 +428,9 @@ impl Primary {
             SecondaryToPrimary::CellCheckpoint(cell) => {
                 self.on_cell_checkpoint(&sender, cell, out);
             }
-            SecondaryToPrimary::SceneCheckpoint(scene) => self.on_scene_checkpoint(scene, out),
+            SecondaryToPrimary::SceneCheckpoint(scene) => {
+                self.on_scene_checkpoint(&sender, scene, out);
+            }
             SecondaryToPrimary::CaughtUp(answer) => {
                 self.on_caught_up(&sender, *answer, now, out);
             }

@@ -31,6 +31,8 @@ pub struct Member {
     pub routing: RoutingId,
     /// How far it has come.
     pub progress: Progress,
+    /// When it was welcomed.
+    pub welcomed_at: SessionTime,
     /// When it was last heard of by heartbeat, or welcomed.
     pub heard_at: SessionTime,
     /// Its last heartbeat.
@@ -44,6 +46,7 @@ pub struct Member {
 impl Member {
     /// Moves all that it is waited for by a time in which the primary itself did nothing.
     pub fn postpone(&mut self, by: Duration) {
+        self.welcomed_at = self.welcomed_at + by;
         self.heard_at = self.heard_at + by;
         self.closed_at = self.closed_at.map(|at| at + by);
         self.watch.postpone(by);
@@ -65,6 +68,7 @@ impl Roster {
         let member = Member {
             routing,
             progress: Progress::Welcomed,
+            welcomed_at: now,
             heard_at: now,
             heartbeat: Heartbeat::default(),
             watch: Watch::default(),

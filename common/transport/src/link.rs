@@ -152,6 +152,8 @@ pub trait Waker: Send + Sync {
 pub enum Notice {
     /// What a secondary sent to [`Destination::Data`].
     Data {
+        /// The routing id of the sender, which only it and the primary know.
+        from: RoutingId,
         /// The topic frame.
         topic: Vec<u8>,
         /// The message itself, as it was received.

@@ -189,6 +189,7 @@ impl Members {
             return Err(LinkError::NoSuchDestination);
         }
         let notice = Notice::Data {
+            from: from.clone(),
             topic: topic.as_bytes().to_vec(),
             payload: Bytes::copy_from_slice(payload),
         };

@@ -325,8 +325,9 @@ fn expect_notice(publisher: &mut dyn Publisher, expected: &Notice) -> Vec<Notice
     panic!("waited {PATIENCE:?} for {expected:?}; what came instead: {others:?}");
 }
 
-fn data(payload: &[u8]) -> Notice {
+fn data(from: &str, payload: &[u8]) -> Notice {
     Notice::Data {
+        from: RoutingId::from(from),
         topic: topic::DATA.as_bytes().to_vec(),
         payload: Bytes::copy_from_slice(payload),
     }
@@ -373,7 +374,7 @@ fn last_data_arrives_from_a_secondary_that_is_gone() {
         }
         drop(secondary);
         for _ in 0..8 {
-            expect_notice(&mut *publisher, &data(&large));
+            expect_notice(&mut *publisher, &data("s1", &large));
         }
     });
 }

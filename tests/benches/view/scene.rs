@@ -76,6 +76,7 @@ fn stats(tenth: u64) -> Stats {
         iteration: tenth * 100,
         sim_time_s: tenth as f64 * 0.1,
         paused: false,
+        insecure: false,
         real_time_factor: 0.9 + 0.1 * wave(tenth, 3),
         real_time_factor_asked: 1.0,
         steps_per_s: 950.0 + 50.0 * wave(tenth, 3),

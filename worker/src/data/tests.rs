@@ -40,7 +40,7 @@ fn step(sequence: u64, announced: &[(&str, u32)]) -> StepData {
 }
 
 /// Takes a batch of a step that is published.
-fn take(collector: &mut Collector, from: &str, batch: DataBatch) -> Result<(), NotUnderWay> {
+fn take(collector: &mut Collector, from: &str, batch: DataBatch) -> Result<(), Refused> {
     collector.take(&peer(from), batch, Sequence(9))
 }
 
@@ -81,7 +81,7 @@ fn a_batch_of_a_step_that_is_over_or_yet_to_come_is_refused() {
     collector.announce(step(2, &[]), now);
     assert_eq!(collector.next(now), Progress::Complete(Vec::new()));
     for sequence in [1, 2, 10] {
-        let refused = Err(NotUnderWay(Sequence(sequence)));
+        let refused = Err(Refused::NotUnderWay(Sequence(sequence)));
         let late = batch(sequence, vec![message(0, b"x")]);
         assert_eq!(take(&mut collector, "s1", late), refused);
     }
@@ -135,12 +135,68 @@ fn the_oldest_step_is_lost_when_too_much_waits_unless_nothing_may_be() {
             let messages = vec![message(0, &large)];
             take(&mut collector, "s1", batch(sequence, messages)).unwrap();
             collector.announce(step(sequence, &[("s1", 1)]), now);
+            collector.note_done(Sequence(sequence));
         }
         let first = collector.next(now);
         assert_eq!(matches!(first, Progress::Lost { .. }), !lossless);
         assert!(matches!(collector.next(now), Progress::Complete(_)));
         assert_eq!(collector.bytes(), 0);
     }
+}
+
+#[test]
+fn what_nobody_awaits_of_a_step_that_is_done_is_dropped_and_then_refused() {
+    let (mut collector, now) = (Collector::new(true), Instant::now());
+    let large = || vec![message(0, &[0; 1000])];
+    for name in ["s1", "stand-by"] {
+        take(&mut collector, name, batch(1, large())).unwrap();
+        take_again(&mut collector, name, "s3", large());
+    }
+    collector.announce(step(1, &[("s1", 2)]), now);
+    collector.note_done(Sequence(3));
+    let own = room(&large());
+    assert_eq!(collector.bytes(), own);
+    // The run stands still: no step is announced any more.
+    for (sequence, name) in [(1, "stand-by"), (2, "s1"), (3, "stand-by")] {
+        let refused = Err(Refused::NotAwaited(Sequence(sequence)));
+        assert_eq!(
+            take(&mut collector, name, batch(sequence, large())),
+            refused
+        );
+    }
+    assert_eq!(collector.bytes(), own);
+    take(&mut collector, "s1", batch(1, large())).unwrap();
+    assert!(matches!(collector.next(now), Progress::Complete(all) if all.len() == 2));
+    assert_eq!(collector.bytes(), 0);
+}
+
+#[test]
+fn a_step_under_way_takes_bounded_room_also_when_nothing_may_be_lost() {
+    let mut collector = Collector::new(true);
+    let large = vec![0; BYTES_MAX / 3];
+    for kept in [true, true, false, false] {
+        let taken = take(&mut collector, "s1", batch(1, vec![message(0, &large)]));
+        assert_eq!(taken.is_ok(), kept);
+    }
+    assert!(collector.bytes() < BYTES_MAX);
+    collector.note_done(Sequence(1));
+    assert_eq!(collector.bytes(), 0);
+}
+
+#[test]
+fn a_batch_counts_with_its_own_overhead_and_without_messages_takes_no_room() {
+    let mut collector = Collector::new(true);
+    for grant in 0..1000 {
+        let empty = DataBatch {
+            grant,
+            ..batch(1, Vec::new())
+        };
+        take(&mut collector, "s1", empty).unwrap();
+    }
+    assert_eq!((collector.bytes(), collector.batches.len()), (0, 0));
+    let one = message(0, b"");
+    take(&mut collector, "s1", batch(1, vec![one.clone()])).unwrap();
+    assert_eq!(collector.bytes(), BATCH_BYTES + size(&one));
 }
 
 #[test]

@@ -1,15 +1,38 @@
 //! What the primary's driver writes down of who came, who asked for what and who was turned away.
 
+use std::time::Duration;
+
 use lockstep::PrimaryInput;
 use lockstep::access::Attempt;
-use protocol::SecondaryToPrimary;
 use protocol::primary_to_client::{PrimaryToClient, Reply};
 use protocol::primary_to_observers::{Event, PrimaryToObservers, Severity};
+use protocol::{SecondaryToPrimary, SessionTime};
 use transport::{Client, Link};
 
 use super::PrimaryDriver;
 use crate::audit::{AuditLog, Deed};
 use crate::limits;
+use crate::seldom::shortened;
+
+/// How much is told in a second of what is done with keys; the file of the audit has all.
+const DEEDS_PER_SECOND: u32 = 10;
+
+/// Limit of what is told of what is done with keys.
+#[derive(Debug, Default)]
+pub(super) struct DeedsTold {
+    since: SessionTime,
+    count: u32,
+}
+
+impl DeedsTold {
+    fn admits(&mut self, now: SessionTime) -> bool {
+        if now.since(self.since) >= Duration::from_secs(1) {
+            (self.since, self.count) = (now, 0);
+        }
+        self.count += 1;
+        self.count <= DEEDS_PER_SECOND
+    }
+}
 
 impl<L: Link> PrimaryDriver<L> {
     /// Has it written down who does what.
@@ -18,13 +41,20 @@ impl<L: Link> PrimaryDriver<L> {
     }
 
     /// Tells observers of something that is not of the rules.
-    pub fn tell(&mut self, severity: Severity, kind: &str, text: String) {
+    pub fn tell(&mut self, severity: Severity, kind: &str, text: &str) {
         self.observe(PrimaryToObservers::Event(Event {
             iteration: self.primary.iteration(),
             severity,
             kind: kind.to_owned(),
-            text,
+            text: shortened(text).to_owned(),
         }));
+    }
+
+    /// Tells observers what somebody did with a key, unless so much was told just now.
+    fn tell_deed(&mut self, severity: Severity, text: &str) {
+        if self.deeds_told.admits(self.clock.now()) {
+            self.tell(severity, "security", text);
+        }
     }
 
     /// Notes what the message that came last is, if that is worth a line, and tells observers whose
@@ -62,7 +92,7 @@ impl<L: Link> PrimaryDriver<L> {
                 "stop" => format!("stopped by {name} ({access})"),
                 about => format!("{about}, by {name} ({access})"),
             };
-            self.tell(Severity::Info, "security", text);
+            self.tell_deed(Severity::Info, &text);
         }
     }
 
@@ -86,7 +116,7 @@ impl<L: Link> PrimaryDriver<L> {
         if self.note(Deed::Refused, Some(&client), &text) {
             let Client { name, access, .. } = &client;
             let told = format!("{name} ({access}) was refused {text}");
-            self.tell(Severity::Warning, "security", told);
+            self.tell_deed(Severity::Warning, &told);
         }
         let (request, reply) = (message.request, Reply::Failed { reason });
         self.reply(from.clone(), PrimaryToClient { request, reply });
@@ -112,7 +142,7 @@ impl<L: Link> PrimaryDriver<L> {
                 let text = format!(
                     "{key} is disconnected ({count} {connections}) and kept out of this run"
                 );
-                self.tell(Severity::Warning, "security", text);
+                self.tell(Severity::Warning, "security", &text);
                 Reply::Done {
                     iteration: self.primary.iteration(),
                     name: None,
@@ -153,7 +183,7 @@ impl<L: Link> PrimaryDriver<L> {
 
     fn tell_of_audit(&mut self, news: Option<String>) {
         if let Some(text) = news {
-            self.tell(Severity::Warning, "security", text);
+            self.tell(Severity::Warning, "security", &text);
         }
     }
 
@@ -162,5 +192,23 @@ impl<L: Link> PrimaryDriver<L> {
         let now = self.clock.now();
         let log = self.audit.as_mut();
         log.is_none_or(|log| log.note(deed, client, about, now))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flood_of_commands_is_told_ten_times_per_second() {
+        let mut told = DeedsTold::default();
+        let mut tell = |at: Duration| {
+            let now = SessionTime(0) + at;
+            (0..1000).filter(|_| told.admits(now)).count()
+        };
+        let count = DEEDS_PER_SECOND as usize;
+        assert_eq!(tell(Duration::from_millis(5)), count);
+        assert_eq!(tell(Duration::from_millis(900)), 0);
+        assert_eq!(tell(Duration::from_millis(1000)), count);
     }
 }

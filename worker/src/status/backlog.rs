@@ -19,6 +19,8 @@ const BYTES_MAX: usize = 64 << 20;
 pub(super) struct Backlog {
     /// The last step that was published.
     published: AtomicU64,
+    /// The last step that is done: what was said in it is announced.
+    done: AtomicU64,
     /// The last step that is over for observers.
     delivered: AtomicU64,
     /// How many steps are over for observers.
@@ -41,6 +43,15 @@ struct Waiting {
 impl Backlog {
     pub(super) fn note_published(&self, sequence: Sequence) {
         self.published.store(sequence.0, Ordering::Release);
+    }
+
+    /// Takes note that a step is done; those of its messages that are awaited are announced before.
+    pub(super) fn note_done(&self, sequence: Sequence) {
+        self.done.store(sequence.0, Ordering::Release);
+    }
+
+    pub(super) fn done(&self) -> Sequence {
+        Sequence(self.done.load(Ordering::Acquire))
     }
 
     /// Takes note of the figures to which anyone listens.

@@ -9,13 +9,15 @@ use lockstep::PrimaryInput;
 use protocol::primary_to_observers::HeartbeatRelay;
 use protocol::report::RunState;
 use protocol::{
-    DataBatch, Envelope, PeerName, PrimaryToObservers, ProtocolVersion, SessionId, StepTrace,
-    TopicMessage, decode, encode, topic,
+    DataBatch, Envelope, PeerName, PrimaryToObservers, ProtocolVersion, RoutingId, SessionId,
+    StepTrace, TopicMessage, decode, encode, topic,
 };
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use transport::{Notice, Publisher};
 
 use super::backlog::Backlog;
+use super::sources::Sources;
 use super::watchers::Watchers;
 use crate::data::{Collector, ObservedTopics, Progress, StepData};
 use crate::messages_file::MessagesFile;
@@ -36,6 +38,8 @@ pub(super) enum Order {
         inputs: InputSender<PrimaryInput>,
         file: Option<MessagesFile>,
     },
+    /// Take data from this address in this name.
+    Admit { address: RoutingId, name: PeerName },
     /// Hand everything that is said to the recorder, too.
     Record(RecorderFeed),
     /// Publish this.
@@ -67,6 +71,7 @@ pub(super) struct Publishing<P> {
     /// Why the file does not hold every message.
     failure: Option<String>,
     collector: Collector,
+    sources: Sources,
     observed: ObservedTopics,
     watchers: Watchers,
     next_telling: Instant,
@@ -95,6 +100,7 @@ impl<P: Publisher> Publishing<P> {
             trace: None,
             failure: None,
             collector: Collector::new(false),
+            sources: Sources::default(),
             observed: ObservedTopics::default(),
             watchers: Watchers::default(),
             next_telling: Instant::now(),
@@ -115,9 +121,13 @@ impl<P: Publisher> Publishing<P> {
                 self.beat();
                 next_beat = now + heartbeat_interval;
             }
+            // What was announced before it was noted as done is among the orders.
+            let done = self.backlog.done();
             while let Ok(order) = self.orders.try_recv() {
                 self.on_order(order, now);
             }
+            self.collector.note_done(done);
+            self.tell_refused(now);
             let has_moved = self.put_together(now);
             if self.is_ending && self.collector.is_idle() {
                 break;
@@ -144,7 +154,11 @@ impl<P: Publisher> Publishing<P> {
         let mut timeout = patience;
         for _ in 0..NOTICES_PER_TURN {
             match self.publisher.receive(Some(timeout))? {
-                Some(Notice::Data { topic, payload }) => self.on_data(&topic, &payload),
+                Some(Notice::Data {
+                    from,
+                    topic,
+                    payload,
+                }) => self.on_data(&from, &topic, &payload),
                 Some(Notice::Subscribed(frame)) => self.on_subscription(&frame, true),
                 Some(Notice::Unsubscribed(frame)) => self.on_subscription(&frame, false),
                 Some(Notice::Woken) | None => return Ok(()),
@@ -173,6 +187,7 @@ impl<P: Publisher> Publishing<P> {
                 }
                 self.publish(topic, body);
             }
+            Order::Admit { address, name } => self.sources.admit(address, name),
             Order::Batch { from, batch } => self.take(&from, batch),
             Order::Trace(feed) => self.trace = Some(feed),
             Order::Traced { from, trace } => self.give_trace(from, trace),
@@ -188,33 +203,52 @@ impl<P: Publisher> Publishing<P> {
         }
     }
 
-    fn on_data(&mut self, topic: &[u8], payload: &[u8]) {
+    fn on_data(&mut self, from: &RoutingId, topic: &[u8], payload: &[u8]) {
         if topic == topic::TRACE.as_bytes() {
-            return self.on_trace(payload);
-        }
-        if topic != topic::DATA.as_bytes() {
-            return tracing::debug!("data on an unknown topic refused");
-        }
-        match decode::<DataBatch>(payload) {
-            Ok(envelope) if envelope.session == self.session => {
-                self.take(&envelope.sender, envelope.body);
+            if let Some(envelope) = self.of_sender::<StepTrace>(from, payload) {
+                self.give_trace(envelope.sender, envelope.body);
             }
-            Ok(_) => tracing::debug!("data of another session refused"),
-            Err(error) => self
-                .refused
-                .warn(&format!("data refused: {}", Chain(&error))),
+        } else if topic != topic::DATA.as_bytes() {
+            self.sources.refused.malformed += 1;
+        } else if let Some(envelope) = self.of_sender::<DataBatch>(from, payload) {
+            self.take(&envelope.sender, envelope.body);
         }
     }
 
-    fn on_trace(&mut self, payload: &[u8]) {
-        match decode::<StepTrace>(payload) {
-            Ok(envelope) if envelope.session == self.session => {
-                self.give_trace(envelope.sender, envelope.body);
+    /// Returns a message if it is of this session, and of the secondary that has the address that
+    /// it came from.
+    fn of_sender<B: DeserializeOwned>(
+        &mut self,
+        from: &RoutingId,
+        payload: &[u8],
+    ) -> Option<Envelope<B>> {
+        let Some(name) = self.sources.name(from) else {
+            self.sources.refused.foreign += 1;
+            return None;
+        };
+        match decode::<B>(payload) {
+            Ok(envelope) if envelope.session == self.session && envelope.sender == *name => {
+                Some(envelope)
             }
-            Ok(_) => tracing::debug!("a trace of another session refused"),
-            Err(error) => self
-                .refused
-                .warn(&format!("a trace refused: {}", Chain(&error))),
+            Ok(_) => {
+                self.sources.refused.foreign += 1;
+                None
+            }
+            Err(error) => {
+                let text = format!("data of {name} refused: {}", Chain(&error));
+                self.sources.refused.malformed += 1;
+                self.refused.warn(&text);
+                None
+            }
+        }
+    }
+
+    /// Tells the stepper what was turned away.
+    fn tell_refused(&mut self, now: Instant) {
+        if let Some(inputs) = &self.inputs
+            && let Some((counts, details)) = self.sources.take_refused(now, self.is_ending)
+        {
+            inputs.send(PrimaryInput::Refused { counts, details });
         }
     }
 
@@ -227,6 +261,7 @@ impl<P: Publisher> Publishing<P> {
     fn take(&mut self, from: &PeerName, batch: DataBatch) {
         let published = self.backlog.published();
         if let Err(error) = self.collector.take(from, batch, published) {
+            self.sources.refused.stale += 1;
             tracing::debug!("data of {from} refused: {error}");
         }
     }

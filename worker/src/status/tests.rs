@@ -43,6 +43,7 @@ impl Stage {
 
     fn secondary(&self, name: &str) -> MemoryPeerLink {
         let routing = RoutingId::from(name);
+        self.status.admit(routing.clone(), name.parse().unwrap());
         self.network.peer(&routing, Subscription::Steps)
     }
 
@@ -270,4 +271,31 @@ fn damaged_and_foreign_data_harms_nobody() {
     send(&mut peer, "s1", 1, vec![message("/a", 2, 1)]);
     stage.step(1, &[("s1", 1)]);
     assert_eq!(hear(&mut observer), message("/a", 2, 1));
+}
+
+#[test]
+fn data_in_the_name_of_another_is_counted_and_harms_no_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("messages");
+    let mut stage = Stage::new(Some(&path));
+    let mut peers = [stage.secondary("s1"), stage.secondary("s2")];
+    let stranger = RoutingId::from("s3");
+    let mut stranger = stage.network.peer(&stranger, Subscription::Steps);
+    stage.publish(1);
+    for _ in 0..10 {
+        send(&mut stranger, "s1", 1, vec![message("/a", 3, 1)]);
+        send(&mut peers[1], "s1", 1, vec![message("/a", 3, 1)]);
+    }
+    send(&mut peers[0], "s1", 1, vec![message("/a", 0, 1)]);
+    stage.step(1, &[("s1", 1)]);
+    stage.status.finish(true).unwrap();
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert_eq!(text.lines().count(), 2, "{text}");
+    let mut foreign = 0;
+    while let Ok(input) = stage.inputs.try_recv() {
+        if let PrimaryInput::Refused { counts, .. } = input {
+            foreign += counts.foreign;
+        }
+    }
+    assert_eq!(foreign, 20);
 }

@@ -63,12 +63,20 @@ impl Primary {
                 self.accept(sender, ack, reading, now, out);
             }
             Err(violation) => {
-                if let Some(report) = self.divergence_in(sender, &ack) {
+                if self.is_host(sender)
+                    && let Some(report) = self.divergence_in(sender, &ack)
+                {
                     return self.diverge(report, now, out);
                 }
                 self.refused.malformed += 1;
                 let cause = format!("{sender} broke the protocol: {violation}");
-                self.begin_stopping(StopReason::new(Outcome::PeerLost, cause), now, out);
+                let reason = StopReason::new(Outcome::PeerLost, cause);
+                if self.can_recover() {
+                    // Its states are dropped, so that nothing of the run is in doubt.
+                    self.on_lost(sender, reason, now, out);
+                } else {
+                    self.begin_stopping(reason, now, out);
+                }
             }
         }
     }

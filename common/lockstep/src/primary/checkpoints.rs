@@ -3,7 +3,7 @@
 //! Hosts send their cells once they have answered the step that asks for them, so that no step
 //! waits; the past before a checkpoint is forgotten when all of it is here.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use protocol::primary_to_client::Reply;
@@ -22,8 +22,10 @@ pub(super) struct Coming {
     /// What the primary remembers after that step, once it is done.
     own: Option<(Iteration, Digest, Vec<u8>)>,
     scene: Option<SceneSnapshot>,
-    /// The cells that are missing.
-    missing: BTreeSet<CellId>,
+    /// Whoever says what the scene is.
+    speaker: Option<PeerName>,
+    /// The cells that are missing, with their hosts.
+    missing: BTreeMap<CellId, PeerName>,
     cells: BTreeMap<CellId, CellSnapshot>,
 }
 
@@ -109,18 +111,20 @@ impl Primary {
             sequence: self.sequence,
             own: None,
             scene: None,
-            missing: BTreeSet::new(),
+            speaker: None,
+            missing: BTreeMap::new(),
             cells: BTreeMap::new(),
         });
         true
     }
 
     /// Notes which cells belong to the checkpoint that the step asks for.
-    pub(super) fn note_cells_of_checkpoint(&mut self) {
+    pub(super) fn note_cells_of_checkpoint(&mut self, speaker: Option<&PeerName>) {
         if let Some(coming) = &mut self.checkpoints.coming
             && coming.sequence == self.sequence
         {
-            coming.missing = self.distribution.affinity().keys().copied().collect();
+            coming.missing = self.distribution.affinity().clone();
+            coming.speaker = speaker.cloned();
         }
     }
 
@@ -158,10 +162,16 @@ impl Primary {
             self.refused.stale += 1;
             return;
         };
-        if coming.sequence != snapshot.sequence || !coming.missing.remove(&snapshot.cell) {
+        let host = coming.missing.get(&snapshot.cell);
+        if coming.sequence != snapshot.sequence || host.is_none() {
             self.refused.stale += 1;
             return;
         }
+        if host != Some(sender) {
+            self.refused.foreign += 1;
+            return;
+        }
+        coming.missing.remove(&snapshot.cell);
         if snapshot.bytes.is_empty() {
             let cell = &self.plan.cell(snapshot.cell).name;
             let reason = format!("cell {cell} of {sender} is too large to be saved");
@@ -173,10 +183,12 @@ impl Primary {
 
     pub(super) fn on_scene_checkpoint(
         &mut self,
+        sender: &PeerName,
         scene: SceneSnapshot,
         out: &mut Vec<PrimaryOutput>,
     ) {
         match &mut self.checkpoints.coming {
+            Some(coming) if coming.speaker.as_ref() != Some(sender) => self.refused.foreign += 1,
             Some(coming) if coming.sequence == scene.sequence && coming.scene.is_none() => {
                 coming.scene = Some(scene);
                 self.complete_checkpoint(out);

@@ -34,6 +34,12 @@ impl Primary {
         now: SessionTime,
         out: &mut Vec<PrimaryOutput>,
     ) {
+        if !self.is_host(sender) {
+            let cause = format!("{sender} says that bits differ, and hosts no cell");
+            self.refused.malformed += 1;
+            let reason = StopReason::new(Outcome::DigestMismatch, cause);
+            return self.on_lost(sender, reason, now, out);
+        }
         let peer = sender.clone();
         self.diverge(DivergenceReport { peer, ..report }, now, out);
     }

@@ -32,6 +32,10 @@ impl Primary {
         {
             return; // It repeats itself; the welcome is on its way.
         }
+        if !self.hears_joins(now) {
+            self.refused.excess += 1;
+            return; // It asks again.
+        }
         if info.host.len() > HOST_BYTES_MAX {
             let reason = format!("the name of its machine has more than {HOST_BYTES_MAX} bytes");
             self.refused.malformed += 1;
@@ -138,7 +142,9 @@ impl Primary {
                 "{sender} read world {}, the primary {}",
                 loaded.world_digest, self.world_digest
             );
-            return self.begin_stopping(StopReason::new(Outcome::DigestMismatch, cause), now, out);
+            self.refused.malformed += 1;
+            let reason = StopReason::new(Outcome::DigestMismatch, cause);
+            return self.on_lost(sender, reason, now, out);
         }
         let member = self
             .roster

@@ -21,6 +21,9 @@ use crate::limits::{NUMBERS_MAX, SPAWNED_COLLISIONS_MAX, SPAWNED_OVERLAPS_MAX, S
 use crate::pace::Pace;
 use crate::publication;
 
+/// The longest name of a model, or of a part of one, that comes into a run \[bytes\].
+const NAME_BYTES_MAX: usize = 255;
+
 /// How far from the origin a model may be put \[m\]: beyond, numbers are metres apart.
 const POSITION_MAX: f64 = 1e15;
 /// The greatest force or torque that a command may ask for \[N, N m\].
@@ -176,10 +179,10 @@ impl Primary {
     /// Returns a name that no model of a world has.
     fn free_name(&self, world: usize, wanted: &str, renames: bool) -> Result<String, String> {
         let is_valid = !wanted.is_empty() && !wanted.contains("::") && !wanted.starts_with("__");
-        if !is_valid || wanted.chars().any(is_harmful) {
+        if !is_valid || !is_name_of_part(wanted) {
             return Err(format!(
                 "{} is no name of a model: it must not be empty, hold \"::\" or control \
-                 characters, or begin with \"__\"",
+                 characters, begin with \"__\", or have more than {NAME_BYTES_MAX} bytes",
                 shown_name(wanted)
             ));
         }
@@ -499,13 +502,19 @@ fn check_parts(model: &Model) -> Result<(), String> {
     let frames = model.frames.iter().map(|frame| &frame.name);
     let nested = model.nested.iter().map(|nested| &nested.name);
     let mut names = links.chain(joints).chain(frames).chain(nested);
-    match names.find(|name| name.chars().any(is_harmful)) {
+    match names.find(|name| !is_name_of_part(name)) {
         Some(name) => Err(format!(
-            "{} is no name of a part: it holds control characters",
+            "{} is no name of a part: it holds control characters, or has more than \
+             {NAME_BYTES_MAX} bytes",
             shown_name(name)
         )),
         None => Ok(()),
     }
+}
+
+/// Tells whether a name can be told wherever names are: in events, logs and figures.
+fn is_name_of_part(name: &str) -> bool {
+    name.len() <= NAME_BYTES_MAX && !name.chars().any(is_harmful)
 }
 
 /// Returns a name in quotes with its control characters escaped, shortened.

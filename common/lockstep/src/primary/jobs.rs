@@ -12,6 +12,7 @@ use protocol::secondary_to_primary::{CaughtUp, WorkProgress};
 use protocol::{CellId, PeerName, Sequence, SessionTime, StopReason};
 
 use super::past;
+use super::patience::IDLE_PATIENCE;
 use super::{Phase, Primary, PrimaryOutput};
 
 /// How many steps go into one part at most.
@@ -46,6 +47,8 @@ pub(super) struct Job {
     /// Whether its peer takes no part yet.
     becomes_host: bool,
     begun_at: SessionTime,
+    /// Until when the run waits for one whom it does not need, whatever is heard of it.
+    held_until: Option<SessionTime>,
     remind_after: Duration,
     progress: Progress,
 }
@@ -149,6 +152,7 @@ impl Jobs {
     pub(super) fn postpone(&mut self, by: Duration) {
         for job in self.under_way.values_mut() {
             job.begun_at = job.begun_at + by;
+            job.held_until = job.held_until.map(|at| at + by);
             job.progress.since = job.progress.since + by;
         }
     }
@@ -157,7 +161,8 @@ impl Jobs {
 impl Job {
     /// Returns when its peer counts as lost, unless progress is heard before.
     fn given_up_at(&self) -> SessionTime {
-        self.progress.since + self.progress.patience
+        let at = self.progress.since + self.progress.patience;
+        self.held_until.map_or(at, |until| until.min(at))
     }
 }
 
@@ -182,7 +187,11 @@ impl Primary {
             },
         );
         let becomes_host = !self.secondaries.contains(&peer);
+        let took = SLOWDOWN * self.past.took_after(from);
+        let is_needed = self.recovery.is_under_way() || !self.can_recover();
+        let is_in_way = matches!(task, Task::Introduce { holds: true }) && !is_needed;
         let job = Job {
+            held_until: is_in_way.then(|| now + 2 * IDLE_PATIENCE + took),
             joins: holds && becomes_host,
             becomes_host,
             peer,
@@ -196,7 +205,7 @@ impl Primary {
                 replayed: None,
                 is_answered: false,
                 since: now,
-                patience: self.settings.step_timeout + SLOWDOWN * self.past.took_after(from),
+                patience: self.settings.step_timeout + took,
                 patience_of_step: self.settings.step_timeout,
             },
         };
@@ -316,10 +325,14 @@ impl Primary {
         out: &mut Vec<PrimaryOutput>,
     ) {
         let peer = &job.peer;
-        match job.task {
+        match &job.task {
             Task::Redo { lost, .. } => {
                 let cause = format!("{peer} could not restore the cells of {lost}: {why}");
-                self.begin_stopping(StopReason::new(Outcome::Failed, cause), now, out);
+                let reason = StopReason::new(Outcome::Failed, cause);
+                if self.is_dispensable(peer) {
+                    return self.discard(job, reason, now, out);
+                }
+                self.begin_stopping(reason, now, out);
             }
             Task::Introduce { .. } => {
                 let cause = format!("{peer} could not be brought up to date: {why}");
@@ -338,8 +351,10 @@ impl Primary {
             let member = self.roster.get(&job.peer);
             if member.is_some_and(|member| member.watch.is_held()) {
                 job.progress.since = now;
+                job.held_until = job.held_until.map(|_| now + 2 * IDLE_PATIENCE);
             } else if now >= job.given_up_at() {
-                hung = Some((job.peer.clone(), now.since(job.progress.since)));
+                let is_in_way = job.held_until.is_some_and(|until| now >= until);
+                hung = Some((job.peer.clone(), now.since(job.progress.since), is_in_way));
             } else if now >= job.begun_at + job.remind_after {
                 job.remind_after *= 2;
                 reminded.push(*number);
@@ -348,7 +363,10 @@ impl Primary {
         for number in reminded {
             self.remind_of_job(number, out);
         }
-        if let Some((name, waited)) = hung {
+        if let Some((name, waited, is_in_way)) = hung {
+            if is_in_way {
+                self.transit.close(now);
+            }
             let seconds = waited.as_secs_f64();
             let cause = format!("{name} made no progress in {seconds:.1} s with what it replays");
             self.on_lost(&name, StopReason::new(Outcome::PeerLost, cause), now, out);

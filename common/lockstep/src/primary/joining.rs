@@ -22,6 +22,10 @@ const GAP_MAX: u64 = 64;
 const REFUSALS_MAX: u32 = 32;
 const REFUSALS_INTERVAL: Duration = Duration::from_secs(10);
 
+/// For how long nobody is let in after one who joined only beat; doubled each time.
+const CLOSED_FIRST: Duration = Duration::from_secs(20);
+const CLOSED_MAX: Duration = Duration::from_secs(640);
+
 /// Who is on the way in or out.
 #[derive(Debug, Default)]
 pub(super) struct Transit {
@@ -31,6 +35,8 @@ pub(super) struct Transit {
     draining: BTreeMap<PeerName, Vec<(RoutingId, RequestId)>>,
     /// When those who join are synced again.
     pub(super) next_sync: SessionTime,
+    /// Until when nobody is let in, and for how long that was.
+    closed: (SessionTime, Duration),
     /// Number of refused peers told of, and since when.
     refusals_told: (u32, SessionTime),
 }
@@ -38,6 +44,13 @@ pub(super) struct Transit {
 impl Transit {
     pub(super) fn is_draining(&self, name: &PeerName) -> bool {
         self.draining.contains_key(name)
+    }
+
+    /// Lets nobody in for a while.
+    pub(super) fn close(&mut self, now: SessionTime) {
+        let (until, last) = &mut self.closed;
+        *last = (*last * 2).clamp(CLOSED_FIRST, CLOSED_MAX);
+        *until = now + *last;
     }
 
     /// Tells whether one more who was refused is told of: whoever asks again and again is not.
@@ -55,6 +68,13 @@ impl Primary {
     /// Tells whether a secondary takes part in the steps; one that joins does so later.
     pub fn takes_part(&self, name: &PeerName) -> bool {
         self.secondaries.contains(name)
+    }
+
+    /// Tells whether somebody may join: not for a while after one who only beat, unless somebody is
+    /// needed.
+    pub(super) fn hears_joins(&self, now: SessionTime) -> bool {
+        let is_running = matches!(self.phase, Phase::Idle | Phase::Stepping(_));
+        !is_running || now >= self.transit.closed.0 || self.recovery.is_under_way()
     }
 
     /// Tells whether a secondary gives away its cells to leave.

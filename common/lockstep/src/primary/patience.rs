@@ -7,8 +7,9 @@
 
 use std::time::Duration;
 
+use protocol::exit::Outcome;
 use protocol::primary_to_observers::Severity;
-use protocol::{PeerName, SessionTime};
+use protocol::{PeerName, SessionTime, StopReason};
 
 use super::{Phase, Primary, PrimaryOutput};
 use crate::roster::Member;
@@ -18,6 +19,9 @@ const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
 /// Time between two reminders of a process that is stopped.
 const REMIND: Duration = Duration::from_secs(10);
+
+/// How long one that hosts nothing is waited for although it is alive: it has nothing to compute.
+pub(super) const IDLE_PATIENCE: Duration = Duration::from_secs(1);
 
 /// How many levels of a peer are named.
 const LEVELS_NAMED: usize = 3;
@@ -200,6 +204,60 @@ impl Primary {
         round.patience.loss = waited + self.settings.step_timeout;
         let given_up = missing.iter().filter(|name| !is_held(name));
         given_up.cloned().collect()
+    }
+
+    /// Returns one that hosts nothing and beats, and has not answered in its time.
+    pub(super) fn idle_without_answer(
+        &self,
+        missing: &[PeerName],
+        now: SessionTime,
+    ) -> Option<PeerName> {
+        let Phase::Stepping(round) = &self.phase else {
+            return None;
+        };
+        // Who was kept from the step by a job has its whole time after that.
+        let kept = round
+            .patience
+            .loss
+            .saturating_sub(self.settings.step_timeout);
+        let since = round.published_at + kept;
+        if !self.can_recover() || now < since + IDLE_PATIENCE {
+            return None;
+        }
+        let is_idle = |name: &&PeerName| {
+            let is_given = round.snapshots.iter().any(|(to, _)| to == *name);
+            let is_asked = self.is_host(name) || is_given || self.jobs.has(name);
+            let member = self.roster.get(name);
+            let beats = member.is_some_and(|member| {
+                !member.watch.is_held() && member.heard_at >= since + IDLE_PATIENCE / 2
+            });
+            beats && !is_asked
+        };
+        missing.iter().find(is_idle).cloned()
+    }
+
+    /// Tells whether the step under way has waited long for somebody who is lost now.
+    pub(super) fn has_held_the_run(&self, name: &PeerName, now: SessionTime) -> bool {
+        let Phase::Stepping(round) = &self.phase else {
+            return false;
+        };
+        let is_missing = round.missing().any(|missing| missing == name);
+        is_missing && now.since(round.published_at) >= IDLE_PATIENCE / 2
+    }
+
+    /// Goes on without one that only beats.
+    pub(super) fn drop_idle(
+        &mut self,
+        name: &PeerName,
+        now: SessionTime,
+        out: &mut Vec<PrimaryOutput>,
+    ) {
+        let cause = format!(
+            "{} hosts nothing, beats, and did not acknowledge a step in {} s",
+            self.described(name),
+            IDLE_PATIENCE.as_secs()
+        );
+        self.on_lost(name, StopReason::new(Outcome::PeerLost, cause), now, out);
     }
 
     /// Returns when a process is to be looked at for its silence.

@@ -90,6 +90,9 @@ impl Primary {
     }
 
     fn lose(&mut self, name: &PeerName, now: SessionTime, out: &mut Vec<PrimaryOutput>) {
+        if !self.is_host(name) && self.has_held_the_run(name, now) {
+            self.transit.close(now);
+        }
         self.secondaries.retain(|other| other != name);
         self.drop_coming_checkpoint();
         // Another of this name may be lost and not replaced yet: what that one hosted, owed and
@@ -134,26 +137,56 @@ impl Primary {
         cells.filter(|cell| !self.recovery.has(*cell)).collect()
     }
 
+    /// Tells whether cells of a secondary are part of the run, so that its word counts.
+    pub(super) fn is_host(&self, name: &PeerName) -> bool {
+        let mut restored = self.recovery.restored.values();
+        !self.hosted_now(name).is_empty() || restored.any(|host| host == name)
+    }
+
+    /// Tells whether the run goes on without doubt when the word of a secondary is not believed:
+    /// it hosts nothing, and somebody else is there to do what it was asked for.
+    pub(super) fn is_dispensable(&self, name: &PeerName) -> bool {
+        let hosts = self.hosts_for_lost_cells();
+        self.can_recover() && !self.is_host(name) && hosts.iter().any(|other| other != name)
+    }
+
+    /// Turns away somebody whose work on a job is wrong; others do it.
+    pub(super) fn discard(
+        &mut self,
+        job: Job,
+        reason: StopReason,
+        now: SessionTime,
+        out: &mut Vec<PrimaryOutput>,
+    ) {
+        self.refused.malformed += 1;
+        self.give_back(job.task);
+        self.on_lost(&job.peer, reason, now, out);
+    }
+
     /// What somebody was to do again and does not is left for others.
     fn give_back_jobs_of(&mut self, name: &PeerName) {
         for task in self.jobs.take_of(name) {
-            let Task::Redo {
-                loss,
-                cells,
-                speaks,
-                again,
-                ..
-            } = task
-            else {
-                continue;
-            };
-            if let Some(loss) = self.recovery.loss_mut(loss) {
-                loss.left.extend(cells);
-                loss.speaks |= speaks;
-                loss.jobs -= 1;
-                if let (Some(known), Some(again)) = (&mut loss.again, again) {
-                    known.of_worlds |= again.of_worlds;
-                }
+            self.give_back(task);
+        }
+    }
+
+    fn give_back(&mut self, task: Task) {
+        let Task::Redo {
+            loss,
+            cells,
+            speaks,
+            again,
+            ..
+        } = task
+        else {
+            return;
+        };
+        if let Some(loss) = self.recovery.loss_mut(loss) {
+            loss.left.extend(cells);
+            loss.speaks |= speaks;
+            loss.jobs -= 1;
+            if let (Some(known), Some(again)) = (&mut loss.again, again) {
+                known.of_worlds |= again.of_worlds;
             }
         }
     }
@@ -293,7 +326,7 @@ impl Primary {
     ) {
         let Task::Redo {
             loss, lost, cells, ..
-        } = job.task
+        } = job.task.clone()
         else {
             unreachable!("the caller has looked");
         };
@@ -301,16 +334,28 @@ impl Primary {
         let is_compared = job.from < job.until;
         if is_compared && let Err(violation) = compare(&cells, job.until, &ack) {
             let cause = format!("{} broke the protocol: {violation}", job.peer);
-            return self.begin_stopping(StopReason::new(Outcome::PeerLost, cause), now, out);
+            let reason = StopReason::new(Outcome::PeerLost, cause);
+            if self.is_dispensable(&job.peer) {
+                return self.discard(job, reason, now, out);
+            }
+            return self.begin_stopping(reason, now, out);
         }
         let owes = self.recovery.loss_mut(loss).is_some_and(|loss| loss.owes);
         if let Some(report) = self.divergence_of(&job.peer, digests, &ack, owes) {
+            if self.is_dispensable(&job.peer) {
+                let reason = StopReason::new(Outcome::DigestMismatch, report.sentence());
+                return self.discard(job, reason, now, out);
+            }
             return self.diverge(report, now, out);
         }
         if owes && let Err(violation) = self.accept_for(&cells, ack, &lost, out) {
-            self.refused.malformed += 1;
             let cause = format!("{} broke the protocol: {violation}", job.peer);
-            return self.begin_stopping(StopReason::new(Outcome::PeerLost, cause), now, out);
+            let reason = StopReason::new(Outcome::PeerLost, cause);
+            if self.is_dispensable(&job.peer) {
+                return self.discard(job, reason, now, out);
+            }
+            self.refused.malformed += 1;
+            return self.begin_stopping(reason, now, out);
         }
         let restored = cells.iter().map(|cell| (*cell, job.peer.clone()));
         self.recovery.restored.extend(restored);

@@ -230,14 +230,14 @@ impl Primary {
             sim_time: self.sim_time + passes,
             elapsed: self.elapsed + passes,
             subscriptions: std::mem::take(&mut self.subscriptions),
-            speaker: self.secondaries.first().cloned(),
+            speaker: self.speaker().cloned(),
             step_size_ns: passes.as_nanos() as u64,
             paused: !advances,
             checkpoint: self.asks_for_checkpoint(purpose, iteration),
             ..step
         };
         self.announce_restored(&mut step);
-        self.note_cells_of_checkpoint();
+        self.note_cells_of_checkpoint(step.speaker.as_ref());
         let is_plain = snapshots.is_empty() && granted.is_empty();
         let is_ahead = self.has_done_ahead(purpose, &mut step, is_plain, now);
         for (name, snapshot) in &mut snapshots {
@@ -275,6 +275,14 @@ impl Primary {
         }
     }
 
+    /// Returns who says what systems of worlds say, and what the scene is: one whose cells are part
+    /// of the run, if there is any.
+    fn speaker(&self) -> Option<&PeerName> {
+        let mut names = self.secondaries.iter();
+        let host = names.find(|name| !self.distribution.hosted(name).is_empty());
+        host.or(self.secondaries.first())
+    }
+
     fn send_snapshot(
         &self,
         name: &PeerName,
@@ -309,6 +317,9 @@ impl Primary {
         let resends = waited >= round.resend_after;
         if resends {
             round.resend_after *= 2;
+        }
+        if let Some(name) = self.idle_without_answer(&missing, now) {
+            return self.drop_idle(&name, now, out);
         }
         let given_up = self.out_of_patience(&missing, now);
         if !given_up.is_empty() {

@@ -9,6 +9,7 @@ use protocol::primary_to_secondary::PrimaryToSecondary;
 use protocol::{PeerName, SessionTime, StopReason};
 
 use super::{LEAVE_GRACE, Phase, Primary, PrimaryOutput};
+use crate::roster::Progress;
 
 /// How long the secondaries have to leave once they are told to.
 const LEAVE_TIMEOUT: Duration = Duration::from_secs(1);
@@ -173,7 +174,13 @@ impl Primary {
             .filter(|(_, member)| !member.watch.is_held())
             .filter_map(|(_, member)| Some(member.heard_at + timeout?));
         let closed = Some(self.closed_deadline()).filter(|at| *at < NEVER);
-        silent.chain(closed).chain(self.look_deadline()).min()
+        let is_running = matches!(self.phase, Phase::Idle | Phase::Stepping(_));
+        let members = self.roster.members().filter(|_| is_running);
+        let unready = members
+            .filter(|(_, member)| member.progress != Progress::Synced && !member.watch.is_held())
+            .map(|(_, member)| member.welcomed_at + self.settings.peer_timeout);
+        let looks = self.look_deadline().into_iter();
+        silent.chain(closed).chain(looks).chain(unready).min()
     }
 
     /// Returns when the next peer whose connection closed counts as gone, [`NEVER`] without one.
@@ -193,12 +200,19 @@ impl Primary {
         now: SessionTime,
     ) -> Option<(PeerName, StopReason)> {
         let patience = if inbox_is_empty { 1 } else { 2 };
+        let is_running = matches!(self.phase, Phase::Idle | Phase::Stepping(_));
         self.roster.members().find_map(|(name, member)| {
             let silence = now.since(member.heard_at);
             let how = if member.closed_at.is_some_and(|at| now >= at + LEAVE_GRACE) {
                 Self::how_it_went(member)
             } else if member.watch.is_held() {
                 return None;
+            } else if is_running
+                && member.progress != Progress::Synced
+                && now >= member.welcomed_at + self.settings.peer_timeout
+            {
+                let seconds = self.settings.peer_timeout.as_secs_f64();
+                format!("joined and was not ready after {seconds} s")
             } else if silence >= self.settings.heartbeat_timeout? * patience {
                 Self::how_it_fell_silent(member, silence)
             } else {

@@ -6,14 +6,21 @@ use protocol::{RequestId, RoutingId};
 
 use super::{Primary, PrimaryOutput};
 
+/// The longest text of an event \[bytes\]: what others named may be in it, and many are kept.
+const EVENT_BYTES_MAX: usize = 2_000;
+
 impl Primary {
     pub(super) fn event(
         &self,
         severity: Severity,
         kind: &str,
-        text: String,
+        mut text: String,
         out: &mut Vec<PrimaryOutput>,
     ) {
+        if text.len() > EVENT_BYTES_MAX {
+            text.truncate(text.floor_char_boundary(EVENT_BYTES_MAX));
+            text.push_str("...");
+        }
         let event = Event {
             iteration: self.iteration,
             severity,

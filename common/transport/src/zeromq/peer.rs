@@ -35,7 +35,7 @@ const CONTROL: usize = 0;
 pub struct PeerLink {
     inbox: Inbox,
     /// Where a secondary sends what is for observers; nothing ever comes from there.
-    data: Option<zmq::Socket>,
+    data: Option<(zmq::Socket, RoutingId)>,
     /// The source of the inbox that is the monitor.
     monitor: usize,
     /// Whether the other side has been told connected last.
@@ -176,7 +176,7 @@ impl PeerLink {
                     )?;
                     pushing.set_linger(DATA_LINGER_MS)?;
                     pushing.connect(&endpoints.data())?;
-                    data = Some(pushing);
+                    data = routing_id.map(|own| (pushing, own.clone()));
                     (endpoints.step(), Queue::Unbounded)
                 }
                 Publications::Status => (endpoints.status(), Queue::Bounded),
@@ -266,7 +266,8 @@ impl Link for PeerLink {
             }
             Destination::Data => {
                 let data = self.data.as_ref().ok_or(LinkError::NoSuchDestination)?;
-                socket::send(data, &[topic.as_bytes(), payload])
+                let (data, own) = data;
+                socket::send(data, &[topic.as_bytes(), &own.0, payload])
             }
             Destination::EverySecondary | Destination::Peer(_) => Err(LinkError::NoSuchDestination),
         }

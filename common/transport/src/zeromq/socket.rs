@@ -15,6 +15,10 @@ use crate::link::LinkError;
 /// How many messages wait for an observer that reads too slowly; further ones are lost to it.
 const STATUS_MESSAGES_MAX: i32 = 1_000;
 
+/// How many steps wait for one who does not read them; further ones are lost to it. Whoever takes
+/// part reads them as they come, also while it is busy, or the run waits for it.
+const STEP_MESSAGES_MAX: i32 = 20_000;
+
 /// How long a closed socket tries to deliver what it still holds, such as the order to stop.
 const LINGER: Duration = Duration::from_millis(200);
 
@@ -46,9 +50,11 @@ const CURVE_OVERHEAD_MAX: i64 = 64;
 /// How many messages may wait in a socket.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Queue {
-    /// `step`, `data` and all sockets that connect: any number, since lockstep itself bounds how
-    /// much can wait.
+    /// `data` and all sockets that connect: any number, since lockstep itself bounds how much can
+    /// wait.
     Unbounded,
+    /// `step` of a primary: far more than ever wait for one who takes part.
+    Steps,
     /// `control` of a primary: any number to others, so many from each.
     Inbox,
     /// `clients` of a primary: few, the thread that serves them keeps the others.
@@ -64,6 +70,7 @@ impl Queue {
     fn marks(self) -> [i32; 2] {
         match self {
             Self::Unbounded => [0, 0],
+            Self::Steps => [STEP_MESSAGES_MAX, 0],
             Self::Inbox => [0, INBOX_MESSAGES_MAX],
             Self::Answers => [ANSWERS_MAX, INBOX_MESSAGES_MAX],
             Self::Bounded => [STATUS_MESSAGES_MAX, STATUS_MESSAGES_MAX],

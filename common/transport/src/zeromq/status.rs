@@ -8,6 +8,8 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
+use protocol::RoutingId;
+
 use super::directory::RunDirectory;
 use super::door::Door;
 use super::inbox::{Event, Frames, Inbox, Patience};
@@ -149,8 +151,11 @@ impl Publisher for StatusPublisher {
                 None => return Ok(None),
                 Some(Event::Woken) => return Ok(Some(Notice::Woken)),
                 Some(Event::Message(DATA, frames)) => {
-                    let topic = frames.exactly().map(|[topic, _]| topic.to_vec());
-                    topic.map(|topic| Notice::Data {
+                    let found = frames
+                        .exactly()
+                        .map(|[topic, from, _]| (topic.to_vec(), RoutingId(from.to_vec())));
+                    found.map(|(topic, from)| Notice::Data {
+                        from,
                         topic,
                         payload: frames.into_payload(),
                     })

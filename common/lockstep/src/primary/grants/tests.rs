@@ -146,3 +146,18 @@ fn names_that_act_on_a_terminal_are_refused_and_shown_escaped() {
     }
     assert!(spawn("größe", "<link name='箱'/>").is_ok());
 }
+
+#[test]
+fn names_that_no_line_has_room_for_are_refused() {
+    let mut primary = Primary::new(settings(), &worlds());
+    let long = "n".repeat(256);
+    for text in [
+        model(&long, "<link name='l'/>"),
+        model("m", &format!("<link name='{long}'/>")),
+    ] {
+        let reason = spawn(&mut primary, &text).unwrap_err();
+        assert!(reason.contains("more than 255 bytes"), "{reason}");
+        assert!(reason.len() < 400, "{reason}");
+    }
+    spawn(&mut primary, &model(&long[..255], "<link name='l'/>")).unwrap();
+}

@@ -224,7 +224,7 @@ fn bind_sockets(
 ) -> io::Result<Bound> {
     let context = zmq::Context::new();
     let open = |kind, domain, queue| open(&context, kind, (domain, queue), address, options);
-    let step = open(zmq::XPUB, "step", Queue::Unbounded)?;
+    let step = open(zmq::XPUB, "step", Queue::Steps)?;
     let control = open(zmq::ROUTER, "control", Queue::Inbox)?;
     let mut status = open(zmq::XPUB, "status", Queue::Published)?;
     let data = open(zmq::PULL, "data", Queue::Unbounded)?;
