@@ -119,6 +119,9 @@ fn inverse_of_lower(lower: DMat3) -> DMat3 {
 pub(crate) struct Coordinates {
     /// The velocities: six of each body on its own, then those of each tree.
     pub(crate) values: Vec<f64>,
+    /// The way that they have gone since sweeps began, or more: the sum of the lengths of changes.
+    /// A row whose factors have a length changes its rate by no more than that times this.
+    pub(crate) travel: f64,
     places: Vec<Place>,
     scales: Vec<Scale>,
     first_of_tree: Vec<usize>,

@@ -135,6 +135,7 @@ impl Scene {
                 factors,
                 base_rate: 0.0,
                 gain: 0.0,
+                length: 0.0,
                 moved: 0.0,
             });
         }

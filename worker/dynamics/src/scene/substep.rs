@@ -298,6 +298,7 @@ impl Scene {
             }
         }
         let gain: f64 = factors.iter().map(|factor| factor * factor).sum();
+        line.length = gain.sqrt();
         let free: f64 = axis.terms.iter().map(|term| free_gain(term, bodies)).sum();
         line.gain = if gain > GAIN_RATIO_MIN * free {
             gain
@@ -482,6 +483,9 @@ impl Scene {
             pressures: PRESSURE_TURNS,
             tolerance: self.parameters.tolerance,
         };
+        coordinates.travel = 0.0;
+        lines.wake(island.lines());
+        manifolds.wake(first..last);
         for turn in 0..most {
             let mut change = 0.0;
             for line in island.lines() {
