@@ -163,6 +163,20 @@ impl Coordinates {
         self.values.resize(next, 0.0);
     }
 
+    /// Returns the places of the coordinates of a body that moves on its own.
+    pub(crate) fn places_of_body(&self, number: usize) -> std::ops::Range<usize> {
+        match self.places[number] {
+            Place::Alone(first) => first..first + 6,
+            _ => 0..0,
+        }
+    }
+
+    /// Returns the places of the coordinates of a tree.
+    pub(crate) fn places_of_tree(&self, tree: usize, freedom: usize) -> std::ops::Range<usize> {
+        let first = self.first_of_tree[tree];
+        first..first + freedom
+    }
+
     /// Returns the coordinates of a tree.
     pub(crate) fn of_tree(&mut self, tree: usize, freedom: usize) -> &mut [f64] {
         let first = self.first_of_tree[tree];
