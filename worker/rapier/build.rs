@@ -57,7 +57,8 @@ const EDITS: &[Edit] = &[
         file: "dynamics/ccd/sweeps.rs",
         from: "        let mut handle_candidate = |ch2: ColliderHandle, co2: &Collider| {\n",
         to: concat!(
-            "        let way = crate::reach::Way::new(rb1, &end_body_pose, &start_aabb, &end_aabb);\n",
+            "        let boxes = [start_aabb, end_aabb];\n",
+            "        let way = crate::reach::Way::new(rb1, &end_body_pose, boxes);\n",
             "        let mut handle_candidate = |ch2: ColliderHandle, co2: &Collider| {\n",
             "            if !way.may_reach(co2) {\n",
             "                return;\n",

@@ -16,16 +16,15 @@ pub(crate) struct Way {
 
 impl Way {
     /// Bounds the way of a collider whose body goes to a pose.
-    pub(crate) fn new(body: &RigidBody, end: &Pose, start_aabb: &Aabb, end_aabb: &Aabb) -> Self {
+    pub(crate) fn new(body: &RigidBody, end: &Pose, boxes: [Aabb; 2]) -> Self {
         let start = &body.pos.position;
         let center = *start * body.mprops.local_mprops.local_com;
-        let farthest = (start_aabb.mins - center)
-            .abs()
-            .max((start_aabb.maxs - center).abs());
+        let [first, _] = &boxes;
+        let farthest = (first.mins - center).abs().max((first.maxs - center).abs());
         // The cosine of half the angle, from one pose to the other.
         let cosine = start.rotation.dot(end.rotation).abs().min(1.0);
         Self {
-            boxes: [*start_aabb, *end_aabb],
+            boxes,
             bulge: farthest.length() * (1.0 - cosine),
         }
     }

@@ -273,9 +273,9 @@ impl Work {
     }
 }
 
-/// Returns how many of some contacts are solved together: those of the first of their manifolds, and
-/// of the next ones between the same bodies while few points come together, such as those of a foot
-/// of four balls. In turns they would need many sweeps.
+/// Returns how many of some contacts are solved together: those of the first of their manifolds,
+/// and of the next ones between the same bodies while few points come together, such as those of a
+/// foot of four balls. In turns they would need many sweeps.
 fn united(contacts: &[Contact]) -> usize {
     let mut groups = contacts.chunk_by(|one, next| one.manifold == next.manifold);
     let first = groups.next().unwrap_or_default();
