@@ -52,6 +52,70 @@ const EDITS: &[Edit] = &[
         from: "local_centroid: child_shape.mass_properties(1.0).local_com,\n",
         to: "local_centroid: child_shape.compute_local_aabb().center(),\n",
     },
+    // A plane holds everything in its box: what cannot come down to it in a step is not swept.
+    Edit {
+        file: "dynamics/ccd/sweeps.rs",
+        from: "        let mut handle_candidate = |ch2: ColliderHandle, co2: &Collider| {\n",
+        to: concat!(
+            "        let boxes = [start_aabb, end_aabb];\n",
+            "        let way = crate::reach::Way::new(rb1, &end_body_pose, boxes);\n",
+            "        let mut handle_candidate = |ch2: ColliderHandle, co2: &Collider| {\n",
+            "            if !way.may_reach(co2) {\n",
+            "                return;\n",
+            "            }\n",
+        ),
+    },
+    // What is swept is described when something is in its way.
+    Edit {
+        file: "dynamics/ccd/sweeps.rs",
+        from: concat!(
+            "        let Some(fast) = FastColliderInfo::new(co1, rb1, &start, &end, local_com) ",
+            "else {\n",
+            "            // Never-swept shape (mesh, heightfield, polyline, voxels): no CCD.\n",
+            "            continue;\n",
+            "        };\n",
+        ),
+        to: concat!(
+            "        if shape_never_ccd_swept(co1.shape.as_ref()) {\n",
+            "            continue;\n",
+            "        }\n",
+            "        let mut described = None;\n",
+        ),
+    },
+    Edit {
+        file: "dynamics/ccd/sweeps.rs",
+        from: concat!(
+            "            if let Some(hit_fraction) = cast_collider_pair(\n",
+            "                dispatcher,\n",
+            "                &fast,\n",
+        ),
+        to: concat!(
+            "            let described = described.get_or_insert_with(|| {\n",
+            "                FastColliderInfo::new(co1, rb1, &start, &end, local_com)\n",
+            "            });\n",
+            "            let Some(fast) = described else {\n",
+            "                return;\n",
+            "            };\n",
+            "            if let Some(hit_fraction) = cast_collider_pair(\n",
+            "                dispatcher,\n",
+            "                fast,\n",
+        ),
+    },
+    // The box around a hull takes a tenth of the time of a robot of hulls.
+    Edit {
+        file: "geometry/collider.rs",
+        from: concat!(
+            "    pub fn compute_collision_aabb(&self, prediction: Real) -> Aabb {\n",
+            "        self.shape\n",
+            "            .compute_aabb(&self.pos)\n",
+            "            .loosened(self.contact_skin + prediction)\n",
+        ),
+        to: concat!(
+            "    pub fn compute_collision_aabb(&self, prediction: Real) -> Aabb {\n",
+            "        crate::reach::aabb(self.shape.as_ref(), &self.pos)\n",
+            "            .loosened(self.contact_skin + prediction)\n",
+        ),
+    },
     // Whoever orders contacts by their colliders must know these.
     Edit {
         file: "dynamics/solver/manifold_store.rs",

@@ -119,6 +119,9 @@ fn inverse_of_lower(lower: DMat3) -> DMat3 {
 pub(crate) struct Coordinates {
     /// The velocities: six of each body on its own, then those of each tree.
     pub(crate) values: Vec<f64>,
+    /// The way that they have gone since sweeps began, or more: the sum of the lengths of changes.
+    /// A row whose factors have a length changes its rate by no more than that times this.
+    pub(crate) travel: f64,
     places: Vec<Place>,
     scales: Vec<Scale>,
     first_of_tree: Vec<usize>,
@@ -158,6 +161,20 @@ impl Coordinates {
         }
         self.values.clear();
         self.values.resize(next, 0.0);
+    }
+
+    /// Returns the places of the coordinates of a body that moves on its own.
+    pub(crate) fn places_of_body(&self, number: usize) -> std::ops::Range<usize> {
+        match self.places[number] {
+            Place::Alone(first) => first..first + 6,
+            _ => 0..0,
+        }
+    }
+
+    /// Returns the places of the coordinates of a tree.
+    pub(crate) fn places_of_tree(&self, tree: usize, freedom: usize) -> std::ops::Range<usize> {
+        let first = self.first_of_tree[tree];
+        first..first + freedom
     }
 
     /// Returns the coordinates of a tree.

@@ -8,6 +8,7 @@ use std::ops::Range;
 use glam::{DMat3, DVec3};
 
 use crate::coordinates::{Coordinates, Path};
+use crate::row::{SLACK_MIN, SLACK_PART};
 
 /// The points between two surfaces.
 #[derive(Clone, Copy, Debug)]
@@ -187,6 +188,8 @@ pub(crate) struct Manifolds {
     gains: Vec<f64>,
     /// The velocities along the path of the manifold that is solved.
     velocities: Vec<f64>,
+    /// Of each manifold, the travel of the coordinates up to which nothing presses in it.
+    rests: Vec<f64>,
 }
 
 /// Limits of the turns over the pressures of a manifold.
@@ -311,14 +314,25 @@ impl Manifolds {
         }
     }
 
+    /// Has some manifolds looked at.
+    pub(crate) fn wake(&mut self, manifolds: Range<usize>) {
+        self.rests.resize(self.all.len(), 0.0);
+        self.rests[manifolds].fill(0.0);
+    }
+
     /// Finds the impulses between two surfaces: first the pressures, which act on each other most,
-    /// then friction. Returns how much a rate changed at the most.
+    /// then friction. Returns how much a rate changed at the most. Surfaces that do not press on
+    /// each other are left alone until the coordinates have gone far enough for that: the bits are
+    /// the same.
     pub(crate) fn solve(
         &mut self,
         number: usize,
         turns: Turns,
         coordinates: &mut Coordinates,
     ) -> f64 {
+        if coordinates.travel < self.rests[number] {
+            return 0.0;
+        }
         let size = self.all[number].size;
         sized!(size, solve_sized(self, number, turns, coordinates))
     }
@@ -329,34 +343,45 @@ impl Manifolds {
         turns: Turns,
         coordinates: &mut Coordinates,
     ) -> f64 {
-        let manifold = self.all[number];
+        let manifold = &self.all[number];
         let (columns, _) = self.factors[manifold.factors()].as_chunks::<SIZE>();
         let (gains, _) = self.gains[manifold.gains()].as_chunks::<SIZE>();
         let (impulses, _) = self.impulses[manifold.rows()].as_chunks_mut::<SIZE>();
         let (base_rates, _) = self.base_rates[manifold.rows()].as_chunks::<SIZE>();
+        let points = &self.points[manifold.points()];
         let before = impulses[0];
         let mut system = System {
             gains,
             rates: base_rates[0],
             impulses: before,
         };
-        self.velocities.clear();
-        for (column, velocity) in columns.iter().zip(coordinates.along(manifold.path)) {
-            add(&mut system.rates, column, velocity);
-            self.velocities.push(velocity);
+        if self.velocities.len() < columns.len() {
+            self.velocities.resize(columns.len(), 0.0);
         }
-        let mut most = system.press(&self.points[manifold.points()], turns);
+        let velocities = &mut self.velocities[..columns.len()];
+        let along = coordinates.along(manifold.path);
+        for ((column, velocity), kept) in columns.iter().zip(along).zip(&mut *velocities) {
+            add(&mut system.rates, column, velocity);
+            *kept = velocity;
+        }
+        let mut most = system.press(points, turns);
         for block in &mut self.blocks[manifold.blocks()] {
-            most = f64::max(most, system.rub(block));
+            most = greater(most, system.rub(block));
         }
         if system.impulses != before {
             let mut change = system.impulses;
             add(&mut change, &before, -1.0);
-            for (column, velocity) in columns.iter().zip(&mut self.velocities) {
-                *velocity += dot(column, &change);
+            let mut square = 0.0;
+            for (column, velocity) in columns.iter().zip(&mut *velocities) {
+                let gained = dot(column, &change);
+                *velocity += gained;
+                square += gained * gained;
             }
-            coordinates.scatter(manifold.path, &self.velocities);
+            coordinates.travel += square.sqrt();
+            coordinates.scatter(manifold.path, velocities);
             impulses[0] = system.impulses;
+        } else if before == [0.0; SIZE] {
+            self.rests[number] = coordinates.travel + SLACK_PART * system.room(points);
         }
         most
     }
@@ -391,6 +416,19 @@ impl<const SIZE: usize> System<'_, SIZE> {
         (change * gains[row]).abs()
     }
 
+    /// Returns how far the coordinates may go before two surfaces that do not press begin to.
+    fn room(&self, points: &[Point]) -> f64 {
+        let mut least = f64::INFINITY;
+        for (row, point) in points.iter().enumerate() {
+            let slack = self.rates[row] + point.bias;
+            if point.inverse_gain > 0.0 {
+                let room = if slack > SLACK_MIN { slack } else { 0.0 };
+                least = least.min(room / self.gain(row, row).sqrt());
+            }
+        }
+        least
+    }
+
     /// Finds the pressures; returns how much a rate changed at the most in the first turn.
     fn press(&mut self, points: &[Point], turns: Turns) -> f64 {
         let mut most = 0.0;
@@ -399,8 +437,8 @@ impl<const SIZE: usize> System<'_, SIZE> {
             for (row, point) in points.iter().enumerate() {
                 let impulse = self.impulses[row];
                 let rate = self.rates[row] + (point.bias + point.softness * impulse);
-                let pressure = (impulse - rate * point.inverse_gain).max(0.0);
-                change = f64::max(change, self.set(row, pressure));
+                let pressure = greater(0.0, impulse - rate * point.inverse_gain);
+                change = greater(change, self.set(row, pressure));
             }
             if turn == 0 {
                 most = change;
@@ -426,7 +464,7 @@ impl<const SIZE: usize> System<'_, SIZE> {
                 } else {
                     self.boxed(block, pressure)
                 };
-                f64::max(self.set(row, wanted[0]), self.set(row + 1, wanted[1]))
+                greater(self.set(row, wanted[0]), self.set(row + 1, wanted[1]))
             }
             Law::Line => {
                 let [first, last] = block.points;
@@ -625,6 +663,13 @@ fn block_gains<const SIZE: usize>(gains: &[[f64; SIZE]], first: usize) -> DMat3 
         DVec3::new(x, y, z)
     };
     DMat3::from_cols(column(0), column(1), column(2))
+}
+
+/// Returns the greater of two numbers, the first where the second is none: `max` in one
+/// instruction.
+#[inline]
+fn greater(first: f64, second: f64) -> f64 {
+    if second > first { second } else { first }
 }
 
 /// Returns the product of two vectors.

@@ -1,5 +1,7 @@
 //! [`Row`]: one thing that acts along an axis, solved by itself.
 
+use std::ops::Range;
+
 use crate::axis::{Axis, Role};
 use crate::coordinates::{Coordinates, Path};
 
@@ -18,6 +20,8 @@ pub(crate) struct Line {
     pub(crate) base_rate: f64,
     /// The change of the rate per impulse.
     pub(crate) gain: f64,
+    /// The length of its factors.
+    pub(crate) length: f64,
     /// The way in this step \[m or rad\].
     pub(crate) moved: f64,
 }
@@ -42,13 +46,26 @@ pub(crate) struct Lines {
     pub(crate) all: Vec<Line>,
     pub(crate) rows: Vec<Row>,
     pub(crate) factors: Vec<f64>,
+    /// Of each line, the travel of the coordinates up to which nothing acts along it.
+    rests: Vec<f64>,
 }
+
+/// The least distance of a rate from its bounds at which a line is left alone, and the part of it
+/// that counts: far more than the rounding of a rate.
+pub(crate) const SLACK_MIN: f64 = 1e-6;
+pub(crate) const SLACK_PART: f64 = 0.999;
 
 impl Lines {
     pub(crate) fn clear(&mut self) {
         self.all.clear();
         self.rows.clear();
         self.factors.clear();
+    }
+
+    /// Has some lines looked at.
+    pub(crate) fn wake(&mut self, lines: Range<usize>) {
+        self.rests.resize(self.all.len(), 0.0);
+        self.rests[lines].fill(0.0);
     }
 
     /// Returns the factors of a line.
@@ -71,25 +88,31 @@ impl Lines {
     }
 
     /// Finds the impulses along a line, each of which brings the rate between its bounds, no more
-    /// than needed; returns how much the rate changed at the most.
+    /// than needed; returns how much the rate changed at the most. A line along which nothing acts,
+    /// such as a limit that is far away, is left alone until the coordinates have gone far enough
+    /// to reach its bounds: the bits are the same.
     pub(crate) fn solve(&mut self, number: usize, coordinates: &mut Coordinates) -> f64 {
-        let line = self.all[number];
-        let mut rate = self.rate(&line, coordinates);
-        let (mut sum, mut most) = (0.0, 0.0);
+        if coordinates.travel < self.rests[number] {
+            return 0.0;
+        }
+        let line = &self.all[number];
+        let factors = &self.factors[line.factors..line.factors + line.path.len()];
+        let before = coordinates.rate(line.path, factors) + line.base_rate;
+        let mut rate = before;
+        let (mut sum, mut most, mut slack) = (0.0, 0.0, f64::INFINITY);
         for row in &mut self.rows[line.rows[0]..line.rows[1]] {
             let change = row.change(line.gain, rate);
             row.impulse += change;
             rate += change * line.gain;
             sum += change;
             most = f64::max(most, (change * line.gain).abs());
+            slack = slack.min(row.slack(before));
         }
         if sum != 0.0 {
-            let line = &self.all[number];
-            coordinates.push(
-                line.path,
-                &self.factors[line.factors..line.factors + line.path.len()],
-                sum,
-            );
+            coordinates.travel += line.length * f64::abs(sum);
+            coordinates.push(line.path, factors, sum);
+        } else if slack > SLACK_MIN {
+            self.rests[number] = coordinates.travel + SLACK_PART * slack / line.length;
         }
         most
     }
@@ -120,6 +143,15 @@ impl Row {
         let target = free.max(self.rates[0]).min(self.rates[1]);
         let wanted = (target - free) / gain;
         wanted.max(self.impulses[0]).min(self.impulses[1]) - self.impulse
+    }
+
+    /// Returns by how much a rate may change without any impulse; negative where one acts.
+    fn slack(&self, rate: f64) -> f64 {
+        if self.impulse == 0.0 {
+            (rate - self.rates[0]).min(self.rates[1] - rate)
+        } else {
+            -1.0
+        }
     }
 
     /// Sets what the row asks for at a position, in a substep of a length \[s\]; `ratio` is the

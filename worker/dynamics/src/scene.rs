@@ -6,6 +6,7 @@
 //! al., *Small Steps in Physics Simulation*, 2019). What nothing touches flies the whole step at
 //! once, by a method of fourth order.
 
+mod acceleration;
 mod assembly;
 mod island;
 mod substep;
@@ -107,6 +108,7 @@ struct Work {
     factors: Vec<f64>,
     /// Impulses before a blow.
     pressed: Vec<f64>,
+    acceleration: acceleration::Acceleration,
 }
 
 /// Everything that is solved together, as ranges of the buffers.

@@ -20,5 +20,6 @@ pub(crate) mod alloc_prelude {
 }
 
 pub mod island_solver;
+pub(crate) mod reach;
 
 include!(concat!(env!("OUT_DIR"), "/src/lib.rs"));

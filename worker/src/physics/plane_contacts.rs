@@ -56,6 +56,9 @@ struct Corner {
     height: Real,
 }
 
+/// Corners near the plane.
+type Corners = SmallVec<[Corner; 32]>;
+
 /// Finds the contacts of a plane and a shape, which is the first of the two when `is_flipped`;
 /// returns false for shapes that it does not know, of which nothing is changed then.
 pub(super) fn find<M: Default, C: Default + Copy>(
@@ -117,10 +120,37 @@ impl View {
         self.height(around.center()) - reach <= self.reach
     }
 
+    /// Adds the corners of a hull that are near the plane, with numbers from one on. Most hulls are
+    /// not near it at all, which is found without a branch for each corner.
+    fn add_near(&self, points: &[Vector], first: usize, corners: &mut Corners) {
+        let mut lowest = Real::INFINITY;
+        for point in points {
+            let height = self.height(*point);
+            lowest = if height < lowest { height } else { lowest };
+        }
+        if lowest > self.reach {
+            return;
+        }
+        for (number, point) in points.iter().enumerate() {
+            let height = self.height(*point);
+            if height <= self.reach {
+                corners.push(Corner {
+                    number: (first + number) as u32,
+                    point: *point,
+                    height,
+                });
+            }
+        }
+    }
+
     /// Returns the corners of a shape that are near the plane, in the order of their numbers;
     /// `None` when it has none to be found.
-    fn corners(&self, shape: &dyn Shape) -> Option<Vec<Corner>> {
-        let mut corners = Vec::new();
+    fn corners(&self, shape: &dyn Shape) -> Option<Corners> {
+        let mut corners = Corners::new();
+        if let Some(hull) = shape.as_convex_polyhedron() {
+            self.add_near(hull.points(), 0, &mut corners);
+            return Some(corners);
+        }
         let mut add = |number: usize, point: Vector| {
             let height = self.height(point);
             if height <= self.reach {
@@ -132,11 +162,7 @@ impl View {
                 });
             }
         };
-        if let Some(hull) = shape.as_convex_polyhedron() {
-            for (number, point) in hull.points().iter().enumerate() {
-                add(number, *point);
-            }
-        } else if let Some(mesh) = shape.as_trimesh() {
+        if let Some(mesh) = shape.as_trimesh() {
             for number in self.near_vertices(mesh) {
                 add(number as usize, mesh.vertices()[number as usize]);
             }
@@ -197,23 +223,32 @@ fn outermost(corners: &[Corner], normal: Vector) -> SmallVec<[Corner; DIRECTIONS
         return chosen;
     }
     let (first, second) = normal.any_orthonormal_pair();
-    let mut choose = |score: &dyn Fn(&Corner) -> Real| {
-        let mut best = corners[0];
-        let mut most = score(&best);
-        for corner in &corners[1..] {
-            let scored = score(corner);
-            if scored > most {
-                (best, most) = (*corner, scored);
-            }
+    let ways = DIRECTIONS.map(|[along_first, along_second]| {
+        (first * along_first + second * along_second).to_array()
+    });
+    let [x, y, z] = [0, 1, 2].map(|axis| ways.map(|way| way[axis]));
+    let mut lowest = 0;
+    let (mut best, mut most) = (
+        [0; DIRECTIONS.len()],
+        [Real::NEG_INFINITY; DIRECTIONS.len()],
+    );
+    for (index, corner) in corners.iter().enumerate() {
+        if corner.height < corners[lowest].height {
+            lowest = index;
         }
-        if chosen.iter().all(|corner| corner.number != best.number) {
-            chosen.push(best);
+        let ([px, py, pz], height) = (corner.point.to_array(), HEIGHT_WEIGHT * corner.height);
+        for way in 0..DIRECTIONS.len() {
+            let score = (x[way] * px + y[way] * py + z[way] * pz) - height;
+            let is_better = score > most[way];
+            most[way] = if is_better { score } else { most[way] };
+            best[way] = if is_better { index as u64 } else { best[way] };
         }
-    };
-    choose(&|corner| -corner.height);
-    for [along_first, along_second] in DIRECTIONS {
-        let direction = first * along_first + second * along_second;
-        choose(&|corner| direction.dot(corner.point) - HEIGHT_WEIGHT * corner.height);
+    }
+    for index in std::iter::once(lowest as u64).chain(best) {
+        let corner = corners[index as usize];
+        if chosen.iter().all(|other| other.number != corner.number) {
+            chosen.push(corner);
+        }
     }
     chosen
 }

@@ -70,7 +70,10 @@ impl Scene {
         } = self;
         work.manifolds.clear();
         let mut first = 0;
-        for contacts in contacts.chunk_by(|one, next| one.manifold == next.manifold) {
+        let mut rest = contacts.as_slice();
+        while !rest.is_empty() {
+            let (contacts, others) = rest.split_at(united(rest));
+            rest = others;
             let numbers = first..first + contacts.len();
             first = numbers.end;
             let of = contacts[0].bodies;
@@ -135,6 +138,7 @@ impl Scene {
                 factors,
                 base_rate: 0.0,
                 gain: 0.0,
+                length: 0.0,
                 moved: 0.0,
             });
         }
@@ -269,6 +273,26 @@ impl Work {
     }
 }
 
+/// Returns how many of some contacts are solved together: those of the first of their manifolds,
+/// and of the next ones between the same bodies while few points come together, such as those of a
+/// foot of four balls. In turns they would need many sweeps.
+fn united(contacts: &[Contact]) -> usize {
+    let mut groups = contacts.chunk_by(|one, next| one.manifold == next.manifold);
+    let first = groups.next().unwrap_or_default();
+    let mut count = first.len();
+    if line_radius(first).is_some() {
+        return count;
+    }
+    for group in groups {
+        let is_other = group[0].bodies != first[0].bodies || line_radius(group).is_some();
+        if is_other || count + group.len() > POINTS_MAX {
+            break;
+        }
+        count += group.len();
+    }
+    count
+}
+
 /// Begins the friction at a point, whose rows stand behind others of its manifold.
 fn begin_friction(contact: &Contact, at: usize, first: usize, blocks: &mut Vec<Block>) {
     let friction = &contact.friction;
@@ -297,7 +321,8 @@ fn line_radius(contacts: &[Contact]) -> Option<f64> {
         friction.direction.is_none() && friction.slip == [0.0; 2] && friction.torsion == 0.0
     };
     let length = first.points[0].distance(second.points[0]);
-    let is_line = length >= LINE_LENGTH_MIN && contacts.iter().all(is_plain);
+    let is_one = first.manifold == second.manifold;
+    let is_line = is_one && length >= LINE_LENGTH_MIN && contacts.iter().all(is_plain);
     is_line.then_some(0.25 * length)
 }
 

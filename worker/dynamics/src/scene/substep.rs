@@ -8,7 +8,7 @@ use crate::axis::{Axis, Role, Term};
 use crate::body::Body;
 use crate::flight::Servo;
 use crate::manifold::{Law, Turns};
-use crate::tree::Position;
+use crate::tree::{Position, Tree};
 
 /// The part of its force from which on a servo counts as giving all of it.
 const NEARLY_ALL: f64 = 0.999;
@@ -18,6 +18,14 @@ const FORCE_UNLIMITED: f64 = 1e15;
 
 /// The most sweeps over an island, unless nothing in it changes much before.
 const SWEEPS_MAX: usize = 100;
+
+/// The sweeps before those that go on in their direction: most islands need no more.
+const PLAIN_SWEEPS: usize = 2;
+
+/// Sweeps end when so many of them have not brought the change below this part of what it was in as
+/// many before: what is asked for contradicts itself, such as a limit and the ground.
+const STALL_SWEEPS: usize = 16;
+const STALL_RATIO: f64 = 0.99;
 
 /// The most turns over the pressures between two surfaces before their friction.
 const PRESSURE_TURNS: usize = 3;
@@ -298,6 +306,7 @@ impl Scene {
             }
         }
         let gain: f64 = factors.iter().map(|factor| factor * factor).sum();
+        line.length = gain.sqrt();
         let free: f64 = axis.terms.iter().map(|term| free_gain(term, bodies)).sum();
         line.gain = if gain > GAIN_RATIO_MIN * free {
             gain
@@ -462,16 +471,11 @@ impl Scene {
 
     /// Sweeps over an island until nothing in it changes much.
     pub(super) fn sweep(&mut self, island: Island, is_biased: bool) {
-        let Work {
-            coordinates,
-            manifolds,
-            lines,
-            ..
-        } = &mut self.work;
+        let work = &mut self.work;
         let [first, last] = island.manifolds;
-        let own = &manifolds.all[first..last];
+        let own = &work.manifolds.all[first..last];
         let points: usize = own.iter().map(|manifold| manifold.points().len()).sum();
-        let own = &lines.all[island.lines()];
+        let own = &work.lines.all[island.lines()];
         let rows: usize = own.iter().map(|line| line.rows[1] - line.rows[0]).sum();
         if points + rows == 0 {
             return;
@@ -482,21 +486,30 @@ impl Scene {
             pressures: PRESSURE_TURNS,
             tolerance: self.parameters.tolerance,
         };
+        work.coordinates.travel = 0.0;
+        work.lines.wake(island.lines());
+        work.manifolds.wake(first..last);
+        work.acceleration.begin();
+        let [mut former, mut lowest] = [f64::INFINITY; 2];
         for turn in 0..most {
-            let mut change = 0.0;
-            for line in island.lines() {
-                change = f64::max(change, lines.solve(line, coordinates));
+            let is_plain = turn < PLAIN_SWEEPS;
+            let is_back = turn % 2 == 1;
+            if !is_plain && !is_back {
+                work.note_sweep(island, &self.trees);
             }
-            for at in first..last {
-                let number = if turn % 2 == 0 {
-                    at
-                } else {
-                    first + last - 1 - at
-                };
-                change = f64::max(change, manifolds.solve(number, turns, coordinates));
-            }
+            let change = work.sweep_once(island, turns, is_plain, is_back);
             if change < turns.tolerance {
                 break;
+            }
+            lowest = lowest.min(change);
+            if (turn + 1) % STALL_SWEEPS == 0 {
+                if lowest >= STALL_RATIO * former {
+                    break;
+                }
+                former = std::mem::replace(&mut lowest, f64::INFINITY);
+            }
+            if !is_plain && is_back && turn + 1 < most {
+                work.go_on(island);
             }
         }
     }
@@ -595,6 +608,59 @@ impl Scene {
                 *total += impulse;
             }
         }
+    }
+}
+
+impl Work {
+    /// Sweeps over an island once, forth or back; returns how much a rate changed at the most. A
+    /// plain sweep begins with the lines either way.
+    fn sweep_once(&mut self, island: Island, turns: Turns, is_plain: bool, is_back: bool) -> f64 {
+        let Self {
+            coordinates,
+            manifolds,
+            lines,
+            ..
+        } = self;
+        let mut change = 0.0;
+        if is_plain || !is_back {
+            for number in island.lines() {
+                change = f64::max(change, lines.solve(number, coordinates));
+            }
+        }
+        let [first, last] = island.manifolds;
+        for at in first..last {
+            let number = if is_back { first + last - 1 - at } else { at };
+            change = f64::max(change, manifolds.solve(number, turns, coordinates));
+        }
+        if !is_plain && is_back {
+            for number in island.lines().rev() {
+                change = f64::max(change, lines.solve(number, coordinates));
+            }
+        }
+        change
+    }
+
+    /// Notes where an island is before a sweep forth and one back.
+    fn note_sweep(&mut self, island: Island, trees: &[Tree]) {
+        let coordinates = &self.coordinates;
+        let bodies = self.bodies[island.bodies()].iter();
+        let of_bodies = bodies.flat_map(|body| coordinates.places_of_body(*body));
+        let held = self.trees[island.trees()].iter();
+        let of_trees =
+            held.flat_map(|tree| coordinates.places_of_tree(*tree, trees[*tree].freedom()));
+        self.acceleration.note(
+            [island.lines(), island.manifolds()],
+            (coordinates, &self.lines, &self.manifolds),
+            of_bodies.chain(of_trees),
+        );
+    }
+
+    /// Has an island go on in the direction of its sweeps.
+    fn go_on(&mut self, island: Island) {
+        self.acceleration.go_on(
+            [island.lines(), island.manifolds()],
+            (&mut self.coordinates, &mut self.lines, &mut self.manifolds),
+        );
     }
 }
 
