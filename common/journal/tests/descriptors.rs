@@ -1,8 +1,6 @@
 //! Shows that a journal's files are opened when others have taken all descriptors of the process.
 //! It takes them itself, and so has a program of its own.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::fs::{self, File};
 use std::io::Write;
 
