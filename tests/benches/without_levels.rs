@@ -1,9 +1,9 @@
 //! Measures what levels cost a whole run: worlds with their levels and without them, in turns.
 //!
-//! Prints one JSON line with, for each world, the time that the iterations took \[ms\]. Run it with
-//! `cargo bench -p tests --bench without_levels -- [--rounds N] [--iterations N] [--secondaries N]
-//! [WORLD.sdf]...`, after `cargo build --release -p worker -p orchestrator`; without a file it takes
-//! the project's worlds that have levels.
+//! Prints one JSON line with, for each world, the time that the iterations took \[ms\]. Run it
+//! with `cargo bench -p tests --bench without_levels -- [--rounds N] [--iterations N]
+//! [--secondaries N] [WORLD.sdf]...`, after `cargo build --release -p worker -p orchestrator`;
+//! without a file it takes the project's worlds that have levels.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
 //! The journal of a simulated run: real files, written after a drawn time, on a disk that may be
-//! full or hang. What is not written yet when the primary is killed is lost; what is not synced yet when
-//! the machine loses its power is lost, too.
+//! full or hang. What is not written yet when the primary is killed is lost; what is not synced yet
+//! when the machine loses its power is lost, too.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fs;

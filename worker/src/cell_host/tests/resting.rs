@@ -106,7 +106,7 @@ fn push(step: &mut Step) {
     let high = ModelId { world: 0, model: 2 };
     step.actions = stamped([Action::Wrench {
         link: link(high),
-        force: [4000.0, 0.0, 0.0],
+        force: [14.0, 0.0, 0.0],
         torque: [0.0; 3],
         until: SimTime(step.elapsed.0 + 300_000_000),
     }]);
