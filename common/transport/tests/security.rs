@@ -415,7 +415,7 @@ fn nothing_is_held_for_who_has_not_ended_the_handshake() {
     ] {
         let mut stream = greet(&address, mechanism);
         stream.write_all(&large).unwrap();
-        assert!(!is_taken(stream, &[0; 1 << 16]), "{address}: one frame");
+        assert!(!is_taken(stream, &vec![0; 1 << 16]), "{address}: one frame");
         let stream = greet(&address, mechanism);
         assert!(!is_taken(stream, &frame), "{address}: many frames");
     }

@@ -72,6 +72,7 @@ impl Connection {
     }
 
     /// Ends it: libzmq closes it as one that the other side ended. Tells whether it was there.
+    #[must_use = "a connection that is gone cannot be cut"]
     pub fn cut(self) -> bool {
         self.duplicate().is_some_and(|socket| {
             // SAFETY: the descriptor is open as long as its owner lives.

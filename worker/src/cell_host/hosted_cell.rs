@@ -21,8 +21,8 @@ use super::told::Told;
 use crate::physics::{Cell, ModelRef, Readings};
 use crate::systems::Outbox;
 
-/// The number of steps in which nothing happens to a cell and all in it sleeps, after which it is at
-/// rest: in the first, rapier takes note of who fell asleep in the one before.
+/// The number of steps in which nothing happens to a cell and all in it sleeps until it is at rest:
+/// in the first, rapier takes note of who fell asleep in the one before.
 const IDLE_STEPS: u8 = 2;
 
 /// A cell with what its host knows of it.

@@ -90,7 +90,7 @@ impl StatusPublisher {
             Change::None => None,
             Change::TooMuch => {
                 if let Some(connection) = connection {
-                    connection.cut();
+                    let _ = connection.cut(); // It may be gone by itself.
                 }
                 let text = || {
                     format!(
