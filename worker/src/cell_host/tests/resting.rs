@@ -25,7 +25,7 @@ const STACK: &str = "<sdf version='1.11'><world name='stack'>
 /// The only cell of the world.
 const CELL: CellId = CellId(0);
 /// The longest that the stack may take until it is at rest \[steps\].
-const STEPS_MAX: u32 = 5000;
+const STEPS_MAX: u32 = 20_000;
 
 /// A host of the stack, with its last answer.
 struct Stack {
