@@ -2,7 +2,7 @@
 //! they are carried out.
 //!
 //! They speak with libzmq's own sockets or with bare ones, as a program would that is not ours.
-//! [`table`] names all attacks, [`Campaign`] goes through them on one run and measures each.
+//! [`table()`] names all attacks, [`Campaign`] goes through them on one run and measures each.
 
 mod attacker;
 mod bare;
