@@ -24,7 +24,7 @@ const PATIENCE_LOSSLESS: Duration = Duration::from_secs(10);
 
 /// What a message takes besides its names and its body \[bytes\].
 const MESSAGE_BYTES: usize = 96;
-/// What a batch takes besides its messages \[bytes\].
+/// Size of a batch besides its messages \[bytes\].
 const BATCH_BYTES: usize = 160;
 /// The size from which a batch is sent in parts \[bytes\].
 const PART_BYTES_MAX: usize = 32 << 20;
@@ -89,7 +89,7 @@ pub struct Collector {
     bytes: usize,
     /// Steps up to this one are done: what is awaited of them is announced.
     done: Sequence,
-    /// How much waits of steps that are not done, at most \[bytes\].
+    /// Most that waits of steps that are not done \[bytes\].
     bytes_of_coming: usize,
     /// Steps up to this one are over.
     over: Option<Sequence>,

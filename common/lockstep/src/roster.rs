@@ -31,7 +31,7 @@ pub struct Member {
     pub routing: RoutingId,
     /// How far it has come.
     pub progress: Progress,
-    /// When it was welcomed.
+    /// Time of its welcome.
     pub welcomed_at: SessionTime,
     /// When it was last heard of by heartbeat, or welcomed.
     pub heard_at: SessionTime,

@@ -23,7 +23,7 @@ Usage: hostile [OPTIONS]
   --way WAY         ipc, tcp or keys [all of them]
 ";
 
-/// How long an attack lasts.
+/// Length of an attack.
 const LASTS: Duration = Duration::from_secs(1);
 
 struct Options {

@@ -10,10 +10,10 @@ use super::table::{Place, Role};
 use super::victim::{Reach, Reaches};
 use crate::processes::let_pass;
 
-/// How long a connection may take until the primary says anything to it.
+/// Longest time until the primary says anything to a connection.
 const ARRIVAL: Duration = Duration::from_secs(10);
 
-/// How many sockets of one attack tell what becomes of their connections.
+/// Number of sockets of one attack that tell what becomes of their connections.
 const WATCHED_MAX: usize = 16;
 
 /// Somebody who means no good.

@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-/// How long an answer is waited for where one may come.
+/// Time for which an answer is waited for where one may come.
 const PATIENCE: Duration = Duration::from_millis(20);
 
 /// A stream without libzmq.

@@ -11,7 +11,7 @@ use super::table::Attack;
 use super::victim::{Honest, Victim, Way, Witness};
 use crate::processes::let_pass;
 
-/// How long the last refusals may take until they are in the figures.
+/// Longest time until the last refusals are in the figures.
 const FIGURES: Duration = Duration::from_secs(2);
 
 /// Cost of an attack.
@@ -23,7 +23,7 @@ pub struct Damage {
     pub family: &'static str,
     /// The way by which it came.
     pub way: Way,
-    /// How many signs the attacker had that it arrived, and how much the primary turned away.
+    /// Number of signs that the attacker arrived, and of what the primary turned away.
     pub seen: u64,
     /// Number of refusals that the primary counted.
     pub refused: u64,
@@ -37,7 +37,7 @@ pub struct Damage {
     pub slowest_ping_ms: f64,
 }
 
-/// What an attack may cost.
+/// Bounds on the cost of an attack.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
     /// Memory \[MiB\].

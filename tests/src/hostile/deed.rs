@@ -1,4 +1,4 @@
-//! What attackers do, until their time is over.
+//! Deeds of attackers, which go on until their time is over.
 
 use std::time::Duration;
 
@@ -11,10 +11,10 @@ use super::pretender;
 use super::table::{Data, Deed, Garbage, Place, Progress, Speech, Subscriptions};
 use crate::processes::let_pass;
 
-/// How long a pause of an attacker is that leaves the machine to others.
+/// Pause of an attacker that leaves the machine to others.
 const BREATH: Duration = Duration::from_millis(1);
 
-/// How many connections an attacker holds.
+/// Number of connections that an attacker holds.
 const HELD_MAX: usize = 200;
 
 /// Does it; what came of it is told by the attacker.

@@ -15,7 +15,7 @@ use super::messages;
 use super::table::{Place, Pretence};
 use crate::processes::let_pass;
 
-/// How long it is tried to join.
+/// Time for which it tries to join.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Name of who pretends.

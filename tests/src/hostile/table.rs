@@ -9,17 +9,17 @@ use super::victim::Way;
 /// Socket of a primary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// Where secondaries speak.
+    /// Socket on which secondaries speak.
     Control,
-    /// Where steps are published.
+    /// Socket on which steps are published.
     Step,
-    /// Where figures are published.
+    /// Socket on which figures are published.
     Status,
-    /// Where what was said in a step arrives.
+    /// Socket at which arrives what was said in a step.
     Data,
-    /// Where clients speak.
+    /// Socket on which clients speak.
     Clients,
-    /// Where the primary beats.
+    /// Socket on which the primary beats.
     Beats,
 }
 
@@ -164,7 +164,7 @@ pub enum Progress {
 pub enum Speech {
     /// The greeting, cut at each byte.
     CutGreeting,
-    /// What follows the greeting, cut at each byte.
+    /// Bytes after the greeting, cut at each of them.
     CutReady,
     /// A greeting of this version.
     Version(u8, u8),

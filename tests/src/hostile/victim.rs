@@ -17,7 +17,7 @@ use crate::key_ring::KeyRing;
 use crate::processes::{PATIENCE, Process, Scratch, binary, let_pass};
 use crate::repository;
 
-/// How often figures are asked for until nobody seems to be there.
+/// Number of requests for figures until nobody seems to be there.
 const FIGURES_TRIES: u32 = 20;
 
 /// Way by which attackers reach a run.

@@ -1,4 +1,4 @@
-//! What a collider may reach in a step, found without looking at the other shape in detail.
+//! Reach of a collider in a step, found without looking at the other shape in detail.
 
 use crate::dynamics::RigidBody;
 use crate::geometry::Collider;

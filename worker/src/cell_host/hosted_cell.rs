@@ -54,7 +54,7 @@ pub struct HostedCell {
 /// What a cell answers to a step, besides the states.
 pub(super) struct CellAnswer {
     pub(super) ack: CellAck,
-    /// Whether the cell is at rest and the ack says nothing that is not known.
+    /// Set when the cell is at rest and the ack says nothing that is not known.
     pub(super) is_at_rest: bool,
     pub(super) poses: Vec<LinkPoses>,
     pub(super) transfers: Vec<Transfer>,

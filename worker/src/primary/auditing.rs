@@ -14,7 +14,7 @@ use crate::audit::{AuditLog, Deed};
 use crate::limits;
 use crate::seldom::shortened;
 
-/// How much is told in a second of what is done with keys; the file of the audit has all.
+/// Number of events in a second about what is done with keys; the file of the audit has all.
 const DEEDS_PER_SECOND: u32 = 10;
 
 /// Limit of what is told of what is done with keys.

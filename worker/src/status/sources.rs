@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use protocol::report::RefusedCounts;
 use protocol::{PeerName, RoutingId};
 
-/// How many addresses are known; those of who came first are forgotten.
+/// Number of addresses that are known; the oldest are forgotten.
 const SOURCES_MAX: usize = 4096;
 
 /// Time between two tellings of what was turned away.

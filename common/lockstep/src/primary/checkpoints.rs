@@ -22,7 +22,7 @@ pub(super) struct Coming {
     /// What the primary remembers after that step, once it is done.
     own: Option<(Iteration, Digest, Vec<u8>)>,
     scene: Option<SceneSnapshot>,
-    /// Whoever says what the scene is.
+    /// Secondary that says what the scene is.
     speaker: Option<PeerName>,
     /// The cells that are missing, with their hosts.
     missing: BTreeMap<CellId, PeerName>,

@@ -187,21 +187,21 @@ pub enum PrimaryOutput {
     Ahead(Arc<Step>),
     /// Send to one secondary.
     Send {
-        /// Where it is reached.
+        /// Address at which it is reached.
         to: RoutingId,
         /// The message.
         message: PrimaryToSecondary,
     },
     /// Answer a client.
     Reply {
-        /// Where it is reached.
+        /// Address at which it is reached.
         to: RoutingId,
         /// The answer.
         message: PrimaryToClient,
     },
     /// Answer a client with figures, which the driver keeps.
     Report {
-        /// Where it is reached.
+        /// Address at which it is reached.
         to: RoutingId,
         /// Its request.
         request: RequestId,
@@ -210,7 +210,7 @@ pub enum PrimaryOutput {
     },
     /// Cut all connections of a key, keep it out, and answer the client.
     Disconnect {
-        /// Where it is reached.
+        /// Address at which it is reached.
         to: RoutingId,
         /// Its request.
         request: RequestId,

@@ -20,7 +20,7 @@ const LOOK_AGAIN: Duration = Duration::from_secs(1);
 /// Time between two reminders of a process that is stopped.
 const REMIND: Duration = Duration::from_secs(10);
 
-/// How long one that hosts nothing is waited for although it is alive: it has nothing to compute.
+/// Patience with one that hosts nothing and is alive: it has nothing to compute.
 pub(super) const IDLE_PATIENCE: Duration = Duration::from_secs(1);
 
 /// How many levels of a peer are named.

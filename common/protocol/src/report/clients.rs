@@ -37,7 +37,7 @@ pub struct ClientConnection {
     pub uid: Option<u32>,
     /// The id of that process; nothing if this machine does not see it.
     pub pid: Option<u32>,
-    /// When it was heard first \[s since 1970\].
+    /// Time at which it was heard first \[s since 1970\].
     pub since_unix_s: u64,
     /// Number of requests that came by it.
     pub requests: u64,

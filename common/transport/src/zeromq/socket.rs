@@ -15,7 +15,7 @@ use crate::link::LinkError;
 /// How many messages wait for an observer that reads too slowly; further ones are lost to it.
 const STATUS_MESSAGES_MAX: i32 = 1_000;
 
-/// How many steps wait for one who does not read them; further ones are lost to it. Whoever takes
+/// Number of steps that wait for one who does not read; further ones are lost to it. Whoever takes
 /// part reads them as they come, also while it is busy, or the run waits for it.
 const STEP_MESSAGES_MAX: i32 = 20_000;
 
