@@ -10,6 +10,7 @@ pub mod fault;
 mod journaling;
 pub mod moves;
 mod network;
+mod output_files;
 mod process;
 mod publishing;
 pub mod random;
@@ -45,6 +46,8 @@ use journaling::Journal;
 use moves::RandomMoves;
 use network::{Network, Stream};
 pub use network::{NetworkFaults, Ways};
+use output_files::OutputFiles;
+pub use output_files::{Outputs, RecordedIteration};
 pub use process::Life;
 use process::Process;
 use random::Random;
@@ -115,6 +118,7 @@ pub struct Cluster {
     settings: Settings,
     worlds: Vec<World>,
     journal: Option<Journal>,
+    outputs: Option<OutputFiles>,
     past: Past,
     /// How many primaries there were before this one.
     primaries: u32,
@@ -173,6 +177,7 @@ impl Cluster {
             settings,
             worlds: worlds.to_vec(),
             journal: None,
+            outputs: None,
             past: Past::default(),
             primaries: 0,
             asked: BTreeMap::new(),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lockstep::PeerLossPolicy;
-use protocol::client_to_primary::NamedPose;
+use protocol::client_to_primary::{NamedPose, ResetKind};
 use protocol::exit::Outcome;
 use protocol::secondary_to_primary::StepAck;
 use protocol::{
@@ -142,6 +142,41 @@ fn a_command_of_the_file_that_is_left_out_is_seen() {
     check(&scenario, expected, |cluster| {
         cluster.tamper.stamped = Some(Box::new(|command| *command = None));
     });
+}
+
+#[test]
+fn an_iteration_or_a_command_that_a_file_misses_is_seen() {
+    let cases = [
+        ("digests", "line 40 of the digests is \"41 "),
+        ("states", "the file of states has, where"),
+        ("commands", "the file of commands has 0"),
+    ];
+    for (name, expected) in cases {
+        let mut scenario = peaceful(Stage::Row, Vec::new());
+        scenario.schedule = vec![ScheduledCommand {
+            iteration: Iteration(40),
+            paused_round: None,
+            command: Command::SetSeed { seed: 7 },
+        }];
+        check(&scenario, expected, |cluster| {
+            cluster.leave_out_of_outputs(name, Iteration(40));
+        });
+    }
+}
+
+#[test]
+fn the_states_of_an_iteration_after_which_all_is_reset_are_those_before_the_reset() {
+    for us in (10_000..20_000).step_by(333) {
+        let reset = TimedRequest {
+            at: SessionTime(us * 1000),
+            command: Command::Reset {
+                what: ResetKind::Models,
+            },
+        };
+        let verdict = trial::run(&peaceful(Stage::Row, vec![reset]), Trace::Off);
+        let verdict = verdict.unwrap_or_else(|message| panic!("at {us} us: {message}"));
+        assert_eq!(verdict.outcome, Outcome::Completed);
+    }
 }
 
 #[test]

@@ -44,6 +44,7 @@ pub use threads::StartThreadsError;
 pub use traced::{TracedCell, TracedStep};
 pub use verification::{Difference, Divergence, Field};
 
+use cell_bytes::HostedCopy;
 use cell_work::CellWork;
 use going_ahead::Kept;
 use hosted_cell::CellAnswer;
@@ -75,10 +76,31 @@ pub struct CellHost {
     traced: Option<TracedStep>,
 }
 
-/// A cell with the time that its last step took.
+/// A cell with what is known of it.
 struct Slot {
     cell: HostedCell,
+    /// How long its last step took.
     cost_ns: u64,
+    /// A copy of it as it is, if one was made since it was last changed.
+    copy: Option<Arc<HostedCopy>>,
+}
+
+impl Slot {
+    /// Returns the slot of a cell that comes.
+    fn new(cell: HostedCell) -> Self {
+        Self {
+            cell,
+            // What is not known yet comes first.
+            cost_ns: u64::MAX,
+            copy: None,
+        }
+    }
+
+    /// Returns a copy of the cell as it is.
+    fn copy(&mut self) -> Arc<HostedCopy> {
+        let copy = self.copy.get_or_insert_with(|| Arc::new(self.cell.copy()));
+        Arc::clone(copy)
+    }
 }
 
 /// How a host works.
@@ -123,6 +145,14 @@ enum Origin<'a> {
     Start,
     Empty,
     Snapshot(&'a [u8]),
+}
+
+/// What the cells answer to a step.
+struct Answers {
+    /// The cells that sleep through it, ascending.
+    at_rest: Vec<CellId>,
+    /// Those of the other cells, in order of their ids.
+    of_others: Vec<CellAnswer>,
 }
 
 /// A cell's share of a step.
@@ -187,7 +217,10 @@ impl CellHost {
         if step.speaker.as_ref() != Some(&self.name) {
             said = Outbox::default();
         }
-        let answers = self.run_cells(step, begin)?;
+        let Answers {
+            mut at_rest,
+            of_others,
+        } = self.run_cells(step, begin)?;
         self.scene.conclude(step);
         if self.scene.has_leaving() {
             self.change_worlds(Scene::give_back);
@@ -198,15 +231,17 @@ impl CellHost {
         let mut ack = StepAck {
             sequence: step.sequence,
             iteration: step.iteration,
-            cells: Vec::with_capacity(self.cells.len()),
+            cells: Vec::with_capacity(of_others.len()),
             ..StepAck::default()
         };
-        let changed = self.cells.values().map(|slot| slot.cell.told.changed());
-        let mut states = StateBlob::with_capacity(changed.map(StateBlob::byte_count).sum());
-        for (slot, answer) in self.cells.values().zip(answers) {
-            states.extend(slot.cell.told.changed());
+        let cells = &self.cells;
+        let changed = |answer: &CellAnswer| cells[&answer.ack.cell].cell.told.changed();
+        let changed_bytes = of_others.iter().map(|one| changed(one).byte_count());
+        let mut states = StateBlob::with_capacity(changed_bytes.sum());
+        for answer in of_others {
+            states.extend(changed(&answer));
             if answer.is_at_rest {
-                ack.at_rest.push(answer.ack.cell);
+                at_rest.push(answer.ack.cell);
             } else {
                 ack.cells.push(answer.ack);
             }
@@ -217,6 +252,8 @@ impl CellHost {
             said.messages.extend(answer.said.messages);
             said.requests.extend(answer.said.requests);
         }
+        at_rest.sort_unstable();
+        ack.at_rest = at_rest;
         ack.failures.sort_by_key(|failure| failure.number);
         self.tell(said, step.grant, &mut ack);
         leave_out_too_large(&mut ack.snapshots);
@@ -295,9 +332,7 @@ impl CellHost {
         });
         for Coming { id, made, .. } in coming {
             let cell = made.expect("every cell that comes is made")?;
-            // What is not known yet comes first.
-            let cost_ns = u64::MAX;
-            self.cells.insert(id, Slot { cell, cost_ns });
+            self.cells.insert(id, Slot::new(cell));
         }
         Ok(())
     }
@@ -323,19 +358,24 @@ impl CellHost {
         }
     }
 
-    /// Does the step in every cell and returns the answers in the order of cells.
-    fn run_cells(&mut self, step: &Step, begun: Instant) -> Result<Vec<CellAnswer>, StepError> {
+    /// Does the step in every cell that does not sleep through it, and returns the answers.
+    fn run_cells(&mut self, step: &Step, begun: Instant) -> Result<Answers, StepError> {
         let (scene, cells) = (&self.scene, &mut self.cells);
         let mut works = cell_work::divide(step, scene, |cell| cells.contains_key(&cell));
-        let mut shares: Vec<Share<'_>> = cells
-            .iter_mut()
-            .map(|(id, slot)| Share {
-                slot,
-                work: works.remove(id).unwrap_or_default(),
-                answer: None,
-                lap: None,
-            })
-            .collect();
+        let (mut at_rest, mut shares) = (Vec::new(), Vec::new());
+        for (id, slot) in cells {
+            let work = works.remove(id);
+            if work.is_none() && slot.cell.sleeps_through(step, scene) {
+                at_rest.push(*id);
+            } else {
+                shares.push(Share {
+                    slot,
+                    work: work.unwrap_or_default(),
+                    answer: None,
+                    lap: None,
+                });
+            }
+        }
         let mut longest_first: Vec<&mut Share<'_>> = shares.iter_mut().collect();
         longest_first.sort_by_key(|share| Reverse(share.slot.cost_ns));
         let others = longest_first.iter().skip(1).map(|share| share.slot.cost_ns);
@@ -347,15 +387,15 @@ impl CellHost {
         }
         let is_traced = self.trace.is_some_and(|window| window.has(step.iteration));
         self.traced = is_traced.then(|| TracedStep::new(step, begun));
-        let mut answers = Vec::with_capacity(shares.len());
+        let mut of_others = Vec::with_capacity(shares.len());
         for Share { answer, lap, .. } in shares {
             let answer = answer.expect("every cell's share of a step is done")?;
             if let (Some(traced), Some(lap)) = (&mut self.traced, lap) {
                 traced.cells.push(TracedCell::new(&answer, lap));
             }
-            answers.push(answer);
+            of_others.push(answer);
         }
-        Ok(answers)
+        Ok(Answers { at_rest, of_others })
     }
 }
 
@@ -386,6 +426,7 @@ impl Coming<'_> {
 impl Share<'_> {
     fn run(&mut self, step: &Step, scene: &Scene) {
         let begin = Instant::now();
+        self.slot.copy = None;
         let (cell, work) = (&mut self.slot.cell, &self.work);
         let is_told = !work.is_empty() || !step.actions.is_empty();
         let stands_still = !cell.advances_in(step) && !is_told;

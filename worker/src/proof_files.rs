@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use journal::Beside;
 use lockstep::{Primary, StepReport};
 use protocol::primary_to_secondary::Step;
-use protocol::{Action, PerformerId, ScheduledCommand, StampedAction};
+use protocol::{Action, ScheduledCommand, StampedAction};
 
 use crate::commands_file::CommandsRecord;
 use crate::digests_file::DigestsFile;
@@ -91,11 +91,9 @@ impl ProofFiles {
             return Err(cause);
         }
         if let Some(states) = &mut self.states {
-            // The step after this iteration may be under way, with performers that come or go.
-            let count = primary.plan().performers.len();
-            let count = count.min(states.performer_count());
-            let ids = (0..count as u32).map(PerformerId);
-            let all = ids.map(|id| primary.performer(id).1);
+            // The step after this iteration may be under way, with performers that come.
+            let all = primary.states_after(report.iteration).iter();
+            let all = all.take(states.performer_count());
             if let Err(error) = states.write(report.iteration, report.digest, all) {
                 let cause = cannot_write("states", states.path(), &error);
                 self.states = None;

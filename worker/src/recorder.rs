@@ -18,9 +18,7 @@ use lockstep::{Primary, StepReport};
 use protocol::primary_to_observers::Event;
 use protocol::primary_to_secondary::Step;
 use protocol::report::{PeerReport, Stats};
-use protocol::{
-    Action, Iteration, PerformerId, ScheduledCommand, SimTime, StampedAction, TopicMessage,
-};
+use protocol::{Action, Iteration, ScheduledCommand, SimTime, StampedAction, TopicMessage};
 use recording::content::Figures;
 use recording::{Clock, LibraryFile, Moment, RecordingWriter, RunDescription, WorldContent};
 
@@ -262,14 +260,9 @@ impl Recorder {
             renewed.expect("memory takes everything");
         }
         if !report.paused {
-            // The step after this iteration may be under way, with performers that come or go.
-            let count = primary
-                .plan()
-                .performers
-                .len()
-                .min(states.performer_count());
-            let ids = (0..count as u32).map(PerformerId);
-            let all = ids.map(|id| primary.performer(id).1);
+            // The step after this iteration may be under way, with performers that come.
+            let all = primary.states_after(report.iteration).iter();
+            let all = all.take(states.performer_count());
             let written = states.write(report.iteration, report.digest, all);
             written.expect("memory takes everything");
         }

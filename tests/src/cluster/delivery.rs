@@ -14,6 +14,7 @@ use protocol::{
 };
 
 use super::network::Stream;
+use super::output_files::OutputFiles;
 use super::process::{Life, Sign};
 use super::{Cluster, HeldReply};
 
@@ -209,6 +210,9 @@ impl Cluster {
                     self.end_primary();
                 }
                 PrimaryOutput::Stamped(command) => {
+                    if let Some(outputs) = &mut self.outputs {
+                        outputs.on_command(&command);
+                    }
                     let mut command = Some(command);
                     let now = self.now;
                     if let (Some(journal), Some(one)) = (&mut self.journal, &command)
@@ -224,7 +228,9 @@ impl Cluster {
                 PrimaryOutput::Observe(message) => self.observe(message),
                 PrimaryOutput::Checkpointed(checkpoint) => {
                     if let Some(journal) = &mut self.journal {
-                        journal.on_checkpoint(&checkpoint, self.now);
+                        let flushed = self.outputs.as_mut().map(OutputFiles::flush);
+                        let beside = flushed.unwrap_or_default();
+                        journal.on_checkpoint(&checkpoint, beside, self.now);
                     }
                     let iteration = checkpoint.iteration;
                     self.trace
@@ -326,6 +332,9 @@ impl Cluster {
             format!("done: iteration {iteration}, {digest}")
         });
         self.commits.on_done(iteration, digest);
+        if let Some(outputs) = &mut self.outputs {
+            outputs.on_done(report, &self.primary);
+        }
         if let Some(journal) = &mut self.journal {
             journal.on_done(report, self.now);
         }

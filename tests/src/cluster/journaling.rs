@@ -19,6 +19,8 @@ use protocol::primary_to_secondary::Step;
 use protocol::{Iteration, ScheduledCommand, Sequence, SessionTime};
 use tempfile::TempDir;
 
+use super::output_files::Lengths;
+
 /// The most that a journal may hold \[bytes\].
 const LIMIT: u64 = 1 << 30;
 /// After how long a disk that failed is tried again.
@@ -29,7 +31,8 @@ const SYNC_INTERVAL: Duration = Duration::from_millis(20);
 /// Something that is to be written.
 enum Entry {
     Record(Record),
-    Save(Saved),
+    /// A checkpoint, and how far the files beside the journal are synced before.
+    Save(Saved, Lengths),
 }
 
 /// A journal that is written.
@@ -56,20 +59,15 @@ pub(super) struct Journal {
     /// The last iteration that is written, and the last that is synced.
     pub(super) written: Iteration,
     synced: Iteration,
+    /// How far the files beside it are synced, when that is news.
+    beside_synced: Option<Lengths>,
 }
 
 impl Journal {
     /// Begins the journal of a run, where each record takes so long to be written.
     pub(super) fn new(settings: &Settings, worlds: Vec<u8>, delay: Duration) -> Self {
-        let memory = Path::new("/dev/shm");
-        let builder = tempfile::Builder::new();
-        let folder = if memory.is_dir() {
-            builder.tempdir_in(memory)
-        } else {
-            builder.tempdir()
-        };
         let mut journal = Self {
-            folder: folder.expect("a folder can be made"),
+            folder: folder_in_memory(),
             is_full: Arc::default(),
             synced_bytes: Synced::default(),
             next_sync: SessionTime(0),
@@ -87,6 +85,7 @@ impl Journal {
             expected: VecDeque::new(),
             written: Iteration(0),
             synced: Iteration(0),
+            beside_synced: None,
         };
         let manifest = manifest(settings, worlds);
         let writer = Writer::create(journal.disk(), &journal.path(), LIMIT, &manifest);
@@ -156,7 +155,12 @@ impl Journal {
         self.is_redoing = false;
     }
 
-    pub(super) fn on_checkpoint(&mut self, checkpoint: &Arc<Checkpoint>, now: SessionTime) {
+    pub(super) fn on_checkpoint(
+        &mut self,
+        checkpoint: &Arc<Checkpoint>,
+        beside: Lengths,
+        now: SessionTime,
+    ) {
         while let Some((sequence, mark)) = self.expected.pop_front() {
             if sequence == checkpoint.sequence {
                 let checkpoint = Arc::clone(checkpoint);
@@ -166,7 +170,7 @@ impl Journal {
                     checkpoint,
                     driver,
                 };
-                return self.put(Entry::Save(saved), now);
+                return self.put(Entry::Save(saved, beside), now);
             }
         }
     }
@@ -208,7 +212,7 @@ impl Journal {
             let writer = self.writer.as_mut().expect("who lives writes");
             let written = match entry {
                 Entry::Record(record) => writer.append(std::slice::from_ref(record)),
-                Entry::Save(saved) => writer.save(saved),
+                Entry::Save(saved, _) => writer.save(saved),
             };
             if let Err(error) = written {
                 if !std::mem::replace(&mut self.has_failed, true) {
@@ -228,7 +232,8 @@ impl Journal {
                     self.written = commit.iteration;
                     self.entries_written += 1;
                 }
-                Some((_, Entry::Save(saved))) => {
+                Some((_, Entry::Save(saved, beside))) => {
+                    self.beside_synced = Some(beside);
                     self.entries_written += 1;
                     self.synced = self.written;
                     news.push(PrimaryInput::CheckpointStored(saved.checkpoint.sequence));
@@ -239,6 +244,11 @@ impl Journal {
         }
         self.sync(now);
         news
+    }
+
+    /// Returns how far the files beside it are synced, once.
+    pub(super) fn take_beside_synced(&mut self) -> Option<Lengths> {
+        self.beside_synced.take()
     }
 
     /// Syncs what is written, from time to time.
@@ -303,11 +313,11 @@ impl Journal {
         file.write_all(&[40, 0, 0, 0, 7, 7]).expect("there is room");
     }
 
-    /// Reads what is left.
-    pub(super) fn read(&mut self) -> (Folder, Recovered) {
+    /// Reads what is left, for a run whose other files reach so far.
+    pub(super) fn read(&mut self, reach: Option<Iteration>) -> (Folder, Recovered) {
         let path = self.path();
         let folder = Folder::take(&path).unwrap_or_else(|error| panic!("the journal: {error}"));
-        let recovered = journal::reader::read(&path, None, Losses::Refuse);
+        let recovered = journal::reader::read(&path, reach, Losses::Refuse);
         let recovered = recovered.unwrap_or_else(|error| panic!("the journal: {error}"));
         (folder, recovered)
     }
@@ -320,6 +330,18 @@ impl Journal {
         self.is_redoing = is_redoing;
         self.aim = None;
     }
+}
+
+/// Makes a folder in memory, where there is one.
+pub(super) fn folder_in_memory() -> TempDir {
+    let memory = Path::new("/dev/shm");
+    let builder = tempfile::Builder::new();
+    let folder = if memory.is_dir() {
+        builder.tempdir_in(memory)
+    } else {
+        builder.tempdir()
+    };
+    folder.expect("a folder can be made")
 }
 
 fn manifest(settings: &Settings, worlds: Vec<u8>) -> Manifest {

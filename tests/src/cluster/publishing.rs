@@ -43,6 +43,9 @@ impl Cluster {
         self.publishers.on_step(step);
         self.delivery.on_step(step);
         self.witness.on_published(&self.primary, step);
+        if let Some(outputs) = &mut self.outputs {
+            outputs.on_step(step);
+        }
         if let Some(journal) = &mut self.journal {
             journal.on_step(step);
             let whereabouts = &self.witness.whereabouts;

@@ -6,11 +6,12 @@ use std::time::Duration;
 use lockstep::{Primary, Settings};
 use protocol::primary_to_client::Reply;
 use protocol::primary_to_secondary::Step;
-use protocol::{Command, PrimaryToClient, RequestId, Sequence, SessionId};
+use protocol::{Command, Iteration, PrimaryToClient, RequestId, Sequence, SessionId};
 
 use super::Cluster;
 use super::delivery::Event;
 use super::journaling::Journal;
+use super::output_files::{OutputFiles, Outputs};
 use super::process::Life;
 use super::scenario::name_of;
 use crate::checkers::{Barrier, Delivery, Publishers, Whereabouts};
@@ -42,6 +43,26 @@ impl Cluster {
         self.journal = Some(Journal::new(&self.settings, worlds, delay));
     }
 
+    /// Has the run write digests, states and commands.
+    pub fn write_outputs(&mut self) {
+        self.outputs = Some(OutputFiles::new(&self.primary));
+    }
+
+    /// Has `digests`, `states` or `commands` miss an iteration, to show that it is seen.
+    pub fn leave_out_of_outputs(&mut self, name: &'static str, iteration: Iteration) {
+        if let Some(outputs) = &mut self.outputs {
+            outputs.leave_out(name, iteration);
+        }
+    }
+
+    /// Marks the end of what the run wrote, and reads it; nothing if it was not to write anything.
+    ///
+    /// # Panics
+    /// When the files are not what such files are.
+    pub fn finish_outputs(&mut self) -> Option<Outputs> {
+        self.outputs.as_mut().map(OutputFiles::finish)
+    }
+
     /// Writes what is due, and tells the primary what it must know of it.
     pub(super) fn write_journal(&mut self) {
         let Some(journal) = &mut self.journal else {
@@ -50,6 +71,12 @@ impl Cluster {
         for input in journal.write(self.now) {
             self.trace.note(self.now, || format!("disk: {input:?}"));
             self.give_primary(input);
+        }
+        let journal = self.journal.as_mut();
+        if let Some(lengths) = journal.and_then(Journal::take_beside_synced)
+            && let Some(outputs) = &mut self.outputs
+        {
+            outputs.note_synced(lengths);
         }
         self.answer_held();
     }
@@ -67,6 +94,9 @@ impl Cluster {
         if let Some(journal) = &mut self.journal {
             journal.crash(is_torn);
         }
+        if let Some(outputs) = &mut self.outputs {
+            outputs.crash();
+        }
         self.end_primary();
     }
 
@@ -78,6 +108,9 @@ impl Cluster {
         self.crash_primary(false);
         if let Some(journal) = &mut self.journal {
             journal.lose_power();
+        }
+        if let Some(outputs) = &mut self.outputs {
+            outputs.lose_power();
         }
         // Who asked may have heard of what is lost now.
         self.done_commands = 0;
@@ -98,7 +131,8 @@ impl Cluster {
         if self.finished.is_some() || self.primary_life != Life::Gone {
             return;
         }
-        let (folder, recovered) = journal.read();
+        let reach = self.outputs.as_ref().map(OutputFiles::reach);
+        let (folder, recovered) = journal.read(reach);
         assert!(
             recovered.committed >= journal.written,
             "iteration {} was written, and the journal ends with {}",
@@ -113,6 +147,8 @@ impl Cluster {
             ..self.settings.clone()
         };
         let (committed, end) = (recovered.committed, recovered.end);
+        let done = recovered.saved.as_ref();
+        let done = done.map(|saved| (saved.checkpoint.iteration, saved.mark.commands));
         let checkpoint = recovered.saved.map(|saved| (*saved.checkpoint).clone());
         let sequence = checkpoint.as_ref().map(|one| one.sequence);
         self.primary = if let Some(checkpoint) = checkpoint {
@@ -123,6 +159,9 @@ impl Cluster {
             primary.begin_redo(recovered.redo);
             primary
         };
+        if let Some(outputs) = &mut self.outputs {
+            outputs.resume(&self.primary, done);
+        }
         let is_redoing = self.primary.is_redoing();
         journal.resume(folder, end, is_redoing);
         self.trace.note(self.now, || {

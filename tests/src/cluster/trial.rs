@@ -13,7 +13,7 @@ use protocol::{Digest, Iteration, ScheduledCommand, Sequence, SessionTime};
 use super::fault::{Fault, TimedFault};
 use super::scenario::{ITERATIONS_MAX, Scenario, Stage};
 use super::trace::Trace;
-use super::{Cluster, Life, NetworkFaults, settings};
+use super::{Cluster, Life, NetworkFaults, Outputs, RecordedIteration, settings};
 use crate::checkers::agreement;
 
 /// How long a run may take once nothing more goes wrong, besides what its steps take.
@@ -63,7 +63,8 @@ pub fn run_with(
     let result = catch_unwind(AssertUnwindSafe(|| {
         drive(&mut cluster, scenario)?;
         cluster.end_delivery();
-        judge(&cluster, scenario)
+        let outputs = cluster.finish_outputs();
+        judge(&cluster, outputs.as_ref(), scenario)
     }));
     let result = result.unwrap_or_else(|panic| Err(text_of(panic.as_ref())));
     (result, cluster.trace.lines().to_vec())
@@ -86,6 +87,7 @@ fn cluster_of(scenario: &Scenario, trace: Trace) -> Cluster {
     cluster.trace = trace;
     cluster.restart_after = scenario.restart_after;
     cluster.witness.only_checks = true;
+    cluster.write_outputs();
     if let Some(delay) = scenario.journal {
         cluster.keep_journal(delay);
     }
@@ -205,17 +207,22 @@ fn end_bound(scenario: &Scenario) -> SessionTime {
         + PATIENCE
 }
 
-fn judge(cluster: &Cluster, scenario: &Scenario) -> Result<Verdict, String> {
+fn judge(
+    cluster: &Cluster,
+    outputs: Option<&Outputs>,
+    scenario: &Scenario,
+) -> Result<Verdict, String> {
     let reason = cluster.finished.as_ref().expect("drive waits for the end");
     cluster.answers.check_complete();
     cluster.witness.effects.check();
     cluster.commits.check_end(cluster.primary.iteration());
     let digests = cluster.commits.digests();
-    agreement::check(
-        digests,
-        &undisturbed(scenario, &cluster.stamped, digests.len()),
-    );
+    let undisturbed = undisturbed(scenario, &cluster.stamped, digests.len());
+    agreement::check(digests, &undisturbed.digests);
     check_schedule(scenario, &cluster.stamped, cluster.primary.iteration())?;
+    if let Some(outputs) = outputs {
+        check_outputs(outputs, cluster, &undisturbed)?;
+    }
     match scenario.policy {
         PeerLossPolicy::Stop => judge_stop(cluster, scenario)?,
         PeerLossPolicy::Recover => {
@@ -249,6 +256,64 @@ fn judge(cluster: &Cluster, scenario: &Scenario) -> Result<Verdict, String> {
         taken_back: cluster.barrier.taken_back,
         took: cluster.now().since(SessionTime(0)),
     })
+}
+
+/// The files of the run say what it did, each iteration and command once, however often the run was
+/// taken up again.
+fn check_outputs(
+    outputs: &Outputs,
+    cluster: &Cluster,
+    undisturbed: &Undisturbed,
+) -> Result<(), String> {
+    let done = cluster.commits.digests();
+    if done.get(1..).unwrap_or_default() != outputs.digests {
+        let (written, done) = (outputs.digests.len(), done.len().saturating_sub(1));
+        return Err(format!(
+            "outputs: the file of digests has {written} lines, which are not those of the {done} \
+             iterations"
+        ));
+    }
+    if outputs.commands != cluster.stamped {
+        let (written, done) = (outputs.commands.len(), cluster.stamped.len());
+        return Err(format!(
+            "outputs: the file of commands has {written}, which are not the {done} that were done"
+        ));
+    }
+    let last = cluster.primary.iteration();
+    let expected = undisturbed.states.iter();
+    let mut expected = expected.take_while(|one| one.iteration <= last);
+    let mut written = outputs.states.iter();
+    loop {
+        match (written.next(), expected.next()) {
+            (None, None) => return Ok(()),
+            (one, other) if one == other => {}
+            (one, other) => {
+                return Err(format!(
+                    "outputs: the file of states has, where a run differs that nothing disturbs: {}",
+                    difference(one, other)
+                ));
+            }
+        }
+    }
+}
+
+/// Returns where two iterations differ, for people.
+fn difference(one: Option<&RecordedIteration>, other: Option<&RecordedIteration>) -> String {
+    let (Some(one), Some(other)) = (one, other) else {
+        let number = |found: Option<&RecordedIteration>| found.map(|found| found.iteration.0);
+        return format!("iteration {:?}, not {:?}", number(one), number(other));
+    };
+    if (one.iteration, one.digest) != (other.iteration, other.digest) {
+        let [one, other] =
+            [one, other].map(|found| format!("{} {}", found.iteration, found.digest));
+        return format!("iteration {one}, not {other}");
+    }
+    let names = one.performers.keys().chain(other.performers.keys());
+    let differs = |name: &&String| one.performers.get(*name) != other.performers.get(*name);
+    let name = names.into_iter().find(differs).map_or("", String::as_str);
+    let [found, expected] = [one, other].map(|found| found.performers.get(name));
+    let iteration = one.iteration;
+    format!("at iteration {iteration}, {name} as {found:?}, not {expected:?}")
 }
 
 /// Every command of the file was done once, however often the run was taken up again.
@@ -412,25 +477,38 @@ fn detection(scenario: &Scenario) -> Duration {
     (scenario.heartbeat_timeout * 5 / 2 + Duration::from_millis(200)).max(of_step) + stalls
 }
 
-/// Returns the digests of a run of the same world and commands on one secondary, which nothing
-/// disturbs.
-fn undisturbed(scenario: &Scenario, stamped: &[ScheduledCommand], count: usize) -> Vec<Digest> {
-    static KNOWN: Mutex<BTreeMap<Stage, Arc<Vec<Digest>>>> = Mutex::new(BTreeMap::new());
-    if !stamped.is_empty() {
-        return run_undisturbed(scenario.stage, stamped, count.saturating_sub(1) as u64);
-    }
-    let known = |found: &BTreeMap<Stage, Arc<Vec<Digest>>>| found.get(&scenario.stage).cloned();
-    let found = known(&KNOWN.lock().expect("nobody panics with it"));
-    let digests = found.unwrap_or_else(|| {
-        let digests = Arc::new(run_undisturbed(scenario.stage, &[], ITERATIONS_MAX));
-        let mut all = KNOWN.lock().expect("nobody panics with it");
-        all.insert(scenario.stage, Arc::clone(&digests));
-        digests
-    });
-    digests.to_vec()
+/// What a run leaves that nothing disturbs.
+#[derive(Clone, Debug)]
+struct Undisturbed {
+    /// Digests after each iteration, from 0 on.
+    digests: Vec<Digest>,
+    states: Vec<RecordedIteration>,
 }
 
-fn run_undisturbed(stage: Stage, stamped: &[ScheduledCommand], iterations: u64) -> Vec<Digest> {
+/// Returns what a run of the same world and commands on one secondary leaves, which nothing
+/// disturbs.
+fn undisturbed(
+    scenario: &Scenario,
+    stamped: &[ScheduledCommand],
+    count: usize,
+) -> Arc<Undisturbed> {
+    static KNOWN: Mutex<BTreeMap<Stage, Arc<Undisturbed>>> = Mutex::new(BTreeMap::new());
+    if !stamped.is_empty() {
+        let iterations = count.saturating_sub(1) as u64;
+        return Arc::new(run_undisturbed(scenario.stage, stamped, iterations));
+    }
+    let known = KNOWN.lock().expect("nobody panics with it");
+    let found = known.get(&scenario.stage).cloned();
+    drop(known);
+    found.unwrap_or_else(|| {
+        let found = Arc::new(run_undisturbed(scenario.stage, &[], ITERATIONS_MAX));
+        let mut all = KNOWN.lock().expect("nobody panics with it");
+        all.insert(scenario.stage, Arc::clone(&found));
+        found
+    })
+}
+
+fn run_undisturbed(stage: Stage, stamped: &[ScheduledCommand], iterations: u64) -> Undisturbed {
     let mut settings = settings(1, iterations.max(1));
     settings.run_ahead_max = 1;
     settings.schedule = stamped.to_vec();
@@ -439,8 +517,13 @@ fn run_undisturbed(stage: Stage, stamped: &[ScheduledCommand], iterations: u64) 
         ..NetworkFaults::SHUFFLED
     };
     let mut cluster = Cluster::with(&[stage.world()], settings, calm, 1);
+    cluster.write_outputs();
     cluster.run_until(|_| false);
-    cluster.commits.digests().to_vec()
+    let outputs = cluster.finish_outputs().expect("it writes them");
+    Undisturbed {
+        digests: cluster.commits.digests().to_vec(),
+        states: outputs.states,
+    }
 }
 
 #[cfg(test)]

@@ -76,8 +76,7 @@ impl CellHost {
             }
             let cell = HostedCell::restore(id, &snapshot.bytes, &self.scene)
                 .map_err(|source| CatchUpError::Cell { cell: id, source })?;
-            let cost_ns = u64::MAX;
-            self.cells.insert(id, Slot { cell, cost_ns });
+            self.cells.insert(id, Slot::new(cell));
         }
         let mut digests = Vec::with_capacity(work.steps.len());
         let mut ack = StepAck::default();

@@ -35,7 +35,7 @@ pub enum RestoreCellError {
 }
 
 /// What the host keeps of a cell beside its physics.
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 struct Attachment {
     cell: CellId,
     is_suspended: bool,
@@ -64,12 +64,12 @@ impl HostedCell {
     /// Returns the cell of a copy.
     pub(super) fn from_copy(
         id: CellId,
-        copy: HostedCopy,
+        copy: &HostedCopy,
         scene: &Scene,
     ) -> Result<Self, RestoreCellError> {
         let world = Arc::clone(&scene.worlds[scene.plan.cell(id).world]);
-        let physics = Cell::from_copy(world, copy.physics);
-        Self::around_physics(id, physics, copy.attachment, scene)
+        let physics = Cell::from_copy(world, &copy.physics);
+        Self::around_physics(id, physics, copy.attachment.clone(), scene)
     }
 
     fn attachment(&self) -> Attachment {

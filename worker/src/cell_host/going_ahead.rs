@@ -1,6 +1,7 @@
 //! Steps that are done ahead of the one that was asked for, and taken back when another comes in
 //! their place.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use protocol::link_poses::POSE_BYTES;
@@ -23,7 +24,7 @@ pub(super) struct Kept {
     /// For each world, what its systems remembered.
     crews: Vec<Vec<Vec<u8>>>,
     /// The cells with what their last step took.
-    cells: Vec<(CellId, HostedCopy, u64)>,
+    cells: Vec<(CellId, Arc<HostedCopy>, u64)>,
 }
 
 impl CellHost {
@@ -84,12 +85,18 @@ impl CellHost {
     }
 
     /// Has exactly these cells here, as they were kept.
-    fn restore_all(&mut self, kept: Vec<(CellId, HostedCopy, u64)>) -> Result<(), StepError> {
+    fn restore_all(&mut self, kept: Vec<(CellId, Arc<HostedCopy>, u64)>) -> Result<(), StepError> {
         self.cells.clear();
         for (id, copy, cost_ns) in kept {
-            let cell = HostedCell::from_copy(id, copy, &self.scene);
+            let cell = HostedCell::from_copy(id, &copy, &self.scene);
             let cell = cell.map_err(|source| StepError::Restore { cell: id, source })?;
-            self.cells.insert(id, Slot { cell, cost_ns });
+            let copy = Some(copy);
+            let slot = Slot {
+                cell,
+                cost_ns,
+                copy,
+            };
+            self.cells.insert(id, slot);
         }
         Ok(())
     }
@@ -99,7 +106,7 @@ impl CellHost {
         let slots = self.cells.iter_mut();
         let mut cells: Vec<_> = slots.map(|(id, slot)| (*id, slot, None)).collect();
         self.threads.for_each(cells.iter_mut(), |(_, slot, copy)| {
-            *copy = Some(slot.cell.copy());
+            *copy = Some(slot.copy());
         });
         let cells = cells.into_iter().map(|(id, slot, copy)| {
             let copy = copy.expect("every cell is copied");

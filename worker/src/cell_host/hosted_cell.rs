@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use protocol::action::ActionFailure;
-use protocol::primary_to_secondary::{CellSnapshot, GhostChange, LevelChange, Step};
+use protocol::primary_to_secondary::{CellSnapshot, GhostChange, LevelChange, Step, Wanted};
 use protocol::secondary_to_primary::{CellAck, Transfer};
 use protocol::trace::CELL_PARTS;
 use protocol::{CellId, LevelId, LinkPoses, PerformerId, SimTime};
@@ -202,6 +202,24 @@ impl HostedCell {
         answer.said = said;
         answer.parts = [changed, before, stepped, after, sensors];
         Ok(answer)
+    }
+
+    /// Tells whether a step asks nothing of it that its answer to the step before did not say,
+    /// and does nothing to it: such a step is as good as done.
+    pub(super) fn sleeps_through(&self, step: &Step, scene: &Scene) -> bool {
+        self.is_read
+            && self.told.changed_count() == 0
+            && step.actions.is_empty()
+            && (self.ghosts.is_empty() || step.ghost_poses.is_empty())
+            && !scene.verify
+            && self.is_at_rest(self.advances_in(step), scene)
+            && !self.is_wanted(&step.wanted)
+    }
+
+    /// Tells whether a step asks for anything that is here.
+    fn is_wanted(&self, wanted: &Wanted) -> bool {
+        let mut performers = self.own(&wanted.poses).chain(self.own(&wanted.states));
+        performers.next().is_some() || wanted.snapshots.binary_search(&self.id).is_ok()
     }
 
     /// Tells whether a step that does nothing to it changes nothing in it and need not be done.

@@ -62,8 +62,8 @@ impl Cell {
     }
 
     /// Returns the cell of a copy.
-    pub fn from_copy(world: Arc<World>, copy: CellCopy) -> Self {
-        Self::from_parts(world, copy.physics, copy.contents)
+    pub fn from_copy(world: Arc<World>, copy: &CellCopy) -> Self {
+        Self::from_parts(world, copied(&copy.physics), copy.contents.clone())
     }
 
     /// Returns everything that the cell needs to go on elsewhere, but for the world.

@@ -6,7 +6,6 @@ use protocol::{SessionTime, SimTime};
 
 use super::batch::Granted;
 use super::distribution::Distribution;
-use super::known::Known;
 use super::stepping::Purpose;
 use super::{Primary, PrimaryOutput};
 use crate::membership::Membership;
@@ -28,7 +27,7 @@ impl Primary {
         self.register.clone_from(&self.register_at_start);
         self.attachments.clear();
         self.by_name = self.plan.performers_by_name();
-        self.known = Known::new(&self.plan);
+        self.known.begin_anew(&self.plan, self.iteration);
         let rules = crate::membership::Rules {
             step_size_s: self.settings.step_size.as_secs_f64(),
             ..self.settings.rules

@@ -50,6 +50,15 @@ impl Primary {
         )
     }
 
+    /// Returns the states of all performers after an iteration whose [`StepReport`] is handled, by
+    /// the performers' numbers. The next step may be under way: some may be gone with it, come only
+    /// with it, or be back at the start.
+    ///
+    /// [`StepReport`]: super::StepReport
+    pub fn states_after(&self, iteration: Iteration) -> &[PerformerState] {
+        self.known.states_after(iteration)
+    }
+
     /// Returns how often a performer has changed cell.
     pub fn hand_offs(&self, id: PerformerId) -> u64 {
         self.distribution.hand_offs(id)

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use protocol::primary_to_secondary::{CellSnapshot, GhostChange, HandOff, Wanted};
 use protocol::secondary_to_primary::StepAck;
-use protocol::{CellId, Digest, LinkPoses, PerformerId, PerformerState, StateBlob};
+use protocol::{CellId, Digest, Iteration, LinkPoses, PerformerId, PerformerState, StateBlob};
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
 
@@ -18,6 +18,8 @@ use crate::plan::Plan;
 #[derive(Debug)]
 pub(super) struct Known {
     pub(super) states: Vec<PerformerState>,
+    /// The states after an iteration after which the run began anew, until it goes on.
+    before_reset: Option<(Iteration, Vec<PerformerState>)>,
     transfers: BTreeMap<PerformerId, Vec<u8>>,
     poses: BTreeMap<PerformerId, LinkPoses>,
     snapshots: BTreeMap<CellId, CellSnapshot>,
@@ -46,12 +48,29 @@ impl Known {
             states: states
                 .map(|(id, one)| PerformerState::at_rest(PerformerId(id as u32), one.start))
                 .collect(),
+            before_reset: None,
             transfers: BTreeMap::new(),
             poses: BTreeMap::new(),
             snapshots: BTreeMap::new(),
             cell_digests: vec![None; plan.cells.len()],
             has_news: true,
             reported: vec![false; plan.performers.len()],
+        }
+    }
+
+    /// Goes back to the start after an iteration.
+    pub(super) fn begin_anew(&mut self, plan: &Plan, after: Iteration) {
+        let states = std::mem::take(&mut self.states);
+        *self = Self::new(plan);
+        self.before_reset = Some((after, states));
+    }
+
+    /// Returns the states after an iteration that was just completed, by the performers' numbers,
+    /// also when the run has begun anew since.
+    pub(super) fn states_after(&self, iteration: Iteration) -> &[PerformerState] {
+        match &self.before_reset {
+            Some((after, states)) if *after == iteration => states,
+            Some(_) | None => &self.states,
         }
     }
 
@@ -111,6 +130,7 @@ impl Known {
                 .map(|(performer, state)| (performer, state.into_vec()))
                 .collect(),
             poses: poses.map(|one| (one.performer, one)).collect(),
+            before_reset: None,
             snapshots: BTreeMap::new(),
             cell_digests: memory.cell_digests,
             has_news: true,
@@ -162,6 +182,7 @@ impl Known {
 
     /// Takes over what an ack brought besides the states.
     pub(super) fn take(&mut self, ack: StepAck) {
+        self.before_reset = None;
         for cell in &ack.cells {
             self.cell_digests[cell.cell.0 as usize] = Some(cell.digest);
         }
