@@ -32,7 +32,7 @@ use std::time::{Duration, Instant};
 use lockstep::GRANT_MAX;
 use protocol::primary_to_secondary::{CellSnapshot, CellSource, Step, Welcome};
 use protocol::secondary_to_primary::StepAck;
-use protocol::{CellId, DataBatch, PeerName, StateBlob, TraceWindow};
+use protocol::{CellId, CellRuns, DataBatch, PeerName, StateBlob, TraceWindow};
 use sdf::{ModelParcel, World};
 
 pub use catching_up::{CatchUpError, Redone};
@@ -150,7 +150,7 @@ enum Origin<'a> {
 /// What the cells answer to a step.
 struct Answers {
     /// The cells that sleep through it, ascending.
-    at_rest: Vec<CellId>,
+    at_rest: CellRuns,
     /// Those of the other cells, in order of their ids.
     of_others: Vec<CellAnswer>,
 }
@@ -217,10 +217,7 @@ impl CellHost {
         if step.speaker.as_ref() != Some(&self.name) {
             said = Outbox::default();
         }
-        let Answers {
-            mut at_rest,
-            of_others,
-        } = self.run_cells(step, begin)?;
+        let Answers { at_rest, of_others } = self.run_cells(step, begin)?;
         self.scene.conclude(step);
         if self.scene.has_leaving() {
             self.change_worlds(Scene::give_back);
@@ -240,11 +237,7 @@ impl CellHost {
         let mut states = StateBlob::with_capacity(changed_bytes.sum());
         for answer in of_others {
             states.extend(changed(&answer));
-            if answer.is_at_rest {
-                at_rest.push(answer.ack.cell);
-            } else {
-                ack.cells.push(answer.ack);
-            }
+            ack.cells.push(answer.ack);
             ack.poses.extend(answer.poses);
             ack.transfers.extend(answer.transfers);
             ack.snapshots.extend(answer.snapshot);
@@ -252,7 +245,6 @@ impl CellHost {
             said.messages.extend(answer.said.messages);
             said.requests.extend(answer.said.requests);
         }
-        at_rest.sort_unstable();
         ack.at_rest = at_rest;
         ack.failures.sort_by_key(|failure| failure.number);
         self.tell(said, step.grant, &mut ack);
@@ -362,7 +354,7 @@ impl CellHost {
     fn run_cells(&mut self, step: &Step, begun: Instant) -> Result<Answers, StepError> {
         let (scene, cells) = (&self.scene, &mut self.cells);
         let mut works = cell_work::divide(step, scene, |cell| cells.contains_key(&cell));
-        let (mut at_rest, mut shares) = (Vec::new(), Vec::new());
+        let (mut at_rest, mut shares) = (CellRuns::default(), Vec::new());
         for (id, slot) in cells {
             let work = works.remove(id);
             if work.is_none() && slot.cell.sleeps_through(step, scene) {

@@ -29,8 +29,10 @@ const SMOOTHING: f64 = 0.05;
 pub struct Meter {
     whole_run: WholeRun,
     peers: BTreeMap<PeerName, PeerMeter>,
-    /// By the numbers of cells.
-    cells: Vec<CellMeter>,
+    /// By the numbers of cells, each with how many steps had advanced time when it was measured.
+    cells: Vec<(CellMeter, u64)>,
+    /// How many steps have advanced time.
+    advanced: u64,
     split: SplitMeter,
     window: VecDeque<(SessionTime, Iteration)>,
     running_since: Option<SessionTime>,
@@ -65,6 +67,7 @@ impl Meter {
             whole_run: WholeRun::new(),
             peers: BTreeMap::new(),
             cells: Vec::new(),
+            advanced: 0,
             split: SplitMeter::default(),
             window: VecDeque::new(),
             running_since: None,
@@ -99,15 +102,17 @@ impl Meter {
         }
         for timing in &report.cells {
             let cell = timing.cell.0 as usize;
-            if cell >= self.cells.len() {
-                self.cells.resize(cell + 1, CellMeter::default());
-            }
-            let meter = &mut self.cells[cell];
+            let mut meter = self.cell(timing.cell);
             let of = |time_ns: u64| time_ns as f64 / 1e3;
             smooth(&mut meter.physics_us, of(timing.physics_ns));
             smooth(&mut meter.systems_us, of(timing.systems_ns));
             smooth(&mut meter.sensors_us, of(timing.sensors_ns));
+            if cell >= self.cells.len() {
+                self.cells.resize(cell + 1, Default::default());
+            }
+            self.cells[cell] = (meter, self.advanced + 1);
         }
+        self.advanced += 1;
         let physics = report
             .peers
             .iter()
@@ -169,9 +174,18 @@ impl Meter {
         self.whole_run.steps()
     }
 
-    /// Returns what was measured of a cell.
+    /// Returns what was measured of a cell: a step in which it was at rest took no time.
     pub fn cell(&self, cell: CellId) -> CellMeter {
-        self.cells.get(cell.0 as usize).copied().unwrap_or_default()
+        let Some((measured, at)) = self.cells.get(cell.0 as usize) else {
+            return CellMeter::default();
+        };
+        let rested = self.advanced.saturating_sub(*at);
+        let left = (1.0 - SMOOTHING).powi(i32::try_from(rested).unwrap_or(i32::MAX));
+        CellMeter {
+            physics_us: measured.physics_us * left,
+            systems_us: measured.systems_us * left,
+            sensors_us: measured.sensors_us * left,
+        }
     }
 
     /// Returns what was measured of a secondary.
@@ -308,6 +322,26 @@ mod tests {
         assert!((step.p50 - 400.0).abs() < 1.0, "{step:?}");
         assert!((physics.p50 - 200.0).abs() < 1.0, "{physics:?}");
         assert!((overhead.p99 - 200.0).abs() < 1.0, "{overhead:?}");
+    }
+
+    #[test]
+    fn a_cell_at_rest_takes_less_with_every_step_of_the_others() {
+        let mut meter = Meter::new(Duration::from_millis(1));
+        let mut step = |iteration, is_at_rest| {
+            let mut report = report(iteration, [100, 400]);
+            if is_at_rest {
+                report.cells.clear();
+            }
+            let now = SessionTime(iteration * MS);
+            meter.on_step(&report, now, now);
+            meter.cell(CellId(3)).physics_us
+        };
+        let once = step(1, false);
+        assert!((once - 70.0 * SMOOTHING).abs() < 1e-9);
+        let rested = [2, 3, 4].map(|iteration| step(iteration, true));
+        assert!((rested[2] - once * (1.0 - SMOOTHING).powi(3)).abs() < 1e-9);
+        let again = step(5, false);
+        assert!((again - (rested[2] + SMOOTHING * (70.0 - rested[2]))).abs() < 1e-9);
     }
 
     #[test]

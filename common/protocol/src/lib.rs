@@ -7,6 +7,7 @@
 
 pub mod access;
 pub mod action;
+pub mod cell_runs;
 pub mod client_to_primary;
 pub mod digest;
 pub mod envelope;
@@ -30,6 +31,7 @@ pub mod version;
 
 pub use access::Access;
 pub use action::{Action, LinkId, StampedAction};
+pub use cell_runs::CellRuns;
 pub use client_to_primary::{ClientToPrimary, Command, ScheduledCommand};
 pub use digest::{Digest, DigestBuilder};
 pub use envelope::{DecodeError, Envelope, decode, encode};

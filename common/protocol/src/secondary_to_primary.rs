@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::action::ActionFailure;
+use crate::cell_runs::CellRuns;
 use crate::client_to_primary::Command;
 use crate::digest::Digest;
 use crate::exit::StopReason;
@@ -92,10 +93,10 @@ pub struct StepAck {
     pub iteration: Iteration,
     /// The cells that the secondary hosts but for those at rest, in order of their ids.
     pub cells: Vec<CellAck>,
-    /// The other cells that it hosts, ascending: nothing in them moved, their digests are those of
-    /// the step before, and the step took no time in them.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub at_rest: Vec<CellId>,
+    /// The other cells that it hosts: nothing in them moved, their digests are those of the step
+    /// before, and the step took no time in them.
+    #[serde(default, skip_serializing_if = "CellRuns::is_empty")]
+    pub at_rest: CellRuns,
     /// States of the performers of those cells that are others than after the step before, in cell
     /// order, then by id.
     pub states: StateBlob,
@@ -125,7 +126,7 @@ impl StepAck {
     /// Returns all cells that it is about, in order of their ids.
     pub fn hosted(&self) -> impl Iterator<Item = CellId> {
         let mut moving = self.cells.iter().map(|ack| ack.cell).peekable();
-        let mut at_rest = self.at_rest.iter().copied().peekable();
+        let mut at_rest = self.at_rest.iter().peekable();
         std::iter::from_fn(move || match (moving.peek(), at_rest.peek()) {
             (Some(one), Some(other)) if other < one => at_rest.next(),
             (Some(_), _) => moving.next(),
@@ -135,7 +136,7 @@ impl StepAck {
 
     /// Tells whether it is about a cell.
     pub fn is_about(&self, cell: CellId) -> bool {
-        self.at_rest.binary_search(&cell).is_ok()
+        self.at_rest.contains(cell)
             || (self.cells.binary_search_by_key(&cell, |one| one.cell)).is_ok()
     }
 }

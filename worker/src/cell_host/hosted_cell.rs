@@ -54,8 +54,6 @@ pub struct HostedCell {
 /// What a cell answers to a step, besides the states.
 pub(super) struct CellAnswer {
     pub(super) ack: CellAck,
-    /// Set when the cell is at rest and the ack says nothing that is not known.
-    pub(super) is_at_rest: bool,
     pub(super) poses: Vec<LinkPoses>,
     pub(super) transfers: Vec<Transfer>,
     pub(super) snapshot: Option<CellSnapshot>,
@@ -63,13 +61,6 @@ pub(super) struct CellAnswer {
     pub(super) said: Outbox,
     /// How long each of [`CELL_PARTS`] took.
     pub(super) parts: [Duration; CELL_PARTS.len()],
-}
-
-impl CellAnswer {
-    /// Tells whether it holds anything besides the states.
-    fn holds_more(&self) -> bool {
-        !self.poses.is_empty() || !self.transfers.is_empty() || self.snapshot.is_some()
-    }
 }
 
 impl HostedCell {
@@ -165,11 +156,8 @@ impl HostedCell {
         let advances = self.advances_in(step);
         // Ghosts are no part of the physics.
         if !is_told && self.is_at_rest(advances, scene) {
-            let was_read = self.is_read;
             self.read(advances, is_told, scene);
-            let mut answer = self.answer(step);
-            answer.is_at_rest = was_read && !answer.holds_more();
-            return Ok(answer);
+            return Ok(self.answer(step));
         }
         let failures = self.act(step, scene);
         let mut said = Outbox::default();
@@ -320,7 +308,6 @@ impl HostedCell {
         });
         CellAnswer {
             ack,
-            is_at_rest: false,
             poses: poses
                 .map(|performer| self.physics.link_poses(performer))
                 .collect(),

@@ -95,7 +95,7 @@ impl Primary {
         if !cells.iter().copied().eq(ack.hosted()) {
             return Err("its ack is not about the cells that it hosts".to_owned());
         }
-        let is_unknown = |cell: &&CellId| self.known.cell_digest(**cell).is_none();
+        let is_unknown = |cell: &CellId| self.known.cell_digest(*cell).is_none();
         if let Some(cell) = ack.at_rest.iter().find(is_unknown) {
             return Err(format!(
                 "cell {cell} cannot be at rest before its first answer"
@@ -192,15 +192,14 @@ impl Primary {
             systems_ns: cell.systems_ns,
             sensors_ns: cell.sensors_ns,
         });
-        let first = round.cells.len();
         round.cells.extend(moving);
-        round
-            .cells
-            .extend(ack.at_rest.iter().copied().map(CellTiming::at_rest));
         if round.purpose == Purpose::Advance {
-            for timing in &round.cells[first..] {
-                let cost = Duration::from_nanos(timing.physics_ns);
-                self.balance.note(timing.cell, cost);
+            for one in &ack.cells {
+                let cost = Duration::from_nanos(one.physics_ns);
+                self.balance.note(one.cell, cost);
+            }
+            for cell in ack.at_rest.iter() {
+                self.balance.note(cell, Duration::ZERO);
             }
         }
         round.requests.extend(std::mem::take(&mut ack.requests));

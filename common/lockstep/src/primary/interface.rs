@@ -261,7 +261,8 @@ pub struct StepReport {
     pub rearranged: bool,
     /// Each secondary's part, by name.
     pub peers: Vec<PeerTiming>,
-    /// Each cell's part, in the order in which the answers came.
+    /// The part of each cell but those at rest, which took no time, in the order in which the
+    /// answers came.
     pub cells: Vec<CellTiming>,
 }
 
@@ -276,18 +277,6 @@ pub struct CellTiming {
     pub systems_ns: u64,
     /// Its sensors \[ns\].
     pub sensors_ns: u64,
-}
-
-impl CellTiming {
-    /// Returns that of a cell at rest, which took no time.
-    pub(super) fn at_rest(cell: CellId) -> Self {
-        Self {
-            cell,
-            physics_ns: 0,
-            systems_ns: 0,
-            sensors_ns: 0,
-        }
-    }
 }
 
 /// A secondary's part in a step.

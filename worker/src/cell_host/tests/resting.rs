@@ -63,7 +63,7 @@ impl Stack {
     }
 
     fn is_at_rest(&self) -> bool {
-        self.ack.at_rest == [CELL]
+        self.ack.at_rest.iter().eq([CELL])
     }
 
     /// Does steps until the cell is at rest.
