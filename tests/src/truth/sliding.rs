@@ -62,13 +62,13 @@ pub(super) fn part(step_s: f64) -> f64 {
     if step_s > FINE { 0.02 } else { 0.005 }
 }
 
-/// The part by which ways are off at most; turns are by twice of it. Loads on more than three points
-/// are those of the reference: linear over the base.
+/// The part by which ways are off at most; turns are by twice of it. Loads on more than three
+/// points are those of the reference: linear over the base.
 const PART: f64 = 0.005;
 
-/// The part by which a disc turns too far at most, in fine steps and in coarse ones: of the eight
-/// corners of its rim rapier takes four, the lowest first, so that those in front bear more than
-/// their share. With the foremost of eight always among the four, it would be 0.046.
+/// The part by which the turn of a disc is off at most, in fine steps and in coarse ones: of the
+/// eight corners of its rim rapier takes four, the lowest first, so that those in front bear more
+/// than their share. With the foremost of eight always among the four, it would be 0.046.
 const DISC_TURN: [f64; 2] = [0.02, 0.046];
 
 fn puck(step_s: f64) -> Vec<Quantity> {
