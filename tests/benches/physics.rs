@@ -28,7 +28,9 @@ fn main() {
         ("300 boxes in a pile", boxes.clone(), exact, 0),
         ("300 boxes in a pile, fast", boxes, fast, 0),
         ("100 robots that drive", robots(100), exact, 100),
+        ("100 robots that drive, fast", robots(100), fast, 100),
         ("10 robots that drive", robots(10), exact, 10),
+        ("10 robots that drive, fast", robots(10), fast, 10),
     ];
     let scenes = scenes.map(|(name, text, solver, robots)| measure(name, &text, solver, robots));
     let line = json!({ "bench": "physics", "steps": STEPS, "turns": TURNS, "scenes": scenes });

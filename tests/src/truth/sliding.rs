@@ -62,9 +62,14 @@ pub(super) fn part(step_s: f64) -> f64 {
     if step_s > FINE { 0.02 } else { 0.005 }
 }
 
-/// Bodies that stand on three points have loads that statics tells; others do not quite.
-const DETERMINATE: f64 = 0.005;
-const INDETERMINATE: f64 = 0.03;
+/// The part by which ways are off at most; turns are by twice of it. Loads on more than three
+/// points are those of the reference: linear over the base.
+const PART: f64 = 0.005;
+
+/// The part by which the turn of a disc is off at most, in fine steps and in coarse ones: of the
+/// eight corners of its rim rapier takes four, the lowest first, so that those in front bear more
+/// than their share. With the foremost of eight always among the four, it would be 0.046.
+const DISC_TURN: [f64; 2] = [0.02, 0.046];
 
 fn puck(step_s: f64) -> Vec<Quantity> {
     let (radius, height) = (0.1, 0.01);
@@ -78,25 +83,22 @@ fn puck(step_s: f64) -> Vec<Quantity> {
             tripod.on_feet(&rim(radius, 3), 0.0),
             rim(radius, 3),
             disc,
-            DETERMINATE,
         ),
         (
             "square",
             Body::new("puck", at, 1.0, square),
             corners([radius; 2]),
             square,
-            INDETERMINATE,
         ),
         (
             "disc",
             Body::new("puck", at, 1.0, disc),
             rim(radius, 64),
             disc,
-            INDETERMINATE,
         ),
     ];
     let mut found = Vec::new();
-    for (name, body, points, shape, tolerance) in kinds {
+    for (name, body, points, shape) in kinds {
         let [velocity, rate, friction] = [2.0, 20.0, 0.2];
         let sledge = Sledge {
             mass: 1.0,
@@ -117,12 +119,16 @@ fn puck(step_s: f64) -> Vec<Quantity> {
             last = yaw;
         });
         let [x, y, _] = simulation.position(link);
-        let tolerance = tolerance.max(part(step_s));
         let way = [expected.way, x.hypot(y)];
-        found.push(Quantity::relative(format!("{name}: way"), step_s, way).within(tolerance, "m"));
+        found.push(Quantity::relative(format!("{name}: way"), step_s, way).within(PART, "m"));
         let turn = [expected.turn, turned];
-        let name = format!("{name}: turn");
-        found.push(Quantity::relative(name, step_s, turn).within(2.0 * tolerance, "rad"));
+        let turn_name = format!("{name}: turn");
+        let [fine, coarse] = match name {
+            "disc" => DISC_TURN,
+            _ => [2.0 * PART; 2],
+        };
+        let tolerance = if step_s > FINE { coarse } else { fine };
+        found.push(Quantity::relative(turn_name, step_s, turn).within(tolerance, "rad"));
     }
     found
 }
@@ -136,11 +142,11 @@ fn push(step_s: f64) -> Vec<Quantity> {
     let tripod = Body::new("box", [0.0, 0.0, below + FOOT], 1.0, shape);
     let tripod = tripod.on_feet(&rim(half[1], 3), below);
     let kinds = [
-        ("tripod", tripod, rim(half[1], 3), 0.04, 2.0 * DETERMINATE),
-        ("box", flat, corners(half), 0.02, INDETERMINATE),
+        ("tripod", tripod, rim(half[1], 3), 0.04),
+        ("box", flat, corners(half), 0.02),
     ];
     let mut found = Vec::new();
-    for (name, body, points, height, tolerance) in kinds {
+    for (name, body, points, height) in kinds {
         for offset in [0.03, 0.1] {
             let expected = Push {
                 points: points.clone(),
@@ -163,7 +169,7 @@ fn push(step_s: f64) -> Vec<Quantity> {
             let yaw = simulation.pose(simulation.body("box")).roll_pitch_yaw()[2];
             let name = format!("{name}: turn, {offset} m beside the centre");
             let quantity = Quantity::relative(name, step_s, [expected, yaw]);
-            found.push(quantity.within(tolerance, "rad"));
+            found.push(quantity.within(2.0 * PART, "rad"));
         }
     }
     found

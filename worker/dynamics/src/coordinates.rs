@@ -9,7 +9,7 @@ use glam::{DMat3, DVec3};
 use crate::axis::Term;
 use crate::body::Body;
 use crate::flight::Workspace;
-use crate::spatial::Wrench;
+use crate::spatial::{Wrench, Wrenches};
 use crate::tree::Tree;
 
 /// The place of a body among the coordinates.
@@ -48,6 +48,41 @@ pub(crate) struct Path {
 impl Path {
     pub(crate) fn len(&self) -> usize {
         self.length
+    }
+}
+
+/// Forces and moments on the centre of mass of a body, one in each lane.
+#[derive(Clone, Debug)]
+pub(crate) struct Pushes<const SIZE: usize> {
+    body: usize,
+    forces: [[f64; SIZE]; 3],
+    moments: [[f64; SIZE]; 3],
+}
+
+impl<const SIZE: usize> Pushes<SIZE> {
+    /// Makes them of pairs of a force and a moment; lanes that are left are empty.
+    pub(crate) fn new(body: usize, pairs: impl Iterator<Item = [DVec3; 2]>) -> Self {
+        let mut pushes = Self {
+            body,
+            forces: [[0.0; SIZE]; 3],
+            moments: [[0.0; SIZE]; 3],
+        };
+        for (lane, [force, moment]) in pairs.enumerate() {
+            for axis in 0..3 {
+                pushes.forces[axis][lane] = force[axis];
+                pushes.moments[axis][lane] = moment[axis];
+            }
+        }
+        pushes
+    }
+
+    /// Returns the push of a lane.
+    fn lane(&self, lane: usize) -> Term {
+        Term {
+            body: self.body,
+            linear: DVec3::from_array(self.forces.map(|lanes| lanes[lane])),
+            angular: DVec3::from_array(self.moments.map(|lanes| lanes[lane])),
+        }
     }
 }
 
@@ -389,6 +424,63 @@ impl Coordinates {
         base_rate
     }
 
+    /// Writes rows over a path that has all that some pushes move, one in each lane; returns the
+    /// rates that what moves as it is told gives them.
+    pub(crate) fn fill_rows<const SIZE: usize>(
+        &self,
+        path: Path,
+        pushes: &[Pushes<SIZE>],
+        columns: &mut [[f64; SIZE]],
+        (bodies, trees, spaces): (&[Body], &[Tree], &mut [Workspace]),
+    ) -> [f64; SIZE] {
+        let mut base_rates = [0.0; SIZE];
+        for run in &self.runs[path.runs[0]..path.runs[1]] {
+            let part = &mut columns[run.start..run.start + run.length];
+            match run.mover {
+                Mover::Body(number) => {
+                    part.fill([0.0; SIZE]);
+                    for push in pushes.iter().filter(|push| push.body == number) {
+                        self.add_body_rows(push, part);
+                    }
+                }
+                Mover::Tree(tree) => {
+                    let (known, space) = (&trees[tree], &mut spaces[tree]);
+                    for push in pushes {
+                        if let Place::Link { tree: of, link } = self.places[push.body]
+                            && of == tree
+                        {
+                            add_link_rows(known, space, link, push, (bodies, &mut base_rates));
+                        }
+                    }
+                    let start = path.start + run.start;
+                    let path = &self.paths[start..start + run.length];
+                    let first = self.first_of_tree[tree];
+                    let (lanes, _) = space.lanes.as_chunks_mut::<SIZE>();
+                    space.factor.rows(known, (path, first), part, lanes);
+                }
+            }
+        }
+        for push in pushes {
+            if self.places[push.body] == Place::Told {
+                for (lane, rate) in base_rates.iter_mut().enumerate() {
+                    *rate += told_rate(&push.lane(lane), bodies);
+                }
+            }
+        }
+        base_rates
+    }
+
+    fn add_body_rows<const SIZE: usize>(&self, push: &Pushes<SIZE>, part: &mut [[f64; SIZE]]) {
+        if let Place::Alone(first) = self.places[push.body] {
+            for lane in 0..SIZE {
+                let factors = self.scales[first / 6].factors(&push.lane(lane));
+                for (column, added) in part.iter_mut().zip(factors) {
+                    column[lane] += added;
+                }
+            }
+        }
+    }
+
     /// Writes a row of pushes on bodies that move on their own or as they are told into one of the
     /// columns of each coordinate; returns the rate that what moves as it is told gives it.
     pub(crate) fn fill_steady(
@@ -474,4 +566,30 @@ fn add_link(tree: &Tree, space: &mut Workspace, link: usize, push: &Term, bodies
         at = tree.links[number].parent;
     }
     kinematics.base.dot(wrench)
+}
+
+/// Adds pushes on a link, one in each lane, to the forces along the axes of its tree, and what the
+/// motion of the base gives them to their rates.
+fn add_link_rows<const SIZE: usize>(
+    tree: &Tree,
+    space: &mut Workspace,
+    link: usize,
+    push: &Pushes<SIZE>,
+    (bodies, base_rates): (&[Body], &mut [f64; SIZE]),
+) {
+    let kinematics = &space.kinematics;
+    let frame = &kinematics.frames[link];
+    let center = frame.position + frame.rotation * bodies[push.body].local_center;
+    let arm = center - kinematics.origin;
+    let wrenches = Wrenches::new(&push.moments, &push.forces, arm);
+    let (lanes, _) = space.lanes.as_chunks_mut::<SIZE>();
+    let mut at = Some(link);
+    while let Some(number) = at {
+        let first = tree.first[number];
+        for axis in first..first + tree.links[number].kind.freedom() {
+            wrenches.add_along(kinematics.axes[axis], &mut lanes[axis]);
+        }
+        at = tree.links[number].parent;
+    }
+    wrenches.add_along(kinematics.base, base_rates);
 }

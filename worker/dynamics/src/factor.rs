@@ -41,12 +41,14 @@ impl Factor {
             let mut outer = tree.above[row];
             while let Some(at) = outer {
                 let share = lower[row * size + at] / pivot;
+                let (before, own) = lower.split_at_mut(row * size);
+                let (out, own) = (&mut before[at * size..][..size], &mut own[..size]);
                 let mut inner = Some(at);
                 while let Some(column) = inner {
-                    lower[at * size + column] -= share * lower[row * size + column];
+                    out[column] -= share * own[column];
                     inner = tree.above[column];
                 }
-                lower[row * size + at] = share;
+                own[at] = share;
                 outer = tree.above[at];
             }
         }
@@ -127,6 +129,29 @@ impl Factor {
                 outer = tree.above[above];
             }
             *value = part * self.inverse_roots[row];
+        }
+    }
+    /// Turns rows into `G` as [`Self::row`] does, one in each lane.
+    pub(crate) fn rows<const SIZE: usize>(
+        &self,
+        tree: &Tree,
+        (path, first): (&[u32], usize),
+        out: &mut [[f64; SIZE]],
+        dense: &mut [[f64; SIZE]],
+    ) {
+        for (at, values) in path.iter().zip(out).rev() {
+            let row = *at as usize - first;
+            let parts = std::mem::replace(&mut dense[row], [0.0; SIZE]);
+            let lower = &self.lower[row * self.size..(row + 1) * self.size];
+            let mut outer = tree.above[row];
+            while let Some(above) = outer {
+                let share = lower[above];
+                for (value, part) in dense[above].iter_mut().zip(&parts) {
+                    *value -= share * part;
+                }
+                outer = tree.above[above];
+            }
+            *values = parts.map(|part| part * self.inverse_roots[row]);
         }
     }
 }

@@ -8,6 +8,7 @@ use glam::DVec3;
 use crate::body::Body;
 use crate::factor::Factor;
 use crate::kinematics::Kinematics;
+use crate::manifold::ROWS_MAX;
 use crate::spatial::{rate_of_vector, rotation_by};
 use crate::tree::{JointKind, Position, Tree};
 
@@ -65,6 +66,8 @@ pub(crate) struct Workspace {
     pub(crate) servos: Vec<Servo>,
     /// Zeros, as many as there are degrees of freedom.
     pub(crate) dense: Vec<f64>,
+    /// The same for each row of a manifold.
+    pub(crate) lanes: Vec<f64>,
     /// Whether frames are those of the positions.
     is_placed: bool,
     /// Whether velocities, masses and their factor are those of positions and rates, and of nothing
@@ -95,11 +98,13 @@ impl Workspace {
     /// Finds positions and rates of the joints from the bodies. Bodies whose velocities no motion
     /// of the joints has are brought together as by a blow between them.
     pub(crate) fn take(&mut self, tree: &mut Tree, bodies: &[Body]) {
-        tree.measure(|body| bodies[body].frame, &mut self.kinematics.frames);
+        let Kinematics { joints, frames, .. } = &mut self.kinematics;
+        tree.measure(|body| bodies[body].frame, joints, frames);
         let root = tree.links.iter().find_map(|link| link.body);
         self.kinematics.origin = root.map_or(tree.base.position, |body| bodies[body].center());
         self.root_center = root.map_or(DVec3::ZERO, |body| bodies[body].local_center);
-        self.place(tree, bodies);
+        self.kinematics.find_axes(tree, bodies);
+        self.is_placed = true;
         self.kinematics.masses(tree, &mut self.masses);
         self.factor.of(tree, &self.masses);
         let mut rates = std::mem::take(&mut self.forces);
@@ -110,6 +115,8 @@ impl Workspace {
         self.kinematics.move_at(tree, &tree.rates);
         self.dense.clear();
         self.dense.resize(tree.freedom(), 0.0);
+        self.lanes.clear();
+        self.lanes.resize(tree.freedom() * ROWS_MAX, 0.0);
         self.is_known = true;
     }
 

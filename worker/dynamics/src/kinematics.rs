@@ -13,6 +13,8 @@ pub(crate) struct Kinematics {
     /// The point that everything is about \[m\].
     pub(crate) origin: DVec3,
     pub(crate) frames: Vec<Frame>,
+    /// The frames of the joints.
+    pub(crate) joints: Vec<Frame>,
     /// The axis of each degree of freedom.
     pub(crate) axes: Vec<Motion>,
     /// The velocity of each link.
@@ -29,7 +31,12 @@ pub(crate) struct Kinematics {
 impl Kinematics {
     /// Finds frames and axes at the positions of a tree.
     pub(crate) fn place(&mut self, tree: &Tree, bodies: &[Body]) {
-        self.frames.clear();
+        tree.find_frames(&mut self.joints, &mut self.frames);
+        self.find_axes(tree, bodies);
+    }
+
+    /// Finds the axes and inertias at the frames of a tree.
+    pub(crate) fn find_axes(&mut self, tree: &Tree, bodies: &[Body]) {
         self.axes.clear();
         self.inertias.clear();
         let arm = self.origin - tree.base.position;
@@ -38,8 +45,7 @@ impl Kinematics {
             tree.base_linear + tree.base_angular.cross(arm),
         );
         for (number, link) in tree.links.iter().enumerate() {
-            let parent = link.parent.map_or(tree.base, |parent| self.frames[parent]);
-            let joint = parent.then(&link.joint_in_parent);
+            let joint = &self.joints[number];
             let arm = joint.position - self.origin;
             let turning = |axis: DVec3| Motion::new(axis, arm.cross(axis));
             match link.kind {
@@ -61,8 +67,7 @@ impl Kinematics {
                         .extend(axes.map(|axis| Motion::new(DVec3::ZERO, axis)));
                 }
             }
-            let frame = tree.frame_at(number, &joint);
-            self.frames.push(frame);
+            let frame = &self.frames[number];
             let inertia = link.body.map_or(Inertia::ZERO, |body| {
                 let body = &bodies[body];
                 let center = frame.position + frame.rotation * body.local_center;

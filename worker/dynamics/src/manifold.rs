@@ -71,6 +71,7 @@ macro_rules! sized {
         }
     };
 }
+pub(crate) use sized;
 
 /// A point of a manifold, and its row along the normal.
 #[derive(Clone, Copy, Debug)]
@@ -234,14 +235,6 @@ impl Manifolds {
         &mut self.factors[manifold.factors()]
     }
 
-    /// Sets the factors of a row over the path.
-    pub(crate) fn set_row(&mut self, manifold: &Manifold, row: usize, factors: &[f64]) {
-        let own = &mut self.factors[manifold.factors()];
-        for (column, factor) in own.chunks_exact_mut(manifold.size).zip(factors) {
-            column[row] = *factor;
-        }
-    }
-
     /// Returns what an impulse along a row changes of its own rate.
     pub(crate) fn gain(&self, manifold: &Manifold, row: usize) -> f64 {
         self.gains[manifold.gains + row * (manifold.size + 1)]
@@ -256,10 +249,16 @@ impl Manifolds {
         let manifold = self.all[number];
         let (columns, _) = self.factors[manifold.factors()].as_chunks::<SIZE>();
         let (gains, _) = self.gains[manifold.gains()].as_chunks_mut::<SIZE>();
-        for (row, gains) in gains.iter_mut().enumerate() {
-            *gains = [0.0; SIZE];
-            for column in columns {
-                add(gains, column, column[row]);
+        // Square by square, so that the sums of one stay in registers; the other half is the same.
+        for first in (0..SIZE).step_by(LANES) {
+            for second in (first..SIZE).step_by(LANES) {
+                let sums = squares(columns, first, second);
+                for (row, own) in sums.iter().enumerate() {
+                    gains[first + row][second..second + LANES].copy_from_slice(own);
+                    for (column, gain) in own.iter().enumerate() {
+                        gains[second + column][first + row] = *gain;
+                    }
+                }
             }
         }
         for block in &mut self.blocks[manifold.blocks()] {
@@ -670,6 +669,26 @@ fn block_gains<const SIZE: usize>(gains: &[[f64; SIZE]], first: usize) -> DMat3 
 #[inline]
 fn greater(first: f64, second: f64) -> f64 {
     if second > first { second } else { first }
+}
+
+/// Returns the gains of four rows on four others.
+#[inline]
+fn squares<const SIZE: usize>(
+    columns: &[[f64; SIZE]],
+    first: usize,
+    second: usize,
+) -> [[f64; LANES]; LANES] {
+    let mut sums = [[0.0; LANES]; LANES];
+    for column in columns {
+        let own: &[f64; LANES] = column[first..].first_chunk().expect("rows are by fours");
+        let others: &[f64; LANES] = column[second..].first_chunk().expect("rows are by fours");
+        for row in 0..LANES {
+            for lane in 0..LANES {
+                sums[row][lane] += others[lane] * own[row];
+            }
+        }
+    }
+    sums
 }
 
 /// Returns the product of two vectors.

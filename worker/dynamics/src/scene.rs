@@ -8,6 +8,7 @@
 
 mod acceleration;
 mod assembly;
+mod contact_rows;
 mod island;
 mod substep;
 
@@ -104,8 +105,8 @@ struct Work {
     nodes: Vec<u32>,
     /// The state of an island before a substep.
     before: substep::State,
-    /// One row.
-    factors: Vec<f64>,
+    /// The units of a manifold.
+    units: Vec<contact_rows::Unit>,
     /// Impulses before a blow.
     pressed: Vec<f64>,
     acceleration: acceleration::Acceleration,

@@ -124,6 +124,42 @@ impl Wrench {
     }
 }
 
+/// Forces and moments about the common point, one in each lane.
+#[derive(Clone, Debug)]
+pub(crate) struct Wrenches<const SIZE: usize> {
+    moments: [[f64; SIZE]; 3],
+    forces: [[f64; SIZE]; 3],
+}
+
+impl<const SIZE: usize> Wrenches<SIZE> {
+    /// Makes them of moments and forces at an arm from the common point.
+    pub(crate) fn new(moments: &[[f64; SIZE]; 3], forces: &[[f64; SIZE]; 3], arm: DVec3) -> Self {
+        let [x, y, z] = forces;
+        let mut about = *moments;
+        for lane in 0..SIZE {
+            about[0][lane] += arm.y * z[lane] - y[lane] * arm.z;
+            about[1][lane] += arm.z * x[lane] - z[lane] * arm.x;
+            about[2][lane] += arm.x * y[lane] - x[lane] * arm.y;
+        }
+        Self {
+            moments: about,
+            forces: *forces,
+        }
+    }
+
+    /// Adds the power of each in a motion.
+    #[inline]
+    pub(crate) fn add_along(&self, motion: Motion, out: &mut [f64; SIZE]) {
+        let (turn, slide) = (motion.angular, motion.linear);
+        let ([a, b, c], [x, y, z]) = (&self.moments, &self.forces);
+        for lane in 0..SIZE {
+            let turning = turn.x * a[lane] + turn.y * b[lane] + turn.z * c[lane];
+            let sliding = slide.x * x[lane] + slide.y * y[lane] + slide.z * z[lane];
+            out[lane] += turning + sliding;
+        }
+    }
+}
+
 /// Inertia about the common point: mass, mass times centre, and the second moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Inertia {

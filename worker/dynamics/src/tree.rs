@@ -156,8 +156,14 @@ impl Tree {
     }
 
     /// Measures the positions of the joints from the frames of the links with bodies, and finds
-    /// the frames that these give.
-    pub(crate) fn measure(&mut self, frame_of: impl Fn(usize) -> Frame, frames: &mut Vec<Frame>) {
+    /// the frames that these give, of the joints and of the links.
+    pub(crate) fn measure(
+        &mut self,
+        frame_of: impl Fn(usize) -> Frame,
+        joints: &mut Vec<Frame>,
+        frames: &mut Vec<Frame>,
+    ) {
+        joints.clear();
         frames.clear();
         for number in 0..self.links.len() {
             let link = &self.links[number];
@@ -171,6 +177,19 @@ impl Tree {
                 None => self.between(number, &joint, &frame_of),
             };
             self.positions[number] = position;
+            joints.push(joint);
+            frames.push(self.frame_at(number, &joint));
+        }
+    }
+
+    /// Finds the frames of joints and links at the positions.
+    pub(crate) fn find_frames(&self, joints: &mut Vec<Frame>, frames: &mut Vec<Frame>) {
+        joints.clear();
+        frames.clear();
+        for (number, link) in self.links.iter().enumerate() {
+            let parent = link.parent.map_or(self.base, |parent| frames[parent]);
+            let joint = parent.then(&link.joint_in_parent);
+            joints.push(joint);
             frames.push(self.frame_at(number, &joint));
         }
     }

@@ -18,18 +18,15 @@ use smallvec::SmallVec;
 /// How much farther out a corner has to be for each metre that it is higher \[m\].
 const HEIGHT_WEIGHT: Real = 10.0;
 
-/// The directions along the plane in which the outermost corners are contacts, as parts along two
-/// axes.
-const DIRECTIONS: [[Real; 2]; 8] = [
-    [1.0, 0.0],
-    [-1.0, 0.0],
-    [0.0, 1.0],
-    [0.0, -1.0],
-    [1.0, 1.0],
-    [-1.0, -1.0],
-    [1.0, -1.0],
-    [-1.0, 1.0],
-];
+/// The directions along the plane in which the outermost corners are contacts, forth and back, as
+/// parts along two axes.
+const DIRECTIONS: [[Real; 2]; 4] = [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [1.0, -1.0]];
+
+/// How many corners are outermost at the most, beside the lowest.
+const OUTERMOST_MAX: usize = 2 * DIRECTIONS.len();
+
+/// How many corners are looked at together.
+const CHUNK: usize = 8;
 
 /// Half the square root of 2.
 const DIAGONAL: Real = std::f64::consts::FRAC_1_SQRT_2;
@@ -57,7 +54,7 @@ struct Corner {
 }
 
 /// Corners near the plane.
-type Corners = SmallVec<[Corner; 32]>;
+type Corners = SmallVec<[Corner; 128]>;
 
 /// Finds the contacts of a plane and a shape, which is the first of the two when `is_flipped`;
 /// returns false for shapes that it does not know, of which nothing is changed then.
@@ -74,9 +71,10 @@ pub(super) fn find<M: Default, C: Default + Copy>(
         offset: plane.normal.dot(plane_to_shape.translation),
         reach: prediction,
     };
-    let Some(corners) = view.corners(shape) else {
+    let mut corners = Corners::new();
+    if !view.find_corners(shape, &mut corners) {
         return false;
-    };
+    }
     if manifolds.is_empty() {
         manifolds.push(ContactManifold::new());
     }
@@ -120,19 +118,29 @@ impl View {
         self.height(around.center()) - reach <= self.reach
     }
 
-    /// Adds the corners of a hull that are near the plane, with numbers from one on. Most hulls are
-    /// not near it at all, which is found without a branch for each corner.
+    /// Adds the corners of a hull that are near the plane, with numbers from one on. Most are not,
+    /// which is found without a branch for each corner.
     fn add_near(&self, points: &[Vector], first: usize, corners: &mut Corners) {
+        let (chunks, rest) = points.as_chunks::<CHUNK>();
+        for (number, chunk) in chunks.iter().enumerate() {
+            self.add_near_of(chunk, first + CHUNK * number, corners);
+        }
+        self.add_near_of(rest, first + CHUNK * chunks.len(), corners);
+    }
+
+    /// Does so for a few corners.
+    #[inline]
+    fn add_near_of(&self, points: &[Vector], first: usize, corners: &mut Corners) {
+        let mut heights = [0.0; CHUNK];
         let mut lowest = Real::INFINITY;
-        for point in points {
-            let height = self.height(*point);
-            lowest = if height < lowest { height } else { lowest };
+        for (height, point) in heights.iter_mut().zip(points) {
+            *height = self.height(*point);
+            lowest = if *height < lowest { *height } else { lowest };
         }
         if lowest > self.reach {
             return;
         }
-        for (number, point) in points.iter().enumerate() {
-            let height = self.height(*point);
+        for (number, (point, height)) in points.iter().zip(heights).enumerate() {
             if height <= self.reach {
                 corners.push(Corner {
                     number: (first + number) as u32,
@@ -143,13 +151,12 @@ impl View {
         }
     }
 
-    /// Returns the corners of a shape that are near the plane, in the order of their numbers;
-    /// `None` when it has none to be found.
-    fn corners(&self, shape: &dyn Shape) -> Option<Corners> {
-        let mut corners = Corners::new();
+    /// Adds the corners of a shape that are near the plane, in the order of their numbers; returns
+    /// false when it has none to be found.
+    fn find_corners(&self, shape: &dyn Shape, corners: &mut Corners) -> bool {
         if let Some(hull) = shape.as_convex_polyhedron() {
-            self.add_near(hull.points(), 0, &mut corners);
-            return Some(corners);
+            self.add_near(hull.points(), 0, corners);
+            return true;
         }
         let mut add = |number: usize, point: Vector| {
             let height = self.height(point);
@@ -169,7 +176,9 @@ impl View {
         } else if let Some(compound) = shape.as_compound() {
             let mut first = 0;
             for ((pose, part), around) in compound.shapes().iter().zip(compound.aabbs()) {
-                let hull = part.as_convex_polyhedron()?;
+                let Some(hull) = part.as_convex_polyhedron() else {
+                    return false;
+                };
                 if self.is_near(around) {
                     for (number, point) in hull.points().iter().enumerate() {
                         add(first + number, *pose * *point);
@@ -185,9 +194,9 @@ impl View {
             self.add_rim(cone.radius, -cone.half_height, 0, &mut add);
             add(RIM.len() + 1, Vector::Y * cone.half_height);
         } else {
-            return None;
+            return false;
         }
-        Some(corners)
+        true
     }
 
     /// Adds the corners of a round face across the y axis at a height on it: those of its rim when
@@ -216,9 +225,9 @@ impl View {
 }
 
 /// Returns the lowest corner and those that are farthest out.
-fn outermost(corners: &[Corner], normal: Vector) -> SmallVec<[Corner; DIRECTIONS.len() + 1]> {
-    let mut chosen: SmallVec<[Corner; DIRECTIONS.len() + 1]> = SmallVec::new();
-    if corners.len() <= DIRECTIONS.len() {
+fn outermost(corners: &[Corner], normal: Vector) -> SmallVec<[Corner; OUTERMOST_MAX + 1]> {
+    let mut chosen: SmallVec<[Corner; OUTERMOST_MAX + 1]> = SmallVec::new();
+    if corners.len() <= OUTERMOST_MAX {
         chosen.extend_from_slice(corners);
         return chosen;
     }
@@ -227,24 +236,32 @@ fn outermost(corners: &[Corner], normal: Vector) -> SmallVec<[Corner; DIRECTIONS
         (first * along_first + second * along_second).to_array()
     });
     let [x, y, z] = [0, 1, 2].map(|axis| ways.map(|way| way[axis]));
-    let mut lowest = 0;
-    let (mut best, mut most) = (
-        [0; DIRECTIONS.len()],
-        [Real::NEG_INFINITY; DIRECTIONS.len()],
-    );
+    let (mut lowest, mut least) = (0, Real::INFINITY);
+    // Forth and back along each direction: where the outermost corner is, and how far out.
+    let mut best = [[0; DIRECTIONS.len()]; 2];
+    let mut most = [[Real::NEG_INFINITY; DIRECTIONS.len()]; 2];
     for (index, corner) in corners.iter().enumerate() {
-        if corner.height < corners[lowest].height {
-            lowest = index;
+        if corner.height < least {
+            (lowest, least) = (index as u64, corner.height);
         }
         let ([px, py, pz], height) = (corner.point.to_array(), HEIGHT_WEIGHT * corner.height);
         for way in 0..DIRECTIONS.len() {
-            let score = (x[way] * px + y[way] * py + z[way] * pz) - height;
-            let is_better = score > most[way];
-            most[way] = if is_better { score } else { most[way] };
-            best[way] = if is_better { index as u64 } else { best[way] };
+            let along = x[way] * px + y[way] * py + z[way] * pz;
+            for (side, score) in [along - height, -along - height].into_iter().enumerate() {
+                let is_better = score > most[side][way];
+                most[side][way] = if is_better { score } else { most[side][way] };
+                best[side][way] = if is_better {
+                    index as u64
+                } else {
+                    best[side][way]
+                };
+            }
         }
     }
-    for index in std::iter::once(lowest as u64).chain(best) {
+    let [forth, back] = best;
+    let outer = forth.into_iter().zip(back);
+    let outer = outer.flat_map(|(forth, back)| [forth, back]);
+    for index in std::iter::once(lowest).chain(outer) {
         let corner = corners[index as usize];
         if chosen.iter().all(|other| other.number != corner.number) {
             chosen.push(corner);

@@ -1,13 +1,11 @@
 //! Substeps: everything of an island advances by a part of the step.
 
-use glam::DVec3;
-
 use super::assembly::arms;
 use super::{Island, Scene, Work};
 use crate::axis::{Axis, Role, Term};
 use crate::body::Body;
 use crate::flight::Servo;
-use crate::manifold::{Law, Turns};
+use crate::manifold::Turns;
 use crate::tree::{Position, Tree};
 
 /// The part of its force from which on a servo counts as giving all of it.
@@ -37,7 +35,7 @@ const SOFTNESS: f64 = 2e-3;
 
 /// The part of what an impulse changes of free bodies below which what it changes of bodies that
 /// joints hold is rounding.
-const GAIN_RATIO_MIN: f64 = 1e-9;
+pub(super) const GAIN_RATIO_MIN: f64 = 1e-9;
 
 /// The state of an island that a substep changes, to do it once more.
 #[derive(Clone, Debug, Default)]
@@ -349,100 +347,6 @@ impl Scene {
         }
     }
 
-    /// Finds the rows of a manifold, and how they act on each other.
-    fn fill_manifold(&mut self, number: usize, time_s: f64) {
-        let manifold = self.work.manifolds.all[number];
-        for row in 0..manifold.points().len() {
-            let point = self.work.manifolds.points[manifold.points[0] + row];
-            let unit = Unit::along(point.directions[0], point.arms);
-            self.fill_row(number, row, point.contact, unit);
-            // The surface moves across the normal.
-            let surface = self.contacts[point.contact].surface_velocity;
-            let base = &mut self.work.manifolds.base_rates[manifold.first_row + row];
-            *base -= point.directions[0].dot(surface);
-        }
-        for at in manifold.blocks() {
-            let block = &mut self.work.manifolds.blocks[at];
-            let point = self.work.manifolds.points[manifold.points[0] + block.points[0]];
-            let slip = self.contacts[point.contact].friction.slip;
-            block.slips = slip.map(|slip| slip / time_s);
-            let block = *block;
-            let [normal, first, second] = point.directions;
-            let across = [first, second].map(|along| Unit::along(along, block.arms));
-            let about = |radius: f64| Unit {
-                about: normal * radius,
-                ..Unit::default()
-            };
-            let units = match block.law {
-                Law::Round | Law::Boxed => [across[0], across[1], about(0.0)],
-                Law::Line => [across[0], across[1], about(block.radius)],
-                Law::Twist => [about(1.0); 3],
-            };
-            for (row, unit) in units.into_iter().take(block.law.rows()).enumerate() {
-                self.fill_row(number, block.first + row, point.contact, unit);
-            }
-        }
-        self.work.manifolds.couple(number);
-    }
-
-    fn fill_row(&mut self, number: usize, row: usize, contact: usize, unit: Unit) {
-        let Self {
-            bodies,
-            trees,
-            contacts,
-            work,
-            ..
-        } = self;
-        let contact = &contacts[contact];
-        let manifold = work.manifolds.all[number];
-        let mut pushes = [Term::default(); 2];
-        let mut count = 0;
-        let mut free = 0.0;
-        for (side, sign) in [(0, 1.0), (1, -1.0)] {
-            if let Some(body) = contact.bodies[side] {
-                let linear = unit.linear * sign;
-                let angular = unit.arms[side].cross(linear) + unit.about * sign;
-                pushes[count] = Term {
-                    body,
-                    linear,
-                    angular,
-                };
-                count += 1;
-                free += bodies[body].inverse_mass();
-            }
-        }
-        let base = manifold.first_row + row;
-        if manifold.is_steady {
-            let columns = work.manifolds.factors_mut(&manifold);
-            let base_rate = work.coordinates.fill_steady(
-                manifold.path,
-                &pushes[..count],
-                (columns, row, manifold.size),
-                bodies,
-            );
-            work.manifolds.base_rates[base] = base_rate + unit.linear.dot(contact.surface_velocity);
-            return;
-        }
-        let factors = &mut work.factors;
-        factors.resize(manifold.path.len(), 0.0);
-        let scene = (
-            bodies.as_slice(),
-            trees.as_slice(),
-            work.spaces.as_mut_slice(),
-        );
-        let base_rate = work
-            .coordinates
-            .fill(manifold.path, &pushes[..count], factors, scene);
-        work.manifolds.base_rates[base] = base_rate + unit.linear.dot(contact.surface_velocity);
-        if unit.about == DVec3::ZERO {
-            let gain: f64 = factors.iter().map(|factor| factor * factor).sum();
-            if gain <= GAIN_RATIO_MIN * free {
-                factors.fill(0.0);
-            }
-        }
-        work.manifolds.set_row(&manifold, row, factors);
-    }
-
     /// Takes the bias away, but for gaps that are open still.
     fn relax(&mut self, island: Island, time_s: f64) {
         let work = &mut self.work;
@@ -672,24 +576,6 @@ impl State {
         self.gaps.clear();
         self.impulses.clear();
         self.moved.clear();
-    }
-}
-
-/// A force or a moment of size one between two bodies.
-#[derive(Clone, Copy, Debug, Default)]
-struct Unit {
-    linear: DVec3,
-    about: DVec3,
-    arms: [DVec3; 2],
-}
-
-impl Unit {
-    fn along(linear: DVec3, arms: [DVec3; 2]) -> Self {
-        Self {
-            linear,
-            arms,
-            ..Self::default()
-        }
     }
 }
 
