@@ -92,7 +92,8 @@ impl RunKeys {
         let (view, key_of_view) = make("view", "controller")?;
         let own = folder.join("authorized");
         let lines = format!(
-            "secondary {} secondaries # of this machine\ncontroller {} views # of this machine\n",
+            "secondary {} secondaries keep # of this machine\n\
+             controller {} views keep # of this machine\n",
             key_of_secondary.public(),
             key_of_view.public()
         );

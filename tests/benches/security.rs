@@ -58,7 +58,7 @@ fn round_trip(size: usize, is_encrypted: bool) -> f64 {
     let (mut primary, _status, _beats) = PrimaryLink::bind(&endpoints, &at_primary).expect("bound");
     let at_peer = options(Curve::Peer {
         key: client,
-        primary: primary_key,
+        primary: primary_key.into(),
     });
     let address = primary.endpoints().clone();
     let secondary = thread::spawn(move || answer_all(&address, &at_peer));

@@ -54,7 +54,7 @@ impl KeyRing {
     pub fn curve(&self, key: &KeyPair) -> Curve {
         Curve::Peer {
             key: key.clone(),
-            primary: self.primary,
+            primary: self.primary.into(),
         }
     }
 

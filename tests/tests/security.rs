@@ -337,6 +337,8 @@ fn a_key_that_is_disconnected_is_cut_off_at_once_and_others_go_on() {
     );
     let (code, _, said) = disconnect("ann");
     assert!(code == 1 && said.contains("by which you ask"), "{said}");
+    let (code, _, said) = disconnect("s1");
+    assert!(code == 1 && said.contains("computes cells"), "{said}");
     let (code, said, told) = disconnect("bob");
     assert!(code == 0 && said.contains("keeps it out"), "{said}{told}");
     // His connections are gone when the command is done, and he is not let in again.
@@ -369,6 +371,91 @@ fn a_key_that_is_disconnected_is_cut_off_at_once_and_others_go_on() {
     assert!(has([" commanded key=ann ", " disconnect bob"]), "{audit}");
     let (_, digests) = run.end();
     assert!(digests == undisturbed(), "the digests differ");
+}
+
+#[test]
+fn the_keys_of_a_run_itself_are_disconnected_by_nobody() {
+    let scratch = Scratch::new();
+    let folder = scratch.path("keys");
+    let text = folder.display().to_string();
+    let (code, _, said) = scratch.phalanx_says(&["keygen", "--out", &text, "ann"]);
+    assert_eq!(code, 0, "{said}");
+    std::fs::create_dir(folder.join("authorized")).expect("a folder");
+    std::fs::copy(folder.join("ann.pub"), folder.join("authorized/ann.pub")).expect("a copy");
+    let mut command = scratch.phalanx();
+    command.args(["run", "--headless", "--paused", "--name", "r"]);
+    command.args(["--secondaries=2", "--bind", "tcp://127.0.0.1:0"]);
+    command.args(["--keys", &text]);
+    let mut run = scratch.start("run", command.arg(ramp()));
+    let says = |arguments: &[&str]| scratch.phalanx_says(arguments);
+    wait_for("the run is there", || {
+        says(&["show", "r", "stats"]).1.contains("paused")
+    });
+    let record = std::fs::read_to_string(scratch.path("r/run.json")).expect("a record");
+    let record: Value = serde_json::from_str(&record).expect("JSON");
+    let address = record["endpoint"].as_str().expect("an address");
+    let key = folder.join("ann.key").display().to_string();
+    let server = scratch.path("r/keys/primary.pub").display().to_string();
+    let by_ann = |words: &[&str]| {
+        let keys = ["--key", &key, "--server-key", &server];
+        says(&[&["ctl", address][..], words, &keys].concat())
+    };
+    for (name, why) in [("views", "is kept"), ("secondaries", "computes cells")] {
+        let (code, _, said) = by_ann(&["disconnect", name]);
+        assert!(code == 1 && said.contains(why), "{name}: {said}");
+    }
+    let (code, _, said) = by_ann(&["stop"]);
+    assert_eq!((code, run.wait()), (0, 0), "{said}{}", run.stderr());
+}
+
+#[test]
+fn who_knows_the_next_key_of_a_primary_needs_no_change_when_it_comes() {
+    let mut run = Guarded::start();
+    let folder = run.scratch.path("keys");
+    run.keys.add("ann", Access::Controller);
+    let next = KeyPair::generate().expect("a key");
+    next.write(&folder, "next", "primary", false)
+        .expect("a key can be written");
+    let read = |name: &str| std::fs::read_to_string(folder.join(name)).expect("it is there");
+    std::fs::write(
+        folder.join("both.pub"),
+        read("primary.pub") + &read("next.pub"),
+    )
+    .expect("a file");
+    let_pass(Duration::from_millis(1100)); // The list is read again every second.
+    let address = run.endpoints.to_string();
+    let path = |name: &str| folder.join(name).display().to_string();
+    let (key, both) = (path("ann.key"), path("both.pub"));
+    let says = |run: &Guarded, words: &[&str]| {
+        let keys = ["--key", &key, "--server-key", &both];
+        run.scratch.phalanx_says(&[words, &keys].concat())
+    };
+    let (code, _, said) = says(&run, &["ctl", &address, "stop"]);
+    assert_eq!((code, run.primary.wait()), (0, 0), "{said}");
+    assert_eq!(run.secondary.wait(), 0, "{}", run.secondary.stderr());
+    // Who waits for a primary finds the one with the next key as well.
+    let mut command = worker(&["--network-role=secondary", "--name=s1"]);
+    command.args(["--connect", &address, "--key", &path("s1.key")]);
+    command.args(["--server-key", &both]);
+    let mut secondary = run.scratch.start("s1-next", &mut command);
+    let mut command = worker(&["--network-role=primary", "--network-secondaries=1"]);
+    command.args(["--real-time-factor=0", "--paused", "--bind", &address]);
+    command.args([
+        "--key",
+        &path("next.key"),
+        "--authorized",
+        &path("authorized"),
+    ]);
+    let mut primary = run.scratch.start("next", command.arg(ramp()));
+    primary.wait_for_stderr("all secondaries are ready");
+    let (code, said, told) = says(&run, &["show", &address, "stats"]);
+    assert!(code == 0 && said.contains("paused"), "{said}{told}");
+    let (code, _, said) = says(&run, &["ctl", &address, "stop"]);
+    assert_eq!(
+        (code, primary.wait(), secondary.wait()),
+        (0, 0, 0),
+        "{said}"
+    );
 }
 
 #[test]

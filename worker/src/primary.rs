@@ -5,12 +5,13 @@ mod auditing;
 mod figures_limit;
 mod publishing;
 mod reporting;
+mod text_queue;
 mod traced;
 
 use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use lockstep::access::admit;
 use lockstep::{Checkpoint, Primary, PrimaryInput, PrimaryOutput, StepReport};
@@ -42,6 +43,7 @@ use crate::seldom::{Seldom, shortened};
 use crate::status::StatusThread;
 use crate::trace::Tracer;
 use figures_limit::FiguresLimit;
+use text_queue::{Admission, TextQueue};
 
 /// Time between reports to observers.
 const REPORT_INTERVAL: Duration = Duration::from_millis(100);
@@ -78,6 +80,7 @@ pub struct PrimaryDriver<L: Link> {
     next_report: SessionTime,
     next_affinity: SessionTime,
     figures_limit: FiguresLimit,
+    texts: TextQueue,
     malformed: Seldom,
     secondaries: Vec<SecondarySummary>,
     finished: Option<StopReason>,
@@ -117,6 +120,7 @@ impl<L: Link> PrimaryDriver<L> {
             next_report: SessionTime(0),
             next_affinity: SessionTime(0),
             figures_limit: FiguresLimit::default(),
+            texts: TextQueue::default(),
             malformed: Seldom::default(),
             secondaries: Vec::new(),
             finished: None,
@@ -205,6 +209,7 @@ impl<L: Link> PrimaryDriver<L> {
 
     /// Answers those whose requests were here when the run ended.
     fn answer_the_last(&mut self) {
+        self.handle_texts();
         for _ in 0..LAST_REQUESTS_MAX {
             match self.link.receive(Some(Duration::ZERO)) {
                 Ok(Some(arrival)) => self.on_arrival(arrival),
@@ -216,7 +221,10 @@ impl<L: Link> PrimaryDriver<L> {
     fn wait(&mut self) {
         let now = self.clock.now();
         let deadline = self.primary.deadline();
-        let wake = deadline.map_or(self.next_report, |at| at.min(self.next_report));
+        let mut wake = deadline.map_or(self.next_report, |at| at.min(self.next_report));
+        if let Some(left) = self.texts.due_in(Instant::now()) {
+            wake = wake.min(now + left);
+        }
         let received = self.link.receive(Some(wake.since(now)));
         self.arrived_at = self.clock.now();
         self.meter.on_idle(self.arrived_at.since(now));
@@ -224,8 +232,12 @@ impl<L: Link> PrimaryDriver<L> {
             Ok(Some(arrival)) => {
                 self.on_arrival(arrival);
                 self.pass_deadline(false);
+                self.handle_texts();
             }
-            Ok(None) => self.pass_deadline(true),
+            Ok(None) => {
+                self.pass_deadline(true);
+                self.handle_texts();
+            }
             Err(error) => {
                 self.handle(PrimaryInput::Failed(format!(
                     "the link broke: {}",
@@ -255,7 +267,7 @@ impl<L: Link> PrimaryDriver<L> {
                 let input = admit(input, access);
                 if self.keeps_to_limits(&input) {
                     self.audit(&input);
-                    self.handle(input);
+                    self.handle_in_turn(input);
                 }
             }
             Arrival::Subscribed(routing) => self.handle(PrimaryInput::Subscribed(routing)),
@@ -270,6 +282,36 @@ impl<L: Link> PrimaryDriver<L> {
             | Arrival::Connected
             | Arrival::Disconnected
             | Arrival::Denied(_) => {}
+        }
+    }
+
+    /// Handles a message, or has it wait where texts of its key took much time lately.
+    fn handle_in_turn(&mut self, input: PrimaryInput) {
+        if self.primary.run_state() != RunState::Running && self.texts.is_empty() {
+            return self.handle(input);
+        }
+        let key = self.link.sender().map_or_else(String::new, |it| it.name);
+        match self.texts.admit(&key, input, Instant::now()) {
+            Admission::Now(input) => self.handle(input),
+            Admission::Later => {}
+            Admission::Full(input) => {
+                if let PrimaryInput::Client { from, message, .. } = input {
+                    let reason = "too many texts wait to be read: ask again later".to_owned();
+                    let (request, reply) = (message.request, Reply::Failed { reason });
+                    self.reply(from, PrimaryToClient { request, reply });
+                }
+            }
+        }
+    }
+
+    /// Handles what waited long enough; all of it while time stands still or is over.
+    fn handle_texts(&mut self) {
+        while !self.texts.is_empty() {
+            let all = self.primary.run_state() != RunState::Running || self.finished.is_some();
+            let Some(input) = self.texts.next(Instant::now(), all) else {
+                return;
+            };
+            self.handle(input);
         }
     }
 

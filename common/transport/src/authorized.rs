@@ -1,9 +1,9 @@
 //! [`Authorized`]: who may connect to a primary, and as what.
 //!
 //! A file has a line `ROLE KEY NAME # comment` for each key; a folder has files whose names end in
-//! `.pub`, with such lines. After the name `valid-until=TIME` ends a key, and `allow=PATTERN,...`
-//! limits what it may command. While a run goes on the
-//! files are read again: what cannot be read then, or could be changed by others, lets nobody in.
+//! `.pub`, with such lines. After the name `valid-until=TIME` ends a key, `allow=PATTERN,...` limits
+//! what it may command, and `keep` keeps others from disconnecting it. While a run goes on the files
+//! are read again: what cannot be read then, or could be changed by others, lets nobody in.
 
 mod pattern;
 pub mod utc;
@@ -46,6 +46,8 @@ pub struct Holder {
     pub valid_until: Option<u64>,
     /// The topics, services and models that it may command, as patterns; empty for all.
     pub allow: Vec<String>,
+    /// Whether no command disconnects it.
+    pub is_kept: bool,
 }
 
 impl Holder {
@@ -143,6 +145,7 @@ impl Authorized {
             name: name.to_owned(),
             valid_until: None,
             allow: Vec::new(),
+            is_kept: false,
         };
         self.keys.insert(key, holder);
         self
@@ -190,8 +193,8 @@ impl Authorized {
         let access: Access = role
             .parse()
             .map_err(|error: protocol::access::ParseAccessError| error.to_string())?;
-        let form = "write ROLE KEY NAME [valid-until=TIME] [allow=PATTERN,...], and after # what \
-                    you like";
+        let form = "write ROLE KEY NAME [valid-until=TIME] [allow=PATTERN,...] [keep], and after \
+                    # what you like";
         let key = words.next().ok_or(form)?;
         let key: PublicKey = key.parse().map_err(|error| format!("{error}; {form}"))?;
         let name = words.next().filter(|word| !word.starts_with('#'));
@@ -200,10 +203,14 @@ impl Authorized {
         if !is_plain || name.len() > NAME_BYTES_MAX {
             return Err(format!("a name is 1 to {NAME_BYTES_MAX} plain characters"));
         }
-        let (mut valid_until, mut allow) = (None, Vec::new());
+        let (mut valid_until, mut allow, mut is_kept) = (None, Vec::new(), false);
         for word in words.take_while(|word| !word.starts_with('#')) {
             if let Some(patterns) = word.strip_prefix("allow=") {
                 allow = read_patterns(patterns)?;
+                continue;
+            }
+            if word == "keep" {
+                is_kept = true;
                 continue;
             }
             let time = word.strip_prefix("valid-until=").ok_or(form)?;
@@ -219,6 +226,7 @@ impl Authorized {
             name: name.to_owned(),
             valid_until,
             allow,
+            is_kept,
         };
         match self.keys.insert(key, holder) {
             None => Ok(()),
@@ -313,6 +321,7 @@ mod tests {
             name: "lab".to_owned(),
             valid_until: None,
             allow: Vec::new(),
+            is_kept: false,
         };
         assert_eq!(read.holder(&first), Some(&lab));
         assert_eq!(read.holder(&second).unwrap().access, Access::Observer);

@@ -16,12 +16,19 @@ use crate::ownership::{OwnershipError, check_path};
 /// The most bytes that a file of keys may have.
 const KEY_FILE_BYTES_MAX: u64 = 1 << 20;
 
+/// The most keys that one primary may prove.
+const SERVER_KEYS_MAX: usize = 4;
+
 /// How many characters a key has.
 const KEY_CHARACTERS: usize = 40;
 
 /// The key that says who somebody is; it is no secret.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PublicKey([u8; 32]);
+
+/// The keys that a primary may prove: its own, and beside that the next one while it is changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerKeys(Vec<PublicKey>);
 
 /// A public key and the secret that proves it.
 #[derive(Clone, PartialEq, Eq)]
@@ -93,17 +100,6 @@ impl PublicKey {
         &self.0
     }
 
-    /// Returns the key in the text, or in the `.pub` file that the text names.
-    ///
-    /// # Errors
-    /// When it is neither.
-    pub fn of_text_or_file(text: &str) -> Result<Self, KeyError> {
-        match text.parse() {
-            Ok(key) => Ok(key),
-            Err(_) => Self::read(Path::new(text)),
-        }
-    }
-
     /// Reads a `.pub` file.
     ///
     /// # Errors
@@ -118,6 +114,52 @@ impl PublicKey {
                 path: path.to_owned(),
                 what: "file of one public key",
             })
+    }
+}
+
+impl ServerKeys {
+    /// Returns the key in the text, or the keys in the `.pub` file that the text names.
+    ///
+    /// # Errors
+    /// When it is neither.
+    pub fn of_text_or_file(text: &str) -> Result<Self, KeyError> {
+        match text.parse::<PublicKey>() {
+            Ok(key) => Ok(key.into()),
+            Err(_) => Self::read(Path::new(text)),
+        }
+    }
+
+    /// Reads a `.pub` file of one line for each key.
+    ///
+    /// # Errors
+    /// When it cannot be read, or holds something else or too many keys.
+    pub fn read(path: &Path) -> Result<Self, KeyError> {
+        let text = read_text(path).map_err(at(path))?;
+        let lines = text.lines().map(str::trim);
+        let lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
+        let key = |line: &str| line.split_whitespace().nth(1)?.parse().ok();
+        let keys: Option<Vec<PublicKey>> = lines.map(key).collect();
+        let is_some = |keys: &Vec<PublicKey>| (1..=SERVER_KEYS_MAX).contains(&keys.len());
+        let keys = keys.filter(is_some).ok_or_else(|| KeyError::Content {
+            path: path.to_owned(),
+            what: "file of one public key in each line, four at most",
+        })?;
+        Ok(Self(keys))
+    }
+
+    pub(crate) fn all(&self) -> &[PublicKey] {
+        &self.0
+    }
+
+    /// Returns the one that is tried first.
+    pub(crate) fn first(&self) -> &PublicKey {
+        self.0.first().expect("there is one at least")
+    }
+}
+
+impl From<PublicKey> for ServerKeys {
+    fn from(key: PublicKey) -> Self {
+        Self(vec![key])
     }
 }
 
@@ -306,9 +348,31 @@ mod tests {
         let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
         assert_eq!(mode(&secret), 0o600);
         let text = public.to_str().unwrap();
-        assert_eq!(PublicKey::of_text_or_file(text).unwrap(), key.public());
-        let text = key.public().to_string();
-        assert_eq!(PublicKey::of_text_or_file(&text).unwrap(), key.public());
+        let read = |text: &str| ServerKeys::of_text_or_file(text).unwrap();
+        assert_eq!(read(text), key.public().into());
+        assert_eq!(read(&key.public().to_string()), key.public().into());
+    }
+
+    #[test]
+    fn the_keys_of_a_primary_are_the_lines_of_a_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("primary.pub");
+        let keys: Vec<PublicKey> = (0..5)
+            .map(|_| KeyPair::generate().unwrap().public())
+            .collect();
+        let line = |key: &PublicKey| format!("primary {key} lab\n");
+        let mut check = |text: &str, expected: Option<&[PublicKey]>| {
+            fs::write(&path, text).unwrap();
+            let read = ServerKeys::read(&path).ok();
+            assert_eq!(read.as_ref().map(ServerKeys::all), expected, "{text:?}");
+        };
+        let all: Vec<String> = keys.iter().map(line).collect();
+        check(&all[0], Some(&keys[..1]));
+        check(&format!("# two\n{}\n{}", all[0], all[1]), Some(&keys[..2]));
+        check(&all[..4].concat(), Some(&keys[..4]));
+        check(&all.concat(), None);
+        check(&format!("{}primary nothing lab\n", all[0]), None);
+        check("# nothing\n", None);
     }
 
     #[test]

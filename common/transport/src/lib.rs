@@ -17,7 +17,7 @@ pub mod zeromq;
 
 pub use authorized::{Authorized, AuthorizedError};
 pub use endpoint::{EndpointError, Endpoints};
-pub use keys::{KeyError, KeyPair, PublicKey};
+pub use keys::{KeyError, KeyPair, PublicKey, ServerKeys};
 pub use link::{
     Arrival, Client, Denial, Destination, DisconnectError, Link, LinkError, Notice, Publisher,
     Waker,

@@ -75,7 +75,7 @@ pub enum Denial {
     )]
     OnlyOneEncrypts,
     /// The primary broke off; it may have another key than was expected or none, or just end.
-    #[error("the primary broke off the handshake: is --server-key its key?")]
+    #[error("the primary broke off the handshake: does --server-key have its key?")]
     BrokenOff,
 }
 
@@ -131,6 +131,15 @@ pub enum DisconnectError {
          itself; `phalanx ctl RUN clients` tells the ids of those of this machine"
     )]
     NoKeys,
+    /// The run's owner said so.
+    #[error(
+        "{name} is kept: it is a key of the run itself, or its line in what the primary was given \
+         as --authorized says `keep`; `phalanx ctl RUN stop` ends the run"
+    )]
+    Kept {
+        /// The name.
+        name: String,
+    },
     /// No key has the name.
     #[error("no key is named {name:?}; there are {known}")]
     Unknown {
@@ -232,6 +241,13 @@ pub trait Link {
     fn disconnect(&mut self, key: &str) -> Result<u64, DisconnectError> {
         let _ = key;
         Err(DisconnectError::NoKeys)
+    }
+
+    /// At a primary: returns the name of the key by which a secondary takes part, where there are
+    /// keys.
+    fn key_of(&self, secondary: &RoutingId) -> Option<String> {
+        let _ = secondary;
+        None
     }
 
     /// At a primary: returns who was let in since the last time, where keys say who that is.

@@ -12,7 +12,7 @@ use protocol::{Access, RoutingId, topic};
 use transport::zeromq::{Beats, Curve, PeerLink, PrimaryLink, SocketOptions, StatusPublisher};
 use transport::{
     Arrival, Authorized, Denial, Destination, Endpoints, KeyPair, Link, LinkError, Notice,
-    PublicKey, Publisher, Subscription,
+    PublicKey, Publisher, ServerKeys, Subscription,
 };
 
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -61,7 +61,7 @@ impl Place {
 
     /// Connects a client with a key.
     fn client(&self, key: &KeyPair, subscription: Subscription<'_>) -> PeerLink {
-        let (key, primary) = (key.clone(), self.key);
+        let (key, primary) = (key.clone(), self.key.into());
         self.client_with(subscription, &encrypted(Curve::Peer { key, primary }))
     }
 
@@ -71,7 +71,7 @@ impl Place {
 
     /// Connects a secondary with a key.
     fn peer(&self, name: &str, key: &KeyPair, subscription: Subscription<'_>) -> PeerLink {
-        let (key, primary) = (key.clone(), self.key);
+        let (key, primary) = (key.clone(), self.key.into());
         let options = encrypted(Curve::Peer { key, primary });
         let endpoints = self.primary.endpoints();
         let routing_id = RoutingId::from(name);
@@ -229,7 +229,7 @@ fn who_brings_no_key_or_expects_another_primary_gets_nowhere() {
     let before = place.refused.unauthenticated;
     drop(plain);
 
-    let (key, primary) = (place.controller.clone(), place.observer.public());
+    let (key, primary) = (place.controller.clone(), place.observer.public().into());
     let wrong = encrypted(Curve::Peer { key, primary });
     let mut deceived = place.client_with(Subscription::None, &wrong);
     ask(&mut deceived);
@@ -250,7 +250,7 @@ fn a_primary_without_a_key_tells_who_brings_one() {
     let primary_key = other.public();
     let options = encrypted(Curve::Peer {
         key,
-        primary: primary_key,
+        primary: primary_key.into(),
     });
     let none = Subscription::None;
     let mut peer = PeerLink::connect(primary.endpoints(), None, none, &options).unwrap();
@@ -444,6 +444,140 @@ fn a_message_of_endless_frames_is_cut_off_where_frames_can_be_seen() {
     );
 }
 
+/// Sends one message of many frames, and waits for the end of its connection.
+fn send_frames_until_cut(place: &Place, key: &KeyPair) {
+    let context = zmq::Context::new();
+    let socket = context.socket(zmq::DEALER).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let [file, _] = key.write(folder.path(), "own", "observer", false).unwrap();
+    let text = std::fs::read_to_string(file).unwrap();
+    let (_, secret) = text.split_once("\nsecret ").unwrap();
+    let [server, public, secret] = [
+        place.key.to_string(),
+        key.public().to_string(),
+        secret.trim().to_owned(),
+    ]
+    .map(|text| zmq::z85_decode(&text).unwrap());
+    socket.set_curve_serverkey(&server).unwrap();
+    socket.set_curve_publickey(&public).unwrap();
+    socket.set_curve_secretkey(&secret).unwrap();
+    socket.set_linger(0).unwrap();
+    let events = i32::from(zmq::SocketEvent::DISCONNECTED.to_raw());
+    socket.monitor("inproc://end", events).unwrap();
+    let monitor = context.socket(zmq::PAIR).unwrap();
+    monitor.connect("inproc://end").unwrap();
+    monitor.set_rcvtimeo(10_000).unwrap();
+    socket
+        .connect(&place.primary.endpoints().clients())
+        .unwrap();
+    for _ in 0..1_000 {
+        socket.send(vec![7; 1 << 10], zmq::SNDMORE).unwrap();
+    }
+    socket.send("end", 0).unwrap();
+    monitor.recv_multipart(0).expect("its connection ends");
+}
+
+#[test]
+fn a_message_of_endless_frames_is_cut_off_also_where_it_is_encrypted() {
+    let mut place = Place::new();
+    let key = place.observer.clone();
+    send_frames_until_cut(&place, &key);
+    // It never was a message.
+    place.expect_silence();
+    assert_eq!(place.primary.take_refusals(true).map(|it| it.counts), None);
+    let mut observer = place.client(&key, Subscription::None);
+    ask(&mut observer);
+    assert_eq!(place.next_access(), Access::Observer);
+}
+
+#[test]
+fn a_client_that_knows_two_keys_of_a_primary_reaches_it_with_either() {
+    let [current, next] = [(); 2].map(|()| KeyPair::generate().unwrap());
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("primary.pub");
+    let lines = [&current, &next].map(|key| format!("primary {} lab\n", key.public()));
+    std::fs::write(&path, lines.concat()).unwrap();
+    let place = Place::new();
+    let endpoints = place.primary.endpoints().clone();
+    drop(place);
+    let keys = [(); 2].map(|()| KeyPair::generate().unwrap());
+    let authorized = Authorized::default()
+        .with(keys[0].public(), Access::Secondary, "s1")
+        .with(keys[1].public(), Access::Observer, "bob");
+    let options = |key: &KeyPair| {
+        let primary = ServerKeys::read(&path).unwrap();
+        let key = key.clone();
+        encrypted(Curve::Peer { key, primary })
+    };
+    let s1 = RoutingId::from("s1");
+    let secondary = (Some(&s1), Subscription::Steps, options(&keys[0]));
+    let observer = (None, Subscription::Status(&["/stats"]), options(&keys[1]));
+    // Both begin before there is a primary, and stay while it comes back with the next key.
+    let mut peers = [secondary, observer].map(|(id, listens, options)| {
+        PeerLink::connect(&endpoints, id, listens, &options).unwrap()
+    });
+    for key in [&current, &next, &current] {
+        // What is sent before the primary is there, with whatever key, is not lost.
+        for (peer, topic) in peers.iter_mut().zip([topic::ANNOUNCE, topic::REQUEST]) {
+            peer.send(Destination::Primary, topic, b"hello").unwrap();
+        }
+        let curve = Curve::Primary {
+            key: key.clone(),
+            authorized: authorized.clone(),
+        };
+        let (mut primary, mut status, beats) =
+            PrimaryLink::bind(&endpoints, &encrypted(curve)).unwrap();
+        expect_arrivals(&mut primary, &mut peers);
+        expect_heard(&mut primary, &mut status, &mut peers);
+        drop((primary, status, beats));
+        for peer in &mut peers {
+            while peer.receive(Some(PATIENCE)).unwrap() != Some(Arrival::Disconnected) {}
+        }
+    }
+}
+
+/// Waits until what a secondary and an observer have sent arrives, and both are connected.
+fn expect_arrivals(primary: &mut PrimaryLink, peers: &mut [PeerLink; 2]) {
+    let start = Instant::now();
+    let (mut are_connected, mut are_heard) = ([false; 2], [false; 2]);
+    while (are_connected, are_heard) != ([true; 2], [true; 2]) {
+        assert!(
+            start.elapsed() < PATIENCE,
+            "{are_connected:?} {are_heard:?}"
+        );
+        let shortly = Some(Duration::from_millis(5));
+        for (peer, is_connected) in peers.iter_mut().zip(&mut are_connected) {
+            *is_connected |= peer.receive(shortly).unwrap() == Some(Arrival::Connected);
+        }
+        if let Some(Arrival::Message { access, .. }) = primary.receive(shortly).unwrap() {
+            are_heard[usize::from(access == Access::Observer)] = true;
+        }
+    }
+}
+
+/// Waits until a secondary hears a step and an observer hears the figures.
+fn expect_heard(
+    primary: &mut PrimaryLink,
+    status: &mut StatusPublisher,
+    peers: &mut [PeerLink; 2],
+) {
+    let start = Instant::now();
+    let mut are_heard = [false; 2];
+    while are_heard != [true; 2] {
+        assert!(start.elapsed() < PATIENCE, "{are_heard:?}");
+        let all = Destination::EverySecondary;
+        primary.send(all, topic::STEP, b"step").unwrap();
+        status.publish("/stats", b"figures").unwrap();
+        let shortly = Some(Duration::from_millis(5));
+        primary.receive(shortly).unwrap();
+        status.receive(shortly).unwrap();
+        for (peer, is_heard) in peers.iter_mut().zip(&mut are_heard) {
+            let arrival = peer.receive(shortly).unwrap();
+            *is_heard |= matches!(arrival, Some(Arrival::Message { .. }));
+        }
+    }
+}
+
 #[test]
 fn a_key_that_is_added_while_the_primary_runs_is_let_in() {
     let folder = tempfile::tempdir().unwrap();
@@ -456,7 +590,7 @@ fn a_key_that_is_added_while_the_primary_runs_is_let_in() {
     let late = KeyPair::generate().unwrap();
     let options = encrypted(Curve::Peer {
         key: late.clone(),
-        primary: primary_key,
+        primary: primary_key.into(),
     });
     let none = Subscription::None;
     let mut peer = PeerLink::connect(primary.endpoints(), None, none, &options).unwrap();
@@ -513,7 +647,7 @@ impl Listed {
         let key = KeyPair::generate().unwrap();
         key.write(self.folder.path(), name, role, false).unwrap();
         let connect = |name: &str, listens| {
-            let (key, primary) = (key.clone(), self.key);
+            let (key, primary) = (key.clone(), self.key.into());
             let options = encrypted(Curve::Peer { key, primary });
             let id = (role == "secondary").then(|| RoutingId::from(name));
             PeerLink::connect(self.primary.endpoints(), id.as_ref(), listens, &options).unwrap()

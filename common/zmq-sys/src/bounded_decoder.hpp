@@ -1,11 +1,12 @@
-//  bounded_decoder_t: libzmq's decoder of ZMTP 2 and 3, with a bound on what strangers may fill.
+//  bounded_decoder_t: libzmq's decoder of ZMTP 2 and 3, with bounds on what a connection may fill.
 //
 //  libzmq reads the commands of a handshake with the decoder that reads messages, up to the largest
 //  message of the socket. Here a connection is given a few kilobytes until the command has come
 //  that ends its handshake (READY without encryption, INITIATE at a CURVE server, READY at its
 //  client): a command that comes where the mechanism does not expect it ends the connection.
-//  Where nothing is encrypted, the frames of one message are bounded together as well; CURVE hides
-//  which frames belong together.
+//  After it the frames of one message are bounded together, which libzmq holds until the last of
+//  them, and so are the topics of a connection, of which libzmq keeps each byte as a node of a tree.
+//  Encryption hides what a frame is, so that the decoder is told of each one as it was decrypted.
 
 #ifndef PHALANX_BOUNDED_DECODER_HPP_INCLUDED
 #define PHALANX_BOUNDED_DECODER_HPP_INCLUDED
@@ -13,8 +14,13 @@
 #include <errno.h>
 #include <string.h>
 
+#include <set>
+#include <string>
+
 #include "i_decoder.hpp"
 #include "msg.hpp"
+#include "options.hpp"
+#include "session_base.hpp"
 #include "v2_decoder.hpp"
 
 namespace zmq
@@ -25,14 +31,25 @@ const size_t handshake_bytes_max = 8192;
 //  How much longer a message may be than its largest frame: routing id, topic and headers [bytes].
 const size_t message_overhead_max = 65536;
 
+//  The largest message of a key that may only look [bytes], as in common/transport's gate.rs.
+const size_t observer_bytes_max = 65536;
+
+//  The most that one connection may listen to at a time; common/transport's subscribers.rs cuts it
+//  off earlier and tells why, unless it subscribes faster than it is read.
+const size_t topics_max = 1024;
+const size_t topic_bytes_max = 131072;
+
 class bounded_decoder_t ZMQ_FINAL : public i_decoder
 {
   public:
     bounded_decoder_t (size_t bufsize_, int64_t maxmsgsize_, bool zero_copy_) :
         _inner (bufsize_, maxmsgsize_, zero_copy_),
         _max (maxmsgsize_),
+        _frame (0),
         _held (0),
-        _is_open (false)
+        _is_open (false),
+        _topic_bytes (0),
+        _has_exceeded (false)
     {
     }
 
@@ -52,31 +69,88 @@ class bounded_decoder_t ZMQ_FINAL : public i_decoder
                 size_t size_,
                 size_t &processed_) ZMQ_OVERRIDE
     {
+        if (_has_exceeded) {
+            processed_ = 0;
+            errno = EMSGSIZE;
+            return -1;
+        }
         const int rc = _inner.decode (data_, size_, processed_);
         if (rc == -1)
             return rc;
-        _held += processed_;
+        _frame += processed_;
         const bool is_too_much =
-          _is_open ? _max >= 0
-                       && _held > static_cast<uint64_t> (_max) + message_overhead_max
-                   : _held > handshake_bytes_max;
+          _is_open
+            ? _max >= 0
+                && _held + _frame
+                     > static_cast<uint64_t> (_max) + message_overhead_max
+            : _held + _frame > handshake_bytes_max;
         if (is_too_much) {
             errno = EMSGSIZE;
             return -1;
         }
-        if (rc == 1) {
-            msg_t *const frame = _inner.msg ();
-            if (!_is_open)
-                _is_open = ends_handshake (*frame);
-            if (_is_open && !(frame->flags () & msg_t::more))
-                _held = 0;
+        if (rc == 1 && !_is_open) {
+            _is_open = ends_handshake (*_inner.msg ());
+            _held = _is_open ? 0 : _held + _frame;
+            _frame = 0;
         }
         return rc;
     }
 
     msg_t *msg () ZMQ_OVERRIDE { return _inner.msg (); }
 
+    //  Takes note of a frame that is about to be kept for its socket, as it was decrypted.
+    void note (msg_t &frame_, const options_t &options_)
+    {
+        if (frame_.is_credential ())
+            note_role (frame_);
+        else if (frame_.flags () & msg_t::more)
+            //  However short it is, it takes a place in the queue.
+            _held += _frame + sizeof (msg_t);
+        else if (!(frame_.flags () & msg_t::command))
+            _held = 0;
+        //  A command is not kept; the message under way goes on after it.
+        _frame = 0;
+        if (options_.type == ZMQ_XPUB && !frame_.is_credential ())
+            note_topic (frame_);
+    }
+
   private:
+    //  The door names who enters by his role: "observer 17".
+    void note_role (msg_t &frame_)
+    {
+        if (begins_with (frame_, "observer ")
+            && (_max < 0 || _max > static_cast<int64_t> (observer_bytes_max)))
+            _max = observer_bytes_max;
+    }
+
+    //  Takes note of a subscription or of its end; nothing else is said to a socket that publishes.
+    void note_topic (msg_t &frame_)
+    {
+        const char *data = static_cast<const char *> (frame_.data ());
+        size_t size = frame_.size ();
+        bool begins = frame_.is_subscribe ();
+        if (begins || frame_.is_cancel ()) {
+            data = static_cast<const char *> (frame_.command_body ());
+            size = frame_.command_body_size ();
+        } else if (frame_.flags () & msg_t::command) {
+            return;
+        } else if (size > 0 && (*data == 0 || *data == 1)) {
+            begins = *data == 1;
+            data++;
+            size--;
+        } else {
+            return;
+        }
+        const std::string topic (data, size);
+        if (!begins)
+            _topic_bytes -= _topics.erase (topic) * size;
+        else if (_topics.size () < topics_max
+                 && _topic_bytes + size <= topic_bytes_max)
+            _topic_bytes += _topics.insert (topic).second ? size : 0;
+        else
+            _has_exceeded = true;
+    }
+
     static bool ends_handshake (msg_t &frame_)
     {
         return begins_with (frame_, "\5READY")
@@ -91,17 +165,38 @@ class bounded_decoder_t ZMQ_FINAL : public i_decoder
     }
 
     v2_decoder_t _inner;
-    const int64_t _max;
-    //  Of the handshake, or of the message under way [bytes].
+    int64_t _max;
+    //  Of the frame under way, and of those before it of its message or handshake [bytes].
+    uint64_t _frame;
     uint64_t _held;
     bool _is_open;
+    //  Topics that the connection listens to, and their lengths together [bytes].
+    std::set<std::string> _topics;
+    size_t _topic_bytes;
+    //  Whether it has asked for more than it may: nothing more is read of it.
+    bool _has_exceeded;
 
     ZMQ_NON_COPYABLE_NOR_MOVABLE (bounded_decoder_t)
 };
+
+//  Tells a decoder of a frame before its session gets it, and returns the frame.
+inline msg_t *
+noted (msg_t *frame_, i_decoder *decoder_, const options_t &options_)
+{
+    //  Peers of ZMTP 1 have another decoder.
+    bounded_decoder_t *const decoder =
+      dynamic_cast<bounded_decoder_t *> (decoder_);
+    if (decoder)
+        decoder->note (*frame_, options_);
+    return frame_;
+}
 }
 
 //  Where libzmq makes its decoder, it makes this one.
 #define v2_decoder_t(bufsize, maxmsgsize, zero_copy)                           \
     bounded_decoder_t (bufsize, maxmsgsize, zero_copy)
+
+//  Where an engine hands a frame to its session, the decoder is told of it.
+#define push_msg(frame) push_msg (zmq::noted (frame, _decoder, _options))
 
 #endif

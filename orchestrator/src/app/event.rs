@@ -54,6 +54,8 @@ pub enum Feed {
     Connected,
     /// The link to the primary was lost.
     Disconnected,
+    /// Why the primary does not let this view in, or the link failed otherwise.
+    Denied(String),
     /// A process of the run printed a line.
     Log(LogLine),
     /// Processes of the run printed lines.

@@ -67,6 +67,8 @@ pub struct Model {
     pub has_changed: bool,
     /// The link to the primary.
     pub connection: Connection,
+    /// Why the primary does not let this view in, if it said so.
+    pub denial: Option<String>,
     /// The processes that were started, while the run has not begun.
     pub starting: Option<Starting>,
     /// Whether the primary has said that the run has begun, also one that publishes no figures.
@@ -263,6 +265,7 @@ impl Model {
             page_rows: 1,
             has_changed: true,
             connection: Connection::Connecting,
+            denial: None,
             starting: None,
             has_begun: false,
             recording: None,

@@ -247,6 +247,7 @@ impl Observer {
             News::Failed(text) => {
                 self.reopen_at = Some(Instant::now() + REOPEN_TIME);
                 let mut feeds = self.on_lost(&text);
+                feeds.push(Feed::Denied(text.clone()));
                 feeds.push(own_line(text));
                 feeds
             }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::Path;
 
 use transport::zeromq::{ConnectError, Curve, PeerLink, SocketOptions};
-use transport::{Endpoints, KeyError, KeyPair, PublicKey, Subscription};
+use transport::{Endpoints, KeyError, KeyPair, ServerKeys, Subscription};
 
 /// Where a primary is, and by which keys one is let in there.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ impl Reach {
     /// # Errors
     /// When the key cannot be read.
     pub fn with_keys(endpoints: Endpoints, key: &Path, primary: &str) -> Result<Self, KeyError> {
-        let primary = PublicKey::of_text_or_file(primary)?;
+        let primary = ServerKeys::of_text_or_file(primary)?;
         let key = KeyPair::read(key)?;
         Ok(Self {
             endpoints,

@@ -232,10 +232,9 @@ fn message(model: &Model, theme: Theme) -> (String, Style) {
     }
     if let Connection::Lost { since } = model.connection {
         let age = text::age(model.now.since(since));
-        let text = format!(
-            "{} DISCONNECTED for {age}: what is below is stale; trying again",
-            glyphs.bad
-        );
+        let reason = model.denial.as_deref();
+        let reason = reason.unwrap_or("what is below is stale; trying again");
+        let text = format!("{} DISCONNECTED for {age}: {reason}", glyphs.bad);
         return (text, theme.alarm());
     }
     if let Some(silence) = model.silence() {

@@ -145,6 +145,9 @@ fn a_lost_link_is_drawn() {
     let later = NOW + std::time::Duration::from_secs(12);
     update(&mut model, Event::Tick, later);
     check("disconnected", &mut model);
+    let reason = "the primary does not know this key".to_owned();
+    update(&mut model, Event::Feed(Feed::Denied(reason)), later);
+    check("denied", &mut model);
 }
 
 #[test]

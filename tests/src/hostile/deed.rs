@@ -22,6 +22,7 @@ pub(super) fn commit(attacker: &mut Attacker<'_>, deed: &Deed) {
     match deed {
         Deed::Garbage(place, kind) => garbage(attacker, *place, *kind),
         Deed::Payload(place, bytes) => payload(attacker, *place, bytes),
+        Deed::Frames(place) => frames(attacker, *place),
         Deed::MutatedRequest(name) => mutated_request(attacker, name),
         Deed::MutatedAnswer(name) => mutated_answer(attacker, name),
         Deed::Forged(name) => forged(attacker, name),
@@ -99,6 +100,21 @@ fn garbage(attacker: &Attacker<'_>, place: Place, kind: Garbage) {
         }
         attacker.read(&socket);
         let_pass(BREATH);
+    }
+}
+
+fn frames(attacker: &Attacker<'_>, place: Place) {
+    let frame = vec![7; 1 << 20];
+    loop {
+        let socket = attacker.arrive(place, None);
+        for _ in 0..100 {
+            let _ = socket.send(&frame, zmq::SNDMORE | zmq::DONTWAIT);
+        }
+        let _ = socket.send("", zmq::DONTWAIT);
+        let_pass(BREATH * 200);
+        if !attacker.goes_on() {
+            return;
+        }
     }
 }
 
@@ -275,7 +291,13 @@ fn subscribe(attacker: &Attacker<'_>, place: Place, kind: Subscriptions) {
             }
         }
         attacker.read(&socket);
-        if number % 64 == 0 {
+        // A long topic costs the attacker's own socket more than the run, on the same machine.
+        let in_a_row = match kind {
+            Subscriptions::Long => 8,
+            Subscriptions::VeryLong => 1,
+            _ => 64,
+        };
+        if number % in_a_row == 0 {
             let_pass(BREATH);
         }
         if !attacker.goes_on() {

@@ -82,6 +82,8 @@ pub enum Deed {
     Garbage(Place, Garbage),
     /// Sends this as a message.
     Payload(Place, Vec<u8>),
+    /// Sends messages of very many frames, which nobody sees until they end.
+    Frames(Place),
     /// Sends a request cut at each byte, then with each bit flipped.
     MutatedRequest(&'static str),
     /// The same with a message of a secondary.
@@ -452,6 +454,13 @@ impl Table {
             let deed = Deed::Payload(place, vec![0xff; 8 << 20]);
             let what = "messages of eight megabytes";
             self.add("huge", place.name(), what, place.role(), deed);
+        }
+        let what = "messages of a hundred frames of a megabyte, by a key that may only look";
+        let deed = Deed::Frames(Place::Clients);
+        self.add("huge", "frames-clients", what, Role::Observer, deed);
+        // Whoever needs no key is the owner, who may send such a message.
+        for attack in self.attacks.iter_mut().rev().take(1) {
+            attack.ways = &[Way::Keys];
         }
     }
 

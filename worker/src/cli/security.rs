@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::Context;
 use clap::Args;
 use transport::zeromq::Curve;
-use transport::{Authorized, Endpoints, KeyPair, PublicKey};
+use transport::{Authorized, Endpoints, KeyPair, ServerKeys};
 
 /// The flags about keys; secrets are named by their files, never given.
 #[derive(Clone, Debug, Default, Args)]
@@ -75,7 +75,7 @@ impl SecurityFlags {
             return Ok(None);
         };
         warn_of_ipc(Some(connect));
-        let primary = PublicKey::of_text_or_file(primary).context("--server-key is no key")?;
+        let primary = ServerKeys::of_text_or_file(primary).context("--server-key is no key")?;
         let key = KeyPair::read(path)?;
         Ok(Some(Curve::Peer { key, primary }))
     }

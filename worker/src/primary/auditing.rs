@@ -128,6 +128,11 @@ impl<L: Link> PrimaryDriver<L> {
         let is_own = self.link.sender().is_some_and(|client| client.name == key);
         let cut = if is_own {
             Err(format!("{key} is the key by which you ask"))
+        } else if let Some(name) = self.host_with_key(key) {
+            Err(format!(
+                "{key} is the key of {name}, which computes cells of this run: `phalanx ctl RUN \
+                 drain {name}` has others take them over"
+            ))
         } else {
             let cut = self.link.disconnect(key);
             cut.map_err(|error| error.to_string())
@@ -151,6 +156,15 @@ impl<L: Link> PrimaryDriver<L> {
             }
             Err(reason) => Reply::Failed { reason },
         }
+    }
+
+    /// Returns a secondary that computes and has connected by a key.
+    fn host_with_key(&self, key: &str) -> Option<String> {
+        let members = self.primary.roster().members();
+        let mut hosts = members.filter(|(name, _)| !self.primary.hosted(name).is_empty());
+        let found =
+            hosts.find(|(_, member)| self.link.key_of(&member.routing).as_deref() == Some(key));
+        found.map(|(name, _)| name.to_string())
     }
 
     /// Notes who was let in since the last time, and tells what became of the file.

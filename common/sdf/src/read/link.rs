@@ -12,8 +12,8 @@ const KEPT: [&str; 3] = ["battery", "particle_emitter", "projector"];
 
 /// Reads a link; `name` and `pose` are its name within the model and its pose in the world.
 ///
-/// As in Gazebo, wind acts on all links of a model that wind acts on. What is static, and whether a
-/// link collides with others of its model when it does not say so itself, follows from the model.
+/// What is static, what wind acts on as on its model, and whether a link collides with others of its
+/// model when it does not say so itself, follows from the model.
 pub(super) fn read(
     frame: &Frame<'_>,
     scope: &Scope<'_>,
@@ -30,8 +30,7 @@ pub(super) fn read(
         name,
         inertial: inertial::read(element, report),
         gravity: value::truth(element, "gravity", true, report),
-        enable_wind: value::truth(element, "enable_wind", false, report)
-            || part::flag(scope.element, "enable_wind"),
+        enable_wind: value::truth(element, "enable_wind", false, report),
         kinematic: value::truth(element, "kinematic", false, report),
         self_collide: value::truth(element, "self_collide", false, report),
         velocity_decay,

@@ -44,6 +44,8 @@ struct Place {
     pose: Pose,
     /// Whether it or a model around it is static.
     is_static: bool,
+    /// Whether wind acts on all of its own links, as in Gazebo.
+    has_wind: bool,
 }
 
 impl Place {
@@ -52,6 +54,7 @@ impl Place {
             prefix: String::new(),
             pose,
             is_static: scope.is_static,
+            has_wind: part::flag(scope.element, "enable_wind"),
         }
     }
 
@@ -64,6 +67,7 @@ impl Place {
             prefix: format!("{}::", self.name(frame)),
             pose: self.pose.then(&frame.pose),
             is_static: self.is_static || scope.is_static,
+            has_wind: part::flag(scope.element, "enable_wind"),
         }
     }
 }
@@ -107,6 +111,7 @@ impl Parts {
         let pose = place.pose.then(&frame.pose);
         let mut link = link::read(frame, scope, name.clone(), pose, report);
         link.is_static = place.is_static;
+        link.enable_wind |= place.has_wind;
         inertial::warn_of_nothing(frame.element, &link, report);
         if self
             .indices

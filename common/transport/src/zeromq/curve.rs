@@ -1,7 +1,7 @@
 //! [`Curve`]: how a link is encrypted, and who proves what to whom.
 
 use crate::authorized::Authorized;
-use crate::keys::{KeyPair, PublicKey};
+use crate::keys::{KeyPair, ServerKeys};
 
 /// How the sockets of a link are encrypted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,12 +13,12 @@ pub enum Curve {
         /// Who may connect.
         authorized: Authorized,
     },
-    /// Everybody else: proves that it has its key, and talks to none but this primary.
+    /// Everybody else: proves that it has its key, and talks to none but a primary of these keys.
     Peer {
         /// Its own key.
         key: KeyPair,
-        /// The primary's key.
-        primary: PublicKey,
+        /// The primary's key, or the few that it may have.
+        primary: ServerKeys,
     },
 }
 
@@ -33,7 +33,7 @@ impl Curve {
                 socket.set_zap_domain(domain)
             }
             Self::Peer { key, primary } => {
-                socket.set_curve_serverkey(primary.bytes())?;
+                socket.set_curve_serverkey(primary.first().bytes())?;
                 socket.set_curve_publickey(key.public().bytes())?;
                 socket.set_curve_secretkey(key.secret())
             }

@@ -143,6 +143,11 @@ impl Gate {
         self.held.remove(routing).is_some()
     }
 
+    /// Returns the number of the key that holds a routing id.
+    pub(super) fn key_of(&self, routing: &RoutingId) -> Option<u32> {
+        self.held.get(routing).copied()
+    }
+
     fn is_of_another(&self, routing: &RoutingId, sender: Sender) -> bool {
         let holder = self.held.get(routing).or_else(|| {
             let stepper = routing.stepper()?;

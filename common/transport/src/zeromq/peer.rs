@@ -10,10 +10,11 @@ use std::time::Duration;
 
 use protocol::{Access, RoutingId};
 
-use super::SocketOptions;
 use super::inbox::{Event, Frames, Inbox, Patience};
 use super::socket::{self, Queue, open};
+use super::{Curve, SocketOptions};
 use crate::endpoint::{Address, Endpoints};
+use crate::keys::PublicKey;
 use crate::link::{Arrival, Denial, Destination, Link, LinkError, Waker};
 use crate::ownership::{self, OwnershipError};
 use crate::subscription::{Subscription, step_topics};
@@ -46,7 +47,30 @@ pub struct PeerLink {
     encrypts: bool,
     /// Whether it was told that handshakes are broken off, of which there may be many.
     was_broken_off: bool,
+    /// The keys that the primary may have, if these are several.
+    key_search: Option<KeySearch>,
     dropped: u64,
+}
+
+/// Search for the key that a primary has. A socket expects one at a time, so that they are tried in
+/// turn; what is sent before one is found would be lost with a socket's connection and waits here.
+struct KeySearch {
+    keys: Vec<PublicKey>,
+    /// The key that is expected now.
+    current: usize,
+    /// Number of handshakes that were broken off since the primary was reached last.
+    failed: usize,
+    /// Where the sockets of the inbox connect to, in order, and where data goes.
+    places: Vec<String>,
+    data: Option<String>,
+    waiting: Vec<(Way, Vec<u8>, Vec<u8>)>,
+}
+
+/// Socket that something is sent by.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Control,
+    Data,
 }
 
 /// Why a link could not be set up. That the primary is not there is no reason: it may come.
@@ -162,7 +186,12 @@ impl PeerLink {
         let monitor = context.socket(zmq::PAIR)?;
         monitor.connect(MONITOR)?;
 
+        let place = match routing_id {
+            Some(_) => endpoints.control(),
+            None => endpoints.clients(),
+        };
         let mut sockets = vec![control];
+        let mut places = vec![place];
         let mut data = None;
         if let Some(Listening { to, topics }) = listening {
             let (endpoint, queue) = match to {
@@ -188,16 +217,16 @@ impl PeerLink {
             }
             published.connect(&endpoint)?;
             sockets.push(published);
+            places.push(endpoint);
         }
-        let place = match routing_id {
-            Some(_) => endpoints.control(),
-            None => endpoints.clients(),
-        };
-        sockets[CONTROL].connect(&place)?;
+        sockets[CONTROL].connect(&places[CONTROL])?;
         // The monitor is asked last: what the primary still said comes before its end.
         let in_turn = sockets.len();
         sockets.push(monitor);
         let inbox = Inbox::new(sockets, in_turn, options.spin)?;
+        let curve = options.curve.as_ref().filter(|_| address.is_some());
+        let data_place = data.is_some().then(|| endpoints.data());
+        let key_search = curve.and_then(|curve| KeySearch::new(curve, places, data_place));
         Ok(Self {
             inbox,
             data,
@@ -206,8 +235,54 @@ impl PeerLink {
             is_secondary: routing_id.is_some(),
             encrypts: options.curve.is_some() && address.is_some(),
             was_broken_off: false,
+            key_search,
             dropped: 0,
         })
+    }
+
+    /// Sends by one of the sockets, or keeps it until the primary's key is found.
+    fn send_by(&mut self, way: Way, topic: &[u8], payload: &[u8]) -> Result<(), LinkError> {
+        if way == Way::Data && self.data.is_none() {
+            return Err(LinkError::NoSuchDestination);
+        }
+        if let Some(search) = self.key_search.as_mut().filter(|_| !self.connected) {
+            search.waiting.push((way, topic.to_vec(), payload.to_vec()));
+            return Ok(());
+        }
+        match (way, &self.data) {
+            (Way::Data, Some((data, own))) => socket::send(data, &[topic, &own.0, payload]),
+            _ => socket::send(self.inbox.sender(CONTROL), &[topic, payload]),
+        }
+    }
+
+    /// Sends what waited until the primary's key was found.
+    fn send_waiting(&mut self) {
+        let Some(search) = &mut self.key_search else {
+            return;
+        };
+        search.failed = 0;
+        for (way, topic, payload) in std::mem::take(&mut search.waiting) {
+            // Nobody waits for the outcome any more, and the queues have no end.
+            let _ = self.send_by(way, &topic, &payload);
+        }
+    }
+
+    /// Expects the next of the keys that the primary may have, if it may have others; tells whether
+    /// all were tried.
+    fn try_next_key(&mut self) -> bool {
+        let Some(search) = &mut self.key_search else {
+            return true;
+        };
+        search.failed += 1;
+        search.current = (search.current + 1) % search.keys.len();
+        let key = search.keys[search.current];
+        for (source, place) in search.places.iter().enumerate() {
+            expect_key(self.inbox.sender(source), place, &key);
+        }
+        if let (Some((data, _)), Some(place)) = (&self.data, &search.data) {
+            expect_key(data, place, &key);
+        }
+        search.failed >= search.keys.len()
     }
 
     fn on_message(&mut self, frames: Frames) -> Option<Arrival> {
@@ -237,7 +312,8 @@ impl PeerLink {
             zmq::SocketEvent::HANDSHAKE_FAILED_PROTOCOL => Some(Denial::OnlyOneEncrypts),
             // Without keys it says no more than that the primary went away.
             zmq::SocketEvent::HANDSHAKE_FAILED_NO_DETAIL => {
-                let is_new = self.encrypts && !std::mem::replace(&mut self.was_broken_off, true);
+                let is_in_vain = self.encrypts && self.try_next_key();
+                let is_new = is_in_vain && !std::mem::replace(&mut self.was_broken_off, true);
                 return is_new.then_some(Arrival::Denied(Denial::BrokenOff));
             }
             _ => None,
@@ -250,6 +326,9 @@ impl PeerLink {
         // A connection that ends before its handshake did never began.
         let changed = connected || self.connected;
         self.connected = connected;
+        if connected {
+            self.send_waiting();
+        }
         changed.then_some(if connected {
             Arrival::Connected
         } else {
@@ -261,14 +340,8 @@ impl PeerLink {
 impl Link for PeerLink {
     fn send(&mut self, to: Destination<'_>, topic: &str, payload: &[u8]) -> Result<(), LinkError> {
         match to {
-            Destination::Primary => {
-                socket::send(self.inbox.sender(CONTROL), &[topic.as_bytes(), payload])
-            }
-            Destination::Data => {
-                let data = self.data.as_ref().ok_or(LinkError::NoSuchDestination)?;
-                let (data, own) = data;
-                socket::send(data, &[topic.as_bytes(), &own.0, payload])
-            }
+            Destination::Primary => self.send_by(Way::Control, topic.as_bytes(), payload),
+            Destination::Data => self.send_by(Way::Data, topic.as_bytes(), payload),
             Destination::EverySecondary | Destination::Peer(_) => Err(LinkError::NoSuchDestination),
         }
     }
@@ -292,6 +365,34 @@ impl Link for PeerLink {
 
     fn waker(&self) -> Arc<dyn Waker> {
         self.inbox.waker()
+    }
+}
+
+impl KeySearch {
+    /// Makes one where there is something to look for.
+    fn new(curve: &Curve, places: Vec<String>, data: Option<String>) -> Option<Self> {
+        let Curve::Peer { primary, .. } = curve else {
+            return None;
+        };
+        let keys = primary.all().to_vec();
+        (keys.len() > 1).then(|| Self {
+            keys,
+            current: 0,
+            failed: 0,
+            places,
+            data,
+            waiting: Vec::new(),
+        })
+    }
+}
+
+/// Connects a socket anew, with another key expected. One that is not connected there any more,
+/// because its link is about to end, stays so.
+fn expect_key(socket: &zmq::Socket, place: &str, key: &PublicKey) {
+    let connects =
+        socket.disconnect(place).is_ok() && socket.set_curve_serverkey(key.bytes()).is_ok();
+    if connects {
+        let _ = socket.connect(place); // It was connected there just now.
     }
 }
 

@@ -279,6 +279,11 @@ impl Link for PrimaryLink {
         self.roll.disconnect(key)
     }
 
+    fn key_of(&self, secondary: &RoutingId) -> Option<String> {
+        let key = self.gate.key_of(secondary)?;
+        self.roll.client(key, None).map(|client| client.name)
+    }
+
     fn take_admitted(&mut self) -> Vec<Client> {
         self.roll.take_admitted()
     }

@@ -207,6 +207,11 @@ impl Roll {
                 known: known.join(", "),
             });
         }
+        let mut holders = keys.iter().filter_map(|key| authorized.holder(key));
+        if holders.any(|holder| holder.is_kept) {
+            let name = name.to_owned();
+            return Err(DisconnectError::Kept { name });
+        }
         let mut numbers = Vec::new();
         for (place, entry) in entries.all.iter_mut().enumerate() {
             if keys.contains(&entry.key) {
@@ -467,6 +472,14 @@ mod tests {
         two.roll.update(&Arc::new(many), SystemTime::now());
         let unknown = two.roll.disconnect("bob").unwrap_err().to_string();
         assert!(unknown.contains("k19, 80 others"), "{unknown}");
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("authorized");
+        let line = format!("controller {} views keep # of the run", two.keys[0]);
+        std::fs::write(&path, line).unwrap();
+        let kept = Authorized::read(&[path]).unwrap();
+        two.roll.update(&Arc::new(kept), SystemTime::now());
+        let refused = two.roll.disconnect("views").unwrap_err().to_string();
+        assert!(refused.contains("views is kept"), "{refused}");
         let nobody = Roll::default().disconnect("bob").unwrap_err();
         assert!(matches!(nobody, DisconnectError::NoKeys));
     }
@@ -481,7 +494,7 @@ mod tests {
         let mut subscribers = Subscribers::default();
         for number in 0..20 {
             let topic = format!("/t{number:02}");
-            subscribers.subscribe(bob, topic.as_bytes(), std::time::Instant::now());
+            subscribers.subscribe(bob, 1, topic.as_bytes(), std::time::Instant::now());
         }
         let [first, _] = <[_; 2]>::try_from(two.roll.report(&subscribers).connections).unwrap();
         let address = two.ends[0].1.local_addr().unwrap().to_string();

@@ -16,7 +16,10 @@ use super::inbox::{Event, Frames, Inbox, Patience};
 use super::primary::{SUBSCRIBE, UNSUBSCRIBE};
 use super::roll::Roll;
 use super::socket;
-use super::subscribers::{Change, Subscribers, TOPICS_PER_CONNECTION_MAX};
+use super::subscribers::{
+    Change, Subscribers, TOPIC_BYTES_PER_CONNECTION_MAX, TOPIC_BYTES_PER_KEY_MAX,
+    TOPICS_PER_CONNECTION_MAX,
+};
 use crate::link::{LinkError, Notice, Publisher, Waker};
 use crate::refusals::{Reason, Tally};
 
@@ -75,11 +78,12 @@ impl StatusPublisher {
     )]
     fn on_subscriber(&mut self, mut frames: Frames) -> Option<Option<Notice>> {
         let (connection, now) = (frames.origin(), Instant::now());
+        let key = frames.sender().map_or(0, |sender| sender.key);
         let [[what, topic @ ..]] = frames.exactly()? else {
             return None;
         };
         let change = match (*what, connection) {
-            (SUBSCRIBE, Some(by)) => self.subscribers.lock().subscribe(by, topic, now),
+            (SUBSCRIBE, Some(by)) => self.subscribers.lock().subscribe(by, key, topic, now),
             (UNSUBSCRIBE, Some(by)) => self.subscribers.lock().end(by, topic, now),
             (UNSUBSCRIBE, None) => self.subscribers.lock().lose(topic),
             _ => return None,
@@ -95,7 +99,10 @@ impl StatusPublisher {
                 let text = || {
                     format!(
                         "an observer is cut off: it listens to more than \
-                         {TOPICS_PER_CONNECTION_MAX} topics, or to others too often"
+                         {TOPICS_PER_CONNECTION_MAX} topics of {} KiB together, its key to more \
+                         than {} KiB, or to others too often",
+                        TOPIC_BYTES_PER_CONNECTION_MAX >> 10,
+                        TOPIC_BYTES_PER_KEY_MAX >> 10,
                     )
                 };
                 self.tally.note(Reason::Excess, text);

@@ -36,6 +36,7 @@ pub(super) fn on_feed(model: &mut Model, feed: Feed) {
         }
         Feed::Connected => on_connected(model),
         Feed::Disconnected => on_disconnected(model),
+        Feed::Denied(reason) => model.denial = Some(reason),
         Feed::Log(line) => on_log(model, &line),
         Feed::Logs(lines) => lines.iter().for_each(|line| on_log(model, line)),
         Feed::StartUp(start_up) => on_start_up(model, start_up),
@@ -230,6 +231,7 @@ fn on_connected(model: &mut Model) {
         model.notify("connected again", false);
     }
     model.connection = Connection::Connected;
+    model.denial = None;
     // One that is stuck already publishes nothing at all.
     model.figures_at = Some(model.now);
 }

@@ -123,6 +123,7 @@ impl Known {
             | Feed::Message(_)
             | Feed::Connected
             | Feed::Disconnected
+            | Feed::Denied(_)
             | Feed::StartUp(_)
             | Feed::StartedAnew
             | Feed::Reply { .. }
