@@ -375,23 +375,21 @@ fn assert_is_told_from_first_to_last(events: &[Value]) {
 #[test]
 fn a_view_follows_a_primary_that_is_started_again() {
     let scratch = Scratch::new();
-    let free = std::net::TcpListener::bind("127.0.0.1:0").expect("a port is free");
-    let port = free.local_addr().expect("it has an address").port();
-    drop(free);
-    let endpoint = format!("tcp://127.0.0.1:{port}");
-    let primary = |world: &str| {
+    let primary = |world: &str, endpoint: &str| {
         let mut command = std::process::Command::new(binary("worker"));
-        command.args(["--bind", &endpoint, "--insecure"]);
+        command.args(["--bind", endpoint, "--insecure"]);
         command.arg(repository::root().join("worlds").join(world));
         scratch.start(world, &mut command)
     };
-    let first = primary("ramp.sdf");
+    let first = primary("ramp.sdf", "tcp://127.0.0.1:0");
+    let line = first.wait_for_stderr("tcp://127.0.0.1:");
+    let endpoint = line[line.find("tcp://").expect("it was just found")..].to_owned();
     let mut screen = view(&scratch, &["attach", &endpoint]);
     screen.wait_for("world ramp");
     first.signal("KILL");
     screen.wait_for("DISCONNECTED");
     drop(first);
-    let _second = primary("crossing.sdf");
+    let _second = primary("crossing.sdf", &endpoint);
     screen.wait_for("world crossing");
     let shown = screen.wait_for("connected");
     assert!(

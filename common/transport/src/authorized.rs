@@ -1,9 +1,10 @@
 //! [`Authorized`]: who may connect to a primary, and as what.
 //!
 //! A file has a line `ROLE KEY NAME # comment` for each key; a folder has files whose names end in
-//! `.pub`, with such lines. After the name `valid-until=TIME` ends a key, `allow=PATTERN,...` limits
-//! what it may command, and `keep` keeps others from disconnecting it. While a run goes on the files
-//! are read again: what cannot be read then, or could be changed by others, lets nobody in.
+//! `.pub`, with such lines. After the name `valid-until=TIME` ends a key, `allow=PATTERN,...`
+//! limits what it may command, and `keep` keeps others from disconnecting it. While a run goes on
+//! the files are read again: what cannot be read then, or could be changed by others, lets nobody
+//! in.
 
 mod pattern;
 pub mod utc;

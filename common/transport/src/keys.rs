@@ -361,7 +361,7 @@ mod tests {
             .map(|_| KeyPair::generate().unwrap().public())
             .collect();
         let line = |key: &PublicKey| format!("primary {key} lab\n");
-        let mut check = |text: &str, expected: Option<&[PublicKey]>| {
+        let check = |text: &str, expected: Option<&[PublicKey]>| {
             fs::write(&path, text).unwrap();
             let read = ServerKeys::read(&path).ok();
             assert_eq!(read.as_ref().map(ServerKeys::all), expected, "{text:?}");

@@ -5,8 +5,9 @@
 //  that ends its handshake (READY without encryption, INITIATE at a CURVE server, READY at its
 //  client): a command that comes where the mechanism does not expect it ends the connection.
 //  After it the frames of one message are bounded together, which libzmq holds until the last of
-//  them, and so are the topics of a connection, of which libzmq keeps each byte as a node of a tree.
-//  Encryption hides what a frame is, so that the decoder is told of each one as it was decrypted.
+//  them, and so are the topics of a connection, of which libzmq keeps each byte as a node of a
+//  tree. Encryption hides what a frame is, so that the decoder is told of each one as it was
+//  decrypted.
 
 #ifndef PHALANX_BOUNDED_DECODER_HPP_INCLUDED
 #define PHALANX_BOUNDED_DECODER_HPP_INCLUDED

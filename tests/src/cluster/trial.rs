@@ -289,7 +289,7 @@ fn check_outputs(
             (one, other) if one == other => {}
             (one, other) => {
                 return Err(format!(
-                    "outputs: the file of states has, where a run differs that nothing disturbs: {}",
+                    "outputs: the file of states has, where an undisturbed run differs: {}",
                     difference(one, other)
                 ));
             }

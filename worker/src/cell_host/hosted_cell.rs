@@ -192,16 +192,19 @@ impl HostedCell {
         Ok(answer)
     }
 
-    /// Tells whether a step asks nothing of it that its answer to the step before did not say,
-    /// and does nothing to it: such a step is as good as done.
-    pub(super) fn sleeps_through(&self, step: &Step, scene: &Scene) -> bool {
-        self.is_read
-            && self.told.changed_count() == 0
+    /// Does a step that asks nothing of it and does nothing to it: nothing changes. Tells whether
+    /// it is such a step.
+    pub(super) fn sleeps_through(&mut self, step: &Step, scene: &Scene) -> bool {
+        let sleeps = self.is_read
             && step.actions.is_empty()
             && (self.ghosts.is_empty() || step.ghost_poses.is_empty())
             && !scene.verify
             && self.is_at_rest(self.advances_in(step), scene)
-            && !self.is_wanted(&step.wanted)
+            && !self.is_wanted(&step.wanted);
+        if sleeps {
+            self.told.rest();
+        }
+        sleeps
     }
 
     /// Tells whether a step asks for anything that is here.

@@ -165,7 +165,8 @@ impl Cost {
             Command::CallService { body, .. } => body,
             _ => return Self::default(),
         };
-        let tags = text.iter().filter(|byte| **byte == b'<').count();
+        // As many parts as there are tags, and one before them.
+        let tags = text.split(|byte| *byte == b'<').count() - 1;
         Self {
             seconds: tags as f64 * TAG_S + text.len() as f64 * BYTE_S,
             bytes: text.len(),

@@ -174,18 +174,7 @@ impl PeerLink {
         if let Some(routing_id) = routing_id {
             control.set_identity(&routing_id.0)?;
         }
-        let events = [
-            zmq::SocketEvent::HANDSHAKE_SUCCEEDED,
-            zmq::SocketEvent::DISCONNECTED,
-            zmq::SocketEvent::HANDSHAKE_FAILED_AUTH,
-            zmq::SocketEvent::HANDSHAKE_FAILED_PROTOCOL,
-            zmq::SocketEvent::HANDSHAKE_FAILED_NO_DETAIL,
-        ];
-        let events = events.iter().map(|event| i32::from(event.to_raw())).sum();
-        control.monitor(MONITOR, events)?;
-        let monitor = context.socket(zmq::PAIR)?;
-        monitor.connect(MONITOR)?;
-
+        let monitor = monitor_of(&context, &control)?;
         let place = match routing_id {
             Some(_) => endpoints.control(),
             None => endpoints.clients(),
@@ -384,6 +373,22 @@ impl KeySearch {
             waiting: Vec::new(),
         })
     }
+}
+
+/// Returns a socket that hears how the handshakes of another one end.
+fn monitor_of(context: &zmq::Context, socket: &zmq::Socket) -> io::Result<zmq::Socket> {
+    let events = [
+        zmq::SocketEvent::HANDSHAKE_SUCCEEDED,
+        zmq::SocketEvent::DISCONNECTED,
+        zmq::SocketEvent::HANDSHAKE_FAILED_AUTH,
+        zmq::SocketEvent::HANDSHAKE_FAILED_PROTOCOL,
+        zmq::SocketEvent::HANDSHAKE_FAILED_NO_DETAIL,
+    ];
+    let events = events.iter().map(|event| i32::from(event.to_raw())).sum();
+    socket.monitor(MONITOR, events)?;
+    let monitor = context.socket(zmq::PAIR)?;
+    monitor.connect(MONITOR)?;
+    Ok(monitor)
 }
 
 /// Connects a socket anew, with another key expected. One that is not connected there any more,
