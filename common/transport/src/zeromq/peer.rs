@@ -4,6 +4,7 @@
 //! `clients`. Connections come up when the primary does, and again when the primary is back; a
 //! monitor on that socket tells when.
 
+use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -52,6 +53,9 @@ pub struct PeerLink {
     dropped: u64,
 }
 
+/// The most messages that wait until the key of the primary is found; the oldest give way.
+const WAITING_MAX: usize = 1024;
+
 /// Search for the key that a primary has. A socket expects one at a time, so that they are tried in
 /// turn; what is sent before one is found would be lost with a socket's connection and waits here.
 struct KeySearch {
@@ -63,7 +67,8 @@ struct KeySearch {
     /// Where the sockets of the inbox connect to, in order, and where data goes.
     places: Vec<String>,
     data: Option<String>,
-    waiting: Vec<(Way, Vec<u8>, Vec<u8>)>,
+    /// Messages that wait, oldest first, up to [`WAITING_MAX`].
+    waiting: VecDeque<(Way, Vec<u8>, Vec<u8>)>,
 }
 
 /// Socket that something is sent by.
@@ -235,7 +240,11 @@ impl PeerLink {
             return Err(LinkError::NoSuchDestination);
         }
         if let Some(search) = self.key_search.as_mut().filter(|_| !self.connected) {
-            search.waiting.push((way, topic.to_vec(), payload.to_vec()));
+            if search.waiting.len() == WAITING_MAX {
+                search.waiting.pop_front();
+            }
+            let message = (way, topic.to_vec(), payload.to_vec());
+            search.waiting.push_back(message);
             return Ok(());
         }
         match (way, &self.data) {
@@ -370,7 +379,7 @@ impl KeySearch {
             failed: 0,
             places,
             data,
-            waiting: Vec::new(),
+            waiting: VecDeque::new(),
         })
     }
 }
