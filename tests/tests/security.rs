@@ -373,39 +373,121 @@ fn a_key_that_is_disconnected_is_cut_off_at_once_and_others_go_on() {
     assert!(digests == undisturbed(), "the digests differ");
 }
 
+/// A run of `phalanx run` with keys, which ann may command.
+struct AnnsRun {
+    scratch: Scratch,
+    run: Process,
+    address: String,
+    key: String,
+    server: String,
+}
+
+impl AnnsRun {
+    fn start(arguments: &[&str]) -> Self {
+        let scratch = Scratch::new();
+        let folder = scratch.path("keys");
+        let text = folder.display().to_string();
+        let (code, _, said) = scratch.phalanx_says(&["keygen", "--out", &text, "ann"]);
+        assert_eq!(code, 0, "{said}");
+        std::fs::create_dir(folder.join("authorized")).expect("a folder");
+        std::fs::copy(folder.join("ann.pub"), folder.join("authorized/ann.pub")).expect("a copy");
+        let mut command = scratch.phalanx();
+        command.args(["run", "--headless", "--name", "r", "--secondaries=2"]);
+        command.args(["--bind", "tcp://127.0.0.1:0", "--keys", &text]);
+        let run = scratch.start("run", command.args(arguments).arg(ramp()));
+        wait_for("the run is there", || {
+            let stats = scratch.phalanx_says(&["show", "r", "stats"]).1;
+            ["paused", "running"]
+                .iter()
+                .any(|state| stats.contains(state))
+        });
+        let record = std::fs::read_to_string(scratch.path("r/run.json")).expect("a record");
+        let record: Value = serde_json::from_str(&record).expect("JSON");
+        Self {
+            address: record["endpoint"].as_str().expect("an address").to_owned(),
+            key: folder.join("ann.key").display().to_string(),
+            server: scratch.path("r/keys/primary.pub").display().to_string(),
+            scratch,
+            run,
+        }
+    }
+
+    /// Returns what ann asks for, as a command line.
+    fn by_ann(&self, words: &[&str]) -> std::process::Command {
+        let mut command = self.scratch.phalanx();
+        command.args(["ctl", &self.address]).args(words);
+        command.args(["--key", &self.key, "--server-key", &self.server]);
+        command
+    }
+
+    fn ann_says(&self, words: &[&str]) -> (Option<i32>, String) {
+        let output = self.by_ann(words).output().expect("phalanx starts");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.code(), said)
+    }
+}
+
 #[test]
 fn the_keys_of_a_run_itself_are_disconnected_by_nobody() {
-    let scratch = Scratch::new();
-    let folder = scratch.path("keys");
-    let text = folder.display().to_string();
-    let (code, _, said) = scratch.phalanx_says(&["keygen", "--out", &text, "ann"]);
-    assert_eq!(code, 0, "{said}");
-    std::fs::create_dir(folder.join("authorized")).expect("a folder");
-    std::fs::copy(folder.join("ann.pub"), folder.join("authorized/ann.pub")).expect("a copy");
-    let mut command = scratch.phalanx();
-    command.args(["run", "--headless", "--paused", "--name", "r"]);
-    command.args(["--secondaries=2", "--bind", "tcp://127.0.0.1:0"]);
-    command.args(["--keys", &text]);
-    let mut run = scratch.start("run", command.arg(ramp()));
-    let says = |arguments: &[&str]| scratch.phalanx_says(arguments);
-    wait_for("the run is there", || {
-        says(&["show", "r", "stats"]).1.contains("paused")
-    });
-    let record = std::fs::read_to_string(scratch.path("r/run.json")).expect("a record");
-    let record: Value = serde_json::from_str(&record).expect("JSON");
-    let address = record["endpoint"].as_str().expect("an address");
-    let key = folder.join("ann.key").display().to_string();
-    let server = scratch.path("r/keys/primary.pub").display().to_string();
-    let by_ann = |words: &[&str]| {
-        let keys = ["--key", &key, "--server-key", &server];
-        says(&[&["ctl", address][..], words, &keys].concat())
-    };
+    let mut it = AnnsRun::start(&["--paused"]);
     for (name, why) in [("views", "is kept"), ("secondaries", "computes cells")] {
-        let (code, _, said) = by_ann(&["disconnect", name]);
-        assert!(code == 1 && said.contains(why), "{name}: {said}");
+        let (code, said) = it.ann_says(&["disconnect", name]);
+        assert!(code == Some(1) && said.contains(why), "{name}: {said}");
     }
-    let (code, _, said) = by_ann(&["stop"]);
-    assert_eq!((code, run.wait()), (0, 0), "{said}{}", run.stderr());
+    let (code, said) = it.ann_says(&["stop"]);
+    assert_eq!(
+        (code, it.run.wait()),
+        (Some(0), 0),
+        "{said}{}",
+        it.run.stderr()
+    );
+}
+
+#[test]
+fn texts_that_wait_are_not_read_once_their_key_is_disconnected() {
+    let mut it = AnnsRun::start(&["--real-time-factor=1"]);
+    let heavy = it.scratch.path("heavy.sdf");
+    let text = "<!---->".repeat(20_000);
+    std::fs::write(
+        &heavy,
+        format!("<sdf version='1.11'><model name='m'><link name='l'/></model></sdf>{text}"),
+    )
+    .expect("a file can be written");
+    let heavy = heavy.display().to_string();
+    // The first is read at once; each further one waits for more than a second.
+    let (code, said) = it.ann_says(&["spawn", &heavy, "--name=m0"]);
+    assert_eq!(code, Some(0), "{said}");
+    let waiting: Vec<Process> = (1..12)
+        .map(|number| {
+            let name = format!("--name=m{number}");
+            let mut command = it.by_ann(&["spawn", &heavy, &name]);
+            it.scratch.start(&format!("spawn{number}"), &mut command)
+        })
+        .collect();
+    let shown = |words: &[&str]| it.scratch.phalanx_says(&[&["show", "r"], words].concat()).1;
+    wait_for("all have asked", || {
+        let log = std::fs::read_to_string(it.scratch.path("r/audit.log")).unwrap_or_default();
+        log.matches("spawn").count() == 12
+    });
+    let (code, _, said) = it.scratch.phalanx_says(&["ctl", "r", "disconnect", "ann"]);
+    assert_eq!(code, 0, "{said}");
+    let mut dropped = 0;
+    wait_for("what waits is dropped", || {
+        let events = shown(&["events"]);
+        let told = events.split_once("ann was refused commands that waited: ");
+        let count = told.and_then(|(_, rest)| rest.split(',').next()?.parse().ok());
+        dropped = count.unwrap_or(0);
+        dropped > 0
+    });
+    let is_there = |number: &usize| shown(&["performers"]).contains(&format!("m{number} "));
+    assert_eq!(
+        (0..12).filter(is_there).count() + dropped,
+        12,
+        "{dropped} were dropped"
+    );
+    drop(waiting);
+    let (code, _, said) = it.scratch.phalanx_says(&["ctl", "r", "stop"]);
+    assert_eq!((code, it.run.wait()), (0, 0), "{said}");
 }
 
 #[test]

@@ -79,7 +79,7 @@ pub struct CellHost {
 /// A cell with what is known of it.
 struct Slot {
     cell: HostedCell,
-    /// How long its last step took.
+    /// Time that its last step took.
     cost_ns: u64,
     /// A copy of it as it is, if one was made since it was last changed.
     copy: Option<Arc<HostedCopy>>,
@@ -147,7 +147,7 @@ enum Origin<'a> {
     Snapshot(&'a [u8]),
 }
 
-/// What the cells answer to a step.
+/// Answers of the cells to a step.
 struct Answers {
     /// The cells that sleep through it, ascending.
     at_rest: CellRuns,

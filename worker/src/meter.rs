@@ -31,7 +31,7 @@ pub struct Meter {
     peers: BTreeMap<PeerName, PeerMeter>,
     /// By the numbers of cells, each with how many steps had advanced time when it was measured.
     cells: Vec<(CellMeter, u64)>,
-    /// How many steps have advanced time.
+    /// Number of steps that have advanced time.
     advanced: u64,
     split: SplitMeter,
     window: VecDeque<(SessionTime, Iteration)>,

@@ -222,7 +222,9 @@ impl<L: Link> PrimaryDriver<L> {
         let now = self.clock.now();
         let deadline = self.primary.deadline();
         let mut wake = deadline.map_or(self.next_report, |at| at.min(self.next_report));
-        if let Some(left) = self.texts.due_in(Instant::now()) {
+        if !self.texts.is_empty()
+            && let Some(left) = self.texts.due_in(Instant::now())
+        {
             wake = wake.min(now + left);
         }
         let received = self.link.receive(Some(wake.since(now)));
@@ -287,7 +289,9 @@ impl<L: Link> PrimaryDriver<L> {
 
     /// Handles a message, or has it wait where texts of its key took much time lately.
     fn handle_in_turn(&mut self, input: PrimaryInput) {
-        if self.primary.run_state() != RunState::Running && self.texts.is_empty() {
+        let may_wait = matches!(input, PrimaryInput::Client { .. });
+        let runs = self.primary.run_state() == RunState::Running;
+        if !may_wait || !(runs || !self.texts.is_empty()) {
             return self.handle(input);
         }
         let key = self.link.sender().map_or_else(String::new, |it| it.name);
@@ -308,10 +312,15 @@ impl<L: Link> PrimaryDriver<L> {
     fn handle_texts(&mut self) {
         while !self.texts.is_empty() {
             let all = self.primary.run_state() != RunState::Running || self.finished.is_some();
-            let Some(input) = self.texts.next(Instant::now(), all) else {
+            let Some((key, input)) = self.texts.next(Instant::now(), all) else {
                 return;
             };
-            self.handle(input);
+            if self.link.is_let_in(&key) {
+                self.handle(input);
+            } else {
+                let dropped = 1 + self.texts.drop_of(&key);
+                self.tell_dropped(&key, dropped);
+            }
         }
     }
 

@@ -166,6 +166,14 @@ impl<L: Link> Link for InlineLink<L> {
         self.clients.disconnect(key)
     }
 
+    fn key_of(&self, secondary: &RoutingId) -> Option<String> {
+        self.clients.key_of(secondary)
+    }
+
+    fn is_let_in(&self, name: &str) -> bool {
+        self.clients.is_let_in(name)
+    }
+
     fn take_admitted(&mut self) -> Vec<Client> {
         self.clients.take_admitted()
     }

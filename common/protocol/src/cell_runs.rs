@@ -6,8 +6,8 @@ use crate::CellId;
 
 /// Cells in ascending order, as runs of consecutive numbers, each with its first and its last one.
 ///
-/// What comes from the wire may be in no order and of any size: [`CellRuns::iter`] is to be
-/// compared with cells that are known, and not to be collected.
+/// Runs from the wire may be in no order and of any size: [`CellRuns::iter`] is to be compared with
+/// cells that are known, and not to be collected.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct CellRuns(Vec<(CellId, CellId)>);

@@ -59,7 +59,7 @@ pub(super) struct Journal {
     /// The last iteration that is written, and the last that is synced.
     pub(super) written: Iteration,
     synced: Iteration,
-    /// How far the files beside it are synced, when that is news.
+    /// Lengths up to which the files beside it are synced, when that is news.
     beside_synced: Option<Lengths>,
 }
 

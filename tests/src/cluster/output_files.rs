@@ -28,7 +28,7 @@ pub(super) type Lengths = [u64; NAMES.len()];
 /// The files of a run.
 pub(super) struct OutputFiles {
     folder: TempDir,
-    /// Who writes them, while somebody does.
+    /// Writers of them, while the primary lives.
     files: ProofFiles,
     synced: Lengths,
     /// The file that misses an iteration or its commands, to show that it is seen.

@@ -477,7 +477,7 @@ fn detection(scenario: &Scenario) -> Duration {
     (scenario.heartbeat_timeout * 5 / 2 + Duration::from_millis(200)).max(of_step) + stalls
 }
 
-/// What a run leaves that nothing disturbs.
+/// Results of a run that nothing disturbs.
 #[derive(Clone, Debug)]
 struct Undisturbed {
     /// Digests after each iteration, from 0 on.

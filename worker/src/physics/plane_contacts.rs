@@ -22,10 +22,10 @@ const HEIGHT_WEIGHT: Real = 10.0;
 /// parts along two axes.
 const DIRECTIONS: [[Real; 2]; 4] = [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [1.0, -1.0]];
 
-/// How many corners are outermost at the most, beside the lowest.
+/// The most corners that are outermost, beside the lowest.
 const OUTERMOST_MAX: usize = 2 * DIRECTIONS.len();
 
-/// How many corners are looked at together.
+/// Number of corners that are looked at together.
 const CHUNK: usize = 8;
 
 /// Half the square root of 2.

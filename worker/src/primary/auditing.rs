@@ -158,6 +158,17 @@ impl<L: Link> PrimaryDriver<L> {
         }
     }
 
+    /// Tells that commands which waited are not done, because their key is out.
+    pub(super) fn tell_dropped(&mut self, key: &str, count: usize) {
+        let what = format!("commands that waited: {count}, as the key is not let in any more");
+        self.note(Deed::Refused, None, &format!("{key}: {what}"));
+        self.tell(
+            Severity::Warning,
+            "security",
+            &format!("{key} was refused {what}"),
+        );
+    }
+
     /// Returns a secondary that computes and has connected by a key.
     fn host_with_key(&self, key: &str) -> Option<String> {
         let members = self.primary.roster().members();

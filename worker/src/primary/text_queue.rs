@@ -71,7 +71,8 @@ impl TextQueue {
             return Admission::Now(input);
         };
         let cost = Cost::of(command);
-        let keeps_order = !command.only_asks() && !matches!(command, Command::Disconnect { .. });
+        let is_urgent = matches!(command, Command::Disconnect { .. } | Command::Stop);
+        let keeps_order = !command.only_asks() && !is_urgent;
         let waits = keeps_order && self.waiting.contains_key(from);
         if !waits && (cost == Cost::default() || self.spend(key, cost, now)) {
             return Admission::Now(input);
@@ -90,8 +91,9 @@ impl TextQueue {
         Admission::Later
     }
 
-    /// Returns the next command that need not wait any more; `all` of them in the end.
-    pub(super) fn next(&mut self, now: Instant, all: bool) -> Option<PrimaryInput> {
+    /// Returns the next command that need not wait any more, with its key; `all` of them in the
+    /// end.
+    pub(super) fn next(&mut self, now: Instant, all: bool) -> Option<(String, PrimaryInput)> {
         for _ in 0..self.turns.len() {
             let from = self.turns.pop_front()?;
             let first = self.waiting.get(&from).and_then(VecDeque::front);
@@ -104,12 +106,29 @@ impl TextQueue {
             } else {
                 self.turns.push_back(from);
             }
-            if let Some(Waiting { cost, input, .. }) = taken {
+            if let Some(Waiting { key, cost, input }) = taken {
                 (self.count, self.bytes) = (self.count - 1, self.bytes - cost.bytes);
-                return Some(input);
+                return Some((key, input));
             }
         }
         None
+    }
+
+    /// Drops all that waits of a key; returns how many commands these are.
+    pub(super) fn drop_of(&mut self, key: &str) -> usize {
+        let before = self.count;
+        self.waiting.retain(|_, queue| {
+            queue.retain(|waiting| {
+                let stays = waiting.key != key;
+                if !stays {
+                    (self.count, self.bytes) = (self.count - 1, self.bytes - waiting.cost.bytes);
+                }
+                stays
+            });
+            !queue.is_empty()
+        });
+        self.turns.retain(|from| self.waiting.contains_key(from));
+        before - self.count
     }
 
     /// Tells whether nothing waits.
@@ -230,7 +249,12 @@ mod tests {
         let mut now = start;
         while came.len() < 4 {
             now += queue.due_in(now).unwrap();
-            came.extend(queue.next(now, false).iter().map(request));
+            came.extend(
+                queue
+                    .next(now, false)
+                    .iter()
+                    .map(|(_, input)| request(input)),
+            );
         }
         assert_eq!(came, [2, 20, 3, 4]);
         let took = now.duration_since(start).as_secs_f64();
@@ -248,8 +272,28 @@ mod tests {
         assert!(!is_now(input("a", 3, Command::Remove { model })));
         assert!(is_now(input("a", 4, Command::Snapshot)));
         assert!(is_now(input("b", 5, Command::Pause)));
-        let mut next = || queue.next(now, true).as_ref().map(request);
+        assert!(
+            is_now(input("a", 6, Command::Stop)),
+            "who stops does not wait"
+        );
+        let mut next = || queue.next(now, true).map(|(_, input)| request(&input));
         assert_eq!([next(), next(), next()], [Some(2), Some(3), None]);
+    }
+
+    #[test]
+    fn what_waits_of_a_key_is_dropped_and_that_of_others_stays() {
+        let (mut queue, now) = (TextQueue::default(), Instant::now());
+        for (key, from) in [("eve", "e1"), ("eve", "e2"), ("ann", "a1")] {
+            for number in 0..4 {
+                queue.admit(key, spawn(from, number, 20_000), now);
+            }
+        }
+        // One of each key was read at once.
+        assert_eq!(queue.drop_of("eve"), 7);
+        assert_eq!((queue.count, queue.bytes), (3, 60_000));
+        let left: Vec<_> = std::iter::from_fn(|| queue.next(now, true)).collect();
+        assert!(left.len() == 3 && left.iter().all(|(key, _)| key == "ann"));
+        assert!(queue.is_empty() && queue.bytes == 0);
     }
 
     #[test]

@@ -12,8 +12,8 @@ const KEPT: [&str; 3] = ["battery", "particle_emitter", "projector"];
 
 /// Reads a link; `name` and `pose` are its name within the model and its pose in the world.
 ///
-/// What is static, what wind acts on as on its model, and whether a link collides with others of
-/// its model when it does not say so itself, follows from the model.
+/// The model says whether the link is static, whether wind acts on it, and whether it collides with
+/// others of its model when it does not say so itself.
 pub(super) fn read(
     frame: &Frame<'_>,
     scope: &Scope<'_>,

@@ -64,7 +64,7 @@ struct KeySearch {
     current: usize,
     /// Number of handshakes that were broken off since the primary was reached last.
     failed: usize,
-    /// Where the sockets of the inbox connect to, in order, and where data goes.
+    /// Addresses that the sockets of the inbox connect to, in order, and that of data.
     places: Vec<String>,
     data: Option<String>,
     /// Messages that wait, oldest first, up to [`WAITING_MAX`].

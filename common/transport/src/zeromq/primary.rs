@@ -284,6 +284,10 @@ impl Link for PrimaryLink {
         self.roll.client(key, None).map(|client| client.name)
     }
 
+    fn is_let_in(&self, name: &str) -> bool {
+        self.roll.is_let_in(name)
+    }
+
     fn take_admitted(&mut self) -> Vec<Client> {
         self.roll.take_admitted()
     }

@@ -79,6 +79,13 @@ impl Roll {
         self.entries().barred.contains(key)
     }
 
+    /// Tells whether a key of this name is let in; anybody is where nothing is encrypted.
+    pub(super) fn is_let_in(&self, name: &str) -> bool {
+        let entries = self.entries();
+        let mut of_name = entries.all.iter().filter(|entry| entry.holder.name == name);
+        entries.authorized.is_none() || of_name.any(|entry| entry.is_in)
+    }
+
     /// Lets a key in and returns its number; `None` when there are too many.
     pub(super) fn admit(&self, key: PublicKey, holder: &Holder) -> Option<u32> {
         let mut entries = self.entries();

@@ -16,14 +16,14 @@ use crate::rate::{Bucket, Rate};
 /// further ones by their names.
 pub(super) const TOPICS_PER_CONNECTION_MAX: usize = 512;
 
-/// How long the topics of one connection may be together \[bytes\]: libzmq keeps each byte as a
-/// node of a tree, in some 50 bytes.
+/// The most that the topics of one connection may take \[bytes\]: libzmq keeps each byte as a node
+/// of a tree, in some 50 bytes.
 pub(super) const TOPIC_BYTES_PER_CONNECTION_MAX: usize = 64 << 10;
 
-/// How long the topics of all connections of one key may be together \[bytes\].
+/// The most that the topics of all connections of one key may take \[bytes\].
 pub(super) const TOPIC_BYTES_PER_KEY_MAX: usize = 512 << 10;
 
-/// How long those of one connection may be although others of its key listen to too much \[bytes\].
+/// Bytes that one connection has although others of its key listen to too much.
 const TOPIC_BYTES_RESERVED: usize = 4 << 10;
 
 /// How often one connection may subscribe or end a subscription.
