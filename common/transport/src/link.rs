@@ -250,7 +250,8 @@ pub trait Link {
         None
     }
 
-    /// At a primary: tells whether a key of this name is let in; anybody is where there are no keys.
+    /// At a primary: tells whether a key of this name is let in; where there are no keys,
+    /// everybody is.
     fn is_let_in(&self, name: &str) -> bool {
         let _ = name;
         true
