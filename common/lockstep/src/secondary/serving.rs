@@ -27,8 +27,9 @@ pub(super) struct Serving {
     current: Option<Current>,
     /// For the step to come, by the cells that it gives to this secondary.
     snapshots: BTreeMap<CellId, CellSnapshot>,
-    /// Cells that were brought up to date here, for the step that gives them to this secondary.
-    restored: (Sequence, BTreeMap<CellId, CellSnapshot>),
+    /// Cells that were brought up to date here, by the step that gives them to this secondary: a
+    /// job may end before a step comes that was lost on its way and gives those of an earlier job.
+    restored: BTreeMap<Sequence, BTreeMap<CellId, CellSnapshot>>,
 }
 
 #[derive(Debug)]
@@ -79,7 +80,7 @@ impl Serving {
             grant: 0,
             current: None,
             snapshots: BTreeMap::new(),
-            restored: (Sequence(0), BTreeMap::new()),
+            restored: BTreeMap::new(),
         }
     }
 
@@ -143,12 +144,9 @@ impl Serving {
     /// Takes cells that were brought up to date here; who took no part so far is where the job
     /// ended.
     pub(super) fn on_caught_up(&mut self, end: JobEnd, snapshots: Vec<CellSnapshot>) {
-        let next = end.until.next();
-        if self.restored.0 != next {
-            self.restored = (next, BTreeMap::new());
-        }
         let cells = snapshots.into_iter().map(|one| (one.cell, one));
-        self.restored.1.extend(cells);
+        let restored = self.restored.entry(end.until.next()).or_default();
+        restored.extend(cells);
         if end.becomes_host {
             self.takes_part = end.joins;
             self.last = Some(Arc::new(StepAck {
@@ -222,11 +220,10 @@ impl Serving {
             .filter(|change| change.secondary.as_ref() == Some(own_name))
             .map(|change| change.cell)
             .collect();
-        if self.restored.0 == step.sequence {
-            for (cell, snapshot) in std::mem::take(&mut self.restored.1) {
-                self.snapshots.insert(cell, snapshot);
-            }
+        if let Some(restored) = self.restored.remove(&step.sequence) {
+            self.snapshots.extend(restored);
         }
+        self.restored = self.restored.split_off(&step.sequence.next());
         self.grant = step.grant;
         let is_here = |cell: &CellId| {
             let known = self.snapshots.get(cell);
@@ -267,6 +264,8 @@ impl Current {
 
 #[cfg(test)]
 mod tests {
+    use protocol::primary_to_secondary::AffinityChange;
+
     use super::*;
 
     #[test]
@@ -282,6 +281,50 @@ mod tests {
         assert!(matches!(verdict, StepVerdict::Stale));
         let mut serving = Serving::new(4, false);
         assert!(matches!(serving.on_step(first, &name), StepVerdict::Run(_)));
+    }
+
+    #[test]
+    fn cells_that_an_earlier_job_restored_are_kept_for_a_step_that_comes_after_a_later_job() {
+        let name: PeerName = "s1".parse().unwrap();
+        let mut serving = Serving::new(4, false);
+        let gives = |sequence: u64, cell: u32| {
+            Arc::new(Step {
+                sequence: Sequence(sequence),
+                grant: sequence,
+                affinities: vec![AffinityChange {
+                    cell: CellId(cell),
+                    secondary: Some(name.clone()),
+                    source: CellSource::Snapshot,
+                }],
+                ..Step::default()
+            })
+        };
+        for (until, cell) in [(0, 1), (1, 2)] {
+            let end = JobEnd {
+                until: Sequence(until),
+                becomes_host: false,
+                joins: false,
+            };
+            let snapshot = CellSnapshot {
+                sequence: Sequence(until + 1),
+                cell: CellId(cell),
+                bytes: vec![1],
+            };
+            serving.on_caught_up(end, vec![snapshot]);
+        }
+        for (sequence, cell) in [(1, 1), (2, 2)] {
+            let verdict = serving.on_step(gives(sequence, cell), &name);
+            let StepVerdict::Run(work) = verdict else {
+                panic!("step {sequence} waits for a cell that is there");
+            };
+            assert_eq!(work.snapshots[0].cell, CellId(cell));
+            let sequence = Sequence(sequence);
+            serving.on_computed(&Arc::new(StepAck {
+                sequence,
+                ..StepAck::default()
+            }));
+        }
+        assert!(serving.restored.is_empty());
     }
 
     #[test]
