@@ -191,20 +191,22 @@ impl Primary {
         }
     }
 
-    /// Cells that were up to date at a host that is lost now, and not told to be there, are lost
-    /// again. That is a loss of its own, since the answer about them is here already.
+    /// Loses again the cells that were up to date at a host that is lost now, and not told to be
+    /// there. That is a loss of its own, since the answer about them is here already. In a run that
+    /// was resumed they had no host before.
     fn lose_restored(&mut self, name: &PeerName, now: SessionTime) {
         let is_there = |_: &CellId, host: &mut PeerName| host == name;
         let again = self.recovery.restored.extract_if(.., is_there);
         let mut of: BTreeMap<PeerName, Vec<CellId>> = BTreeMap::new();
         for (cell, _) in again {
-            let former = self.distribution.host(cell);
-            let former = former.expect("a cell that was restored had a host");
-            of.entry(former.clone()).or_default().push(cell);
+            let former = self.distribution.host(cell).cloned();
+            let former = former.unwrap_or_else(PeerName::primary);
+            of.entry(former).or_default().push(cell);
         }
         for (former, cells) in of {
+            let is_resumed = former == PeerName::primary();
             self.recovery.lose(Loss {
-                again: Some(self.data_again(&former, &cells)),
+                again: (!is_resumed).then(|| self.data_again(&former, &cells)),
                 ..Loss::of(&former, cells, now)
             });
         }
