@@ -248,10 +248,10 @@ impl Primary {
             return;
         }
         match purpose {
-            // Levels, ghosts and groups follow from what the cells of the start hold.
-            Purpose::Build if self.goal == Goal::Paused => {
-                return self.begin_step(Purpose::Rearrange, now, out);
-            }
+            // Levels, ghosts and groups follow from what the cells of the start hold: in a round of
+            // their own, before commands and whether time runs or not, so that a run in which the
+            // same commands come at other moments has the same rounds.
+            Purpose::Build => return self.begin_step(Purpose::Rearrange, now, out),
             Purpose::Fetch => return self.resume_step(now, out),
             Purpose::Advance => self.balance_cells(),
             Purpose::Pause => {
@@ -259,7 +259,7 @@ impl Primary {
                     self.goal = Goal::Paused;
                 }
             }
-            Purpose::Build | Purpose::Rearrange => {}
+            Purpose::Rearrange => {}
         }
         if let Goal::Until(last) = self.goal
             && self.iteration >= last

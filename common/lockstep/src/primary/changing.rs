@@ -52,13 +52,18 @@ impl Primary {
             return self.publish(purpose, Step::default(), Vec::new(), Vec::new(), now, out);
         }
         if purpose == Purpose::Rearrange
+            && !self.is_fresh
             && let Some((what, granted)) = self.take_reset(out)
         {
             return self.begin_anew(what, granted, now, out);
         }
         self.give_back_numbers();
         let watched = self.watched_worlds();
-        let mut batch = self.stamp(purpose, out);
+        let mut batch = if self.is_fresh {
+            Batch::default()
+        } else {
+            self.stamp(purpose, out)
+        };
         let is_for_wishes = purpose == Purpose::Rearrange && !self.has_to_rearrange();
         if is_for_wishes && !batch.is_needed && !self.is_fresh {
             return;
