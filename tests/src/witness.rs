@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use lockstep::{Primary, StepReport};
 use protocol::primary_to_secondary::Step;
-use protocol::{CellId, Digest, Iteration, PeerName, PerformerState};
+use protocol::{CellId, Digest, Iteration, PeerName, PerformerId, PerformerState};
 use worker::cell_host::CellHost;
 
 use crate::checkers::{Effects, Whereabouts, exactness};
@@ -56,6 +56,8 @@ pub struct Witness {
     pub effects: Effects,
     /// What the run computed so far.
     pub recording: Recording,
+    /// States after the last step that was done, by the performers' numbers.
+    states: Vec<PerformerState>,
     reference: Option<Arc<Recording>>,
     /// Whether it only checks, and neither records nor compares.
     pub only_checks: bool,
@@ -86,8 +88,22 @@ impl Witness {
         self.effects.on_step(primary, step);
         if !step.paused {
             primary.membership().check(primary.plan());
-            exactness::check(primary);
+            // A step that was done ahead is complete as soon as it is published.
+            let is_complete = primary.iteration() >= step.iteration;
+            if !is_complete {
+                self.note_states(primary);
+            }
+            exactness::check(primary, &self.states);
         }
+    }
+
+    fn note_states(&mut self, primary: &Primary) {
+        // The plan may know already who comes with the next step, and forget who goes.
+        let known = self.whereabouts.cells_of_performers().len();
+        let count = known.min(primary.plan().performers.len());
+        let ids = (0..count as u32).map(PerformerId);
+        self.states.clear();
+        self.states.extend(ids.map(|id| *primary.performer(id).1));
     }
 
     /// Takes a step that all secondaries have done, with the cells that they have now.
@@ -103,6 +119,7 @@ impl Witness {
         for (name, host) in hosts {
             self.whereabouts.check_host(name, host);
         }
+        self.note_states(primary);
         self.effects.on_done(primary, report);
         if self.only_checks {
             return;
@@ -123,18 +140,13 @@ impl Witness {
             "iterations come in order"
         );
         self.recording.digests.push(report.digest);
-        // The plan may know already who comes with the next step, and forget who goes.
         let cells = self.whereabouts.cells_of_performers();
-        let count = cells.len().min(primary.plan().performers.len());
-        let ids = (0..count as u32).map(protocol::PerformerId);
-        let states = ids.map(|id| *primary.performer(id).1);
         if let Some(reference) = &self.reference {
-            let states: Vec<PerformerState> = states.collect();
-            let found = difference(reference, primary, report, &states, cells);
+            let found = difference(reference, primary, report, &self.states, cells);
             let found = found.unwrap_or_default();
             assert!(found.is_empty(), "{}: {found}", self.label);
         } else {
-            self.recording.states.extend(states);
+            self.recording.states.extend(&self.states);
             self.recording.cells.extend(cells);
             let suspended = cells
                 .iter()

@@ -2,28 +2,30 @@
 //! that a performer touches is loaded there. Found by asking everyone about everyone.
 
 use lockstep::{Bounds, LoadRule, Primary, Rules};
-use protocol::{CellId, PerformerId};
+use protocol::{CellId, PerformerId, PerformerState};
 
-/// Asks it of a primary that has just published a step in which time advances.
+/// Asks it of a primary that has published a step in which time advances, with the states before
+/// that step by the performers' numbers: the primary may have taken over its answers already.
 ///
 /// # Panics
 /// When two performers that can meet are in two cells, or a level is missing.
-pub fn check(primary: &Primary) {
+pub fn check(primary: &Primary, states: &[PerformerState]) {
     let plan = primary.plan();
     let ids = (0..plan.performers.len() as u32).map(PerformerId);
     let present: Vec<PerformerId> = ids.filter(|id| !plan.performer(*id).is_removed).collect();
     let rules = primary.settings().rules;
     for (index, id) in present.iter().enumerate() {
-        check_surroundings(primary, *id, rules);
+        check_surroundings(primary, states, *id, rules);
         for other in &present[index + 1..] {
-            check_pair(primary, *id, *other);
+            check_pair(primary, states, *id, *other);
         }
     }
 }
 
-fn check_pair(primary: &Primary, one: PerformerId, other: PerformerId) {
+fn check_pair(primary: &Primary, states: &[PerformerState], one: PerformerId, other: PerformerId) {
     let plan = primary.plan();
-    let [(cell, state), (other_cell, other_state)] = [one, other].map(|id| primary.performer(id));
+    let [cell, other_cell] = [one, other].map(|id| primary.performer(id).0);
+    let [state, other_state] = [one, other].map(|id| &states[id.0 as usize]);
     let is_one_world = plan.performer(one).world == plan.performer(other).world;
     let [[least, greatest], [other_least, other_greatest]] = [state.reach, other_state.reach];
     let overlap = (0..3)
@@ -41,10 +43,11 @@ fn check_pair(primary: &Primary, one: PerformerId, other: PerformerId) {
     );
 }
 
-fn check_surroundings(primary: &Primary, id: PerformerId, rules: Rules) {
+fn check_surroundings(primary: &Primary, states: &[PerformerState], id: PerformerId, rules: Rules) {
     let plan = primary.plan();
     let performer = plan.performer(id);
-    let (cell, state) = primary.performer(id);
+    let cell = primary.performer(id).0;
+    let state = &states[id.0 as usize];
     if rules.load != LoadRule::Buffer || primary.membership().is_suspended(cell) {
         return;
     }
