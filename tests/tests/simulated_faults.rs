@@ -59,7 +59,7 @@ fn a_thousand_seeds_break_no_invariant() {
 }
 
 /// Seeds that a soak found to fail, with what they showed.
-const ONCE_FAILED: [(u64, &str); 13] = [
+const ONCE_FAILED: [(u64, &str); 19] = [
     (110_658, "a checker that looks at a step done ahead"),
     (190_651, "a checker that looks at a step done ahead"),
     (112_654, "cells that follow a reset while time stands still"),
@@ -84,6 +84,24 @@ const ONCE_FAILED: [(u64, &str); 13] = [
     (
         123_785,
         "the loss of who has restored cells of a resumed run",
+    ),
+    (204_035, "a checker that knows one reset at a time"),
+    (
+        243_767,
+        "a checker that does not excuse a link cut for good",
+    ),
+    (
+        244_405,
+        "a checker that does not excuse a link cut for good",
+    ),
+    (
+        252_167,
+        "a checker that does not excuse a link cut for good",
+    ),
+    (271_371, "a client that pauses again after all who play"),
+    (
+        279_785,
+        "a secondary that connects again while the primary stands still",
     ),
 ];
 

@@ -204,7 +204,7 @@ fn a_waker_ends_a_wait_from_another_thread() {
 }
 
 #[test]
-fn a_wait_lasts_as_long_as_it_was_asked_to_and_not_much_longer() {
+fn a_wait_lasts_as_long_as_it_was_asked_to_and_can_be_no_longer() {
     on_every_stage(|stage| {
         let (mut primary, _) = stage.primary();
         for timeout in [
@@ -212,19 +212,15 @@ fn a_wait_lasts_as_long_as_it_was_asked_to_and_not_much_longer() {
             Duration::from_micros(300),
             Duration::from_millis(5),
         ] {
-            let shortest = (0..20)
-                .map(|_| {
-                    let start = Instant::now();
-                    assert_eq!(primary.receive(Some(timeout)).unwrap(), None);
-                    start.elapsed()
-                })
-                .min()
-                .unwrap();
-            assert!(shortest >= timeout, "{shortest:?} of {timeout:?}");
-            assert!(
-                shortest < timeout + Duration::from_micros(700),
-                "{shortest:?} of {timeout:?}"
-            );
+            // On a busy machine most waits are longer; one that is not shows what was asked for.
+            let is_exact = (0..2_000).any(|_| {
+                let start = Instant::now();
+                assert_eq!(primary.receive(Some(timeout)).unwrap(), None);
+                let waited = start.elapsed();
+                assert!(waited >= timeout, "{waited:?} of {timeout:?}");
+                waited < timeout + Duration::from_micros(700)
+            });
+            assert!(is_exact, "no wait of {timeout:?} was about as long");
         }
     });
 }

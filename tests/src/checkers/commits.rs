@@ -1,5 +1,7 @@
 //! Durability: an iteration that is complete stays so, with the digest that it had.
 
+use std::collections::BTreeMap;
+
 use protocol::primary_to_secondary::Step;
 use protocol::{Digest, Iteration};
 
@@ -7,8 +9,9 @@ use protocol::{Digest, Iteration};
 #[derive(Debug, Default)]
 pub struct Commits {
     digests: Vec<Digest>,
-    /// What the last iteration is since models were set back to the start after it.
-    anew: Option<Digest>,
+    /// Digests of iterations since models were set back to the start after them, once or again: a
+    /// resumed run may begin between.
+    anew: BTreeMap<Iteration, Vec<Digest>>,
     is_anew: bool,
 }
 
@@ -31,15 +34,14 @@ impl Commits {
         );
         let Some(before) = self.digests.get(iteration.0 as usize) else {
             self.digests.push(digest);
-            self.anew = None;
             return;
         };
+        let anew = self.anew.entry(iteration).or_default();
         if self.is_anew {
-            self.anew = Some(digest);
+            anew.push(digest);
         }
-        let is_known = *before == digest || self.anew == Some(digest);
         assert!(
-            is_known,
+            *before == digest || anew.contains(&digest),
             "iteration {iteration} was complete with digest {before} and now has {digest}"
         );
     }
@@ -56,6 +58,7 @@ impl Commits {
             "iteration {iteration} was never complete"
         );
         self.digests.truncate(count);
+        self.anew.split_off(&iteration.next());
     }
 
     /// Returns the digests of all complete iterations, from 0 on.
@@ -93,6 +96,21 @@ mod tests {
         commits.on_done(Iteration(1), Digest(2));
         commits.on_done(Iteration(2), Digest(3));
         commits.check_end(Iteration(2));
+    }
+
+    #[test]
+    fn a_resumed_run_may_begin_after_a_reset() {
+        let mut commits = commits();
+        commits.on_published(&Step {
+            anew: true,
+            ..Step::default()
+        });
+        commits.on_done(Iteration(1), Digest(1));
+        commits.on_published(&Step::default());
+        commits.on_done(Iteration(2), Digest(3));
+        commits.on_resumed(Iteration(2));
+        commits.on_done(Iteration(1), Digest(1));
+        commits.on_done(Iteration(2), Digest(3));
     }
 
     #[test]

@@ -20,6 +20,10 @@ use crate::checkers::{Barrier, Delivery, Publishers, Whereabouts};
 const ASK_AGAIN: Duration = Duration::from_millis(50);
 /// What distinguishes the number of a request that is made again.
 const AGAIN: u64 = 1000;
+/// Beyond all numbers of requests that are asked again.
+const PLAYS: u64 = 1 << 40;
+/// How long after a pause that was asked for again time is let run.
+const PLAYED_AFTER: Duration = Duration::from_secs(2);
 
 /// What the checkers knew at steps of which checkpoints are made.
 #[derive(Debug, Default)]
@@ -221,7 +225,14 @@ impl Cluster {
         if (is_to_wait || is_mended)
             && let Some(command) = self.asked.remove(&message.request)
         {
-            self.ask_later(message.request.0 + AGAIN, command);
+            let again = message.request.0 + AGAIN;
+            if matches!(command, Command::Pause | Command::Step { .. }) {
+                // It may come after all that let time run again.
+                let at = self.now + PLAYED_AFTER;
+                let play = Box::new(Command::Play);
+                self.push(at, Event::Request(RequestId(again + PLAYS), play));
+            }
+            self.ask_later(again, command);
         }
     }
 

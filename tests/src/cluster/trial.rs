@@ -226,9 +226,13 @@ fn judge(
     match scenario.policy {
         PeerLossPolicy::Stop => judge_stop(cluster, scenario)?,
         PeerLossPolicy::Recover => {
-            // Who falls before the start and does not come back is waited for in vain.
+            // Who falls before the start and does not come back is waited for in vain, and so is
+            // one that lives behind a link that is cut for good.
+            let mut faults = scenario.faults.iter();
+            let is_cut_off =
+                faults.any(|one| matches!(one.fault, Fault::Cut { duration: None, .. }));
             let is_excused = reason.outcome == Outcome::TimedOut
-                && scenario.restart_after.is_none()
+                && (scenario.restart_after.is_none() || is_cut_off)
                 && digests.is_empty();
             if reason.outcome != Outcome::Completed && !is_excused {
                 return Err(format!(
