@@ -55,13 +55,11 @@ impl Primary {
         let Some(member) = self.roster.remove(name) else {
             return;
         };
-        if member.closed_at.is_none() {
-            // It may only be slow, and must not go on alone.
-            out.push(PrimaryOutput::Send {
-                to: member.routing,
-                message: PrimaryToSecondary::Stop(reason.clone()),
-            });
-        }
+        // It may only be slow, or have connected again, and must not go on alone.
+        out.push(PrimaryOutput::Send {
+            to: member.routing,
+            message: PrimaryToSecondary::Stop(reason.clone()),
+        });
         self.ahead.forget();
         self.forget_joiner(name);
         self.give_back_jobs_of(name);
