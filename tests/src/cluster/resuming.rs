@@ -20,7 +20,7 @@ use crate::checkers::{Barrier, Delivery, Publishers, Whereabouts};
 const ASK_AGAIN: Duration = Duration::from_millis(50);
 /// What distinguishes the number of a request that is made again.
 const AGAIN: u64 = 1000;
-/// Beyond all numbers of requests that are asked again.
+/// Beyond all numbers of requests that are asked again; each pause has its own numbers.
 const PLAYS: u64 = 1 << 40;
 /// How long after a pause that was asked for again time is let run.
 const PLAYED_AFTER: Duration = Duration::from_secs(2);
@@ -229,8 +229,9 @@ impl Cluster {
             if matches!(command, Command::Pause | Command::Step { .. }) {
                 // It may come after all that let time run again.
                 let at = self.now + PLAYED_AFTER;
+                let number = again + again / AGAIN * PLAYS;
                 let play = Box::new(Command::Play);
-                self.push(at, Event::Request(RequestId(again + PLAYS), play));
+                self.push(at, Event::Request(RequestId(number), play));
             }
             self.ask_later(again, command);
         }
