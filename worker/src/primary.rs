@@ -291,7 +291,7 @@ impl<L: Link> PrimaryDriver<L> {
     fn handle_in_turn(&mut self, input: PrimaryInput) {
         let may_wait = matches!(input, PrimaryInput::Client { .. });
         let runs = self.primary.run_state() == RunState::Running;
-        if !may_wait || !(runs || !self.texts.is_empty()) {
+        if !may_wait || !runs && self.texts.is_empty() {
             return self.handle(input);
         }
         let key = self.link.sender().map_or_else(String::new, |it| it.name);
