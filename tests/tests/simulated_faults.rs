@@ -59,7 +59,7 @@ fn a_thousand_seeds_break_no_invariant() {
 }
 
 /// Seeds that a soak found to fail, with what they showed.
-const ONCE_FAILED: [(u64, &str); 20] = [
+const ONCE_FAILED: [(u64, &str); 21] = [
     (110_658, "a checker that looks at a step done ahead"),
     (190_651, "a checker that looks at a step done ahead"),
     (112_654, "cells that follow a reset while time stands still"),
@@ -97,6 +97,10 @@ const ONCE_FAILED: [(u64, &str); 20] = [
     (
         252_167,
         "a checker that does not excuse a link cut for good",
+    ),
+    (
+        433_634,
+        "a checker that does not excuse a link cut at the end",
     ),
     (354_493, "a client with one number for two requests"),
     (271_371, "a client that pauses again after all who play"),

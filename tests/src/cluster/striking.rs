@@ -161,8 +161,8 @@ impl Cluster {
     ///
     /// # Panics
     /// When something is missing of others than those who are lost and whose steps nobody has done
-    /// again, since the run stops without them or nobody has seen their loss, and was not under way
-    /// when a connection broke: nobody sends data twice.
+    /// again, since the run stops without them or nobody has seen their loss, of those whose links
+    /// are still cut, and was not under way when a connection broke: nobody sends data twice.
     pub(super) fn end_delivery(&mut self) {
         let is_data = |_: &_, event: &mut Event| matches!(event, Event::Data(..));
         let left: Vec<_> = self.queue.extract_if(.., is_data).collect();
@@ -177,7 +177,12 @@ impl Cluster {
             let is_completed = end.is_some_and(|reason| reason.outcome == Outcome::Completed);
             !is_completed && (stops || self.is_member(*index))
         });
+        // The primary ends without those whose links are still cut.
+        let is_data = |(_, event): &(Stream, Event)| matches!(event, Event::Data(..));
+        let held = self.held.iter();
+        let held = held.filter(|(_, messages)| messages.iter().any(is_data));
         let lost: Vec<PeerName> = final_losses
+            .chain(held.map(|(index, _)| *index))
             .map(|index| self.processes[index].name.clone())
             .collect();
         let cut = &self.cut_data;
