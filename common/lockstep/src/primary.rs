@@ -10,6 +10,7 @@ mod attention;
 mod batch;
 mod changing;
 mod checkpoints;
+mod context;
 mod data_again;
 mod distribution;
 mod diverging;
@@ -33,7 +34,6 @@ mod services;
 mod stepping;
 mod stopping;
 mod storage;
-mod telling;
 mod wishes;
 
 use std::collections::BTreeSet;
@@ -76,6 +76,7 @@ use ahead::Ahead;
 use attention::Attention;
 use changing::Pending;
 use checkpoints::Checkpoints;
+use context::Context;
 use distribution::Distribution;
 use jobs::Jobs;
 use joining::Transit;
@@ -306,8 +307,9 @@ impl Primary {
 
     /// Advances the run by one input.
     pub fn handle(&mut self, input: PrimaryInput, now: SessionTime, out: &mut Vec<PrimaryOutput>) {
+        let cx = &mut Context::new(now, self.iteration, out);
         if let Some(stall) = self.attention.look(now) {
-            self.on_own_stall(stall, out);
+            self.on_own_stall(stall, cx);
         }
         let only_puts_off = input.only_puts_off();
         let has_rested = std::mem::take(&mut self.ahead.rests);
@@ -317,45 +319,45 @@ impl Primary {
                 envelope,
                 wall_clock_us,
             } => {
-                self.on_secondary(from, envelope, wall_clock_us, now, out);
+                self.on_secondary(from, envelope, wall_clock_us, cx);
             }
             PrimaryInput::Client {
                 from,
                 session,
                 message,
             } => {
-                self.on_request(from, session, message, now, out);
+                self.on_request(from, session, message, cx);
             }
             PrimaryInput::Malformed {
                 from,
                 joining,
                 error,
             } => {
-                self.on_malformed(from, joining, &error, out);
+                self.on_malformed(from, joining, &error, cx);
             }
-            PrimaryInput::Forbidden(forbidden) => self.on_forbidden(forbidden, now, out),
-            PrimaryInput::Refused { counts, details } => self.on_refused(counts, &details, out),
-            PrimaryInput::Subscribed(routing) => self.on_subscribed(routing, now, out),
+            PrimaryInput::Forbidden(forbidden) => self.on_forbidden(forbidden, cx),
+            PrimaryInput::Refused { counts, details } => self.on_refused(counts, &details, cx),
+            PrimaryInput::Subscribed(routing) => self.on_subscribed(routing, cx),
             PrimaryInput::Unsubscribed(routing) => self.on_unsubscribed(&routing, now),
             PrimaryInput::Observed(change) => self.on_observed(change),
             PrimaryInput::Diagnosed { peer, process } => {
-                self.on_diagnosed(&peer, &process, now, out);
+                self.on_diagnosed(&peer, &process, cx);
             }
-            PrimaryInput::Interrupted(signal) => self.on_interrupted(&signal, now, out),
+            PrimaryInput::Interrupted(signal) => self.on_interrupted(&signal, cx),
             PrimaryInput::Failed(cause) => {
-                self.begin_stopping(StopReason::new(Outcome::Failed, cause), now, out);
+                self.begin_stopping(StopReason::new(Outcome::Failed, cause), cx);
             }
-            PrimaryInput::StorageFailed(cause) => self.on_storage_failed(cause, now, out),
-            PrimaryInput::StorageWorks => self.on_storage_works(now, out),
-            PrimaryInput::CheckpointStored(sequence) => self.on_checkpoint_stored(sequence, out),
+            PrimaryInput::StorageFailed(cause) => self.on_storage_failed(cause, cx),
+            PrimaryInput::StorageWorks => self.on_storage_works(cx),
+            PrimaryInput::CheckpointStored(sequence) => self.on_checkpoint_stored(sequence, cx),
             PrimaryInput::DeadlinePassed { inbox_is_empty } => {
-                self.on_deadline_passed(inbox_is_empty, now, out);
+                self.on_deadline_passed(inbox_is_empty, cx);
             }
         }
         if has_rested && matches!(self.phase, Phase::Idle) {
-            self.continue_stepping(now, out);
+            self.continue_stepping(cx);
         }
-        self.continue_calls(now, out);
+        self.continue_calls(cx);
         if !only_puts_off {
             let peers = self.silence_deadline().into_iter();
             self.deadline_of_peers = peers.chain(self.sync_deadline()).min();
@@ -399,8 +401,7 @@ impl Primary {
         from: RoutingId,
         envelope: Envelope<SecondaryToPrimary>,
         wall_clock_us: u64,
-        now: SessionTime,
-        out: &mut Vec<PrimaryOutput>,
+        cx: &mut Context<'_>,
     ) {
         let Envelope {
             session,
@@ -409,7 +410,7 @@ impl Primary {
             ..
         } = envelope;
         if let SecondaryToPrimary::Join(info) = body {
-            return self.on_join(from, info, now, out);
+            return self.on_join(from, info, cx);
         }
         if session != self.settings.session || !self.is_from(&sender, &from, &body) {
             self.refused.foreign += 1;
@@ -417,25 +418,25 @@ impl Primary {
         }
         match body {
             SecondaryToPrimary::Join(_) => {}
-            SecondaryToPrimary::Loaded(loaded) => self.on_loaded(&sender, &loaded, now, out),
-            SecondaryToPrimary::Synced => self.on_synced(&sender, now, out),
+            SecondaryToPrimary::Loaded(loaded) => self.on_loaded(&sender, &loaded, cx),
+            SecondaryToPrimary::Synced => self.on_synced(&sender, cx),
             SecondaryToPrimary::Heartbeat(heartbeat) => {
-                self.on_heartbeat(from, &sender, heartbeat, wall_clock_us, now, out);
+                self.on_heartbeat(from, &sender, heartbeat, wall_clock_us, cx);
             }
             SecondaryToPrimary::StepAck(ack) => {
-                self.on_step_ack(&sender, Arc::unwrap_or_clone(ack), now, out);
+                self.on_step_ack(&sender, Arc::unwrap_or_clone(ack), cx);
             }
             SecondaryToPrimary::CellCheckpoint(cell) => {
-                self.on_cell_checkpoint(&sender, cell, out);
+                self.on_cell_checkpoint(&sender, cell, cx);
             }
             SecondaryToPrimary::SceneCheckpoint(scene) => {
-                self.on_scene_checkpoint(&sender, scene, out);
+                self.on_scene_checkpoint(&sender, scene, cx);
             }
             SecondaryToPrimary::CaughtUp(answer) => {
-                self.on_caught_up(&sender, *answer, now, out);
+                self.on_caught_up(&sender, *answer, cx);
             }
-            SecondaryToPrimary::Diverged(report) => self.on_diverged(&sender, *report, now, out),
-            SecondaryToPrimary::Leave(reason) => self.on_leave(&sender, &reason, now, out),
+            SecondaryToPrimary::Diverged(report) => self.on_diverged(&sender, *report, cx),
+            SecondaryToPrimary::Leave(reason) => self.on_leave(&sender, &reason, cx),
         }
     }
 
@@ -445,15 +446,14 @@ impl Primary {
         sender: &PeerName,
         heartbeat: Heartbeat,
         wall_clock_us: u64,
-        now: SessionTime,
-        out: &mut Vec<PrimaryOutput>,
+        cx: &mut Context<'_>,
     ) {
         let member = self
             .roster
             .get_mut(sender)
             .expect("senders are checked to be members");
         let count = heartbeat.count;
-        out.push(PrimaryOutput::Send {
+        cx.push(PrimaryOutput::Send {
             to: from,
             message: PrimaryToSecondary::HeartbeatEcho(HeartbeatEcho {
                 count,
@@ -461,15 +461,15 @@ impl Primary {
                 answered_at_us: wall_clock_us,
             }),
         });
-        member.heard_at = now;
-        self.jobs.note_progress(sender, heartbeat.work, now);
+        member.heard_at = cx.now;
+        self.jobs.note_progress(sender, heartbeat.work, cx.now);
         member.heartbeat = heartbeat;
         let relay = HeartbeatRelay {
             name: sender.clone(),
             count,
             has_begun: !matches!(self.phase, Phase::Gathering { .. }),
         };
-        out.push(PrimaryOutput::Observe(PrimaryToObservers::Heartbeat(relay)));
+        cx.push(PrimaryOutput::Observe(PrimaryToObservers::Heartbeat(relay)));
     }
 
     fn on_unsubscribed(&mut self, routing: &RoutingId, now: SessionTime) {
@@ -477,30 +477,25 @@ impl Primary {
         self.roster.note_unsubscribed(routing, now);
     }
 
-    fn on_deadline_passed(
-        &mut self,
-        inbox_is_empty: bool,
-        now: SessionTime,
-        out: &mut Vec<PrimaryOutput>,
-    ) {
+    fn on_deadline_passed(&mut self, inbox_is_empty: bool, cx: &mut Context<'_>) {
         // While messages wait to be read, a heartbeat may be among them.
         if inbox_is_empty && !matches!(self.phase, Phase::Stopping(_) | Phase::Finished) {
-            self.look_at_silent(now, out);
+            self.look_at_silent(cx);
         }
         while !matches!(self.phase, Phase::Stopping(_) | Phase::Finished)
-            && let Some((name, reason)) = self.lost_peer(inbox_is_empty, now)
+            && let Some((name, reason)) = self.lost_peer(inbox_is_empty, cx.now)
         {
-            self.on_lost(&name, reason, now, out);
+            self.on_lost(&name, reason, cx);
         }
         if matches!(self.phase, Phase::Idle | Phase::Stepping(_)) {
-            self.continue_jobs(now, out);
-            self.continue_waiting(now, out);
+            self.continue_jobs(cx);
+            self.continue_waiting(cx);
         }
         match &self.phase {
-            Phase::Gathering { .. } => self.continue_gathering(now, out),
-            Phase::Idle => self.continue_stepping(now, out),
-            Phase::Stepping(_) => self.continue_round(now, out),
-            Phase::Stopping(_) => self.continue_stopping(now, out),
+            Phase::Gathering { .. } => self.continue_gathering(cx),
+            Phase::Idle => self.continue_stepping(cx),
+            Phase::Stepping(_) => self.continue_round(cx),
+            Phase::Stopping(_) => self.continue_stopping(cx),
             Phase::Finished => {}
         }
     }

@@ -9,8 +9,9 @@ use protocol::primary_to_client::Reply;
 use protocol::primary_to_observers::{Clock, PrimaryToObservers, Severity};
 use protocol::primary_to_secondary::{Step, Wanted};
 use protocol::secondary_to_primary::{CellAck, StepAck};
-use protocol::{CellId, Digest, DigestBuilder, PeerName, PerformerState, SessionTime, StopReason};
+use protocol::{CellId, Digest, DigestBuilder, PeerName, PerformerState, StopReason};
 
+use super::context::Context;
 use super::stepping::{Purpose, Round};
 use super::{
     CellTiming, Goal, PeerTiming, Phase, Primary, PrimaryOutput, StepReport, Until, ahead, known,
@@ -28,8 +29,7 @@ impl Primary {
         &mut self,
         sender: &PeerName,
         mut ack: StepAck,
-        now: SessionTime,
-        out: &mut Vec<PrimaryOutput>,
+        cx: &mut Context<'_>,
     ) {
         let Phase::Stepping(round) = &self.phase else {
             self.refused.stale += 1;
@@ -60,22 +60,22 @@ impl Primary {
         match ahead {
             Ok(ahead) => {
                 self.keep_ahead(sender, ahead);
-                self.accept(sender, ack, reading, now, out);
+                self.accept(sender, ack, reading, cx);
             }
             Err(violation) => {
                 if self.is_host(sender)
                     && let Some(report) = self.divergence_in(sender, &ack)
                 {
-                    return self.diverge(report, now, out);
+                    return self.diverge(report, cx);
                 }
                 self.refused.malformed += 1;
                 let cause = format!("{sender} broke the protocol: {violation}");
                 let reason = StopReason::new(Outcome::PeerLost, cause);
                 if self.can_recover() {
                     // Its states are dropped, so that nothing of the run is in doubt.
-                    self.on_lost(sender, reason, now, out);
+                    self.on_lost(sender, reason, cx);
                 } else {
-                    self.begin_stopping(reason, now, out);
+                    self.begin_stopping(reason, cx);
                 }
             }
         }
@@ -147,39 +147,27 @@ impl Primary {
         }))
     }
 
-    fn accept(
-        &mut self,
-        sender: &PeerName,
-        ack: StepAck,
-        reading: Reading,
-        now: SessionTime,
-        out: &mut Vec<PrimaryOutput>,
-    ) {
+    fn accept(&mut self, sender: &PeerName, ack: StepAck, reading: Reading, cx: &mut Context<'_>) {
         let Phase::Stepping(round) = &mut self.phase else {
             unreachable!("acks are accepted only while a step waits for them");
         };
-        let answered_after = now.since(round.published_at);
+        let answered_after = cx.now.since(round.published_at);
         let timing = timing_of(sender, &ack, answered_after);
         let is_complete = round.note_answer(sender, timing);
-        self.take_over(ack, reading, out);
-        self.jobs.note_free(sender, now);
+        self.take_over(ack, reading, cx);
+        self.jobs.note_free(sender, cx.now);
         if is_complete && !self.is_held() {
-            self.complete_round(now, out);
+            self.complete_round(cx);
         }
     }
 
     /// Takes over what an answer holds, whoever gave it.
-    pub(super) fn take_over(
-        &mut self,
-        mut ack: StepAck,
-        reading: Reading,
-        out: &mut Vec<PrimaryOutput>,
-    ) {
+    pub(super) fn take_over(&mut self, mut ack: StepAck, reading: Reading, cx: &mut Context<'_>) {
         for state in &reading.states {
             if self.known.update(*state) {
                 let name = &self.plan.performer(state.performer).name;
                 let text = format!("the state of {name} is not finite after {}", ack.iteration);
-                self.event(Severity::Warning, "step", text, out);
+                cx.event(Severity::Warning, "step", text);
             }
         }
         self.reading = reading;
@@ -210,20 +198,21 @@ impl Primary {
         self.known.take(ack);
     }
 
-    pub(super) fn complete_round(&mut self, now: SessionTime, out: &mut Vec<PrimaryOutput>) {
+    pub(super) fn complete_round(&mut self, cx: &mut Context<'_>) {
         let Phase::Stepping(mut round) = std::mem::replace(&mut self.phase, Phase::Idle) else {
             unreachable!("only a step under way can be completed");
         };
         let purpose = round.purpose;
         self.take_restored();
         self.iteration = round.step.iteration;
+        cx.iteration = self.iteration;
         self.sim_time = round.step.sim_time;
         self.elapsed = round.step.elapsed;
         if purpose == Purpose::Advance {
             self.wishes.begin_iteration();
         }
         let mut timings = round.take_timings();
-        let took = now.since(round.published_at);
+        let took = cx.now.since(round.published_at);
         let duration = self.spread_time(round.is_ahead, &mut timings, took);
         self.note_cost_of_moves(&round, duration);
         let paused = round.step.paused;
@@ -231,7 +220,7 @@ impl Primary {
             // What changes while time stands still belongs to the next iteration.
             self.digest = self.digest_of_all();
         }
-        out.push(PrimaryOutput::StepDone(StepReport {
+        cx.push(PrimaryOutput::StepDone(StepReport {
             sequence: round.step.sequence,
             iteration: self.iteration,
             paused,
@@ -242,17 +231,17 @@ impl Primary {
             peers: timings,
             cells: std::mem::take(&mut round.cells),
         }));
-        self.complete_wishes(&mut round, out);
+        self.complete_wishes(&mut round, cx);
         self.keep(round.step, duration);
-        if purpose == Purpose::Advance && !self.check_redone(now, out) {
+        if purpose == Purpose::Advance && !self.check_redone(cx) {
             return;
         }
         match purpose {
             // Levels, ghosts and groups follow from what the cells of the start hold: in a round of
             // their own, before commands and whether time runs or not, so that a run in which the
             // same commands come at other moments has the same rounds.
-            Purpose::Build => return self.begin_step(Purpose::Rearrange, now, out),
-            Purpose::Fetch => return self.resume_step(now, out),
+            Purpose::Build => return self.begin_step(Purpose::Rearrange, cx),
+            Purpose::Fetch => return self.resume_step(cx),
             Purpose::Advance => self.balance_cells(),
             Purpose::Pause => {
                 if self.goal == Goal::Pausing {
@@ -267,24 +256,24 @@ impl Primary {
             self.goal = Goal::Paused;
         }
         if self.goal == Goal::Paused {
-            self.observe_clock(out);
+            self.observe_clock(cx);
         }
-        self.complete_moves(out);
-        self.answer_waiters(out);
-        self.remember_for_checkpoint(out);
-        self.begin_calls_of_systems(now, out);
-        if !self.rests_before_next(round.is_ahead, now) {
-            self.continue_stepping(now, out);
+        self.complete_moves(cx);
+        self.answer_waiters(cx);
+        self.remember_for_checkpoint(cx);
+        self.begin_calls_of_systems(cx);
+        if !self.rests_before_next(round.is_ahead, cx.now) {
+            self.continue_stepping(cx);
         }
     }
 
     /// Takes over what systems wish for and say, and answers whose wishes the step has brought.
-    fn complete_wishes(&mut self, round: &mut Round, out: &mut Vec<PrimaryOutput>) {
-        let requests = self.resolve_calls(std::mem::take(&mut round.requests), out);
+    fn complete_wishes(&mut self, round: &mut Round, cx: &mut Context<'_>) {
+        let requests = self.resolve_calls(std::mem::take(&mut round.requests), cx);
         let messages = std::mem::take(&mut round.messages);
         self.wishes.take_from_systems(requests, messages);
         let granted = std::mem::take(&mut round.granted);
-        self.answer_granted(granted, &round.step.actions, &round.failures, out);
+        self.answer_granted(granted, &round.step.actions, &round.failures, cx);
     }
 
     /// Keeps a step that is done, for those who have to do it again.
@@ -309,15 +298,15 @@ impl Primary {
         builder.finish()
     }
 
-    pub(super) fn observe_clock(&self, out: &mut Vec<PrimaryOutput>) {
-        out.push(PrimaryOutput::Observe(PrimaryToObservers::Clock(Clock {
+    pub(super) fn observe_clock(&self, cx: &mut Context<'_>) {
+        cx.push(PrimaryOutput::Observe(PrimaryToObservers::Clock(Clock {
             iteration: self.iteration,
             sim_time: self.sim_time(),
             paused: self.goal == Goal::Paused,
         })));
     }
 
-    fn answer_waiters(&mut self, out: &mut Vec<PrimaryOutput>) {
+    fn answer_waiters(&mut self, cx: &mut Context<'_>) {
         let (iteration, paused) = (self.iteration, self.goal == Goal::Paused);
         let is_done = |until: Until| match until {
             Until::Iteration(last) => iteration >= last,
@@ -329,7 +318,7 @@ impl Primary {
                 name: None,
                 warnings: Vec::new(),
             };
-            Self::reply(waiter.to, waiter.request, done, out);
+            cx.reply(waiter.to, waiter.request, done);
         }
     }
 }

@@ -1,27 +1,22 @@
 //! Back to the start: every cell is dropped and built as the worlds have it.
 
+use protocol::SimTime;
 use protocol::client_to_primary::ResetKind;
 use protocol::primary_to_secondary::Step;
-use protocol::{SessionTime, SimTime};
 
+use super::Primary;
 use super::batch::Granted;
+use super::context::Context;
 use super::distribution::Distribution;
 use super::stepping::Purpose;
-use super::{Primary, PrimaryOutput};
 use crate::membership::Membership;
 use crate::placement::first_placement;
 
 impl Primary {
     /// Has everyone build the cells of the start; what was spawned is gone, what was removed back.
     /// Iterations go on: they number what is done, and never go back.
-    pub(super) fn begin_anew(
-        &mut self,
-        what: ResetKind,
-        granted: Granted,
-        now: SessionTime,
-        out: &mut Vec<PrimaryOutput>,
-    ) {
-        self.drop_moves("all models were reset before the cell could move", out);
+    pub(super) fn begin_anew(&mut self, what: ResetKind, granted: Granted, cx: &mut Context<'_>) {
+        self.drop_moves("all models were reset before the cell could move", cx);
         self.forget_systems();
         self.plan.clone_from(&self.plan_at_start);
         self.register.clone_from(&self.register_at_start);
@@ -49,6 +44,6 @@ impl Primary {
             affinities,
             ..Step::default()
         };
-        self.publish(Purpose::Build, step, Vec::new(), vec![granted], now, out);
+        self.publish(Purpose::Build, step, Vec::new(), vec![granted], cx);
     }
 }

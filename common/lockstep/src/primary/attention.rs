@@ -9,7 +9,8 @@ use std::time::Duration;
 use protocol::SessionTime;
 use protocol::primary_to_observers::Severity;
 
-use super::{Phase, Primary, PrimaryOutput};
+use super::context::Context;
+use super::{Phase, Primary};
 
 /// Longest time between two looks of the primary.
 const INTERVAL: Duration = Duration::from_millis(100);
@@ -42,14 +43,14 @@ impl Attention {
 
 impl Primary {
     /// Moves every deadline of others by a time in which the primary itself did nothing.
-    pub(super) fn on_own_stall(&mut self, stall: Duration, out: &mut Vec<PrimaryOutput>) {
+    pub(super) fn on_own_stall(&mut self, stall: Duration, cx: &mut Context<'_>) {
         if stall >= TOLD_FROM {
             let seconds = stall.as_secs_f64();
             let text = format!(
                 "the primary itself stood still for {seconds:.1} s: \
                  what the others may have missed meanwhile does not count"
             );
-            self.event(Severity::Warning, "run", text, out);
+            cx.event(Severity::Warning, "run", text);
         }
         for member in self.roster.members_mut() {
             member.postpone(stall);

@@ -9,11 +9,12 @@ use protocol::primary_to_observers::Severity;
 use protocol::primary_to_secondary::{
     AffinityChange, CellSnapshot, CellSource, HandOff, LevelChange, Step, Wanted,
 };
-use protocol::{CellId, LinkPoses, PeerName, PerformerId, SessionTime};
+use protocol::{CellId, LinkPoses, PeerName, PerformerId};
 
+use super::Primary;
 use super::batch::{Batch, Granted};
+use super::context::Context;
 use super::stepping::{Purpose, given_up};
-use super::{Primary, PrimaryOutput};
 use crate::membership::{Changes, Passage};
 
 /// How many hand-offs of one iteration are told one by one.
@@ -42,27 +43,22 @@ impl Pending {
 impl Primary {
     /// Begins a step for a purpose, with all that changes by it. A pause changes nothing: it is no
     /// part of what commands did, and a run that repeats these has none.
-    pub(super) fn begin_step(
-        &mut self,
-        purpose: Purpose,
-        now: SessionTime,
-        out: &mut Vec<PrimaryOutput>,
-    ) {
+    pub(super) fn begin_step(&mut self, purpose: Purpose, cx: &mut Context<'_>) {
         if purpose == Purpose::Pause {
-            return self.publish(purpose, Step::default(), Vec::new(), Vec::new(), now, out);
+            return self.publish(purpose, Step::default(), Vec::new(), Vec::new(), cx);
         }
         if purpose == Purpose::Rearrange
             && !self.is_fresh
-            && let Some((what, granted)) = self.take_reset(out)
+            && let Some((what, granted)) = self.take_reset(cx)
         {
-            return self.begin_anew(what, granted, now, out);
+            return self.begin_anew(what, granted, cx);
         }
         self.give_back_numbers();
         let watched = self.watched_worlds();
         let mut batch = if self.is_fresh {
             Batch::default()
         } else {
-            self.stamp(purpose, out)
+            self.stamp(purpose, cx)
         };
         let is_for_wishes = purpose == Purpose::Rearrange && !self.has_to_rearrange();
         if is_for_wishes && !batch.is_needed && !self.is_fresh {
@@ -83,7 +79,7 @@ impl Primary {
         if batch.changes_models() {
             // What they do must be seen before anything moves on.
             self.membership.disturb();
-            self.refuse_what_is_apart(&mut batch, out);
+            self.refuse_what_is_apart(&mut batch, cx);
         }
         // Where something begins to look, all ghosts that were there are seen.
         let seen = if self.watched_worlds() > watched {
@@ -102,9 +98,9 @@ impl Primary {
                     wanted,
                     ..Step::default()
                 };
-                self.publish(Purpose::Fetch, step, Vec::new(), Vec::new(), now, out);
+                self.publish(Purpose::Fetch, step, Vec::new(), Vec::new(), cx);
             }
-            None => self.publish_changes(purpose, changes, batch, now, out),
+            None => self.publish_changes(purpose, changes, batch, cx),
         }
     }
 
@@ -121,7 +117,7 @@ impl Primary {
     }
 
     /// Refuses attachments between performers that one cell cannot own.
-    fn refuse_what_is_apart(&mut self, batch: &mut Batch, out: &mut Vec<PrimaryOutput>) {
+    fn refuse_what_is_apart(&mut self, batch: &mut Batch, cx: &mut Context<'_>) {
         let attachments: Vec<(u64, [PerformerId; 2])> =
             batch.granted.iter().filter_map(Granted::joined).collect();
         for (number, ends) in attachments {
@@ -130,14 +126,14 @@ impl Primary {
                 self.forget_attachment(&batch.actions, number, ends);
                 if let Some(asker) = batch.take_out(number) {
                     let reason = "the two are in levels that cannot be one cell now";
-                    self.refuse_wish(&asker, reason, out);
+                    asker.refuse(reason, cx);
                 }
             }
         }
     }
 
     /// What was missing is here now.
-    pub(super) fn resume_step(&mut self, now: SessionTime, out: &mut Vec<PrimaryOutput>) {
+    pub(super) fn resume_step(&mut self, cx: &mut Context<'_>) {
         let Pending {
             purpose,
             changes,
@@ -146,7 +142,7 @@ impl Primary {
             .pending
             .take()
             .expect("states are fetched for changes that wait");
-        self.publish_changes(purpose, changes, batch, now, out);
+        self.publish_changes(purpose, changes, batch, cx);
     }
 
     fn publish_changes(
@@ -154,15 +150,14 @@ impl Primary {
         purpose: Purpose,
         changes: Changes,
         batch: Batch,
-        now: SessionTime,
-        out: &mut Vec<PrimaryOutput>,
+        cx: &mut Context<'_>,
     ) {
         self.count_levels(&changes.levels);
         for performer in &batch.spawned {
             self.distribution.insert(&self.plan, *performer);
         }
-        let (affinities, snapshots) = self.change_affinities(&changes, out);
-        self.tell_hand_offs(&changes.hand_offs, out);
+        let (affinities, snapshots) = self.change_affinities(&changes, cx);
+        self.tell_hand_offs(&changes.hand_offs, cx);
         let hand_offs: Vec<HandOff> = changes
             .hand_offs
             .into_iter()
@@ -198,18 +193,18 @@ impl Primary {
             wanted: Wanted {
                 poses: self.membership.wanted_poses().to_vec(),
                 states: self.membership.wanted_states().to_vec(),
-                snapshots: self.ask_for_snapshots(out),
+                snapshots: self.ask_for_snapshots(cx),
             },
             ..Step::default()
         };
-        self.publish(purpose, step, snapshots, batch.granted, now, out);
+        self.publish(purpose, step, snapshots, batch.granted, cx);
     }
 
     /// Opens, moves and closes cells; those that close keep their host until hand-offs are done.
     fn change_affinities(
         &mut self,
         changes: &Changes,
-        out: &mut Vec<PrimaryOutput>,
+        cx: &mut Context<'_>,
     ) -> (Vec<AffinityChange>, Vec<(PeerName, CellSnapshot)>) {
         let mut closed = changes.cells_closed.clone();
         if self.is_fresh {
@@ -220,7 +215,7 @@ impl Primary {
             closed.dedup();
         }
         let reason = "the cell was given up before it could move: nothing is in it";
-        self.drop_moves_of(&closed, reason, out);
+        self.drop_moves_of(&closed, reason, cx);
         let mut affinities: Vec<AffinityChange> = closed.into_iter().map(given_up).collect();
         let opened = changes.cells_opened.iter().copied();
         let opening: Vec<CellId> = opened
@@ -236,13 +231,13 @@ impl Primary {
             });
         }
         let mut snapshots = Vec::new();
-        for (cell, to, snapshot) in self.moves_to_make(out) {
+        for (cell, to, snapshot) in self.moves_to_make(cx) {
             self.distribution.place(cell, Some(&to));
             self.events.migrations += 1;
             self.balance.note_moved(cell, self.iteration);
             let name = &self.plan.cell(cell).name;
             let text = format!("cell {name} moves to {to}");
-            self.event(Severity::Info, "level", text, out);
+            cx.event(Severity::Info, "level", text);
             affinities.push(AffinityChange {
                 cell,
                 secondary: Some(to.clone()),
@@ -310,7 +305,7 @@ impl Primary {
         self.events.levels_unloaded += changes.len() as u64 - loaded;
     }
 
-    fn tell_hand_offs(&self, passages: &[Passage], out: &mut Vec<PrimaryOutput>) {
+    fn tell_hand_offs(&self, passages: &[Passage], cx: &mut Context<'_>) {
         for passage in passages.iter().take(TOLD_MAX) {
             let name = &self.plan.performer(passage.performer).name;
             let [from, to] = [passage.from, passage.to].map(|cell| {
@@ -319,11 +314,11 @@ impl Primary {
                 format!("{} ({host})", self.plan.cell(cell).name)
             });
             let text = format!("{name} passes from {from} to {to}");
-            self.event(Severity::Info, "hand-off", text, out);
+            cx.event(Severity::Info, "hand-off", text);
         }
         if let Some(others) = passages.len().checked_sub(TOLD_MAX).filter(|n| *n > 0) {
             let text = format!("{others} more pass in the same iteration");
-            self.event(Severity::Info, "hand-off", text, out);
+            cx.event(Severity::Info, "hand-off", text);
         }
     }
 }

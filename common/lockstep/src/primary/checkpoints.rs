@@ -9,8 +9,9 @@ use std::sync::Arc;
 use protocol::primary_to_client::Reply;
 use protocol::primary_to_observers::Severity;
 use protocol::primary_to_secondary::{CellSnapshot, SceneSnapshot};
-use protocol::{CellId, Digest, Iteration, PeerName, RequestId, RoutingId, Sequence, SessionTime};
+use protocol::{CellId, Digest, Iteration, PeerName, RequestId, RoutingId, Sequence};
 
+use super::context::Context;
 use super::stepping::Purpose;
 use super::{PeerLossPolicy, Phase, Primary, PrimaryOutput, past};
 use crate::checkpoint::Checkpoint;
@@ -59,21 +60,20 @@ impl Primary {
         &mut self,
         from: RoutingId,
         request: RequestId,
-        now: SessionTime,
-        out: &mut Vec<PrimaryOutput>,
+        cx: &mut Context<'_>,
     ) {
         if matches!(self.phase, Phase::Gathering { .. }) {
-            return Self::fail(from, request, "the secondaries are not ready yet", out);
+            return cx.fail(from, request, "the secondaries are not ready yet");
         }
         if let Some(reason) = &self.checkpoints.impossible {
-            return Self::fail(from, request, reason, out);
+            return cx.fail(from, request, reason);
         }
         if !self.keeps_past() {
             let reason = "the run keeps no checkpoints: start it with --on-peer-loss recover";
-            return Self::fail(from, request, reason, out);
+            return cx.fail(from, request, reason);
         }
         self.checkpoints.waiting.push((from, request, None));
-        self.step_if_idle(now, out);
+        self.step_if_idle(cx);
     }
 
     /// Tells whether a client waits for a checkpoint that no step has asked for.
@@ -130,7 +130,7 @@ impl Primary {
 
     /// Notes what the primary remembers when the step that asked for a checkpoint is done, with all
     /// that follows from it before the next.
-    pub(super) fn remember_for_checkpoint(&mut self, out: &mut Vec<PrimaryOutput>) {
+    pub(super) fn remember_for_checkpoint(&mut self, cx: &mut Context<'_>) {
         let is_asked = |coming: &Coming| coming.sequence == self.sequence && coming.own.is_none();
         if self
             .checkpoints
@@ -149,14 +149,14 @@ impl Primary {
         if let Some(coming) = &mut self.checkpoints.coming {
             coming.own = own;
         }
-        self.complete_checkpoint(out);
+        self.complete_checkpoint(cx);
     }
 
     pub(super) fn on_cell_checkpoint(
         &mut self,
         sender: &PeerName,
         snapshot: CellSnapshot,
-        out: &mut Vec<PrimaryOutput>,
+        cx: &mut Context<'_>,
     ) {
         let Some(coming) = &mut self.checkpoints.coming else {
             self.refused.stale += 1;
@@ -175,23 +175,23 @@ impl Primary {
         if snapshot.bytes.is_empty() {
             let cell = &self.plan.cell(snapshot.cell).name;
             let reason = format!("cell {cell} of {sender} is too large to be saved");
-            return self.give_up_checkpoints(reason, out);
+            return self.give_up_checkpoints(reason, cx);
         }
         coming.cells.insert(snapshot.cell, snapshot);
-        self.complete_checkpoint(out);
+        self.complete_checkpoint(cx);
     }
 
     pub(super) fn on_scene_checkpoint(
         &mut self,
         sender: &PeerName,
         scene: SceneSnapshot,
-        out: &mut Vec<PrimaryOutput>,
+        cx: &mut Context<'_>,
     ) {
         match &mut self.checkpoints.coming {
             Some(coming) if coming.speaker.as_ref() != Some(sender) => self.refused.foreign += 1,
             Some(coming) if coming.sequence == scene.sequence && coming.scene.is_none() => {
                 coming.scene = Some(scene);
-                self.complete_checkpoint(out);
+                self.complete_checkpoint(cx);
             }
             _ => self.refused.stale += 1,
         }
@@ -211,7 +211,7 @@ impl Primary {
         }
     }
 
-    fn complete_checkpoint(&mut self, out: &mut Vec<PrimaryOutput>) {
+    fn complete_checkpoint(&mut self, cx: &mut Context<'_>) {
         let is_complete = |coming: &mut Coming| {
             coming.missing.is_empty() && coming.own.is_some() && coming.scene.is_some()
         };
@@ -230,14 +230,14 @@ impl Primary {
             cells: coming.cells.into_values().collect(),
         });
         self.past.rest_on(Arc::clone(&checkpoint), self.delivered);
-        out.push(PrimaryOutput::Checkpointed(checkpoint));
+        cx.push(PrimaryOutput::Checkpointed(checkpoint));
         if !self.settings.is_journaled {
-            self.on_checkpoint_stored(coming.sequence, out);
+            self.on_checkpoint_stored(coming.sequence, cx);
         }
     }
 
     /// Answers those who wait for a checkpoint that is safe now.
-    pub(super) fn on_checkpoint_stored(&mut self, stored: Sequence, out: &mut Vec<PrimaryOutput>) {
+    pub(super) fn on_checkpoint_stored(&mut self, stored: Sequence, cx: &mut Context<'_>) {
         let iteration = self.iteration;
         let is_served = |waiting: &mut (RoutingId, RequestId, Option<Sequence>)| {
             waiting.2.is_some_and(|sequence| sequence <= stored)
@@ -249,22 +249,22 @@ impl Primary {
                 name: None,
                 warnings: Vec::new(),
             };
-            Self::reply(to, request, done, out);
+            cx.reply(to, request, done);
         }
     }
 
     /// Tells clients that wait for a checkpoint why none comes.
-    pub(super) fn fail_checkpoints(&mut self, reason: &str, out: &mut Vec<PrimaryOutput>) {
+    pub(super) fn fail_checkpoints(&mut self, reason: &str, cx: &mut Context<'_>) {
         for (to, request, _) in std::mem::take(&mut self.checkpoints.waiting) {
-            Self::fail(to, request, reason, out);
+            cx.fail(to, request, reason);
         }
     }
 
-    fn give_up_checkpoints(&mut self, reason: String, out: &mut Vec<PrimaryOutput>) {
+    fn give_up_checkpoints(&mut self, reason: String, cx: &mut Context<'_>) {
         self.checkpoints.coming = None;
-        self.fail_checkpoints(&reason, out);
+        self.fail_checkpoints(&reason, cx);
         let text = format!("{reason}: a secondary that is lost now ends the run");
-        self.event(Severity::Warning, "recovery", text, out);
+        cx.event(Severity::Warning, "recovery", text);
         self.checkpoints.impossible = Some(reason);
         self.past = past::Past::default();
     }

@@ -4,26 +4,22 @@ use protocol::exit::Outcome;
 use protocol::primary_to_observers::Severity;
 use protocol::report::divergence::{DivergenceReport, FoundBy, NamedState, StepResult};
 use protocol::secondary_to_primary::{CellDigests, StepAck};
-use protocol::{CellId, DigestBuilder, PeerName, PerformerState, SessionTime, StopReason};
+use protocol::{CellId, DigestBuilder, PeerName, PerformerState, StopReason};
 
+use super::context::Context;
 use super::{Phase, Primary, PrimaryOutput};
 
 impl Primary {
     /// Ends the run because two results of a step differ, and has that written down.
-    pub(super) fn diverge(
-        &mut self,
-        mut report: DivergenceReport,
-        now: SessionTime,
-        out: &mut Vec<PrimaryOutput>,
-    ) {
+    pub(super) fn diverge(&mut self, mut report: DivergenceReport, cx: &mut Context<'_>) {
         if matches!(self.phase, Phase::Stopping(_) | Phase::Finished) {
             return;
         }
         report.bound();
         let sentence = report.sentence();
-        self.event(Severity::Error, "divergence", sentence.clone(), out);
-        out.push(PrimaryOutput::Diverged(Box::new(report)));
-        self.begin_stopping(StopReason::new(Outcome::DigestMismatch, sentence), now, out);
+        cx.event(Severity::Error, "divergence", sentence.clone());
+        cx.push(PrimaryOutput::Diverged(Box::new(report)));
+        self.begin_stopping(StopReason::new(Outcome::DigestMismatch, sentence), cx);
     }
 
     /// A secondary says that a step done twice gave two results.
@@ -31,17 +27,16 @@ impl Primary {
         &mut self,
         sender: &PeerName,
         report: DivergenceReport,
-        now: SessionTime,
-        out: &mut Vec<PrimaryOutput>,
+        cx: &mut Context<'_>,
     ) {
         if !self.is_host(sender) {
             let cause = format!("{sender} says that bits differ, and hosts no cell");
             self.refused.malformed += 1;
             let reason = StopReason::new(Outcome::DigestMismatch, cause);
-            return self.on_lost(sender, reason, now, out);
+            return self.on_lost(sender, reason, cx);
         }
         let peer = sender.clone();
-        self.diverge(DivergenceReport { peer, ..report }, now, out);
+        self.diverge(DivergenceReport { peer, ..report }, cx);
     }
 
     /// Returns what is wrong with an answer of which a cell's digest does not fit its states.

@@ -8,6 +8,7 @@ use protocol::primary_to_secondary::{PrimaryToSecondary, Refusal, Welcome};
 use protocol::secondary_to_primary::Loaded;
 use protocol::{PeerInfo, PeerName, Role, RoutingId, SessionTime, StopReason};
 
+use super::context::Context;
 use super::{Phase, Primary, PrimaryOutput};
 use crate::roster::Progress;
 
@@ -18,13 +19,7 @@ const SYNC_INTERVAL: Duration = Duration::from_millis(50);
 const HOST_BYTES_MAX: usize = 255;
 
 impl Primary {
-    pub(super) fn on_join(
-        &mut self,
-        from: RoutingId,
-        info: PeerInfo,
-        now: SessionTime,
-        out: &mut Vec<PrimaryOutput>,
-    ) {
+    pub(super) fn on_join(&mut self, from: RoutingId, info: PeerInfo, cx: &mut Context<'_>) {
         if self
             .roster
             .get(&info.name)
@@ -32,26 +27,26 @@ impl Primary {
         {
             return; // It repeats itself; the welcome is on its way.
         }
-        if !self.hears_joins(now) {
+        if !self.hears_joins(cx.now) {
             self.refused.excess += 1;
             return; // It asks again.
         }
         if info.host.len() > HOST_BYTES_MAX {
             let reason = format!("the name of its machine has more than {HOST_BYTES_MAX} bytes");
             self.refused.malformed += 1;
-            return Self::refuse(from, reason, out);
+            return Self::refuse(from, reason, cx);
         }
         if let Some(reason) = self.reason_to_refuse(&info) {
-            if !self.transit.tells_of_refusal(now) {
+            if !self.transit.tells_of_refusal(cx.now) {
                 self.refused.excess += 1;
-                return Self::refuse(from, reason, out);
+                return Self::refuse(from, reason, cx);
             }
             let text = format!(
                 "{} (pid {} on {}) was refused: {reason}",
                 info.name, info.pid, info.host
             );
-            self.event(Severity::Warning, "peer", text, out);
-            return Self::refuse(from, reason, out);
+            cx.event(Severity::Warning, "peer", text);
+            return Self::refuse(from, reason, cx);
         }
         if !self.roster.is_subscribed(&from) {
             return self.roster.keep_waiting(from, info);
@@ -69,19 +64,19 @@ impl Primary {
             trace: self.settings.trace,
             has_begun: !matches!(self.phase, Phase::Gathering { .. }),
         };
-        out.push(PrimaryOutput::Send {
+        cx.push(PrimaryOutput::Send {
             to: from.clone(),
             message: PrimaryToSecondary::Welcome(Box::new(welcome)),
         });
         let text = format!("{} (pid {} on {}) joined", info.name, info.pid, info.host);
-        self.event(Severity::Info, "peer", text, out);
-        Self::announce(Announce::Joined(info.clone()), out);
-        self.roster.admit(info, from, now);
+        cx.event(Severity::Info, "peer", text);
+        cx.announce(Announce::Joined(info.clone()));
+        self.roster.admit(info, from, cx.now);
     }
 
-    pub(super) fn refuse(to: RoutingId, reason: String, out: &mut Vec<PrimaryOutput>) {
+    pub(super) fn refuse(to: RoutingId, reason: String, cx: &mut Context<'_>) {
         let message = PrimaryToSecondary::Refused(Refusal { reason });
-        out.push(PrimaryOutput::Send { to, message });
+        cx.push(PrimaryOutput::Send { to, message });
     }
 
     fn reason_to_refuse(&self, info: &PeerInfo) -> Option<String> {
@@ -118,25 +113,14 @@ impl Primary {
         }
     }
 
-    pub(super) fn on_subscribed(
-        &mut self,
-        routing: RoutingId,
-        now: SessionTime,
-        out: &mut Vec<PrimaryOutput>,
-    ) {
+    pub(super) fn on_subscribed(&mut self, routing: RoutingId, cx: &mut Context<'_>) {
         match self.roster.note_subscribed(routing.clone()) {
-            Some(info) => self.on_join(routing, info, now, out),
-            None => self.sync(now, out),
+            Some(info) => self.on_join(routing, info, cx),
+            None => self.sync(cx),
         }
     }
 
-    pub(super) fn on_loaded(
-        &mut self,
-        sender: &PeerName,
-        loaded: &Loaded,
-        now: SessionTime,
-        out: &mut Vec<PrimaryOutput>,
-    ) {
+    pub(super) fn on_loaded(&mut self, sender: &PeerName, loaded: &Loaded, cx: &mut Context<'_>) {
         if loaded.world_digest != self.world_digest {
             let cause = format!(
                 "{sender} read world {}, the primary {}",
@@ -144,7 +128,7 @@ impl Primary {
             );
             self.refused.malformed += 1;
             let reason = StopReason::new(Outcome::DigestMismatch, cause);
-            return self.on_lost(sender, reason, now, out);
+            return self.on_lost(sender, reason, cx);
         }
         let member = self
             .roster
@@ -152,18 +136,13 @@ impl Primary {
             .expect("senders are checked to be members");
         if member.progress == Progress::Welcomed {
             member.progress = Progress::Loaded;
-            self.sync(now, out);
+            self.sync(cx);
         } else {
             self.refused.duplicate += 1;
         }
     }
 
-    pub(super) fn on_synced(
-        &mut self,
-        sender: &PeerName,
-        now: SessionTime,
-        out: &mut Vec<PrimaryOutput>,
-    ) {
+    pub(super) fn on_synced(&mut self, sender: &PeerName, cx: &mut Context<'_>) {
         let member = self
             .roster
             .get_mut(sender)
@@ -174,8 +153,8 @@ impl Primary {
         member.progress = Progress::Synced;
         let complete = self.roster.is_complete(self.settings.secondaries as usize);
         match self.phase {
-            Phase::Gathering { .. } if complete => self.begin_stepping(now, out),
-            Phase::Idle | Phase::Stepping(_) => self.introduce(sender, now, out),
+            Phase::Gathering { .. } if complete => self.begin_stepping(cx),
+            Phase::Idle | Phase::Stepping(_) => self.introduce(sender, cx),
             Phase::Gathering { .. } | Phase::Stopping(_) | Phase::Finished => {}
         }
     }
@@ -187,17 +166,17 @@ impl Primary {
     }
 
     /// Nobody takes part any more, or somebody waits to: both end.
-    pub(super) fn continue_waiting(&mut self, now: SessionTime, out: &mut Vec<PrimaryOutput>) {
-        if self.sync_deadline().is_some_and(|at| at <= now) {
-            self.sync(now, out);
+    pub(super) fn continue_waiting(&mut self, cx: &mut Context<'_>) {
+        if self.sync_deadline().is_some_and(|at| at <= cx.now) {
+            self.sync(cx);
         }
         let patience = self.settings.peer_timeout;
         if let Some(since) = self.recovery.alone_since
-            && now >= since + patience
+            && cx.now >= since + patience
         {
             let seconds = patience.as_secs_f64();
             let cause = format!("all secondaries are lost, and none joined within {seconds} s");
-            self.begin_stopping(StopReason::new(Outcome::PeerLost, cause), now, out);
+            self.begin_stopping(StopReason::new(Outcome::PeerLost, cause), cx);
         }
     }
 
@@ -207,32 +186,32 @@ impl Primary {
             .any(|(_, member)| self.roster.is_ready_to_sync(member))
     }
 
-    fn sync(&mut self, now: SessionTime, out: &mut Vec<PrimaryOutput>) {
+    fn sync(&mut self, cx: &mut Context<'_>) {
         if !self.has_peer_to_sync() {
             return;
         }
         match &mut self.phase {
-            Phase::Gathering { next_sync, .. } => *next_sync = now + SYNC_INTERVAL,
-            Phase::Idle | Phase::Stepping(_) => self.transit.next_sync = now + SYNC_INTERVAL,
+            Phase::Gathering { next_sync, .. } => *next_sync = cx.now + SYNC_INTERVAL,
+            Phase::Idle | Phase::Stepping(_) => self.transit.next_sync = cx.now + SYNC_INTERVAL,
             Phase::Stopping(_) | Phase::Finished => return,
         }
-        out.push(PrimaryOutput::Publish(PrimaryToSecondary::Sync));
+        cx.push(PrimaryOutput::Publish(PrimaryToSecondary::Sync));
     }
 
-    pub(super) fn continue_gathering(&mut self, now: SessionTime, out: &mut Vec<PrimaryOutput>) {
+    pub(super) fn continue_gathering(&mut self, cx: &mut Context<'_>) {
         let Phase::Gathering { since, next_sync } = &mut self.phase else {
             return;
         };
-        let began = *since.get_or_insert(now);
-        let sync_is_due = now >= *next_sync;
-        if now >= began + self.settings.peer_timeout {
+        let began = *since.get_or_insert(cx.now);
+        let sync_is_due = cx.now >= *next_sync;
+        if cx.now >= began + self.settings.peer_timeout {
             let seconds = self.settings.peer_timeout.as_secs_f64();
             let missing = self.roster.missing(self.settings.secondaries as usize);
             let cause = format!("not ready after {seconds} s: {missing}");
-            return self.begin_stopping(StopReason::new(Outcome::TimedOut, cause), now, out);
+            return self.begin_stopping(StopReason::new(Outcome::TimedOut, cause), cx);
         }
         if sync_is_due {
-            self.sync(now, out);
+            self.sync(cx);
         }
     }
 }

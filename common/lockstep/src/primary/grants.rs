@@ -14,9 +14,10 @@ use protocol::{
 };
 use sdf::{Model, ModelParcel, Pose, UsedFile};
 
+use super::Primary;
 use super::batch::MODEL_BYTES_MAX;
+use super::context::Context;
 use super::wishes::Grant;
-use super::{Primary, PrimaryOutput};
 use crate::limits::{NUMBERS_MAX, SPAWNED_COLLISIONS_MAX, SPAWNED_OVERLAPS_MAX, SPAWNED_PARTS_MAX};
 use crate::pace::Pace;
 use crate::publication;
@@ -43,10 +44,10 @@ impl Primary {
     pub(super) fn grant(
         &mut self,
         command: &Command,
-        out: &mut Vec<PrimaryOutput>,
+        cx: &mut Context<'_>,
     ) -> Result<Grant, String> {
         match command {
-            Command::Spawn(request) => self.grant_spawn(request, out),
+            Command::Spawn(request) => self.grant_spawn(request, cx),
             Command::Remove { model } => self.grant_remove(model),
             Command::SetPoses { poses } => self.grant_poses(poses),
             Command::SetPerformer { model, size } => self.grant_performer(model, *size),
@@ -106,10 +107,10 @@ impl Primary {
     fn grant_spawn(
         &mut self,
         request: &SpawnRequest,
-        out: &mut Vec<PrimaryOutput>,
+        cx: &mut Context<'_>,
     ) -> Result<Grant, String> {
         let mut files = BTreeSet::new();
-        let granted = self.grant_model(request, &mut files, out);
+        let granted = self.grant_model(request, &mut files, cx);
         if granted.is_err() {
             files.clear();
         }
@@ -121,7 +122,7 @@ impl Primary {
         &mut self,
         request: &SpawnRequest,
         files: &mut BTreeSet<UsedFile>,
-        out: &mut Vec<PrimaryOutput>,
+        cx: &mut Context<'_>,
     ) -> Result<Grant, String> {
         let world = self.register.world(request.world.as_deref())?;
         let file = request.file.as_deref().unwrap_or("the text to spawn");
@@ -154,7 +155,7 @@ impl Primary {
         }
         let warnings: Vec<String> = read.warnings.iter().map(ToString::to_string).collect();
         for warning in &warnings {
-            self.event(Severity::Warning, "command", warning.clone(), out);
+            cx.event(Severity::Warning, "command", warning.clone());
         }
         let model = self.register.add(world, &parcel.model);
         let performer = self.plan.spawn(model, &parcel.model);

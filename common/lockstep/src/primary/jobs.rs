@@ -11,6 +11,7 @@ use protocol::primary_to_secondary::{
 use protocol::secondary_to_primary::{CaughtUp, WorkProgress};
 use protocol::{CellId, PeerName, Sequence, SessionTime, StopReason};
 
+use super::context::Context;
 use super::past;
 use super::patience::IDLE_PATIENCE;
 use super::{Phase, Primary, PrimaryOutput};
@@ -167,13 +168,7 @@ impl Job {
 }
 
 impl Primary {
-    pub(super) fn begin_job(
-        &mut self,
-        peer: PeerName,
-        task: Task,
-        now: SessionTime,
-        out: &mut Vec<PrimaryOutput>,
-    ) {
+    pub(super) fn begin_job(&mut self, peer: PeerName, task: Task, cx: &mut Context<'_>) {
         let position = self.position_of(&peer);
         let is_introduction = matches!(task, Task::Introduce { .. });
         let goes_on = is_introduction && position.is_some_and(|at| at >= self.past.from());
@@ -191,7 +186,7 @@ impl Primary {
         let is_needed = self.recovery.is_under_way() || !self.can_recover();
         let is_in_way = matches!(task, Task::Introduce { holds: true }) && !is_needed;
         let job = Job {
-            held_until: is_in_way.then(|| now + 2 * IDLE_PATIENCE + took),
+            held_until: is_in_way.then(|| cx.now + 2 * IDLE_PATIENCE + took),
             joins: holds && becomes_host,
             becomes_host,
             peer,
@@ -199,24 +194,24 @@ impl Primary {
             from,
             until,
             goes_on,
-            begun_at: now,
+            begun_at: cx.now,
             remind_after: FIRST_REMINDER,
             progress: Progress {
                 replayed: None,
                 is_answered: false,
-                since: now,
+                since: cx.now,
                 patience: self.settings.step_timeout + took,
                 patience_of_step: self.settings.step_timeout,
             },
         };
         self.jobs.next += 1;
         let number = self.jobs.next;
-        self.send_job(number, &job, usize::MAX, out);
+        self.send_job(number, &job, usize::MAX, cx);
         self.jobs.under_way.insert(number, job);
     }
 
     /// Sends the first parts of a job.
-    fn send_job(&self, number: u64, job: &Job, parts: usize, out: &mut Vec<PrimaryOutput>) {
+    fn send_job(&self, number: u64, job: &Job, parts: usize, cx: &mut Context<'_>) {
         let Some(member) = self.roster.get(&job.peer) else {
             return;
         };
@@ -250,7 +245,7 @@ impl Primary {
         };
         contents.insert(0, begin);
         for (part, content) in (0..).zip(contents).take(parts) {
-            out.push(PrimaryOutput::Send {
+            cx.push(PrimaryOutput::Send {
                 to: member.routing.clone(),
                 message: PrimaryToSecondary::CatchUp(Box::new(CatchUp {
                     job: number,
@@ -291,8 +286,7 @@ impl Primary {
         &mut self,
         sender: &PeerName,
         answer: CaughtUp,
-        now: SessionTime,
-        out: &mut Vec<PrimaryOutput>,
+        cx: &mut Context<'_>,
     ) {
         let is_its = |job: &Job| job.peer == *sender;
         if !self.jobs.under_way.get(&answer.job).is_some_and(is_its) {
@@ -302,78 +296,76 @@ impl Primary {
         let Some(job) = self.jobs.under_way.remove(&answer.job) else {
             return;
         };
-        self.jobs.note_free(sender, now);
-        self.wait_anew_for(sender, now);
+        self.jobs.note_free(sender, cx.now);
+        self.wait_anew_for(sender, cx.now);
         let (digests, ack) = match answer.result {
             Ok(done) => done,
-            Err(why) => return self.on_job_failed(job, &why, now, out),
+            Err(why) => return self.on_job_failed(job, &why, cx),
         };
         if job.joins {
-            self.take_part(sender, out);
+            self.take_part(sender, cx);
         }
         match job.task {
-            Task::Redo { .. } => self.on_redone(job, &digests, ack, now, out),
-            Task::Introduce { .. } => self.on_introduced(&job, now, out),
+            Task::Redo { .. } => self.on_redone(job, &digests, ack, cx),
+            Task::Introduce { .. } => self.on_introduced(&job, cx),
         }
     }
 
-    fn on_job_failed(
-        &mut self,
-        job: Job,
-        why: &str,
-        now: SessionTime,
-        out: &mut Vec<PrimaryOutput>,
-    ) {
+    fn on_job_failed(&mut self, job: Job, why: &str, cx: &mut Context<'_>) {
         let peer = &job.peer;
         match &job.task {
             Task::Redo { lost, .. } => {
                 let cause = format!("{peer} could not restore the cells of {lost}: {why}");
                 let reason = StopReason::new(Outcome::Failed, cause);
                 if self.is_dispensable(peer) {
-                    return self.discard(job, reason, now, out);
+                    return self.discard(job, reason, cx);
                 }
-                self.begin_stopping(reason, now, out);
+                self.begin_stopping(reason, cx);
             }
             Task::Introduce { .. } => {
                 let cause = format!("{peer} could not be brought up to date: {why}");
                 let reason = StopReason::new(Outcome::Failed, cause);
-                self.on_lost(peer, reason, now, out);
+                self.on_lost(peer, reason, cx);
             }
         }
     }
 
     /// Tells how far jobs are that take long, and sends those again that their peers have not
     /// begun although they have nothing else to do. Who makes no progress is lost.
-    pub(super) fn continue_jobs(&mut self, now: SessionTime, out: &mut Vec<PrimaryOutput>) {
+    pub(super) fn continue_jobs(&mut self, cx: &mut Context<'_>) {
         let mut hung = None;
         let mut reminded = Vec::new();
         for (number, job) in &mut self.jobs.under_way {
             let member = self.roster.get(&job.peer);
             if member.is_some_and(|member| member.watch.is_held()) {
-                job.progress.since = now;
-                job.held_until = job.held_until.map(|_| now + 2 * IDLE_PATIENCE);
-            } else if now >= job.given_up_at() {
-                let is_in_way = job.held_until.is_some_and(|until| now >= until);
-                hung = Some((job.peer.clone(), now.since(job.progress.since), is_in_way));
-            } else if now >= job.begun_at + job.remind_after {
+                job.progress.since = cx.now;
+                job.held_until = job.held_until.map(|_| cx.now + 2 * IDLE_PATIENCE);
+            } else if cx.now >= job.given_up_at() {
+                let is_in_way = job.held_until.is_some_and(|until| cx.now >= until);
+                hung = Some((
+                    job.peer.clone(),
+                    cx.now.since(job.progress.since),
+                    is_in_way,
+                ));
+            } else if cx.now >= job.begun_at + job.remind_after {
                 job.remind_after *= 2;
                 reminded.push(*number);
             }
         }
         for number in reminded {
-            self.remind_of_job(number, out);
+            self.remind_of_job(number, cx);
         }
         if let Some((name, waited, is_in_way)) = hung {
             if is_in_way {
-                self.transit.close(now);
+                self.transit.close(cx.now);
             }
             let seconds = waited.as_secs_f64();
             let cause = format!("{name} made no progress in {seconds:.1} s with what it replays");
-            self.on_lost(&name, StopReason::new(Outcome::PeerLost, cause), now, out);
+            self.on_lost(&name, StopReason::new(Outcome::PeerLost, cause), cx);
         }
     }
 
-    fn remind_of_job(&mut self, number: u64, out: &mut Vec<PrimaryOutput>) {
+    fn remind_of_job(&mut self, number: u64, cx: &mut Context<'_>) {
         let Some(job) = self.jobs.under_way.get(&number) else {
             return;
         };
@@ -381,7 +373,7 @@ impl Primary {
         let text = match job.progress.replayed {
             Some(_) if job.progress.is_answered => {
                 // The answer was lost; any part of the job makes it come again.
-                self.send_job(number, job, 1, out);
+                self.send_job(number, job, 1, cx);
                 format!("{peer} has replayed its steps, and is asked for its answer again")
             }
             Some(replayed) => {
@@ -391,11 +383,11 @@ impl Primary {
             }
             None if self.is_busy(peer, number) => format!("{peer} is still busy before it replays"),
             None => {
-                self.send_job(number, job, usize::MAX, out);
+                self.send_job(number, job, usize::MAX, cx);
                 format!("{peer} has not begun to replay")
             }
         };
-        self.event(Severity::Info, "recovery", text, out);
+        cx.event(Severity::Info, "recovery", text);
     }
 
     /// Tells whether a peer has something else to do than a job: it reads nothing meanwhile, and

@@ -12,6 +12,7 @@ use protocol::primary_to_observers::Severity;
 use protocol::primary_to_secondary::PrimaryToSecondary;
 use protocol::{CellId, PeerName, RequestId, RoutingId, Sequence, SessionTime, StopReason};
 
+use super::context::Context;
 use super::jobs::{Job, Task};
 use super::{Phase, Primary, PrimaryOutput};
 
@@ -116,41 +117,26 @@ impl Primary {
     }
 
     /// One who joins hears every step from now on.
-    pub(super) fn introduce(
-        &mut self,
-        name: &PeerName,
-        now: SessionTime,
-        out: &mut Vec<PrimaryOutput>,
-    ) {
+    pub(super) fn introduce(&mut self, name: &PeerName, cx: &mut Context<'_>) {
         self.expect(name);
         if self.recovery.has_unassigned() {
-            return self.go_on_with_recovery(now, out);
+            return self.go_on_with_recovery(cx);
         }
-        self.begin_introduction(name.clone(), now, out);
+        self.begin_introduction(name.clone(), cx);
     }
 
-    fn begin_introduction(
-        &mut self,
-        name: PeerName,
-        now: SessionTime,
-        out: &mut Vec<PrimaryOutput>,
-    ) {
+    fn begin_introduction(&mut self, name: PeerName, cx: &mut Context<'_>) {
         let is_near = |at: Sequence| {
             at >= self.past.from() && self.sequence.0.saturating_sub(at.0) <= GAP_MAX
         };
         let holds = self.position_of(&name).is_some_and(is_near);
-        self.begin_job(name, Task::Introduce { holds }, now, out);
+        self.begin_job(name, Task::Introduce { holds }, cx);
     }
 
     /// One who joins has come closer.
-    pub(super) fn on_introduced(
-        &mut self,
-        job: &Job,
-        now: SessionTime,
-        out: &mut Vec<PrimaryOutput>,
-    ) {
+    pub(super) fn on_introduced(&mut self, job: &Job, cx: &mut Context<'_>) {
         if self.takes_part(&job.peer) {
-            return self.go_on_with_recovery(now, out);
+            return self.go_on_with_recovery(cx);
         }
         self.transit
             .joining
@@ -159,11 +145,11 @@ impl Primary {
             // It restores what is lost meanwhile, and takes part once that is done.
             return;
         }
-        self.begin_introduction(job.peer.clone(), now, out);
+        self.begin_introduction(job.peer.clone(), cx);
     }
 
     /// One who joined is as far as the others.
-    pub(super) fn take_part(&mut self, name: &PeerName, out: &mut Vec<PrimaryOutput>) {
+    pub(super) fn take_part(&mut self, name: &PeerName, cx: &mut Context<'_>) {
         self.ahead.forget();
         self.transit.joining.remove(name);
         if !self.secondaries.contains(name) {
@@ -171,7 +157,7 @@ impl Primary {
             self.secondaries.sort();
         }
         let text = format!("{name} takes part from step {} on", self.sequence.next());
-        self.event(Severity::Info, "run", text, out);
+        cx.event(Severity::Info, "run", text);
     }
 
     /// Forgets one who was on the way in.
@@ -184,8 +170,7 @@ impl Primary {
         from: RoutingId,
         request: RequestId,
         peer: &PeerName,
-        now: SessionTime,
-        out: &mut Vec<PrimaryOutput>,
+        cx: &mut Context<'_>,
     ) {
         let refusal = if matches!(self.phase, Phase::Gathering { .. }) {
             Some("the secondaries are not ready yet".to_owned())
@@ -200,32 +185,32 @@ impl Primary {
             None
         };
         if let Some(reason) = refusal {
-            return Self::fail(from, request, &reason, out);
+            return cx.fail(from, request, &reason);
         }
         let asked = self.transit.draining.entry(peer.clone()).or_default();
         if asked.is_empty() {
             let text = format!("{peer} gives away its cells, to leave");
-            self.drop_coming_moves_to(peer, &text, out);
-            self.event(Severity::Info, "command", text, out);
+            self.drop_coming_moves_to(peer, &text, cx);
+            cx.event(Severity::Info, "command", text);
         }
         let asked = self.transit.draining.entry(peer.clone()).or_default();
         asked.push((from, request));
-        self.continue_draining(out);
-        self.step_if_idle(now, out);
+        self.continue_draining(cx);
+        self.step_if_idle(cx);
     }
 
     /// Moves what those who leave still host, and lets them go who host nothing.
-    pub(super) fn continue_draining(&mut self, out: &mut Vec<PrimaryOutput>) {
+    pub(super) fn continue_draining(&mut self, cx: &mut Context<'_>) {
         let names: Vec<PeerName> = self.transit.draining.keys().cloned().collect();
         for name in names {
             let cells = self.hosted_now(&name);
             if cells.is_empty() && matches!(self.phase, Phase::Idle) && !self.is_held() {
-                self.dismiss(&name, out);
+                self.dismiss(&name, cx);
                 continue;
             }
             let hosts = self.hosts();
             if hosts.is_empty() {
-                self.fail_drain(&name, out);
+                self.fail_drain(&name, cx);
                 continue;
             }
             let unmoved: Vec<CellId> = cells
@@ -244,7 +229,7 @@ impl Primary {
         }
     }
 
-    fn dismiss(&mut self, name: &PeerName, out: &mut Vec<PrimaryOutput>) {
+    fn dismiss(&mut self, name: &PeerName, cx: &mut Context<'_>) {
         self.ahead.forget();
         // What it has not sent of a checkpoint would count as that of a stranger.
         self.drop_coming_checkpoint();
@@ -252,7 +237,7 @@ impl Primary {
         self.secondaries.retain(|other| other != name);
         let cause = format!("{name} was drained: others have its cells");
         if let Some(member) = self.roster.remove(name) {
-            out.push(PrimaryOutput::Send {
+            cx.push(PrimaryOutput::Send {
                 to: member.routing,
                 message: PrimaryToSecondary::Stop(StopReason::new(
                     Outcome::Completed,
@@ -265,38 +250,38 @@ impl Primary {
             name: name.clone(),
             reason,
         };
-        Self::announce(left, out);
-        self.event(Severity::Info, "peer", cause, out);
+        cx.announce(left);
+        cx.event(Severity::Info, "peer", cause);
         for (from, request) in asked {
-            self.done(from, request, out);
+            cx.done(from, request);
         }
     }
 
     /// Gives up to drain a secondary: it is lost, or its cells cannot move.
-    pub(super) fn fail_drain(&mut self, name: &PeerName, out: &mut Vec<PrimaryOutput>) {
+    pub(super) fn fail_drain(&mut self, name: &PeerName, cx: &mut Context<'_>) {
         let asked = self.transit.draining.remove(name).unwrap_or_default();
         for (from, request) in asked {
             let reason = format!("{name} could not give away its cells");
-            Self::fail(from, request, &reason, out);
+            cx.fail(from, request, &reason);
         }
     }
 
     /// Gives up to drain those whose cells are too large to move.
-    pub(super) fn fail_drains_of(&mut self, cells: &[CellId], out: &mut Vec<PrimaryOutput>) {
+    pub(super) fn fail_drains_of(&mut self, cells: &[CellId], cx: &mut Context<'_>) {
         let hosts: BTreeSet<PeerName> = cells
             .iter()
             .filter_map(|cell| self.distribution.host(*cell).cloned())
             .collect();
         for host in hosts {
-            self.fail_drain(&host, out);
+            self.fail_drain(&host, cx);
         }
     }
 
     /// Answers all who asked to drain, since the run ends.
-    pub(super) fn fail_drains(&mut self, reason: &str, out: &mut Vec<PrimaryOutput>) {
+    pub(super) fn fail_drains(&mut self, reason: &str, cx: &mut Context<'_>) {
         let asked = std::mem::take(&mut self.transit.draining).into_values();
         for (from, request) in asked.flatten() {
-            Self::fail(from, request, reason, out);
+            cx.fail(from, request, reason);
         }
     }
 }

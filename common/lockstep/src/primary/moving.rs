@@ -6,10 +6,11 @@
 use std::time::Duration;
 
 use protocol::primary_to_secondary::CellSnapshot;
-use protocol::{CellId, PeerName, RequestId, RoutingId, SessionTime};
+use protocol::{CellId, PeerName, RequestId, RoutingId};
 
+use super::context::Context;
 use super::stepping::{Purpose, Round};
-use super::{Phase, Primary, PrimaryOutput};
+use super::{Phase, Primary};
 
 /// A cell that is to change host.
 #[derive(Debug)]
@@ -38,15 +39,14 @@ impl Primary {
         request: RequestId,
         level: &str,
         peer: PeerName,
-        now: SessionTime,
-        out: &mut Vec<PrimaryOutput>,
+        cx: &mut Context<'_>,
     ) {
         let cell = match self.cell_to_move(level, &peer) {
             Ok(cell) => cell,
-            Err(reason) => return Self::fail(from, request, &reason, out),
+            Err(reason) => return cx.fail(from, request, &reason),
         };
         if self.distribution.host(cell) == Some(&peer) && !self.recovery.has(cell) {
-            return self.done(from, request, out);
+            return cx.done(from, request);
         }
         self.moves.push(Move {
             cell,
@@ -54,7 +54,7 @@ impl Primary {
             progress: Progress::Wanted,
             client: Some((from, request)),
         });
-        self.step_if_idle(now, out);
+        self.step_if_idle(cx);
     }
 
     fn cell_to_move(&self, level: &str, peer: &PeerName) -> Result<CellId, String> {
@@ -123,14 +123,14 @@ impl Primary {
 
     /// Returns the cells whose snapshot the next step asks for, ascending. Those that are where
     /// they should be, since they were restored there, do not move.
-    pub(super) fn ask_for_snapshots(&mut self, out: &mut Vec<PrimaryOutput>) -> Vec<CellId> {
+    pub(super) fn ask_for_snapshots(&mut self, cx: &mut Context<'_>) -> Vec<CellId> {
         let affinity = self.distribution.affinity();
         let is_there = |one: &mut Move| {
             one.progress != Progress::Moving && affinity.get(&one.cell) == Some(&one.to)
         };
         let there: Vec<Move> = self.moves.extract_if(.., is_there).collect();
         for (from, request) in there.into_iter().filter_map(|one| one.client) {
-            self.done(from, request, out);
+            cx.done(from, request);
         }
         let mut cells = Vec::new();
         for wanted in &mut self.moves {
@@ -146,7 +146,7 @@ impl Primary {
     /// Returns the moves whose snapshots are here, to be made by the next step.
     pub(super) fn moves_to_make(
         &mut self,
-        out: &mut Vec<PrimaryOutput>,
+        cx: &mut Context<'_>,
     ) -> Vec<(CellId, PeerName, CellSnapshot)> {
         let mut ready = Vec::new();
         let mut too_large = Vec::new();
@@ -168,8 +168,8 @@ impl Primary {
             self.balance.note_moved(*cell, self.iteration);
         }
         let reason = "the cell is too large to travel in one message";
-        self.drop_moves_of(&too_large, reason, out);
-        self.fail_drains_of(&too_large, out);
+        self.drop_moves_of(&too_large, reason, cx);
+        self.fail_drains_of(&too_large, cx);
         ready.sort_by_key(|(cell, _, _)| *cell);
         ready
     }
@@ -190,32 +190,22 @@ impl Primary {
     }
 
     /// Answers those whose moves the completed step has made.
-    pub(super) fn complete_moves(&mut self, out: &mut Vec<PrimaryOutput>) {
+    pub(super) fn complete_moves(&mut self, cx: &mut Context<'_>) {
         let is_made = |one: &mut Move| one.progress == Progress::Moving;
         let made: Vec<Move> = self.moves.extract_if(.., is_made).collect();
         for (from, request) in made.into_iter().filter_map(|one| one.client) {
-            self.done(from, request, out);
+            cx.done(from, request);
         }
     }
 
     /// Gives up the moves of some cells.
-    pub(super) fn drop_moves_of(
-        &mut self,
-        cells: &[CellId],
-        reason: &str,
-        out: &mut Vec<PrimaryOutput>,
-    ) {
-        self.drop_moves_that(|one| cells.contains(&one.cell), reason, out);
+    pub(super) fn drop_moves_of(&mut self, cells: &[CellId], reason: &str, cx: &mut Context<'_>) {
+        self.drop_moves_that(|one| cells.contains(&one.cell), reason, cx);
     }
 
     /// Gives up the moves to somebody who is gone.
-    pub(super) fn drop_moves_to(
-        &mut self,
-        name: &PeerName,
-        reason: &str,
-        out: &mut Vec<PrimaryOutput>,
-    ) {
-        self.drop_moves_that(|one| one.to == *name, reason, out);
+    pub(super) fn drop_moves_to(&mut self, name: &PeerName, reason: &str, cx: &mut Context<'_>) {
+        self.drop_moves_that(|one| one.to == *name, reason, cx);
     }
 
     /// Gives up the moves to somebody who is to leave, but those that the step under way makes.
@@ -223,26 +213,26 @@ impl Primary {
         &mut self,
         name: &PeerName,
         reason: &str,
-        out: &mut Vec<PrimaryOutput>,
+        cx: &mut Context<'_>,
     ) {
         let is_coming = |one: &Move| one.to == *name && one.progress != Progress::Moving;
-        self.drop_moves_that(is_coming, reason, out);
+        self.drop_moves_that(is_coming, reason, cx);
     }
 
     /// Gives up all moves, since the run ends.
-    pub(super) fn drop_moves(&mut self, reason: &str, out: &mut Vec<PrimaryOutput>) {
-        self.drop_moves_that(|_| true, reason, out);
+    pub(super) fn drop_moves(&mut self, reason: &str, cx: &mut Context<'_>) {
+        self.drop_moves_that(|_| true, reason, cx);
     }
 
     fn drop_moves_that(
         &mut self,
         is_meant: impl Fn(&Move) -> bool,
         reason: &str,
-        out: &mut Vec<PrimaryOutput>,
+        cx: &mut Context<'_>,
     ) {
         let void: Vec<Move> = self.moves.extract_if(.., |one| is_meant(one)).collect();
         for (from, request) in void.into_iter().filter_map(|one| one.client) {
-            Self::fail(from, request, reason, out);
+            cx.fail(from, request, reason);
         }
     }
 }

@@ -11,6 +11,7 @@ use protocol::exit::Outcome;
 use protocol::primary_to_observers::Severity;
 use protocol::{PeerName, SessionTime, StopReason};
 
+use super::context::Context;
 use super::{Phase, Primary, PrimaryOutput};
 use crate::roster::Member;
 
@@ -141,16 +142,11 @@ impl Patience {
 
 impl Primary {
     /// A step has waited for some: they are named, and examined, as is due.
-    pub(super) fn lose_patience(
-        &mut self,
-        missing: &[PeerName],
-        now: SessionTime,
-        out: &mut Vec<PrimaryOutput>,
-    ) {
+    pub(super) fn lose_patience(&mut self, missing: &[PeerName], cx: &mut Context<'_>) {
         let Phase::Stepping(round) = &mut self.phase else {
             return;
         };
-        let waited = now.since(round.published_at);
+        let waited = cx.now.since(round.published_at);
         let iteration = round.step.iteration;
         let patience = &mut round.patience;
         let warned = (waited >= patience.warning).then_some(patience.warning);
@@ -168,7 +164,7 @@ impl Primary {
                 "iteration {iteration} has waited {seconds} s for {}",
                 blockers.join(", ")
             );
-            self.event(Severity::Warning, "step", text, out);
+            cx.event(Severity::Warning, "step", text);
             for name in missing {
                 if let Some(member) = self.roster.get_mut(name) {
                     let noted = (member.heard_at, member.heartbeat.cpu_time_us);
@@ -178,7 +174,7 @@ impl Primary {
         }
         if is_examined {
             for name in missing {
-                self.look_at(name, now, out);
+                self.look_at(name, cx);
             }
         }
     }
@@ -246,18 +242,13 @@ impl Primary {
     }
 
     /// Goes on without one that only beats.
-    pub(super) fn drop_idle(
-        &mut self,
-        name: &PeerName,
-        now: SessionTime,
-        out: &mut Vec<PrimaryOutput>,
-    ) {
+    pub(super) fn drop_idle(&mut self, name: &PeerName, cx: &mut Context<'_>) {
         let cause = format!(
             "{} hosts nothing, beats, and did not acknowledge a step in {} s",
             self.described(name),
             IDLE_PATIENCE.as_secs()
         );
-        self.on_lost(name, StopReason::new(Outcome::PeerLost, cause), now, out);
+        self.on_lost(name, StopReason::new(Outcome::PeerLost, cause), cx);
     }
 
     /// Returns when a process is to be looked at for its silence.
@@ -270,25 +261,25 @@ impl Primary {
 
     /// Has the processes looked at that are silent for half of their time, and those that are
     /// stopped.
-    pub(super) fn look_at_silent(&mut self, now: SessionTime, out: &mut Vec<PrimaryOutput>) {
+    pub(super) fn look_at_silent(&mut self, cx: &mut Context<'_>) {
         let timeout = self.settings.heartbeat_timeout;
         let due: Vec<PeerName> = self
             .roster
             .members()
-            .filter(|(_, member)| next_look(member, timeout).is_some_and(|at| at <= now))
+            .filter(|(_, member)| next_look(member, timeout).is_some_and(|at| at <= cx.now))
             .map(|(name, _)| name.clone())
             .collect();
         for name in due {
-            self.look_at(&name, now, out);
+            self.look_at(&name, cx);
         }
     }
 
-    fn look_at(&mut self, name: &PeerName, now: SessionTime, out: &mut Vec<PrimaryOutput>) {
+    fn look_at(&mut self, name: &PeerName, cx: &mut Context<'_>) {
         let Some(member) = self.roster.get_mut(name) else {
             return;
         };
-        member.watch.looked_at = Some(now);
-        out.push(PrimaryOutput::Diagnose {
+        member.watch.looked_at = Some(cx.now);
+        cx.push(PrimaryOutput::Diagnose {
             peer: name.clone(),
             pid: member.info.pid,
             host: member.info.host.clone(),
@@ -300,11 +291,10 @@ impl Primary {
         &mut self,
         peer: &PeerName,
         process: &ProcessReport,
-        now: SessionTime,
-        out: &mut Vec<PrimaryOutput>,
+        cx: &mut Context<'_>,
     ) {
         let is_waited_for = self.settings.patience.wait_for_debugger && process.is_stopped;
-        let text = self.diagnosis(peer, process, now);
+        let text = self.diagnosis(peer, process, cx.now);
         let Some(member) = self.roster.get_mut(peer) else {
             return;
         };
@@ -314,24 +304,24 @@ impl Primary {
         if !is_waited_for {
             watch.held_since = None;
             if was_held {
-                member.heard_at = now;
+                member.heard_at = cx.now;
                 if let Phase::Stepping(round) = &mut self.phase {
-                    let waited = now.since(round.published_at);
+                    let waited = cx.now.since(round.published_at);
                     round.patience.loss = waited + self.settings.step_timeout;
                 }
                 let text = format!("{peer} goes on: {}", process.state);
-                return self.event(Severity::Info, "peer", text, out);
+                return cx.event(Severity::Info, "peer", text);
             }
-            return self.event(Severity::Warning, "peer", text, out);
+            return cx.event(Severity::Warning, "peer", text);
         }
-        let since = *watch.held_since.get_or_insert(now);
-        if was_held && now.since(watch.told_at) < REMIND {
+        let since = *watch.held_since.get_or_insert(cx.now);
+        if was_held && cx.now.since(watch.told_at) < REMIND {
             return;
         }
-        watch.told_at = now;
-        let seconds = now.since(since).as_secs();
+        watch.told_at = cx.now;
+        let seconds = cx.now.since(since).as_secs();
         let text = format!("{text}; it is waited for, for {seconds} s so far");
-        self.event(Severity::Warning, "peer", text, out);
+        cx.event(Severity::Warning, "peer", text);
     }
 
     /// The process of a secondary has ended, as who started it saw.

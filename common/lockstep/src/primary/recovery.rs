@@ -17,6 +17,7 @@ use protocol::{CellId, PeerName, Sequence, SessionTime, StopReason};
 
 use crate::checkpoint::Checkpoint;
 
+use super::context::Context;
 use super::jobs::{Job, Task};
 use super::losses::Loss;
 use super::past::Past;
@@ -32,31 +33,25 @@ impl Primary {
 
     /// A secondary is lost, and `how` says how that shows: its work goes to others, or the run
     /// ends.
-    pub(super) fn on_lost(
-        &mut self,
-        name: &PeerName,
-        reason: StopReason,
-        now: SessionTime,
-        out: &mut Vec<PrimaryOutput>,
-    ) {
+    pub(super) fn on_lost(&mut self, name: &PeerName, reason: StopReason, cx: &mut Context<'_>) {
         let takes_part = self.secondaries.contains(name);
         let is_gathering = matches!(self.phase, Phase::Gathering { .. });
         let left = Announce::Left {
             name: name.clone(),
             reason: reason.clone(),
         };
-        Self::announce(left, out);
+        cx.announce(left);
         if !(self.can_recover() || !takes_part && !is_gathering) {
             let why = self.no_recovery().filter(|_| takes_part);
             let cause = why.map(|why| format!("{} (not recovered: {why})", reason.cause));
             let reason = StopReason::new(reason.outcome, cause.unwrap_or(reason.cause));
-            return self.begin_stopping(reason, now, out);
+            return self.begin_stopping(reason, cx);
         }
         let Some(member) = self.roster.remove(name) else {
             return;
         };
         // It may only be slow, or have connected again, and must not go on alone.
-        out.push(PrimaryOutput::Send {
+        cx.push(PrimaryOutput::Send {
             to: member.routing,
             message: PrimaryToSecondary::Stop(reason.clone()),
         });
@@ -80,16 +75,16 @@ impl Primary {
         } else {
             reason.cause
         };
-        self.event(Severity::Warning, "recovery", text, out);
+        cx.event(Severity::Warning, "recovery", text);
         if takes_part {
-            self.lose(name, now, out);
+            self.lose(name, cx);
         }
-        self.go_on_with_recovery(now, out);
+        self.go_on_with_recovery(cx);
     }
 
-    fn lose(&mut self, name: &PeerName, now: SessionTime, out: &mut Vec<PrimaryOutput>) {
-        if !self.is_host(name) && self.has_held_the_run(name, now) {
-            self.transit.close(now);
+    fn lose(&mut self, name: &PeerName, cx: &mut Context<'_>) {
+        if !self.is_host(name) && self.has_held_the_run(name, cx.now) {
+            self.transit.close(cx.now);
         }
         self.secondaries.retain(|other| other != name);
         self.drop_coming_checkpoint();
@@ -98,13 +93,13 @@ impl Primary {
         let cells = self.hosted_now(name);
         let is_first = !self.recovery.has_lost(name);
         let reason = "the secondary was lost before the cell could move";
-        self.drop_moves_of(&cells, reason, out);
-        self.drop_moves_to(name, reason, out);
-        self.fail_drain(name, out);
+        self.drop_moves_of(&cells, reason, cx);
+        self.drop_moves_to(name, reason, cx);
+        self.fail_drain(name, cx);
         self.recovery
             .arriving
             .retain(|change| change.secondary.as_ref() != Some(name));
-        self.lose_restored(name, now);
+        self.lose_restored(name, cx.now);
         let (owes, speaks) = match &mut self.phase {
             Phase::Stepping(round) => {
                 let is_missing = round.acks.get(name).is_some_and(Option::is_none);
@@ -124,7 +119,7 @@ impl Primary {
             speaks,
             again: (is_first || !cells.is_empty()).then(|| self.data_again(name, &cells)),
             is_counted: true,
-            ..Loss::of(name, cells, now)
+            ..Loss::of(name, cells, cx.now)
         });
     }
 
@@ -149,16 +144,10 @@ impl Primary {
     }
 
     /// Turns away somebody whose work on a job is wrong; others do it.
-    pub(super) fn discard(
-        &mut self,
-        job: Job,
-        reason: StopReason,
-        now: SessionTime,
-        out: &mut Vec<PrimaryOutput>,
-    ) {
+    pub(super) fn discard(&mut self, job: Job, reason: StopReason, cx: &mut Context<'_>) {
         self.refused.malformed += 1;
         self.give_back(job.task);
-        self.on_lost(&job.peer, reason, now, out);
+        self.on_lost(&job.peer, reason, cx);
     }
 
     /// What somebody was to do again and does not is left for others.
@@ -211,42 +200,37 @@ impl Primary {
     }
 
     /// Gives what nobody restores to those who are there, and goes on when nothing is left.
-    pub(super) fn go_on_with_recovery(&mut self, now: SessionTime, out: &mut Vec<PrimaryOutput>) {
-        self.assign_lost_cells(now, out);
-        self.close_losses(now, out);
+    pub(super) fn go_on_with_recovery(&mut self, cx: &mut Context<'_>) {
+        self.assign_lost_cells(cx);
+        self.close_losses(cx);
         if self.is_held() {
             return;
         }
         match &self.phase {
             Phase::Stepping(round) if round.missing().next().is_none() => {
-                self.complete_round(now, out);
+                self.complete_round(cx);
             }
-            Phase::Idle => self.continue_stepping(now, out),
+            Phase::Idle => self.continue_stepping(cx),
             Phase::Gathering { .. } | Phase::Stepping(_) | Phase::Stopping(_) | Phase::Finished => {
             }
         }
     }
 
     /// A run that was taken up again begins: all its cells are to be restored by those who came.
-    pub(super) fn begin_from(
-        &mut self,
-        checkpoint: Checkpoint,
-        now: SessionTime,
-        out: &mut Vec<PrimaryOutput>,
-    ) {
+    pub(super) fn begin_from(&mut self, checkpoint: Checkpoint, cx: &mut Context<'_>) {
         let cells: Vec<CellId> = checkpoint.cells.iter().map(|cell| cell.cell).collect();
         self.past = Past::since(Arc::new(checkpoint));
         self.phase = Phase::Idle;
         let all = std::mem::take(&mut self.secondaries);
         self.recovery
-            .lose(Loss::of(&PeerName::primary(), cells, now));
+            .lose(Loss::of(&PeerName::primary(), cells, cx.now));
         for name in &all {
             self.expect(name);
         }
-        self.go_on_with_recovery(now, out);
+        self.go_on_with_recovery(cx);
         for name in &all {
             if !self.jobs.has(name) && !self.takes_part(name) {
-                self.introduce(name, now, out);
+                self.introduce(name, cx);
             }
         }
     }
@@ -256,7 +240,7 @@ impl Primary {
         self.recovery.is_under_way() || self.jobs.holds()
     }
 
-    fn assign_lost_cells(&mut self, now: SessionTime, out: &mut Vec<PrimaryOutput>) {
+    fn assign_lost_cells(&mut self, cx: &mut Context<'_>) {
         if !self.recovery.has_unassigned() {
             self.recovery.alone_since = None;
             return;
@@ -264,9 +248,9 @@ impl Primary {
         let hosts = self.hosts_for_lost_cells();
         if hosts.is_empty() {
             if self.recovery.alone_since.is_none() {
-                self.recovery.alone_since = Some(now);
+                self.recovery.alone_since = Some(cx.now);
                 let text = "no secondary is left: the run waits for one to join".to_owned();
-                self.event(Severity::Warning, "recovery", text, out);
+                cx.event(Severity::Warning, "recovery", text);
             }
             return;
         }
@@ -310,7 +294,7 @@ impl Primary {
                     again,
                 };
                 self.recovery.losses[place].jobs += 1;
-                self.begin_job(peer, task, now, out);
+                self.begin_job(peer, task, cx);
             }
         }
     }
@@ -321,8 +305,7 @@ impl Primary {
         job: Job,
         digests: &[CellDigests],
         ack: StepAck,
-        now: SessionTime,
-        out: &mut Vec<PrimaryOutput>,
+        cx: &mut Context<'_>,
     ) {
         let Task::Redo {
             loss, lost, cells, ..
@@ -336,33 +319,33 @@ impl Primary {
             let cause = format!("{} broke the protocol: {violation}", job.peer);
             let reason = StopReason::new(Outcome::PeerLost, cause);
             if self.is_dispensable(&job.peer) {
-                return self.discard(job, reason, now, out);
+                return self.discard(job, reason, cx);
             }
-            return self.begin_stopping(reason, now, out);
+            return self.begin_stopping(reason, cx);
         }
         let owes = self.recovery.loss_mut(loss).is_some_and(|loss| loss.owes);
         if let Some(report) = self.divergence_of(&job.peer, digests, &ack, owes) {
             if self.is_dispensable(&job.peer) {
                 let reason = StopReason::new(Outcome::DigestMismatch, report.sentence());
-                return self.discard(job, reason, now, out);
+                return self.discard(job, reason, cx);
             }
-            return self.diverge(report, now, out);
+            return self.diverge(report, cx);
         }
-        if owes && let Err(violation) = self.accept_for(&cells, ack, &lost, out) {
+        if owes && let Err(violation) = self.accept_for(&cells, ack, &lost, cx) {
             let cause = format!("{} broke the protocol: {violation}", job.peer);
             let reason = StopReason::new(Outcome::PeerLost, cause);
             if self.is_dispensable(&job.peer) {
-                return self.discard(job, reason, now, out);
+                return self.discard(job, reason, cx);
             }
             self.refused.malformed += 1;
-            return self.begin_stopping(reason, now, out);
+            return self.begin_stopping(reason, cx);
         }
         let restored = cells.iter().map(|cell| (*cell, job.peer.clone()));
         self.recovery.restored.extend(restored);
         if let Some(loss) = self.recovery.loss_mut(loss) {
             loss.jobs -= 1;
         }
-        self.go_on_with_recovery(now, out);
+        self.go_on_with_recovery(cx);
     }
 
     /// Takes over the answer about some cells that was given in the place of a lost secondary.
@@ -371,7 +354,7 @@ impl Primary {
         cells: &[CellId],
         ack: StepAck,
         lost: &PeerName,
-        out: &mut Vec<PrimaryOutput>,
+        cx: &mut Context<'_>,
     ) -> Result<(), String> {
         let Phase::Stepping(round) = &self.phase else {
             return Err("no step waits for its answer".to_owned());
@@ -385,7 +368,7 @@ impl Primary {
             return Err(violation.to_owned());
         }
         let published = ack.published;
-        self.take_over(ack, reading, out);
+        self.take_over(ack, reading, cx);
         if let Phase::Stepping(round) = &mut self.phase {
             round.note_published(lost, published);
         }
@@ -393,7 +376,7 @@ impl Primary {
     }
 
     /// Ends the losses of which nothing is left.
-    fn close_losses(&mut self, now: SessionTime, out: &mut Vec<PrimaryOutput>) {
+    fn close_losses(&mut self, cx: &mut Context<'_>) {
         let is_over = |loss: &mut Loss| loss.jobs == 0 && !loss.is_unassigned();
         let over: Vec<Loss> = self.recovery.losses.extract_if(.., is_over).collect();
         for loss in over {
@@ -404,7 +387,7 @@ impl Primary {
             }
             let is_resumed = loss.name == PeerName::primary();
             self.events.recoveries += u64::from(loss.is_counted);
-            let took = now.since(loss.since).as_secs_f64();
+            let took = cx.now.since(loss.since).as_secs_f64();
             let restored = loss.cells.iter().map(|cell| {
                 let host = self.recovery.restored.get(cell);
                 let host = host.map_or("nobody", PeerName::as_str);
@@ -420,7 +403,7 @@ impl Primary {
             } else {
                 format!("{} is replaced after {took:.3} s: {what}", loss.name)
             };
-            self.event(Severity::Info, "recovery", text, out);
+            cx.event(Severity::Info, "recovery", text);
         }
     }
 

@@ -6,10 +6,11 @@
 
 use protocol::primary_to_observers::Severity;
 use protocol::report::divergence::{DivergenceReport, FoundBy, StepResult};
-use protocol::{Command, Digest, Iteration, PeerName, ScheduledCommand, SessionTime};
+use protocol::{Command, Digest, Iteration, PeerName, ScheduledCommand};
 use serde::{Deserialize, Serialize};
 
 use super::changing::Pending;
+use super::context::Context;
 use super::{Goal, Primary, PrimaryOutput};
 use crate::pace::Pace;
 
@@ -110,7 +111,7 @@ impl Primary {
     }
 
     /// Compares the digest of an iteration with that of then; ends the run where they differ.
-    pub(super) fn check_redone(&mut self, now: SessionTime, out: &mut Vec<PrimaryOutput>) -> bool {
+    pub(super) fn check_redone(&mut self, cx: &mut Context<'_>) -> bool {
         let Some(expected) = self.redo.as_mut().and_then(|redo| redo.digests.next()) else {
             return true;
         };
@@ -138,12 +139,12 @@ impl Primary {
                 result("as it was done again", self.digest, states),
             ],
         };
-        self.diverge(report, now, out);
+        self.diverge(report, cx);
         false
     }
 
     /// Goes on with what is new once all is done again.
-    pub(super) fn end_redo_when_done(&mut self, now: SessionTime, out: &mut Vec<PrimaryOutput>) {
+    pub(super) fn end_redo_when_done(&mut self, cx: &mut Context<'_>) {
         let is_done = |redo: &mut Redoing| {
             let left = self.wishes.schedule_left();
             self.iteration >= redo.until && left <= redo.schedule_left && !self.wishes.are_due()
@@ -164,11 +165,11 @@ impl Primary {
         self.aim_at(goal);
         self.settings.real_time_factor = redo.aim.real_time_factor;
         self.pace = Pace::new(self.settings.step_size, redo.aim.real_time_factor);
-        self.pace.restart(now);
+        self.pace.restart(cx.now);
         let text = format!("the run goes on after iteration {}", self.iteration);
-        self.event(Severity::Info, "recovery", text, out);
-        self.observe_clock(out);
-        out.push(PrimaryOutput::Redone);
+        cx.event(Severity::Info, "recovery", text);
+        self.observe_clock(cx);
+        cx.push(PrimaryOutput::Redone);
     }
 
     /// Returns why a command cannot be done now: iterations are done again, or nothing that is done

@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use protocol::primary_to_observers::Severity;
 use protocol::report::RefusedCounts;
-use protocol::{PeerName, RoutingId, SecondaryToPrimary, SessionTime};
+use protocol::{PeerName, RoutingId, SecondaryToPrimary};
 
-use super::{Primary, PrimaryOutput};
+use super::Primary;
+use super::context::Context;
 use crate::access::{Attempt, Forbidden};
 
 /// Time between two events about what was forbidden.
@@ -15,12 +16,7 @@ const TELLING_INTERVAL: Duration = Duration::from_secs(1);
 
 impl Primary {
     /// Answers who tried what its role does not allow.
-    pub(super) fn on_forbidden(
-        &mut self,
-        forbidden: Forbidden,
-        now: SessionTime,
-        out: &mut Vec<PrimaryOutput>,
-    ) {
+    pub(super) fn on_forbidden(&mut self, forbidden: Forbidden, cx: &mut Context<'_>) {
         self.refused.forbidden += 1;
         let Forbidden {
             from,
@@ -33,7 +29,7 @@ impl Primary {
                     "a key with the role {access} may not command: that takes one with the role \
                      controller"
                 );
-                Self::fail(from, request, &reason, out);
+                cx.fail(from, request, &reason);
                 format!("a client with the role {access} tried to command")
             }
             Attempt::Join(name) => {
@@ -41,7 +37,7 @@ impl Primary {
                     "a key with the role {access} may not take part: that takes one with the role \
                      secondary"
                 );
-                Self::refuse(from, reason, out);
+                Self::refuse(from, reason, cx);
                 format!("{name} tried to join with the role {access}")
             }
             Attempt::Simulate(name) => {
@@ -50,10 +46,10 @@ impl Primary {
         };
         if self
             .forbidden_told
-            .is_none_or(|at| now >= at + TELLING_INTERVAL)
+            .is_none_or(|at| cx.now >= at + TELLING_INTERVAL)
         {
-            self.forbidden_told = Some(now);
-            self.event(Severity::Warning, "security", text, out);
+            self.forbidden_told = Some(cx.now);
+            cx.event(Severity::Warning, "security", text);
         }
     }
 
@@ -62,14 +58,14 @@ impl Primary {
         from: RoutingId,
         joining: bool,
         error: &str,
-        out: &mut Vec<PrimaryOutput>,
+        cx: &mut Context<'_>,
     ) {
         self.refused.malformed += 1;
         if joining {
             Self::refuse(
                 from,
                 format!("the message to join was not understood: {error}"),
-                out,
+                cx,
             );
         }
     }
@@ -100,10 +96,10 @@ impl Primary {
         &mut self,
         counts: RefusedCounts,
         details: &str,
-        out: &mut Vec<PrimaryOutput>,
+        cx: &mut Context<'_>,
     ) {
         self.refused.add(counts);
         let text = format!("turned away {}: {details}", counts.total());
-        self.event(Severity::Warning, "security", text, out);
+        cx.event(Severity::Warning, "security", text);
     }
 }

@@ -1,13 +1,11 @@
 //! What clients ask for: play, pause, step, stop and figures; [`super::moving`] has the rest.
 
 use protocol::exit::Outcome;
-use protocol::primary_to_client::Reply;
 use protocol::primary_to_observers::Severity;
 use protocol::topic_message::SubscriptionChange;
-use protocol::{
-    ClientToPrimary, Command, Iteration, RequestId, RoutingId, SessionId, SessionTime, StopReason,
-};
+use protocol::{ClientToPrimary, Command, Iteration, RequestId, RoutingId, SessionId, StopReason};
 
+use super::context::Context;
 use super::wishes::Asker;
 use super::{Goal, Phase, Primary, PrimaryOutput, Until, Waiter};
 use crate::pace::Pace;
@@ -28,14 +26,13 @@ impl Primary {
         from: RoutingId,
         session: SessionId,
         message: ClientToPrimary,
-        now: SessionTime,
-        out: &mut Vec<PrimaryOutput>,
+        cx: &mut Context<'_>,
     ) {
         let ClientToPrimary { request, command } = message;
         let may_be_unknown = command.only_asks() && session == SessionId::UNKNOWN;
         if session != self.settings.session && !may_be_unknown {
             self.refused.foreign += 1;
-            return Self::fail(from, request, "the request was meant for another run", out);
+            return cx.fail(from, request, "the request was meant for another run");
         }
         if matches!(
             command,
@@ -45,27 +42,27 @@ impl Primary {
                 | Command::Topics
                 | Command::Clients
         ) {
-            return out.push(PrimaryOutput::Report {
+            return cx.push(PrimaryOutput::Report {
                 to: from,
                 request,
                 command,
             });
         }
         if command == Command::Ping {
-            return self.done(from, request, out);
+            return cx.done(from, request);
         }
         if let Command::Disconnect { key } = command {
             // It is about connections, not about the simulation: it waits for nothing.
-            return out.push(PrimaryOutput::Disconnect {
+            return cx.push(PrimaryOutput::Disconnect {
                 to: from,
                 request,
                 key,
             });
         }
         if matches!(self.phase, Phase::Stopping(_) | Phase::Finished) {
-            return Self::fail(from, request, "the run is ending", out);
+            return cx.fail(from, request, "the run is ending");
         }
-        self.on_command(from, request, command, now, out);
+        self.on_command(from, request, command, cx);
     }
 
     /// Does what a client of this run asks, or notes it for the next step.
@@ -74,43 +71,42 @@ impl Primary {
         from: RoutingId,
         request: RequestId,
         command: Command,
-        now: SessionTime,
-        out: &mut Vec<PrimaryOutput>,
+        cx: &mut Context<'_>,
     ) {
         if let Some(reason) = self.reason_to_wait(&command) {
-            return Self::fail(from, request, &reason, out);
+            return cx.fail(from, request, &reason);
         }
         match command {
-            Command::Play => self.on_play(from, request, now, out),
-            Command::Pause => self.on_pause(from, request, now, out),
-            Command::Step { count } => self.on_step(from, request, count, now, out),
-            Command::RunTo { sim_time_s } => self.on_run_to(from, request, sim_time_s, now, out),
+            Command::Play => self.on_play(from, request, cx),
+            Command::Pause => self.on_pause(from, request, cx),
+            Command::Step { count } => self.on_step(from, request, count, cx),
+            Command::RunTo { sim_time_s } => self.on_run_to(from, request, sim_time_s, cx),
             Command::SetRealTimeFactor { factor } => {
-                self.on_real_time_factor(from, request, factor, now, out);
+                self.on_real_time_factor(from, request, factor, cx);
             }
             Command::Stop => {
                 let cause = "a client stopped it";
-                self.on_stop(from, request, Outcome::Completed, cause, now, out);
+                self.on_stop(from, request, Outcome::Completed, cause, cx);
             }
             Command::Interrupt => {
                 let cause = "the program that started it was interrupted";
-                self.on_stop(from, request, Outcome::Interrupted, cause, now, out);
+                self.on_stop(from, request, Outcome::Interrupted, cause, cx);
             }
             Command::MoveCell { level, peer } => {
-                self.on_move_cell(from, request, &level, peer, now, out);
+                self.on_move_cell(from, request, &level, peer, cx);
             }
-            Command::Drain { peer } => self.on_drain(from, request, &peer, now, out),
-            Command::Checkpoint => self.on_checkpoint(from, request, now, out),
+            Command::Drain { peer } => self.on_drain(from, request, &peer, cx),
+            Command::Checkpoint => self.on_checkpoint(from, request, cx),
             Command::ProcessEnded { peer, pid, how } => {
-                self.on_process_ended(&peer, pid, &how, now);
-                self.done(from, request, out);
+                self.on_process_ended(&peer, pid, &how, cx.now);
+                cx.done(from, request);
             }
             Command::CallService {
                 service,
                 kind,
                 body,
             } => {
-                self.on_call(from, request, [&service, &kind], &body, now, out);
+                self.on_call(from, request, [&service, &kind], &body, cx);
             }
             Command::SetPerformer { .. }
             | Command::Reset { .. }
@@ -127,7 +123,7 @@ impl Primary {
             | Command::Detach { .. }
             | Command::Publish { .. } => {
                 let asker = Asker::Client { to: from, request };
-                self.on_wish(asker, command, now, out);
+                self.on_wish(asker, command, cx);
             }
             Command::Ping
             | Command::Snapshot
@@ -139,40 +135,28 @@ impl Primary {
         }
     }
 
-    fn on_play(
-        &mut self,
-        from: RoutingId,
-        request: RequestId,
-        now: SessionTime,
-        out: &mut Vec<PrimaryOutput>,
-    ) {
+    fn on_play(&mut self, from: RoutingId, request: RequestId, cx: &mut Context<'_>) {
         if self.goal != Goal::Running {
             self.goal = Goal::Running;
-            self.pace.restart(now);
-            self.fail_waiters("the simulation was told to play instead", |_| true, out);
-            self.event(Severity::Info, "command", "play".to_owned(), out);
-            self.observe_clock(out);
+            self.pace.restart(cx.now);
+            self.fail_waiters("the simulation was told to play instead", |_| true, cx);
+            cx.event(Severity::Info, "command", "play".to_owned());
+            self.observe_clock(cx);
         }
-        self.done(from, request, out);
-        self.step_if_idle(now, out);
+        cx.done(from, request);
+        self.step_if_idle(cx);
     }
 
-    fn on_pause(
-        &mut self,
-        from: RoutingId,
-        request: RequestId,
-        now: SessionTime,
-        out: &mut Vec<PrimaryOutput>,
-    ) {
+    fn on_pause(&mut self, from: RoutingId, request: RequestId, cx: &mut Context<'_>) {
         self.stay_paused();
         if self.goal == Goal::Paused {
-            return self.done(from, request, out);
+            return cx.done(from, request);
         }
         if matches!(self.phase, Phase::Gathering { .. }) {
             self.goal = Goal::Paused;
-            return self.done(from, request, out);
+            return cx.done(from, request);
         }
-        if !self.wait(from, request, Until::Paused, out) {
+        if !self.wait(from, request, Until::Paused, cx) {
             return;
         }
         if self.goal != Goal::Pausing {
@@ -180,60 +164,43 @@ impl Primary {
             self.fail_waiters(
                 "the simulation was told to pause instead",
                 |waiter| matches!(waiter.until, Until::Iteration(_)),
-                out,
+                cx,
             );
-            self.event(Severity::Info, "command", "pause".to_owned(), out);
+            cx.event(Severity::Info, "command", "pause".to_owned());
         }
-        self.step_if_idle(now, out);
+        self.step_if_idle(cx);
     }
 
-    fn on_step(
-        &mut self,
-        from: RoutingId,
-        request: RequestId,
-        count: u64,
-        now: SessionTime,
-        out: &mut Vec<PrimaryOutput>,
-    ) {
+    fn on_step(&mut self, from: RoutingId, request: RequestId, count: u64, cx: &mut Context<'_>) {
         if matches!(self.phase, Phase::Gathering { .. }) {
-            return Self::fail(from, request, "the secondaries are not ready yet", out);
+            return cx.fail(from, request, "the secondaries are not ready yet");
         }
         if count == 0 {
-            return Self::fail(
-                from,
-                request,
-                "the number of iterations must be at least 1",
-                out,
-            );
+            return cx.fail(from, request, "the number of iterations must be at least 1");
         }
         let begins = match self.goal {
             Goal::Paused => self.iteration,
             Goal::Until(last) => last,
             Goal::Running | Goal::Pausing => {
-                return Self::fail(
-                    from,
-                    request,
-                    "the simulation is running: pause it first",
-                    out,
-                );
+                return cx.fail(from, request, "the simulation is running: pause it first");
             }
         };
         let Some(last) = begins.0.checked_add(count).map(Iteration) else {
-            return Self::fail(from, request, "the number of iterations is too large", out);
+            return cx.fail(from, request, "the number of iterations is too large");
         };
         if let Some(limit) = self.settings.iterations.filter(|limit| last.0 > *limit) {
             let reason = format!("the run ends at iteration {limit}, before iteration {last}");
-            return Self::fail(from, request, &reason, out);
+            return cx.fail(from, request, &reason);
         }
-        if !self.wait(from, request, Until::Iteration(last), out) {
+        if !self.wait(from, request, Until::Iteration(last), cx) {
             return;
         }
         if self.goal == Goal::Paused {
-            self.pace.restart(now);
+            self.pace.restart(cx.now);
         }
         self.goal = Goal::Until(last);
-        self.event(Severity::Info, "command", format!("step {count}"), out);
-        self.step_if_idle(now, out);
+        cx.event(Severity::Info, "command", format!("step {count}"));
+        self.step_if_idle(cx);
     }
 
     fn on_run_to(
@@ -241,17 +208,16 @@ impl Primary {
         from: RoutingId,
         request: RequestId,
         sim_time_s: f64,
-        now: SessionTime,
-        out: &mut Vec<PrimaryOutput>,
+        cx: &mut Context<'_>,
     ) {
         let target_ns = (sim_time_s * 1e9).round();
         let way_ns = target_ns - self.sim_time.0 as f64;
         if !sim_time_s.is_finite() || way_ns <= 0.0 {
             let reason = format!("{sim_time_s} s is not later than now, {}", self.sim_time);
-            return Self::fail(from, request, &reason, out);
+            return cx.fail(from, request, &reason);
         }
         let count = (way_ns / self.settings.step_size.as_nanos() as f64).ceil();
-        self.on_step(from, request, count as u64, now, out);
+        self.on_step(from, request, count as u64, cx);
     }
 
     fn on_real_time_factor(
@@ -259,20 +225,19 @@ impl Primary {
         from: RoutingId,
         request: RequestId,
         factor: f64,
-        now: SessionTime,
-        out: &mut Vec<PrimaryOutput>,
+        cx: &mut Context<'_>,
     ) {
         if !(factor.is_finite() && factor >= 0.0) {
             let reason = "a real-time factor is 0, for as fast as possible, or more";
-            return Self::fail(from, request, reason, out);
+            return cx.fail(from, request, reason);
         }
         self.settings.real_time_factor = factor;
         self.pace = Pace::new(self.settings.step_size, factor);
-        self.pace.restart(now);
+        self.pace.restart(cx.now);
         let text = format!("set-real-time-factor {factor}");
-        self.event(Severity::Info, "command", text, out);
-        self.done(from, request, out);
-        self.step_if_idle(now, out);
+        cx.event(Severity::Info, "command", text);
+        cx.done(from, request);
+        self.step_if_idle(cx);
     }
 
     fn on_stop(
@@ -281,46 +246,16 @@ impl Primary {
         request: RequestId,
         outcome: Outcome,
         cause: &str,
-        now: SessionTime,
-        out: &mut Vec<PrimaryOutput>,
+        cx: &mut Context<'_>,
     ) {
-        self.done(from, request, out);
-        self.begin_stopping(StopReason::new(outcome, cause), now, out);
+        cx.done(from, request);
+        self.begin_stopping(StopReason::new(outcome, cause), cx);
     }
 
-    pub(super) fn step_if_idle(&mut self, now: SessionTime, out: &mut Vec<PrimaryOutput>) {
+    pub(super) fn step_if_idle(&mut self, cx: &mut Context<'_>) {
         if matches!(self.phase, Phase::Idle) {
-            self.continue_stepping(now, out);
+            self.continue_stepping(cx);
         }
-    }
-
-    pub(super) fn done(&self, to: RoutingId, request: RequestId, out: &mut Vec<PrimaryOutput>) {
-        Self::reply(
-            to,
-            request,
-            Reply::Done {
-                iteration: self.iteration,
-                name: None,
-                warnings: Vec::new(),
-            },
-            out,
-        );
-    }
-
-    pub(super) fn fail(
-        to: RoutingId,
-        request: RequestId,
-        reason: &str,
-        out: &mut Vec<PrimaryOutput>,
-    ) {
-        Self::reply(
-            to,
-            request,
-            Reply::Failed {
-                reason: reason.to_owned(),
-            },
-            out,
-        );
     }
 
     /// Has the client wait for its reply; answers at once when too many wait already.
@@ -329,10 +264,10 @@ impl Primary {
         to: RoutingId,
         request: RequestId,
         until: Until,
-        out: &mut Vec<PrimaryOutput>,
+        cx: &mut Context<'_>,
     ) -> bool {
         if self.waiters.len() >= WAITERS_MAX {
-            Self::fail(to, request, "too many commands are under way", out);
+            cx.fail(to, request, "too many commands are under way");
             return false;
         }
         self.waiters.push(Waiter { to, request, until });
@@ -344,10 +279,10 @@ impl Primary {
         &mut self,
         reason: &str,
         is_void: impl Fn(&Waiter) -> bool,
-        out: &mut Vec<PrimaryOutput>,
+        cx: &mut Context<'_>,
     ) {
         for waiter in self.waiters.extract_if(.., |waiter| is_void(waiter)) {
-            Self::fail(waiter.to, waiter.request, reason, out);
+            cx.fail(waiter.to, waiter.request, reason);
         }
     }
 }

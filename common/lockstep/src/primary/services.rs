@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, VecDeque};
 
 use protocol::primary_to_client::{PrimaryToClient, Reply};
 use protocol::secondary_to_primary::SystemRequest;
-use protocol::{Command, RequestId, RoutingId, SessionTime};
+use protocol::{Command, RequestId, RoutingId};
 
+use super::context::Context;
 use super::requests::WAITERS_MAX;
 use super::{Primary, PrimaryOutput};
 use crate::services;
@@ -73,11 +74,10 @@ impl Primary {
         request: RequestId,
         [service, kind]: [&str; 2],
         body: &[u8],
-        now: SessionTime,
-        out: &mut Vec<PrimaryOutput>,
+        cx: &mut Context<'_>,
     ) {
         if self.calls.under_way.len() >= WAITERS_MAX {
-            return Self::fail(from, request, "too many calls are under way", out);
+            return cx.fail(from, request, "too many calls are under way");
         }
         match services::translate(service, kind, body, &self.plan.worlds) {
             Ok(commands) => {
@@ -88,11 +88,10 @@ impl Primary {
                         request,
                         rest,
                     },
-                    now,
-                    out,
+                    cx,
                 );
             }
-            Err(error) => Self::fail(from, request, &super::grants::chain(&error), out),
+            Err(error) => cx.fail(from, request, &super::grants::chain(&error)),
         }
     }
 
@@ -101,7 +100,7 @@ impl Primary {
     pub(super) fn resolve_calls(
         &mut self,
         mut requests: Vec<SystemRequest>,
-        out: &mut Vec<PrimaryOutput>,
+        cx: &mut Context<'_>,
     ) -> Vec<SystemRequest> {
         // Not in the order of acks.
         requests.sort_by_key(|request| request.publisher);
@@ -130,7 +129,7 @@ impl Primary {
                 }
                 Err(error) => {
                     let reason = super::grants::chain(&error);
-                    self.tell_of_system(publisher, &request.command, &reason, out);
+                    self.tell_of_system(publisher, &request.command, &reason, cx);
                 }
             }
         }
@@ -138,11 +137,7 @@ impl Primary {
     }
 
     /// Begins what systems called for in the round that is done.
-    pub(super) fn begin_calls_of_systems(
-        &mut self,
-        now: SessionTime,
-        out: &mut Vec<PrimaryOutput>,
-    ) {
+    pub(super) fn begin_calls_of_systems(&mut self, cx: &mut Context<'_>) {
         let waiting = std::mem::take(&mut self.calls.of_systems);
         if self.redo.is_some() {
             // What came of them is known.
@@ -154,31 +149,31 @@ impl Primary {
                 request: RequestId(0),
                 rest,
             };
-            self.go_on_with(call, now, out);
+            self.go_on_with(call, cx);
         }
     }
 
     /// Begins the next command of a call, or answers it when all are done.
-    fn go_on_with(&mut self, mut call: Call, now: SessionTime, out: &mut Vec<PrimaryOutput>) {
+    fn go_on_with(&mut self, mut call: Call, cx: &mut Context<'_>) {
         let Some(command) = call.rest.pop_front() else {
-            return self.done(call.from, call.request, out);
+            return cx.done(call.from, call.request);
         };
         let number = self.calls.next;
         self.calls.next += 1;
         self.calls.under_way.insert(number, call);
         let address = RoutingId(ADDRESS.to_vec());
-        self.on_command(address, RequestId(number), command, now, out);
+        self.on_command(address, RequestId(number), command, cx);
     }
 
     /// Takes the answers to commands of calls out of what goes out, and goes on with those calls.
-    pub(super) fn continue_calls(&mut self, now: SessionTime, out: &mut Vec<PrimaryOutput>) {
+    pub(super) fn continue_calls(&mut self, cx: &mut Context<'_>) {
         if self.calls.under_way.is_empty() {
             return;
         }
         loop {
-            out.retain(|output| !is_reply_to(output, SYSTEMS));
+            cx.extract(|output| is_reply_to(output, SYSTEMS));
             let is_ours = |output: &mut PrimaryOutput| is_reply_to(output, ADDRESS);
-            let answers: Vec<PrimaryOutput> = out.extract_if(.., is_ours).collect();
+            let answers: Vec<PrimaryOutput> = cx.extract(is_ours);
             if answers.is_empty() {
                 return;
             }
@@ -191,11 +186,11 @@ impl Primary {
                     continue;
                 };
                 match reply {
-                    Reply::Failed { reason } => Self::fail(call.from, call.request, &reason, out),
+                    Reply::Failed { reason } => cx.fail(call.from, call.request, &reason),
                     reply if call.rest.is_empty() => {
-                        Self::reply(call.from, call.request, reply, out);
+                        cx.reply(call.from, call.request, reply);
                     }
-                    _ => self.go_on_with(call, now, out),
+                    _ => self.go_on_with(call, cx),
                 }
             }
         }

@@ -11,6 +11,7 @@ use protocol::secondary_to_primary::SystemRequest;
 use protocol::{PeerName, SessionTime, StopReason, TopicMessage};
 
 use super::batch::Granted;
+use super::context::Context;
 use super::patience::Patience;
 use super::{CellTiming, Goal, PeerTiming, Phase, Primary, PrimaryOutput};
 use crate::placement::first_placement;
@@ -130,15 +131,15 @@ impl Round {
 impl Primary {
     /// All secondaries are ready: places the cells and has everyone build them, in a step in which
     /// time stands still.
-    pub(super) fn begin_stepping(&mut self, now: SessionTime, out: &mut Vec<PrimaryOutput>) {
+    pub(super) fn begin_stepping(&mut self, cx: &mut Context<'_>) {
         let members = self.roster.members();
         let ready = members.filter(|(_, member)| member.progress == Progress::Synced);
         self.secondaries = ready.map(|(name, _)| name.clone()).collect();
         let text = format!("all secondaries are ready: {}", self.secondary_names());
-        self.event(Severity::Info, "run", text, out);
-        self.pace.restart(now);
+        cx.event(Severity::Info, "run", text);
+        self.pace.restart(cx.now);
         if let Some(checkpoint) = self.resumed.take() {
-            return self.begin_from(*checkpoint, now, out);
+            return self.begin_from(*checkpoint, cx);
         }
         let affinities = first_placement(&self.plan, &self.secondaries);
         for change in &affinities {
@@ -149,7 +150,7 @@ impl Primary {
             affinities,
             ..Step::default()
         };
-        self.publish(Purpose::Build, step, Vec::new(), Vec::new(), now, out);
+        self.publish(Purpose::Build, step, Vec::new(), Vec::new(), cx);
     }
 
     /// Returns the names of the secondaries, for people.
@@ -173,19 +174,19 @@ impl Primary {
         }
     }
 
-    pub(super) fn continue_stepping(&mut self, now: SessionTime, out: &mut Vec<PrimaryOutput>) {
+    pub(super) fn continue_stepping(&mut self, cx: &mut Context<'_>) {
         // Wishes that are all refused leave nothing to step for.
         while matches!(self.phase, Phase::Idle) && !self.is_held() && !self.ahead.rests {
             self.take_restored();
-            self.continue_draining(out);
+            self.continue_draining(cx);
             let limit = self.settings.iterations;
             if limit.is_some_and(|limit| self.iteration.0 >= limit) {
                 let cause = format!("all {} iterations are done", self.iteration);
-                return self.begin_stopping(StopReason::new(Outcome::Completed, cause), now, out);
+                return self.begin_stopping(StopReason::new(Outcome::Completed, cause), cx);
             }
-            self.end_redo_when_done(now, out);
-            self.keep_schedule(out);
-            if self.next_step_due().is_none_or(|due| due > now) {
+            self.end_redo_when_done(cx);
+            self.keep_schedule(cx);
+            if self.next_step_due().is_none_or(|due| due > cx.now) {
                 return;
             }
             let purpose = match self.goal {
@@ -193,11 +194,11 @@ impl Primary {
                 Goal::Paused => Purpose::Rearrange,
                 Goal::Pausing => Purpose::Pause,
                 Goal::Running | Goal::Until(_) => {
-                    self.pace.begin(now);
+                    self.pace.begin(cx.now);
                     Purpose::Advance
                 }
             };
-            self.begin_step(purpose, now, out);
+            self.begin_step(purpose, cx);
         }
     }
 
@@ -208,8 +209,7 @@ impl Primary {
         step: Step,
         mut snapshots: Vec<(PeerName, CellSnapshot)>,
         granted: Vec<Granted>,
-        now: SessionTime,
-        out: &mut Vec<PrimaryOutput>,
+        cx: &mut Context<'_>,
     ) {
         let advances = purpose == Purpose::Advance;
         let iteration = if advances {
@@ -239,13 +239,13 @@ impl Primary {
         self.announce_restored(&mut step);
         self.note_cells_of_checkpoint(step.speaker.as_ref());
         let is_plain = snapshots.is_empty() && granted.is_empty();
-        let is_ahead = self.has_done_ahead(purpose, &mut step, is_plain, now);
+        let is_ahead = self.has_done_ahead(purpose, &mut step, is_plain, cx.now);
         for (name, snapshot) in &mut snapshots {
             snapshot.sequence = self.sequence;
-            self.send_snapshot(name, snapshot, out);
+            self.send_snapshot(name, snapshot, cx);
         }
         let step = Arc::new(step);
-        out.push(if is_ahead {
+        cx.push(if is_ahead {
             PrimaryOutput::Ahead(Arc::clone(&step))
         } else {
             PrimaryOutput::Publish(PrimaryToSecondary::Step(Arc::clone(&step)))
@@ -256,7 +256,7 @@ impl Primary {
             purpose,
             is_ahead,
             snapshots,
-            published_at: now,
+            published_at: cx.now,
             acks: secondaries.map(|name| (name.clone(), None)).collect(),
             answered: 0,
             cells: Vec::with_capacity(self.distribution.affinity().len()),
@@ -270,7 +270,7 @@ impl Primary {
         }));
         if is_ahead {
             for (name, ack) in self.answers_ahead() {
-                self.on_step_ack(&name, ack, now, out);
+                self.on_step_ack(&name, ack, cx);
             }
         }
     }
@@ -283,14 +283,9 @@ impl Primary {
         host.or(self.secondaries.first())
     }
 
-    fn send_snapshot(
-        &self,
-        name: &PeerName,
-        snapshot: &CellSnapshot,
-        out: &mut Vec<PrimaryOutput>,
-    ) {
+    fn send_snapshot(&self, name: &PeerName, snapshot: &CellSnapshot, cx: &mut Context<'_>) {
         if let Some(member) = self.roster.get(name) {
-            out.push(PrimaryOutput::Send {
+            cx.push(PrimaryOutput::Send {
                 to: member.routing.clone(),
                 message: PrimaryToSecondary::CellSnapshot(snapshot.clone()),
             });
@@ -298,11 +293,11 @@ impl Primary {
     }
 
     /// A step waits: it is sent again, reported, and given up in the end.
-    pub(super) fn continue_round(&mut self, now: SessionTime, out: &mut Vec<PrimaryOutput>) {
+    pub(super) fn continue_round(&mut self, cx: &mut Context<'_>) {
         let Phase::Stepping(round) = &mut self.phase else {
             return;
         };
-        let waited = now.since(round.published_at);
+        let waited = cx.now.since(round.published_at);
         let missing = round.missing().filter(|name| {
             let is_here = self.secondaries.contains(name) && !self.recovery.owes(name);
             is_here && !self.jobs.is_at_work(name)
@@ -318,10 +313,10 @@ impl Primary {
         if resends {
             round.resend_after *= 2;
         }
-        if let Some(name) = self.idle_without_answer(&missing, now) {
-            return self.drop_idle(&name, now, out);
+        if let Some(name) = self.idle_without_answer(&missing, cx.now) {
+            return self.drop_idle(&name, cx);
         }
-        let given_up = self.out_of_patience(&missing, now);
+        let given_up = self.out_of_patience(&missing, cx.now);
         if !given_up.is_empty() {
             let seconds = self.settings.step_timeout.as_secs_f64();
             for name in given_up {
@@ -329,14 +324,14 @@ impl Primary {
                     "{} did not acknowledge iteration {iteration} in {seconds} s",
                     self.described(&name)
                 );
-                self.on_lost(&name, StopReason::new(Outcome::PeerLost, cause), now, out);
+                self.on_lost(&name, StopReason::new(Outcome::PeerLost, cause), cx);
             }
             return;
         }
         if resends {
-            self.send_again(&missing, out);
+            self.send_again(&missing, cx);
         }
-        self.lose_patience(&missing, now, out);
+        self.lose_patience(&missing, cx);
     }
 
     /// Gives somebody who was kept from the step under way by a job its whole time for it.
@@ -353,7 +348,7 @@ impl Primary {
 
     /// Sends the step under way, with its snapshots, to those who have not answered and do not say
     /// that they are at work on it.
-    fn send_again(&self, missing: &[PeerName], out: &mut Vec<PrimaryOutput>) {
+    fn send_again(&self, missing: &[PeerName], cx: &mut Context<'_>) {
         let Phase::Stepping(round) = &self.phase else {
             return;
         };
@@ -366,9 +361,9 @@ impl Primary {
                 continue;
             }
             for (_, snapshot) in round.snapshots.iter().filter(|(to, _)| to == name) {
-                self.send_snapshot(name, snapshot, out);
+                self.send_snapshot(name, snapshot, cx);
             }
-            out.push(PrimaryOutput::Send {
+            cx.push(PrimaryOutput::Send {
                 to: member.routing.clone(),
                 message: PrimaryToSecondary::Step(Arc::clone(&round.step)),
             });

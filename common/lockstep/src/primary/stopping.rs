@@ -8,6 +8,7 @@ use protocol::primary_to_observers::{Announce, Severity};
 use protocol::primary_to_secondary::PrimaryToSecondary;
 use protocol::{PeerName, SessionTime, StopReason};
 
+use super::context::Context;
 use super::{LEAVE_GRACE, Phase, Primary, PrimaryOutput};
 use crate::roster::Progress;
 
@@ -28,12 +29,7 @@ pub(super) struct Stopping {
 }
 
 impl Primary {
-    pub(super) fn begin_stopping(
-        &mut self,
-        reason: StopReason,
-        now: SessionTime,
-        out: &mut Vec<PrimaryOutput>,
-    ) {
+    pub(super) fn begin_stopping(&mut self, reason: StopReason, cx: &mut Context<'_>) {
         if matches!(self.phase, Phase::Stopping(_) | Phase::Finished) {
             return;
         }
@@ -45,15 +41,15 @@ impl Primary {
             | Outcome::TimedOut
             | Outcome::Failed => Severity::Error,
         };
-        self.event(severity, "run", reason.to_string(), out);
+        cx.event(severity, "run", reason.to_string());
         let why = format!("the run ended: {reason}");
-        self.fail_waiters(&why, |_| true, out);
-        self.drop_moves(&why, out);
-        self.fail_checkpoints(&why, out);
-        self.fail_drains(&why, out);
-        self.drop_wishes(&why, out);
+        self.fail_waiters(&why, |_| true, cx);
+        self.drop_moves(&why, cx);
+        self.fail_checkpoints(&why, cx);
+        self.fail_drains(&why, cx);
+        self.drop_wishes(&why, cx);
         // By every way there is: a secondary may have lost its subscription.
-        out.push(PrimaryOutput::Publish(PrimaryToSecondary::Stop(
+        cx.push(PrimaryOutput::Publish(PrimaryToSecondary::Stop(
             reason.clone(),
         )));
         for (_, member) in self
@@ -61,33 +57,32 @@ impl Primary {
             .members()
             .filter(|(_, member)| member.closed_at.is_none())
         {
-            out.push(PrimaryOutput::Send {
+            cx.push(PrimaryOutput::Send {
                 to: member.routing.clone(),
                 message: PrimaryToSecondary::Stop(reason.clone()),
             });
         }
-        Self::announce(Announce::Stopping(reason.clone()), out);
+        cx.announce(Announce::Stopping(reason.clone()));
         // Who is silent for so long that it is lost is told, and not waited for.
         let timeout = self.settings.heartbeat_timeout;
         let here = self.roster.members().filter(|(_, member)| {
-            let is_silent = timeout.is_some_and(|timeout| now.since(member.heard_at) >= timeout);
+            let is_silent = timeout.is_some_and(|timeout| cx.now.since(member.heard_at) >= timeout);
             member.closed_at.is_none() && (!is_silent || member.watch.is_held())
         });
         let staying: BTreeSet<PeerName> = here.map(|(name, _)| name.clone()).collect();
         self.phase = Phase::Stopping(Stopping {
             reason,
             staying,
-            until: now + LEAVE_TIMEOUT,
+            until: cx.now + LEAVE_TIMEOUT,
         });
-        self.finish_if_alone(out);
+        self.finish_if_alone(cx);
     }
 
     pub(super) fn on_leave(
         &mut self,
         sender: &PeerName,
         reason: &StopReason,
-        now: SessionTime,
-        out: &mut Vec<PrimaryOutput>,
+        cx: &mut Context<'_>,
     ) {
         if let Phase::Stopping(stopping) = &mut self.phase {
             stopping.staying.remove(sender);
@@ -95,8 +90,8 @@ impl Primary {
                 name: sender.clone(),
                 reason: reason.clone(),
             };
-            Self::announce(left, out);
-            return self.finish_if_alone(out);
+            cx.announce(left);
+            return self.finish_if_alone(cx);
         }
         let outcome = match reason.outcome {
             Outcome::ConfigurationError => Outcome::ConfigurationError,
@@ -113,54 +108,50 @@ impl Primary {
             self.iteration
         );
         let text = format!("{sender} left: {reason}");
-        self.event(Severity::Warning, "peer", text, out);
+        cx.event(Severity::Warning, "peer", text);
         if let Some(member) = self.roster.get_mut(sender) {
-            member.closed_at = Some(now);
+            member.closed_at = Some(cx.now);
         }
-        self.on_lost(sender, StopReason::new(outcome, cause), now, out);
+        self.on_lost(sender, StopReason::new(outcome, cause), cx);
     }
 
-    pub(super) fn on_interrupted(
-        &mut self,
-        signal: &str,
-        now: SessionTime,
-        out: &mut Vec<PrimaryOutput>,
-    ) {
+    pub(super) fn on_interrupted(&mut self, signal: &str, cx: &mut Context<'_>) {
         let cause = format!("the primary received {signal}");
-        self.begin_stopping(StopReason::new(Outcome::Interrupted, cause), now, out);
+        self.begin_stopping(StopReason::new(Outcome::Interrupted, cause), cx);
     }
 
-    pub(super) fn continue_stopping(&mut self, now: SessionTime, out: &mut Vec<PrimaryOutput>) {
+    pub(super) fn continue_stopping(&mut self, cx: &mut Context<'_>) {
         let Phase::Stopping(stopping) = &mut self.phase else {
             return;
         };
-        let closed = self
-            .roster
-            .members()
-            .filter(|(_, member)| member.closed_at.is_some_and(|at| now >= at + LEAVE_GRACE));
+        let closed = self.roster.members().filter(|(_, member)| {
+            member
+                .closed_at
+                .is_some_and(|at| cx.now >= at + LEAVE_GRACE)
+        });
         let gone: Vec<PeerName> = closed.map(|(name, _)| name.clone()).collect();
         for name in gone {
             stopping.staying.remove(&name);
             self.roster.remove(&name);
         }
         if stopping.staying.is_empty() {
-            return self.finish_if_alone(out);
+            return self.finish_if_alone(cx);
         }
-        if now < stopping.until {
+        if cx.now < stopping.until {
             return;
         }
         let staying: Vec<&str> = stopping.staying.iter().map(PeerName::as_str).collect();
         let text = format!("{} did not leave in time", staying.join(", "));
         stopping.staying.clear();
-        self.event(Severity::Warning, "peer", text, out);
-        self.finish_if_alone(out);
+        cx.event(Severity::Warning, "peer", text);
+        self.finish_if_alone(cx);
     }
 
-    fn finish_if_alone(&mut self, out: &mut Vec<PrimaryOutput>) {
+    fn finish_if_alone(&mut self, cx: &mut Context<'_>) {
         if let Phase::Stopping(stopping) = &self.phase
             && stopping.staying.is_empty()
         {
-            out.push(PrimaryOutput::Finished(stopping.reason.clone()));
+            cx.push(PrimaryOutput::Finished(stopping.reason.clone()));
             self.phase = Phase::Finished;
         }
     }

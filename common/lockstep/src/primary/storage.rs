@@ -2,10 +2,11 @@
 //!
 //! A run that went on would have iterations that nobody could take up again.
 
+use protocol::Command;
 use protocol::primary_to_observers::Severity;
-use protocol::{Command, SessionTime};
 
-use super::{Goal, Primary, PrimaryOutput};
+use super::context::Context;
+use super::{Goal, Primary};
 use crate::commands_file::can_be_scheduled;
 
 /// What is done cannot be written down.
@@ -17,12 +18,7 @@ pub(super) struct Failure {
 }
 
 impl Primary {
-    pub(super) fn on_storage_failed(
-        &mut self,
-        cause: String,
-        now: SessionTime,
-        out: &mut Vec<PrimaryOutput>,
-    ) {
+    pub(super) fn on_storage_failed(&mut self, cause: String, cx: &mut Context<'_>) {
         if self.storage_failure.is_some() {
             return;
         }
@@ -33,15 +29,15 @@ impl Primary {
                 format!("{cause}; the run is paused until that is mended")
             }
         };
-        self.event(Severity::Error, "storage", text, out);
+        cx.event(Severity::Error, "storage", text);
         self.storage_failure = Some(Failure { cause, goal });
         if goal != Goal::Paused {
             self.goal = Goal::Pausing;
         }
-        self.step_if_idle(now, out);
+        self.step_if_idle(cx);
     }
 
-    pub(super) fn on_storage_works(&mut self, now: SessionTime, out: &mut Vec<PrimaryOutput>) {
+    pub(super) fn on_storage_works(&mut self, cx: &mut Context<'_>) {
         let Some(failure) = self.storage_failure.take() else {
             return;
         };
@@ -56,10 +52,10 @@ impl Primary {
                 "what is done is written down again, and the run goes on"
             }
         };
-        self.event(Severity::Info, "storage", text.to_owned(), out);
-        self.pace.restart(now);
-        self.observe_clock(out);
-        self.step_if_idle(now, out);
+        cx.event(Severity::Info, "storage", text.to_owned());
+        self.pace.restart(cx.now);
+        self.observe_clock(cx);
+        self.step_if_idle(cx);
     }
 
     /// Returns why a command cannot be done now: it lets time pass, or would be lost with this

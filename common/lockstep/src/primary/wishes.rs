@@ -16,10 +16,11 @@ use protocol::primary_to_observers::Severity;
 use protocol::secondary_to_primary::SystemRequest;
 use protocol::{
     Command, Iteration, PerformerId, Publisher, RequestId, RoutingId, ScheduledCommand,
-    SessionTime, StampedAction, TopicMessage,
+    StampedAction, TopicMessage,
 };
 
 use super::batch::{self, Batch, Granted};
+use super::context::Context;
 use super::requests::WAITERS_MAX;
 use super::stepping::Purpose;
 use super::{Phase, Primary, PrimaryOutput};
@@ -69,6 +70,20 @@ pub(super) enum Asker {
     System(Publisher),
     /// The schedule.
     Schedule,
+}
+
+impl Asker {
+    /// Tells who wishes for something that it is not granted, and why.
+    pub(super) fn refuse(&self, reason: &str, cx: &mut Context<'_>) {
+        match self {
+            Self::Client { to, request } => cx.fail(to.clone(), *request, reason),
+            Self::Schedule => {
+                let text = format!("a scheduled command failed: {reason}");
+                cx.event(Severity::Warning, "command", text);
+            }
+            Self::System(_) => {}
+        }
+    }
 }
 
 /// What granting a wish comes to.
@@ -182,30 +197,24 @@ impl Wishes {
 
 impl Primary {
     /// Notes a command for the next step, or refuses it.
-    pub(super) fn on_wish(
-        &mut self,
-        asker: Asker,
-        command: Command,
-        now: SessionTime,
-        out: &mut Vec<PrimaryOutput>,
-    ) {
+    pub(super) fn on_wish(&mut self, asker: Asker, command: Command, cx: &mut Context<'_>) {
         if matches!(self.phase, Phase::Gathering { .. }) {
-            return self.refuse_wish(&asker, "the secondaries are not ready yet", out);
+            return asker.refuse("the secondaries are not ready yet", cx);
         }
         let waiting = self.wishes.asked.len() + self.wishes.said.len();
         let is_too_much = waiting >= WAITERS_MAX || self.wishes.bytes() > WAITING_BYTES_MAX;
         if matches!(asker, Asker::Client { .. }) && is_too_much {
-            return self.refuse_wish(&asker, "too many commands are under way", out);
+            return asker.refuse("too many commands are under way", cx);
         }
-        self.note_wish(asker, command, out);
-        self.step_if_idle(now, out);
+        self.note_wish(asker, command, cx);
+        self.step_if_idle(cx);
     }
 
-    fn note_wish(&mut self, asker: Asker, command: Command, out: &mut Vec<PrimaryOutput>) {
+    fn note_wish(&mut self, asker: Asker, command: Command, cx: &mut Context<'_>) {
         if let Command::Publish { topic, kind, body } = command {
             return match self.message_of(topic, &kind, body) {
                 Ok(message) => self.wishes.said.push((message, asker)),
-                Err(reason) => self.refuse_wish(&asker, &reason, out),
+                Err(reason) => asker.refuse(&reason, cx),
             };
         }
         self.wishes.asked.push_back(Wish { command, asker });
@@ -213,15 +222,15 @@ impl Primary {
 
     /// Takes what is due from the schedule. While iterations are replayed, only what was done then
     /// is: what follows is new, and must be written down.
-    pub(super) fn keep_schedule(&mut self, out: &mut Vec<PrimaryOutput>) {
+    pub(super) fn keep_schedule(&mut self, cx: &mut Context<'_>) {
         let rest = self.schedule_after_redo();
         for due in self.wishes.take_from_schedule(self.iteration, rest) {
-            self.note_wish(Asker::Schedule, due.command, out);
+            self.note_wish(Asker::Schedule, due.command, cx);
         }
     }
 
     /// Takes into a step what it can bring.
-    pub(super) fn stamp(&mut self, purpose: Purpose, out: &mut Vec<PrimaryOutput>) -> Batch {
+    pub(super) fn stamp(&mut self, purpose: Purpose, cx: &mut Context<'_>) -> Batch {
         let mut batch = Batch::default();
         match purpose {
             Purpose::Advance | Purpose::Rearrange => {}
@@ -229,7 +238,7 @@ impl Primary {
         }
         let round = (purpose == Purpose::Rearrange).then_some(self.wishes.round);
         if purpose == Purpose::Rearrange {
-            self.stamp_wishes(&mut batch, round, out);
+            self.stamp_wishes(&mut batch, round, cx);
         } else {
             batch.messages = std::mem::take(&mut self.wishes.heard);
         }
@@ -249,7 +258,7 @@ impl Primary {
                 kind: message.kind.clone(),
                 body: message.body.clone(),
             };
-            self.record(&asker, round, command, out);
+            self.record(&asker, round, command, cx);
             said.push(message);
             batch
                 .granted
@@ -265,12 +274,7 @@ impl Primary {
         batch
     }
 
-    fn stamp_wishes(
-        &mut self,
-        batch: &mut Batch,
-        round: Option<u32>,
-        out: &mut Vec<PrimaryOutput>,
-    ) {
+    fn stamp_wishes(&mut self, batch: &mut Batch, round: Option<u32>, cx: &mut Context<'_>) {
         while !batch.is_full()
             && let Some(wish) = self.wishes.take_next(false)
         {
@@ -279,18 +283,18 @@ impl Primary {
                     what: ResetKind::Time,
                 } => {
                     self.sim_time = protocol::SimTime(0);
-                    self.observe_clock(out);
+                    self.observe_clock(cx);
                     Ok(Grant::default())
                 }
-                command => self.grant(command, out),
+                command => self.grant(command, cx),
             };
             match granted {
-                Ok(grant) => self.take_grant(batch, wish, grant, round, out),
+                Ok(grant) => self.take_grant(batch, wish, grant, round, cx),
                 Err(reason) => {
                     if let Asker::System(publisher) = wish.asker {
-                        self.tell_of_system(publisher, &wish.command, &reason, out);
+                        self.tell_of_system(publisher, &wish.command, &reason, cx);
                     }
-                    self.refuse_wish(&wish.asker, &reason, out);
+                    wish.asker.refuse(&reason, cx);
                 }
             }
         }
@@ -302,7 +306,7 @@ impl Primary {
         wish: Wish,
         grant: Grant,
         round: Option<u32>,
-        out: &mut Vec<PrimaryOutput>,
+        cx: &mut Context<'_>,
     ) {
         let number = self.wishes.next_number;
         self.wishes.next_number += 1;
@@ -318,9 +322,9 @@ impl Primary {
             || matches!(wish.command, Command::Spawn(_) | Command::Remove { .. });
         let spawned = grant.name.as_ref().map(|name| format!("spawn {name}"));
         if is_told && let Some(text) = spawned.or_else(|| wish.command.text()) {
-            self.event(Severity::Info, "command", text, out);
+            cx.event(Severity::Info, "command", text);
         }
-        self.record(&wish.asker, round, wish.command, out);
+        self.record(&wish.asker, round, wish.command, cx);
         batch.granted.push(Granted {
             asker: wish.asker,
             number,
@@ -331,19 +335,16 @@ impl Primary {
     }
 
     /// Returns who wishes for a reset of models, which is a round of its own, when that comes next.
-    pub(super) fn take_reset(
-        &mut self,
-        out: &mut Vec<PrimaryOutput>,
-    ) -> Option<(ResetKind, Granted)> {
+    pub(super) fn take_reset(&mut self, cx: &mut Context<'_>) -> Option<(ResetKind, Granted)> {
         let wish = self.wishes.take_next(true)?;
         let Command::Reset { what } = wish.command else {
             unreachable!("what resets models is a reset");
         };
         let text = wish.command.text().unwrap_or_default();
-        self.event(Severity::Info, "command", text, out);
+        cx.event(Severity::Info, "command", text);
         let round = Some(self.wishes.round);
         self.wishes.round += 1;
-        self.record(&wish.asker, round, wish.command, out);
+        self.record(&wish.asker, round, wish.command, cx);
         Some((what, Granted::plain(wish.asker, self.wishes.next_number)))
     }
 
@@ -359,10 +360,10 @@ impl Primary {
         asker: &Asker,
         paused_round: Option<u32>,
         command: Command,
-        out: &mut Vec<PrimaryOutput>,
+        cx: &mut Context<'_>,
     ) {
         if !matches!(asker, Asker::System(_)) {
-            out.push(PrimaryOutput::Stamped(ScheduledCommand {
+            cx.push(PrimaryOutput::Stamped(ScheduledCommand {
                 iteration: self.iteration,
                 paused_round,
                 command,
@@ -376,7 +377,7 @@ impl Primary {
         granted: Vec<Granted>,
         actions: &[StampedAction],
         failures: &std::collections::BTreeMap<u64, String>,
-        out: &mut Vec<PrimaryOutput>,
+        cx: &mut Context<'_>,
     ) {
         for one in granted {
             match (failures.get(&one.number), &one.asker) {
@@ -384,7 +385,7 @@ impl Primary {
                     if let Some(ends) = one.joined {
                         self.forget_attachment(actions, one.number, ends);
                     }
-                    self.refuse_wish(asker, reason, out);
+                    asker.refuse(reason, cx);
                 }
                 (None, Asker::Client { to, request }) => {
                     let reply = Reply::Done {
@@ -392,7 +393,7 @@ impl Primary {
                         name: one.name,
                         warnings: one.warnings,
                     };
-                    out.push(PrimaryOutput::Reply {
+                    cx.push(PrimaryOutput::Reply {
                         to: to.clone(),
                         message: PrimaryToClient {
                             request: *request,
@@ -406,11 +407,11 @@ impl Primary {
     }
 
     /// Refuses all that waits, since the run ends.
-    pub(super) fn drop_wishes(&mut self, reason: &str, out: &mut Vec<PrimaryOutput>) {
+    pub(super) fn drop_wishes(&mut self, reason: &str, cx: &mut Context<'_>) {
         let wishes = std::mem::take(&mut self.wishes);
         let asked = wishes.asked.into_iter().map(|wish| wish.asker);
         for asker in asked.chain(wishes.said.into_iter().map(|(_, asker)| asker)) {
-            self.refuse_wish(&asker, reason, out);
+            asker.refuse(reason, cx);
         }
         let mut granted = match self.pending.take() {
             Some(pending) => pending.batch.granted,
@@ -420,18 +421,7 @@ impl Primary {
             granted.append(&mut round.granted);
         }
         for one in granted {
-            self.refuse_wish(&one.asker, reason, out);
-        }
-    }
-
-    pub(super) fn refuse_wish(&self, asker: &Asker, reason: &str, out: &mut Vec<PrimaryOutput>) {
-        match asker {
-            Asker::Client { to, request } => Self::fail(to.clone(), *request, reason, out),
-            Asker::Schedule => {
-                let text = format!("a scheduled command failed: {reason}");
-                self.event(Severity::Warning, "command", text, out);
-            }
-            Asker::System(_) => {}
+            one.asker.refuse(reason, cx);
         }
     }
 
@@ -441,7 +431,7 @@ impl Primary {
         publisher: Publisher,
         command: &Command,
         reason: &str,
-        out: &mut Vec<PrimaryOutput>,
+        cx: &mut Context<'_>,
     ) {
         let what = command.text().unwrap_or_default();
         let whose = match publisher {
@@ -452,7 +442,7 @@ impl Primary {
         let whose = whose.unwrap_or_else(|| "nobody".to_owned());
         let text = format!("a system of {whose} asked for {what:?}, which failed: {reason}");
         if self.wishes.told.len() < TOLD_MAX && self.wishes.told.insert(text.clone()) {
-            self.event(Severity::Warning, "command", text, out);
+            cx.event(Severity::Warning, "command", text);
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
+use protocol::{Iteration, SessionTime};
 use sdf::{ResolveError, ResolvedData, ResolvedFile, Resolver};
 
 use super::*;
@@ -52,7 +53,9 @@ fn spawn(primary: &mut Primary, sdf: &str) -> Result<Grant, String> {
         sdf: sdf.to_owned(),
         ..SpawnRequest::default()
     };
-    primary.grant(&Command::Spawn(Box::new(request)), &mut Vec::new())
+    let mut outbox = Vec::new();
+    let cx = &mut Context::new(SessionTime(0), Iteration(0), &mut outbox);
+    primary.grant(&Command::Spawn(Box::new(request)), cx)
 }
 
 fn model(name: &str, content: &str) -> String {

@@ -18,6 +18,7 @@ use protocol::{
 
 use super::*;
 use crate::levels::tests::{performer, world};
+use crate::primary::context::Context;
 use crate::primary::{Aim, Phase, PrimaryInput, PrimaryOutput};
 use crate::roster::Progress;
 use crate::{CHECKPOINT_EVERY, LoadRule, PeerLossPolicy, Rules};
@@ -157,7 +158,9 @@ impl Rig {
         rig.primary.roster.admit(info, routing(), rig.now);
         let member = rig.primary.roster.get_mut(&name());
         member.expect("it was admitted").progress = Progress::Synced;
-        rig.primary.begin_stepping(rig.now, &mut Vec::new());
+        let mut outbox = Vec::new();
+        let cx = &mut Context::new(rig.now, Iteration(0), &mut outbox);
+        rig.primary.begin_stepping(cx);
         rig
     }
 

@@ -1,0 +1,93 @@
+//! [`Context`]: what every rule is given with an input: the time, and where to put what it wants
+//! done.
+
+use protocol::primary_to_client::{PrimaryToClient, Reply};
+use protocol::primary_to_observers::{Announce, Event, PrimaryToObservers, Severity};
+use protocol::{Iteration, RequestId, RoutingId, SessionTime};
+
+use super::PrimaryOutput;
+
+/// The longest text of an event \[bytes\]: what others named may be in it, and many are kept.
+const EVENT_BYTES_MAX: usize = 2_000;
+
+/// What a rule is given while an input is handled.
+#[derive(Debug)]
+pub(super) struct Context<'o> {
+    /// When the input came.
+    pub(super) now: SessionTime,
+    /// The last iteration that is complete.
+    pub(super) iteration: Iteration,
+    outbox: &'o mut Vec<PrimaryOutput>,
+}
+
+impl<'o> Context<'o> {
+    pub(super) fn new(
+        now: SessionTime,
+        iteration: Iteration,
+        outbox: &'o mut Vec<PrimaryOutput>,
+    ) -> Self {
+        Self {
+            now,
+            iteration,
+            outbox,
+        }
+    }
+
+    /// Puts out what is to be done, after all that was put out before.
+    pub(super) fn push(&mut self, output: PrimaryOutput) {
+        self.outbox.push(output);
+    }
+
+    /// Takes back those outputs that are meant.
+    pub(super) fn extract(
+        &mut self,
+        is_meant: impl FnMut(&mut PrimaryOutput) -> bool,
+    ) -> Vec<PrimaryOutput> {
+        self.outbox.extract_if(.., is_meant).collect()
+    }
+
+    /// Has observers told of an event after the last iteration that is complete.
+    pub(super) fn event(&mut self, severity: Severity, kind: &str, mut text: String) {
+        if text.len() > EVENT_BYTES_MAX {
+            text.truncate(text.floor_char_boundary(EVENT_BYTES_MAX));
+            text.push_str("...");
+        }
+        let event = Event {
+            iteration: self.iteration,
+            severity,
+            kind: kind.to_owned(),
+            text,
+        };
+        self.push(PrimaryOutput::Observe(PrimaryToObservers::Event(event)));
+    }
+
+    /// Has observers told who comes, leaves or stops.
+    pub(super) fn announce(&mut self, announce: Announce) {
+        let announce = PrimaryToObservers::Announce(announce);
+        self.push(PrimaryOutput::Observe(announce));
+    }
+
+    /// Answers a request of a client.
+    pub(super) fn reply(&mut self, to: RoutingId, request: RequestId, reply: Reply) {
+        self.push(PrimaryOutput::Reply {
+            to,
+            message: PrimaryToClient { request, reply },
+        });
+    }
+
+    /// Answers a request that is done and says nothing more.
+    pub(super) fn done(&mut self, to: RoutingId, request: RequestId) {
+        let reply = Reply::Done {
+            iteration: self.iteration,
+            name: None,
+            warnings: Vec::new(),
+        };
+        self.reply(to, request, reply);
+    }
+
+    /// Answers a request that cannot be granted, with the reason.
+    pub(super) fn fail(&mut self, to: RoutingId, request: RequestId, reason: &str) {
+        let reason = reason.to_owned();
+        self.reply(to, request, Reply::Failed { reason });
+    }
+}
