@@ -3,38 +3,16 @@
 //! A run goes through gathering (secondaries join and load), stepping, and stopping. Each has a
 //! file of its own; this one holds the state they share and routes inputs to them.
 
-mod acks;
-mod ahead;
-mod anew;
-mod attention;
-mod batch;
-mod changing;
-mod checkpoints;
+mod barrier;
+mod commands;
 mod context;
-mod data_again;
-mod distribution;
-mod diverging;
-mod figures;
-mod gathering;
-mod grants;
-mod interface;
-mod jobs;
-mod joining;
-mod known;
-mod losses;
-mod memory;
-mod moving;
-mod past;
-mod patience;
+mod io;
+mod peers;
+mod placement;
+mod queries;
 mod recovery;
-mod redo;
-mod refusals;
-mod requests;
-mod services;
-mod stepping;
-mod stopping;
-mod storage;
-mod wishes;
+mod resume;
+mod world;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -62,32 +40,34 @@ use crate::plan::Plan;
 use crate::register::Register;
 use crate::roster::Roster;
 
-pub use ahead::GRANT_MAX;
-pub use interface::{
+pub use barrier::speculation::GRANT_MAX;
+pub use io::{
     CHECKPOINT_EVERY, CellTiming, PeerLossPolicy, PeerTiming, PrimaryInput, PrimaryOutput,
     Settings, StepReport,
 };
-pub use memory::ResumeError;
-pub use patience::{PatienceSettings, ProcessReport, Watch};
-pub use redo::{Aim, Redo};
+pub use peers::liveness::{PatienceSettings, ProcessReport, Watch};
+pub use resume::replay::{Aim, Redo};
+pub use resume::saved_state::ResumeError;
 
-use acks::Reading;
-use ahead::Ahead;
-use attention::Attention;
-use changing::Pending;
-use checkpoints::Checkpoints;
+use barrier::acks::Reading;
+use barrier::rounds::Round;
+use barrier::speculation::Ahead;
+use commands::queue::Wishes;
+use commands::services::Calls;
 use context::Context;
-use distribution::Distribution;
-use jobs::Jobs;
-use joining::Transit;
-use known::Known;
-use losses::Recovery;
-use moving::Move;
-use past::Past;
-use services::Calls;
-use stepping::Round;
-use stopping::Stopping;
-use wishes::Wishes;
+use peers::handshake::Transit;
+use peers::shutdown::Stopping;
+use peers::stalls::Attention;
+use placement::host_map::Distribution;
+use placement::migration::Move;
+use recovery::checkpoints::Checkpoints;
+use recovery::jobs::Jobs;
+use recovery::losses::Recovery;
+use recovery::step_log::Past;
+use resume::replay::Redoing;
+use resume::storage::Failure;
+use world::latest::Known;
+use world::step_builder::Pending;
 
 /// How long the leave message of a peer whose connection closed may still be on its way.
 const LEAVE_GRACE: Duration = Duration::from_millis(50);
@@ -159,9 +139,9 @@ pub struct Primary {
     /// What cells are made from whose host is not known yet, in a run that was taken up again.
     resumed: Option<Box<Checkpoint>>,
     /// Iterations that were complete before and are done again.
-    redo: Option<redo::Redoing>,
+    redo: Option<Redoing>,
     /// What is done cannot be written down.
-    storage_failure: Option<storage::Failure>,
+    storage_failure: Option<Failure>,
 }
 
 #[derive(Debug)]
@@ -183,7 +163,7 @@ enum Phase {
 
 /// What the steps aim at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum Goal {
+pub(crate) enum Goal {
     /// Time stands still.
     Paused,
     /// A pause was asked for and is to be acknowledged by all secondaries.
@@ -196,7 +176,7 @@ enum Goal {
 
 /// A client that waits for its command to be done.
 #[derive(Debug)]
-struct Waiter {
+pub(crate) struct Waiter {
     to: RoutingId,
     request: RequestId,
     until: Until,
@@ -204,7 +184,7 @@ struct Waiter {
 
 /// What a client waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum Until {
+pub(crate) enum Until {
     /// This iteration is complete.
     Iteration(Iteration),
     /// Time stands still.

@@ -5,23 +5,23 @@ use protocol::primary_to_client::{PrimaryToClient, Reply};
 use protocol::primary_to_observers::{Announce, Event, PrimaryToObservers, Severity};
 use protocol::{Iteration, RequestId, RoutingId, SessionTime};
 
-use super::PrimaryOutput;
+use crate::primary::PrimaryOutput;
 
 /// The longest text of an event \[bytes\]: what others named may be in it, and many are kept.
 const EVENT_BYTES_MAX: usize = 2_000;
 
 /// What a rule is given while an input is handled.
 #[derive(Debug)]
-pub(super) struct Context<'o> {
+pub(crate) struct Context<'o> {
     /// When the input came.
-    pub(super) now: SessionTime,
+    pub(crate) now: SessionTime,
     /// The last iteration that is complete.
-    pub(super) iteration: Iteration,
+    pub(crate) iteration: Iteration,
     outbox: &'o mut Vec<PrimaryOutput>,
 }
 
 impl<'o> Context<'o> {
-    pub(super) fn new(
+    pub(crate) fn new(
         now: SessionTime,
         iteration: Iteration,
         outbox: &'o mut Vec<PrimaryOutput>,
@@ -34,12 +34,12 @@ impl<'o> Context<'o> {
     }
 
     /// Puts out what is to be done, after all that was put out before.
-    pub(super) fn push(&mut self, output: PrimaryOutput) {
+    pub(crate) fn push(&mut self, output: PrimaryOutput) {
         self.outbox.push(output);
     }
 
     /// Takes back those outputs that are meant.
-    pub(super) fn extract(
+    pub(crate) fn extract(
         &mut self,
         is_meant: impl FnMut(&mut PrimaryOutput) -> bool,
     ) -> Vec<PrimaryOutput> {
@@ -47,7 +47,7 @@ impl<'o> Context<'o> {
     }
 
     /// Has observers told of an event after the last iteration that is complete.
-    pub(super) fn event(&mut self, severity: Severity, kind: &str, mut text: String) {
+    pub(crate) fn event(&mut self, severity: Severity, kind: &str, mut text: String) {
         if text.len() > EVENT_BYTES_MAX {
             text.truncate(text.floor_char_boundary(EVENT_BYTES_MAX));
             text.push_str("...");
@@ -62,13 +62,13 @@ impl<'o> Context<'o> {
     }
 
     /// Has observers told who comes, leaves or stops.
-    pub(super) fn announce(&mut self, announce: Announce) {
+    pub(crate) fn announce(&mut self, announce: Announce) {
         let announce = PrimaryToObservers::Announce(announce);
         self.push(PrimaryOutput::Observe(announce));
     }
 
     /// Answers a request of a client.
-    pub(super) fn reply(&mut self, to: RoutingId, request: RequestId, reply: Reply) {
+    pub(crate) fn reply(&mut self, to: RoutingId, request: RequestId, reply: Reply) {
         self.push(PrimaryOutput::Reply {
             to,
             message: PrimaryToClient { request, reply },
@@ -76,7 +76,7 @@ impl<'o> Context<'o> {
     }
 
     /// Answers a request that is done and says nothing more.
-    pub(super) fn done(&mut self, to: RoutingId, request: RequestId) {
+    pub(crate) fn done(&mut self, to: RoutingId, request: RequestId) {
         let reply = Reply::Done {
             iteration: self.iteration,
             name: None,
@@ -86,7 +86,7 @@ impl<'o> Context<'o> {
     }
 
     /// Answers a request that cannot be granted, with the reason.
-    pub(super) fn fail(&mut self, to: RoutingId, request: RequestId, reason: &str) {
+    pub(crate) fn fail(&mut self, to: RoutingId, request: RequestId, reason: &str) {
         let reason = reason.to_owned();
         self.reply(to, request, Reply::Failed { reason });
     }

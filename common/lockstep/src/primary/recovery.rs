@@ -6,6 +6,12 @@
 //! under way is not complete and no other begins. The new hosts are told with the next step.
 //! **Invariant:** what is done again has the digests that were acknowledged, or the run ends.
 
+pub(crate) mod checkpoints;
+pub(crate) mod jobs;
+pub(crate) mod losses;
+pub(crate) mod republish;
+pub(crate) mod step_log;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -17,15 +23,16 @@ use protocol::{CellId, PeerName, Sequence, SessionTime, StopReason};
 
 use crate::checkpoint::Checkpoint;
 
-use super::context::Context;
-use super::jobs::{Job, Task};
-use super::losses::Loss;
-use super::past::Past;
-use super::{PeerLossPolicy, Phase, Primary, PrimaryOutput, known};
+use crate::primary::context::Context;
+use crate::primary::recovery::jobs::{Job, Task};
+use crate::primary::recovery::losses::Loss;
+use crate::primary::recovery::step_log::Past;
+use crate::primary::world::latest::shortfall;
+use crate::primary::{PeerLossPolicy, Phase, Primary, PrimaryOutput};
 
 impl Primary {
     /// Tells whether the run goes on without a secondary that is lost.
-    pub(super) fn can_recover(&self) -> bool {
+    pub(crate) fn can_recover(&self) -> bool {
         self.settings.on_peer_loss == PeerLossPolicy::Recover
             && (self.keeps_past() || matches!(self.phase, Phase::Gathering { .. }))
             && !matches!(self.phase, Phase::Stopping(_) | Phase::Finished)
@@ -33,7 +40,7 @@ impl Primary {
 
     /// A secondary is lost, and `how` says how that shows: its work goes to others, or the run
     /// ends.
-    pub(super) fn on_lost(&mut self, name: &PeerName, reason: StopReason, cx: &mut Context<'_>) {
+    pub(crate) fn on_lost(&mut self, name: &PeerName, reason: StopReason, cx: &mut Context<'_>) {
         let takes_part = self.secondaries.contains(name);
         let is_gathering = matches!(self.phase, Phase::Gathering { .. });
         let left = Announce::Left {
@@ -125,26 +132,26 @@ impl Primary {
 
     /// Returns the cells that a secondary hosts, without those that were hosted by another of its
     /// name and are restored elsewhere.
-    pub(super) fn hosted_now(&self, name: &PeerName) -> Vec<CellId> {
+    pub(crate) fn hosted_now(&self, name: &PeerName) -> Vec<CellId> {
         let cells = self.distribution.hosted(name).iter().copied();
         cells.filter(|cell| !self.recovery.has(*cell)).collect()
     }
 
     /// Tells whether cells of a secondary are part of the run, so that its word counts.
-    pub(super) fn is_host(&self, name: &PeerName) -> bool {
+    pub(crate) fn is_host(&self, name: &PeerName) -> bool {
         let mut restored = self.recovery.restored.values();
         !self.hosted_now(name).is_empty() || restored.any(|host| host == name)
     }
 
     /// Tells whether the run goes on without doubt when the word of a secondary is not believed:
     /// it hosts nothing, and somebody else is there to do what it was asked for.
-    pub(super) fn is_dispensable(&self, name: &PeerName) -> bool {
+    pub(crate) fn is_dispensable(&self, name: &PeerName) -> bool {
         let hosts = self.hosts_for_lost_cells();
         self.can_recover() && !self.is_host(name) && hosts.iter().any(|other| other != name)
     }
 
     /// Turns away somebody whose work on a job is wrong; others do it.
-    pub(super) fn discard(&mut self, job: Job, reason: StopReason, cx: &mut Context<'_>) {
+    pub(crate) fn discard(&mut self, job: Job, reason: StopReason, cx: &mut Context<'_>) {
         self.refused.malformed += 1;
         self.give_back(job.task);
         self.on_lost(&job.peer, reason, cx);
@@ -200,7 +207,7 @@ impl Primary {
     }
 
     /// Gives what nobody restores to those who are there, and goes on when nothing is left.
-    pub(super) fn go_on_with_recovery(&mut self, cx: &mut Context<'_>) {
+    pub(crate) fn go_on_with_recovery(&mut self, cx: &mut Context<'_>) {
         self.assign_lost_cells(cx);
         self.close_losses(cx);
         if self.is_held() {
@@ -217,7 +224,7 @@ impl Primary {
     }
 
     /// A run that was taken up again begins: all its cells are to be restored by those who came.
-    pub(super) fn begin_from(&mut self, checkpoint: Checkpoint, cx: &mut Context<'_>) {
+    pub(crate) fn begin_from(&mut self, checkpoint: Checkpoint, cx: &mut Context<'_>) {
         let cells: Vec<CellId> = checkpoint.cells.iter().map(|cell| cell.cell).collect();
         self.past = Past::since(Arc::new(checkpoint));
         self.phase = Phase::Idle;
@@ -236,7 +243,7 @@ impl Primary {
     }
 
     /// Tells whether the round under way cannot be complete, and no other can begin.
-    pub(super) fn is_held(&self) -> bool {
+    pub(crate) fn is_held(&self) -> bool {
         self.recovery.is_under_way() || self.jobs.holds()
     }
 
@@ -300,7 +307,7 @@ impl Primary {
     }
 
     /// A job has done again what lost cells did.
-    pub(super) fn on_redone(
+    pub(crate) fn on_redone(
         &mut self,
         job: Job,
         digests: &[CellDigests],
@@ -364,7 +371,7 @@ impl Primary {
         }
         let mut reading = std::mem::take(&mut self.reading);
         self.read_states(cells, &ack, &mut reading)?;
-        if let Some(violation) = known::shortfall(&round.step.wanted, &ack, &self.distribution) {
+        if let Some(violation) = shortfall(&round.step.wanted, &ack, &self.distribution) {
             return Err(violation.to_owned());
         }
         let published = ack.published;
@@ -408,7 +415,7 @@ impl Primary {
     }
 
     /// No step is under way: restored cells count as hosted where they are.
-    pub(super) fn take_restored(&mut self) {
+    pub(crate) fn take_restored(&mut self) {
         for (cell, host) in std::mem::take(&mut self.recovery.restored) {
             self.distribution.place(cell, Some(&host));
             let arriving = &mut self.recovery.arriving;
@@ -422,7 +429,7 @@ impl Primary {
     }
 
     /// Tells with a step which restored cells are where, unless it gives them up.
-    pub(super) fn announce_restored(&mut self, step: &mut Step) {
+    pub(crate) fn announce_restored(&mut self, step: &mut Step) {
         let arriving = std::mem::take(&mut self.recovery.arriving);
         if step.anew {
             return;
@@ -437,7 +444,7 @@ impl Primary {
     }
 
     /// Returns a cell's name, for people.
-    pub(super) fn cell_name(&self, cell: CellId) -> &str {
+    pub(crate) fn cell_name(&self, cell: CellId) -> &str {
         &self.plan.cell(cell).name
     }
 }

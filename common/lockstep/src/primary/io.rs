@@ -1,0 +1,299 @@
+//! What goes into a primary and what comes out of it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use protocol::peer::Build;
+use protocol::primary_to_secondary::Step;
+use protocol::report::divergence::DivergenceReport;
+use protocol::report::{RefusedCounts, TopicReport};
+use protocol::topic_message::SubscriptionChange;
+use protocol::{
+    CellId, ClientToPrimary, Command, Digest, Envelope, Iteration, PeerName, PrimaryToClient,
+    PrimaryToObservers, PrimaryToSecondary, RequestId, RoutingId, ScheduledCommand,
+    SecondaryToPrimary, Sequence, SessionId, StopReason, TraceWindow,
+};
+
+use crate::access::Forbidden;
+use crate::checkpoint::Checkpoint;
+use crate::membership::Rules;
+use crate::primary::peers::liveness::{PatienceSettings, ProcessReport};
+
+/// Iterations from one checkpoint of all cells to the next, unless said otherwise.
+pub const CHECKPOINT_EVERY: u64 = 1000;
+
+/// What happens when a secondary is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PeerLossPolicy {
+    /// The run ends, for everyone and in order.
+    Stop,
+    /// Its cells are restored elsewhere and the run goes on.
+    Recover,
+}
+
+/// What a run is asked to be.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag of the command line"
+)]
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The session, unique for each run.
+    pub session: SessionId,
+    /// Exactly how many secondaries take part; at least 1.
+    pub secondaries: u32,
+    /// After how many iterations the run is complete; `None` goes on until stopped.
+    pub iterations: Option<u64>,
+    /// Simulated over real time; 0 is as fast as possible.
+    pub real_time_factor: f64,
+    /// Whether time stands still at first.
+    pub start_paused: bool,
+    /// Simulated time per iteration.
+    pub step_size: Duration,
+    /// Seed of all random numbers.
+    pub seed: u64,
+    /// Time between heartbeats.
+    pub heartbeat_interval: Duration,
+    /// Silence after which a peer counts as lost; `None` where peers cannot fall silent alone.
+    pub heartbeat_timeout: Option<Duration>,
+    /// How long to wait for all secondaries to be ready.
+    pub peer_timeout: Duration,
+    /// How long a step may go unacknowledged.
+    pub step_timeout: Duration,
+    /// What is said and done on the way to that.
+    pub patience: PatienceSettings,
+    /// What decides which cell every performer is in.
+    pub rules: Rules,
+    /// Whether cells move between secondaries for the sake of balance.
+    pub balance: bool,
+    /// How many threads step the cells of each secondary, at least 1.
+    pub threads: u32,
+    /// Whether every step of every cell is done twice and compared.
+    pub verify: bool,
+    /// Whether every topic is published, also those that nobody listens to.
+    pub publish_all: bool,
+    /// How many iterations one message may bring at most; 1 has each in a message of its own.
+    pub run_ahead_max: u32,
+    /// The iterations of which secondaries say where their time went, if any.
+    pub trace: Option<TraceWindow>,
+    /// The topics of the worlds' systems and sensors.
+    pub topics: Vec<TopicReport>,
+    /// Commands that are done at their iterations, ascending, as if clients had given them.
+    pub schedule: Vec<ScheduledCommand>,
+    /// What happens when a secondary is lost.
+    pub on_peer_loss: PeerLossPolicy,
+    /// Iterations from one checkpoint of all cells to the next; 0 makes none but those asked for.
+    pub checkpoint_every: u64,
+    /// How many secondaries may join beyond those that the run needs.
+    pub stand_bys: u32,
+    /// Whether checkpoints are kept on disk, so that the run can be resumed.
+    pub is_journaled: bool,
+    /// The primary's own program; a secondary's must be equal.
+    pub build: Build,
+}
+
+/// What happens to a primary.
+#[derive(Clone, Debug)]
+pub enum PrimaryInput {
+    /// A message of a secondary.
+    Secondary {
+        /// Where it came from.
+        from: RoutingId,
+        /// The message.
+        envelope: Envelope<SecondaryToPrimary>,
+        /// The primary's wall clock, for heartbeats' echoes \[us since 1970\].
+        wall_clock_us: u64,
+    },
+    /// A request of a client.
+    Client {
+        /// Where it came from.
+        from: RoutingId,
+        /// The session that it names.
+        session: SessionId,
+        /// The request.
+        message: ClientToPrimary,
+    },
+    /// Somebody tried what its role does not allow; [`crate::access::admit`] says so.
+    Forbidden(Forbidden),
+    /// The link has turned something away.
+    Refused {
+        /// How much, by reason.
+        counts: RefusedCounts,
+        /// Who, and why, for people.
+        details: String,
+    },
+    /// Observers begin or cease to listen to a topic.
+    Observed(SubscriptionChange),
+    /// Bytes that are no message.
+    Malformed {
+        /// Where they came from.
+        from: RoutingId,
+        /// Whether they came as an attempt to join.
+        joining: bool,
+        /// What is wrong with them.
+        error: String,
+    },
+    /// A process hears the `step` socket.
+    Subscribed(RoutingId),
+    /// A process no longer hears the `step` socket: it is gone.
+    Unsubscribed(RoutingId),
+    /// The driver has looked at the process of a secondary.
+    Diagnosed {
+        /// The secondary.
+        peer: PeerName,
+        /// What was found.
+        process: ProcessReport,
+    },
+    /// A signal asks to end, named.
+    Interrupted(String),
+    /// The process cannot go on, and why.
+    Failed(String),
+    /// What is done can no longer be written down, and why.
+    StorageFailed(String),
+    /// What is done can be written down again.
+    StorageWorks,
+    /// The checkpoint of this step is safe.
+    CheckpointStored(Sequence),
+    /// The time given by [`Primary::deadline`](crate::primary::Primary::deadline) has come.
+    DeadlinePassed {
+        /// Whether nothing waits to be read: only then silence is silence.
+        inbox_is_empty: bool,
+    },
+}
+
+impl PrimaryInput {
+    /// Tells whether this can only move deadlines of secondaries later: the messages that come with
+    /// every step and every heartbeat.
+    pub(crate) fn only_puts_off(&self) -> bool {
+        let Self::Secondary { envelope, .. } = self else {
+            return false;
+        };
+        matches!(
+            envelope.body,
+            SecondaryToPrimary::Heartbeat(_)
+                | SecondaryToPrimary::StepAck(_)
+                | SecondaryToPrimary::CellCheckpoint(_)
+                | SecondaryToPrimary::SceneCheckpoint(_)
+        )
+    }
+}
+
+/// What a primary wants done.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PrimaryOutput {
+    /// Publish to all secondaries.
+    Publish(PrimaryToSecondary),
+    /// A step begins that all have done already: keep what is kept of a step, and send nothing.
+    Ahead(Arc<Step>),
+    /// Send to one secondary.
+    Send {
+        /// Address at which it is reached.
+        to: RoutingId,
+        /// The message.
+        message: PrimaryToSecondary,
+    },
+    /// Answer a client.
+    Reply {
+        /// Address at which it is reached.
+        to: RoutingId,
+        /// The answer.
+        message: PrimaryToClient,
+    },
+    /// Answer a client with figures, which the driver keeps.
+    Report {
+        /// Address at which it is reached.
+        to: RoutingId,
+        /// Its request.
+        request: RequestId,
+        /// Which figures.
+        command: Command,
+    },
+    /// Cut all connections of a key, keep it out, and answer the client.
+    Disconnect {
+        /// Address at which it is reached.
+        to: RoutingId,
+        /// Its request.
+        request: RequestId,
+        /// The name of the key.
+        key: String,
+    },
+    /// A command is part of the step that was just published.
+    Stamped(ScheduledCommand),
+    /// Tell observers.
+    Observe(PrimaryToObservers),
+    /// A step is done.
+    StepDone(StepReport),
+    /// Find out what the process of a secondary does, if that can be known.
+    Diagnose {
+        /// The secondary.
+        peer: PeerName,
+        /// Its process.
+        pid: u32,
+        /// Its machine.
+        host: String,
+    },
+    /// Two results of a step differ: write down where.
+    Diverged(Box<DivergenceReport>),
+    /// All that a run needs to go on from here is known.
+    Checkpointed(Arc<Checkpoint>),
+    /// All that was complete before is done again: what follows is new.
+    Redone,
+    /// The run is over.
+    Finished(StopReason),
+}
+
+/// What a step took.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StepReport {
+    /// The step.
+    pub sequence: Sequence,
+    /// The iteration that is complete now.
+    pub iteration: Iteration,
+    /// Whether time stood still in it.
+    pub paused: bool,
+    /// Digest of all performers after it.
+    pub digest: Digest,
+    /// How many commands of the schedule are not done yet.
+    pub schedule_left: u64,
+    /// From publishing to the last ack; of a message that brought several steps, its share.
+    pub duration: Duration,
+    /// Whether a cell changed host or a performer its cell.
+    pub rearranged: bool,
+    /// Each secondary's part, by name.
+    pub peers: Vec<PeerTiming>,
+    /// The part of each cell but those at rest, which took no time, in the order in which the
+    /// answers came.
+    pub cells: Vec<CellTiming>,
+}
+
+/// What a cell took in a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CellTiming {
+    /// The cell.
+    pub cell: CellId,
+    /// Its physics \[ns\].
+    pub physics_ns: u64,
+    /// Its systems \[ns\].
+    pub systems_ns: u64,
+    /// Its sensors \[ns\].
+    pub sensors_ns: u64,
+}
+
+/// A secondary's part in a step.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PeerTiming {
+    /// The secondary.
+    pub name: PeerName,
+    /// Its physics; on several threads, its share of the time that passed.
+    pub physics: Duration,
+    /// Its systems, likewise.
+    pub systems: Duration,
+    /// Its sensors, likewise.
+    pub sensors: Duration,
+    /// From receiving the step to answering it, by its own clock.
+    pub busy: Duration,
+    /// How many messages its data batch has.
+    pub published: u32,
+    /// From the step's publication to its ack; of a message that brought several steps, its share.
+    pub answered_after: Duration,
+}

@@ -1,0 +1,105 @@
+//! What is turned away because of who says it, how large it is or how often it comes: it is
+//! answered where somebody waits, counted, and told observers once per second.
+
+use std::time::Duration;
+
+use protocol::primary_to_observers::Severity;
+use protocol::report::RefusedCounts;
+use protocol::{PeerName, RoutingId, SecondaryToPrimary};
+
+use crate::access::{Attempt, Forbidden};
+use crate::primary::Primary;
+use crate::primary::context::Context;
+
+/// Time between two events about what was forbidden.
+const TELLING_INTERVAL: Duration = Duration::from_secs(1);
+
+impl Primary {
+    /// Answers who tried what its role does not allow.
+    pub(crate) fn on_forbidden(&mut self, forbidden: Forbidden, cx: &mut Context<'_>) {
+        self.refused.forbidden += 1;
+        let Forbidden {
+            from,
+            access,
+            attempt,
+        } = forbidden;
+        let text = match attempt {
+            Attempt::Command(request) => {
+                let reason = format!(
+                    "a key with the role {access} may not command: that takes one with the role \
+                     controller"
+                );
+                cx.fail(from, request, &reason);
+                format!("a client with the role {access} tried to command")
+            }
+            Attempt::Join(name) => {
+                let reason = format!(
+                    "a key with the role {access} may not take part: that takes one with the role \
+                     secondary"
+                );
+                Self::refuse(from, reason, cx);
+                format!("{name} tried to join with the role {access}")
+            }
+            Attempt::Simulate(name) => {
+                format!("a client with the role {access} tried to speak as {name}")
+            }
+        };
+        if self
+            .forbidden_told
+            .is_none_or(|at| cx.now >= at + TELLING_INTERVAL)
+        {
+            self.forbidden_told = Some(cx.now);
+            cx.event(Severity::Warning, "security", text);
+        }
+    }
+
+    pub(crate) fn on_malformed(
+        &mut self,
+        from: RoutingId,
+        joining: bool,
+        error: &str,
+        cx: &mut Context<'_>,
+    ) {
+        self.refused.malformed += 1;
+        if joining {
+            Self::refuse(
+                from,
+                format!("the message to join was not understood: {error}"),
+                cx,
+            );
+        }
+    }
+
+    /// Tells whether a message came from the connection of the member that it names.
+    pub(crate) fn is_from(
+        &self,
+        sender: &PeerName,
+        from: &RoutingId,
+        body: &SecondaryToPrimary,
+    ) -> bool {
+        self.roster.get(sender).is_some_and(|member| match body {
+            SecondaryToPrimary::Heartbeat(_) => member.routing.heartbeat() == *from,
+            SecondaryToPrimary::Join(_)
+            | SecondaryToPrimary::Loaded(_)
+            | SecondaryToPrimary::Synced
+            | SecondaryToPrimary::StepAck(_)
+            | SecondaryToPrimary::CellCheckpoint(_)
+            | SecondaryToPrimary::SceneCheckpoint(_)
+            | SecondaryToPrimary::CaughtUp(_)
+            | SecondaryToPrimary::Diverged(_)
+            | SecondaryToPrimary::Leave(_) => member.routing == *from,
+        })
+    }
+
+    /// Counts what the link has turned away.
+    pub(crate) fn on_refused(
+        &mut self,
+        counts: RefusedCounts,
+        details: &str,
+        cx: &mut Context<'_>,
+    ) {
+        self.refused.add(counts);
+        let text = format!("turned away {}: {details}", counts.total());
+        cx.event(Severity::Warning, "security", text);
+    }
+}

@@ -1,0 +1,92 @@
+//! Stalls of the primary's own: time in which it did nothing is no silence of others.
+//!
+//! A stepper that waits for a disk, or a process that was stopped, finds everybody silent for as
+//! long when it goes on, although what they said waits to be read. So the primary looks up often,
+//! and by how much it is late for that is added to every deadline of others.
+
+use std::time::Duration;
+
+use protocol::SessionTime;
+use protocol::primary_to_observers::Severity;
+
+use crate::primary::context::Context;
+use crate::primary::{Phase, Primary};
+
+/// Longest time between two looks of the primary.
+const INTERVAL: Duration = Duration::from_millis(100);
+/// A stall from which on it is told.
+const TOLD_FROM: Duration = Duration::from_secs(1);
+
+/// When the primary looked up last, if anything is due at all.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Attention {
+    looked_at: Option<SessionTime>,
+}
+
+impl Attention {
+    /// Looks up, and returns for how long the primary was away if that was longer than intended.
+    pub(crate) fn look(&self, now: SessionTime) -> Option<Duration> {
+        let away = now.since(self.looked_at?).saturating_sub(INTERVAL);
+        (away > INTERVAL).then_some(away)
+    }
+
+    /// Notes that the primary has handled an input, and whether anything is due later.
+    pub(crate) fn rest(&mut self, now: SessionTime, is_anything_due: bool) {
+        self.looked_at = is_anything_due.then_some(now);
+    }
+
+    /// Returns when it looks up next at the latest.
+    pub(crate) fn next(&self) -> Option<SessionTime> {
+        self.looked_at.map(|at| at + INTERVAL)
+    }
+}
+
+impl Primary {
+    /// Moves every deadline of others by a time in which the primary itself did nothing.
+    pub(crate) fn on_own_stall(&mut self, stall: Duration, cx: &mut Context<'_>) {
+        if stall >= TOLD_FROM {
+            let seconds = stall.as_secs_f64();
+            let text = format!(
+                "the primary itself stood still for {seconds:.1} s: \
+                 what the others may have missed meanwhile does not count"
+            );
+            cx.event(Severity::Warning, "run", text);
+        }
+        for member in self.roster.members_mut() {
+            member.postpone(stall);
+        }
+        self.jobs.postpone(stall);
+        if let Some(since) = &mut self.recovery.alone_since {
+            *since = *since + stall;
+        }
+        match &mut self.phase {
+            Phase::Gathering { since, .. } => *since = since.map(|since| since + stall),
+            Phase::Stepping(round) => round.patience.extend(stall),
+            Phase::Stopping(stopping) => stopping.until = stopping.until + stall,
+            Phase::Idle | Phase::Finished => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> SessionTime {
+        SessionTime(ms * 1_000_000)
+    }
+
+    #[test]
+    fn only_what_is_longer_than_the_interval_is_a_stall() {
+        let mut attention = Attention::default();
+        assert_eq!(attention.look(at(5_000)), None, "it begins late");
+        attention.rest(at(5_000), true);
+        assert_eq!(attention.next(), Some(at(5_100)));
+        assert_eq!(attention.look(at(5_200)), None, "timers are not exact");
+        let away = Some(Duration::from_secs(3));
+        assert_eq!(attention.look(at(8_100)), away);
+        attention.rest(at(8_100), false);
+        assert_eq!(attention.next(), None);
+        assert_eq!(attention.look(at(20_000)), None, "nothing was due");
+    }
+}

@@ -1,0 +1,217 @@
+//! Before the start: secondaries join, read the world and prove that they hear every step.
+
+use std::time::Duration;
+
+use protocol::exit::Outcome;
+use protocol::primary_to_observers::{Announce, Severity};
+use protocol::primary_to_secondary::{PrimaryToSecondary, Refusal, Welcome};
+use protocol::secondary_to_primary::Loaded;
+use protocol::{PeerInfo, PeerName, Role, RoutingId, SessionTime, StopReason};
+
+use crate::primary::context::Context;
+use crate::primary::{Phase, Primary, PrimaryOutput};
+use crate::roster::Progress;
+
+/// Time between syncs: a subscription that is seen may still miss the first messages.
+const SYNC_INTERVAL: Duration = Duration::from_millis(50);
+
+/// The longest name of a machine \[bytes\], as the domain name system has it.
+const HOST_BYTES_MAX: usize = 255;
+
+impl Primary {
+    pub(crate) fn on_join(&mut self, from: RoutingId, info: PeerInfo, cx: &mut Context<'_>) {
+        if self
+            .roster
+            .get(&info.name)
+            .is_some_and(|member| member.routing == from)
+        {
+            return; // It repeats itself; the welcome is on its way.
+        }
+        if !self.hears_joins(cx.now) {
+            self.refused.excess += 1;
+            return; // It asks again.
+        }
+        if info.host.len() > HOST_BYTES_MAX {
+            let reason = format!("the name of its machine has more than {HOST_BYTES_MAX} bytes");
+            self.refused.malformed += 1;
+            return Self::refuse(from, reason, cx);
+        }
+        if let Some(reason) = self.reason_to_refuse(&info) {
+            if !self.transit.tells_of_refusal(cx.now) {
+                self.refused.excess += 1;
+                return Self::refuse(from, reason, cx);
+            }
+            let text = format!(
+                "{} (pid {} on {}) was refused: {reason}",
+                info.name, info.pid, info.host
+            );
+            cx.event(Severity::Warning, "peer", text);
+            return Self::refuse(from, reason, cx);
+        }
+        if !self.roster.is_subscribed(&from) {
+            return self.roster.keep_waiting(from, info);
+        }
+        let welcome = Welcome {
+            worlds: self.worlds.clone(),
+            world_digest: self.world_digest,
+            step_size_ns: self.step_size_at_start.as_nanos() as u64,
+            seed: self.seed_at_start,
+            heartbeat_interval: self.settings.heartbeat_interval,
+            heartbeat_timeout: self.settings.heartbeat_timeout.unwrap_or(Duration::MAX),
+            threads: self.settings.threads,
+            verify: self.settings.verify,
+            publish_all: self.settings.publish_all,
+            trace: self.settings.trace,
+            has_begun: !matches!(self.phase, Phase::Gathering { .. }),
+        };
+        cx.push(PrimaryOutput::Send {
+            to: from.clone(),
+            message: PrimaryToSecondary::Welcome(Box::new(welcome)),
+        });
+        let text = format!("{} (pid {} on {}) joined", info.name, info.pid, info.host);
+        cx.event(Severity::Info, "peer", text);
+        cx.announce(Announce::Joined(info.clone()));
+        self.roster.admit(info, from, cx.now);
+    }
+
+    pub(crate) fn refuse(to: RoutingId, reason: String, cx: &mut Context<'_>) {
+        let message = PrimaryToSecondary::Refused(Refusal { reason });
+        cx.push(PrimaryOutput::Send { to, message });
+    }
+
+    fn reason_to_refuse(&self, info: &PeerInfo) -> Option<String> {
+        if info.role == Role::Primary {
+            return Some("a primary cannot join another primary".to_owned());
+        }
+        if info.name == PeerName::primary() {
+            return Some("the name primary is taken by the primary itself".to_owned());
+        }
+        if info.build != self.settings.build {
+            return Some(format!(
+                "it runs another build, {}, than the primary, {}; use the same binary everywhere",
+                info.build, self.settings.build
+            ));
+        }
+        if let Some(member) = self.roster.get(&info.name) {
+            return Some(format!(
+                "the name {} is taken by pid {} on {}; choose another with --name",
+                info.name, member.info.pid, member.info.host
+            ));
+        }
+        let room = self.settings.secondaries as usize + self.settings.stand_bys as usize;
+        if self.roster.len() >= room {
+            return Some(format!(
+                "the run has all of its {} secondaries",
+                self.settings.secondaries
+            ));
+        }
+        match self.phase {
+            Phase::Gathering { .. } => None,
+            Phase::Idle | Phase::Stepping(_) if self.keeps_past() => None,
+            Phase::Idle | Phase::Stepping(_) => Some("the run has begun".to_owned()),
+            Phase::Stopping(_) | Phase::Finished => Some("the run is ending".to_owned()),
+        }
+    }
+
+    pub(crate) fn on_subscribed(&mut self, routing: RoutingId, cx: &mut Context<'_>) {
+        match self.roster.note_subscribed(routing.clone()) {
+            Some(info) => self.on_join(routing, info, cx),
+            None => self.sync(cx),
+        }
+    }
+
+    pub(crate) fn on_loaded(&mut self, sender: &PeerName, loaded: &Loaded, cx: &mut Context<'_>) {
+        if loaded.world_digest != self.world_digest {
+            let cause = format!(
+                "{sender} read world {}, the primary {}",
+                loaded.world_digest, self.world_digest
+            );
+            self.refused.malformed += 1;
+            let reason = StopReason::new(Outcome::DigestMismatch, cause);
+            return self.on_lost(sender, reason, cx);
+        }
+        let member = self
+            .roster
+            .get_mut(sender)
+            .expect("senders are checked to be members");
+        if member.progress == Progress::Welcomed {
+            member.progress = Progress::Loaded;
+            self.sync(cx);
+        } else {
+            self.refused.duplicate += 1;
+        }
+    }
+
+    pub(crate) fn on_synced(&mut self, sender: &PeerName, cx: &mut Context<'_>) {
+        let member = self
+            .roster
+            .get_mut(sender)
+            .expect("senders are checked to be members");
+        if member.progress != Progress::Loaded {
+            return; // It answers every sync that it hears; one is enough.
+        }
+        member.progress = Progress::Synced;
+        let complete = self.roster.is_complete(self.settings.secondaries as usize);
+        match self.phase {
+            Phase::Gathering { .. } if complete => self.begin_stepping(cx),
+            Phase::Idle | Phase::Stepping(_) => self.introduce(sender, cx),
+            Phase::Gathering { .. } | Phase::Stopping(_) | Phase::Finished => {}
+        }
+    }
+
+    /// Returns when those who join during the run are to be synced again.
+    pub(crate) fn sync_deadline(&self) -> Option<SessionTime> {
+        let is_running = matches!(self.phase, Phase::Idle | Phase::Stepping(_));
+        (is_running && self.has_peer_to_sync()).then_some(self.transit.next_sync)
+    }
+
+    /// Nobody takes part any more, or somebody waits to: both end.
+    pub(crate) fn continue_waiting(&mut self, cx: &mut Context<'_>) {
+        if self.sync_deadline().is_some_and(|at| at <= cx.now) {
+            self.sync(cx);
+        }
+        let patience = self.settings.peer_timeout;
+        if let Some(since) = self.recovery.alone_since
+            && cx.now >= since + patience
+        {
+            let seconds = patience.as_secs_f64();
+            let cause = format!("all secondaries are lost, and none joined within {seconds} s");
+            self.begin_stopping(StopReason::new(Outcome::PeerLost, cause), cx);
+        }
+    }
+
+    pub(crate) fn has_peer_to_sync(&self) -> bool {
+        self.roster
+            .members()
+            .any(|(_, member)| self.roster.is_ready_to_sync(member))
+    }
+
+    fn sync(&mut self, cx: &mut Context<'_>) {
+        if !self.has_peer_to_sync() {
+            return;
+        }
+        match &mut self.phase {
+            Phase::Gathering { next_sync, .. } => *next_sync = cx.now + SYNC_INTERVAL,
+            Phase::Idle | Phase::Stepping(_) => self.transit.next_sync = cx.now + SYNC_INTERVAL,
+            Phase::Stopping(_) | Phase::Finished => return,
+        }
+        cx.push(PrimaryOutput::Publish(PrimaryToSecondary::Sync));
+    }
+
+    pub(crate) fn continue_gathering(&mut self, cx: &mut Context<'_>) {
+        let Phase::Gathering { since, next_sync } = &mut self.phase else {
+            return;
+        };
+        let began = *since.get_or_insert(cx.now);
+        let sync_is_due = cx.now >= *next_sync;
+        if cx.now >= began + self.settings.peer_timeout {
+            let seconds = self.settings.peer_timeout.as_secs_f64();
+            let missing = self.roster.missing(self.settings.secondaries as usize);
+            let cause = format!("not ready after {seconds} s: {missing}");
+            return self.begin_stopping(StopReason::new(Outcome::TimedOut, cause), cx);
+        }
+        if sync_is_due {
+            self.sync(cx);
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! Where everything is, as the secondaries know it: who hosts which cell, which cell owns whom.
+//!
+//! It follows what was published, step by step; what is to change next is [`Membership`]'s.
+//!
+//! [`Membership`]: crate::membership::Membership
+
+use std::collections::BTreeMap;
+
+use protocol::{CellId, PeerName, PerformerId};
+use serde::{Deserialize, Serialize};
+
+use crate::membership::{Membership, Passage};
+use crate::plan::Plan;
+
+/// Who hosts which cell, and which cell owns which performer.
+#[derive(Debug)]
+pub(crate) struct Distribution {
+    cell_of: Vec<CellId>,
+    /// For each cell, the performers that it owns, ascending.
+    owned: Vec<Vec<PerformerId>>,
+    affinity: BTreeMap<CellId, PeerName>,
+    /// For each secondary, the cells that it hosts, ascending.
+    hosted: BTreeMap<PeerName, Vec<CellId>>,
+    /// For each performer, how often it has changed cell.
+    hand_offs: Vec<u64>,
+    /// For each cell, how many performers were handed to it.
+    hand_offs_to: Vec<u64>,
+    /// For each secondary, how many performers were handed to it from others.
+    hand_offs_in: BTreeMap<PeerName, u64>,
+}
+
+/// What is remembered of it: how often performers have changed cell.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct DistributionMemory {
+    /// Of those that are there, in order of their numbers.
+    of_performers: Vec<u64>,
+    to_cells: Vec<u64>,
+    in_secondaries: BTreeMap<PeerName, u64>,
+}
+
+impl Distribution {
+    /// Starts with every performer in its first home and no cell hosted.
+    pub(crate) fn new(plan: &Plan) -> Self {
+        let mut owned = vec![Vec::new(); plan.cells.len()];
+        for (id, performer) in plan.performers.iter().enumerate() {
+            owned[performer.home.0 as usize].push(PerformerId(id as u32));
+        }
+        Self {
+            cell_of: plan.performers.iter().map(|one| one.home).collect(),
+            owned,
+            affinity: BTreeMap::new(),
+            hosted: BTreeMap::new(),
+            hand_offs: vec![0; plan.performers.len()],
+            hand_offs_to: vec![0; plan.cells.len()],
+            hand_offs_in: BTreeMap::new(),
+        }
+    }
+
+    /// Starts with every performer where it was, and no cell hosted.
+    ///
+    /// # Errors
+    /// When the memory does not fit the plan, with what does not.
+    pub(crate) fn recall(
+        plan: &Plan,
+        membership: &Membership,
+        memory: DistributionMemory,
+    ) -> Result<Self, &'static str> {
+        if memory.of_performers.len() != plan.present().count()
+            || memory.to_cells.len() != plan.cells.len()
+        {
+            return Err("it counts hand-offs of more or fewer performers than there are");
+        }
+        let performers = (0..plan.performers.len() as u32).map(PerformerId);
+        let mut owned = vec![Vec::new(); plan.cells.len()];
+        let mut hand_offs = vec![0; plan.performers.len()];
+        for (id, count) in plan.present().zip(memory.of_performers) {
+            owned[membership.cell(id).0 as usize].push(id);
+            hand_offs[id.0 as usize] = count;
+        }
+        Ok(Self {
+            cell_of: performers.map(|id| membership.cell(id)).collect(),
+            owned,
+            affinity: BTreeMap::new(),
+            hosted: BTreeMap::new(),
+            hand_offs,
+            hand_offs_to: memory.to_cells,
+            hand_offs_in: memory.in_secondaries,
+        })
+    }
+
+    /// Returns what must be kept to count on.
+    pub(crate) fn remember(&self, plan: &Plan) -> DistributionMemory {
+        let present = plan.present();
+        DistributionMemory {
+            of_performers: present.map(|id| self.hand_offs(id)).collect(),
+            to_cells: self.hand_offs_to.clone(),
+            in_secondaries: self.hand_offs_in.clone(),
+        }
+    }
+
+    /// Takes in a performer that starts in its home.
+    pub(crate) fn insert(&mut self, plan: &Plan, performer: PerformerId) {
+        let home = plan.performer(performer).home;
+        let index = performer.0 as usize;
+        if index == self.cell_of.len() {
+            self.cell_of.push(home);
+            self.hand_offs.push(0);
+        }
+        self.cell_of[index] = home;
+        self.hand_offs[index] = 0;
+        let owned = &mut self.owned[home.0 as usize];
+        owned.insert(owned.partition_point(|other| *other < performer), performer);
+    }
+
+    /// Has no more performers than the plan, whose last numbers nobody has any more.
+    pub(crate) fn give_back(&mut self, plan: &Plan) {
+        self.cell_of.truncate(plan.performers.len());
+        self.hand_offs.truncate(plan.performers.len());
+    }
+
+    /// Takes a performer out of its cell, as it leaves its world.
+    pub(crate) fn remove(&mut self, performer: PerformerId) {
+        let cell = self.cell_of[performer.0 as usize];
+        self.owned[cell.0 as usize].retain(|other| *other != performer);
+    }
+
+    /// Gives a cell to a host, or with `None` to nobody.
+    pub(crate) fn place(&mut self, cell: CellId, host: Option<&PeerName>) {
+        if let Some(former) = self.affinity.remove(&cell) {
+            self.hosted
+                .entry(former)
+                .or_default()
+                .retain(|other| *other != cell);
+        }
+        let Some(host) = host else {
+            return;
+        };
+        let cells = self.hosted.entry(host.clone()).or_default();
+        cells.insert(cells.partition_point(|other| *other < cell), cell);
+        self.affinity.insert(cell, host.clone());
+    }
+
+    /// Lets a performer pass from one cell to another.
+    pub(crate) fn hand_over(&mut self, passage: Passage) {
+        let Passage {
+            performer,
+            from,
+            to,
+        } = passage;
+        assert_eq!(
+            self.cell_of[performer.0 as usize], from,
+            "performer {performer} is handed over by the cell that owns it"
+        );
+        self.owned[from.0 as usize].retain(|other| *other != performer);
+        let owned = &mut self.owned[to.0 as usize];
+        owned.insert(owned.partition_point(|other| *other < performer), performer);
+        self.cell_of[performer.0 as usize] = to;
+        self.hand_offs[performer.0 as usize] += 1;
+        self.hand_offs_to[to.0 as usize] += 1;
+        let hosts = [from, to].map(|cell| self.affinity.get(&cell));
+        if let [from, Some(to)] = hosts
+            && from != Some(to)
+        {
+            *self.hand_offs_in.entry(to.clone()).or_default() += 1;
+        }
+    }
+
+    pub(crate) fn cell(&self, performer: PerformerId) -> CellId {
+        self.cell_of[performer.0 as usize]
+    }
+
+    pub(crate) fn owned(&self, cell: CellId) -> &[PerformerId] {
+        &self.owned[cell.0 as usize]
+    }
+
+    pub(crate) fn host(&self, cell: CellId) -> Option<&PeerName> {
+        self.affinity.get(&cell)
+    }
+
+    pub(crate) fn hosted(&self, name: &PeerName) -> &[CellId] {
+        self.hosted.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    pub(crate) fn affinity(&self) -> &BTreeMap<CellId, PeerName> {
+        &self.affinity
+    }
+
+    pub(crate) fn hand_offs(&self, performer: PerformerId) -> u64 {
+        self.hand_offs[performer.0 as usize]
+    }
+
+    pub(crate) fn hand_offs_to(&self, cell: CellId) -> u64 {
+        self.hand_offs_to[cell.0 as usize]
+    }
+
+    pub(crate) fn hand_offs_in(&self, name: &PeerName) -> u64 {
+        self.hand_offs_in.get(name).copied().unwrap_or(0)
+    }
+}

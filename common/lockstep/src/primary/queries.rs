@@ -1,0 +1,165 @@
+//! What the driver reads of a primary for reports.
+
+use protocol::report::{EventCounts, RefusedCounts, RunState};
+use protocol::{
+    CellId, Digest, Iteration, PeerName, PerformerId, PerformerState, Sequence, SessionTime,
+    SimTime,
+};
+
+use crate::membership::Membership;
+use crate::plan::Plan;
+use crate::primary::{Goal, Phase, Primary, Settings};
+use crate::roster::Roster;
+
+impl Primary {
+    /// Returns the settings of the run.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Returns the plan of the worlds.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// Returns the secondaries.
+    pub fn roster(&self) -> &Roster {
+        &self.roster
+    }
+
+    /// Returns which levels, ghosts and cells follow from where the performers are.
+    pub fn membership(&self) -> &Membership {
+        &self.membership
+    }
+
+    /// Returns the secondary that hosts a cell.
+    pub fn host(&self, cell: CellId) -> Option<&PeerName> {
+        self.distribution.host(cell)
+    }
+
+    /// Returns the cells that a secondary hosts, ascending.
+    pub fn hosted(&self, name: &PeerName) -> &[CellId] {
+        self.distribution.hosted(name)
+    }
+
+    /// Returns the cell that owns a performer and the performer's state.
+    pub fn performer(&self, id: PerformerId) -> (CellId, &PerformerState) {
+        (
+            self.distribution.cell(id),
+            &self.known.states[id.0 as usize],
+        )
+    }
+
+    /// Returns the states of all performers after an iteration whose [`StepReport`] is handled, by
+    /// the performers' numbers. The next step may be under way: some may be gone with it, come only
+    /// with it, or be back at the start.
+    ///
+    /// [`StepReport`]: crate::primary::StepReport
+    pub fn states_after(&self, iteration: Iteration) -> &[PerformerState] {
+        self.known.states_after(iteration)
+    }
+
+    /// Returns how often a performer has changed cell.
+    pub fn hand_offs(&self, id: PerformerId) -> u64 {
+        self.distribution.hand_offs(id)
+    }
+
+    /// Returns how many performers were handed to a cell.
+    pub fn hand_offs_to(&self, cell: CellId) -> u64 {
+        self.distribution.hand_offs_to(cell)
+    }
+
+    /// Returns how many performers other secondaries have handed to this one.
+    pub fn hand_offs_in(&self, name: &PeerName) -> u64 {
+        self.distribution.hand_offs_in(name)
+    }
+
+    /// Returns the performers that a cell owns, ascending.
+    pub fn owned(&self, cell: CellId) -> &[PerformerId] {
+        self.distribution.owned(cell)
+    }
+
+    /// Returns the digest of the performers in a cell after the last completed iteration; `None` of
+    /// a cell that nobody hosts.
+    pub fn cell_digest(&self, cell: CellId) -> Option<Digest> {
+        let digest = self.known.cell_digest(cell);
+        digest.filter(|_| self.distribution.host(cell).is_some())
+    }
+
+    /// Returns performers in order of their names.
+    pub fn performers_by_name(&self) -> &[PerformerId] {
+        &self.by_name
+    }
+
+    /// Returns the last completed iteration.
+    pub fn iteration(&self) -> Iteration {
+        self.iteration
+    }
+
+    /// Returns the number of the last step.
+    pub fn sequence(&self) -> Sequence {
+        self.sequence
+    }
+
+    /// Returns simulated time after the last completed iteration.
+    pub fn sim_time(&self) -> SimTime {
+        self.sim_time
+    }
+
+    /// Returns the digest after the last completed iteration.
+    pub fn digest(&self) -> Digest {
+        self.digest
+    }
+
+    /// Returns what the run is doing.
+    pub fn run_state(&self) -> RunState {
+        match &self.phase {
+            Phase::Gathering { .. } => RunState::Waiting,
+            Phase::Stopping(_) | Phase::Finished => RunState::Stopping,
+            Phase::Idle | Phase::Stepping(_) if self.recovery.is_under_way() => {
+                RunState::Recovering
+            }
+            Phase::Idle | Phase::Stepping(_) => match self.goal {
+                Goal::Paused => RunState::Paused,
+                Goal::Pausing | Goal::Running | Goal::Until(_) => RunState::Running,
+            },
+        }
+    }
+
+    /// Tells whether time is to stand still, whatever is done meanwhile.
+    pub fn is_to_stand_still(&self) -> bool {
+        self.goal == Goal::Paused
+    }
+
+    /// Tells whether a secondary does again what was done.
+    pub fn is_catching_up(&self, name: &PeerName) -> bool {
+        self.jobs.has(name)
+    }
+
+    /// Returns the secondaries that the step under way still waits for.
+    pub fn blocking(&self) -> impl Iterator<Item = &PeerName> {
+        let round = match &self.phase {
+            Phase::Stepping(round) => Some(round),
+            Phase::Gathering { .. } | Phase::Idle | Phase::Stopping(_) | Phase::Finished => None,
+        };
+        round.into_iter().flat_map(|round| round.missing())
+    }
+
+    /// Returns since when a step waits for its acks, if one does.
+    pub fn waiting_since(&self) -> Option<SessionTime> {
+        match &self.phase {
+            Phase::Stepping(round) => Some(round.published_at),
+            Phase::Gathering { .. } | Phase::Idle | Phase::Stopping(_) | Phase::Finished => None,
+        }
+    }
+
+    /// Returns how many messages were refused.
+    pub fn refused(&self) -> RefusedCounts {
+        self.refused
+    }
+
+    /// Returns the events counted so far.
+    pub fn events(&self) -> EventCounts {
+        self.events
+    }
+}

@@ -1,0 +1,189 @@
+//! Iterations that were complete before a run was taken up again: they are done once more, with the
+//! commands of then, and must come to the same digests.
+//!
+//! Meanwhile time runs as fast as it can, clients have to wait, and what systems say about when
+//! time passes is left out: what came of it is known.
+
+use protocol::primary_to_observers::Severity;
+use protocol::report::divergence::{DivergenceReport, FoundBy, StepResult};
+use protocol::{Command, Digest, Iteration, PeerName, ScheduledCommand};
+use serde::{Deserialize, Serialize};
+
+use crate::pace::Pace;
+use crate::primary::context::Context;
+use crate::primary::world::step_builder::Pending;
+use crate::primary::{Goal, Primary, PrimaryOutput};
+
+/// Whether time runs, and how fast.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Aim {
+    /// Whether time runs at all.
+    pub is_running: bool,
+    /// When it stops by itself.
+    pub until: Option<Iteration>,
+    /// Simulated over real time; 0 is as fast as possible.
+    pub real_time_factor: f64,
+}
+
+/// What was done since a checkpoint.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Redo {
+    /// The digests of all iterations since, in order.
+    pub digests: Vec<Digest>,
+    /// The commands that were done since, in order.
+    pub commands: Vec<ScheduledCommand>,
+    /// How many commands of the schedule were not done yet; `None` when nothing was done since.
+    pub schedule_left: Option<u64>,
+    /// What steps aimed at in the end, if that has changed since.
+    pub aim: Option<Aim>,
+}
+
+/// Iterations that are done again.
+#[derive(Debug)]
+pub(crate) struct Redoing {
+    digests: std::vec::IntoIter<Digest>,
+    until: Iteration,
+    schedule_left: u64,
+    aim: Aim,
+}
+
+impl Primary {
+    /// Returns what steps aim at.
+    pub fn aim(&self) -> Aim {
+        if let Some(redo) = &self.redo {
+            return redo.aim;
+        }
+        let goal = self.goal_asked_for();
+        Aim {
+            is_running: matches!(goal, Goal::Running | Goal::Until(_)),
+            until: match goal {
+                Goal::Until(last) => Some(last),
+                Goal::Paused | Goal::Pausing | Goal::Running => None,
+            },
+            real_time_factor: self.settings.real_time_factor,
+        }
+    }
+
+    /// Returns how many entries of the schedule are not done yet: those of an iteration that waits
+    /// for states are not, though they were taken into it.
+    pub(crate) fn schedule_left(&self) -> u64 {
+        let waiting = self.pending.as_ref().map_or(0, Pending::scheduled_for_time);
+        self.wishes.schedule_left() + waiting
+    }
+
+    /// Returns how many entries of the schedule come only after what is done again.
+    pub(crate) fn schedule_after_redo(&self) -> usize {
+        let redo = self.redo.as_ref();
+        redo.map_or(0, |redo| {
+            usize::try_from(redo.schedule_left).unwrap_or(usize::MAX)
+        })
+    }
+
+    /// Tells whether iterations are being done again.
+    pub fn is_redoing(&self) -> bool {
+        self.redo.is_some()
+    }
+
+    /// Has a run that has not begun do again what was done, before anything new.
+    pub fn begin_redo(&mut self, redo: Redo) {
+        let aim = redo.aim.unwrap_or_else(|| self.aim());
+        if redo == Redo::default() {
+            return;
+        }
+        let known = self.wishes.schedule_left();
+        let schedule_left = redo.schedule_left.unwrap_or(known).min(known);
+        self.wishes.repeat(redo.commands, schedule_left);
+        // What systems called for is over, or would hold up what is done again.
+        self.calls = crate::primary::Calls::default();
+        self.waiters.clear();
+        self.goal = Goal::Running;
+        self.redo = Some(Redoing {
+            until: Iteration(self.iteration.0 + redo.digests.len() as u64),
+            digests: redo.digests.into_iter(),
+            schedule_left,
+            aim,
+        });
+    }
+
+    /// Tells whether the next step is one that is done again.
+    pub(crate) fn has_to_redo(&self) -> bool {
+        self.redo.is_some() && self.goal == Goal::Running
+    }
+
+    /// Compares the digest of an iteration with that of then; ends the run where they differ.
+    pub(crate) fn check_redone(&mut self, cx: &mut Context<'_>) -> bool {
+        let Some(expected) = self.redo.as_mut().and_then(|redo| redo.digests.next()) else {
+            return true;
+        };
+        if expected == self.digest {
+            return true;
+        }
+        let result = |label: &str, digest, states| StepResult {
+            label: label.to_owned(),
+            digest: Some(digest),
+            states,
+        };
+        let present = self.plan.present();
+        let states = present.map(|id| self.named(self.performer(id).1)).collect();
+        let report = DivergenceReport {
+            iteration: self.iteration,
+            sequence: self.sequence,
+            peer: PeerName::primary(),
+            cell: "any".to_owned(),
+            performer: None,
+            field: None,
+            difference: format!("it came to {} and before to {expected}", self.digest),
+            found_by: FoundBy::Resume,
+            results: vec![
+                result("as it was committed", expected, Vec::new()),
+                result("as it was done again", self.digest, states),
+            ],
+        };
+        self.diverge(report, cx);
+        false
+    }
+
+    /// Goes on with what is new once all is done again.
+    pub(crate) fn end_redo_when_done(&mut self, cx: &mut Context<'_>) {
+        let is_done = |redo: &mut Redoing| {
+            let left = self.wishes.schedule_left();
+            self.iteration >= redo.until && left <= redo.schedule_left && !self.wishes.are_due()
+        };
+        let Some(redo) = self.redo.take_if(is_done) else {
+            return;
+        };
+        let goal = match redo.aim {
+            Aim {
+                is_running: false, ..
+            } => Goal::Paused,
+            Aim {
+                until: Some(last), ..
+            } if last > self.iteration => Goal::Until(last),
+            Aim { until: Some(_), .. } => Goal::Paused,
+            Aim { until: None, .. } => Goal::Running,
+        };
+        self.aim_at(goal);
+        self.settings.real_time_factor = redo.aim.real_time_factor;
+        self.pace = Pace::new(self.settings.step_size, redo.aim.real_time_factor);
+        self.pace.restart(cx.now);
+        let text = format!("the run goes on after iteration {}", self.iteration);
+        cx.event(Severity::Info, "recovery", text);
+        self.observe_clock(cx);
+        cx.push(PrimaryOutput::Redone);
+    }
+
+    /// Returns why a command cannot be done now: iterations are done again, or nothing that is done
+    /// can be written down.
+    pub(crate) fn reason_to_wait(&self, command: &Command) -> Option<String> {
+        let Some(redo) = &self.redo else {
+            return self.reason_to_stand_still(command);
+        };
+        if command.only_asks() || matches!(command, Command::Stop | Command::Interrupt) {
+            return None;
+        }
+        Some(format!(
+            "the run does again what it had done, up to iteration {}: wait until it goes on",
+            redo.until
+        ))
+    }
+}

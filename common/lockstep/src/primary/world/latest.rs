@@ -1,0 +1,300 @@
+//! What the acks have told: states of all performers, and what steps asked for besides.
+
+use std::collections::BTreeMap;
+
+use protocol::primary_to_secondary::{CellSnapshot, GhostChange, HandOff, Wanted};
+use protocol::secondary_to_primary::StepAck;
+use protocol::{CellId, Digest, Iteration, LinkPoses, PerformerId, PerformerState, StateBlob};
+use serde::{Deserialize, Serialize};
+use serde_bytes::ByteBuf;
+
+use crate::membership::{Changes, Passage};
+use crate::plan::Plan;
+use crate::primary::barrier::rounds::Purpose;
+use crate::primary::placement::host_map::Distribution;
+
+/// States and digests from acks. Whole states, poses and snapshots hold until the next step but a
+/// fetch.
+#[derive(Debug)]
+pub(crate) struct Known {
+    pub(crate) states: Vec<PerformerState>,
+    /// The states after an iteration after which the run began anew, until it goes on.
+    before_reset: Option<(Iteration, Vec<PerformerState>)>,
+    transfers: BTreeMap<PerformerId, Vec<u8>>,
+    poses: BTreeMap<PerformerId, LinkPoses>,
+    snapshots: BTreeMap<CellId, CellSnapshot>,
+    cell_digests: Vec<Option<Digest>>,
+    /// Whether states have come since they were looked at last.
+    has_news: bool,
+    /// For each performer, whether its state was reported as not finite.
+    reported: Vec<bool>,
+}
+
+/// What is remembered of it.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct KnownMemory {
+    /// Of those that are there, in order of their numbers.
+    states: StateBlob,
+    transfers: Vec<(PerformerId, ByteBuf)>,
+    poses: Vec<LinkPoses>,
+    cell_digests: Vec<Option<Digest>>,
+    reported: Vec<PerformerId>,
+}
+
+impl Known {
+    pub(crate) fn new(plan: &Plan) -> Self {
+        let states = plan.performers.iter().enumerate();
+        Self {
+            states: states
+                .map(|(id, one)| PerformerState::at_rest(PerformerId(id as u32), one.start))
+                .collect(),
+            before_reset: None,
+            transfers: BTreeMap::new(),
+            poses: BTreeMap::new(),
+            snapshots: BTreeMap::new(),
+            cell_digests: vec![None; plan.cells.len()],
+            has_news: true,
+            reported: vec![false; plan.performers.len()],
+        }
+    }
+
+    /// Goes back to the start after an iteration.
+    pub(crate) fn begin_anew(&mut self, plan: &Plan, after: Iteration) {
+        let states = std::mem::take(&mut self.states);
+        *self = Self::new(plan);
+        self.before_reset = Some((after, states));
+    }
+
+    /// Returns the states after an iteration that was just completed, by the performers' numbers,
+    /// also when the run has begun anew since.
+    pub(crate) fn states_after(&self, iteration: Iteration) -> &[PerformerState] {
+        match &self.before_reset {
+            Some((after, states)) if *after == iteration => states,
+            Some(_) | None => &self.states,
+        }
+    }
+
+    /// Tells whether states have come since the last call.
+    pub(crate) fn take_news(&mut self) -> bool {
+        std::mem::take(&mut self.has_news)
+    }
+
+    /// Returns the whole states and poses that hold until time advances, the digests of cells, and
+    /// which performers were reported as not finite.
+    pub(crate) fn remember(&self, plan: &Plan) -> KnownMemory {
+        let transfers = self.transfers.iter();
+        let reported = plan.present().filter(|id| self.reported[id.0 as usize]);
+        let states = plan.present().map(|id| self.states[id.0 as usize]);
+        let states: Vec<PerformerState> = states.collect();
+        KnownMemory {
+            states: StateBlob::pack(&states),
+            transfers: transfers
+                .map(|(performer, state)| (*performer, ByteBuf::from(state.clone())))
+                .collect(),
+            poses: self.poses.values().cloned().collect(),
+            cell_digests: self.cell_digests.clone(),
+            reported: reported.collect(),
+        }
+    }
+
+    /// Knows again what was remembered.
+    ///
+    /// # Errors
+    /// When it does not fit the plan, with what does not.
+    pub(crate) fn recall(plan: &Plan, memory: KnownMemory) -> Result<Self, &'static str> {
+        let Ok(states) = memory.states.states() else {
+            return Err("a state is cut");
+        };
+        let present: Vec<PerformerState> = states.collect();
+        if !present.iter().map(|one| one.performer).eq(plan.present()) {
+            return Err("it has states of more or fewer performers than there are");
+        }
+        let Self { mut states, .. } = Self::new(plan);
+        for state in present {
+            states[state.performer.0 as usize] = state;
+        }
+        if memory.cell_digests.len() != plan.cells.len() {
+            return Err("it has digests of more or fewer cells than there are");
+        }
+        let mut reported = vec![false; states.len()];
+        for performer in memory.reported {
+            if let Some(is_reported) = reported.get_mut(performer.0 as usize) {
+                *is_reported = true;
+            }
+        }
+        let transfers = memory.transfers.into_iter();
+        let poses = memory.poses.into_iter();
+        Ok(Self {
+            states,
+            transfers: transfers
+                .map(|(performer, state)| (performer, state.into_vec()))
+                .collect(),
+            poses: poses.map(|one| (one.performer, one)).collect(),
+            before_reset: None,
+            snapshots: BTreeMap::new(),
+            cell_digests: memory.cell_digests,
+            has_news: true,
+            reported,
+        })
+    }
+
+    /// Notes a performer that comes with the next step: its links are about its origin.
+    pub(crate) fn insert(&mut self, performer: PerformerId, model: &sdf::Model) {
+        let mut state = PerformerState::at_rest(performer, model.pose.position);
+        state.orientation_xyzw = model.pose.orientation_xyzw;
+        let index = performer.0 as usize;
+        if index == self.states.len() {
+            self.states.push(state);
+            self.reported.push(false);
+        }
+        self.states[index] = state;
+        self.has_news = true;
+        self.reported[index] = false;
+    }
+
+    /// Has no more performers than the plan, whose last numbers nobody has any more.
+    pub(crate) fn give_back(&mut self, plan: &Plan) {
+        self.states.truncate(plan.performers.len());
+        self.reported.truncate(plan.performers.len());
+    }
+
+    /// Forgets a performer that goes with the next step, but for its last state: that of the
+    /// iteration before.
+    pub(crate) fn forget(&mut self, performer: PerformerId) {
+        self.transfers.remove(&performer);
+        self.poses.remove(&performer);
+        self.has_news = true;
+    }
+
+    /// Forgets what holds no longer once a step is done: whole states, poses and snapshots are of
+    /// cells before its changes. A paused step changes cells too, by commands and by messages that
+    /// systems receive; only a fetch and a pause change nothing.
+    pub(crate) fn begin_step(&mut self, purpose: Purpose) {
+        match purpose {
+            Purpose::Fetch | Purpose::Pause => {}
+            Purpose::Build | Purpose::Advance | Purpose::Rearrange => {
+                self.snapshots.clear();
+                self.transfers.clear();
+                self.poses.clear();
+            }
+        }
+    }
+
+    /// Takes over what an ack brought besides the states.
+    pub(crate) fn take(&mut self, ack: StepAck) {
+        self.before_reset = None;
+        for cell in &ack.cells {
+            self.cell_digests[cell.cell.0 as usize] = Some(cell.digest);
+        }
+        for transfer in ack.transfers {
+            self.transfers.insert(transfer.performer, transfer.state);
+        }
+        for poses in ack.poses {
+            self.poses.insert(poses.performer, poses);
+        }
+        for snapshot in ack.snapshots {
+            self.snapshots.insert(snapshot.cell, snapshot);
+        }
+    }
+
+    /// Takes over a state; returns whether it is the first that is not finite.
+    pub(crate) fn update(&mut self, state: PerformerState) -> bool {
+        let index = state.performer.0 as usize;
+        self.states[index] = state;
+        self.has_news = true;
+        let is_first = !state.is_finite() && !self.reported[index];
+        self.reported[index] |= is_first;
+        is_first
+    }
+
+    /// Returns what must be asked for before changes can be published, with the poses of `seen`;
+    /// `None` when all is here.
+    pub(crate) fn missing(
+        &self,
+        plan: &Plan,
+        changes: &Changes,
+        seen: impl IntoIterator<Item = PerformerId>,
+    ) -> Option<Wanted> {
+        let passing = changes.hand_offs.iter().map(|passage| passage.performer);
+        let is_seen =
+            |change: &&GhostChange| change.present && plan.watched[plan.cell(change.cell).world];
+        let ghosts = changes.ghosts.iter().filter(is_seen);
+        let mut poses: Vec<PerformerId> = ghosts
+            .map(|change| change.performer)
+            .chain(seen)
+            .filter(|performer| !self.poses.contains_key(performer))
+            .collect();
+        poses.sort_unstable();
+        poses.dedup();
+        let wanted = Wanted {
+            states: passing
+                .filter(|performer| !self.transfers.contains_key(performer))
+                .collect(),
+            poses,
+            snapshots: Vec::new(),
+        };
+        (wanted != Wanted::default()).then_some(wanted)
+    }
+
+    /// Returns the hand-off of a passage.
+    ///
+    /// # Panics
+    /// When the performer's whole state is not here.
+    pub(crate) fn hand_off(&mut self, passage: Passage) -> HandOff {
+        let state = self
+            .transfers
+            .remove(&passage.performer)
+            .expect("whole states of those who pass are asked for first");
+        HandOff {
+            performer: passage.performer,
+            from: passage.from,
+            to: passage.to,
+            state,
+        }
+    }
+
+    pub(crate) fn poses_of(&self, performer: PerformerId) -> Option<&LinkPoses> {
+        self.poses.get(&performer)
+    }
+
+    pub(crate) fn cell_digest(&self, cell: CellId) -> Option<Digest> {
+        self.cell_digests[cell.0 as usize]
+    }
+
+    pub(crate) fn take_snapshot(&mut self, cell: CellId) -> Option<CellSnapshot> {
+        self.snapshots.remove(&cell)
+    }
+}
+
+/// Tells how an ack does not bring what was asked of its sender, besides the states.
+pub(crate) fn shortfall(
+    wanted: &Wanted,
+    ack: &StepAck,
+    distribution: &Distribution,
+) -> Option<&'static str> {
+    let of_cells = |performers: &[PerformerId]| {
+        let mut own: Vec<(CellId, PerformerId)> = performers
+            .iter()
+            .map(|performer| (distribution.cell(*performer), *performer))
+            .filter(|(cell, _)| ack.is_about(*cell))
+            .collect();
+        own.sort_unstable();
+        own.into_iter().map(|(_, performer)| performer)
+    };
+    let poses = ack.poses.iter().map(|poses| poses.performer);
+    let transfers = ack.transfers.iter().map(|transfer| transfer.performer);
+    let mut snapshots = ack.snapshots.iter();
+    let cells = wanted.snapshots.iter().copied();
+    let hosted = cells.filter(|cell| ack.is_about(*cell));
+    if !of_cells(&wanted.poses).eq(poses) {
+        Some("its ack does not hold the poses that were asked for")
+    } else if !of_cells(&wanted.states).eq(transfers) {
+        Some("its ack does not hold the whole states that were asked for")
+    } else if snapshots.any(|snapshot| snapshot.sequence != ack.sequence)
+        || !hosted.eq(ack.snapshots.iter().map(|snapshot| snapshot.cell))
+    {
+        Some("its ack does not hold the snapshots that were asked for")
+    } else {
+        None
+    }
+}
