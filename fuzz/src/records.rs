@@ -7,7 +7,7 @@ use journal::frame::{self, Kind};
 use journal::segment::SegmentReader;
 use journal::{Manifest, Record};
 use lockstep::{
-    CHECKPOINT_EVERY, Checkpoint, LoadRule, PeerLossPolicy, Primary, Redo, Rules, Settings,
+    CHECKPOINT_EVERY, Checkpoint, LoadRule, PeerLossPolicy, Primary, Replay, Rules, Settings,
 };
 use protocol::peer::Build;
 use protocol::primary_to_client::PrimaryToClient;
@@ -143,7 +143,7 @@ fn recall(bytes: &[u8]) {
             scene,
             cells: Vec::new(),
         };
-        Primary::resume(settings(), &worlds(), checkpoint, Redo::default())
+        Primary::resume(settings(), &worlds(), checkpoint, Replay::default())
     };
     if let Ok(primary) = resume(bytes.to_vec()) {
         let memory = primary.remember();
@@ -165,7 +165,7 @@ fn settings() -> Settings {
         heartbeat_timeout: None,
         peer_timeout: Duration::from_secs(1),
         step_timeout: Duration::from_secs(1),
-        patience: lockstep::PatienceSettings::default(),
+        patience: lockstep::StepTimeoutSettings::default(),
         rules: Rules {
             load: LoadRule::Buffer,
             interaction_margin: 0.02,

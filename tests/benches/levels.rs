@@ -9,7 +9,7 @@ use std::io::Write;
 use std::sync::Arc;
 use std::time::Instant;
 
-use lockstep::{Bounds, LoadRule, Membership, Plan, Rules};
+use lockstep::{Bounds, LoadRule, Partition, Rules, Topology};
 use protocol::secondary_to_primary::{CellAck, StepAck};
 use protocol::state::STATE_BYTES;
 use protocol::{
@@ -40,12 +40,12 @@ const RULES: Rules = Rules {
 };
 
 fn main() {
-    let plan = Plan::new(&[world(SIDE)]);
+    let plan = Topology::new(&[world(SIDE)]);
     let moving = measure_moving(&plan);
     let crossing = measure_crossing(&plan);
     let resting = measure_resting(&plan);
     let brute_force_ms = measure_brute_force(&plan);
-    let without_levels = measure_moving(&Plan::new(&[world(0)]));
+    let without_levels = measure_moving(&Topology::new(&[world(0)]));
     let [state_bytes, ack_bytes] = bytes_per_performer();
     let line = json!({
         "bench": "levels",
@@ -120,7 +120,7 @@ fn world(side: usize) -> World {
 }
 
 /// Everyone at its start, on a way of its own at 1 m/s.
-fn states(plan: &Plan) -> Vec<PerformerState> {
+fn states(plan: &Topology) -> Vec<PerformerState> {
     let mut random = Random(11);
     let starts = plan.performers.iter().enumerate();
     starts
@@ -154,8 +154,8 @@ fn reach(state: &mut PerformerState) {
     state.reach = [-far, far].map(|way| state.position.map(|at| (at + way) as f32));
 }
 
-fn measure_moving(plan: &Plan) -> Times {
-    let mut membership = Membership::new(plan, RULES);
+fn measure_moving(plan: &Topology) -> Times {
+    let mut membership = Partition::new(plan, RULES);
     let mut states = states(plan);
     membership.update(plan, Iteration(0), &states);
     let times = (1..=UPDATES).map(|iteration| {
@@ -168,8 +168,8 @@ fn measure_moving(plan: &Plan) -> Times {
 }
 
 /// As [`measure_moving`], and nobody moves.
-fn measure_resting(plan: &Plan) -> Times {
-    let mut membership = Membership::new(plan, RULES);
+fn measure_resting(plan: &Topology) -> Times {
+    let mut membership = Partition::new(plan, RULES);
     let mut states = states(plan);
     for state in &mut states {
         state.linear_velocity = [0.0; 3];
@@ -185,8 +185,8 @@ fn measure_resting(plan: &Plan) -> Times {
 
 /// As [`measure_moving`], and in each update that counts 100 performers go to the next level. The
 /// update before, which does not count, has put them where they are about to.
-fn measure_crossing(plan: &Plan) -> Times {
-    let mut membership = Membership::new(plan, RULES);
+fn measure_crossing(plan: &Topology) -> Times {
+    let mut membership = Partition::new(plan, RULES);
     let mut states = states(plan);
     membership.update(plan, Iteration(0), &states);
     let times = (1..=CROSSINGS).map(|turn| {
@@ -210,7 +210,7 @@ fn measure_crossing(plan: &Plan) -> Times {
 }
 
 /// Returns how long asking every level and every other performer takes, from a sample \[ms\].
-fn measure_brute_force(plan: &Plan) -> f64 {
+fn measure_brute_force(plan: &Topology) -> f64 {
     let states = states(plan);
     let begin = Instant::now();
     let mut met = 0;

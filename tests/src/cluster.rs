@@ -26,8 +26,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
 use lockstep::{
-    LoadRule, PatienceSettings, PeerLossPolicy, Primary, PrimaryInput, Rules, SecondaryInput,
-    Settings,
+    LoadRule, PeerLossPolicy, Primary, PrimaryInput, Rules, SecondaryInput, Settings,
+    StepTimeoutSettings,
 };
 use protocol::primary_to_secondary::Step;
 use protocol::{
@@ -378,7 +378,7 @@ pub fn settings(secondaries: u32, iterations: u64) -> Settings {
         heartbeat_timeout: None,
         peer_timeout: Duration::from_secs(10),
         step_timeout: Duration::from_secs(10),
-        patience: PatienceSettings::default(),
+        patience: StepTimeoutSettings::default(),
         rules: Rules {
             load: LoadRule::Buffer,
             interaction_margin: 0.02,

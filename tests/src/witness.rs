@@ -87,7 +87,7 @@ impl Witness {
         self.whereabouts.check_primary(primary);
         self.effects.on_step(primary, step);
         if !step.paused {
-            primary.membership().check(primary.plan());
+            primary.partition().check(primary.plan());
             // A step that was done ahead is complete as soon as it is published.
             let is_complete = primary.iteration() >= step.iteration;
             if !is_complete {

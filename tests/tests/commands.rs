@@ -194,7 +194,7 @@ fn a_performer_without_a_size_has_gazebos_box_unless_the_world_declares_one() {
         let mut performers = cluster.primary.plan().performers.iter();
         let number = performers.position(|one| one.name == model);
         let id = PerformerId(number.expect("it is a performer") as u32);
-        let half = cluster.primary.membership().half_extents(id);
+        let half = cluster.primary.partition().half_extents(id);
         assert_eq!(half, size.map(|edge| edge / 2.0), "{model}");
     }
 }

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use lockstep::{Changes, Membership, PerformerPlan, Plan};
+use lockstep::{Changes, Partition, PerformerSpec, Topology};
 use protocol::exit::Outcome;
 use protocol::{Iteration, PerformerId};
 use sdf::World;
@@ -80,15 +80,15 @@ fn check_seed(worlds: &[World], reference: &Arc<Recording>, expected: &Witness, 
 /// A step in which time stands still asks once more who is where, and nothing may come of it: the
 /// states of a run go through the rules once and several times per iteration.
 fn check_pauses(worlds: &[World], reference: &Recording) {
-    let plan = Plan::new(worlds);
+    let plan = Topology::new(worlds);
     let rules = cluster::settings(1, ITERATIONS).rules;
-    let [mut once, mut often] = [(), ()].map(|()| Membership::new(&plan, rules));
-    let is_keeper = |one: &PerformerPlan| !one.is_level_bound();
+    let [mut once, mut often] = [(), ()].map(|()| Partition::new(&plan, rules));
+    let is_keeper = |one: &PerformerSpec| !one.is_level_bound();
     let keeper = plan.performers.iter().position(is_keeper);
     let keeper = keeper.map(|index| PerformerId(index as u32));
     for iteration in 0..=ITERATIONS {
         let states = reference.states(iteration);
-        let update = |membership: &mut Membership| -> Changes {
+        let update = |membership: &mut Partition| -> Changes {
             membership.update(&plan, Iteration(iteration), states)
         };
         let expected = update(&mut once);

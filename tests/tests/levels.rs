@@ -213,7 +213,7 @@ fn a_performer_in_a_buffer_is_a_ghost_that_sensors_there_see() {
     let east = CellId(2);
     cluster.run_until(|cluster| cluster.digests().len() == 316);
     assert_eq!(cluster.witness.whereabouts.ghosts(east), [PerformerId(0)]);
-    let listed: Vec<_> = cluster.primary.membership().ghosts(east).collect();
+    let listed: Vec<_> = cluster.primary.partition().ghosts(east).collect();
     assert_eq!(listed, [PerformerId(0)]);
     let hosts = cluster.secondaries().filter_map(|one| one.host());
     let cells = hosts.flat_map(worker::cell_host::CellHost::cells);
@@ -537,8 +537,8 @@ fn a_static_performer_keeps_levels_active_and_is_moved_by_commands_alone() {
     );
     assert_eq!(height(1_610), height(2_000), "its level is left");
     assert_eq!(cell_names(&cluster, ITERATIONS), ["west", "east"]);
-    assert!(cluster.primary.membership().is_active(LevelId(0)));
-    assert!(!cluster.primary.membership().is_active(LevelId(1)));
+    assert!(cluster.primary.partition().is_active(LevelId(0)));
+    assert!(!cluster.primary.partition().is_active(LevelId(1)));
 }
 
 #[test]
@@ -811,7 +811,7 @@ fn the_static_performers_of_gazebos_worlds_keep_their_levels_active() {
         [cell(49), cell(140), cell(200)],
         ["level1", "default", "level1"]
     );
-    assert!(cluster.primary.membership().is_active(LevelId(0)));
+    assert!(cluster.primary.partition().is_active(LevelId(0)));
     let events = cluster.primary.events();
     assert_eq!((events.levels_loaded, events.levels_unloaded), (2, 1));
 }

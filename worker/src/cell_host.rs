@@ -29,7 +29,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use lockstep::GRANT_MAX;
+use lockstep::WINDOW_MAX;
 use protocol::primary_to_secondary::{CellSnapshot, CellSource, Step, Welcome};
 use protocol::secondary_to_primary::StepAck;
 use protocol::{CellId, CellRuns, DataBatch, PeerName, StateBlob, TraceWindow};
@@ -180,7 +180,7 @@ impl CellHost {
             cells: BTreeMap::new(),
             data: None,
             kept: None,
-            ahead_limit: GRANT_MAX,
+            ahead_limit: WINDOW_MAX,
             trace: settings.trace,
             traced: None,
         })

@@ -7,7 +7,7 @@ use std::io;
 use std::sync::Arc;
 
 use journal::{Beside, Commit, Keeper, KeeperNews, Mark, Record, Saved};
-use lockstep::{Aim, Checkpoint, PrimaryInput, StepReport};
+use lockstep::{Checkpoint, PrimaryInput, RunTarget, StepReport};
 use protocol::action::Spawn;
 use protocol::primary_to_secondary::Step;
 use protocol::{Action, ModelId, ScheduledCommand, Sequence};
@@ -75,7 +75,7 @@ pub struct Journaling {
     keeper: Keeper,
     mark: Mark,
     is_redoing: bool,
-    aim: Option<Aim>,
+    aim: Option<RunTarget>,
     /// The step under way, if a checkpoint is made of it.
     asked: Option<Sequence>,
     expected: VecDeque<Expected>,
@@ -218,7 +218,7 @@ impl Journaling {
     }
 
     /// Puts down what steps aim at, where that has changed.
-    pub fn note_aim(&mut self, aim: Aim) {
+    pub fn note_aim(&mut self, aim: RunTarget) {
         if !self.is_redoing && self.aim != Some(aim) {
             self.aim = Some(aim);
             self.keeper.record(Record::Aim(aim));

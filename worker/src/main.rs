@@ -11,7 +11,9 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::Parser;
 use journal::Losses;
-use lockstep::{Plan, Primary, PrimaryInput, Rules, SecondaryInput, SecondarySettings, Settings};
+use lockstep::{
+    Primary, PrimaryInput, Rules, SecondaryInput, SecondarySettings, Settings, Topology,
+};
 use protocol::exit::Outcome;
 use protocol::plain_text::escaped;
 use protocol::primary_to_observers::Severity;
@@ -192,7 +194,7 @@ fn run_primary(
     let mut told = Vec::new();
     let mut proof = match beginning.goes_on_after() {
         Some(checkpoint) => resume_proof(run, &primary, checkpoint, &mut told)?,
-        None => create_proof(run, &Plan::new(&loaded.worlds), loaded.step_size)?,
+        None => create_proof(run, &Topology::new(&loaded.worlds), loaded.step_size)?,
     };
     proof.last_events.clone_from(&run.last_events);
     proof.divergence = cli::divergence_file(run, loaded.step_size, secondaries);
@@ -414,7 +416,7 @@ fn iterations_of(time: Duration, step_size: Duration) -> u64 {
     time.as_nanos().div_ceil(step_size.as_nanos()) as u64
 }
 
-fn create_proof(run: &Run, plan: &Plan, step_size: Duration) -> anyhow::Result<ProofFiles> {
+fn create_proof(run: &Run, plan: &Topology, step_size: Duration) -> anyhow::Result<ProofFiles> {
     let context = |what: &str, path: &Path| format!("cannot write {what} to {}", path.display());
     let digests = run
         .digests

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use lockstep::roster::{Member, Progress};
-use lockstep::{Bounds, Plan, Primary};
+use lockstep::{Bounds, Primary, Topology};
 use protocol::action::Spawn;
 use protocol::report::{
     Layout, LevelOutline, LevelReport, ModelOutline, PeerReport, PeerState, PerformerReport,
@@ -206,14 +206,14 @@ impl Reporter {
                 name: cell.name.clone(),
                 world: self.worlds[cell.world].name.clone(),
                 active: match cell.level {
-                    Some(level) => primary.membership().is_active(level),
+                    Some(level) => primary.partition().is_active(level),
                     None => true,
                 },
-                suspended: primary.membership().is_suspended(id),
+                suspended: primary.partition().is_suspended(id),
                 digest: primary.cell_digest(id),
                 owner: primary.host(id).cloned(),
                 performers: names(plan, primary.owned(id)),
-                ghosts: names(plan, &primary.membership().ghosts(id).collect::<Vec<_>>()),
+                ghosts: names(plan, &primary.partition().ghosts(id).collect::<Vec<_>>()),
                 hand_offs: primary.hand_offs_to(id),
                 models_loaded: self.models_loaded(primary, id),
                 physics_us: meter.cell(id).physics_us,
@@ -255,7 +255,7 @@ impl Reporter {
     }
 
     /// Returns what stands still, for maps.
-    pub fn layout(&self, plan: &Plan) -> Layout {
+    pub fn layout(&self, plan: &Topology) -> Layout {
         let mut layout = Layout::default();
         for level in &plan.levels {
             layout.levels.push(LevelOutline {
@@ -309,7 +309,7 @@ impl Reporter {
 
     /// Returns the static models that levels have brought into a cell; none while it is suspended.
     fn models_loaded(&self, primary: &Primary, cell: CellId) -> Vec<String> {
-        let (plan, membership) = (primary.plan(), primary.membership());
+        let (plan, membership) = (primary.plan(), primary.partition());
         if membership.is_suspended(cell) {
             return Vec::new();
         }
@@ -400,7 +400,7 @@ pub fn performers(primary: &Primary) -> Vec<PerformerReport> {
     by_name
         .map(|id| {
             let (cell, state) = primary.performer(*id);
-            let levels = primary.membership().levels_of(*id);
+            let levels = primary.partition().levels_of(*id);
             PerformerReport {
                 name: plan.performer(*id).name.clone(),
                 owner: primary.host(cell).cloned(),
@@ -496,7 +496,7 @@ fn hosted_performers(primary: &Primary, name: &PeerName) -> Vec<String> {
         .collect()
 }
 
-fn names(plan: &Plan, performers: &[PerformerId]) -> Vec<String> {
+fn names(plan: &Topology, performers: &[PerformerId]) -> Vec<String> {
     performers
         .iter()
         .map(|id| plan.performer(*id).name.clone())

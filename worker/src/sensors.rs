@@ -34,7 +34,7 @@ use crate::systems::ConfigureError;
 use crate::systems::registry::{Configured, Member};
 
 /// A sensor with what it is made from.
-struct Plan<'a> {
+struct Topology<'a> {
     world: &'a World,
     model: &'a Model,
     has_siblings: bool,
@@ -43,7 +43,7 @@ struct Plan<'a> {
 }
 
 /// How the gauge of a kind of sensor is made.
-type Make = fn(&Plan<'_>) -> Result<Made, ConfigureError>;
+type Make = fn(&Topology<'_>) -> Result<Made, ConfigureError>;
 
 /// The kinds, in order.
 const KINDS: &[(&str, Make)] = &[
@@ -71,7 +71,7 @@ pub(crate) fn add_members(
 ) {
     let description = &world.models[model];
     let mut add = |sensor: &Sensor, mount: Mount| {
-        let plan = Plan {
+        let plan = Topology {
             world,
             model: description,
             has_siblings,
@@ -123,7 +123,7 @@ fn make_of(kind: &str, problems: &mut Vec<String>) -> Option<Make> {
     found.map(|(_, make)| *make)
 }
 
-impl Plan<'_> {
+impl Topology<'_> {
     /// Returns the topic that the file says, or that follows from the sensor's name.
     fn topic(&self, suffix: &str) -> String {
         self.topic_or(&self.sensor.topic, suffix)

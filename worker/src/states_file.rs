@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
-use lockstep::{Plan, Primary};
+use lockstep::{Primary, Topology};
 use protocol::primary_to_secondary::Step;
 use protocol::states_file::{
     self, RecordedState, StatesFrame, StatesHeader, StatesReader, StatesRecord,
@@ -36,7 +36,7 @@ impl StatesFile {
     ///
     /// # Errors
     /// When it cannot be created or written.
-    pub fn create(path: &Path, plan: &Plan, step_size: Duration) -> io::Result<Self> {
+    pub fn create(path: &Path, plan: &Topology, step_size: Duration) -> io::Result<Self> {
         Self::begin(path, BufWriter::new(File::create(path)?), plan, step_size)
     }
 
@@ -165,7 +165,7 @@ impl StatesFile<Vec<u8>> {
     ///
     /// # Panics
     /// Never: memory takes everything.
-    pub fn in_parts(plan: &Plan, step_size: Duration) -> Self {
+    pub fn in_parts(plan: &Topology, step_size: Duration) -> Self {
         let begun = Self::begin(Path::new(""), Vec::new(), plan, step_size);
         begun.expect("memory takes everything")
     }
@@ -177,7 +177,7 @@ impl StatesFile<Vec<u8>> {
 }
 
 impl<W: Write> StatesFile<W> {
-    fn begin(path: &Path, mut writer: W, plan: &Plan, step_size: Duration) -> io::Result<Self> {
+    fn begin(path: &Path, mut writer: W, plan: &Topology, step_size: Duration) -> io::Result<Self> {
         let header = StatesHeader {
             step_size_ns: step_size.as_nanos() as u64,
             cells: plan.cells.iter().map(|cell| cell.name.clone()).collect(),
@@ -202,7 +202,7 @@ impl<W: Write> StatesFile<W> {
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub fn renew(&mut self, plan: &Plan, anew: bool) -> io::Result<()> {
+    pub fn renew(&mut self, plan: &Topology, anew: bool) -> io::Result<()> {
         let homes: Vec<CellId> = plan.performers.iter().map(|one| one.home).collect();
         self.renew_names(plan.performer_names(), &homes, anew)
     }
@@ -345,8 +345,8 @@ mod tests {
         <plugin name='gz::sim' filename='dummy'><level name='far'><pose>90 0 0 0 0 0</pose>
         <geometry><box><size>9 9 9</size></box></geometry></level></plugin></world></sdf>";
 
-    fn plan() -> Plan {
-        Plan::new(
+    fn plan() -> Topology {
+        Topology::new(
             &sdf::read_worlds(WORLD, "w.sdf", &sdf::NoFiles)
                 .unwrap()
                 .worlds,
@@ -422,7 +422,7 @@ mod tests {
     }
 
     impl Run {
-        fn new(plan: &Plan) -> Self {
+        fn new(plan: &Topology) -> Self {
             let homes: Vec<CellId> = plan.performers.iter().map(|one| one.home).collect();
             let standing = Standing {
                 iteration: Iteration(0),

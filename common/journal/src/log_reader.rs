@@ -8,7 +8,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use lockstep::Aim;
+use lockstep::RunTarget;
 use protocol::{Iteration, ScheduledCommand};
 
 use crate::frame::{FrameError, HEAD_BYTES};
@@ -24,7 +24,7 @@ pub(crate) struct Tail {
     pub(crate) commands: Vec<ScheduledCommand>,
     /// Number of those that were part of steps that are done.
     committed_commands: usize,
-    pub(crate) aim: Option<Aim>,
+    pub(crate) aim: Option<RunTarget>,
 }
 
 /// Contents of the log as far as it was read.

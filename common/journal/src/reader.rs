@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use lockstep::Redo;
+use lockstep::Replay;
 use protocol::Iteration;
 
 use crate::checkpoint_file::Saved;
@@ -81,7 +81,7 @@ pub struct Recovered {
     /// Where in its life the checkpoint was made.
     pub base: Mark,
     /// What was done since.
-    pub redo: Redo,
+    pub redo: Replay,
     /// Where in its life the journal ends.
     pub end: Mark,
     /// The last iteration that was written down.
@@ -187,7 +187,7 @@ fn recovered(
             commits: base.commits + tail.commits.len() as u64,
             commands: base.commands + tail.commands.len() as u64,
         },
-        redo: Redo {
+        redo: Replay {
             digests,
             commands: tail.commands,
             schedule_left: tail.commits.last().map(|commit| commit.schedule_left),

@@ -1,6 +1,6 @@
 //! [`Record`]: one line of the log.
 
-use lockstep::Aim;
+use lockstep::RunTarget;
 use protocol::{Digest, Iteration, ScheduledCommand};
 use serde::{Deserialize, Serialize};
 
@@ -28,7 +28,7 @@ pub enum Record {
     /// A command is part of the step that is under way.
     Command(Box<ScheduledCommand>),
     /// Steps aim at something else from here on.
-    Aim(Aim),
+    Aim(RunTarget),
 }
 
 /// The end of a step.

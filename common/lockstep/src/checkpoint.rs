@@ -12,7 +12,7 @@ pub struct Checkpoint {
     pub iteration: Iteration,
     /// Digest of all performers after that iteration.
     pub digest: Digest,
-    /// What the primary's rules remember, in an encoding of their own.
+    /// What the primary's rules save, in an encoding of their own.
     pub primary: Vec<u8>,
     /// What all hosts have in common.
     pub scene: SceneSnapshot,

@@ -1,6 +1,6 @@
 //! Which levels each performer touches, which are active and which are loaded in which cell.
 //!
-//! This is bookkeeping alone: [`crate::membership`] decides who touches what.
+//! This is bookkeeping alone: [`crate::partition`] decides who touches what.
 //! **Invariant:** a level is loaded in a cell while a performer of that cell touches it, and active
 //! while a keeper of any cell does.
 
@@ -12,7 +12,7 @@ use protocol::{CellId, LevelId, PerformerId};
 pub(crate) use index::LevelIndex;
 
 use crate::journal::Journal;
-use crate::plan::Plan;
+use crate::topology::Topology;
 
 /// The levels that performers touch, keep active and have loaded.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ pub struct ActiveLevels {
 
 impl ActiveLevels {
     /// Starts with no level active.
-    pub fn new(plan: &Plan) -> Self {
+    pub fn new(plan: &Topology) -> Self {
         Self {
             index: LevelIndex::new(plan.global_models.len(), &plan.levels),
             touched: vec![Vec::new(); plan.performers.len()],

@@ -1,9 +1,9 @@
 //! The rules of lockstep, without IO.
 //!
-//! [`Plan`] says which cells, levels and performers the worlds have. [`Primary`] holds the barrier:
-//! iteration `n + 1` starts when every secondary has acknowledged `n`. [`Secondary`] answers each
-//! step once. Neither role opens a socket, reads a clock or starts a thread: messages and time come
-//! in as inputs, everything to be done goes out as outputs.
+//! [`Topology`] says which cells, levels and performers the worlds have. [`Primary`] holds the
+//! barrier: iteration `n + 1` starts when every secondary has acknowledged `n`. [`Secondary`]
+//! answers each step once. Neither role opens a socket, reads a clock or starts a thread: messages
+//! and time come in as inputs, everything to be done goes out as outputs.
 
 pub mod access;
 pub mod auto_levels;
@@ -16,33 +16,34 @@ mod journal;
 pub mod levels;
 pub mod library;
 pub mod limits;
-pub mod membership;
 pub mod numbers;
 pub mod pace;
+pub mod partition;
 pub mod placement;
-pub mod plan;
 pub mod primary;
 pub mod publication;
 #[cfg(test)]
 mod random;
-pub mod register;
+pub mod registry;
 pub mod roster;
 pub mod secondary;
 pub mod services;
+pub mod topology;
 
 pub use auto_levels::CutError;
 pub use balance::{Balance, BalanceSettings, Move};
 pub use bounds::Bounds;
 pub use checkpoint::Checkpoint;
 pub use library::Library;
-pub use membership::{Changes, LoadRule, Membership, Passage, Rules};
 pub use numbers::Numbers;
-pub use plan::{CellPlan, LevelPlan, PerformerPlan, Plan};
+pub use partition::{Changes, HandOffPlan, LoadRule, Partition, Rules};
 pub use primary::{
-    Aim, CHECKPOINT_EVERY, CellTiming, GRANT_MAX, PatienceSettings, PeerLossPolicy, PeerTiming,
-    Primary, PrimaryInput, PrimaryOutput, ProcessReport, Redo, ResumeError, Settings, StepReport,
+    CHECKPOINT_EVERY, CellTiming, PeerLossPolicy, PeerTiming, Primary, PrimaryInput, PrimaryOutput,
+    ProcessReport, Replay, ResumeError, RunTarget, Settings, StepReport, StepTimeoutSettings,
+    WINDOW_MAX,
 };
-pub use register::Register;
+pub use registry::EntityRegistry;
 pub use secondary::{
     CatchUpWork, JobEnd, Secondary, SecondaryInput, SecondaryOutput, SecondarySettings, StepWork,
 };
+pub use topology::{CellSpec, LevelSpec, PerformerSpec, Topology};

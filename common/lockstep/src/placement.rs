@@ -3,7 +3,7 @@
 use protocol::primary_to_secondary::{AffinityChange, CellSource};
 use protocol::{CellId, PeerName};
 
-use crate::plan::Plan;
+use crate::topology::Topology;
 
 /// Returns a host for every cell that owns performers or is permanent: cells in order of their ids,
 /// each to the secondary with the fewest performers so far, the first by name among equals.
@@ -11,7 +11,7 @@ use crate::plan::Plan;
 ///
 /// # Panics
 /// When there are cells to host and no secondary.
-pub fn first_placement(plan: &Plan, secondaries: &[PeerName]) -> Vec<AffinityChange> {
+pub fn first_placement(plan: &Topology, secondaries: &[PeerName]) -> Vec<AffinityChange> {
     let mut performers = vec![0_u32; plan.cells.len()];
     for performer in &plan.performers {
         performers[performer.home.0 as usize] += 1;
@@ -64,7 +64,7 @@ mod tests {
             .iter()
             .map(|name| name.parse().unwrap())
             .collect();
-        let plan = Plan::new(&[world]);
+        let plan = Topology::new(&[world]);
         let placed: Vec<String> = first_placement(&plan, &secondaries)
             .iter()
             .map(|change| {

@@ -34,39 +34,39 @@ use serde::{Deserialize, Serialize};
 use crate::balance::{Balance, BalanceSettings};
 use crate::checkpoint::Checkpoint;
 use crate::library::Library;
-use crate::membership::Membership;
 use crate::pace::Pace;
-use crate::plan::Plan;
-use crate::register::Register;
+use crate::partition::Partition;
+use crate::registry::EntityRegistry;
 use crate::roster::Roster;
+use crate::topology::Topology;
 
-pub use barrier::speculation::GRANT_MAX;
+pub use barrier::speculation::WINDOW_MAX;
 pub use io::{
     CHECKPOINT_EVERY, CellTiming, PeerLossPolicy, PeerTiming, PrimaryInput, PrimaryOutput,
     Settings, StepReport,
 };
-pub use peers::liveness::{PatienceSettings, ProcessReport, Watch};
-pub use resume::replay::{Aim, Redo};
+pub use peers::liveness::{ProcessReport, StepTimeoutSettings, Watch};
+pub use resume::replay::{Replay, RunTarget};
 pub use resume::saved_state::ResumeError;
 
-use barrier::acks::Reading;
+use barrier::acks::StateReader;
 use barrier::rounds::Round;
-use barrier::speculation::Ahead;
-use commands::queue::Wishes;
+use barrier::speculation::Speculation;
+use commands::queue::CommandQueue;
 use commands::services::Calls;
 use context::Context;
-use peers::handshake::Transit;
+use peers::handshake::Handshakes;
 use peers::shutdown::Stopping;
-use peers::stalls::Attention;
-use placement::host_map::Distribution;
-use placement::migration::Move;
+use peers::stalls::StallDetector;
+use placement::host_map::HostMap;
+use placement::migration::Migration;
 use recovery::checkpoints::Checkpoints;
 use recovery::jobs::Jobs;
 use recovery::losses::Recovery;
-use recovery::step_log::Past;
-use resume::replay::Redoing;
+use recovery::step_log::StepLog;
+use resume::replay::Replaying;
 use resume::storage::Failure;
-use world::latest::Known;
+use world::latest::LatestStates;
 use world::step_builder::Pending;
 
 /// How long the leave message of a peer whose connection closed may still be on its way.
@@ -76,43 +76,43 @@ const LEAVE_GRACE: Duration = Duration::from_millis(50);
 #[derive(Debug)]
 pub struct Primary {
     settings: Settings,
-    plan: Plan,
-    plan_at_start: Plan,
-    register: Register,
-    register_at_start: Register,
+    topology: Topology,
+    topology_at_start: Topology,
+    registry: EntityRegistry,
+    registry_at_start: EntityRegistry,
     library: Files,
     /// Links that commands hold together, parent first.
     attachments: BTreeSet<(LinkId, LinkId)>,
-    wishes: Wishes,
+    queue: CommandQueue,
     calls: Calls,
     /// The worlds as they travel to secondaries, with their digest.
     worlds: Vec<u8>,
     world_digest: Digest,
     by_name: Vec<PerformerId>,
-    known: Known,
-    membership: Membership,
-    distribution: Distribution,
+    latest: LatestStates,
+    partition: Partition,
+    host_map: HostMap,
     balance: Balance,
     /// The secondaries that take part, by name; known once all are ready.
     secondaries: Vec<PeerName>,
-    past: Past,
-    ahead: Ahead,
+    step_log: StepLog,
+    speculation: Speculation,
     checkpoints: Checkpoints,
     recovery: Recovery,
     /// The last step of which observers have all that was said.
     /// `None` while nobody says so: then they lack nothing.
     delivered: Option<Sequence>,
     jobs: Jobs,
-    transit: Transit,
+    handshakes: Handshakes,
     /// What the welcome says, whatever commands have set since.
     seed_at_start: u64,
     step_size_at_start: Duration,
     /// Changes that wait for what they need.
     pending: Option<Pending>,
-    moves: Vec<Move>,
+    migrations: Vec<Migration>,
     /// What the last step without moves took.
     last_advance: Duration,
-    attention: Attention,
+    stalls: StallDetector,
     /// The earliest deadline of any secondary. Heartbeats and answers only move deadlines later, so
     /// that nobody has to look at all secondaries for each of them.
     deadline_of_peers: Option<SessionTime>,
@@ -120,7 +120,7 @@ pub struct Primary {
     subscriptions: Vec<SubscriptionChange>,
     roster: Roster,
     phase: Phase,
-    goal: Goal,
+    mode: ClockMode,
     pace: Pace,
     iteration: Iteration,
     sim_time: SimTime,
@@ -132,14 +132,14 @@ pub struct Primary {
     digest: Digest,
     waiters: Vec<Waiter>,
     refused: RefusedCounts,
-    reading: Reading,
+    reading: StateReader,
     /// When observers were told last that something was forbidden.
     forbidden_told: Option<SessionTime>,
     events: EventCounts,
     /// What cells are made from whose host is not known yet, in a run that was taken up again.
     resumed: Option<Box<Checkpoint>>,
     /// Iterations that were complete before and are done again.
-    redo: Option<Redoing>,
+    replay: Option<Replaying>,
     /// What is done cannot be written down.
     storage_failure: Option<Failure>,
 }
@@ -163,7 +163,7 @@ enum Phase {
 
 /// What the steps aim at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Goal {
+pub(crate) enum ClockMode {
     /// Time stands still.
     Paused,
     /// A pause was asked for and is to be acknowledged by all secondaries.
@@ -206,8 +206,8 @@ impl Primary {
     /// # Panics
     /// When the settings ask for no secondaries.
     pub fn new(mut settings: Settings, worlds: &[World]) -> Self {
-        let plan = Plan::new(worlds);
-        let register = Register::new(worlds);
+        let topology = Topology::new(worlds);
+        let registry = EntityRegistry::new(worlds);
         let worlds = sdf::encode_worlds(worlds);
         let schedule = std::mem::take(&mut settings.schedule);
         assert!(
@@ -217,25 +217,25 @@ impl Primary {
         Self {
             world_digest: Digest::of_bytes(&worlds),
             worlds,
-            by_name: plan.performers_by_name(),
-            known: Known::new(&plan),
-            membership: Membership::new(&plan, settings.rules),
-            distribution: Distribution::new(&plan),
+            by_name: topology.performers_by_name(),
+            latest: LatestStates::new(&topology),
+            partition: Partition::new(&topology, settings.rules),
+            host_map: HostMap::new(&topology),
             balance: Balance::new(BalanceSettings::default()),
             secondaries: Vec::new(),
-            past: Past::default(),
-            ahead: Ahead::default(),
+            step_log: StepLog::default(),
+            speculation: Speculation::default(),
             checkpoints: Checkpoints::default(),
             recovery: Recovery::default(),
             delivered: None,
             jobs: Jobs::default(),
-            transit: Transit::default(),
+            handshakes: Handshakes::default(),
             seed_at_start: settings.seed,
             step_size_at_start: settings.step_size,
             pending: None,
-            moves: Vec::new(),
+            migrations: Vec::new(),
             last_advance: Duration::ZERO,
-            attention: Attention::default(),
+            stalls: StallDetector::default(),
             deadline_of_peers: None,
             subscriptions: Vec::new(),
             roster: Roster::default(),
@@ -243,10 +243,10 @@ impl Primary {
                 since: None,
                 next_sync: SessionTime(0),
             },
-            goal: if settings.start_paused {
-                Goal::Paused
+            mode: if settings.start_paused {
+                ClockMode::Paused
             } else {
-                Goal::Running
+                ClockMode::Running
             },
             pace: Pace::new(settings.step_size, settings.real_time_factor),
             iteration: Iteration(0),
@@ -257,20 +257,20 @@ impl Primary {
             digest: Digest::default(),
             waiters: Vec::new(),
             refused: RefusedCounts::default(),
-            reading: Reading::default(),
+            reading: StateReader::default(),
             forbidden_told: None,
             events: EventCounts::default(),
             resumed: None,
-            redo: None,
+            replay: None,
             storage_failure: None,
             settings,
-            plan_at_start: plan.clone(),
-            plan,
-            register_at_start: register.clone(),
-            register,
+            topology_at_start: topology.clone(),
+            topology,
+            registry_at_start: registry.clone(),
+            registry,
             library: Files(Box::new(NoFiles)),
             attachments: BTreeSet::new(),
-            wishes: Wishes::new(schedule),
+            queue: CommandQueue::new(schedule),
             calls: Calls::default(),
         }
     }
@@ -288,11 +288,11 @@ impl Primary {
     /// Advances the run by one input.
     pub fn handle(&mut self, input: PrimaryInput, now: SessionTime, out: &mut Vec<PrimaryOutput>) {
         let cx = &mut Context::new(now, self.iteration, out);
-        if let Some(stall) = self.attention.look(now) {
+        if let Some(stall) = self.stalls.look(now) {
             self.on_own_stall(stall, cx);
         }
         let only_puts_off = input.only_puts_off();
-        let has_rested = std::mem::take(&mut self.ahead.rests);
+        let has_rested = std::mem::take(&mut self.speculation.rests);
         match input {
             PrimaryInput::Secondary {
                 from,
@@ -342,13 +342,13 @@ impl Primary {
             let peers = self.silence_deadline().into_iter();
             self.deadline_of_peers = peers.chain(self.sync_deadline()).min();
         }
-        self.attention.rest(now, self.least_deadline().is_some());
+        self.stalls.rest(now, self.least_deadline().is_some());
     }
 
     /// Returns when [`PrimaryInput::DeadlinePassed`] is due, if ever.
     pub fn deadline(&self) -> Option<SessionTime> {
         let least = self.least_deadline()?;
-        Some(self.attention.next().map_or(least, |look| look.min(least)))
+        Some(self.stalls.next().map_or(least, |look| look.min(least)))
     }
 
     fn least_deadline(&self) -> Option<SessionTime> {
@@ -358,7 +358,7 @@ impl Primary {
                 let patience = since.map_or(SessionTime(0), |at| at + self.settings.peer_timeout);
                 Some(sync.map_or(patience, |at| at.min(patience)))
             }
-            Phase::Idle if self.ahead.rests => Some(SessionTime(0)),
+            Phase::Idle if self.speculation.rests => Some(SessionTime(0)),
             Phase::Idle => self.next_step_due(),
             Phase::Stepping(round) => Some(round.deadline()),
             Phase::Stopping(stopping) => Some(self.closed_deadline().min(stopping.until)),

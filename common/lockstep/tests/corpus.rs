@@ -5,7 +5,7 @@
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-use lockstep::{Plan, auto_levels};
+use lockstep::{Topology, auto_levels};
 
 /// Returns the worlds of a folder, each with the file that it is in.
 fn worlds(folder: &Path) -> Vec<(PathBuf, sdf::World)> {
@@ -50,7 +50,7 @@ fn worlds_of_the_corpus_are_cut_into_levels_that_hold_all_that_moves() {
             assert!(levels.len() <= moving.min(4), "{path}");
             most += usize::from(levels.len() == 4);
             world.levels = levels;
-            let plan = Plan::new(&[world]);
+            let plan = Topology::new(&[world]);
             for performer in &plan.performers {
                 assert_ne!(performer.home.0, 0, "{path}: {}", performer.name);
             }

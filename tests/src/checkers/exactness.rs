@@ -31,7 +31,7 @@ fn check_pair(primary: &Primary, states: &[PerformerState], one: PerformerId, ot
     let overlap = (0..3)
         .all(|axis| least[axis] <= other_greatest[axis] && other_least[axis] <= greatest[axis]);
     let can_meet = is_one_world && overlap && cell != other_cell;
-    let both_stand = [cell, other_cell].map(|cell| primary.membership().is_suspended(cell));
+    let both_stand = [cell, other_cell].map(|cell| primary.partition().is_suspended(cell));
     assert!(
         !can_meet || both_stand == [true, true],
         "{} (cell {cell}) and {} (cell {other_cell}) can meet after iteration {}: {:?} {:?}",
@@ -48,10 +48,10 @@ fn check_surroundings(primary: &Primary, states: &[PerformerState], id: Performe
     let performer = plan.performer(id);
     let cell = primary.performer(id).0;
     let state = &states[id.0 as usize];
-    if rules.load != LoadRule::Buffer || primary.membership().is_suspended(cell) {
+    if rules.load != LoadRule::Buffer || primary.partition().is_suspended(cell) {
         return;
     }
-    let half_extents = primary.membership().half_extents(id);
+    let half_extents = primary.partition().half_extents(id);
     let bounds = Bounds::around(state.position, half_extents);
     for (number, level) in plan.levels.iter().enumerate() {
         let touches = level.world == performer.world && level.outer.touches(&bounds);
@@ -67,6 +67,6 @@ fn check_surroundings(primary: &Primary, states: &[PerformerState], id: Performe
 }
 
 fn is_loaded(primary: &Primary, cell: CellId, level: usize) -> bool {
-    let mut loaded = primary.membership().loaded(cell);
+    let mut loaded = primary.partition().loaded(cell);
     loaded.any(|one| one.0 as usize == level)
 }

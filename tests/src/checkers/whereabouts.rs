@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use lockstep::{Plan, Primary};
+use lockstep::{Primary, Topology};
 use protocol::primary_to_secondary::{AffinityChange, CellSource, Step};
 use protocol::{Action, CellId, LevelId, ModelId, PeerName, PerformerId, Sequence};
 use worker::cell_host::{CellHost, HostedCell};
@@ -25,7 +25,7 @@ struct Place {
 /// Where everything is after the steps so far.
 #[derive(Clone, Debug, Default)]
 pub struct Whereabouts {
-    plan: Option<Plan>,
+    plan: Option<Topology>,
     last: Sequence,
     cells: BTreeMap<CellId, Place>,
     cell_of: Vec<CellId>,
@@ -52,7 +52,7 @@ impl Whereabouts {
     ///
     /// # Panics
     /// When the step does not fit what is where.
-    pub fn on_step(&mut self, plan: &Plan, step: &Step) {
+    pub fn on_step(&mut self, plan: &Topology, step: &Step) {
         if self.plan.is_none() {
             self.plan = Some(plan.clone());
             self.begin();
@@ -180,7 +180,7 @@ impl Whereabouts {
         }
     }
 
-    fn plan(&self) -> &Plan {
+    fn plan(&self) -> &Topology {
         self.plan.as_ref().expect("it is taken with the first step")
     }
 

@@ -14,7 +14,7 @@ use journal::disk::{Disk, LocalDisk, Medium};
 use journal::folder::Folder;
 use journal::writer::Writer;
 use journal::{Commit, Losses, Manifest, Mark, Record, Recovered, Saved};
-use lockstep::{Aim, Checkpoint, PrimaryInput, Settings, StepReport};
+use lockstep::{Checkpoint, PrimaryInput, RunTarget, Settings, StepReport};
 use protocol::primary_to_secondary::Step;
 use protocol::{Iteration, ScheduledCommand, Sequence, SessionTime};
 use tempfile::TempDir;
@@ -53,7 +53,7 @@ pub(super) struct Journal {
     has_failed: bool,
     mark: Mark,
     is_redoing: bool,
-    aim: Option<Aim>,
+    aim: Option<RunTarget>,
     asked: Option<Sequence>,
     expected: VecDeque<(Sequence, Mark)>,
     /// The last iteration that is written, and the last that is synced.
@@ -175,7 +175,7 @@ impl Journal {
         }
     }
 
-    pub(super) fn note_aim(&mut self, aim: Aim, now: SessionTime) {
+    pub(super) fn note_aim(&mut self, aim: RunTarget, now: SessionTime) {
         if !self.is_redoing && self.aim != Some(aim) {
             self.aim = Some(aim);
             self.put(Entry::Record(Record::Aim(aim)), now);

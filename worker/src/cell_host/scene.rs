@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
-use lockstep::{Numbers, Plan};
+use lockstep::{Numbers, Topology};
 use protocol::action::{Action, Spawn};
 use protocol::primary_to_secondary::Step;
 use protocol::{CellId, LevelId, ModelId, PerformerId, topic};
@@ -17,7 +17,7 @@ use crate::systems::{Audience, GoneModel, Outbox, StepTime};
 
 /// The worlds, and what follows from them alone.
 pub(super) struct Scene {
-    pub(super) plan: Plan,
+    pub(super) plan: Topology,
     pub(super) worlds: Vec<Arc<World>>,
     /// The performers that start in each cell, ascending, by the cell's id.
     residents: Vec<Vec<PerformerId>>,
@@ -47,7 +47,7 @@ pub(super) struct Scene {
 #[derive(Default)]
 struct Changes {
     /// The plan of the start, once there is another one.
-    plan: Option<Box<Plan>>,
+    plan: Option<Box<Topology>>,
     /// For each world, how many models, meshes and height grids it had.
     counts: Vec<[usize; 3]>,
     /// The links of models that never move whose collisions are switched off.
@@ -60,7 +60,7 @@ struct Changes {
 
 impl Scene {
     pub(super) fn new(worlds: Vec<World>, settings: HostSettings) -> Self {
-        let plan = Plan::new(&worlds);
+        let plan = Topology::new(&worlds);
         let mut residents = vec![Vec::new(); plan.cells.len()];
         for (number, performer) in plan.performers.iter().enumerate() {
             residents[performer.home.0 as usize].push(PerformerId(number as u32));

@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use lockstep::Plan;
+use lockstep::Topology;
 use protocol::primary_to_secondary::Step;
 use protocol::report::divergence::{BodyState, DivergenceReport, FoundBy, NamedState, StepResult};
 use protocol::{Digest, Iteration, PeerName, PerformerId, PerformerState, Sequence};
@@ -135,7 +135,7 @@ impl Divergence {
 }
 
 /// Returns what came of a step in a cell, with all bodies.
-fn result(label: &str, cell: &HostedCell, answer: &CellAnswer, plan: &Plan) -> StepResult {
+fn result(label: &str, cell: &HostedCell, answer: &CellAnswer, plan: &Topology) -> StepResult {
     let states = cell.readings.states().iter().map(|state| {
         let performer = state.performer;
         let mut named = NamedState::new(name_of(performer, plan), state);
@@ -166,7 +166,7 @@ fn packed(pose: &sdf::Pose) -> [f64; 7] {
 }
 
 /// Returns a performer's name; the plan does not have those yet that the step has brought.
-fn name_of(performer: PerformerId, plan: &Plan) -> String {
+fn name_of(performer: PerformerId, plan: &Topology) -> String {
     let known = plan.performers.get(performer.0 as usize);
     known.map_or_else(
         || format!("performer {performer}"),
@@ -174,7 +174,7 @@ fn name_of(performer: PerformerId, plan: &Plan) -> String {
     )
 }
 
-fn compare(cell: &mut HostedCell, copy: &mut HostedCell, plan: &Plan) -> Option<Difference> {
+fn compare(cell: &mut HostedCell, copy: &mut HostedCell, plan: &Topology) -> Option<Difference> {
     first_difference(cell.readings.states(), copy.readings.states(), plan).or_else(|| {
         let [one, other] = [cell, copy].map(|cell| Digest::of_bytes(&cell.snapshot()));
         (one != other).then_some(Difference::Hidden)
@@ -184,7 +184,7 @@ fn compare(cell: &mut HostedCell, copy: &mut HostedCell, plan: &Plan) -> Option<
 fn first_difference(
     states: &[PerformerState],
     again: &[PerformerState],
-    plan: &Plan,
+    plan: &Topology,
 ) -> Option<Difference> {
     let ids = |states: &[PerformerState]| states.iter().map(|state| state.performer).collect();
     let [one, other]: [Vec<_>; 2] = [ids(states), ids(again)];

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use lockstep::PatienceSettings;
+use lockstep::StepTimeoutSettings;
 use worker::divergence_file::DivergenceFile;
 
 use super::Run;
@@ -30,8 +30,8 @@ pub(crate) struct PatienceArguments {
 
 impl PatienceArguments {
     /// Returns what the rules are told.
-    pub(crate) fn settings(&self) -> PatienceSettings {
-        PatienceSettings {
+    pub(crate) fn settings(&self) -> StepTimeoutSettings {
+        StepTimeoutSettings {
             warn_after: self.warn_after,
             diagnose_after: self.diagnose_after,
             wait_for_debugger: self.wait_for_debugger,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::Args;
-use lockstep::Plan;
+use lockstep::Topology;
 use protocol::{Iteration, Role, TraceWindow};
 use worker::trace::{ITERATIONS, TraceSettings, Tracer};
 
@@ -42,7 +42,7 @@ impl TraceFlags {
     ///
     /// # Errors
     /// When that cannot be.
-    pub(crate) fn tracer(&self, role: Role, plan: &Plan) -> anyhow::Result<Option<Tracer>> {
+    pub(crate) fn tracer(&self, role: Role, plan: &Topology) -> anyhow::Result<Option<Tracer>> {
         let (Some(path), Some(window)) = (&self.trace, self.window()) else {
             return Ok(None);
         };

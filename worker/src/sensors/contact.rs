@@ -8,7 +8,7 @@ use sdf::World;
 
 use super::instrument::{Gauge, Made};
 use super::mount::Mount;
-use super::{Plan, parameters};
+use super::{Topology, parameters};
 use crate::physics::{CollisionRef, Contact, ContactPoint};
 use crate::systems::registry::TopicSpec;
 use crate::systems::{ConfigureError, Context};
@@ -22,7 +22,7 @@ struct ContactSensor {
     collisions: Vec<usize>,
 }
 
-pub(super) fn make(plan: &Plan<'_>) -> Result<Made, ConfigureError> {
+pub(super) fn make(plan: &Topology<'_>) -> Result<Made, ConfigureError> {
     if plan.mount.joint.is_some() {
         return Err(ConfigureError("it belongs on a <link>".to_owned()));
     }
@@ -42,7 +42,7 @@ pub(super) fn make(plan: &Plan<'_>) -> Result<Made, ConfigureError> {
 
 /// Finds the collisions that are named, perhaps with the names of link and model before theirs;
 /// names of others are passed over, as in Gazebo.
-fn collisions(plan: &Plan<'_>, content: &sdf::Content) -> Result<Vec<usize>, ConfigureError> {
+fn collisions(plan: &Topology<'_>, content: &sdf::Content) -> Result<Vec<usize>, ConfigureError> {
     let link = &plan.model.links[plan.mount.link];
     let elements = content.children().filter(|child| child.name == "collision");
     let names: Vec<String> = elements.map(sdf::Content::text).collect();

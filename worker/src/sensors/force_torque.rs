@@ -9,7 +9,7 @@ use super::instrument::{Gauge, Made};
 use super::mount::Mount;
 use super::noise::NoiseBank;
 use super::vector::into_frame;
-use super::{Plan, parameters};
+use super::{Topology, parameters};
 use crate::physics::{Branch, Momenta};
 use crate::systems::registry::TopicSpec;
 use crate::systems::{ConfigureError, Context};
@@ -33,7 +33,7 @@ enum Frame {
     Link(Option<usize>),
 }
 
-pub(super) fn make(plan: &Plan<'_>) -> Result<Made, ConfigureError> {
+pub(super) fn make(plan: &Topology<'_>) -> Result<Made, ConfigureError> {
     let Some(joint) = plan.mount.joint else {
         return Err(ConfigureError("it belongs on a <joint>".to_owned()));
     };

@@ -13,7 +13,7 @@ use super::mount::Mount;
 use super::noise::{Noise, NoiseBank};
 use super::point_cloud::Cloud;
 use super::vector::{pose_message, scale};
-use super::{Plan, parameters};
+use super::{Topology, parameters};
 use crate::physics::{Echo, Scan};
 use crate::systems::registry::TopicSpec;
 use crate::systems::{ConfigureError, Context};
@@ -39,7 +39,7 @@ struct Fan {
     turns: Vec<(f64, f64)>,
 }
 
-pub(super) fn make(plan: &Plan<'_>) -> Result<Made, ConfigureError> {
+pub(super) fn make(plan: &Topology<'_>) -> Result<Made, ConfigureError> {
     let topic = plan.topic("/scan");
     let points_topic = plan.full(&format!("{topic}/points"));
     let content = &plan.sensor.content;

@@ -7,7 +7,7 @@ use messages::sensor::{LogicalCameraImage, LogicalCameraModel};
 use super::instrument::{Gauge, Made};
 use super::mount::Mount;
 use super::vector::pose_message;
-use super::{Plan, parameters};
+use super::{Topology, parameters};
 use crate::systems::registry::TopicSpec;
 use crate::systems::{ConfigureError, Context};
 
@@ -29,7 +29,7 @@ struct Frustum {
     aspect_ratio: f64,
 }
 
-pub(super) fn make(plan: &Plan<'_>) -> Result<Made, ConfigureError> {
+pub(super) fn make(plan: &Topology<'_>) -> Result<Made, ConfigureError> {
     let topic = plan.topic("/logical_camera");
     let content = &plan.sensor.content;
     let frustum = Frustum {

@@ -4,7 +4,7 @@
 use messages::Header;
 use messages::sensor::Magnetometer as Message;
 
-use super::Plan;
+use super::Topology;
 use super::instrument::{Gauge, Made};
 use super::mount::Mount;
 use super::noise::NoiseBank;
@@ -17,7 +17,7 @@ struct Magnetometer {
     noise: NoiseBank,
 }
 
-pub(super) fn make(plan: &Plan<'_>) -> Result<Made, ConfigureError> {
+pub(super) fn make(plan: &Topology<'_>) -> Result<Made, ConfigureError> {
     let topic = plan.topic("/magnetometer");
     let paths = ["magnetometer/x", "magnetometer/y", "magnetometer/z"];
     Ok(Made {

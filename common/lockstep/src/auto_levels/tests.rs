@@ -7,7 +7,7 @@ use sdf::{
 
 use super::*;
 use crate::levels::tests::{performer, platform};
-use crate::plan::Plan;
+use crate::topology::Topology;
 
 fn world(models: Vec<Model>) -> World {
     World {
@@ -58,7 +58,7 @@ fn shares(world: &World, count: usize) -> Vec<f64> {
     let levels = cut_in(world, count);
     let mut world = world.clone();
     world.levels = levels;
-    let plan = Plan::new(std::slice::from_ref(&world));
+    let plan = Topology::new(std::slice::from_ref(&world));
     let mut weights = vec![0.0; plan.cells.len()];
     for performer in &plan.performers {
         let model = &world.models[performer.model];

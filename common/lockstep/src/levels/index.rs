@@ -6,7 +6,7 @@ use protocol::LevelId;
 
 use crate::bounds::Bounds;
 use crate::box_tree::BoxTree;
-use crate::plan::LevelPlan;
+use crate::topology::LevelSpec;
 
 /// The levels of all worlds by where they are, with their buffers.
 #[derive(Debug)]
@@ -17,7 +17,7 @@ pub(crate) struct LevelIndex {
 
 impl LevelIndex {
     /// Indexes levels; there may be worlds without any.
-    pub(crate) fn new(worlds: usize, levels: &[LevelPlan]) -> Self {
+    pub(crate) fn new(worlds: usize, levels: &[LevelSpec]) -> Self {
         let mut trees: Vec<BoxTree> = (0..worlds).map(|_| BoxTree::new()).collect();
         for (number, level) in levels.iter().enumerate() {
             trees[level.world].insert(number as u32, &level.outer, 0);
@@ -29,7 +29,7 @@ impl LevelIndex {
     /// more than `most` of them it gives up and returns `false`.
     pub(crate) fn touching(
         &self,
-        levels: &[LevelPlan],
+        levels: &[LevelSpec],
         world: usize,
         bounds: &Bounds,
         most: usize,
@@ -59,8 +59,8 @@ impl LevelIndex {
 mod tests {
     use super::*;
     use crate::levels::tests::world;
-    use crate::plan::Plan;
     use crate::random::Random;
+    use crate::topology::Topology;
     use sdf::Level;
 
     #[test]
@@ -76,7 +76,7 @@ mod tests {
                 models: Vec::new(),
             });
         }
-        let levels = Plan::new(&[world]).levels;
+        let levels = Topology::new(&[world]).levels;
         let index = LevelIndex::new(1, &levels);
         let mut found = Vec::new();
         for _ in 0..1000 {

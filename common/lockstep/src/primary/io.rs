@@ -16,8 +16,8 @@ use protocol::{
 
 use crate::access::Forbidden;
 use crate::checkpoint::Checkpoint;
-use crate::membership::Rules;
-use crate::primary::peers::liveness::{PatienceSettings, ProcessReport};
+use crate::partition::Rules;
+use crate::primary::peers::liveness::{ProcessReport, StepTimeoutSettings};
 
 /// Iterations from one checkpoint of all cells to the next, unless said otherwise.
 pub const CHECKPOINT_EVERY: u64 = 1000;
@@ -61,7 +61,7 @@ pub struct Settings {
     /// How long a step may go unacknowledged.
     pub step_timeout: Duration,
     /// What is said and done on the way to that.
-    pub patience: PatienceSettings,
+    pub patience: StepTimeoutSettings,
     /// What decides which cell every performer is in.
     pub rules: Rules,
     /// Whether cells move between secondaries for the sake of balance.

@@ -6,10 +6,10 @@ use protocol::{
     SimTime,
 };
 
-use crate::membership::Membership;
-use crate::plan::Plan;
-use crate::primary::{Goal, Phase, Primary, Settings};
+use crate::partition::Partition;
+use crate::primary::{ClockMode, Phase, Primary, Settings};
 use crate::roster::Roster;
+use crate::topology::Topology;
 
 impl Primary {
     /// Returns the settings of the run.
@@ -17,9 +17,9 @@ impl Primary {
         &self.settings
     }
 
-    /// Returns the plan of the worlds.
-    pub fn plan(&self) -> &Plan {
-        &self.plan
+    /// Returns the topology of the worlds.
+    pub fn plan(&self) -> &Topology {
+        &self.topology
     }
 
     /// Returns the secondaries.
@@ -28,26 +28,23 @@ impl Primary {
     }
 
     /// Returns which levels, ghosts and cells follow from where the performers are.
-    pub fn membership(&self) -> &Membership {
-        &self.membership
+    pub fn partition(&self) -> &Partition {
+        &self.partition
     }
 
     /// Returns the secondary that hosts a cell.
     pub fn host(&self, cell: CellId) -> Option<&PeerName> {
-        self.distribution.host(cell)
+        self.host_map.host(cell)
     }
 
     /// Returns the cells that a secondary hosts, ascending.
     pub fn hosted(&self, name: &PeerName) -> &[CellId] {
-        self.distribution.hosted(name)
+        self.host_map.hosted(name)
     }
 
     /// Returns the cell that owns a performer and the performer's state.
     pub fn performer(&self, id: PerformerId) -> (CellId, &PerformerState) {
-        (
-            self.distribution.cell(id),
-            &self.known.states[id.0 as usize],
-        )
+        (self.host_map.cell(id), &self.latest.states[id.0 as usize])
     }
 
     /// Returns the states of all performers after an iteration whose [`StepReport`] is handled, by
@@ -56,34 +53,34 @@ impl Primary {
     ///
     /// [`StepReport`]: crate::primary::StepReport
     pub fn states_after(&self, iteration: Iteration) -> &[PerformerState] {
-        self.known.states_after(iteration)
+        self.latest.states_after(iteration)
     }
 
     /// Returns how often a performer has changed cell.
     pub fn hand_offs(&self, id: PerformerId) -> u64 {
-        self.distribution.hand_offs(id)
+        self.host_map.hand_offs(id)
     }
 
     /// Returns how many performers were handed to a cell.
     pub fn hand_offs_to(&self, cell: CellId) -> u64 {
-        self.distribution.hand_offs_to(cell)
+        self.host_map.hand_offs_to(cell)
     }
 
     /// Returns how many performers other secondaries have handed to this one.
     pub fn hand_offs_in(&self, name: &PeerName) -> u64 {
-        self.distribution.hand_offs_in(name)
+        self.host_map.hand_offs_in(name)
     }
 
     /// Returns the performers that a cell owns, ascending.
     pub fn owned(&self, cell: CellId) -> &[PerformerId] {
-        self.distribution.owned(cell)
+        self.host_map.owned(cell)
     }
 
     /// Returns the digest of the performers in a cell after the last completed iteration; `None` of
     /// a cell that nobody hosts.
     pub fn cell_digest(&self, cell: CellId) -> Option<Digest> {
-        let digest = self.known.cell_digest(cell);
-        digest.filter(|_| self.distribution.host(cell).is_some())
+        let digest = self.latest.cell_digest(cell);
+        digest.filter(|_| self.host_map.host(cell).is_some())
     }
 
     /// Returns performers in order of their names.
@@ -119,16 +116,16 @@ impl Primary {
             Phase::Idle | Phase::Stepping(_) if self.recovery.is_under_way() => {
                 RunState::Recovering
             }
-            Phase::Idle | Phase::Stepping(_) => match self.goal {
-                Goal::Paused => RunState::Paused,
-                Goal::Pausing | Goal::Running | Goal::Until(_) => RunState::Running,
+            Phase::Idle | Phase::Stepping(_) => match self.mode {
+                ClockMode::Paused => RunState::Paused,
+                ClockMode::Pausing | ClockMode::Running | ClockMode::Until(_) => RunState::Running,
             },
         }
     }
 
     /// Tells whether time is to stand still, whatever is done meanwhile.
     pub fn is_to_stand_still(&self) -> bool {
-        self.goal == Goal::Paused
+        self.mode == ClockMode::Paused
     }
 
     /// Tells whether a secondary does again what was done.

@@ -26,7 +26,7 @@ use crate::checkpoint::Checkpoint;
 use crate::primary::context::Context;
 use crate::primary::recovery::jobs::{Job, Task};
 use crate::primary::recovery::losses::Loss;
-use crate::primary::recovery::step_log::Past;
+use crate::primary::recovery::step_log::StepLog;
 use crate::primary::world::latest::shortfall;
 use crate::primary::{PeerLossPolicy, Phase, Primary, PrimaryOutput};
 
@@ -62,7 +62,7 @@ impl Primary {
             to: member.routing,
             message: PrimaryToSecondary::Stop(reason.clone()),
         });
-        self.ahead.forget();
+        self.speculation.forget();
         self.forget_joiner(name);
         self.give_back_jobs_of(name);
         let text = if takes_part {
@@ -91,7 +91,7 @@ impl Primary {
 
     fn lose(&mut self, name: &PeerName, cx: &mut Context<'_>) {
         if !self.is_host(name) && self.has_held_the_run(name, cx.now) {
-            self.transit.close(cx.now);
+            self.handshakes.close(cx.now);
         }
         self.secondaries.retain(|other| other != name);
         self.drop_coming_checkpoint();
@@ -100,8 +100,8 @@ impl Primary {
         let cells = self.hosted_now(name);
         let is_first = !self.recovery.has_lost(name);
         let reason = "the secondary was lost before the cell could move";
-        self.drop_moves_of(&cells, reason, cx);
-        self.drop_moves_to(name, reason, cx);
+        self.drop_migrations_of(&cells, reason, cx);
+        self.drop_migrations_to(name, reason, cx);
         self.fail_drain(name, cx);
         self.recovery
             .arriving
@@ -124,7 +124,7 @@ impl Primary {
         self.recovery.lose(Loss {
             owes,
             speaks,
-            again: (is_first || !cells.is_empty()).then(|| self.data_again(name, &cells)),
+            again: (is_first || !cells.is_empty()).then(|| self.republish(name, &cells)),
             is_counted: true,
             ..Loss::of(name, cells, cx.now)
         });
@@ -133,7 +133,7 @@ impl Primary {
     /// Returns the cells that a secondary hosts, without those that were hosted by another of its
     /// name and are restored elsewhere.
     pub(crate) fn hosted_now(&self, name: &PeerName) -> Vec<CellId> {
-        let cells = self.distribution.hosted(name).iter().copied();
+        let cells = self.host_map.hosted(name).iter().copied();
         cells.filter(|cell| !self.recovery.has(*cell)).collect()
     }
 
@@ -165,7 +165,7 @@ impl Primary {
     }
 
     fn give_back(&mut self, task: Task) {
-        let Task::Redo {
+        let Task::Replay {
             loss,
             cells,
             speaks,
@@ -193,14 +193,14 @@ impl Primary {
         let again = self.recovery.restored.extract_if(.., is_there);
         let mut of: BTreeMap<PeerName, Vec<CellId>> = BTreeMap::new();
         for (cell, _) in again {
-            let former = self.distribution.host(cell).cloned();
+            let former = self.host_map.host(cell).cloned();
             let former = former.unwrap_or_else(PeerName::primary);
             of.entry(former).or_default().push(cell);
         }
         for (former, cells) in of {
             let is_resumed = former == PeerName::primary();
             self.recovery.lose(Loss {
-                again: (!is_resumed).then(|| self.data_again(&former, &cells)),
+                again: (!is_resumed).then(|| self.republish(&former, &cells)),
                 ..Loss::of(&former, cells, now)
             });
         }
@@ -226,7 +226,7 @@ impl Primary {
     /// A run that was taken up again begins: all its cells are to be restored by those who came.
     pub(crate) fn begin_from(&mut self, checkpoint: Checkpoint, cx: &mut Context<'_>) {
         let cells: Vec<CellId> = checkpoint.cells.iter().map(|cell| cell.cell).collect();
-        self.past = Past::since(Arc::new(checkpoint));
+        self.step_log = StepLog::since(Arc::new(checkpoint));
         self.phase = Phase::Idle;
         let all = std::mem::take(&mut self.secondaries);
         self.recovery
@@ -262,7 +262,7 @@ impl Primary {
             return;
         }
         self.recovery.alone_since = None;
-        let mut affinity = self.distribution.affinity().clone();
+        let mut affinity = self.host_map.affinity().clone();
         affinity.extend(self.recovery.restored.clone());
         for place in 0..self.recovery.losses.len() {
             let loss = &mut self.recovery.losses[place];
@@ -274,7 +274,7 @@ impl Primary {
             let (number, name) = (loss.number, loss.name.clone());
             let counted: Vec<(CellId, u32)> = left
                 .iter()
-                .map(|cell| (*cell, self.distribution.owned(*cell).len() as u32))
+                .map(|cell| (*cell, self.host_map.owned(*cell).len() as u32))
                 .collect();
             let mut shares: BTreeMap<PeerName, Vec<CellId>> = BTreeMap::new();
             if left.is_empty() {
@@ -293,7 +293,7 @@ impl Primary {
                     // One of those who do it again is enough.
                     again.of_worlds = false;
                 }
-                let task = Task::Redo {
+                let task = Task::Replay {
                     loss: number,
                     lost: name.clone(),
                     cells,
@@ -314,7 +314,7 @@ impl Primary {
         ack: StepAck,
         cx: &mut Context<'_>,
     ) {
-        let Task::Redo {
+        let Task::Replay {
             loss, lost, cells, ..
         } = job.task.clone()
         else {
@@ -371,7 +371,7 @@ impl Primary {
         }
         let mut reading = std::mem::take(&mut self.reading);
         self.read_states(cells, &ack, &mut reading)?;
-        if let Some(violation) = shortfall(&round.step.wanted, &ack, &self.distribution) {
+        if let Some(violation) = shortfall(&round.step.wanted, &ack, &self.host_map) {
             return Err(violation.to_owned());
         }
         let published = ack.published;
@@ -417,7 +417,7 @@ impl Primary {
     /// No step is under way: restored cells count as hosted where they are.
     pub(crate) fn take_restored(&mut self) {
         for (cell, host) in std::mem::take(&mut self.recovery.restored) {
-            self.distribution.place(cell, Some(&host));
+            self.host_map.place(cell, Some(&host));
             let arriving = &mut self.recovery.arriving;
             arriving.retain(|other| other.cell != cell);
             arriving.push(AffinityChange {
@@ -445,7 +445,7 @@ impl Primary {
 
     /// Returns a cell's name, for people.
     pub(crate) fn cell_name(&self, cell: CellId) -> &str {
-        &self.plan.cell(cell).name
+        &self.topology.cell(cell).name
     }
 }
 

@@ -30,7 +30,7 @@ pub(super) fn key(handle: ImpulseJointHandle) -> JointKey {
 }
 
 /// Links that joints hold together.
-pub(super) struct Plan {
+pub(super) struct Topology {
     /// The body that the first links hang on; `None` for one that floats.
     pub(super) base: Option<RigidBodyHandle>,
     /// The links while the tree grows.
@@ -64,7 +64,7 @@ impl JointPlace {
 /// The joints of a cell.
 #[derive(Default)]
 pub(super) struct Forest {
-    pub(super) trees: Vec<Plan>,
+    pub(super) trees: Vec<Topology>,
     pub(super) places: BTreeMap<JointKey, JointPlace>,
     /// Joints that close loops: their locked axes are held by force.
     pub(super) loops: Vec<ImpulseJointHandle>,
@@ -148,7 +148,7 @@ impl<'a> Growing<'a> {
             if let Some(base) = base
                 && ends.iter().any(|body| self.is_loose(*body))
             {
-                self.forest.trees.push(Plan {
+                self.forest.trees.push(Topology {
                     base: Some(base),
                     links: Vec::new(),
                     tree: Tree::default(),
@@ -187,7 +187,7 @@ impl<'a> Growing<'a> {
     fn float(&mut self, root: RigidBodyHandle) {
         self.link_of
             .insert(place(root), (self.forest.trees.len(), 0));
-        self.forest.trees.push(Plan {
+        self.forest.trees.push(Topology {
             base: None,
             links: vec![Link {
                 parent: None,

@@ -16,12 +16,12 @@ use crate::primary::barrier::speculation::take_answers;
 use crate::primary::context::Context;
 use crate::primary::world::latest::shortfall;
 use crate::primary::{
-    CellTiming, Goal, PeerTiming, Phase, Primary, PrimaryOutput, StepReport, Until,
+    CellTiming, ClockMode, PeerTiming, Phase, Primary, PrimaryOutput, StepReport, Until,
 };
 
 /// What answers are read into; its memory is used again.
 #[derive(Debug, Default)]
-pub(crate) struct Reading {
+pub(crate) struct StateReader {
     states: Vec<PerformerState>,
     digest: DigestBuilder,
 }
@@ -55,7 +55,7 @@ impl Primary {
             Err(disagreement(&ack))
         };
         let ahead = read.and_then(|()| {
-            let shortfall = shortfall(&round.step.wanted, &ack, &self.distribution);
+            let shortfall = shortfall(&round.step.wanted, &ack, &self.host_map);
             let ahead = shortfall.map_or_else(|| take_answers(&round.step, &mut ack), Err);
             ahead.map_err(str::to_owned)
         });
@@ -89,15 +89,15 @@ impl Primary {
         &self,
         cells: &[CellId],
         ack: &StepAck,
-        reading: &mut Reading,
+        reading: &mut StateReader,
     ) -> Result<(), String> {
-        let Reading { states, digest } = reading;
+        let StateReader { states, digest } = reading;
         states.clear();
         states.extend(ack.states.states().map_err(|error| error.to_string())?);
         if !cells.iter().copied().eq(ack.hosted()) {
             return Err("its ack is not about the cells that it hosts".to_owned());
         }
-        let is_unknown = |cell: &CellId| self.known.cell_digest(*cell).is_none();
+        let is_unknown = |cell: &CellId| self.latest.cell_digest(*cell).is_none();
         if let Some(cell) = ack.at_rest.iter().find(is_unknown) {
             return Err(format!(
                 "cell {cell} cannot be at rest before its first answer"
@@ -134,7 +134,7 @@ impl Primary {
         cell: CellId,
         changed: &'a [PerformerState],
     ) -> Result<impl Iterator<Item = &'a PerformerState>, String> {
-        let owned = self.distribution.owned(cell);
+        let owned = self.host_map.owned(cell);
         let mut left = changed.iter().peekable();
         for performer in owned {
             left.next_if(|state| state.performer == *performer);
@@ -145,11 +145,17 @@ impl Primary {
         let mut left = changed.iter().peekable();
         Ok(owned.iter().map(move |performer| {
             let new = left.next_if(|state| state.performer == *performer);
-            new.unwrap_or_else(|| &self.known.states[performer.0 as usize])
+            new.unwrap_or_else(|| &self.latest.states[performer.0 as usize])
         }))
     }
 
-    fn accept(&mut self, sender: &PeerName, ack: StepAck, reading: Reading, cx: &mut Context<'_>) {
+    fn accept(
+        &mut self,
+        sender: &PeerName,
+        ack: StepAck,
+        reading: StateReader,
+        cx: &mut Context<'_>,
+    ) {
         let Phase::Stepping(round) = &mut self.phase else {
             unreachable!("acks are accepted only while a step waits for them");
         };
@@ -164,10 +170,15 @@ impl Primary {
     }
 
     /// Takes over what an answer holds, whoever gave it.
-    pub(crate) fn take_over(&mut self, mut ack: StepAck, reading: Reading, cx: &mut Context<'_>) {
+    pub(crate) fn take_over(
+        &mut self,
+        mut ack: StepAck,
+        reading: StateReader,
+        cx: &mut Context<'_>,
+    ) {
         for state in &reading.states {
-            if self.known.update(*state) {
-                let name = &self.plan.performer(state.performer).name;
+            if self.latest.update(*state) {
+                let name = &self.topology.performer(state.performer).name;
                 let text = format!("the state of {name} is not finite after {}", ack.iteration);
                 cx.event(Severity::Warning, "step", text);
             }
@@ -197,7 +208,7 @@ impl Primary {
         for failure in std::mem::take(&mut ack.failures) {
             round.failures.insert(failure.number, failure.reason);
         }
-        self.known.take(ack);
+        self.latest.take(ack);
     }
 
     pub(crate) fn complete_round(&mut self, cx: &mut Context<'_>) {
@@ -211,12 +222,12 @@ impl Primary {
         self.sim_time = round.step.sim_time;
         self.elapsed = round.step.elapsed;
         if purpose == Purpose::Advance {
-            self.wishes.begin_iteration();
+            self.queue.begin_iteration();
         }
         let mut timings = round.take_timings();
         let took = cx.now.since(round.published_at);
         let duration = self.spread_time(round.is_ahead, &mut timings, took);
-        self.note_cost_of_moves(&round, duration);
+        self.note_cost_of_migrations(&round, duration);
         let paused = round.step.paused;
         if matches!(purpose, Purpose::Build | Purpose::Advance) {
             // What changes while time stands still belongs to the next iteration.
@@ -233,9 +244,9 @@ impl Primary {
             peers: timings,
             cells: std::mem::take(&mut round.cells),
         }));
-        self.complete_wishes(&mut round, cx);
+        self.complete_commands(&mut round, cx);
         self.keep(round.step, duration);
-        if purpose == Purpose::Advance && !self.check_redone(cx) {
+        if purpose == Purpose::Advance && !self.check_replayed(cx) {
             return;
         }
         match purpose {
@@ -246,36 +257,36 @@ impl Primary {
             Purpose::Fetch => return self.resume_step(cx),
             Purpose::Advance => self.balance_cells(),
             Purpose::Pause => {
-                if self.goal == Goal::Pausing {
-                    self.goal = Goal::Paused;
+                if self.mode == ClockMode::Pausing {
+                    self.mode = ClockMode::Paused;
                 }
             }
             Purpose::Rearrange => {}
         }
-        if let Goal::Until(last) = self.goal
+        if let ClockMode::Until(last) = self.mode
             && self.iteration >= last
         {
-            self.goal = Goal::Paused;
+            self.mode = ClockMode::Paused;
         }
-        if self.goal == Goal::Paused {
+        if self.mode == ClockMode::Paused {
             self.observe_clock(cx);
         }
-        self.complete_moves(cx);
+        self.complete_migrations(cx);
         self.answer_waiters(cx);
-        self.remember_for_checkpoint(cx);
+        self.save_for_checkpoint(cx);
         self.begin_calls_of_systems(cx);
         if !self.rests_before_next(round.is_ahead, cx.now) {
             self.continue_stepping(cx);
         }
     }
 
-    /// Takes over what systems wish for and say, and answers whose wishes the step has brought.
-    fn complete_wishes(&mut self, round: &mut Round, cx: &mut Context<'_>) {
+    /// Takes over what systems ask for and say, and answers whose commands the step has brought.
+    fn complete_commands(&mut self, round: &mut Round, cx: &mut Context<'_>) {
         let requests = self.resolve_calls(std::mem::take(&mut round.requests), cx);
         let messages = std::mem::take(&mut round.messages);
-        self.wishes.take_from_systems(requests, messages);
-        let granted = std::mem::take(&mut round.granted);
-        self.answer_granted(granted, &round.step.actions, &round.failures, cx);
+        self.queue.take_from_systems(requests, messages);
+        let applied = std::mem::take(&mut round.applied);
+        self.answer_applied(applied, &round.step.actions, &round.failures, cx);
     }
 
     /// Keeps a step that is done, for those who have to do it again.
@@ -285,17 +296,17 @@ impl Primary {
         }
         let mut step = Arc::unwrap_or_clone(step);
         step.wanted = Wanted::default();
-        let hosted = self.distribution.affinity().keys();
-        let digests = hosted.filter_map(|cell| Some((*cell, self.known.cell_digest(*cell)?)));
+        let hosted = self.host_map.affinity().keys();
+        let digests = hosted.filter_map(|cell| Some((*cell, self.latest.cell_digest(*cell)?)));
         let digests = digests.collect();
-        self.past.push(step, digests, took);
+        self.step_log.push(step, digests, took);
     }
 
     fn digest_of_all(&mut self) -> Digest {
         let builder = &mut self.reading.digest;
         builder.clear();
         for id in &self.by_name {
-            builder.digest(self.known.states[id.0 as usize].digest);
+            builder.digest(self.latest.states[id.0 as usize].digest);
         }
         builder.finish()
     }
@@ -304,12 +315,12 @@ impl Primary {
         cx.push(PrimaryOutput::Observe(PrimaryToObservers::Clock(Clock {
             iteration: self.iteration,
             sim_time: self.sim_time(),
-            paused: self.goal == Goal::Paused,
+            paused: self.mode == ClockMode::Paused,
         })));
     }
 
     fn answer_waiters(&mut self, cx: &mut Context<'_>) {
-        let (iteration, paused) = (self.iteration, self.goal == Goal::Paused);
+        let (iteration, paused) = (self.iteration, self.mode == ClockMode::Paused);
         let is_done = |until: Until| match until {
             Until::Iteration(last) => iteration >= last,
             Until::Paused => paused,

@@ -11,10 +11,10 @@ use protocol::secondary_to_primary::SystemRequest;
 use protocol::{PeerName, SessionTime, StopReason, TopicMessage};
 
 use crate::placement::first_placement;
-use crate::primary::commands::batch::Granted;
+use crate::primary::commands::batch::AppliedCommand;
 use crate::primary::context::Context;
-use crate::primary::peers::liveness::Patience;
-use crate::primary::{CellTiming, Goal, PeerTiming, Phase, Primary, PrimaryOutput};
+use crate::primary::peers::liveness::StepTimeout;
+use crate::primary::{CellTiming, ClockMode, PeerTiming, Phase, Primary, PrimaryOutput};
 use crate::roster::Progress;
 
 /// After how long an unacknowledged step is sent again, to the silent secondary alone; doubled
@@ -55,17 +55,17 @@ pub(crate) struct Round {
     answered: usize,
     /// What each cell took, so far.
     pub(crate) cells: Vec<CellTiming>,
-    /// The wishes that the step brings.
-    pub(crate) granted: Vec<Granted>,
+    /// The commands that the step brings.
+    pub(crate) applied: Vec<AppliedCommand>,
     /// Why actions of the step could not be done, by their numbers.
     pub(crate) failures: BTreeMap<u64, String>,
-    /// What systems wish for and say so far.
+    /// What systems ask for and say so far.
     pub(crate) requests: Vec<SystemRequest>,
     pub(crate) messages: Vec<TopicMessage>,
     /// How many messages besides their own some have published, in the place of others.
     published_for_lost: BTreeMap<PeerName, u32>,
     resend_after: Duration,
-    pub(crate) patience: Patience,
+    pub(crate) patience: StepTimeout,
 }
 
 impl Round {
@@ -141,10 +141,9 @@ impl Primary {
         if let Some(checkpoint) = self.resumed.take() {
             return self.begin_from(*checkpoint, cx);
         }
-        let affinities = first_placement(&self.plan, &self.secondaries);
+        let affinities = first_placement(&self.topology, &self.secondaries);
         for change in &affinities {
-            self.distribution
-                .place(change.cell, change.secondary.as_ref());
+            self.host_map.place(change.cell, change.secondary.as_ref());
         }
         let step = Step {
             affinities,
@@ -164,19 +163,19 @@ impl Primary {
         if self.is_held() {
             return None;
         }
-        if self.wishes.are_due() || self.has_to_redo() {
+        if self.queue.are_due() || self.has_to_replay() {
             return Some(SessionTime(0));
         }
-        match self.goal {
-            Goal::Paused => self.has_to_rearrange().then_some(SessionTime(0)),
-            Goal::Pausing => Some(SessionTime(0)),
-            Goal::Running | Goal::Until(_) => Some(self.pace.due()),
+        match self.mode {
+            ClockMode::Paused => self.has_to_rearrange().then_some(SessionTime(0)),
+            ClockMode::Pausing => Some(SessionTime(0)),
+            ClockMode::Running | ClockMode::Until(_) => Some(self.pace.due()),
         }
     }
 
     pub(crate) fn continue_stepping(&mut self, cx: &mut Context<'_>) {
-        // Wishes that are all refused leave nothing to step for.
-        while matches!(self.phase, Phase::Idle) && !self.is_held() && !self.ahead.rests {
+        // Commands that are all refused leave nothing to step for.
+        while matches!(self.phase, Phase::Idle) && !self.is_held() && !self.speculation.rests {
             self.take_restored();
             self.continue_draining(cx);
             let limit = self.settings.iterations;
@@ -184,16 +183,16 @@ impl Primary {
                 let cause = format!("all {} iterations are done", self.iteration);
                 return self.begin_stopping(StopReason::new(Outcome::Completed, cause), cx);
             }
-            self.end_redo_when_done(cx);
+            self.end_replay_when_done(cx);
             self.keep_schedule(cx);
             if self.next_step_due().is_none_or(|due| due > cx.now) {
                 return;
             }
-            let purpose = match self.goal {
-                _ if self.wishes.are_due() => Purpose::Rearrange,
-                Goal::Paused => Purpose::Rearrange,
-                Goal::Pausing => Purpose::Pause,
-                Goal::Running | Goal::Until(_) => {
+            let purpose = match self.mode {
+                _ if self.queue.are_due() => Purpose::Rearrange,
+                ClockMode::Paused => Purpose::Rearrange,
+                ClockMode::Pausing => Purpose::Pause,
+                ClockMode::Running | ClockMode::Until(_) => {
                     self.pace.begin(cx.now);
                     Purpose::Advance
                 }
@@ -208,7 +207,7 @@ impl Primary {
         purpose: Purpose,
         step: Step,
         mut snapshots: Vec<(PeerName, CellSnapshot)>,
-        granted: Vec<Granted>,
+        applied: Vec<AppliedCommand>,
         cx: &mut Context<'_>,
     ) {
         let advances = purpose == Purpose::Advance;
@@ -223,7 +222,7 @@ impl Primary {
             Duration::ZERO
         };
         self.sequence = self.sequence.next();
-        self.known.begin_step(purpose);
+        self.latest.begin_step(purpose);
         let mut step = Step {
             sequence: self.sequence,
             iteration,
@@ -238,7 +237,7 @@ impl Primary {
         };
         self.announce_restored(&mut step);
         self.note_cells_of_checkpoint(step.speaker.as_ref());
-        let is_plain = snapshots.is_empty() && granted.is_empty();
+        let is_plain = snapshots.is_empty() && applied.is_empty();
         let is_ahead = self.has_done_ahead(purpose, &mut step, is_plain, cx.now);
         for (name, snapshot) in &mut snapshots {
             snapshot.sequence = self.sequence;
@@ -259,14 +258,14 @@ impl Primary {
             published_at: cx.now,
             acks: secondaries.map(|name| (name.clone(), None)).collect(),
             answered: 0,
-            cells: Vec::with_capacity(self.distribution.affinity().len()),
-            granted,
+            cells: Vec::with_capacity(self.host_map.affinity().len()),
+            applied,
             failures: BTreeMap::new(),
             requests: Vec::new(),
             messages: Vec::new(),
             published_for_lost: BTreeMap::new(),
             resend_after: FIRST_RESEND,
-            patience: Patience::new(self.settings.patience, self.settings.step_timeout),
+            patience: StepTimeout::new(self.settings.patience, self.settings.step_timeout),
         }));
         if is_ahead {
             for (name, ack) in self.answers_ahead() {
@@ -279,7 +278,7 @@ impl Primary {
     /// of the run, if there is any.
     fn speaker(&self) -> Option<&PeerName> {
         let mut names = self.secondaries.iter();
-        let host = names.find(|name| !self.distribution.hosted(name).is_empty());
+        let host = names.find(|name| !self.host_map.hosted(name).is_empty());
         host.or(self.secondaries.first())
     }
 
@@ -316,7 +315,7 @@ impl Primary {
         if let Some(name) = self.idle_without_answer(&missing, cx.now) {
             return self.drop_idle(&name, cx);
         }
-        let given_up = self.out_of_patience(&missing, cx.now);
+        let given_up = self.expired(&missing, cx.now);
         if !given_up.is_empty() {
             let seconds = self.settings.step_timeout.as_secs_f64();
             for name in given_up {
@@ -331,7 +330,7 @@ impl Primary {
         if resends {
             self.send_again(&missing, cx);
         }
-        self.lose_patience(&missing, cx);
+        self.escalate(&missing, cx);
     }
 
     /// Gives somebody who was kept from the step under way by a job its whole time for it.

@@ -16,14 +16,14 @@ use protocol::secondary_to_primary::StepAck;
 use protocol::{Iteration, PeerName, SessionTime};
 
 use crate::primary::barrier::rounds::Purpose;
-use crate::primary::{Goal, PeerTiming, Primary};
+use crate::primary::{ClockMode, PeerTiming, Primary};
 
 /// The longest that a grant should take: what is asked of the run waits for as long.
-pub const GRANT_MAX: Duration = Duration::from_millis(20);
+pub const WINDOW_MAX: Duration = Duration::from_millis(20);
 
 /// How many steps in a row must be quiet before more of them are expected.
 const QUIET_FIRST: u32 = 4;
-/// How many ghosts' poses, and how many wishes to know more, may be compared from step to step;
+/// How many ghosts' poses, and how many commands to know more, may be compared from step to step;
 /// with more, none is taken for quiet.
 const COMPARED_MAX: usize = 64;
 /// How many steps are granted at first: fewer would not pay for the state that is kept before them.
@@ -47,7 +47,7 @@ const PAUSE: (u32, u32) = (16, 1 << 14);
 
 /// What secondaries have done ahead, and how far they may go.
 #[derive(Debug, Default)]
-pub(crate) struct Ahead {
+pub(crate) struct Speculation {
     /// The number of the last message that published a step.
     grant: u64,
     /// The last step, if a quiet one may follow it.
@@ -58,12 +58,12 @@ pub(crate) struct Ahead {
     each: Duration,
     /// Whether what came of a step is told before the next one is made: with the next input.
     pub(crate) rests: bool,
-    reach: Reach,
+    reach: Window,
 }
 
 /// How far secondaries may go ahead: further while it holds, and not at all where it does not pay.
 #[derive(Debug)]
-struct Reach {
+struct Window {
     /// Quiet steps in a row.
     streak: u32,
     /// How many steps are granted besides the first.
@@ -77,7 +77,7 @@ struct Reach {
     /// granted, and how many held.
     published_at: SessionTime,
     done_at: SessionTime,
-    granted: u32,
+    applied: u32,
     held: u32,
     /// What a step takes by itself, and as one of several \[s\].
     alone: f64,
@@ -90,7 +90,7 @@ struct Reach {
     measured: u32,
 }
 
-impl Default for Reach {
+impl Default for Window {
     fn default() -> Self {
         Self {
             streak: 0,
@@ -100,7 +100,7 @@ impl Default for Reach {
             next_pause: PAUSE.0,
             published_at: SessionTime(0),
             done_at: SessionTime(0),
-            granted: 0,
+            applied: 0,
             held: 0,
             alone: 0.0,
             together: 0.0,
@@ -111,7 +111,7 @@ impl Default for Reach {
     }
 }
 
-impl Reach {
+impl Window {
     /// Notes whether the step that is published follows quietly, and whether the last one was not
     /// held up by the pace.
     fn note(&mut self, is_quiet: bool, is_late: bool, now: SessionTime) {
@@ -122,10 +122,10 @@ impl Reach {
         };
         // Without what time stood still, for whatever reason.
         let took = self.done_at.since(self.published_at).as_secs_f64();
-        let (granted, held) = (self.granted, self.held);
+        let (applied, held) = (self.applied, self.held);
         self.published_at = now;
         self.pause = self.pause.saturating_sub(1);
-        if granted == 0 {
+        if applied == 0 {
             if is_quiet && is_late {
                 let is_measured = self.measured > 0;
                 self.measured = self.measured.saturating_sub(1);
@@ -137,7 +137,7 @@ impl Reach {
         if held == 0 {
             return self.hold_off();
         }
-        if held < granted {
+        if held < applied {
             self.steps = held;
             self.is_careful = true;
         } else if self.is_careful {
@@ -180,15 +180,15 @@ impl Reach {
     fn grant(&mut self, most: u32, allowed: u32) -> u32 {
         let is_held_off = self.pause > 0 || self.measured > 0;
         let is_ready = self.streak >= QUIET_FIRST && !is_held_off && self.alone > 0.0;
-        let in_time = (GRANT_MAX.as_secs_f64() / self.alone.max(1e-9)) as u32;
+        let in_time = (WINDOW_MAX.as_secs_f64() / self.alone.max(1e-9)) as u32;
         self.steps = self.steps.clamp(1, allowed.max(1));
-        self.granted = if is_ready {
+        self.applied = if is_ready {
             self.steps.min(most).min(in_time.saturating_sub(1))
         } else {
             0
         };
         self.held = 0;
-        self.granted
+        self.applied
     }
 }
 
@@ -200,7 +200,7 @@ fn smooth(mean: &mut f64, value: f64, weight: f64) {
     };
 }
 
-impl Ahead {
+impl Speculation {
     /// Drops what was done ahead: the next step is published.
     pub(crate) fn forget(&mut self) {
         self.last = None;
@@ -266,16 +266,18 @@ impl Primary {
     /// Keeps the answers to steps that somebody has done ahead.
     pub(crate) fn keep_ahead(&mut self, sender: &PeerName, ahead: Vec<StepAck>) {
         if !ahead.is_empty() {
-            self.ahead.answers.insert(sender.clone(), ahead.into());
+            self.speculation
+                .answers
+                .insert(sender.clone(), ahead.into());
         }
     }
 
     /// Tells whether what came of the last step is to be told before the next one is made: each
     /// that is done ahead comes by itself.
     pub(crate) fn rests_before_next(&mut self, was_ahead: bool, now: SessionTime) -> bool {
-        self.ahead.reach.done_at = now;
-        self.ahead.rests = was_ahead || self.ahead.has_answers(&self.secondaries);
-        self.ahead.rests
+        self.speculation.reach.done_at = now;
+        self.speculation.rests = was_ahead || self.speculation.has_answers(&self.secondaries);
+        self.speculation.rests
     }
 
     /// Tells whether a step that is complete but for its answers has them already. If not, it
@@ -289,35 +291,35 @@ impl Primary {
     ) -> bool {
         let allowed = self.settings.run_ahead_max.saturating_sub(1);
         if allowed == 0 || self.settings.trace.is_some() {
-            self.ahead.grant += 1;
-            step.grant = self.ahead.grant;
+            self.speculation.grant += 1;
+            step.grant = self.speculation.grant;
             return false;
         }
-        step.grant = self.ahead.grant;
-        let is_quiet = is_plain && purpose == Purpose::Advance && self.ahead.is_quiet(step);
-        if is_quiet && self.ahead.has_answers(&self.secondaries) {
-            self.ahead.reach.held += 1;
-            self.ahead.note_last(step);
+        step.grant = self.speculation.grant;
+        let is_quiet = is_plain && purpose == Purpose::Advance && self.speculation.is_quiet(step);
+        if is_quiet && self.speculation.has_answers(&self.secondaries) {
+            self.speculation.reach.held += 1;
+            self.speculation.note_last(step);
             return true;
         }
-        self.ahead.answers.clear();
-        self.ahead.grant += 1;
-        step.grant = self.ahead.grant;
+        self.speculation.answers.clear();
+        self.speculation.grant += 1;
+        step.grant = self.speculation.grant;
         let is_late = self.pace.is_late(now);
-        self.ahead.reach.note(is_quiet, is_late, now);
-        let most = if is_quiet && is_late && !self.has_to_redo() {
+        self.speculation.reach.note(is_quiet, is_late, now);
+        let most = if is_quiet && is_late && !self.has_to_replay() {
             allowed.min(self.steps_until_change(step))
         } else {
             0
         };
-        step.ahead = self.ahead.reach.grant(most, allowed);
-        self.ahead.note_last(step);
+        step.ahead = self.speculation.reach.grant(most, allowed);
+        self.speculation.note_last(step);
         false
     }
 
     /// Returns the answers to the step under way, which were here before it.
     pub(crate) fn answers_ahead(&mut self) -> Vec<(PeerName, StepAck)> {
-        let answers = self.ahead.answers.iter_mut();
+        let answers = self.speculation.answers.iter_mut();
         let next = answers.filter_map(|(name, answers)| Some((name.clone(), answers.pop_front()?)));
         next.collect()
     }
@@ -327,11 +329,11 @@ impl Primary {
         let left = |last: Iteration| last.0.saturating_sub(step.iteration.0);
         let limits = [
             self.settings.iterations.map(|last| left(Iteration(last))),
-            match self.goal {
-                Goal::Until(last) => Some(left(last)),
-                Goal::Paused | Goal::Pausing | Goal::Running => None,
+            match self.mode {
+                ClockMode::Until(last) => Some(left(last)),
+                ClockMode::Paused | ClockMode::Pausing | ClockMode::Running => None,
             },
-            self.wishes.next_of_schedule().map(left),
+            self.queue.next_of_schedule().map(left),
             self.next_checkpoint()
                 .map(|next| left(next).saturating_sub(1)),
         ];
@@ -348,21 +350,21 @@ impl Primary {
     ) -> Duration {
         if is_ahead {
             for timing in timings {
-                let answered = self.ahead.answered.get(&timing.name);
+                let answered = self.speculation.answered.get(&timing.name);
                 timing.answered_after = answered.copied().unwrap_or_default();
             }
-            return self.ahead.each;
+            return self.speculation.each;
         }
-        let steps = self.ahead.depth(&self.secondaries) + 1;
-        self.ahead.answered.clear();
+        let steps = self.speculation.depth(&self.secondaries) + 1;
+        self.speculation.answered.clear();
         if steps > 1 {
             for timing in timings {
                 timing.answered_after /= steps;
                 let answered = (timing.name.clone(), timing.answered_after);
-                self.ahead.answered.extend([answered]);
+                self.speculation.answered.extend([answered]);
             }
         }
-        self.ahead.each = took / steps;
-        self.ahead.each
+        self.speculation.each = took / steps;
+        self.speculation.each
     }
 }

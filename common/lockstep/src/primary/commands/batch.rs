@@ -1,20 +1,20 @@
-//! [`Batch`]: what of the wishes goes into a step, no more than a message can carry.
+//! [`Batch`]: what of the commands goes into a step, no more than a message can carry.
 
 use protocol::{Command, PerformerId, StampedAction, TopicMessage};
 
-use crate::primary::commands::queue::Asker;
+use crate::primary::commands::queue::Origin;
 
-/// How much of wishes without a bound of their own goes into one step; the rest waits for the next
-/// one \[bytes\].
+/// How much of commands without a bound of their own goes into one step; the rest waits for the
+/// next one \[bytes\].
 const BYTES_MAX: usize = 64 << 20;
 /// The largest model that may be spawned, with its meshes, beside what else is in its step
 /// \[bytes\].
 pub(crate) const MODEL_BYTES_MAX: usize = 128 << 20;
 
-/// A wish that is part of a step under way.
+/// A command that is part of a step under way.
 #[derive(Debug)]
-pub(crate) struct Granted {
-    pub(crate) asker: Asker,
+pub(crate) struct AppliedCommand {
+    pub(crate) origin: Origin,
     /// The number of its actions.
     pub(crate) number: u64,
     /// The name of the model that it spawned.
@@ -25,12 +25,12 @@ pub(crate) struct Granted {
     pub(crate) joined: Option<[PerformerId; 2]>,
 }
 
-/// What of the wishes goes into a step.
+/// What of the commands goes into a step.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
     pub(crate) actions: Vec<StampedAction>,
     pub(crate) messages: Vec<TopicMessage>,
-    pub(crate) granted: Vec<Granted>,
+    pub(crate) applied: Vec<AppliedCommand>,
     /// Performers that come with it.
     pub(crate) spawned: Vec<PerformerId>,
     /// Performers that go with it.
@@ -41,10 +41,10 @@ pub(crate) struct Batch {
     pub(crate) bytes: usize,
 }
 
-impl Granted {
-    pub(crate) fn plain(asker: Asker, number: u64) -> Self {
+impl AppliedCommand {
+    pub(crate) fn plain(origin: Origin, number: u64) -> Self {
         Self {
-            asker,
+            origin,
             number,
             name: None,
             warnings: Vec::new(),
@@ -54,7 +54,7 @@ impl Granted {
 
     /// Tells whether the schedule has it done.
     pub(crate) fn is_of_schedule(&self) -> bool {
-        matches!(self.asker, Asker::Schedule)
+        matches!(self.origin, Origin::Schedule)
     }
 
     /// Returns who is held together by it, with the number of its actions.
@@ -74,11 +74,11 @@ impl Batch {
         !self.actions.is_empty()
     }
 
-    /// Takes a wish that cannot be granted after all out of it.
-    pub(crate) fn take_out(&mut self, number: u64) -> Option<Asker> {
+    /// Takes a command that cannot be granted after all out of it.
+    pub(crate) fn take_out(&mut self, number: u64) -> Option<Origin> {
         self.actions.retain(|stamped| stamped.number != number);
-        let place = self.granted.iter().position(|one| one.number == number)?;
-        Some(self.granted.remove(place).asker)
+        let place = self.applied.iter().position(|one| one.number == number)?;
+        Some(self.applied.remove(place).origin)
     }
 }
 

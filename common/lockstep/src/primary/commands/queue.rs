@@ -1,12 +1,13 @@
-//! What clients and systems wish for: noted when it comes, done between two iterations.
+//! [`CommandQueue`]: commands of clients, systems and the schedule, queued when they come and done
+//! between two iterations.
 //!
-//! Whatever changes models is done in a round in which time stands still, so that membership sees
-//! what came of it before anything moves on: the same whether time runs or is paused. What is said
-//! on topics goes along with the next step.
-//! **Invariant:** a wish that cannot be granted changes nothing, not even the number of rounds in
-//! which models change.
+//! Whatever changes models is done in a round in which time stands still, so that the partition
+//! sees what came of it before anything moves on: the same whether time runs or is paused. What is
+//! said on topics goes along with the next step.
+//! **Invariant:** a command that cannot be granted changes nothing, not even the number of rounds
+//! in which models change.
 
-pub(crate) mod memory;
+pub(crate) mod saved;
 
 use std::collections::VecDeque;
 
@@ -20,27 +21,27 @@ use protocol::{
 };
 
 use crate::primary::barrier::rounds::Purpose;
-use crate::primary::commands::batch::{self, Batch, Granted};
+use crate::primary::commands::batch::{self, AppliedCommand, Batch};
 use crate::primary::commands::requests::WAITERS_MAX;
 use crate::primary::context::Context;
 use crate::primary::{Phase, Primary, PrimaryOutput};
 
-/// How many wishes of systems may wait at once.
+/// How many commands of systems may wait at once.
 const REQUESTS_MAX: usize = 1 << 16;
 /// How much of what clients ask for and say may wait at once \[bytes\].
 const WAITING_BYTES_MAX: usize = 256 << 20;
-/// How many different failures of systems' wishes are told.
+/// How many different failures of systems' commands are told.
 const TOLD_MAX: usize = 64;
 
-/// All that is wished for and not done yet.
+/// Commands that are not done yet.
 #[derive(Debug, Default)]
-pub(crate) struct Wishes {
+pub(crate) struct CommandQueue {
     /// By systems, in order of publishers; they come first.
-    requested: VecDeque<Wish>,
+    requested: VecDeque<PendingCommand>,
     /// By clients and the schedule, in the order in which they came.
-    asked: VecDeque<Wish>,
+    asked: VecDeque<PendingCommand>,
     /// What clients say on topics, in the order in which they came.
-    said: Vec<(TopicMessage, Asker)>,
+    said: Vec<(TopicMessage, Origin)>,
     /// What systems said on topics that systems listen to, for the next iteration.
     pub(crate) heard: Vec<TopicMessage>,
     schedule: VecDeque<ScheduledCommand>,
@@ -50,20 +51,20 @@ pub(crate) struct Wishes {
     next_number: u64,
     /// In how many rounds models have changed since this iteration.
     round: u32,
-    /// Failures of systems' wishes that were told.
+    /// Failures of systems' commands that were told.
     told: std::collections::BTreeSet<String>,
 }
 
-/// Something wished for.
+/// A command with its origin.
 #[derive(Debug)]
-struct Wish {
+struct PendingCommand {
     command: Command,
-    asker: Asker,
+    origin: Origin,
 }
 
-/// Who wishes for something.
+/// Origin of a command.
 #[derive(Clone, Debug)]
-pub(crate) enum Asker {
+pub(crate) enum Origin {
     /// A client, which waits for its reply.
     Client { to: RoutingId, request: RequestId },
     /// A system.
@@ -72,8 +73,8 @@ pub(crate) enum Asker {
     Schedule,
 }
 
-impl Asker {
-    /// Tells who wishes for something that it is not granted, and why.
+impl Origin {
+    /// Tells who asks for something that it is not granted, and why.
     pub(crate) fn refuse(&self, reason: &str, cx: &mut Context<'_>) {
         match self {
             Self::Client { to, request } => cx.fail(to.clone(), *request, reason),
@@ -86,9 +87,9 @@ impl Asker {
     }
 }
 
-/// What granting a wish comes to.
+/// A command as the simulation takes it.
 #[derive(Debug, Default)]
-pub(crate) struct Grant {
+pub(crate) struct ResolvedCommand {
     pub(crate) actions: Vec<protocol::Action>,
     pub(crate) name: Option<String>,
     /// Warnings of the spawned model: parts that are ignored or missing.
@@ -100,7 +101,7 @@ pub(crate) struct Grant {
     pub(crate) bytes: usize,
 }
 
-impl Wishes {
+impl CommandQueue {
     pub(crate) fn new(schedule: Vec<ScheduledCommand>) -> Self {
         Self {
             schedule: schedule.into(),
@@ -113,8 +114,8 @@ impl Wishes {
         !self.requested.is_empty() || !self.asked.is_empty() || self.is_round_due
     }
 
-    /// Returns where the next wish stands: those of systems come first.
-    fn next_queue(&mut self) -> &mut VecDeque<Wish> {
+    /// Returns where the next command stands: those of systems come first.
+    fn next_queue(&mut self) -> &mut VecDeque<PendingCommand> {
         if self.requested.is_empty() {
             &mut self.asked
         } else {
@@ -122,9 +123,9 @@ impl Wishes {
         }
     }
 
-    /// Returns the next wish if it resets models, or else if it does not.
-    fn take_next(&mut self, resets_models: bool) -> Option<Wish> {
-        let is_meant = |wish: &mut Wish| wish.resets_models() == resets_models;
+    /// Returns the next command if it resets models, or else if it does not.
+    fn take_next(&mut self, resets_models: bool) -> Option<PendingCommand> {
+        let is_meant = |pending: &mut PendingCommand| pending.resets_models() == resets_models;
         self.next_queue().pop_front_if(is_meant)
     }
 
@@ -135,7 +136,10 @@ impl Wishes {
 
     /// Returns how much waits of what clients ask for and say \[bytes\].
     fn bytes(&self) -> usize {
-        let asked = self.asked.iter().map(|wish| batch::size(&wish.command));
+        let asked = self
+            .asked
+            .iter()
+            .map(|pending| batch::size(&pending.command));
         let said = self.said.iter().map(|(message, _)| message.body.len());
         asked.chain(said).sum()
     }
@@ -173,7 +177,7 @@ impl Wishes {
         due
     }
 
-    /// Takes over what systems wish for, in order of publishers, and what they say.
+    /// Takes over what systems ask for, in order of publishers, and what they say.
     pub(crate) fn take_from_systems(
         &mut self,
         requests: Vec<SystemRequest>,
@@ -181,11 +185,14 @@ impl Wishes {
     ) {
         messages.sort_by_key(|message| message.publisher);
         let room = REQUESTS_MAX.saturating_sub(self.requested.len());
-        let wishes = requests.into_iter().take(room).map(|request| Wish {
-            command: request.command,
-            asker: Asker::System(request.publisher),
-        });
-        self.requested.extend(wishes);
+        let queue = requests
+            .into_iter()
+            .take(room)
+            .map(|request| PendingCommand {
+                command: request.command,
+                origin: Origin::System(request.publisher),
+            });
+        self.requested.extend(queue);
         self.heard.extend(messages);
     }
 
@@ -197,35 +204,37 @@ impl Wishes {
 
 impl Primary {
     /// Notes a command for the next step, or refuses it.
-    pub(crate) fn on_wish(&mut self, asker: Asker, command: Command, cx: &mut Context<'_>) {
+    pub(crate) fn enqueue(&mut self, origin: Origin, command: Command, cx: &mut Context<'_>) {
         if matches!(self.phase, Phase::Gathering { .. }) {
-            return asker.refuse("the secondaries are not ready yet", cx);
+            return origin.refuse("the secondaries are not ready yet", cx);
         }
-        let waiting = self.wishes.asked.len() + self.wishes.said.len();
-        let is_too_much = waiting >= WAITERS_MAX || self.wishes.bytes() > WAITING_BYTES_MAX;
-        if matches!(asker, Asker::Client { .. }) && is_too_much {
-            return asker.refuse("too many commands are under way", cx);
+        let waiting = self.queue.asked.len() + self.queue.said.len();
+        let is_too_much = waiting >= WAITERS_MAX || self.queue.bytes() > WAITING_BYTES_MAX;
+        if matches!(origin, Origin::Client { .. }) && is_too_much {
+            return origin.refuse("too many commands are under way", cx);
         }
-        self.note_wish(asker, command, cx);
+        self.note_pending(origin, command, cx);
         self.step_if_idle(cx);
     }
 
-    fn note_wish(&mut self, asker: Asker, command: Command, cx: &mut Context<'_>) {
+    fn note_pending(&mut self, origin: Origin, command: Command, cx: &mut Context<'_>) {
         if let Command::Publish { topic, kind, body } = command {
             return match self.message_of(topic, &kind, body) {
-                Ok(message) => self.wishes.said.push((message, asker)),
-                Err(reason) => asker.refuse(&reason, cx),
+                Ok(message) => self.queue.said.push((message, origin)),
+                Err(reason) => origin.refuse(&reason, cx),
             };
         }
-        self.wishes.asked.push_back(Wish { command, asker });
+        self.queue
+            .asked
+            .push_back(PendingCommand { command, origin });
     }
 
     /// Takes what is due from the schedule. While iterations are replayed, only what was done then
     /// is: what follows is new, and must be written down.
     pub(crate) fn keep_schedule(&mut self, cx: &mut Context<'_>) {
-        let rest = self.schedule_after_redo();
-        for due in self.wishes.take_from_schedule(self.iteration, rest) {
-            self.note_wish(Asker::Schedule, due.command, cx);
+        let rest = self.schedule_after_replay();
+        for due in self.queue.take_from_schedule(self.iteration, rest) {
+            self.note_pending(Origin::Schedule, due.command, cx);
         }
     }
 
@@ -236,16 +245,16 @@ impl Primary {
             Purpose::Advance | Purpose::Rearrange => {}
             Purpose::Build | Purpose::Pause | Purpose::Fetch => return batch,
         }
-        let round = (purpose == Purpose::Rearrange).then_some(self.wishes.round);
+        let round = (purpose == Purpose::Rearrange).then_some(self.queue.round);
         if purpose == Purpose::Rearrange {
-            self.stamp_wishes(&mut batch, round, cx);
+            self.stamp_pending(&mut batch, round, cx);
         } else {
-            batch.messages = std::mem::take(&mut self.wishes.heard);
+            batch.messages = std::mem::take(&mut self.queue.heard);
         }
         let mut said = Vec::new();
-        let mut waiting = std::mem::take(&mut self.wishes.said).into_iter();
+        let mut waiting = std::mem::take(&mut self.queue.said).into_iter();
         while !batch.is_full()
-            && let Some((message, asker)) = waiting.next()
+            && let Some((message, origin)) = waiting.next()
         {
             batch.bytes += message.body.len();
             let message = TopicMessage {
@@ -258,58 +267,58 @@ impl Primary {
                 kind: message.kind.clone(),
                 body: message.body.clone(),
             };
-            self.record(&asker, round, command, cx);
+            self.record(&origin, round, command, cx);
             said.push(message);
             batch
-                .granted
-                .push(Granted::plain(asker, self.wishes.next_number));
+                .applied
+                .push(AppliedCommand::plain(origin, self.queue.next_number));
         }
-        self.wishes.said.extend(waiting);
-        batch.is_needed |= std::mem::take(&mut self.wishes.is_round_due) || !said.is_empty();
+        self.queue.said.extend(waiting);
+        batch.is_needed |= std::mem::take(&mut self.queue.is_round_due) || !said.is_empty();
         said.append(&mut batch.messages);
         batch.messages = said;
         if batch.is_needed && purpose == Purpose::Rearrange {
-            self.wishes.round += 1;
+            self.queue.round += 1;
         }
         batch
     }
 
-    fn stamp_wishes(&mut self, batch: &mut Batch, round: Option<u32>, cx: &mut Context<'_>) {
+    fn stamp_pending(&mut self, batch: &mut Batch, round: Option<u32>, cx: &mut Context<'_>) {
         while !batch.is_full()
-            && let Some(wish) = self.wishes.take_next(false)
+            && let Some(pending) = self.queue.take_next(false)
         {
-            let granted = match &wish.command {
+            let applied = match &pending.command {
                 Command::Reset {
                     what: ResetKind::Time,
                 } => {
                     self.sim_time = protocol::SimTime(0);
                     self.observe_clock(cx);
-                    Ok(Grant::default())
+                    Ok(ResolvedCommand::default())
                 }
                 command => self.grant(command, cx),
             };
-            match granted {
-                Ok(grant) => self.take_grant(batch, wish, grant, round, cx),
+            match applied {
+                Ok(grant) => self.take_resolved(batch, pending, grant, round, cx),
                 Err(reason) => {
-                    if let Asker::System(publisher) = wish.asker {
-                        self.tell_of_system(publisher, &wish.command, &reason, cx);
+                    if let Origin::System(publisher) = pending.origin {
+                        self.tell_of_system(publisher, &pending.command, &reason, cx);
                     }
-                    wish.asker.refuse(&reason, cx);
+                    pending.origin.refuse(&reason, cx);
                 }
             }
         }
     }
 
-    fn take_grant(
+    fn take_resolved(
         &mut self,
         batch: &mut Batch,
-        wish: Wish,
-        grant: Grant,
+        pending: PendingCommand,
+        grant: ResolvedCommand,
         round: Option<u32>,
         cx: &mut Context<'_>,
     ) {
-        let number = self.wishes.next_number;
-        self.wishes.next_number += 1;
+        let number = self.queue.next_number;
+        self.queue.next_number += 1;
         batch.is_needed = true;
         batch.spawned.extend(grant.spawned);
         batch.removed.extend(grant.removed);
@@ -317,16 +326,16 @@ impl Primary {
         let actions = grant.actions.into_iter();
         let stamped = actions.map(|action| StampedAction { number, action });
         batch.actions.extend(stamped);
-        // Which models there are concerns all who look, whoever wished for them.
-        let is_told = matches!(wish.asker, Asker::Client { .. })
-            || matches!(wish.command, Command::Spawn(_) | Command::Remove { .. });
+        // Which models there are concerns all who look, whoever asked for them.
+        let is_told = matches!(pending.origin, Origin::Client { .. })
+            || matches!(pending.command, Command::Spawn(_) | Command::Remove { .. });
         let spawned = grant.name.as_ref().map(|name| format!("spawn {name}"));
-        if is_told && let Some(text) = spawned.or_else(|| wish.command.text()) {
+        if is_told && let Some(text) = spawned.or_else(|| pending.command.text()) {
             cx.event(Severity::Info, "command", text);
         }
-        self.record(&wish.asker, round, wish.command, cx);
-        batch.granted.push(Granted {
-            asker: wish.asker,
+        self.record(&pending.origin, round, pending.command, cx);
+        batch.applied.push(AppliedCommand {
+            origin: pending.origin,
             number,
             name: grant.name,
             warnings: grant.warnings,
@@ -334,35 +343,41 @@ impl Primary {
         });
     }
 
-    /// Returns who wishes for a reset of models, which is a round of its own, when that comes next.
-    pub(crate) fn take_reset(&mut self, cx: &mut Context<'_>) -> Option<(ResetKind, Granted)> {
-        let wish = self.wishes.take_next(true)?;
-        let Command::Reset { what } = wish.command else {
+    /// Returns who asks for a reset of models, which is a round of its own, when that comes next.
+    pub(crate) fn take_reset(
+        &mut self,
+        cx: &mut Context<'_>,
+    ) -> Option<(ResetKind, AppliedCommand)> {
+        let pending = self.queue.take_next(true)?;
+        let Command::Reset { what } = pending.command else {
             unreachable!("what resets models is a reset");
         };
-        let text = wish.command.text().unwrap_or_default();
+        let text = pending.command.text().unwrap_or_default();
         cx.event(Severity::Info, "command", text);
-        let round = Some(self.wishes.round);
-        self.wishes.round += 1;
-        self.record(&wish.asker, round, wish.command, cx);
-        Some((what, Granted::plain(wish.asker, self.wishes.next_number)))
+        let round = Some(self.queue.round);
+        self.queue.round += 1;
+        self.record(&pending.origin, round, pending.command, cx);
+        Some((
+            what,
+            AppliedCommand::plain(pending.origin, self.queue.next_number),
+        ))
     }
 
-    /// Forgets what systems of models that are gone wished for and said.
+    /// Forgets what systems of models that are gone asked for and said.
     pub(crate) fn forget_systems(&mut self) {
-        self.wishes.requested.clear();
-        self.wishes.heard.clear();
+        self.queue.requested.clear();
+        self.queue.heard.clear();
     }
 
     /// Puts out what a run must be given to be repeated.
     fn record(
         &self,
-        asker: &Asker,
+        origin: &Origin,
         paused_round: Option<u32>,
         command: Command,
         cx: &mut Context<'_>,
     ) {
-        if !matches!(asker, Asker::System(_)) {
+        if !matches!(origin, Origin::System(_)) {
             cx.push(PrimaryOutput::Stamped(ScheduledCommand {
                 iteration: self.iteration,
                 paused_round,
@@ -371,23 +386,23 @@ impl Primary {
         }
     }
 
-    /// Answers those whose wishes a completed step has brought.
-    pub(crate) fn answer_granted(
+    /// Answers those whose commands a completed step has brought.
+    pub(crate) fn answer_applied(
         &mut self,
-        granted: Vec<Granted>,
+        applied: Vec<AppliedCommand>,
         actions: &[StampedAction],
         failures: &std::collections::BTreeMap<u64, String>,
         cx: &mut Context<'_>,
     ) {
-        for one in granted {
-            match (failures.get(&one.number), &one.asker) {
-                (Some(reason), asker) => {
+        for one in applied {
+            match (failures.get(&one.number), &one.origin) {
+                (Some(reason), origin) => {
                     if let Some(ends) = one.joined {
                         self.forget_attachment(actions, one.number, ends);
                     }
-                    asker.refuse(reason, cx);
+                    origin.refuse(reason, cx);
                 }
-                (None, Asker::Client { to, request }) => {
+                (None, Origin::Client { to, request }) => {
                     let reply = Reply::Done {
                         iteration: self.iteration,
                         name: one.name,
@@ -401,31 +416,31 @@ impl Primary {
                         },
                     });
                 }
-                (None, Asker::System(_) | Asker::Schedule) => {}
+                (None, Origin::System(_) | Origin::Schedule) => {}
             }
         }
     }
 
     /// Refuses all that waits, since the run ends.
-    pub(crate) fn drop_wishes(&mut self, reason: &str, cx: &mut Context<'_>) {
-        let wishes = std::mem::take(&mut self.wishes);
-        let asked = wishes.asked.into_iter().map(|wish| wish.asker);
-        for asker in asked.chain(wishes.said.into_iter().map(|(_, asker)| asker)) {
-            asker.refuse(reason, cx);
+    pub(crate) fn drop_commands(&mut self, reason: &str, cx: &mut Context<'_>) {
+        let queue = std::mem::take(&mut self.queue);
+        let asked = queue.asked.into_iter().map(|pending| pending.origin);
+        for origin in asked.chain(queue.said.into_iter().map(|(_, origin)| origin)) {
+            origin.refuse(reason, cx);
         }
-        let mut granted = match self.pending.take() {
-            Some(pending) => pending.batch.granted,
+        let mut applied = match self.pending.take() {
+            Some(pending) => pending.batch.applied,
             None => Vec::new(),
         };
         if let Phase::Stepping(round) = &mut self.phase {
-            granted.append(&mut round.granted);
+            applied.append(&mut round.applied);
         }
-        for one in granted {
-            one.asker.refuse(reason, cx);
+        for one in applied {
+            one.origin.refuse(reason, cx);
         }
     }
 
-    /// Tells of a system's wish that cannot be granted, once.
+    /// Tells of a system's command that cannot be granted, once.
     pub(crate) fn tell_of_system(
         &mut self,
         publisher: Publisher,
@@ -436,18 +451,18 @@ impl Primary {
         let what = command.text().unwrap_or_default();
         let whose = match publisher {
             Publisher::Client => None,
-            Publisher::World { world, .. } => self.plan.worlds.get(world as usize).cloned(),
-            Publisher::Model { model, .. } => self.register.find(model),
+            Publisher::World { world, .. } => self.topology.worlds.get(world as usize).cloned(),
+            Publisher::Model { model, .. } => self.registry.find(model),
         };
         let whose = whose.unwrap_or_else(|| "nobody".to_owned());
         let text = format!("a system of {whose} asked for {what:?}, which failed: {reason}");
-        if self.wishes.told.len() < TOLD_MAX && self.wishes.told.insert(text.clone()) {
+        if self.queue.told.len() < TOLD_MAX && self.queue.told.insert(text.clone()) {
             cx.event(Severity::Warning, "command", text);
         }
     }
 }
 
-impl Wish {
+impl PendingCommand {
     fn resets_models(&self) -> bool {
         matches!(
             self.command,

@@ -1,4 +1,5 @@
-//! What clients ask for: play, pause, step, stop and figures; [`crate::primary::moving`] has the rest.
+//! Requests of clients: play, pause, step, stop and figures. Migrations are in
+//! [`crate::primary::placement::migration`].
 
 use protocol::exit::Outcome;
 use protocol::primary_to_observers::Severity;
@@ -6,9 +7,9 @@ use protocol::topic_message::SubscriptionChange;
 use protocol::{ClientToPrimary, Command, Iteration, RequestId, RoutingId, SessionId, StopReason};
 
 use crate::pace::Pace;
-use crate::primary::commands::queue::Asker;
+use crate::primary::commands::queue::Origin;
 use crate::primary::context::Context;
-use crate::primary::{Goal, Phase, Primary, PrimaryOutput, Until, Waiter};
+use crate::primary::{ClockMode, Phase, Primary, PrimaryOutput, Until, Waiter};
 
 /// How many clients may wait for their commands at once.
 pub(crate) const WAITERS_MAX: usize = 1024;
@@ -122,8 +123,8 @@ impl Primary {
             | Command::Attach { .. }
             | Command::Detach { .. }
             | Command::Publish { .. } => {
-                let asker = Asker::Client { to: from, request };
-                self.on_wish(asker, command, cx);
+                let origin = Origin::Client { to: from, request };
+                self.enqueue(origin, command, cx);
             }
             Command::Ping
             | Command::Snapshot
@@ -136,8 +137,8 @@ impl Primary {
     }
 
     fn on_play(&mut self, from: RoutingId, request: RequestId, cx: &mut Context<'_>) {
-        if self.goal != Goal::Running {
-            self.goal = Goal::Running;
+        if self.mode != ClockMode::Running {
+            self.mode = ClockMode::Running;
             self.pace.restart(cx.now);
             self.fail_waiters("the simulation was told to play instead", |_| true, cx);
             cx.event(Severity::Info, "command", "play".to_owned());
@@ -149,18 +150,18 @@ impl Primary {
 
     fn on_pause(&mut self, from: RoutingId, request: RequestId, cx: &mut Context<'_>) {
         self.stay_paused();
-        if self.goal == Goal::Paused {
+        if self.mode == ClockMode::Paused {
             return cx.done(from, request);
         }
         if matches!(self.phase, Phase::Gathering { .. }) {
-            self.goal = Goal::Paused;
+            self.mode = ClockMode::Paused;
             return cx.done(from, request);
         }
         if !self.wait(from, request, Until::Paused, cx) {
             return;
         }
-        if self.goal != Goal::Pausing {
-            self.goal = Goal::Pausing;
+        if self.mode != ClockMode::Pausing {
+            self.mode = ClockMode::Pausing;
             self.fail_waiters(
                 "the simulation was told to pause instead",
                 |waiter| matches!(waiter.until, Until::Iteration(_)),
@@ -178,10 +179,10 @@ impl Primary {
         if count == 0 {
             return cx.fail(from, request, "the number of iterations must be at least 1");
         }
-        let begins = match self.goal {
-            Goal::Paused => self.iteration,
-            Goal::Until(last) => last,
-            Goal::Running | Goal::Pausing => {
+        let begins = match self.mode {
+            ClockMode::Paused => self.iteration,
+            ClockMode::Until(last) => last,
+            ClockMode::Running | ClockMode::Pausing => {
                 return cx.fail(from, request, "the simulation is running: pause it first");
             }
         };
@@ -195,10 +196,10 @@ impl Primary {
         if !self.wait(from, request, Until::Iteration(last), cx) {
             return;
         }
-        if self.goal == Goal::Paused {
+        if self.mode == ClockMode::Paused {
             self.pace.restart(cx.now);
         }
-        self.goal = Goal::Until(last);
+        self.mode = ClockMode::Until(last);
         cx.event(Severity::Info, "command", format!("step {count}"));
         self.step_if_idle(cx);
     }

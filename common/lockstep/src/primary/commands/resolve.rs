@@ -18,7 +18,7 @@ use crate::limits::{NUMBERS_MAX, SPAWNED_COLLISIONS_MAX, SPAWNED_OVERLAPS_MAX, S
 use crate::pace::Pace;
 use crate::primary::Primary;
 use crate::primary::commands::batch::MODEL_BYTES_MAX;
-use crate::primary::commands::queue::Grant;
+use crate::primary::commands::queue::ResolvedCommand;
 use crate::primary::context::Context;
 use crate::publication;
 
@@ -45,7 +45,7 @@ impl Primary {
         &mut self,
         command: &Command,
         cx: &mut Context<'_>,
-    ) -> Result<Grant, String> {
+    ) -> Result<ResolvedCommand, String> {
         match command {
             Command::Spawn(request) => self.grant_spawn(request, cx),
             Command::Remove { model } => self.grant_remove(model),
@@ -65,8 +65,8 @@ impl Primary {
             } => self.grant_joint(joint, *axis, *position, *velocity),
             Command::SetJoints { model, positions } => self.grant_joints(model, positions),
             Command::SetCollisions { entity, enabled } => {
-                let (model, link) = self.register.model_or_link(entity)?;
-                Ok(Grant::of(Action::SetCollisions {
+                let (model, link) = self.registry.model_or_link(entity)?;
+                Ok(ResolvedCommand::of(Action::SetCollisions {
                     model,
                     link,
                     enabled: *enabled,
@@ -76,7 +76,7 @@ impl Primary {
             Command::Detach { parent, child } => self.grant_detach(parent, child),
             Command::SetSeed { seed } => {
                 self.settings.seed = *seed;
-                Ok(Grant::of(Action::SetSeed(*seed)))
+                Ok(ResolvedCommand::of(Action::SetSeed(*seed)))
             }
             Command::SetStepSize { step_size_s } => self.grant_step_size(*step_size_s),
             Command::Play
@@ -108,14 +108,14 @@ impl Primary {
         &mut self,
         request: &SpawnRequest,
         cx: &mut Context<'_>,
-    ) -> Result<Grant, String> {
+    ) -> Result<ResolvedCommand, String> {
         let mut files = BTreeSet::new();
-        let granted = self.grant_model(request, &mut files, cx);
-        if granted.is_err() {
+        let applied = self.grant_model(request, &mut files, cx);
+        if applied.is_err() {
             files.clear();
         }
         self.library.0.keep(&files);
-        granted
+        applied
     }
 
     fn grant_model(
@@ -123,8 +123,8 @@ impl Primary {
         request: &SpawnRequest,
         files: &mut BTreeSet<UsedFile>,
         cx: &mut Context<'_>,
-    ) -> Result<Grant, String> {
-        let world = self.register.world(request.world.as_deref())?;
+    ) -> Result<ResolvedCommand, String> {
+        let world = self.registry.world(request.world.as_deref())?;
         let file = request.file.as_deref().unwrap_or("the text to spawn");
         let read = sdf::read_model(&request.sdf, file, &*self.library.0);
         let mut read = read.map_err(|error| error.to_string())?;
@@ -137,7 +137,7 @@ impl Primary {
         let parcel = read.parcel;
         let wanted = request.name.as_deref().unwrap_or(&parcel.model.name);
         let name = self.free_name(world, wanted, request.allow_renaming)?;
-        if self.register.is_full(world) || !self.plan.is_free(self.plan.upcoming(0)) {
+        if self.registry.is_full(world) || !self.topology.is_free(self.topology.upcoming(0)) {
             return Err(format!(
                 "{NUMBERS_MAX} models have come and are there: remove some before you spawn more"
             ));
@@ -157,21 +157,21 @@ impl Primary {
         for warning in &warnings {
             cx.event(Severity::Warning, "command", warning.clone());
         }
-        let model = self.register.add(world, &parcel.model);
-        let performer = self.plan.spawn(model, &parcel.model);
+        let model = self.registry.add(world, &parcel.model);
+        let performer = self.topology.spawn(model, &parcel.model);
         if let Some(performer) = performer {
-            self.known.insert(performer, &parcel.model);
-            self.membership.insert(&self.plan, performer);
+            self.latest.insert(performer, &parcel.model);
+            self.partition.insert(&self.topology, performer);
         }
-        Ok(Grant {
-            name: Some(self.register.name(model)),
+        Ok(ResolvedCommand {
+            name: Some(self.registry.name(model)),
             warnings,
             spawned: performer,
             bytes,
-            ..Grant::of(Action::Spawn(Box::new(Spawn {
+            ..ResolvedCommand::of(Action::Spawn(Box::new(Spawn {
                 model,
                 performer,
-                cell: performer.map(|performer| self.plan.performer(performer).home),
+                cell: performer.map(|performer| self.topology.performer(performer).home),
                 parcel: encoded,
             })))
         })
@@ -187,11 +187,11 @@ impl Primary {
                 shown_name(wanted)
             ));
         }
-        if !self.register.is_taken(world, wanted) {
+        if !self.registry.is_taken(world, wanted) {
             return Ok(wanted.to_owned());
         }
         let mut others = (1..RENAMES_MAX).map(|number| format!("{wanted}_{number}"));
-        let free = others.find(|name| renames && !self.register.is_taken(world, name));
+        let free = others.find(|name| renames && !self.registry.is_taken(world, name));
         free.ok_or_else(|| format!("the name {wanted:?} is taken by another model"))
     }
 
@@ -200,11 +200,11 @@ impl Primary {
         let Some(name) = name.filter(|name| !name.is_empty() && *name != "world") else {
             return Ok(Pose::IDENTITY);
         };
-        let model = self.register.model(name)?;
-        let Some(performer) = self.plan.performer_of(model) else {
-            return Ok(self.register.entry(model).pose);
+        let model = self.registry.model(name)?;
+        let Some(performer) = self.topology.performer_of(model) else {
+            return Ok(self.registry.entry(model).pose);
         };
-        let state = &self.known.states[performer.0 as usize];
+        let state = &self.latest.states[performer.0 as usize];
         if !state.is_finite() {
             return Err(format!("the pose of {name:?} is not finite"));
         }
@@ -214,36 +214,36 @@ impl Primary {
         })
     }
 
-    fn grant_remove(&mut self, name: &str) -> Result<Grant, String> {
-        let model = self.register.model(name)?;
-        self.register.remove(model);
-        let joined = match self.plan.performer_of(model) {
-            Some(performer) => self.plan.performer(performer).joined_to.clone(),
+    fn grant_remove(&mut self, name: &str) -> Result<ResolvedCommand, String> {
+        let model = self.registry.model(name)?;
+        self.registry.remove(model);
+        let joined = match self.topology.performer_of(model) {
+            Some(performer) => self.topology.performer(performer).joined_to.clone(),
             None => Vec::new(),
         };
-        let performer = self.plan.remove(model);
+        let performer = self.topology.remove(model);
         if let Some(performer) = performer {
-            self.membership.remove(performer);
+            self.partition.remove(performer);
             self.attachments
                 .retain(|(parent, child)| parent.model != model && child.model != model);
-            self.membership.hold(&joined);
+            self.partition.hold(&joined);
             for other in joined {
-                self.membership.note_joined(&self.plan, other);
+                self.partition.note_joined(&self.topology, other);
             }
         }
-        Ok(Grant {
+        Ok(ResolvedCommand {
             removed: performer,
-            ..Grant::of(Action::Remove { model })
+            ..ResolvedCommand::of(Action::Remove { model })
         })
     }
 
-    fn grant_poses(&mut self, poses: &[NamedPose]) -> Result<Grant, String> {
+    fn grant_poses(&mut self, poses: &[NamedPose]) -> Result<ResolvedCommand, String> {
         if poses.is_empty() {
             return Err("no model is named".to_owned());
         }
         let mut actions = Vec::with_capacity(poses.len());
         for NamedPose { model: name, pose } in poses {
-            let model = self.register.mover(name)?;
+            let model = self.registry.mover(name)?;
             let pose = sound_pose(pose).map_err(|reason| format!("{name}: {reason}"))?;
             let mut packed = [0.0; 7];
             packed[..3].copy_from_slice(&pose.position);
@@ -253,25 +253,29 @@ impl Primary {
                 pose: packed,
             });
         }
-        Ok(Grant {
+        Ok(ResolvedCommand {
             actions,
-            ..Grant::default()
+            ..ResolvedCommand::default()
         })
     }
 
-    fn grant_performer(&mut self, name: &str, size: Option<[f64; 3]>) -> Result<Grant, String> {
-        let Ok(model) = self.register.mover(name) else {
+    fn grant_performer(
+        &mut self,
+        name: &str,
+        size: Option<[f64; 3]>,
+    ) -> Result<ResolvedCommand, String> {
+        let Ok(model) = self.registry.mover(name) else {
             return Err(format!("no model that can move is named {name:?}"));
         };
         if size.is_some_and(|size| size.iter().any(|edge| !(edge.is_finite() && *edge > 0.0))) {
             return Err("the edges of a performer's box must be more than 0 m".to_owned());
         }
-        let performer = self.plan.performer_of(model);
+        let performer = self.topology.performer_of(model);
         let performer = performer.expect("a model that moves is a performer");
-        let is_declared = self.plan.performer(performer).is_declared;
+        let is_declared = self.topology.performer(performer).is_declared;
         let size = size.or((!is_declared).then_some(PERFORMER_BOX));
-        self.membership.set_performer(performer, size);
-        Ok(Grant::default())
+        self.partition.set_performer(performer, size);
+        Ok(ResolvedCommand::default())
     }
 
     fn grant_wrench(
@@ -280,8 +284,8 @@ impl Primary {
         force: [f64; 3],
         torque: [f64; 3],
         duration_s: f64,
-    ) -> Result<Grant, String> {
-        let link = self.register.link(link)?;
+    ) -> Result<ResolvedCommand, String> {
+        let link = self.registry.link(link)?;
         let mut numbers = force.iter().chain(&torque);
         if !numbers.all(|number| number.abs() <= FORCE_MAX) {
             return Err(format!(
@@ -292,7 +296,7 @@ impl Primary {
             return Err(format!("a force cannot act for {duration_s} s"));
         }
         let duration = Duration::from_secs_f64(duration_s);
-        Ok(Grant::of(Action::Wrench {
+        Ok(ResolvedCommand::of(Action::Wrench {
             link,
             force,
             torque,
@@ -306,8 +310,8 @@ impl Primary {
         axis: u32,
         position: Option<f64>,
         velocity: Option<f64>,
-    ) -> Result<Grant, String> {
-        let (model, index) = self.register.axis(joint, axis)?;
+    ) -> Result<ResolvedCommand, String> {
+        let (model, index) = self.registry.axis(joint, axis)?;
         if position.is_none() && velocity.is_none() {
             return Err("neither a position nor a velocity is given".to_owned());
         }
@@ -315,7 +319,7 @@ impl Primary {
         if !numbers.all(|number| number.is_finite()) {
             return Err("a position or velocity is no finite number".to_owned());
         }
-        Ok(Grant::of(Action::SetJoint {
+        Ok(ResolvedCommand::of(Action::SetJoint {
             model,
             joint: index,
             axis,
@@ -324,7 +328,11 @@ impl Primary {
         }))
     }
 
-    fn grant_joints(&self, model: &str, positions: &[JointPosition]) -> Result<Grant, String> {
+    fn grant_joints(
+        &self,
+        model: &str,
+        positions: &[JointPosition],
+    ) -> Result<ResolvedCommand, String> {
         if positions.is_empty() {
             return Err("no joint is named".to_owned());
         }
@@ -334,15 +342,15 @@ impl Primary {
             let grant = self.grant_joint(&joint, 0, Some(*position), None);
             actions.extend(grant?.actions);
         }
-        Ok(Grant {
+        Ok(ResolvedCommand {
             actions,
-            ..Grant::default()
+            ..ResolvedCommand::default()
         })
     }
 
     /// Returns the performers at the ends of an attachment, with their links.
     fn ends(&self, parent: &str, child: &str) -> Result<[(PerformerId, LinkId); 2], String> {
-        let ends = [self.register.link(parent)?, self.register.link(child)?];
+        let ends = [self.registry.link(parent)?, self.registry.link(child)?];
         if ends[0].model == ends[1].model {
             return Err(format!("{parent:?} and {child:?} are of one model"));
         }
@@ -350,12 +358,12 @@ impl Primary {
             return Err(format!("{parent:?} and {child:?} are in different worlds"));
         }
         Ok(ends.map(|link| {
-            let performer = self.plan.performer_of(link.model);
+            let performer = self.topology.performer_of(link.model);
             (performer.expect("a model that moves is a performer"), link)
         }))
     }
 
-    fn grant_attach(&mut self, parent: &str, child: &str) -> Result<Grant, String> {
+    fn grant_attach(&mut self, parent: &str, child: &str) -> Result<ResolvedCommand, String> {
         let [(one, parent_link), (other, child_link)] = self.ends(parent, child)?;
         let link_ends = (parent_link, child_link);
         for (holder, held, pair) in [
@@ -368,23 +376,23 @@ impl Primary {
         }
         self.attachments.insert(link_ends);
         self.set_joined([one, other], true);
-        Ok(Grant {
+        Ok(ResolvedCommand {
             joined: Some([one, other]),
-            ..Grant::of(Action::Attach {
+            ..ResolvedCommand::of(Action::Attach {
                 parent: parent_link,
                 child: child_link,
             })
         })
     }
 
-    fn grant_detach(&mut self, parent: &str, child: &str) -> Result<Grant, String> {
+    fn grant_detach(&mut self, parent: &str, child: &str) -> Result<ResolvedCommand, String> {
         let [(one, parent_link), (other, child_link)] = self.ends(parent, child)?;
         if !self.attachments.remove(&(parent_link, child_link)) {
             return Err(format!("{parent:?} does not hold {child:?}"));
         }
-        self.membership.hold(&[one, other]);
+        self.partition.hold(&[one, other]);
         self.let_go([one, other]);
-        Ok(Grant::of(Action::Detach {
+        Ok(ResolvedCommand::of(Action::Detach {
             parent: parent_link,
             child: child_link,
         }))
@@ -394,21 +402,21 @@ impl Primary {
     /// their world hold on.
     fn set_joined(&mut self, ends: [PerformerId; 2], joined: bool) {
         let [one, other] = ends.map(|end| end.0 as usize);
-        let at_start = self.plan_at_start.performers.get(one);
+        let at_start = self.topology_at_start.performers.get(one);
         if !joined && at_start.is_some_and(|one| one.joined_to.contains(&PerformerId(other as u32)))
         {
             return;
         }
-        self.plan.set_joined(ends, joined);
+        self.topology.set_joined(ends, joined);
         for end in ends {
-            self.membership.note_joined(&self.plan, end);
+            self.partition.note_joined(&self.topology, end);
         }
     }
 
     /// Notes that two performers are no longer held together, unless another attachment does.
     fn let_go(&mut self, ends: [PerformerId; 2]) {
         let models = ends.map(|end| {
-            let performer = self.plan.performer(end);
+            let performer = self.topology.performer(end);
             (performer.world, performer.model)
         });
         let place = |link: &LinkId| (link.model.world as usize, link.model.model as usize);
@@ -436,7 +444,7 @@ impl Primary {
         self.let_go(ends);
     }
 
-    fn grant_step_size(&mut self, step_size_s: f64) -> Result<Grant, String> {
+    fn grant_step_size(&mut self, step_size_s: f64) -> Result<ResolvedCommand, String> {
         if !(sdf::STEP_SIZE_MIN_S..=sdf::STEP_SIZE_MAX_S).contains(&step_size_s) {
             return Err(format!(
                 "a step of {step_size_s} s is not from {} s to {} s",
@@ -445,12 +453,12 @@ impl Primary {
             ));
         }
         self.settings.step_size = Duration::from_secs_f64(step_size_s);
-        self.membership.set_step_size(step_size_s);
+        self.partition.set_step_size(step_size_s);
         let due = self.pace.due();
         self.pace = Pace::new(self.settings.step_size, self.settings.real_time_factor);
         self.pace.restart(due);
         let nanoseconds = self.settings.step_size.as_nanos() as u64;
-        Ok(Grant::of(Action::SetStepSize(nanoseconds)))
+        Ok(ResolvedCommand::of(Action::SetStepSize(nanoseconds)))
     }
 
     /// Returns what a client says on a topic, once it is a message of its kind.
@@ -524,7 +532,7 @@ fn shown_name(name: &str) -> String {
     format!("\"{}\"", escaped_line(&start))
 }
 
-impl Grant {
+impl ResolvedCommand {
     fn of(action: Action) -> Self {
         Self {
             actions: vec![action],

@@ -79,7 +79,7 @@ impl Primary {
         if self.calls.under_way.len() >= WAITERS_MAX {
             return cx.fail(from, request, "too many calls are under way");
         }
-        match services::translate(service, kind, body, &self.plan.worlds) {
+        match services::translate(service, kind, body, &self.topology.worlds) {
             Ok(commands) => {
                 let rest = commands.into();
                 self.go_on_with(
@@ -120,7 +120,7 @@ impl Primary {
                 continue;
             };
             let publisher = request.publisher;
-            match services::translate(service, kind, body, &self.plan.worlds) {
+            match services::translate(service, kind, body, &self.topology.worlds) {
                 Ok(commands) => {
                     let (about_time, others): (Vec<_>, Vec<_>) =
                         commands.into_iter().partition(is_about_time);
@@ -143,7 +143,7 @@ impl Primary {
     /// Begins what systems called for in the round that is done.
     pub(crate) fn begin_calls_of_systems(&mut self, cx: &mut Context<'_>) {
         let waiting = std::mem::take(&mut self.calls.of_systems);
-        if self.redo.is_some() {
+        if self.replay.is_some() {
             // What came of them is known.
             return;
         }

@@ -29,7 +29,7 @@ const CLOSED_MAX: Duration = Duration::from_secs(640);
 
 /// Who is on the way in or out.
 #[derive(Debug, Default)]
-pub(crate) struct Transit {
+pub(crate) struct Handshakes {
     /// Those who join, with the step that they have come to.
     joining: BTreeMap<PeerName, Option<Sequence>>,
     /// Those who are to give all away, with who asked.
@@ -42,7 +42,7 @@ pub(crate) struct Transit {
     refusals_told: (u32, SessionTime),
 }
 
-impl Transit {
+impl Handshakes {
     pub(crate) fn is_draining(&self, name: &PeerName) -> bool {
         self.draining.contains_key(name)
     }
@@ -75,12 +75,12 @@ impl Primary {
     /// needed.
     pub(crate) fn hears_joins(&self, now: SessionTime) -> bool {
         let is_running = matches!(self.phase, Phase::Idle | Phase::Stepping(_));
-        !is_running || now >= self.transit.closed.0 || self.recovery.is_under_way()
+        !is_running || now >= self.handshakes.closed.0 || self.recovery.is_under_way()
     }
 
     /// Tells whether a secondary gives away its cells to leave.
     pub fn is_draining(&self, name: &PeerName) -> bool {
-        self.transit.is_draining(name)
+        self.handshakes.is_draining(name)
     }
 
     /// Returns the secondaries that are lost and not replaced yet, with the cells that they had.
@@ -90,7 +90,7 @@ impl Primary {
 
     /// Returns those who may be given cells, by name.
     pub(crate) fn hosts(&self) -> Vec<PeerName> {
-        let stays = |name: &&PeerName| !self.transit.is_draining(name);
+        let stays = |name: &&PeerName| !self.handshakes.is_draining(name);
         self.secondaries.iter().filter(stays).cloned().collect()
     }
 
@@ -103,17 +103,17 @@ impl Primary {
         if !self.secondaries.is_empty() {
             return self.secondaries.clone();
         }
-        self.transit.joining.keys().cloned().collect()
+        self.handshakes.joining.keys().cloned().collect()
     }
 
     /// Returns the step that one who joins has come to.
     pub(crate) fn position_of(&self, name: &PeerName) -> Option<Sequence> {
-        self.transit.joining.get(name).copied().flatten()
+        self.handshakes.joining.get(name).copied().flatten()
     }
 
     /// Notes one who joins.
     pub(crate) fn expect(&mut self, name: &PeerName) {
-        self.transit.joining.insert(name.clone(), None);
+        self.handshakes.joining.insert(name.clone(), None);
     }
 
     /// One who joins hears every step from now on.
@@ -127,7 +127,7 @@ impl Primary {
 
     fn begin_introduction(&mut self, name: PeerName, cx: &mut Context<'_>) {
         let is_near = |at: Sequence| {
-            at >= self.past.from() && self.sequence.0.saturating_sub(at.0) <= GAP_MAX
+            at >= self.step_log.from() && self.sequence.0.saturating_sub(at.0) <= GAP_MAX
         };
         let holds = self.position_of(&name).is_some_and(is_near);
         self.begin_job(name, Task::Introduce { holds }, cx);
@@ -138,7 +138,7 @@ impl Primary {
         if self.takes_part(&job.peer) {
             return self.go_on_with_recovery(cx);
         }
-        self.transit
+        self.handshakes
             .joining
             .insert(job.peer.clone(), Some(job.until));
         if self.jobs.has(&job.peer) {
@@ -150,8 +150,8 @@ impl Primary {
 
     /// One who joined is as far as the others.
     pub(crate) fn take_part(&mut self, name: &PeerName, cx: &mut Context<'_>) {
-        self.ahead.forget();
-        self.transit.joining.remove(name);
+        self.speculation.forget();
+        self.handshakes.joining.remove(name);
         if !self.secondaries.contains(name) {
             self.secondaries.push(name.clone());
             self.secondaries.sort();
@@ -162,7 +162,7 @@ impl Primary {
 
     /// Forgets one who was on the way in.
     pub(crate) fn forget_joiner(&mut self, name: &PeerName) {
-        self.transit.joining.remove(name);
+        self.handshakes.joining.remove(name);
     }
 
     pub(crate) fn on_drain(
@@ -187,13 +187,13 @@ impl Primary {
         if let Some(reason) = refusal {
             return cx.fail(from, request, &reason);
         }
-        let asked = self.transit.draining.entry(peer.clone()).or_default();
+        let asked = self.handshakes.draining.entry(peer.clone()).or_default();
         if asked.is_empty() {
             let text = format!("{peer} gives away its cells, to leave");
-            self.drop_coming_moves_to(peer, &text, cx);
+            self.drop_coming_migrations_to(peer, &text, cx);
             cx.event(Severity::Info, "command", text);
         }
-        let asked = self.transit.draining.entry(peer.clone()).or_default();
+        let asked = self.handshakes.draining.entry(peer.clone()).or_default();
         asked.push((from, request));
         self.continue_draining(cx);
         self.step_if_idle(cx);
@@ -201,7 +201,7 @@ impl Primary {
 
     /// Moves what those who leave still host, and lets them go who host nothing.
     pub(crate) fn continue_draining(&mut self, cx: &mut Context<'_>) {
-        let names: Vec<PeerName> = self.transit.draining.keys().cloned().collect();
+        let names: Vec<PeerName> = self.handshakes.draining.keys().cloned().collect();
         for name in names {
             let cells = self.hosted_now(&name);
             if cells.is_empty() && matches!(self.phase, Phase::Idle) && !self.is_held() {
@@ -215,25 +215,25 @@ impl Primary {
             }
             let unmoved: Vec<CellId> = cells
                 .into_iter()
-                .filter(|cell| !self.is_moving(*cell))
+                .filter(|cell| !self.is_migrating(*cell))
                 .collect();
             let counted: Vec<(CellId, u32)> = unmoved
                 .iter()
-                .map(|cell| (*cell, self.distribution.owned(*cell).len() as u32))
+                .map(|cell| (*cell, self.host_map.owned(*cell).len() as u32))
                 .collect();
-            let affinity = self.distribution.affinity();
+            let affinity = self.host_map.affinity();
             let to = self.balance.hosts_for(&counted, affinity, &hosts);
             for (cell, to) in unmoved.into_iter().zip(to) {
-                self.want_move(cell, to);
+                self.want_migration(cell, to);
             }
         }
     }
 
     fn dismiss(&mut self, name: &PeerName, cx: &mut Context<'_>) {
-        self.ahead.forget();
+        self.speculation.forget();
         // What it has not sent of a checkpoint would count as that of a stranger.
         self.drop_coming_checkpoint();
-        let asked = self.transit.draining.remove(name).unwrap_or_default();
+        let asked = self.handshakes.draining.remove(name).unwrap_or_default();
         self.secondaries.retain(|other| other != name);
         let cause = format!("{name} was drained: others have its cells");
         if let Some(member) = self.roster.remove(name) {
@@ -259,7 +259,7 @@ impl Primary {
 
     /// Gives up to drain a secondary: it is lost, or its cells cannot move.
     pub(crate) fn fail_drain(&mut self, name: &PeerName, cx: &mut Context<'_>) {
-        let asked = self.transit.draining.remove(name).unwrap_or_default();
+        let asked = self.handshakes.draining.remove(name).unwrap_or_default();
         for (from, request) in asked {
             let reason = format!("{name} could not give away its cells");
             cx.fail(from, request, &reason);
@@ -270,7 +270,7 @@ impl Primary {
     pub(crate) fn fail_drains_of(&mut self, cells: &[CellId], cx: &mut Context<'_>) {
         let hosts: BTreeSet<PeerName> = cells
             .iter()
-            .filter_map(|cell| self.distribution.host(*cell).cloned())
+            .filter_map(|cell| self.host_map.host(*cell).cloned())
             .collect();
         for host in hosts {
             self.fail_drain(&host, cx);
@@ -279,7 +279,7 @@ impl Primary {
 
     /// Answers all who asked to drain, since the run ends.
     pub(crate) fn fail_drains(&mut self, reason: &str, cx: &mut Context<'_>) {
-        let asked = std::mem::take(&mut self.transit.draining).into_values();
+        let asked = std::mem::take(&mut self.handshakes.draining).into_values();
         for (from, request) in asked.flatten() {
             cx.fail(from, request, reason);
         }

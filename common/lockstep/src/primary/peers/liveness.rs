@@ -2,8 +2,8 @@
 //! it is told, then it is given up. A process that a debugger has stopped may be waited for.
 //!
 //! What a process does is known to the driver alone, which answers [`PrimaryOutput::Diagnose`] with
-//! [`PrimaryInput::Diagnosed`](crate::primary::PrimaryInput::Diagnosed) where it can; without an answer only
-//! what is heard of a peer is told.
+//! [`PrimaryInput::Diagnosed`](crate::primary::PrimaryInput::Diagnosed) where it can; without an
+//! answer only what is heard of a peer is told.
 
 use std::time::Duration;
 
@@ -21,8 +21,8 @@ const LOOK_AGAIN: Duration = Duration::from_secs(1);
 /// Time between two reminders of a process that is stopped.
 const REMIND: Duration = Duration::from_secs(10);
 
-/// Patience with one that hosts nothing and is alive: it has nothing to compute.
-pub(crate) const IDLE_PATIENCE: Duration = Duration::from_secs(1);
+/// Time-out of one that hosts nothing and is alive: it has nothing to compute.
+pub(crate) const IDLE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// How many levels of a peer are named.
 const LEVELS_NAMED: usize = 3;
@@ -32,7 +32,7 @@ const HOW_CHARS_MAX: usize = 300;
 
 /// How long is waited before something is said or done about a peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PatienceSettings {
+pub struct StepTimeoutSettings {
     /// A step that waits so long is reported, with who blocks it.
     pub warn_after: Duration,
     /// A step that waits so long has its blockers examined.
@@ -41,7 +41,7 @@ pub struct PatienceSettings {
     pub wait_for_debugger: bool,
 }
 
-impl Default for PatienceSettings {
+impl Default for StepTimeoutSettings {
     fn default() -> Self {
         Self {
             warn_after: Duration::from_secs(1),
@@ -64,7 +64,7 @@ pub struct ProcessReport {
 
 /// How long a step is waited for; what is due next in each stage.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Patience {
+pub(crate) struct StepTimeout {
     /// After how long it is reported.
     warning: Duration,
     /// After how long its blockers are examined.
@@ -105,8 +105,8 @@ impl Watch {
     }
 }
 
-impl Patience {
-    pub(crate) fn new(settings: PatienceSettings, give_up_after: Duration) -> Self {
+impl StepTimeout {
+    pub(crate) fn new(settings: StepTimeoutSettings, give_up_after: Duration) -> Self {
         Self {
             warning: settings.warn_after,
             diagnosis: settings.diagnose_after,
@@ -142,7 +142,7 @@ impl Patience {
 
 impl Primary {
     /// A step has waited for some: they are named, and examined, as is due.
-    pub(crate) fn lose_patience(&mut self, missing: &[PeerName], cx: &mut Context<'_>) {
+    pub(crate) fn escalate(&mut self, missing: &[PeerName], cx: &mut Context<'_>) {
         let Phase::Stepping(round) = &mut self.phase else {
             return;
         };
@@ -180,11 +180,7 @@ impl Primary {
     }
 
     /// Returns those who have not answered in time and are not waited for any longer.
-    pub(crate) fn out_of_patience(
-        &mut self,
-        missing: &[PeerName],
-        now: SessionTime,
-    ) -> Vec<PeerName> {
+    pub(crate) fn expired(&mut self, missing: &[PeerName], now: SessionTime) -> Vec<PeerName> {
         let Phase::Stepping(round) = &mut self.phase else {
             return Vec::new();
         };
@@ -217,7 +213,7 @@ impl Primary {
             .loss
             .saturating_sub(self.settings.step_timeout);
         let since = round.published_at + kept;
-        if !self.can_recover() || now < since + IDLE_PATIENCE {
+        if !self.can_recover() || now < since + IDLE_TIMEOUT {
             return None;
         }
         let is_idle = |name: &&PeerName| {
@@ -225,7 +221,7 @@ impl Primary {
             let is_asked = self.is_host(name) || is_given || self.jobs.has(name);
             let member = self.roster.get(name);
             let beats = member.is_some_and(|member| {
-                !member.watch.is_held() && member.heard_at >= since + IDLE_PATIENCE / 2
+                !member.watch.is_held() && member.heard_at >= since + IDLE_TIMEOUT / 2
             });
             beats && !is_asked
         };
@@ -238,7 +234,7 @@ impl Primary {
             return false;
         };
         let is_missing = round.missing().any(|missing| missing == name);
-        is_missing && now.since(round.published_at) >= IDLE_PATIENCE / 2
+        is_missing && now.since(round.published_at) >= IDLE_TIMEOUT / 2
     }
 
     /// Goes on without one that only beats.
@@ -246,7 +242,7 @@ impl Primary {
         let cause = format!(
             "{} hosts nothing, beats, and did not acknowledge a step in {} s",
             self.described(name),
-            IDLE_PATIENCE.as_secs()
+            IDLE_TIMEOUT.as_secs()
         );
         self.on_lost(name, StopReason::new(Outcome::PeerLost, cause), cx);
     }
@@ -370,7 +366,7 @@ impl Primary {
         let cells = self.hosted(name);
         let names = cells.iter().take(LEVELS_NAMED);
         let names: Vec<&str> = names
-            .map(|cell| self.plan.cell(*cell).name.as_str())
+            .map(|cell| self.topology.cell(*cell).name.as_str())
             .collect();
         match cells.len().saturating_sub(names.len()) {
             _ if names.is_empty() => None,

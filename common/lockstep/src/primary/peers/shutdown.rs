@@ -44,10 +44,10 @@ impl Primary {
         cx.event(severity, "run", reason.to_string());
         let why = format!("the run ended: {reason}");
         self.fail_waiters(&why, |_| true, cx);
-        self.drop_moves(&why, cx);
+        self.drop_migrations(&why, cx);
         self.fail_checkpoints(&why, cx);
         self.fail_drains(&why, cx);
-        self.drop_wishes(&why, cx);
+        self.drop_commands(&why, cx);
         // By every way there is: a secondary may have lost its subscription.
         cx.push(PrimaryOutput::Publish(PrimaryToSecondary::Stop(
             reason.clone(),

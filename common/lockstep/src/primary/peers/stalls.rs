@@ -19,11 +19,11 @@ const TOLD_FROM: Duration = Duration::from_secs(1);
 
 /// When the primary looked up last, if anything is due at all.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Attention {
+pub(crate) struct StallDetector {
     looked_at: Option<SessionTime>,
 }
 
-impl Attention {
+impl StallDetector {
     /// Looks up, and returns for how long the primary was away if that was longer than intended.
     pub(crate) fn look(&self, now: SessionTime) -> Option<Duration> {
         let away = now.since(self.looked_at?).saturating_sub(INTERVAL);
@@ -78,15 +78,15 @@ mod tests {
 
     #[test]
     fn only_what_is_longer_than_the_interval_is_a_stall() {
-        let mut attention = Attention::default();
-        assert_eq!(attention.look(at(5_000)), None, "it begins late");
-        attention.rest(at(5_000), true);
-        assert_eq!(attention.next(), Some(at(5_100)));
-        assert_eq!(attention.look(at(5_200)), None, "timers are not exact");
+        let mut stalls = StallDetector::default();
+        assert_eq!(stalls.look(at(5_000)), None, "it begins late");
+        stalls.rest(at(5_000), true);
+        assert_eq!(stalls.next(), Some(at(5_100)));
+        assert_eq!(stalls.look(at(5_200)), None, "timers are not exact");
         let away = Some(Duration::from_secs(3));
-        assert_eq!(attention.look(at(8_100)), away);
-        attention.rest(at(8_100), false);
-        assert_eq!(attention.next(), None);
-        assert_eq!(attention.look(at(20_000)), None, "nothing was due");
+        assert_eq!(stalls.look(at(8_100)), away);
+        stalls.rest(at(8_100), false);
+        assert_eq!(stalls.next(), None);
+        assert_eq!(stalls.look(at(20_000)), None, "nothing was due");
     }
 }

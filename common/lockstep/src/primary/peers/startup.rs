@@ -37,7 +37,7 @@ impl Primary {
             return Self::refuse(from, reason, cx);
         }
         if let Some(reason) = self.reason_to_refuse(&info) {
-            if !self.transit.tells_of_refusal(cx.now) {
+            if !self.handshakes.tells_of_refusal(cx.now) {
                 self.refused.excess += 1;
                 return Self::refuse(from, reason, cx);
             }
@@ -162,7 +162,7 @@ impl Primary {
     /// Returns when those who join during the run are to be synced again.
     pub(crate) fn sync_deadline(&self) -> Option<SessionTime> {
         let is_running = matches!(self.phase, Phase::Idle | Phase::Stepping(_));
-        (is_running && self.has_peer_to_sync()).then_some(self.transit.next_sync)
+        (is_running && self.has_peer_to_sync()).then_some(self.handshakes.next_sync)
     }
 
     /// Nobody takes part any more, or somebody waits to: both end.
@@ -192,7 +192,7 @@ impl Primary {
         }
         match &mut self.phase {
             Phase::Gathering { next_sync, .. } => *next_sync = cx.now + SYNC_INTERVAL,
-            Phase::Idle | Phase::Stepping(_) => self.transit.next_sync = cx.now + SYNC_INTERVAL,
+            Phase::Idle | Phase::Stepping(_) => self.handshakes.next_sync = cx.now + SYNC_INTERVAL,
             Phase::Stopping(_) | Phase::Finished => return,
         }
         cx.push(PrimaryOutput::Publish(PrimaryToSecondary::Sync));

@@ -1,20 +1,20 @@
 //! Where everything is, as the secondaries know it: who hosts which cell, which cell owns whom.
 //!
-//! It follows what was published, step by step; what is to change next is [`Membership`]'s.
+//! It follows what was published, step by step; what is to change next is [`Partition`]'s.
 //!
-//! [`Membership`]: crate::membership::Membership
+//! [`Partition`]: crate::partition::Partition
 
 use std::collections::BTreeMap;
 
 use protocol::{CellId, PeerName, PerformerId};
 use serde::{Deserialize, Serialize};
 
-use crate::membership::{Membership, Passage};
-use crate::plan::Plan;
+use crate::partition::{HandOffPlan, Partition};
+use crate::topology::Topology;
 
 /// Who hosts which cell, and which cell owns which performer.
 #[derive(Debug)]
-pub(crate) struct Distribution {
+pub(crate) struct HostMap {
     cell_of: Vec<CellId>,
     /// For each cell, the performers that it owns, ascending.
     owned: Vec<Vec<PerformerId>>,
@@ -29,18 +29,18 @@ pub(crate) struct Distribution {
     hand_offs_in: BTreeMap<PeerName, u64>,
 }
 
-/// What is remembered of it: how often performers have changed cell.
+/// What is saved of it: how often performers have changed cell.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct DistributionMemory {
+pub(crate) struct SavedHostMap {
     /// Of those that are there, in order of their numbers.
     of_performers: Vec<u64>,
     to_cells: Vec<u64>,
     in_secondaries: BTreeMap<PeerName, u64>,
 }
 
-impl Distribution {
+impl HostMap {
     /// Starts with every performer in its first home and no cell hosted.
-    pub(crate) fn new(plan: &Plan) -> Self {
+    pub(crate) fn new(plan: &Topology) -> Self {
         let mut owned = vec![Vec::new(); plan.cells.len()];
         for (id, performer) in plan.performers.iter().enumerate() {
             owned[performer.home.0 as usize].push(PerformerId(id as u32));
@@ -59,39 +59,39 @@ impl Distribution {
     /// Starts with every performer where it was, and no cell hosted.
     ///
     /// # Errors
-    /// When the memory does not fit the plan, with what does not.
-    pub(crate) fn recall(
-        plan: &Plan,
-        membership: &Membership,
-        memory: DistributionMemory,
+    /// When the memory does not fit the topology, with what does not.
+    pub(crate) fn restore(
+        plan: &Topology,
+        partition: &Partition,
+        saved: SavedHostMap,
     ) -> Result<Self, &'static str> {
-        if memory.of_performers.len() != plan.present().count()
-            || memory.to_cells.len() != plan.cells.len()
+        if saved.of_performers.len() != plan.present().count()
+            || saved.to_cells.len() != plan.cells.len()
         {
             return Err("it counts hand-offs of more or fewer performers than there are");
         }
         let performers = (0..plan.performers.len() as u32).map(PerformerId);
         let mut owned = vec![Vec::new(); plan.cells.len()];
         let mut hand_offs = vec![0; plan.performers.len()];
-        for (id, count) in plan.present().zip(memory.of_performers) {
-            owned[membership.cell(id).0 as usize].push(id);
+        for (id, count) in plan.present().zip(saved.of_performers) {
+            owned[partition.cell(id).0 as usize].push(id);
             hand_offs[id.0 as usize] = count;
         }
         Ok(Self {
-            cell_of: performers.map(|id| membership.cell(id)).collect(),
+            cell_of: performers.map(|id| partition.cell(id)).collect(),
             owned,
             affinity: BTreeMap::new(),
             hosted: BTreeMap::new(),
             hand_offs,
-            hand_offs_to: memory.to_cells,
-            hand_offs_in: memory.in_secondaries,
+            hand_offs_to: saved.to_cells,
+            hand_offs_in: saved.in_secondaries,
         })
     }
 
     /// Returns what must be kept to count on.
-    pub(crate) fn remember(&self, plan: &Plan) -> DistributionMemory {
+    pub(crate) fn save(&self, plan: &Topology) -> SavedHostMap {
         let present = plan.present();
-        DistributionMemory {
+        SavedHostMap {
             of_performers: present.map(|id| self.hand_offs(id)).collect(),
             to_cells: self.hand_offs_to.clone(),
             in_secondaries: self.hand_offs_in.clone(),
@@ -99,7 +99,7 @@ impl Distribution {
     }
 
     /// Takes in a performer that starts in its home.
-    pub(crate) fn insert(&mut self, plan: &Plan, performer: PerformerId) {
+    pub(crate) fn insert(&mut self, plan: &Topology, performer: PerformerId) {
         let home = plan.performer(performer).home;
         let index = performer.0 as usize;
         if index == self.cell_of.len() {
@@ -112,8 +112,8 @@ impl Distribution {
         owned.insert(owned.partition_point(|other| *other < performer), performer);
     }
 
-    /// Has no more performers than the plan, whose last numbers nobody has any more.
-    pub(crate) fn give_back(&mut self, plan: &Plan) {
+    /// Has no more performers than the topology, whose last numbers nobody has any more.
+    pub(crate) fn give_back(&mut self, plan: &Topology) {
         self.cell_of.truncate(plan.performers.len());
         self.hand_offs.truncate(plan.performers.len());
     }
@@ -141,8 +141,8 @@ impl Distribution {
     }
 
     /// Lets a performer pass from one cell to another.
-    pub(crate) fn hand_over(&mut self, passage: Passage) {
-        let Passage {
+    pub(crate) fn hand_over(&mut self, passage: HandOffPlan) {
+        let HandOffPlan {
             performer,
             from,
             to,

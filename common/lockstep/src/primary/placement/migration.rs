@@ -14,7 +14,7 @@ use crate::primary::{Phase, Primary};
 
 /// A cell that is to change host.
 #[derive(Debug)]
-pub(crate) struct Move {
+pub(crate) struct Migration {
     cell: CellId,
     to: PeerName,
     progress: Progress,
@@ -45,10 +45,10 @@ impl Primary {
             Ok(cell) => cell,
             Err(reason) => return cx.fail(from, request, &reason),
         };
-        if self.distribution.host(cell) == Some(&peer) && !self.recovery.has(cell) {
+        if self.host_map.host(cell) == Some(&peer) && !self.recovery.has(cell) {
             return cx.done(from, request);
         }
-        self.moves.push(Move {
+        self.migrations.push(Migration {
             cell,
             to: peer,
             progress: Progress::Wanted,
@@ -61,7 +61,7 @@ impl Primary {
         if matches!(self.phase, Phase::Gathering { .. }) {
             return Err("the secondaries are not ready yet".to_owned());
         }
-        let mut cells = self.plan.cells.iter();
+        let mut cells = self.topology.cells.iter();
         let Some(index) = cells.position(|cell| cell.name == level) else {
             return Err(format!("no level is named {level:?}"));
         };
@@ -73,12 +73,12 @@ impl Primary {
             return Err(format!("{peer} gives away its cells, to leave"));
         }
         let cell = CellId(index as u32);
-        if self.distribution.host(cell).is_none() {
+        if self.host_map.host(cell).is_none() {
             return Err(format!(
                 "level {level} has no cell now: no performer is in it or near it"
             ));
         }
-        if self.is_moving(cell) {
+        if self.is_migrating(cell) {
             return Err(format!("the cell of level {level} is being moved already"));
         }
         Ok(cell)
@@ -93,27 +93,27 @@ impl Primary {
         if hosts.len() < 2 {
             return;
         }
-        let affinity = self.distribution.affinity();
+        let affinity = self.host_map.affinity();
         for wanted in self.balance.moves(self.iteration, affinity, &hosts) {
-            if !self.is_moving(wanted.cell) {
-                self.want_move(wanted.cell, wanted.to);
+            if !self.is_migrating(wanted.cell) {
+                self.want_migration(wanted.cell, wanted.to);
             }
         }
     }
 
     /// Tells whether something waits for a step although time stands still.
     pub(crate) fn has_to_rearrange(&self) -> bool {
-        !self.moves.is_empty() || self.wishes.has_said() || self.is_checkpoint_wanted()
+        !self.migrations.is_empty() || self.queue.has_said() || self.is_checkpoint_wanted()
     }
 
     /// Tells whether a cell is to change host.
-    pub(crate) fn is_moving(&self, cell: CellId) -> bool {
-        self.moves.iter().any(|one| one.cell == cell)
+    pub(crate) fn is_migrating(&self, cell: CellId) -> bool {
+        self.migrations.iter().any(|one| one.cell == cell)
     }
 
     /// Notes a move that nobody waits for.
-    pub(crate) fn want_move(&mut self, cell: CellId, to: PeerName) {
-        self.moves.push(Move {
+    pub(crate) fn want_migration(&mut self, cell: CellId, to: PeerName) {
+        self.migrations.push(Migration {
             cell,
             to,
             progress: Progress::Wanted,
@@ -124,16 +124,16 @@ impl Primary {
     /// Returns the cells whose snapshot the next step asks for, ascending. Those that are where
     /// they should be, since they were restored there, do not move.
     pub(crate) fn ask_for_snapshots(&mut self, cx: &mut Context<'_>) -> Vec<CellId> {
-        let affinity = self.distribution.affinity();
-        let is_there = |one: &mut Move| {
+        let affinity = self.host_map.affinity();
+        let is_there = |one: &mut Migration| {
             one.progress != Progress::Moving && affinity.get(&one.cell) == Some(&one.to)
         };
-        let there: Vec<Move> = self.moves.extract_if(.., is_there).collect();
+        let there: Vec<Migration> = self.migrations.extract_if(.., is_there).collect();
         for (from, request) in there.into_iter().filter_map(|one| one.client) {
             cx.done(from, request);
         }
         let mut cells = Vec::new();
-        for wanted in &mut self.moves {
+        for wanted in &mut self.migrations {
             if wanted.progress == Progress::Wanted {
                 wanted.progress = Progress::Asked;
                 cells.push(wanted.cell);
@@ -144,17 +144,17 @@ impl Primary {
     }
 
     /// Returns the moves whose snapshots are here, to be made by the next step.
-    pub(crate) fn moves_to_make(
+    pub(crate) fn migrations_to_make(
         &mut self,
         cx: &mut Context<'_>,
     ) -> Vec<(CellId, PeerName, CellSnapshot)> {
         let mut ready = Vec::new();
         let mut too_large = Vec::new();
-        for asked in &mut self.moves {
+        for asked in &mut self.migrations {
             if asked.progress != Progress::Asked {
                 continue;
             }
-            match self.known.take_snapshot(asked.cell) {
+            match self.latest.take_snapshot(asked.cell) {
                 Some(snapshot) if snapshot.bytes.is_empty() => too_large.push(asked.cell),
                 Some(snapshot) => {
                     asked.progress = Progress::Moving;
@@ -168,14 +168,14 @@ impl Primary {
             self.balance.note_moved(*cell, self.iteration);
         }
         let reason = "the cell is too large to travel in one message";
-        self.drop_moves_of(&too_large, reason, cx);
+        self.drop_migrations_of(&too_large, reason, cx);
         self.fail_drains_of(&too_large, cx);
         ready.sort_by_key(|(cell, _, _)| *cell);
         ready
     }
 
     /// Tells the balance for how long a step with moves has held up the run.
-    pub(crate) fn note_cost_of_moves(&mut self, round: &Round, took: Duration) {
+    pub(crate) fn note_cost_of_migrations(&mut self, round: &Round, took: Duration) {
         let bytes = round
             .snapshots
             .iter()
@@ -190,47 +190,60 @@ impl Primary {
     }
 
     /// Answers those whose moves the completed step has made.
-    pub(crate) fn complete_moves(&mut self, cx: &mut Context<'_>) {
-        let is_made = |one: &mut Move| one.progress == Progress::Moving;
-        let made: Vec<Move> = self.moves.extract_if(.., is_made).collect();
+    pub(crate) fn complete_migrations(&mut self, cx: &mut Context<'_>) {
+        let is_made = |one: &mut Migration| one.progress == Progress::Moving;
+        let made: Vec<Migration> = self.migrations.extract_if(.., is_made).collect();
         for (from, request) in made.into_iter().filter_map(|one| one.client) {
             cx.done(from, request);
         }
     }
 
     /// Gives up the moves of some cells.
-    pub(crate) fn drop_moves_of(&mut self, cells: &[CellId], reason: &str, cx: &mut Context<'_>) {
-        self.drop_moves_that(|one| cells.contains(&one.cell), reason, cx);
+    pub(crate) fn drop_migrations_of(
+        &mut self,
+        cells: &[CellId],
+        reason: &str,
+        cx: &mut Context<'_>,
+    ) {
+        self.drop_migrations_that(|one| cells.contains(&one.cell), reason, cx);
     }
 
     /// Gives up the moves to somebody who is gone.
-    pub(crate) fn drop_moves_to(&mut self, name: &PeerName, reason: &str, cx: &mut Context<'_>) {
-        self.drop_moves_that(|one| one.to == *name, reason, cx);
-    }
-
-    /// Gives up the moves to somebody who is to leave, but those that the step under way makes.
-    pub(crate) fn drop_coming_moves_to(
+    pub(crate) fn drop_migrations_to(
         &mut self,
         name: &PeerName,
         reason: &str,
         cx: &mut Context<'_>,
     ) {
-        let is_coming = |one: &Move| one.to == *name && one.progress != Progress::Moving;
-        self.drop_moves_that(is_coming, reason, cx);
+        self.drop_migrations_that(|one| one.to == *name, reason, cx);
     }
 
-    /// Gives up all moves, since the run ends.
-    pub(crate) fn drop_moves(&mut self, reason: &str, cx: &mut Context<'_>) {
-        self.drop_moves_that(|_| true, reason, cx);
-    }
-
-    fn drop_moves_that(
+    /// Gives up the moves to somebody who is to leave, but those that the step under way makes.
+    pub(crate) fn drop_coming_migrations_to(
         &mut self,
-        is_meant: impl Fn(&Move) -> bool,
+        name: &PeerName,
         reason: &str,
         cx: &mut Context<'_>,
     ) {
-        let void: Vec<Move> = self.moves.extract_if(.., |one| is_meant(one)).collect();
+        let is_coming = |one: &Migration| one.to == *name && one.progress != Progress::Moving;
+        self.drop_migrations_that(is_coming, reason, cx);
+    }
+
+    /// Gives up all moves, since the run ends.
+    pub(crate) fn drop_migrations(&mut self, reason: &str, cx: &mut Context<'_>) {
+        self.drop_migrations_that(|_| true, reason, cx);
+    }
+
+    fn drop_migrations_that(
+        &mut self,
+        is_meant: impl Fn(&Migration) -> bool,
+        reason: &str,
+        cx: &mut Context<'_>,
+    ) {
+        let void: Vec<Migration> = self
+            .migrations
+            .extract_if(.., |one| is_meant(one))
+            .collect();
         for (from, request) in void.into_iter().filter_map(|one| one.client) {
             cx.fail(from, request, reason);
         }

@@ -21,7 +21,7 @@ use crate::primary::{PeerLossPolicy, Phase, Primary, PrimaryOutput};
 #[derive(Debug)]
 pub(crate) struct Coming {
     sequence: Sequence,
-    /// What the primary remembers after that step, once it is done.
+    /// What the primary saves after that step, once it is done.
     own: Option<(Iteration, Digest, Vec<u8>)>,
     scene: Option<SceneSnapshot>,
     /// Secondary that says what the scene is.
@@ -99,7 +99,7 @@ impl Primary {
         let every = self.settings.checkpoint_every;
         let age = iteration.0.saturating_sub(self.checkpoints.asked_at.0);
         let is_due = every > 0 && age >= every;
-        let is_heavy = self.past.bytes() > step_log::BYTES_MAX && age >= 16;
+        let is_heavy = self.step_log.bytes() > step_log::BYTES_MAX && age >= 16;
         if !can_be || !(is_due || is_heavy || self.is_checkpoint_wanted()) {
             return false;
         }
@@ -124,14 +124,14 @@ impl Primary {
         if let Some(coming) = &mut self.checkpoints.coming
             && coming.sequence == self.sequence
         {
-            coming.missing = self.distribution.affinity().clone();
+            coming.missing = self.host_map.affinity().clone();
             coming.speaker = speaker.cloned();
         }
     }
 
-    /// Notes what the primary remembers when the step that asked for a checkpoint is done, with all
+    /// Notes what the primary saves when the step that asked for a checkpoint is done, with all
     /// that follows from it before the next.
-    pub(crate) fn remember_for_checkpoint(&mut self, cx: &mut Context<'_>) {
+    pub(crate) fn save_for_checkpoint(&mut self, cx: &mut Context<'_>) {
         let is_asked = |coming: &Coming| coming.sequence == self.sequence && coming.own.is_none();
         if self
             .checkpoints
@@ -141,12 +141,12 @@ impl Primary {
         {
             return;
         }
-        let memory = if self.settings.is_journaled {
-            self.remember()
+        let saved = if self.settings.is_journaled {
+            self.save()
         } else {
             Vec::new()
         };
-        let own = Some((self.iteration, self.digest, memory));
+        let own = Some((self.iteration, self.digest, saved));
         if let Some(coming) = &mut self.checkpoints.coming {
             coming.own = own;
         }
@@ -174,7 +174,7 @@ impl Primary {
         }
         coming.missing.remove(&snapshot.cell);
         if snapshot.bytes.is_empty() {
-            let cell = &self.plan.cell(snapshot.cell).name;
+            let cell = &self.topology.cell(snapshot.cell).name;
             let reason = format!("cell {cell} of {sender} is too large to be saved");
             return self.give_up_checkpoints(reason, cx);
         }
@@ -230,7 +230,8 @@ impl Primary {
             scene,
             cells: coming.cells.into_values().collect(),
         });
-        self.past.rest_on(Arc::clone(&checkpoint), self.delivered);
+        self.step_log
+            .rest_on(Arc::clone(&checkpoint), self.delivered);
         cx.push(PrimaryOutput::Checkpointed(checkpoint));
         if !self.settings.is_journaled {
             self.on_checkpoint_stored(coming.sequence, cx);
@@ -267,6 +268,6 @@ impl Primary {
         let text = format!("{reason}: a secondary that is lost now ends the run");
         cx.event(Severity::Warning, "recovery", text);
         self.checkpoints.impossible = Some(reason);
-        self.past = step_log::Past::default();
+        self.step_log = step_log::StepLog::default();
     }
 }

@@ -12,7 +12,7 @@ use protocol::secondary_to_primary::{CaughtUp, WorkProgress};
 use protocol::{CellId, PeerName, Sequence, SessionTime, StopReason};
 
 use crate::primary::context::Context;
-use crate::primary::peers::liveness::IDLE_PATIENCE;
+use crate::primary::peers::liveness::IDLE_TIMEOUT;
 use crate::primary::recovery::step_log;
 use crate::primary::{Phase, Primary, PrimaryOutput};
 
@@ -72,7 +72,7 @@ struct Progress {
 #[derive(Clone, Debug)]
 pub(crate) enum Task {
     /// Do again what a lost secondary did.
-    Redo {
+    Replay {
         /// The number of the loss.
         loss: u64,
         lost: PeerName,
@@ -171,22 +171,22 @@ impl Primary {
     pub(crate) fn begin_job(&mut self, peer: PeerName, task: Task, cx: &mut Context<'_>) {
         let position = self.position_of(&peer);
         let is_introduction = matches!(task, Task::Introduce { .. });
-        let goes_on = is_introduction && position.is_some_and(|at| at >= self.past.from());
-        let holds = matches!(task, Task::Redo { .. } | Task::Introduce { holds: true });
+        let goes_on = is_introduction && position.is_some_and(|at| at >= self.step_log.from());
+        let holds = matches!(task, Task::Replay { .. } | Task::Introduce { holds: true });
         let (from, until) = (
-            position.filter(|_| goes_on).unwrap_or(self.past.from()),
+            position.filter(|_| goes_on).unwrap_or(self.step_log.from()),
             if holds {
                 self.sequence
             } else {
-                self.past.until()
+                self.step_log.until()
             },
         );
         let becomes_host = !self.secondaries.contains(&peer);
-        let took = SLOWDOWN * self.past.took_after(from);
+        let took = SLOWDOWN * self.step_log.took_after(from);
         let is_needed = self.recovery.is_under_way() || !self.can_recover();
         let is_in_way = matches!(task, Task::Introduce { holds: true }) && !is_needed;
         let job = Job {
-            held_until: is_in_way.then(|| cx.now + 2 * IDLE_PATIENCE + took),
+            held_until: is_in_way.then(|| cx.now + 2 * IDLE_TIMEOUT + took),
             joins: holds && becomes_host,
             becomes_host,
             peer,
@@ -216,7 +216,7 @@ impl Primary {
             return;
         };
         let (cells, speaks, again) = match &job.task {
-            Task::Redo {
+            Task::Replay {
                 cells,
                 speaks,
                 again,
@@ -224,7 +224,7 @@ impl Primary {
             } => (cells.clone(), *speaks, again.clone()),
             Task::Introduce { .. } => (Vec::new(), false, None),
         };
-        let base = self.past.base().filter(|_| !job.goes_on);
+        let base = self.step_log.base().filter(|_| !job.goes_on);
         let snapshots = base.into_iter().flat_map(|base| &base.cells);
         let snapshots = snapshots
             .filter(|snapshot| cells.binary_search(&snapshot.cell).is_ok())
@@ -262,7 +262,7 @@ impl Primary {
             Phase::Stepping(round) => Some(&*round.step),
             Phase::Gathering { .. } | Phase::Idle | Phase::Stopping(_) | Phase::Finished => None,
         };
-        let steps = self.past.after(job.from).chain(under_way);
+        let steps = self.step_log.after(job.from).chain(under_way);
         let mut parts: Vec<Vec<Step>> = Vec::new();
         let mut bytes = 0;
         for step in steps.take_while(|step| step.sequence <= job.until) {
@@ -306,7 +306,7 @@ impl Primary {
             self.take_part(sender, cx);
         }
         match job.task {
-            Task::Redo { .. } => self.on_redone(job, &digests, ack, cx),
+            Task::Replay { .. } => self.on_redone(job, &digests, ack, cx),
             Task::Introduce { .. } => self.on_introduced(&job, cx),
         }
     }
@@ -314,7 +314,7 @@ impl Primary {
     fn on_job_failed(&mut self, job: Job, why: &str, cx: &mut Context<'_>) {
         let peer = &job.peer;
         match &job.task {
-            Task::Redo { lost, .. } => {
+            Task::Replay { lost, .. } => {
                 let cause = format!("{peer} could not restore the cells of {lost}: {why}");
                 let reason = StopReason::new(Outcome::Failed, cause);
                 if self.is_dispensable(peer) {
@@ -339,7 +339,7 @@ impl Primary {
             let member = self.roster.get(&job.peer);
             if member.is_some_and(|member| member.watch.is_held()) {
                 job.progress.since = cx.now;
-                job.held_until = job.held_until.map(|_| cx.now + 2 * IDLE_PATIENCE);
+                job.held_until = job.held_until.map(|_| cx.now + 2 * IDLE_TIMEOUT);
             } else if cx.now >= job.given_up_at() {
                 let is_in_way = job.held_until.is_some_and(|until| cx.now >= until);
                 hung = Some((
@@ -357,7 +357,7 @@ impl Primary {
         }
         if let Some((name, waited, is_in_way)) = hung {
             if is_in_way {
-                self.transit.close(cx.now);
+                self.handshakes.close(cx.now);
             }
             let seconds = waited.as_secs_f64();
             let cause = format!("{name} made no progress in {seconds:.1} s with what it replays");

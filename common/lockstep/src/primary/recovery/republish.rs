@@ -11,7 +11,7 @@ impl Primary {
     /// steps before: it is not said once more when somebody is lost.
     pub fn note_delivered(&mut self, sequence: Sequence) {
         self.delivered = Some(sequence);
-        self.past.forget(self.delivered);
+        self.step_log.forget(self.delivered);
     }
 
     /// Tells whether lost cells are being restored.
@@ -21,14 +21,14 @@ impl Primary {
 
     /// Returns what observers may lack of what somebody who is lost said: what was said after the
     /// last step of which they have all, while it hosted these cells.
-    pub(crate) fn data_again(&self, lost: &PeerName, cells: &[CellId]) -> DataAgain {
+    pub(crate) fn republish(&self, lost: &PeerName, cells: &[CellId]) -> DataAgain {
         let under_way = match &self.phase {
             Phase::Stepping(round) => Some(&*round.step),
             Phase::Gathering { .. } | Phase::Idle | Phase::Stopping(_) | Phase::Finished => None,
         };
-        let mut after = self.delivered.unwrap_or(self.past.until());
+        let mut after = self.delivered.unwrap_or(self.step_log.until());
         let mut of_worlds = false;
-        for step in self.past.after(after).chain(under_way) {
+        for step in self.step_log.after(after).chain(under_way) {
             let changed = |change: &AffinityChange| cells.contains(&change.cell);
             if step.affinities.iter().any(changed) {
                 after = Sequence(step.sequence.0 - 1);

@@ -18,7 +18,7 @@ pub(crate) const PART_BYTES_MAX: usize = 32 << 20;
 
 /// The steps since a checkpoint.
 #[derive(Debug, Default)]
-pub(crate) struct Past {
+pub(crate) struct StepLog {
     /// `None` before the first checkpoint: the steps are all that there were.
     base: Option<Arc<Checkpoint>>,
     /// The next base, kept until nobody asks for what was said before it.
@@ -38,7 +38,7 @@ struct Done {
     bytes: usize,
 }
 
-impl Past {
+impl StepLog {
     /// Goes on from a checkpoint.
     pub(crate) fn since(base: Arc<Checkpoint>) -> Self {
         Self {

@@ -12,11 +12,11 @@ use serde::{Deserialize, Serialize};
 use crate::pace::Pace;
 use crate::primary::context::Context;
 use crate::primary::world::step_builder::Pending;
-use crate::primary::{Goal, Primary, PrimaryOutput};
+use crate::primary::{ClockMode, Primary, PrimaryOutput};
 
 /// Whether time runs, and how fast.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Aim {
+pub struct RunTarget {
     /// Whether time runs at all.
     pub is_running: bool,
     /// When it stops by itself.
@@ -27,7 +27,7 @@ pub struct Aim {
 
 /// What was done since a checkpoint.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Redo {
+pub struct Replay {
     /// The digests of all iterations since, in order.
     pub digests: Vec<Digest>,
     /// The commands that were done since, in order.
@@ -35,30 +35,30 @@ pub struct Redo {
     /// How many commands of the schedule were not done yet; `None` when nothing was done since.
     pub schedule_left: Option<u64>,
     /// What steps aimed at in the end, if that has changed since.
-    pub aim: Option<Aim>,
+    pub aim: Option<RunTarget>,
 }
 
 /// Iterations that are done again.
 #[derive(Debug)]
-pub(crate) struct Redoing {
+pub(crate) struct Replaying {
     digests: std::vec::IntoIter<Digest>,
     until: Iteration,
     schedule_left: u64,
-    aim: Aim,
+    aim: RunTarget,
 }
 
 impl Primary {
     /// Returns what steps aim at.
-    pub fn aim(&self) -> Aim {
-        if let Some(redo) = &self.redo {
+    pub fn aim(&self) -> RunTarget {
+        if let Some(redo) = &self.replay {
             return redo.aim;
         }
-        let goal = self.goal_asked_for();
-        Aim {
-            is_running: matches!(goal, Goal::Running | Goal::Until(_)),
-            until: match goal {
-                Goal::Until(last) => Some(last),
-                Goal::Paused | Goal::Pausing | Goal::Running => None,
+        let mode = self.mode_asked_for();
+        RunTarget {
+            is_running: matches!(mode, ClockMode::Running | ClockMode::Until(_)),
+            until: match mode {
+                ClockMode::Until(last) => Some(last),
+                ClockMode::Paused | ClockMode::Pausing | ClockMode::Running => None,
             },
             real_time_factor: self.settings.real_time_factor,
         }
@@ -68,12 +68,12 @@ impl Primary {
     /// for states are not, though they were taken into it.
     pub(crate) fn schedule_left(&self) -> u64 {
         let waiting = self.pending.as_ref().map_or(0, Pending::scheduled_for_time);
-        self.wishes.schedule_left() + waiting
+        self.queue.schedule_left() + waiting
     }
 
     /// Returns how many entries of the schedule come only after what is done again.
-    pub(crate) fn schedule_after_redo(&self) -> usize {
-        let redo = self.redo.as_ref();
+    pub(crate) fn schedule_after_replay(&self) -> usize {
+        let redo = self.replay.as_ref();
         redo.map_or(0, |redo| {
             usize::try_from(redo.schedule_left).unwrap_or(usize::MAX)
         })
@@ -81,23 +81,23 @@ impl Primary {
 
     /// Tells whether iterations are being done again.
     pub fn is_redoing(&self) -> bool {
-        self.redo.is_some()
+        self.replay.is_some()
     }
 
     /// Has a run that has not begun do again what was done, before anything new.
-    pub fn begin_redo(&mut self, redo: Redo) {
+    pub fn begin_redo(&mut self, redo: Replay) {
         let aim = redo.aim.unwrap_or_else(|| self.aim());
-        if redo == Redo::default() {
+        if redo == Replay::default() {
             return;
         }
-        let known = self.wishes.schedule_left();
+        let known = self.queue.schedule_left();
         let schedule_left = redo.schedule_left.unwrap_or(known).min(known);
-        self.wishes.repeat(redo.commands, schedule_left);
+        self.queue.repeat(redo.commands, schedule_left);
         // What systems called for is over, or would hold up what is done again.
         self.calls = crate::primary::Calls::default();
         self.waiters.clear();
-        self.goal = Goal::Running;
-        self.redo = Some(Redoing {
+        self.mode = ClockMode::Running;
+        self.replay = Some(Replaying {
             until: Iteration(self.iteration.0 + redo.digests.len() as u64),
             digests: redo.digests.into_iter(),
             schedule_left,
@@ -106,13 +106,13 @@ impl Primary {
     }
 
     /// Tells whether the next step is one that is done again.
-    pub(crate) fn has_to_redo(&self) -> bool {
-        self.redo.is_some() && self.goal == Goal::Running
+    pub(crate) fn has_to_replay(&self) -> bool {
+        self.replay.is_some() && self.mode == ClockMode::Running
     }
 
     /// Compares the digest of an iteration with that of then; ends the run where they differ.
-    pub(crate) fn check_redone(&mut self, cx: &mut Context<'_>) -> bool {
-        let Some(expected) = self.redo.as_mut().and_then(|redo| redo.digests.next()) else {
+    pub(crate) fn check_replayed(&mut self, cx: &mut Context<'_>) -> bool {
+        let Some(expected) = self.replay.as_mut().and_then(|redo| redo.digests.next()) else {
             return true;
         };
         if expected == self.digest {
@@ -123,7 +123,7 @@ impl Primary {
             digest: Some(digest),
             states,
         };
-        let present = self.plan.present();
+        let present = self.topology.present();
         let states = present.map(|id| self.named(self.performer(id).1)).collect();
         let report = DivergenceReport {
             iteration: self.iteration,
@@ -144,25 +144,25 @@ impl Primary {
     }
 
     /// Goes on with what is new once all is done again.
-    pub(crate) fn end_redo_when_done(&mut self, cx: &mut Context<'_>) {
-        let is_done = |redo: &mut Redoing| {
-            let left = self.wishes.schedule_left();
-            self.iteration >= redo.until && left <= redo.schedule_left && !self.wishes.are_due()
+    pub(crate) fn end_replay_when_done(&mut self, cx: &mut Context<'_>) {
+        let is_done = |redo: &mut Replaying| {
+            let left = self.queue.schedule_left();
+            self.iteration >= redo.until && left <= redo.schedule_left && !self.queue.are_due()
         };
-        let Some(redo) = self.redo.take_if(is_done) else {
+        let Some(redo) = self.replay.take_if(is_done) else {
             return;
         };
-        let goal = match redo.aim {
-            Aim {
+        let mode = match redo.aim {
+            RunTarget {
                 is_running: false, ..
-            } => Goal::Paused,
-            Aim {
+            } => ClockMode::Paused,
+            RunTarget {
                 until: Some(last), ..
-            } if last > self.iteration => Goal::Until(last),
-            Aim { until: Some(_), .. } => Goal::Paused,
-            Aim { until: None, .. } => Goal::Running,
+            } if last > self.iteration => ClockMode::Until(last),
+            RunTarget { until: Some(_), .. } => ClockMode::Paused,
+            RunTarget { until: None, .. } => ClockMode::Running,
         };
-        self.aim_at(goal);
+        self.set_mode(mode);
         self.settings.real_time_factor = redo.aim.real_time_factor;
         self.pace = Pace::new(self.settings.step_size, redo.aim.real_time_factor);
         self.pace.restart(cx.now);
@@ -175,7 +175,7 @@ impl Primary {
     /// Returns why a command cannot be done now: iterations are done again, or nothing that is done
     /// can be written down.
     pub(crate) fn reason_to_wait(&self, command: &Command) -> Option<String> {
-        let Some(redo) = &self.redo else {
+        let Some(redo) = &self.replay else {
             return self.reason_to_stand_still(command);
         };
         if command.only_asks() || matches!(command, Command::Stop | Command::Interrupt) {

@@ -1,4 +1,4 @@
-//! [`Memory`]: what the rules of a primary remember at the end of a step, as bytes.
+//! [`SavedState`]: what the rules of a primary save at the end of a step, as bytes.
 //!
 //! With the scene and the cells of the same step it is all that a run needs to go on bit for bit.
 //! Peers and clients are not kept: they come anew. What follows from other notes is found again.
@@ -13,18 +13,18 @@ use sdf::World;
 use serde::{Deserialize, Serialize};
 
 use crate::checkpoint::Checkpoint;
-use crate::membership::Membership;
-use crate::membership::memory::MembershipMemory;
 use crate::pace::Pace;
-use crate::plan::memory::PlanMemory;
-use crate::primary::commands::queue::Wishes;
-use crate::primary::commands::queue::memory::WishesMemory;
+use crate::partition::Partition;
+use crate::partition::saved::SavedPartition;
+use crate::primary::commands::queue::CommandQueue;
+use crate::primary::commands::queue::saved::SavedQueue;
 use crate::primary::commands::services::Calls;
-use crate::primary::placement::host_map::{Distribution, DistributionMemory};
-use crate::primary::resume::replay::Redo;
-use crate::primary::world::latest::{Known, KnownMemory};
-use crate::primary::{Goal, Primary, Settings, Until, Waiter};
-use crate::register::RegisterMemory;
+use crate::primary::placement::host_map::{HostMap, SavedHostMap};
+use crate::primary::resume::replay::Replay;
+use crate::primary::world::latest::{LatestStates, SavedStates};
+use crate::primary::{ClockMode, Primary, Settings, Until, Waiter};
+use crate::registry::SavedRegistry;
+use crate::topology::saved::SavedTopology;
 
 /// The format of the bytes, which come after it.
 const VERSION: u8 = 3;
@@ -46,35 +46,35 @@ pub enum ResumeError {
     Unfit(&'static str),
 }
 
-/// What is remembered.
+/// What is saved.
 #[derive(Debug, Serialize, Deserialize)]
-struct Memory {
+struct SavedState {
     sequence: Sequence,
     iteration: Iteration,
     digest: Digest,
     sim_time: SimTime,
     elapsed: SimTime,
     is_fresh: bool,
-    goal: Goal,
+    mode: ClockMode,
     seed: u64,
     step_size: Duration,
     real_time_factor: f64,
     topics: Vec<TopicReport>,
     events: EventCounts,
     refused: RefusedCounts,
-    plan: PlanMemory,
-    register: RegisterMemory,
+    plan: SavedTopology,
+    register: SavedRegistry,
     attachments: BTreeSet<(LinkId, LinkId)>,
-    known: KnownMemory,
-    membership: MembershipMemory,
-    distribution: DistributionMemory,
-    wishes: WishesMemory,
-    calls: CallsMemory,
+    known: SavedStates,
+    partition: SavedPartition,
+    host_map: SavedHostMap,
+    queue: SavedQueue,
+    calls: SavedCalls,
 }
 
 /// What systems called for and is not done yet.
 #[derive(Debug, Serialize, Deserialize)]
-struct CallsMemory {
+struct SavedCalls {
     next: u64,
     under_way: Vec<(u64, VecDeque<Command>)>,
     waiting: Vec<VecDeque<Command>>,
@@ -83,47 +83,47 @@ struct CallsMemory {
 }
 
 impl Primary {
-    /// Returns what the rules remember, for [`Self::resume`]; to be asked at the end of a step.
+    /// Returns what the rules save, for [`Self::resume`]; to be asked at the end of a step.
     ///
     /// # Panics
     /// When changes wait for states that were asked for: there is no end of a step then.
-    pub fn remember(&self) -> Vec<u8> {
+    pub fn save(&self) -> Vec<u8> {
         assert!(
             self.pending.is_none(),
             "a run is remembered between steps, not while one is prepared"
         );
-        let memory = Memory {
+        let saved = SavedState {
             sequence: self.sequence,
             iteration: self.iteration,
             digest: self.digest,
             sim_time: self.sim_time,
             elapsed: self.elapsed,
             is_fresh: self.is_fresh,
-            goal: self.goal_asked_for(),
+            mode: self.mode_asked_for(),
             seed: self.settings.seed,
             step_size: self.settings.step_size,
             real_time_factor: self.settings.real_time_factor,
             topics: self.settings.topics.clone(),
             events: self.events,
             refused: self.refused,
-            plan: self.plan.remember(&self.plan_at_start),
-            register: self.register.remember(&self.register_at_start),
+            plan: self.topology.save(&self.topology_at_start),
+            register: self.registry.save(&self.registry_at_start),
             attachments: self.attachments.clone(),
-            known: self.known.remember(&self.plan),
-            membership: self.membership.remember(&self.plan),
-            distribution: self.distribution.remember(&self.plan),
-            wishes: self.wishes.remember(self.iteration),
-            calls: self.remember_calls(),
+            known: self.latest.save(&self.topology),
+            partition: self.partition.save(&self.topology),
+            host_map: self.host_map.save(&self.topology),
+            queue: self.queue.save(self.iteration),
+            calls: self.save_calls(),
         };
         let mut bytes = vec![VERSION];
-        rmp_serde::encode::write(&mut bytes, &memory)
+        rmp_serde::encode::write(&mut bytes, &saved)
             .expect("a memory holds only what MessagePack can express");
         bytes
     }
 
-    fn remember_calls(&self) -> CallsMemory {
+    fn save_calls(&self) -> SavedCalls {
         let waiters = self.waiters.iter();
-        CallsMemory {
+        SavedCalls {
             next: self.calls.next,
             under_way: self.calls.of_systems_under_way(),
             waiting: self.calls.of_systems.clone(),
@@ -146,10 +146,10 @@ impl Primary {
         settings: Settings,
         worlds: &[World],
         checkpoint: Checkpoint,
-        redo: Redo,
+        redo: Replay,
     ) -> Result<Self, ResumeError> {
         let mut primary = Self::new(settings, worlds);
-        primary.recall(&checkpoint.primary)?;
+        primary.restore(&checkpoint.primary)?;
         if primary.sequence != checkpoint.sequence || primary.iteration != checkpoint.iteration {
             return Err(ResumeError::Unfit("it is of another step"));
         }
@@ -158,53 +158,52 @@ impl Primary {
         Ok(primary)
     }
 
-    fn recall(&mut self, bytes: &[u8]) -> Result<(), ResumeError> {
-        let memory: Memory = match bytes {
+    fn restore(&mut self, bytes: &[u8]) -> Result<(), ResumeError> {
+        let saved: SavedState = match bytes {
             [] => return Err(ResumeError::Empty),
             [VERSION, body @ ..] => rmp_serde::from_slice(body).map_err(ResumeError::Malformed)?,
             [version, ..] => return Err(ResumeError::Version(*version)),
         };
-        self.recall_rules(memory).map_err(ResumeError::Unfit)
+        self.restore_rules(saved).map_err(ResumeError::Unfit)
     }
 
-    fn recall_rules(&mut self, memory: Memory) -> Result<(), &'static str> {
-        if memory.step_size.is_zero() || !memory.real_time_factor.is_finite() {
+    fn restore_rules(&mut self, saved: SavedState) -> Result<(), &'static str> {
+        if saved.step_size.is_zero() || !saved.real_time_factor.is_finite() {
             return Err("time cannot pass in it");
         }
-        self.plan.recall(memory.plan)?;
-        self.register.recall(memory.register)?;
-        self.by_name = self.plan.performers_by_name();
-        self.known = Known::recall(&self.plan, memory.known)?;
-        self.membership = Membership::recall(&self.plan, self.settings.rules, memory.membership)?;
-        self.distribution =
-            Distribution::recall(&self.plan, &self.membership, memory.distribution)?;
-        self.wishes = Wishes::recall(memory.wishes);
-        self.recall_calls(memory.calls);
-        self.attachments = memory.attachments;
-        self.settings.seed = memory.seed;
-        self.settings.step_size = memory.step_size;
-        self.settings.real_time_factor = memory.real_time_factor;
-        self.settings.topics = memory.topics;
-        self.pace = Pace::new(memory.step_size, memory.real_time_factor);
-        self.sequence = memory.sequence;
-        self.iteration = memory.iteration;
-        self.digest = memory.digest;
-        self.sim_time = memory.sim_time;
-        self.elapsed = memory.elapsed;
-        self.is_fresh = memory.is_fresh;
-        self.goal = memory.goal;
-        self.events = memory.events;
-        self.refused = memory.refused;
+        self.topology.restore(saved.plan)?;
+        self.registry.restore(saved.register)?;
+        self.by_name = self.topology.performers_by_name();
+        self.latest = LatestStates::restore(&self.topology, saved.known)?;
+        self.partition = Partition::restore(&self.topology, self.settings.rules, saved.partition)?;
+        self.host_map = HostMap::restore(&self.topology, &self.partition, saved.host_map)?;
+        self.queue = CommandQueue::restore(saved.queue);
+        self.restore_calls(saved.calls);
+        self.attachments = saved.attachments;
+        self.settings.seed = saved.seed;
+        self.settings.step_size = saved.step_size;
+        self.settings.real_time_factor = saved.real_time_factor;
+        self.settings.topics = saved.topics;
+        self.pace = Pace::new(saved.step_size, saved.real_time_factor);
+        self.sequence = saved.sequence;
+        self.iteration = saved.iteration;
+        self.digest = saved.digest;
+        self.sim_time = saved.sim_time;
+        self.elapsed = saved.elapsed;
+        self.is_fresh = saved.is_fresh;
+        self.mode = saved.mode;
+        self.events = saved.events;
+        self.refused = saved.refused;
         Ok(())
     }
 
-    fn recall_calls(&mut self, memory: CallsMemory) {
-        self.calls.next = memory.next;
-        self.calls.of_systems = memory.waiting;
-        for (number, rest) in memory.under_way {
+    fn restore_calls(&mut self, saved: SavedCalls) {
+        self.calls.next = saved.next;
+        self.calls.of_systems = saved.waiting;
+        for (number, rest) in saved.under_way {
             self.calls.take_up(number, rest);
         }
-        let waiters = memory.waiters.into_iter().map(|(request, until)| Waiter {
+        let waiters = saved.waiters.into_iter().map(|(request, until)| Waiter {
             to: Calls::address(),
             request,
             until,

@@ -7,14 +7,14 @@ use protocol::primary_to_observers::Severity;
 
 use crate::commands_file::can_be_scheduled;
 use crate::primary::context::Context;
-use crate::primary::{Goal, Primary};
+use crate::primary::{ClockMode, Primary};
 
 /// What is done cannot be written down.
 #[derive(Debug)]
 pub(crate) struct Failure {
     cause: String,
     /// What steps aimed at, and will again.
-    goal: Goal,
+    mode: ClockMode,
 }
 
 impl Primary {
@@ -22,17 +22,17 @@ impl Primary {
         if self.storage_failure.is_some() {
             return;
         }
-        let goal = self.goal;
-        let text = match goal {
-            Goal::Paused => format!("{cause}; time stands still until that is mended"),
-            Goal::Pausing | Goal::Running | Goal::Until(_) => {
+        let mode = self.mode;
+        let text = match mode {
+            ClockMode::Paused => format!("{cause}; time stands still until that is mended"),
+            ClockMode::Pausing | ClockMode::Running | ClockMode::Until(_) => {
                 format!("{cause}; the run is paused until that is mended")
             }
         };
         cx.event(Severity::Error, "storage", text);
-        self.storage_failure = Some(Failure { cause, goal });
-        if goal != Goal::Paused {
-            self.goal = Goal::Pausing;
+        self.storage_failure = Some(Failure { cause, mode });
+        if mode != ClockMode::Paused {
+            self.mode = ClockMode::Pausing;
         }
         self.step_if_idle(cx);
     }
@@ -41,14 +41,14 @@ impl Primary {
         let Some(failure) = self.storage_failure.take() else {
             return;
         };
-        self.goal = match failure.goal {
-            Goal::Pausing => Goal::Paused,
-            Goal::Until(last) if self.iteration >= last => Goal::Paused,
-            goal @ (Goal::Paused | Goal::Running | Goal::Until(_)) => goal,
+        self.mode = match failure.mode {
+            ClockMode::Pausing => ClockMode::Paused,
+            ClockMode::Until(last) if self.iteration >= last => ClockMode::Paused,
+            mode @ (ClockMode::Paused | ClockMode::Running | ClockMode::Until(_)) => mode,
         };
-        let text = match self.goal {
-            Goal::Paused | Goal::Pausing => "what is done is written down again",
-            Goal::Running | Goal::Until(_) => {
+        let text = match self.mode {
+            ClockMode::Paused | ClockMode::Pausing => "what is done is written down again",
+            ClockMode::Running | ClockMode::Until(_) => {
                 "what is done is written down again, and the run goes on"
             }
         };
@@ -79,27 +79,27 @@ impl Primary {
     }
 
     /// Returns what steps aim at, or will once what is done can be written down again.
-    pub(crate) fn goal_asked_for(&self) -> Goal {
+    pub(crate) fn mode_asked_for(&self) -> ClockMode {
         self.storage_failure
             .as_ref()
-            .map_or(self.goal, |failure| failure.goal)
+            .map_or(self.mode, |failure| failure.mode)
     }
 
     /// Sets what steps aim at, at once or when what is done can be written down again.
-    pub(crate) fn aim_at(&mut self, goal: Goal) {
+    pub(crate) fn set_mode(&mut self, mode: ClockMode) {
         match &mut self.storage_failure {
             Some(failure) => {
-                failure.goal = goal;
-                self.goal = Goal::Pausing;
+                failure.mode = mode;
+                self.mode = ClockMode::Pausing;
             }
-            None => self.goal = goal,
+            None => self.mode = mode,
         }
     }
 
     /// Notes that time is to stand still also when what is done can be written down again.
     pub(crate) fn stay_paused(&mut self) {
         if let Some(failure) = &mut self.storage_failure {
-            failure.goal = Goal::Paused;
+            failure.mode = ClockMode::Paused;
         }
     }
 }

@@ -8,15 +8,15 @@ use protocol::{CellId, Digest, Iteration, LinkPoses, PerformerId, PerformerState
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
 
-use crate::membership::{Changes, Passage};
-use crate::plan::Plan;
+use crate::partition::{Changes, HandOffPlan};
 use crate::primary::barrier::rounds::Purpose;
-use crate::primary::placement::host_map::Distribution;
+use crate::primary::placement::host_map::HostMap;
+use crate::topology::Topology;
 
 /// States and digests from acks. Whole states, poses and snapshots hold until the next step but a
 /// fetch.
 #[derive(Debug)]
-pub(crate) struct Known {
+pub(crate) struct LatestStates {
     pub(crate) states: Vec<PerformerState>,
     /// The states after an iteration after which the run began anew, until it goes on.
     before_reset: Option<(Iteration, Vec<PerformerState>)>,
@@ -30,9 +30,9 @@ pub(crate) struct Known {
     reported: Vec<bool>,
 }
 
-/// What is remembered of it.
+/// What is saved of it.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct KnownMemory {
+pub(crate) struct SavedStates {
     /// Of those that are there, in order of their numbers.
     states: StateBlob,
     transfers: Vec<(PerformerId, ByteBuf)>,
@@ -41,8 +41,8 @@ pub(crate) struct KnownMemory {
     reported: Vec<PerformerId>,
 }
 
-impl Known {
-    pub(crate) fn new(plan: &Plan) -> Self {
+impl LatestStates {
+    pub(crate) fn new(plan: &Topology) -> Self {
         let states = plan.performers.iter().enumerate();
         Self {
             states: states
@@ -59,7 +59,7 @@ impl Known {
     }
 
     /// Goes back to the start after an iteration.
-    pub(crate) fn begin_anew(&mut self, plan: &Plan, after: Iteration) {
+    pub(crate) fn begin_reset(&mut self, plan: &Topology, after: Iteration) {
         let states = std::mem::take(&mut self.states);
         *self = Self::new(plan);
         self.before_reset = Some((after, states));
@@ -81,12 +81,12 @@ impl Known {
 
     /// Returns the whole states and poses that hold until time advances, the digests of cells, and
     /// which performers were reported as not finite.
-    pub(crate) fn remember(&self, plan: &Plan) -> KnownMemory {
+    pub(crate) fn save(&self, plan: &Topology) -> SavedStates {
         let transfers = self.transfers.iter();
         let reported = plan.present().filter(|id| self.reported[id.0 as usize]);
         let states = plan.present().map(|id| self.states[id.0 as usize]);
         let states: Vec<PerformerState> = states.collect();
-        KnownMemory {
+        SavedStates {
             states: StateBlob::pack(&states),
             transfers: transfers
                 .map(|(performer, state)| (*performer, ByteBuf::from(state.clone())))
@@ -97,12 +97,12 @@ impl Known {
         }
     }
 
-    /// Knows again what was remembered.
+    /// Knows again what was saved.
     ///
     /// # Errors
-    /// When it does not fit the plan, with what does not.
-    pub(crate) fn recall(plan: &Plan, memory: KnownMemory) -> Result<Self, &'static str> {
-        let Ok(states) = memory.states.states() else {
+    /// When it does not fit the topology, with what does not.
+    pub(crate) fn restore(plan: &Topology, saved: SavedStates) -> Result<Self, &'static str> {
+        let Ok(states) = saved.states.states() else {
             return Err("a state is cut");
         };
         let present: Vec<PerformerState> = states.collect();
@@ -113,17 +113,17 @@ impl Known {
         for state in present {
             states[state.performer.0 as usize] = state;
         }
-        if memory.cell_digests.len() != plan.cells.len() {
+        if saved.cell_digests.len() != plan.cells.len() {
             return Err("it has digests of more or fewer cells than there are");
         }
         let mut reported = vec![false; states.len()];
-        for performer in memory.reported {
+        for performer in saved.reported {
             if let Some(is_reported) = reported.get_mut(performer.0 as usize) {
                 *is_reported = true;
             }
         }
-        let transfers = memory.transfers.into_iter();
-        let poses = memory.poses.into_iter();
+        let transfers = saved.transfers.into_iter();
+        let poses = saved.poses.into_iter();
         Ok(Self {
             states,
             transfers: transfers
@@ -132,7 +132,7 @@ impl Known {
             poses: poses.map(|one| (one.performer, one)).collect(),
             before_reset: None,
             snapshots: BTreeMap::new(),
-            cell_digests: memory.cell_digests,
+            cell_digests: saved.cell_digests,
             has_news: true,
             reported,
         })
@@ -152,8 +152,8 @@ impl Known {
         self.reported[index] = false;
     }
 
-    /// Has no more performers than the plan, whose last numbers nobody has any more.
-    pub(crate) fn give_back(&mut self, plan: &Plan) {
+    /// Has no more performers than the topology, whose last numbers nobody has any more.
+    pub(crate) fn give_back(&mut self, plan: &Topology) {
         self.states.truncate(plan.performers.len());
         self.reported.truncate(plan.performers.len());
     }
@@ -211,7 +211,7 @@ impl Known {
     /// `None` when all is here.
     pub(crate) fn missing(
         &self,
-        plan: &Plan,
+        plan: &Topology,
         changes: &Changes,
         seen: impl IntoIterator<Item = PerformerId>,
     ) -> Option<Wanted> {
@@ -240,7 +240,7 @@ impl Known {
     ///
     /// # Panics
     /// When the performer's whole state is not here.
-    pub(crate) fn hand_off(&mut self, passage: Passage) -> HandOff {
+    pub(crate) fn hand_off(&mut self, passage: HandOffPlan) -> HandOff {
         let state = self
             .transfers
             .remove(&passage.performer)
@@ -270,12 +270,12 @@ impl Known {
 pub(crate) fn shortfall(
     wanted: &Wanted,
     ack: &StepAck,
-    distribution: &Distribution,
+    host_map: &HostMap,
 ) -> Option<&'static str> {
     let of_cells = |performers: &[PerformerId]| {
         let mut own: Vec<(CellId, PerformerId)> = performers
             .iter()
-            .map(|performer| (distribution.cell(*performer), *performer))
+            .map(|performer| (host_map.cell(*performer), *performer))
             .filter(|(cell, _)| ack.is_about(*cell))
             .collect();
         own.sort_unstable();

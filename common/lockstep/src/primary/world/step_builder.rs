@@ -1,6 +1,6 @@
 //! What changes with the next step: performers change cell, cells open, close and change host.
 //!
-//! [`Membership`](crate::membership::Membership) says what must change, the balance what may. What
+//! [`Partition`](crate::partition::Partition) says what must change, the balance what may. What
 //! a change needs and the primary does not have, it asks for in a step in which time stands still.
 
 use std::collections::BTreeMap;
@@ -11,10 +11,10 @@ use protocol::primary_to_secondary::{
 };
 use protocol::{CellId, LinkPoses, PeerName, PerformerId};
 
-use crate::membership::{Changes, Passage};
+use crate::partition::{Changes, HandOffPlan};
 use crate::primary::Primary;
 use crate::primary::barrier::rounds::{Purpose, given_up};
-use crate::primary::commands::batch::{Batch, Granted};
+use crate::primary::commands::batch::{AppliedCommand, Batch};
 use crate::primary::context::Context;
 
 /// How many hand-offs of one iteration are told one by one.
@@ -32,9 +32,9 @@ impl Pending {
     /// Returns how many entries of the schedule go with an iteration that is not under way yet. In
     /// a round in which time stands still, those that were taken count as done.
     pub(crate) fn scheduled_for_time(&self) -> u64 {
-        let granted = self.batch.granted.iter();
+        let applied = self.batch.applied.iter();
         match self.purpose {
-            Purpose::Advance => granted.filter(|one| one.is_of_schedule()).count() as u64,
+            Purpose::Advance => applied.filter(|one| one.is_of_schedule()).count() as u64,
             Purpose::Build | Purpose::Pause | Purpose::Fetch | Purpose::Rearrange => 0,
         }
     }
@@ -49,9 +49,9 @@ impl Primary {
         }
         if purpose == Purpose::Rearrange
             && !self.is_fresh
-            && let Some((what, granted)) = self.take_reset(cx)
+            && let Some((what, applied)) = self.take_reset(cx)
         {
-            return self.begin_anew(what, granted, cx);
+            return self.begin_reset(what, applied, cx);
         }
         self.give_back_numbers();
         let watched = self.watched_worlds();
@@ -65,21 +65,22 @@ impl Primary {
             return;
         }
         if batch.changes_models() {
-            self.membership.disturb();
+            self.partition.disturb();
         }
-        self.membership.note_moved(self.known.take_news());
+        self.partition.note_moved(self.latest.take_news());
         // A round for a migration or a checkpoint alone is none that a repeated run has.
         let is_unnumbered = purpose == Purpose::Rearrange && !batch.is_needed && !self.is_fresh;
         let changes = if is_unnumbered {
             Changes::default()
         } else {
-            let states = &self.known.states;
-            self.membership.update(&self.plan, self.iteration, states)
+            let states = &self.latest.states;
+            self.partition
+                .update(&self.topology, self.iteration, states)
         };
         if batch.changes_models() {
             // What they do must be seen before anything moves on.
-            self.membership.disturb();
-            self.refuse_what_is_apart(&mut batch, cx);
+            self.partition.disturb();
+            self.refuse_distant_attachments(&mut batch, cx);
         }
         // Where something begins to look, all ghosts that were there are seen.
         let seen = if self.watched_worlds() > watched {
@@ -87,7 +88,7 @@ impl Primary {
         } else {
             Vec::new()
         };
-        match self.known.missing(&self.plan, &changes, seen) {
+        match self.latest.missing(&self.topology, &changes, seen) {
             Some(wanted) => {
                 self.pending = Some(Pending {
                     purpose,
@@ -107,26 +108,29 @@ impl Primary {
     /// Lets the numbers of models that left be given again: nothing of the steps before is under
     /// way any more.
     fn give_back_numbers(&mut self) {
-        self.register.give_back();
-        if self.plan.has_leaving() {
-            self.plan.give_back();
-            self.membership.give_back(&self.plan);
-            self.known.give_back(&self.plan);
-            self.distribution.give_back(&self.plan);
+        self.registry.give_back();
+        if self.topology.has_leaving() {
+            self.topology.give_back();
+            self.partition.give_back(&self.topology);
+            self.latest.give_back(&self.topology);
+            self.host_map.give_back(&self.topology);
         }
     }
 
     /// Refuses attachments between performers that one cell cannot own.
-    fn refuse_what_is_apart(&mut self, batch: &mut Batch, cx: &mut Context<'_>) {
-        let attachments: Vec<(u64, [PerformerId; 2])> =
-            batch.granted.iter().filter_map(Granted::joined).collect();
+    fn refuse_distant_attachments(&mut self, batch: &mut Batch, cx: &mut Context<'_>) {
+        let attachments: Vec<(u64, [PerformerId; 2])> = batch
+            .applied
+            .iter()
+            .filter_map(AppliedCommand::joined)
+            .collect();
         for (number, ends) in attachments {
-            let [one, other] = ends.map(|end| self.membership.cell(end));
+            let [one, other] = ends.map(|end| self.partition.cell(end));
             if one != other {
                 self.forget_attachment(&batch.actions, number, ends);
-                if let Some(asker) = batch.take_out(number) {
+                if let Some(origin) = batch.take_out(number) {
                     let reason = "the two are in levels that cannot be one cell now";
-                    asker.refuse(reason, cx);
+                    origin.refuse(reason, cx);
                 }
             }
         }
@@ -154,7 +158,7 @@ impl Primary {
     ) {
         self.count_levels(&changes.levels);
         for performer in &batch.spawned {
-            self.distribution.insert(&self.plan, *performer);
+            self.host_map.insert(&self.topology, *performer);
         }
         let (affinities, snapshots) = self.change_affinities(&changes, cx);
         self.tell_hand_offs(&changes.hand_offs, cx);
@@ -162,23 +166,23 @@ impl Primary {
             .hand_offs
             .into_iter()
             .map(|passage| {
-                self.distribution.hand_over(passage);
+                self.host_map.hand_over(passage);
                 self.events.hand_offs += 1;
-                self.known.hand_off(passage)
+                self.latest.hand_off(passage)
             })
             .collect();
         for change in &affinities {
             if change.secondary.is_none() {
-                self.distribution.place(change.cell, None);
+                self.host_map.place(change.cell, None);
                 self.balance.forget(change.cell);
             }
         }
         for performer in &batch.removed {
-            self.distribution.remove(*performer);
-            self.known.forget(*performer);
+            self.host_map.remove(*performer);
+            self.latest.forget(*performer);
         }
         if !batch.spawned.is_empty() || !batch.removed.is_empty() {
-            self.by_name = self.plan.performers_by_name();
+            self.by_name = self.topology.performers_by_name();
         }
         self.is_fresh = false;
         let step = Step {
@@ -191,13 +195,13 @@ impl Primary {
             ghost_poses: self.ghost_poses(),
             suspensions: changes.suspensions,
             wanted: Wanted {
-                poses: self.membership.wanted_poses().to_vec(),
-                states: self.membership.wanted_states().to_vec(),
+                poses: self.partition.wanted_poses().to_vec(),
+                states: self.partition.wanted_states().to_vec(),
                 snapshots: self.ask_for_snapshots(cx),
             },
             ..Step::default()
         };
-        self.publish(purpose, step, snapshots, batch.granted, cx);
+        self.publish(purpose, step, snapshots, batch.applied, cx);
     }
 
     /// Opens, moves and closes cells; those that close keep their host until hand-offs are done.
@@ -209,21 +213,21 @@ impl Primary {
         let mut closed = changes.cells_closed.clone();
         if self.is_fresh {
             // A cell of the start that is left at once was never open.
-            let built = self.distribution.affinity().keys().copied();
-            closed.extend(built.filter(|cell| !self.membership.is_open(*cell)));
+            let built = self.host_map.affinity().keys().copied();
+            closed.extend(built.filter(|cell| !self.partition.is_open(*cell)));
             closed.sort_unstable();
             closed.dedup();
         }
         let reason = "the cell was given up before it could move: nothing is in it";
-        self.drop_moves_of(&closed, reason, cx);
+        self.drop_migrations_of(&closed, reason, cx);
         let mut affinities: Vec<AffinityChange> = closed.into_iter().map(given_up).collect();
         let opened = changes.cells_opened.iter().copied();
         let opening: Vec<CellId> = opened
-            .filter(|cell| self.distribution.host(*cell).is_none())
+            .filter(|cell| self.host_map.host(*cell).is_none())
             .collect();
         for cell in opening {
             let host = self.host_for(cell);
-            self.distribution.place(cell, Some(&host));
+            self.host_map.place(cell, Some(&host));
             affinities.push(AffinityChange {
                 cell,
                 secondary: Some(host),
@@ -231,11 +235,11 @@ impl Primary {
             });
         }
         let mut snapshots = Vec::new();
-        for (cell, to, snapshot) in self.moves_to_make(cx) {
-            self.distribution.place(cell, Some(&to));
+        for (cell, to, snapshot) in self.migrations_to_make(cx) {
+            self.host_map.place(cell, Some(&to));
             self.events.migrations += 1;
             self.balance.note_moved(cell, self.iteration);
-            let name = &self.plan.cell(cell).name;
+            let name = &self.topology.cell(cell).name;
             let text = format!("cell {name} moves to {to}");
             cx.event(Severity::Info, "level", text);
             affinities.push(AffinityChange {
@@ -253,40 +257,39 @@ impl Primary {
     /// in it and so likely to enter it, which changes no load when they do.
     fn host_for(&mut self, cell: CellId) -> PeerName {
         let hosts = self.hosts_for_lost_cells();
-        let stands_by = |name: &PeerName| self.distribution.hosted(name).is_empty();
+        let stands_by = |name: &PeerName| self.host_map.hosted(name).is_empty();
         let mut owners: BTreeMap<&PeerName, usize> = BTreeMap::new();
-        for ghost in self.membership.ghosts(cell) {
-            if let Some(host) = self.distribution.host(self.distribution.cell(ghost))
+        for ghost in self.partition.ghosts(cell) {
+            if let Some(host) = self.host_map.host(self.host_map.cell(ghost))
                 && hosts.contains(host)
             {
                 *owners.entry(host).or_default() += 1;
             }
         }
         let most = owners.into_iter().rev().max_by_key(|(_, count)| *count);
-        let is_empty = self.membership.owned(cell).is_empty();
+        let is_empty = self.partition.owned(cell).is_empty();
         match most {
             Some((owner, _)) if is_empty && !hosts.iter().any(stands_by) => owner.clone(),
             _ => {
-                let expected = self.membership.owned(cell).len();
-                let expected = (expected + self.membership.ghosts(cell).count()) as u32;
-                let affinity = self.distribution.affinity();
+                let expected = self.partition.owned(cell).len();
+                let expected = (expected + self.partition.ghosts(cell).count()) as u32;
+                let affinity = self.host_map.affinity();
                 self.balance.host_for(cell, expected, affinity, &hosts)
             }
         }
     }
 
     fn watched_worlds(&self) -> usize {
-        let watched = self.plan.watched.iter();
+        let watched = self.topology.watched.iter();
         watched.filter(|is_watched| **is_watched).count()
     }
 
     /// Returns the performers of which something may see a ghost, ascending.
     fn seen_ghosts(&self) -> Vec<PerformerId> {
-        let open = self.distribution.affinity().keys();
-        let seen = open.filter(|cell| self.plan.watched[self.plan.cell(**cell).world]);
-        let mut ghosts: Vec<PerformerId> = seen
-            .flat_map(|cell| self.membership.ghosts(*cell))
-            .collect();
+        let open = self.host_map.affinity().keys();
+        let seen = open.filter(|cell| self.topology.watched[self.topology.cell(**cell).world]);
+        let mut ghosts: Vec<PerformerId> =
+            seen.flat_map(|cell| self.partition.ghosts(*cell)).collect();
         ghosts.sort_unstable();
         ghosts.dedup();
         ghosts
@@ -295,7 +298,7 @@ impl Primary {
     fn ghost_poses(&self) -> Vec<LinkPoses> {
         self.seen_ghosts()
             .into_iter()
-            .filter_map(|performer| self.known.poses_of(performer).cloned())
+            .filter_map(|performer| self.latest.poses_of(performer).cloned())
             .collect()
     }
 
@@ -305,13 +308,13 @@ impl Primary {
         self.events.levels_unloaded += changes.len() as u64 - loaded;
     }
 
-    fn tell_hand_offs(&self, passages: &[Passage], cx: &mut Context<'_>) {
+    fn tell_hand_offs(&self, passages: &[HandOffPlan], cx: &mut Context<'_>) {
         for passage in passages.iter().take(TOLD_MAX) {
-            let name = &self.plan.performer(passage.performer).name;
+            let name = &self.topology.performer(passage.performer).name;
             let [from, to] = [passage.from, passage.to].map(|cell| {
-                let host = self.distribution.host(cell);
+                let host = self.host_map.host(cell);
                 let host = host.map_or("nobody", PeerName::as_str);
-                format!("{} ({host})", self.plan.cell(cell).name)
+                format!("{} ({host})", self.topology.cell(cell).name)
             });
             let text = format!("{name} passes from {from} to {to}");
             cx.event(Severity::Info, "hand-off", text);

@@ -48,7 +48,7 @@ impl Library for Files {
     }
 }
 
-fn spawn(primary: &mut Primary, sdf: &str) -> Result<Grant, String> {
+fn spawn(primary: &mut Primary, sdf: &str) -> Result<ResolvedCommand, String> {
     let request = SpawnRequest {
         sdf: sdf.to_owned(),
         ..SpawnRequest::default()

@@ -1,4 +1,4 @@
-//! A primary that was remembered and recalled does what the first one does, output for output:
+//! A primary that was saved and restored does what the first one does, output for output:
 //! performers walk through levels while a schedule spawns, removes, moves, joins and resets.
 
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use protocol::{
 use super::*;
 use crate::levels::tests::{performer, world};
 use crate::primary::context::Context;
-use crate::primary::{Aim, Phase, PrimaryInput, PrimaryOutput};
+use crate::primary::{Phase, PrimaryInput, PrimaryOutput, RunTarget};
 use crate::roster::Progress;
 use crate::{CHECKPOINT_EVERY, LoadRule, PeerLossPolicy, Rules};
 
@@ -69,7 +69,7 @@ pub(in crate::primary) fn settings() -> Settings {
         on_peer_loss: PeerLossPolicy::Stop,
         checkpoint_every: CHECKPOINT_EVERY,
         is_journaled: true,
-        patience: crate::primary::PatienceSettings::default(),
+        patience: crate::primary::StepTimeoutSettings::default(),
         stand_bys: 0,
         build: Build {
             version: "1".to_owned(),
@@ -199,7 +199,7 @@ impl Rig {
             sequence: self.primary.sequence,
             iteration: self.primary.iteration,
             digest: self.primary.digest,
-            primary: self.primary.remember(),
+            primary: self.primary.save(),
             scene: SceneSnapshot {
                 sequence: self.primary.sequence,
                 bytes: Vec::new(),
@@ -208,17 +208,17 @@ impl Rig {
         }
     }
 
-    /// Makes a primary from what this one remembers, whose cells have the same hosts.
-    fn twin(&self, redo: Redo) -> Self {
+    /// Makes a primary from what this one saves, whose cells have the same hosts.
+    fn twin(&self, redo: Replay) -> Self {
         let resumed = Primary::resume(settings(), &worlds(), self.checkpoint(), redo);
         let mut twin = resumed.expect("it was just remembered");
         twin.roster = self.primary.roster.clone();
         twin.secondaries.clone_from(&self.primary.secondaries);
-        for (cell, host) in self.primary.distribution.affinity() {
-            twin.distribution.place(*cell, Some(host));
+        for (cell, host) in self.primary.host_map.affinity() {
+            twin.host_map.place(*cell, Some(host));
         }
         twin.pace = self.primary.pace.clone();
-        twin.attention = self.primary.attention.clone();
+        twin.stalls = self.primary.stalls.clone();
         twin.deadline_of_peers = self.primary.deadline_of_peers;
         twin.phase = Phase::Idle;
         Self {
@@ -233,15 +233,15 @@ fn name() -> PeerName {
 }
 
 /// Makes a primary from a checkpoint, with one secondary that hosts all open cells.
-fn resumed(checkpoint: Checkpoint, redo: Redo) -> Rig {
+fn resumed(checkpoint: Checkpoint, redo: Replay) -> Rig {
     let resumed = Primary::resume(settings(), &worlds(), checkpoint, redo);
     let mut primary = resumed.expect("it was just remembered");
     let here = Rig::new();
     primary.roster = here.primary.roster;
     primary.secondaries = here.primary.secondaries;
-    for cell in (0..primary.plan.cells.len() as u32).map(CellId) {
-        if primary.membership.is_open(cell) {
-            primary.distribution.place(cell, Some(&name()));
+    for cell in (0..primary.topology.cells.len() as u32).map(CellId) {
+        if primary.partition.is_open(cell) {
+            primary.host_map.place(cell, Some(&name()));
         }
     }
     primary.phase = Phase::Idle;
@@ -304,7 +304,7 @@ fn ack(primary: &Primary, step: &Step) -> StepAck {
 }
 
 fn walk(primary: &Primary, step: &Step, id: PerformerId) -> PerformerState {
-    let mut state = primary.known.states[id.0 as usize];
+    let mut state = primary.latest.states[id.0 as usize];
     let speed = if id.0.is_multiple_of(2) { 0.8 } else { -0.6 };
     if !step.paused {
         state.position[0] += speed;
@@ -337,7 +337,7 @@ fn check(first: &Rig) {
     while original.primary.sequence < first.primary.sequence || !original.is_between_steps() {
         original.go_on();
     }
-    let mut twin = first.twin(Redo::default());
+    let mut twin = first.twin(Replay::default());
     twin.now = original.now;
     for turn in 0..40 {
         let (mut expected, mut actual) = (original.go_on(), twin.go_on());
@@ -351,7 +351,7 @@ fn check(first: &Rig) {
     }
     assert_eq!(twin.primary.digest, original.primary.digest);
     if twin.is_between_steps() {
-        assert_eq!(twin.primary.remember(), original.primary.remember());
+        assert_eq!(twin.primary.save(), original.primary.save());
     }
 }
 
@@ -391,28 +391,28 @@ fn what_left_takes_no_room_however_often_it_came() {
             rig.go_on();
         }
         let primary = &rig.primary;
-        let (plan, register) = (&primary.plan, &primary.register);
-        let (membership, known) = (&primary.membership, &primary.known);
-        let distribution = &primary.distribution;
+        let (plan, register) = (&primary.topology, &primary.registry);
+        let (partition, known) = (&primary.partition, &primary.latest);
+        let host_map = &primary.host_map;
         let encoded = rmp_serde::to_vec(&(
-            plan.remember(&primary.plan_at_start),
-            register.remember(&primary.register_at_start),
-            membership.remember(plan),
-            known.remember(plan),
-            distribution.remember(plan),
+            plan.save(&primary.topology_at_start),
+            register.save(&primary.registry_at_start),
+            partition.save(plan),
+            known.save(plan),
+            host_map.save(plan),
         ));
         // All that they hold, whatever it is called.
         sizes.push([
             format!("{plan:?}").len(),
             format!("{register:?}").len(),
-            format!("{membership:?}").len(),
+            format!("{partition:?}").len(),
             format!("{known:?}").len(),
-            format!("{distribution:?}").len(),
+            format!("{host_map:?}").len(),
             encoded.expect("it can be encoded").len(),
         ]);
     }
     let count = worlds()[0].models.len() - 3 + 1;
-    assert_eq!(rig.primary.plan.performers_by_name().len(), count);
+    assert_eq!(rig.primary.topology.performers_by_name().len(), count);
     for (few, many) in sizes[0].iter().zip(&sizes[1]) {
         assert!(many.abs_diff(*few) < few / 4, "{sizes:?}");
     }
@@ -422,7 +422,7 @@ fn what_left_takes_no_room_however_often_it_came() {
 fn what_was_done_since_a_checkpoint_is_done_again() {
     let mut first = Rig::new();
     let mut checkpoint = None;
-    let mut redo = Redo::default();
+    let mut redo = Replay::default();
     while first.primary.iteration < Iteration(LAST) || !first.is_between_steps() {
         for output in first.go_on() {
             match output {
@@ -434,11 +434,11 @@ fn what_was_done_since_a_checkpoint_is_done_again() {
         }
         if first.primary.iteration == Iteration(6) && first.is_between_steps() {
             checkpoint = Some(first.checkpoint());
-            redo = Redo::default();
+            redo = Replay::default();
         }
     }
     let checkpoint = checkpoint.expect("iteration 6 ends between steps");
-    redo.aim = Some(Aim {
+    redo.aim = Some(RunTarget {
         is_running: false,
         until: None,
         real_time_factor: 0.5,
@@ -482,11 +482,11 @@ fn bytes_that_are_no_memory_are_refused() {
             primary,
             ..good.clone()
         };
-        Primary::resume(settings(), &worlds(), checkpoint, Redo::default())
+        Primary::resume(settings(), &worlds(), checkpoint, Replay::default())
     };
-    let is_empty = with(Vec::new()).expect_err("nothing is no memory");
+    let is_empty = with(Vec::new()).expect_err("nothing is no saved");
     assert!(matches!(is_empty, ResumeError::Empty));
-    let is_newer = with(vec![VERSION + 1]).expect_err("another format is no memory");
+    let is_newer = with(vec![VERSION + 1]).expect_err("another format is no saved");
     assert!(matches!(is_newer, ResumeError::Version(_)));
     for length in 1..good.primary.len() {
         assert!(
@@ -501,7 +501,7 @@ fn bytes_that_are_no_memory_are_refused() {
         let _ = with(bytes);
     }
     let other = [world("other", &["L1"])];
-    let result = Primary::resume(settings(), &other, good.clone(), Redo::default());
+    let result = Primary::resume(settings(), &other, good.clone(), Replay::default());
     assert!(matches!(result, Err(ResumeError::Unfit(_))));
 }
 
@@ -517,7 +517,7 @@ fn a_run_that_waits_for_room_still_aims_at_running() {
         rig.go_on();
     }
     assert!(rig.primary.aim().is_running);
-    let resumed = Primary::resume(settings(), &worlds(), rig.checkpoint(), Redo::default());
+    let resumed = Primary::resume(settings(), &worlds(), rig.checkpoint(), Replay::default());
     assert!(resumed.expect("it was just remembered").aim().is_running);
 
     let mut ask = |command: Command| {

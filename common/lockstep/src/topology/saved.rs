@@ -1,15 +1,15 @@
-//! [`PlanMemory`]: what has changed in a plan since the start.
+//! [`SavedTopology`]: what has changed in a topology since the start.
 
 use protocol::PerformerId;
 use serde::{Deserialize, Serialize};
 
-use super::{PerformerPlan, Plan};
+use super::{PerformerSpec, Topology};
 
-/// What has changed in a plan.
+/// What has changed in a topology.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct PlanMemory {
+pub(crate) struct SavedTopology {
     /// Performers that came and are there, in order of their numbers.
-    came: Vec<(PerformerId, PerformerPlan)>,
+    came: Vec<(PerformerId, PerformerSpec)>,
     /// Performers of the start that are gone.
     gone: Vec<PerformerId>,
     /// Performers of the start that are held together with others than at the start.
@@ -24,8 +24,8 @@ pub(crate) struct PlanMemory {
     sees_all: Vec<bool>,
 }
 
-impl Plan {
-    pub(crate) fn remember(&self, start: &Self) -> PlanMemory {
+impl Topology {
+    pub(crate) fn save(&self, start: &Self) -> SavedTopology {
         let at_start = start.performers.len();
         let of_start = || (0..at_start as u32).map(PerformerId);
         let joined = of_start().filter_map(|id| {
@@ -34,7 +34,7 @@ impl Plan {
             is_other.then(|| (id, joined_to.clone()))
         });
         let came = self.present().filter(|id| id.0 as usize >= at_start);
-        PlanMemory {
+        SavedTopology {
             came: came.map(|id| (id, self.performer(id).clone())).collect(),
             gone: of_start()
                 .filter(|id| self.performer(*id).is_removed)
@@ -52,43 +52,43 @@ impl Plan {
         }
     }
 
-    /// Makes the same changes to the plan of the start.
+    /// Makes the same changes to the topology of the start.
     ///
     /// # Errors
     /// When they do not fit it, with what does not.
-    pub(crate) fn recall(&mut self, memory: PlanMemory) -> Result<(), &'static str> {
-        memory.check(self)?;
-        for (id, performer) in memory.came {
+    pub(crate) fn restore(&mut self, saved: SavedTopology) -> Result<(), &'static str> {
+        saved.check(self)?;
+        for (id, performer) in saved.came {
             self.seat(id, performer);
         }
-        for id in memory.gone {
+        for id in saved.gone {
             self.performers[id.0 as usize].is_removed = true;
         }
-        for (id, joined_to) in memory.joined {
+        for (id, joined_to) in saved.joined {
             self.performers[id.0 as usize].joined_to = joined_to;
         }
-        self.global_models = memory.global_models;
-        self.watched = memory.watched;
-        for (level, models) in self.levels.iter_mut().zip(memory.static_models) {
+        self.global_models = saved.global_models;
+        self.watched = saved.watched;
+        for (level, models) in self.levels.iter_mut().zip(saved.static_models) {
             level.static_models = models;
         }
-        for (cell, is_permanent) in self.cells.iter_mut().zip(memory.permanent) {
+        for (cell, is_permanent) in self.cells.iter_mut().zip(saved.permanent) {
             cell.is_permanent = is_permanent;
         }
-        for (cell, sees_all) in self.cells.iter_mut().zip(memory.sees_all) {
+        for (cell, sees_all) in self.cells.iter_mut().zip(saved.sees_all) {
             cell.sees_all = sees_all;
         }
         Ok(())
     }
 }
 
-impl PlanMemory {
-    fn check(&self, start: &Plan) -> Result<(), &'static str> {
+impl SavedTopology {
+    fn check(&self, start: &Topology) -> Result<(), &'static str> {
         let at_start = start.performers.len();
         let was_there = |id: &PerformerId| (id.0 as usize) < at_start;
         let has_come = |id: &PerformerId| self.came.binary_search_by_key(id, |one| one.0).is_ok();
         let are_there = |ids: &[PerformerId]| ids.iter().all(|id| was_there(id) || has_come(id));
-        let is_sound = |(id, one): &(PerformerId, PerformerPlan)| {
+        let is_sound = |(id, one): &(PerformerId, PerformerSpec)| {
             let home = start.cells.get(one.home.0 as usize);
             let is_home = home.is_some_and(|home| home.world == one.world);
             is_home && are_there(&one.joined_to) && !one.is_removed && start.is_free(*id)

@@ -1,4 +1,4 @@
-//! [`MembershipMemory`]: what [`Membership`] must remember to go on as if nothing had happened.
+//! [`SavedPartition`]: what [`Partition`] must save to go on as if nothing had happened.
 //!
 //! What follows from other notes, such as who is in a cell, how many keep a level active and the
 //! trees of boxes, is not kept but found again.
@@ -8,15 +8,15 @@ use serde::{Deserialize, Serialize};
 
 use super::cells::Cells;
 use super::marks::Marks;
-use super::{Membership, Request, Rules};
-use crate::plan::Plan;
+use super::{Partition, Request, Rules};
+use crate::topology::Topology;
 
-/// What a membership remembers.
+/// What a partition saves.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct MembershipMemory {
+pub(crate) struct SavedPartition {
     step_size_s: f64,
     /// Those that are there, in order of their numbers.
-    performers: Vec<PerformerMemory>,
+    performers: Vec<SavedPerformer>,
     open: Vec<CellId>,
     suspended: Vec<CellId>,
     stirred: Vec<CellId>,
@@ -29,9 +29,9 @@ pub(crate) struct MembershipMemory {
     updated: Option<Iteration>,
 }
 
-/// What a membership remembers of one performer.
+/// What a partition saves of one performer.
 #[derive(Debug, Serialize, Deserialize)]
-struct PerformerMemory {
+struct SavedPerformer {
     cell: CellId,
     home: CellId,
     entered: Iteration,
@@ -45,8 +45,8 @@ struct PerformerMemory {
     seen_at: Option<[f64; 3]>,
 }
 
-impl Membership {
-    pub(crate) fn remember(&self, plan: &Plan) -> MembershipMemory {
+impl Partition {
+    pub(crate) fn save(&self, plan: &Topology) -> SavedPartition {
         let cells = || (0..self.ghosts.cell_count() as u32).map(CellId);
         let asked = self.asked.iter().map(|request| match request {
             Request::Keep(performer) => (*performer, true),
@@ -56,12 +56,9 @@ impl Membership {
             let ghosts = self.ghosts.in_cell(cell);
             ghosts.map(move |performer| (cell, performer))
         });
-        MembershipMemory {
+        SavedPartition {
             step_size_s: self.rules.step_size_s,
-            performers: plan
-                .present()
-                .map(|one| self.remember_performer(one))
-                .collect(),
+            performers: plan.present().map(|one| self.save_performer(one)).collect(),
             open: cells().filter(|cell| self.cells.is_open(*cell)).collect(),
             suspended: cells()
                 .filter(|cell| self.cells.is_suspended(*cell))
@@ -75,10 +72,10 @@ impl Membership {
         }
     }
 
-    fn remember_performer(&self, performer: PerformerId) -> PerformerMemory {
+    fn save_performer(&self, performer: PerformerId) -> SavedPerformer {
         let index = performer.0 as usize;
         let place = &self.places[index];
-        PerformerMemory {
+        SavedPerformer {
             cell: place.cell,
             home: place.home,
             entered: place.entered,
@@ -93,35 +90,35 @@ impl Membership {
         }
     }
 
-    /// Makes a membership that goes on where another one was.
+    /// Makes a partition that goes on where another one was.
     ///
     /// # Errors
-    /// When the memory does not fit the plan, with what does not.
-    pub(crate) fn recall(
-        plan: &Plan,
+    /// When the memory does not fit the topology, with what does not.
+    pub(crate) fn restore(
+        plan: &Topology,
         rules: Rules,
-        memory: MembershipMemory,
+        saved: SavedPartition,
     ) -> Result<Self, &'static str> {
-        memory.check(plan)?;
+        saved.check(plan)?;
         let rules = Rules {
-            step_size_s: memory.step_size_s,
+            step_size_s: saved.step_size_s,
             ..rules
         };
-        let mut membership = Self::new(plan, rules);
-        membership.cells = Cells::recalled(plan.cells.len(), &memory.open, &memory.suspended);
-        membership.marks.fill(Marks::REMOVED);
-        for (performer, one) in plan.present().zip(memory.performers) {
-            membership.recall_performer(performer, one);
+        let mut partition = Self::new(plan, rules);
+        partition.cells = Cells::restored_from(plan.cells.len(), &saved.open, &saved.suspended);
+        partition.marks.fill(Marks::REMOVED);
+        for (performer, one) in plan.present().zip(saved.performers) {
+            partition.restore_performer(performer, one);
         }
-        for (cell, performer) in memory.ghosts {
-            membership.ghosts.add(cell, performer);
+        for (cell, performer) in saved.ghosts {
+            partition.ghosts.add(cell, performer);
         }
-        membership.levels.take_changes();
-        membership.ghosts.take_changes();
-        membership.cells.stirred = memory.stirred;
-        membership.cells.woken = memory.woken;
-        let asked = memory.asked.into_iter();
-        membership.asked = asked
+        partition.levels.take_changes();
+        partition.ghosts.take_changes();
+        partition.cells.stirred = saved.stirred;
+        partition.cells.woken = saved.woken;
+        let asked = saved.asked.into_iter();
+        partition.asked = asked
             .map(|(performer, keeps)| {
                 let request = if keeps {
                     Request::Keep
@@ -131,34 +128,34 @@ impl Membership {
                 request(performer)
             })
             .collect();
-        membership.overseen = memory.overseen;
-        membership.updated = memory.updated;
-        membership.want(plan);
-        Ok(membership)
+        partition.overseen = saved.overseen;
+        partition.updated = saved.updated;
+        partition.want(plan);
+        Ok(partition)
     }
 
-    fn recall_performer(&mut self, performer: PerformerId, memory: PerformerMemory) {
+    fn restore_performer(&mut self, performer: PerformerId, saved: SavedPerformer) {
         let index = performer.0 as usize;
         let place = &mut self.places[index];
-        place.cell = memory.cell;
-        place.home = memory.home;
-        place.entered = memory.entered;
-        place.half = memory.half;
-        place.has_loose_links = memory.has_loose_links;
-        place.looked_at = memory.looked_at;
-        place.seen_at = memory.seen_at;
-        [place.levels_slack, place.home_slack] = memory.slacks;
-        let marks = Marks(memory.marks);
+        place.cell = saved.cell;
+        place.home = saved.home;
+        place.entered = saved.entered;
+        place.half = saved.half;
+        place.has_loose_links = saved.has_loose_links;
+        place.looked_at = saved.looked_at;
+        place.seen_at = saved.seen_at;
+        [place.levels_slack, place.home_slack] = saved.slacks;
+        let marks = Marks(saved.marks);
         self.marks[index] = marks;
         let is_keeper = marks.has(Marks::KEEPER);
-        self.cells.add(memory.cell, performer, is_keeper);
-        self.levels.touch(performer, memory.cell, &memory.touched);
+        self.cells.add(saved.cell, performer, is_keeper);
+        self.levels.touch(performer, saved.cell, &saved.touched);
         if is_keeper {
-            for level in memory.touched {
+            for level in saved.touched {
                 self.levels.keep(level);
             }
         }
-        if let Some(allowed) = memory.allowed {
+        if let Some(allowed) = saved.allowed {
             let is_beside = marks.has(Marks::BESIDE);
             let place = &self.places[index];
             self.neighbours
@@ -167,8 +164,8 @@ impl Membership {
     }
 }
 
-impl MembershipMemory {
-    fn check(&self, plan: &Plan) -> Result<(), &'static str> {
+impl SavedPartition {
+    fn check(&self, plan: &Topology) -> Result<(), &'static str> {
         let is_cell = |cell: &CellId| (cell.0 as usize) < plan.cells.len();
         let is_performer = |one: &PerformerId| {
             let found = plan.performers.get(one.0 as usize);
@@ -196,22 +193,22 @@ impl MembershipMemory {
             return Err("it names performers that there are not");
         }
         let present = plan.present().map(|id| plan.performer(id));
-        for (memory, one) in self.performers.iter().zip(present) {
-            let cells = [&memory.cell, &memory.home];
+        for (saved, one) in self.performers.iter().zip(present) {
+            let cells = [&saved.cell, &saved.home];
             let are_of_world =
                 |cell: &&CellId| is_cell(cell) && plan.cell(**cell).world == one.world;
             if !cells.iter().all(are_of_world) {
                 return Err("a performer is in no cell of its world");
             }
-            let is_ascending = memory.touched.is_sorted_by(|one, other| one < other);
-            if !is_ascending || !memory.touched.iter().all(is_level) {
+            let is_ascending = saved.touched.is_sorted_by(|one, other| one < other);
+            if !is_ascending || !saved.touched.iter().all(is_level) {
                 return Err("a performer touches levels that there are not");
             }
-            let corners = memory.allowed.iter().flatten().flatten();
+            let corners = saved.allowed.iter().flatten().flatten();
             if corners.into_iter().any(|corner| corner.is_nan()) {
                 return Err("a performer reaches nowhere");
             }
-            if Marks(memory.marks).has(Marks::REMOVED) {
+            if Marks(saved.marks).has(Marks::REMOVED) {
                 return Err("a performer is gone and there");
             }
         }

@@ -1,4 +1,4 @@
-//! [`Register`]: the models of all worlds by name, with their links and joints.
+//! [`EntityRegistry`]: the models of all worlds by name, with their links and joints.
 //!
 //! It holds what commands must know to be refused before anything changes, and follows what is
 //! spawned and removed.
@@ -13,7 +13,7 @@ use crate::numbers::Numbers;
 
 /// The models of all worlds by name.
 #[derive(Clone, Debug)]
-pub struct Register {
+pub struct EntityRegistry {
     worlds: Vec<WorldEntry>,
     /// Those that are there, by their names as reports have them.
     by_name: BTreeMap<String, ModelId>,
@@ -21,7 +21,7 @@ pub struct Register {
 
 /// What has changed since the start.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct RegisterMemory {
+pub(crate) struct SavedRegistry {
     /// For each world, the models that came and are there, in order of their numbers.
     came: Vec<Vec<(u32, ModelEntry)>>,
     /// Models of the start that are gone.
@@ -51,7 +51,7 @@ pub struct ModelEntry {
     joints: Vec<(String, usize)>,
 }
 
-impl Register {
+impl EntityRegistry {
     /// Takes in all models of some worlds.
     pub fn new(worlds: &[World]) -> Self {
         let mut register = Self {
@@ -118,7 +118,7 @@ impl Register {
 
     /// Returns what has changed since the start: which models came, world by world, and which are
     /// gone.
-    pub(crate) fn remember(&self, start: &Self) -> RegisterMemory {
+    pub(crate) fn save(&self, start: &Self) -> SavedRegistry {
         let worlds = self.worlds.iter().zip(&start.worlds);
         let there: BTreeSet<ModelId> = self.by_name.values().copied().collect();
         let is_there = |world: usize, model: usize| {
@@ -138,7 +138,7 @@ impl Register {
         let of_start = start.by_name.values().copied();
         let mut gone: Vec<ModelId> = of_start.filter(|id| !there.contains(id)).collect();
         gone.sort_unstable();
-        RegisterMemory {
+        SavedRegistry {
             came: came.collect(),
             gone,
         }
@@ -148,11 +148,11 @@ impl Register {
     ///
     /// # Errors
     /// When there are more or fewer worlds.
-    pub(crate) fn recall(&mut self, memory: RegisterMemory) -> Result<(), &'static str> {
-        if memory.came.len() != self.worlds.len() {
+    pub(crate) fn restore(&mut self, saved: SavedRegistry) -> Result<(), &'static str> {
+        if saved.came.len() != self.worlds.len() {
             return Err("it has models of more or fewer worlds than there are");
         }
-        for (world, entries) in memory.came.into_iter().enumerate() {
+        for (world, entries) in saved.came.into_iter().enumerate() {
             for (number, entry) in entries {
                 if entry.canonical_link >= entry.links.len().max(1) {
                     return Err("a model has a link that there is not");
@@ -163,7 +163,7 @@ impl Register {
                 self.place(world, number, entry);
             }
         }
-        let gone: BTreeSet<ModelId> = memory.gone.into_iter().collect();
+        let gone: BTreeSet<ModelId> = saved.gone.into_iter().collect();
         self.by_name.retain(|_, id| !gone.contains(id));
         Ok(())
     }

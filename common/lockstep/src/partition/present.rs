@@ -1,15 +1,15 @@
-//! What is asked of [`Membership`] about the present.
+//! What is asked of [`Partition`] about the present.
 
 use protocol::{CellId, LevelId, PerformerId};
 
-use super::Membership;
+use super::Partition;
 use super::marks::Marks;
-use crate::plan::Plan;
+use crate::topology::Topology;
 
 /// Of how many performers that may change cell whole states are asked for beforehand.
 const WANTED_MAX: usize = 32;
 
-impl Membership {
+impl Partition {
     /// Returns the cell that owns a performer, or owned it before it was removed.
     pub fn cell(&self, performer: PerformerId) -> CellId {
         self.places[performer.0 as usize].cell
@@ -72,7 +72,7 @@ impl Membership {
 
     /// Notes what the next answers are to hold besides states, and tells whether any performer is
     /// away from home.
-    pub(super) fn want(&mut self, plan: &Plan) -> bool {
+    pub(super) fn want(&mut self, plan: &Topology) -> bool {
         let mut is_any_away = false;
         self.wanted_poses.clear();
         self.wanted_states.clear();

@@ -3,11 +3,11 @@
 use protocol::{CellId, ModelId, PerformerId};
 use sdf::Model;
 
-use super::{PerformerPlan, Plan, first_home};
+use super::{PerformerSpec, Topology, first_home};
 use crate::bounds::Bounds;
 use crate::levels::LevelIndex;
 
-impl Plan {
+impl Topology {
     /// Adds a model to its world. One that moves is a performer, which gets the lowest number that
     /// is free, and starts in the level that it touches; one that does not is in all cells.
     ///
@@ -45,7 +45,7 @@ impl Plan {
         let home = first_home(&self.levels, &touched, &bounds).unwrap_or(default_cell);
         self.seat(
             performer,
-            PerformerPlan {
+            PerformerSpec {
                 world,
                 model: id.model as usize,
                 name: format!("{}{}", self.prefix(world), model.name),
@@ -62,14 +62,14 @@ impl Plan {
     }
 
     /// Puts a performer under a number that is free.
-    pub(super) fn seat(&mut self, performer: PerformerId, plan: PerformerPlan) {
+    pub(super) fn seat(&mut self, performer: PerformerId, plan: PerformerSpec) {
         assert!(
             self.numbers.is_free(performer.0),
             "performer {performer} comes under a number that is free"
         );
         self.numbers.occupy(performer.0);
         let end = self.numbers.end();
-        self.performers.resize_with(end, PerformerPlan::nobody);
+        self.performers.resize_with(end, PerformerSpec::nobody);
         self.performers[performer.0 as usize] = plan;
     }
 
@@ -91,7 +91,7 @@ impl Plan {
     /// Lets the numbers of those who left be given again; comes between two steps.
     pub fn give_back(&mut self) {
         for number in self.numbers.give_back() {
-            self.performers[number as usize] = PerformerPlan::nobody();
+            self.performers[number as usize] = PerformerSpec::nobody();
         }
         self.performers.truncate(self.numbers.end());
     }
@@ -118,7 +118,7 @@ impl Plan {
 
     /// Returns a model's number as a performer, if it is one that is there.
     pub fn performer_of(&self, id: ModelId) -> Option<PerformerId> {
-        let is_it = |one: &PerformerPlan| {
+        let is_it = |one: &PerformerSpec| {
             one.world == id.world as usize && one.model == id.model as usize && !one.is_removed
         };
         let number = self.performers.iter().position(is_it)?;
@@ -130,7 +130,7 @@ impl Plan {
     /// # Panics
     /// When there is no such world.
     pub fn default_cell(&self, world: usize) -> CellId {
-        let is_it = |cell: &super::CellPlan| cell.world == world && cell.level.is_none();
+        let is_it = |cell: &super::CellSpec| cell.world == world && cell.level.is_none();
         let number = self.cells.iter().position(is_it);
         CellId(number.expect("every world has a default cell") as u32)
     }
@@ -150,7 +150,7 @@ impl Plan {
     }
 }
 
-impl PerformerPlan {
+impl PerformerSpec {
     /// Returns the placeholder at a number that nobody has.
     fn nobody() -> Self {
         Self {

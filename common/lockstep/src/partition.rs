@@ -3,18 +3,18 @@
 //! A function of the simulation alone: of performers' states, iteration by iteration, and never of
 //! load, timing or host. So every run of a world makes the same changes at the same iterations.
 //! **Invariant:** every performer is in exactly one cell, and performers that may touch each other
-//! in the next step are in the same one; [`Membership::check`] asks.
+//! in the next step are in the same one; [`Partition::check`] asks.
 
 mod cells;
 mod check;
 mod ghosts;
 mod groups;
 mod marks;
-pub(crate) mod memory;
 mod neighbours;
 mod place;
 mod present;
 mod rest;
+pub(crate) mod saved;
 #[cfg(test)]
 mod tests;
 
@@ -29,7 +29,7 @@ use self::neighbours::Neighbours;
 use self::place::{Glance, Place};
 use self::rest::Rest;
 use crate::levels::ActiveLevels;
-use crate::plan::{PerformerPlan, Plan};
+use crate::topology::{PerformerSpec, Topology};
 
 /// One of this many performers beside another cell is asked in each iteration whether it still is.
 const TURNS: u64 = 64;
@@ -67,7 +67,7 @@ pub struct Changes {
     /// Cells that nothing is in any longer.
     pub cells_closed: Vec<CellId>,
     /// Performers that change cell.
-    pub hand_offs: Vec<Passage>,
+    pub hand_offs: Vec<HandOffPlan>,
     /// Levels that come or go in cells.
     pub levels: Vec<LevelChange>,
     /// Ghosts that come or go in cells.
@@ -78,7 +78,7 @@ pub struct Changes {
 
 /// A performer passes from one cell to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Passage {
+pub struct HandOffPlan {
     /// The performer.
     pub performer: PerformerId,
     /// The cell that it leaves.
@@ -89,7 +89,7 @@ pub struct Passage {
 
 /// Which cell every performer is in, and what follows from it.
 #[derive(Debug)]
-pub struct Membership {
+pub struct Partition {
     rules: Rules,
     levels: ActiveLevels,
     cells: Cells,
@@ -139,12 +139,12 @@ impl Request {
     }
 }
 
-impl Membership {
+impl Partition {
     /// Starts with every performer in its first home, no level loaded and no cell open.
     ///
     /// # Panics
-    /// Never: every world of a plan has a default cell.
-    pub fn new(plan: &Plan, rules: Rules) -> Self {
+    /// Never: every world of a topology has a default cell.
+    pub fn new(plan: &Topology, rules: Rules) -> Self {
         let worlds = plan.global_models.len();
         let performers = &plan.performers;
         let marks = performers.iter().map(|performer| {
@@ -185,7 +185,7 @@ impl Membership {
             population_of: (0..worlds).map(place_of).collect(),
             populations: with_levels.iter().copied().map(of_world).collect(),
             entering: Vec::new(),
-            has_level_bound: performers.iter().any(PerformerPlan::is_level_bound),
+            has_level_bound: performers.iter().any(PerformerSpec::is_level_bound),
             bound,
             overseen: vec![false; worlds],
             put_elsewhere: Vec::new(),
@@ -216,7 +216,7 @@ impl Membership {
     /// When there are more or fewer states than performers.
     pub fn update(
         &mut self,
-        plan: &Plan,
+        plan: &Topology,
         iteration: Iteration,
         states: &[PerformerState],
     ) -> Changes {
@@ -263,7 +263,7 @@ impl Membership {
     }
 
     /// Does what was asked for and nothing else.
-    fn update_as_asked(&mut self, plan: &Plan, states: &[PerformerState]) -> Changes {
+    fn update_as_asked(&mut self, plan: &Topology, states: &[PerformerState]) -> Changes {
         let mut asked: Vec<usize> = self.asked.iter().map(|one| one.performer()).collect();
         if asked.is_empty() {
             return Changes::default();
@@ -291,7 +291,7 @@ impl Membership {
         self.take_changes(plan, Vec::new())
     }
 
-    fn take_changes(&mut self, plan: &Plan, hand_offs: Vec<Passage>) -> Changes {
+    fn take_changes(&mut self, plan: &Topology, hand_offs: Vec<HandOffPlan>) -> Changes {
         let (cells_opened, cells_closed, suspensions) =
             self.cells.take_changes(plan, &self.levels, &self.ghosts);
         Changes {
@@ -311,12 +311,12 @@ impl Membership {
         self.rest.disturb();
     }
 
-    /// Takes in a performer that a plan has got since; it is in its home from the next update on,
-    /// which opens that cell, and may change cell with the one after.
+    /// Takes in a performer that a topology has got since; it is in its home from the next update
+    /// on, which opens that cell, and may change cell with the one after.
     ///
     /// # Panics
     /// When its number is in use, or not the next one after those that are known.
-    pub fn insert(&mut self, plan: &Plan, performer: PerformerId) {
+    pub fn insert(&mut self, plan: &Topology, performer: PerformerId) {
         let index = performer.0 as usize;
         self.rest.disturb();
         let added = plan.performer(performer);
@@ -342,8 +342,8 @@ impl Membership {
         self.be_seen(plan, performer);
     }
 
-    /// Has no more performers than the plan, whose last numbers nobody has any more.
-    pub fn give_back(&mut self, plan: &Plan) {
+    /// Has no more performers than the topology, whose last numbers nobody has any more.
+    pub fn give_back(&mut self, plan: &Topology) {
         let count = plan.performers.len();
         self.places.truncate(count);
         self.marks.truncate(count);
@@ -357,8 +357,8 @@ impl Membership {
         !self.entering.is_empty() && self.entering.contains(&performer)
     }
 
-    /// Notes whether joints hold a performer together with others, as the plan has it.
-    pub fn note_joined(&mut self, plan: &Plan, performer: PerformerId) {
+    /// Notes whether joints hold a performer together with others, as the topology has it.
+    pub fn note_joined(&mut self, plan: &Topology, performer: PerformerId) {
         self.rest.disturb();
         let is_joined = !plan.performer(performer).joined_to.is_empty();
         self.marks[performer.0 as usize].set(Marks::JOINED, is_joined);
@@ -394,7 +394,7 @@ impl Membership {
         self.asked.push(Request::Remove(performer));
     }
 
-    fn do_as_asked(&mut self, plan: &Plan) {
+    fn do_as_asked(&mut self, plan: &Topology) {
         for request in std::mem::take(&mut self.asked) {
             let (Request::Keep(performer) | Request::Remove(performer)) = request;
             let index = performer.0 as usize;
@@ -431,7 +431,7 @@ impl Membership {
     /// others.
     fn locate(
         &mut self,
-        plan: &Plan,
+        plan: &Topology,
         iteration: Iteration,
         performer: usize,
         state: &PerformerState,
@@ -471,7 +471,7 @@ impl Membership {
         !is_elsewhere
     }
 
-    fn glance(&mut self, plan: &Plan, performer: usize, state: &PerformerState) {
+    fn glance(&mut self, plan: &Topology, performer: usize, state: &PerformerState) {
         let mut glance = self.places[performer].glance(state, self.rules.step_size_s);
         if glance == Glance::Unclear {
             self.look(plan, performer, state);
@@ -494,7 +494,7 @@ impl Membership {
         self.cells.is_suspended(cell) && !self.cells.has_keeper(cell)
     }
 
-    fn look(&mut self, plan: &Plan, performer: usize, state: &PerformerState) {
+    fn look(&mut self, plan: &Topology, performer: usize, state: &PerformerState) {
         let mut found = std::mem::take(&mut self.found);
         let id = PerformerId(performer as u32);
         let place = &mut self.places[performer];
@@ -512,7 +512,7 @@ impl Membership {
     }
 
     /// Has a performer touch these levels and no others.
-    fn touch(&mut self, plan: &Plan, performer: PerformerId, found: &[LevelId]) {
+    fn touch(&mut self, plan: &Topology, performer: PerformerId, found: &[LevelId]) {
         if self.levels.of_performer(performer) == found {
             return;
         }
@@ -550,7 +550,7 @@ impl Membership {
 
     /// Has a performer that keeps levels active be a ghost in the default cell of its world, if
     /// something there looks at all of them and another cell owns it.
-    fn be_seen(&mut self, plan: &Plan, performer: PerformerId) {
+    fn be_seen(&mut self, plan: &Topology, performer: PerformerId) {
         let place = &self.places[performer.0 as usize];
         let default_cell = self.default_cells[place.world()];
         if plan.cell(default_cell).sees_all && place.cell != default_cell {
@@ -560,7 +560,7 @@ impl Membership {
     }
 
     /// Where something in a default cell has begun to look, has it see all.
-    fn oversee(&mut self, plan: &Plan) {
+    fn oversee(&mut self, plan: &Topology) {
         for world in 0..self.default_cells.len() {
             let cell = self.default_cells[world];
             if self.overseen[world] == plan.cell(cell).sees_all {
@@ -578,7 +578,7 @@ impl Membership {
     }
 
     /// Has a performer keep a level active, and be in its cell, as a ghost if need be.
-    fn keep(&mut self, plan: &Plan, performer: PerformerId, level: LevelId) {
+    fn keep(&mut self, plan: &Topology, performer: PerformerId, level: LevelId) {
         let cell = plan.level(level).cell;
         if self.levels.keep(level) {
             self.stir_bound(level);
@@ -589,8 +589,8 @@ impl Membership {
         self.cells.stir(cell);
     }
 
-    fn hand_over(&mut self, plan: &Plan, iteration: Iteration, passage: Passage) {
-        let Passage {
+    fn hand_over(&mut self, plan: &Topology, iteration: Iteration, passage: HandOffPlan) {
+        let HandOffPlan {
             performer,
             from,
             to,

@@ -23,7 +23,7 @@ struct Reference {
 }
 
 impl Reference {
-    fn new(plan: &Plan, rules: Rules) -> Self {
+    fn new(plan: &Topology, rules: Rules) -> Self {
         let homes: Vec<CellId> = plan.performers.iter().map(|one| one.home).collect();
         Self {
             rules,
@@ -42,7 +42,7 @@ impl Reference {
         }
     }
 
-    fn update(&mut self, plan: &Plan, iteration: u64, states: &[PerformerState]) {
+    fn update(&mut self, plan: &Topology, iteration: u64, states: &[PerformerState]) {
         self.put_elsewhere.clear();
         for (index, state) in states.iter().enumerate() {
             let is_left = self.is_left(self.cells[index]);
@@ -81,18 +81,18 @@ impl Reference {
     }
 
     /// Tells whether a level that a performer of a cell lives with is active.
-    fn is_wanted(&self, plan: &Plan, cell: CellId) -> bool {
+    fn is_wanted(&self, plan: &Topology, cell: CellId) -> bool {
         let members = (0..self.cells.len()).filter(|one| self.cells[*one] == cell);
         let mut bound_to = members.flat_map(|one| &plan.performers[one].bound_to);
         bound_to.any(|level| self.is_active(plan, plan.level(*level).cell))
     }
 
-    fn is_active(&self, plan: &Plan, cell: CellId) -> bool {
+    fn is_active(&self, plan: &Topology, cell: CellId) -> bool {
         let level = plan.cell(cell).level.unwrap();
         (0..self.cells.len()).any(|one| self.is_keeper[one] && self.touched[one].contains(&level))
     }
 
-    fn locate(&mut self, plan: &Plan, index: usize, state: &PerformerState) {
+    fn locate(&mut self, plan: &Topology, index: usize, state: &PerformerState) {
         let performer = &plan.performers[index];
         let now = performer.bounds_at(state.position);
         let next = std::array::from_fn(|axis| {
@@ -138,7 +138,7 @@ impl Reference {
         self.homes[index] = level.map_or(CellId(default_cell as u32), |id| plan.level(id).cell);
     }
 
-    fn groups(&self, plan: &Plan, states: &[PerformerState]) -> Vec<Vec<usize>> {
+    fn groups(&self, plan: &Topology, states: &[PerformerState]) -> Vec<Vec<usize>> {
         let count = states.len();
         let reach = |one: usize, is_wide: bool| {
             let is_away = self.cells[one] != self.homes[one];
@@ -172,7 +172,7 @@ impl Reference {
 
     fn decide(
         &self,
-        plan: &Plan,
+        plan: &Topology,
         iteration: u64,
         group: &[usize],
         woken: &mut BTreeSet<CellId>,
@@ -214,7 +214,7 @@ impl Reference {
     }
 }
 
-fn most(plan: &Plan, cells: impl Iterator<Item = CellId>) -> CellId {
+fn most(plan: &Topology, cells: impl Iterator<Item = CellId>) -> CellId {
     let mut counts: BTreeMap<CellId, usize> = BTreeMap::new();
     cells.for_each(|cell| *counts.entry(cell).or_insert(0) += 1);
     let most = *counts.values().max().unwrap();
@@ -317,29 +317,29 @@ fn check(seed: u64, performers: usize, keepers: usize) {
         }
         if iteration == ITERATIONS / 2 {
             let performer = PerformerId(random.below(fixture.states.len()) as u32);
-            fixture.membership.set_performer(performer, None);
+            fixture.partition.set_performer(performer, None);
             reference.is_keeper[performer.0 as usize] = true;
         }
         reference.update(&fixture.plan, iteration, &fixture.states);
-        fixture.membership.note_moved(fixture.states != before);
+        fixture.partition.note_moved(fixture.states != before);
         fixture.update();
-        let membership = &fixture.membership;
+        let partition = &fixture.partition;
         for (index, cell) in reference.cells.iter().enumerate() {
             let id = PerformerId(index as u32);
             let context = format!("seed {seed}, iteration {iteration}, performer {index}");
-            assert_eq!(membership.cell(id), *cell, "{context}");
+            assert_eq!(partition.cell(id), *cell, "{context}");
             assert_eq!(
-                membership.places[index].home, reference.homes[index],
+                partition.places[index].home, reference.homes[index],
                 "{context}"
             );
-            let touched = membership.levels.of_performer(id);
+            let touched = partition.levels.of_performer(id);
             assert_eq!(touched, reference.touched[index], "{context}");
         }
         for number in 0..fixture.plan.cells.len() {
             let cell = CellId(number as u32);
             let is_suspended = reference.suspended.contains(&cell);
             let context = format!("seed {seed}, iteration {iteration}, cell {cell}");
-            assert_eq!(membership.is_suspended(cell), is_suspended, "{context}");
+            assert_eq!(partition.is_suspended(cell), is_suspended, "{context}");
         }
     }
 }

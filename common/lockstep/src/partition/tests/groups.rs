@@ -34,12 +34,12 @@ fn a_chain_over_three_cells_is_one_group() {
     let apart: Vec<f64> = xs.iter().map(|x| 10.0 + (x - 10.0) * 1.6).collect();
     let mut fixture = Fixture::new(3, &apart, RULES);
     fixture.at(&[]);
-    let mut cells = fixture.membership.owned(CellId(1)).len();
-    assert!(cells > 0 && !fixture.membership.owned(CellId(3)).is_empty());
+    let mut cells = fixture.partition.owned(CellId(1)).len();
+    assert!(cells > 0 && !fixture.partition.owned(CellId(3)).is_empty());
     let mut close = xs;
     close[10] = 15.1;
     fixture.at(&close);
-    cells = fixture.membership.owned(CellId(2)).len();
+    cells = fixture.partition.owned(CellId(2)).len();
     assert_eq!(cells, xs.len(), "{}", fixture.cells());
 }
 
@@ -141,7 +141,7 @@ fn performers_that_joints_hold_together_are_a_group_at_any_distance() {
         fixture.hand_offs_at(&[0.0, 10.0, 11.5]),
         "p0:L1>L2 p1:L1>L2 p2:L1>L2"
     );
-    fixture.membership.remove(PerformerId(1));
+    fixture.partition.remove(PerformerId(1));
     assert_eq!(
         fixture.hand_offs_at(&[0.0, 10.0, 20.0]),
         "p0:L2>L1 p2:L2>L3"
@@ -158,15 +158,15 @@ fn a_joint_that_goes_with_a_step_keeps_its_ends_where_they_are_in_that_step() {
     let ends = [PerformerId(0), PerformerId(2)];
     fixture.plan.performers[0].joined_to.clear();
     fixture.plan.performers[2].joined_to.clear();
-    fixture.membership.remove(PerformerId(1));
-    fixture.membership.hold(&ends);
+    fixture.partition.remove(PerformerId(1));
+    fixture.partition.hold(&ends);
     // Who meets one of them comes to it, not the other way round.
     fixture.put(&[0.0, 10.0, 10.0, 9.5]);
     let changes = fixture
-        .membership
+        .partition
         .update(&fixture.plan, fixture.iteration, &fixture.states);
     fixture.iteration = fixture.iteration.next();
-    fixture.membership.check(&fixture.plan);
+    fixture.partition.check(&fixture.plan);
     let passages = Changes {
         hand_offs: changes.hand_offs,
         ..Changes::default()

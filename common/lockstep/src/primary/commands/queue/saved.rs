@@ -1,13 +1,13 @@
-//! [`WishesMemory`]: what of the wishes outlives the primary. Clients that wait do not.
+//! [`SavedQueue`]: what of the commands outlives the primary. Clients that wait do not.
 
 use protocol::{Command, Iteration, Publisher, ScheduledCommand, TopicMessage};
 use serde::{Deserialize, Serialize};
 
-use super::{Asker, Wish, Wishes};
+use super::{CommandQueue, Origin, PendingCommand};
 
-/// What of the wishes outlives the primary.
+/// What of the commands outlives the primary.
 #[derive(Debug, Serialize, Deserialize)]
-pub(in crate::primary) struct WishesMemory {
+pub(in crate::primary) struct SavedQueue {
     /// By systems.
     requested: Vec<(Command, Publisher)>,
     heard: Vec<TopicMessage>,
@@ -19,12 +19,12 @@ pub(in crate::primary) struct WishesMemory {
     told: Vec<String>,
 }
 
-impl Wishes {
+impl CommandQueue {
     /// Returns how many entries of the schedule are not done yet.
     pub(in crate::primary) fn schedule_left(&self) -> u64 {
-        let asked = self.asked.iter().map(|wish| &wish.asker);
-        let askers = asked.chain(self.said.iter().map(|(_, asker)| asker));
-        let waiting = askers.filter(|asker| is_schedule(asker)).count();
+        let asked = self.asked.iter().map(|pending| &pending.origin);
+        let askers = asked.chain(self.said.iter().map(|(_, origin)| origin));
+        let waiting = askers.filter(|origin| is_schedule(origin)).count();
         (waiting + self.schedule.len()) as u64
     }
 
@@ -37,18 +37,24 @@ impl Wishes {
         self.schedule = done.into_iter().chain(rest).collect();
     }
 
-    pub(in crate::primary) fn remember(&self, iteration: Iteration) -> WishesMemory {
-        let requested = self.requested.iter().filter_map(|wish| match wish.asker {
-            Asker::System(publisher) => Some((wish.command.clone(), publisher)),
-            Asker::Client { .. } | Asker::Schedule => None,
-        });
+    pub(in crate::primary) fn save(&self, iteration: Iteration) -> SavedQueue {
+        let requested = self
+            .requested
+            .iter()
+            .filter_map(|pending| match pending.origin {
+                Origin::System(publisher) => Some((pending.command.clone(), publisher)),
+                Origin::Client { .. } | Origin::Schedule => None,
+            });
         let scheduled = |command| ScheduledCommand {
             iteration,
             paused_round: None,
             command,
         };
-        let asked = self.asked.iter().filter(|wish| is_schedule(&wish.asker));
-        let said = self.said.iter().filter(|(_, asker)| is_schedule(asker));
+        let asked = self
+            .asked
+            .iter()
+            .filter(|pending| is_schedule(&pending.origin));
+        let said = self.said.iter().filter(|(_, origin)| is_schedule(origin));
         let said = said.map(|(message, _)| {
             scheduled(Command::Publish {
                 topic: message.topic.clone(),
@@ -56,11 +62,11 @@ impl Wishes {
                 body: message.body.clone(),
             })
         });
-        WishesMemory {
+        SavedQueue {
             requested: requested.collect(),
             heard: self.heard.clone(),
             schedule: asked
-                .map(|wish| scheduled(wish.command.clone()))
+                .map(|pending| scheduled(pending.command.clone()))
                 .chain(said)
                 .chain(self.schedule.iter().cloned())
                 .collect(),
@@ -71,26 +77,26 @@ impl Wishes {
         }
     }
 
-    pub(in crate::primary) fn recall(memory: WishesMemory) -> Self {
-        let requested = memory
+    pub(in crate::primary) fn restore(saved: SavedQueue) -> Self {
+        let requested = saved
             .requested
             .into_iter()
-            .map(|(command, publisher)| Wish {
+            .map(|(command, publisher)| PendingCommand {
                 command,
-                asker: Asker::System(publisher),
+                origin: Origin::System(publisher),
             });
         Self {
             requested: requested.collect(),
-            heard: memory.heard,
-            is_round_due: memory.is_round_due,
-            next_number: memory.next_number,
-            round: memory.round,
-            told: memory.told.into_iter().collect(),
-            ..Self::new(memory.schedule)
+            heard: saved.heard,
+            is_round_due: saved.is_round_due,
+            next_number: saved.next_number,
+            round: saved.round,
+            told: saved.told.into_iter().collect(),
+            ..Self::new(saved.schedule)
         }
     }
 }
 
-fn is_schedule(asker: &Asker) -> bool {
-    matches!(asker, Asker::Schedule)
+fn is_schedule(origin: &Origin) -> bool {
+    matches!(origin, Origin::Schedule)
 }

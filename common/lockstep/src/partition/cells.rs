@@ -5,7 +5,7 @@ use protocol::{CellId, PerformerId};
 
 use super::ghosts::Ghosts;
 use crate::levels::ActiveLevels;
-use crate::plan::Plan;
+use crate::topology::Topology;
 
 /// All cells.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ pub(super) struct Cells {
 
 impl Cells {
     /// Starts with every performer in its first home and every cell closed.
-    pub(super) fn new(plan: &Plan) -> Self {
+    pub(super) fn new(plan: &Topology) -> Self {
         let count = plan.cells.len();
         let mut cells = Self {
             owned: vec![Vec::new(); count],
@@ -51,7 +51,7 @@ impl Cells {
     }
 
     /// Starts with nobody in any cell; some are open, some stand still.
-    pub(super) fn recalled(count: usize, open: &[CellId], suspended: &[CellId]) -> Self {
+    pub(super) fn restored_from(count: usize, open: &[CellId], suspended: &[CellId]) -> Self {
         let of = |cells: &[CellId]| {
             let mut flags = vec![false; count];
             for cell in cells {
@@ -131,7 +131,7 @@ impl Cells {
     }
 
     /// Tells whether a cell is suspended and will be after this update, as far as is known.
-    pub(super) fn is_still(&self, plan: &Plan, levels: &ActiveLevels, cell: CellId) -> bool {
+    pub(super) fn is_still(&self, plan: &Topology, levels: &ActiveLevels, cell: CellId) -> bool {
         self.is_suspended(cell) && self.may_be_suspended(plan, levels, cell)
     }
 
@@ -139,7 +139,7 @@ impl Cells {
     /// one that they live with is active.
     pub(super) fn may_be_suspended(
         &self,
-        plan: &Plan,
+        plan: &Topology,
         levels: &ActiveLevels,
         cell: CellId,
     ) -> bool {
@@ -160,7 +160,7 @@ impl Cells {
     /// went on, each ascending.
     pub(super) fn take_changes(
         &mut self,
-        plan: &Plan,
+        plan: &Topology,
         levels: &ActiveLevels,
         ghosts: &Ghosts,
     ) -> (Vec<CellId>, Vec<CellId>, Vec<Suspension>) {

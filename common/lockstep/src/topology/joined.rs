@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use protocol::{CellId, PerformerId};
 use sdf::{JointEnd, World};
 
-use super::PerformerPlan;
+use super::PerformerSpec;
 
 /// Notes which performers joints of a world hold together, and puts them into one cell. Models that
 /// never move hold nothing together.
@@ -13,7 +13,7 @@ pub(super) fn join(
     world: &World,
     index: usize,
     default_cell: CellId,
-    performers: &mut [PerformerPlan],
+    performers: &mut [PerformerSpec],
 ) {
     if world.joints.is_empty() {
         return;
@@ -45,8 +45,8 @@ pub(super) fn join(
 
 /// Puts the performers of a world that are held together into one cell each: the one that owns most
 /// of them, and of several the first, the default cell last.
-fn gather(index: usize, default_cell: CellId, performers: &mut [PerformerPlan]) {
-    let is_held = |one: &PerformerPlan| one.world == index && !one.joined_to.is_empty();
+fn gather(index: usize, default_cell: CellId, performers: &mut [PerformerSpec]) {
+    let is_held = |one: &PerformerSpec| one.world == index && !one.joined_to.is_empty();
     let held: Vec<usize> = (0..performers.len())
         .filter(|number| is_held(&performers[*number]))
         .collect();
@@ -94,11 +94,11 @@ mod tests {
     use sdf::LinkReference;
 
     use crate::levels::tests::{fixed_joint, performer, world};
-    use crate::plan::Plan;
+    use crate::topology::Topology;
 
     /// `joints` are pairs of performers by their place among the models after the two floors;
     /// 0 is a floor.
-    fn joined_plan(positions: &[f64], joints: &[[usize; 2]]) -> Plan {
+    fn joined_plan(positions: &[f64], joints: &[[usize; 2]]) -> Topology {
         let mut world = world("w", &["L1", "L2"]);
         for x in positions {
             world
@@ -113,7 +113,7 @@ mod tests {
             .iter()
             .map(|&[parent, child]| fixed_joint(reference(parent), reference(child)))
             .collect();
-        Plan::new(&[world])
+        Topology::new(&[world])
     }
 
     fn check_joined(positions: &[f64], joints: &[[usize; 2]], expected: &[u32]) {

@@ -45,8 +45,8 @@ fn a_cell_stands_still_while_its_level_is_not_active() {
         "L1_opens L3_opens L1+L1 L3+L3 L3_stops",
         "what lives with a level keeps its models but not the level"
     );
-    assert!(!fixture.membership.is_active(LevelId(2)));
-    assert!(fixture.membership.levels_of(PerformerId(1)).is_empty());
+    assert!(!fixture.partition.is_active(LevelId(2)));
+    assert!(fixture.partition.levels_of(PerformerId(1)).is_empty());
     assert_eq!(
         fixture.at(&[10.0]),
         "p0:L1>L2 L2_opens L1_closes L1-L1 L2+L2"
@@ -86,7 +86,7 @@ fn what_a_command_puts_into_an_active_level_goes_on_there_at_once() {
     let mut fixture = fixture(3, &[0.0, 20.0], 1, rules);
     assert_eq!(fixture.at(&[]), "L1_opens L3_opens L1+L1 L3+L3 L3_stops");
     assert_eq!(fixture.at(&[0.0, 3.0]), "p1:L3>L1 L3_closes L1+L2 L3-L3");
-    assert!(!fixture.membership.is_suspended(CellId(1)));
+    assert!(!fixture.partition.is_suspended(CellId(1)));
 }
 
 #[test]
@@ -158,9 +158,9 @@ fn a_keeper_that_meets_what_stands_still_wakes_it() {
 fn a_model_that_is_made_a_performer_has_its_cell_go_on() {
     let mut fixture = fixture(3, &[0.0, 20.0, 22.0], 1, RULES);
     fixture.at(&[]);
-    fixture.membership.set_performer(PerformerId(1), None);
+    fixture.partition.set_performer(PerformerId(1), None);
     assert_eq!(fixture.at(&[]), "L3_goes_on");
-    assert!(fixture.membership.is_active(LevelId(2)));
+    assert!(fixture.partition.is_active(LevelId(2)));
     assert_eq!(fixture.at(&[0.0, 17.0]), "L2_opens L3+L2 L2+p1");
 }
 
@@ -169,7 +169,7 @@ fn what_moves_freely_joins_what_stands_still_and_leaves_it_as_it_is() {
     let mut fixture = bound_to(1, 2, &[0.0, 3.0, 8.0]);
     fixture.at(&[]);
     fixture.at(&[-3.0, 3.0, 6.2]);
-    assert!(fixture.membership.is_suspended(CellId(2)));
+    assert!(fixture.partition.is_suspended(CellId(2)));
     fixture.states[1] = ball(PerformerId(1), [5.1, 0.0, 0.0]);
     let changes = fixture.update();
     assert_eq!(fixture.tell(&changes), "p1:L1>L2 L1-L2");

@@ -8,7 +8,7 @@ use protocol::{CellId, Iteration, LevelId, PerformerState};
 use super::{LoadRule, Rules, turn};
 use crate::bounds::Bounds;
 use crate::levels::LevelIndex;
-use crate::plan::{PerformerPlan, Plan};
+use crate::topology::{PerformerSpec, Topology};
 
 /// How far a look goes at least and at most \[m\], at most twice that by its turn.
 const LOOK: [f64; 2] = [0.5, 1.0];
@@ -56,7 +56,7 @@ pub(super) enum Glance {
 }
 
 impl Place {
-    pub(super) fn new(performer: &PerformerPlan) -> Self {
+    pub(super) fn new(performer: &PerformerSpec) -> Self {
         Self {
             cell: performer.home,
             home: performer.home,
@@ -117,7 +117,7 @@ impl Place {
     /// it touched so far.
     pub(super) fn look(
         &mut self,
-        (plan, index, rules): (&Plan, &LevelIndex, &Rules),
+        (plan, index, rules): (&Topology, &LevelIndex, &Rules),
         default_cell: CellId,
         state: &PerformerState,
         touched: &[LevelId],
@@ -207,7 +207,7 @@ fn foresight(state: &PerformerState, step_size_s: f64) -> f64 {
 /// Returns the cell of the level where a performer belongs: its home while it touches that, else
 /// the first level that it touches, else, for one that comes from a level, the same with buffers.
 /// Performers of a default cell must enter a level to belong there.
-fn home(plan: &Plan, home: CellId, near: &[LevelId], now: &Bounds) -> Option<CellId> {
+fn home(plan: &Topology, home: CellId, near: &[LevelId], now: &Bounds) -> Option<CellId> {
     let level = plan.cell(home).level.map(|id| plan.level(id));
     if level.is_some_and(|level| level.inner.touches(now)) {
         return Some(home);
@@ -224,7 +224,7 @@ fn home(plan: &Plan, home: CellId, near: &[LevelId], now: &Bounds) -> Option<Cel
 }
 
 /// Returns how far a performer may move before its home changes, of what is near \[m\].
-fn home_slack(plan: &Plan, home: CellId, near: &[LevelId], now: &Bounds) -> f64 {
+fn home_slack(plan: &Topology, home: CellId, near: &[LevelId], now: &Bounds) -> f64 {
     let level = plan.cell(home).level.map(|id| plan.level(id));
     if let Some(level) = level.filter(|level| level.inner.touches(now)) {
         return level.inner.slack(now);
@@ -242,7 +242,7 @@ fn home_slack(plan: &Plan, home: CellId, near: &[LevelId], now: &Bounds) -> f64 
 }
 
 /// Returns how far a performer may move before it touches other levels, of what is near \[m\].
-fn levels_slack(plan: &Plan, rules: &Rules, near: &[LevelId], now: &Bounds) -> f64 {
+fn levels_slack(plan: &Topology, rules: &Rules, near: &[LevelId], now: &Bounds) -> f64 {
     let slacks = near.iter().map(|id| {
         let level = plan.level(*id);
         let outer = level.outer.slack(now);

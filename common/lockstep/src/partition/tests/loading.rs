@@ -92,5 +92,5 @@ fn levels_without_models_are_kept_as_others() {
     let mut fixture = Fixture::of(&[world], RULES);
     fixture.at(&[]);
     assert_eq!(fixture.at(&[3.0]), "L2_opens L1+L2 L2+p0");
-    assert_eq!(fixture.membership.levels_of(PerformerId(0)).len(), 2);
+    assert_eq!(fixture.partition.levels_of(PerformerId(0)).len(), 2);
 }

@@ -12,9 +12,9 @@ mod suspension;
 use protocol::{CellId, Iteration, LevelId, ModelId, PerformerId, PerformerState};
 use sdf::{LinkReference, World};
 
-use super::{Changes, LoadRule, Membership, Rules};
+use super::{Changes, LoadRule, Partition, Rules};
 use crate::levels::tests::{fixed_joint, performer, platform, world};
-use crate::plan::Plan;
+use crate::topology::Topology;
 
 const RULES: Rules = Rules {
     load: LoadRule::Buffer,
@@ -35,8 +35,8 @@ fn ball(performer: PerformerId, position: [f64; 3]) -> PerformerState {
 }
 
 struct Fixture {
-    plan: Plan,
-    membership: Membership,
+    plan: Topology,
+    partition: Partition,
     states: Vec<PerformerState>,
     iteration: Iteration,
 }
@@ -48,10 +48,10 @@ impl Fixture {
     }
 
     fn of(worlds: &[World], rules: Rules) -> Self {
-        let plan = Plan::new(worlds);
+        let plan = Topology::new(worlds);
         let starts = plan.performers.iter().enumerate();
         Self {
-            membership: Membership::new(&plan, rules),
+            partition: Partition::new(&plan, rules),
             states: starts
                 .map(|(id, one)| ball(PerformerId(id as u32), one.start))
                 .collect(),
@@ -69,11 +69,11 @@ impl Fixture {
 
     fn update(&mut self) -> Changes {
         let changes = self
-            .membership
+            .partition
             .update(&self.plan, self.iteration, &self.states);
         self.iteration = self.iteration.next();
-        self.membership.check(&self.plan);
-        self.membership.check_groups(&self.plan, &self.states);
+        self.partition.check(&self.plan);
+        self.partition.check_groups(&self.plan, &self.states);
         changes
     }
 
@@ -97,7 +97,7 @@ impl Fixture {
     /// Tells which cells own the performers.
     fn cells(&self) -> String {
         let performers = (0..self.states.len() as u32).map(PerformerId);
-        let names = performers.map(|id| self.cell_name(self.membership.cell(id)));
+        let names = performers.map(|id| self.cell_name(self.partition.cell(id)));
         names.collect::<Vec<_>>().join(" ")
     }
 
@@ -171,7 +171,7 @@ fn the_first_update_opens_the_cells_of_the_start_with_their_levels_and_ghosts() 
         "a cell is open for a ghost alone"
     );
     assert_eq!(fixture.at(&[]), "");
-    assert!(!fixture.membership.is_open(CellId(0)));
+    assert!(!fixture.partition.is_open(CellId(0)));
 }
 
 #[test]
@@ -202,14 +202,14 @@ fn several_worlds_do_not_see_each_other() {
 fn a_removed_performer_takes_its_levels_and_ghosts_along() {
     let mut fixture = Fixture::new(2, &[4.0, 0.0], RULES);
     fixture.at(&[]);
-    fixture.membership.remove(PerformerId(0));
+    fixture.partition.remove(PerformerId(0));
     assert_eq!(fixture.at(&[]), "L2_closes L1-L2 L2-p0");
-    fixture.membership.remove(PerformerId(1));
-    fixture.membership.remove(PerformerId(1));
+    fixture.partition.remove(PerformerId(1));
+    fixture.partition.remove(PerformerId(1));
     assert_eq!(fixture.at(&[]), "L1_closes L1-L1");
     assert_eq!(fixture.at(&[0.0, 10.0]), "");
-    assert!(fixture.membership.wanted_states().is_empty());
-    assert!(!fixture.membership.is_active(LevelId(0)));
+    assert!(fixture.partition.wanted_states().is_empty());
+    assert!(!fixture.partition.is_active(LevelId(0)));
 }
 
 #[test]
@@ -241,7 +241,7 @@ fn where_something_in_no_level_looks_at_others_all_performers_are_ghosts() {
         fixture.at(&[0.0]),
         "p0:default>L1 L1_opens L1+L1 default+p0"
     );
-    fixture.membership.remove(PerformerId(0));
+    fixture.partition.remove(PerformerId(0));
     assert_eq!(fixture.at(&[]), "L1_closes L1-L1 default-p0");
 
     without.at(&[]);
@@ -283,8 +283,8 @@ fn whoever_may_change_cell_or_be_a_ghost_is_wanted_before() {
     fixture.plan.watched = vec![true];
     fixture.at(&[]);
     let wanted = |fixture: &Fixture| {
-        let membership = &fixture.membership;
-        let [poses, states] = [membership.wanted_poses(), membership.wanted_states()];
+        let partition = &fixture.partition;
+        let [poses, states] = [partition.wanted_poses(), partition.wanted_states()];
         [!poses.is_empty(), !states.is_empty()]
     };
     assert_eq!(wanted(&fixture), [false, false]);

@@ -1,20 +1,20 @@
-//! The invariants of membership, asked one by one; for tests, which call it after every update.
+//! The invariants of the partition, asked one by one; for tests, which call it after every update.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use protocol::{CellId, LevelId, PerformerId, PerformerState};
 
-use super::Membership;
+use super::Partition;
 use super::marks::Marks;
 use super::neighbours::reach_box;
-use crate::plan::Plan;
+use crate::topology::Topology;
 
-impl Membership {
+impl Partition {
     /// Checks everything that must hold after an update.
     ///
     /// # Panics
     /// When an invariant is broken, with a sentence that says which.
-    pub fn check(&self, plan: &Plan) {
+    pub fn check(&self, plan: &Topology) {
         self.check_owners(plan);
         self.check_levels(plan);
         self.check_ghosts(plan);
@@ -43,7 +43,7 @@ impl Membership {
     ///
     /// # Panics
     /// When two are apart of which not both are in suspended cells.
-    pub fn check_groups(&self, plan: &Plan, states: &[PerformerState]) {
+    pub fn check_groups(&self, plan: &Topology, states: &[PerformerState]) {
         let members: Vec<usize> = (0..states.len())
             .filter(|one| !self.marks[*one].has(Marks::REMOVED))
             .collect();
@@ -66,7 +66,7 @@ impl Membership {
         }
     }
 
-    fn check_owners(&self, plan: &Plan) {
+    fn check_owners(&self, plan: &Topology) {
         let mut owners: Vec<Option<CellId>> = vec![None; plan.performers.len()];
         for number in 0..plan.cells.len() {
             let cell = CellId(number as u32);
@@ -95,7 +95,7 @@ impl Membership {
         }
     }
 
-    fn check_levels(&self, plan: &Plan) {
+    fn check_levels(&self, plan: &Topology) {
         let mut loaded: BTreeMap<CellId, BTreeSet<LevelId>> = BTreeMap::new();
         let mut active: BTreeSet<LevelId> = BTreeSet::new();
         for number in 0..plan.performers.len() {
@@ -126,7 +126,7 @@ impl Membership {
         }
     }
 
-    fn check_ghosts(&self, plan: &Plan) {
+    fn check_ghosts(&self, plan: &Topology) {
         let mut expected: BTreeSet<(CellId, PerformerId)> = BTreeSet::new();
         for number in 0..plan.performers.len() {
             let performer = PerformerId(number as u32);

@@ -1,10 +1,11 @@
 //! What the worlds consist of for lockstep: cells, levels and performers with their numbers.
 //!
-//! A plan is a pure function of the worlds, so every process computes the same one and the numbers
-//! need no agreement. During a run it changes by [`Plan::spawn`] and [`Plan::remove`] alone.
+//! A topology is a pure function of the worlds, so every process computes the same one and the
+//! numbers need no agreement. During a run it changes by [`Topology::spawn`] and
+//! [`Topology::remove`] alone.
 
 mod joined;
-pub(crate) mod memory;
+pub(crate) mod saved;
 mod spawn;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,13 +23,13 @@ pub const DEFAULT_CELL_NAME: &str = "default";
 
 /// The cells, levels and performers of a run.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Plan {
+pub struct Topology {
     /// All cells, indexed by [`CellId`]: for each world its default cell, then one per level.
-    pub cells: Vec<CellPlan>,
+    pub cells: Vec<CellSpec>,
     /// All levels, indexed by [`LevelId`].
-    pub levels: Vec<LevelPlan>,
+    pub levels: Vec<LevelSpec>,
     /// All performers, indexed by [`PerformerId`]; some are gone, and some numbers are free.
-    pub performers: Vec<PerformerPlan>,
+    pub performers: Vec<PerformerSpec>,
     /// Numbers of performers in use.
     numbers: Numbers,
     /// For each world, the indices of its static models that are in no level, ascending.
@@ -42,7 +43,7 @@ pub struct Plan {
 
 /// One cell.
 #[derive(Clone, Debug, PartialEq)]
-pub struct CellPlan {
+pub struct CellSpec {
     /// Index of its world.
     pub world: usize,
     /// Its level; `None` for the world's default cell.
@@ -59,7 +60,7 @@ pub struct CellPlan {
 
 /// One level.
 #[derive(Clone, Debug, PartialEq)]
-pub struct LevelPlan {
+pub struct LevelSpec {
     /// Index of its world.
     pub world: usize,
     /// Its name; with several worlds `world::level`.
@@ -78,7 +79,7 @@ pub struct LevelPlan {
 
 /// One performer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct PerformerPlan {
+pub struct PerformerSpec {
     /// Index of its world.
     pub world: usize,
     /// Index of its model.
@@ -106,7 +107,7 @@ pub struct PerformerPlan {
     pub is_removed: bool,
 }
 
-impl PerformerPlan {
+impl PerformerSpec {
     /// Returns the box around the performer when its model is at `position` \[m\].
     pub fn bounds_at(&self, position: [f64; 3]) -> Bounds {
         Bounds::around(position, self.half_extents)
@@ -118,8 +119,8 @@ impl PerformerPlan {
     }
 }
 
-impl Plan {
-    /// Makes the plan of some worlds.
+impl Topology {
+    /// Makes the topology of some worlds.
     pub fn new(worlds: &[World]) -> Self {
         let mut plan = Self {
             cells: Vec::new(),
@@ -182,7 +183,7 @@ impl Plan {
     ///
     /// # Panics
     /// When no cell has this id.
-    pub fn cell(&self, id: CellId) -> &CellPlan {
+    pub fn cell(&self, id: CellId) -> &CellSpec {
         &self.cells[id.0 as usize]
     }
 
@@ -190,7 +191,7 @@ impl Plan {
     ///
     /// # Panics
     /// When no level has this id.
-    pub fn level(&self, id: LevelId) -> &LevelPlan {
+    pub fn level(&self, id: LevelId) -> &LevelSpec {
         &self.levels[id.0 as usize]
     }
 
@@ -198,14 +199,14 @@ impl Plan {
     ///
     /// # Panics
     /// When no performer has this id.
-    pub fn performer(&self, id: PerformerId) -> &PerformerPlan {
+    pub fn performer(&self, id: PerformerId) -> &PerformerSpec {
         &self.performers[id.0 as usize]
     }
 
     /// Adds cells, levels and global models of a world and returns its default cell.
     fn add_world(&mut self, index: usize, world: &World, prefix: &str) -> CellId {
         let default_cell = CellId(self.cells.len() as u32);
-        self.cells.push(CellPlan {
+        self.cells.push(CellSpec {
             world: index,
             level: None,
             name: format!("{prefix}{DEFAULT_CELL_NAME}"),
@@ -253,14 +254,14 @@ impl Plan {
         let cell = CellId(self.cells.len() as u32);
         let inner = Bounds::around(level.center, level.size.map(|edge| edge * 0.5));
         let name = format!("{prefix}{}", level.name);
-        self.cells.push(CellPlan {
+        self.cells.push(CellSpec {
             world,
             level: Some(id),
             name: name.clone(),
             is_permanent: false,
             sees_all: false,
         });
-        self.levels.push(LevelPlan {
+        self.levels.push(LevelSpec {
             world,
             name,
             inner,
@@ -299,7 +300,7 @@ impl Plan {
             let bounds = Bounds::around(model.pose.position, half_extents);
             index_of_levels.touching(&self.levels, index, &bounds, usize::MAX, &mut touched);
             let home = first_home(&self.levels, &touched, &bounds);
-            self.performers.push(PerformerPlan {
+            self.performers.push(PerformerSpec {
                 world: index,
                 model: model_index,
                 name: format!("{prefix}{}", model.name),
@@ -339,7 +340,7 @@ impl Plan {
 
 /// Returns the cell that owns a performer at the start: that of the first level that it touches,
 /// else of the first whose buffer it touches, so that work is spread from the first iteration.
-fn first_home(levels: &[LevelPlan], touched: &[LevelId], bounds: &Bounds) -> Option<CellId> {
+fn first_home(levels: &[LevelSpec], touched: &[LevelId], bounds: &Bounds) -> Option<CellId> {
     let touched = || touched.iter().map(|level| &levels[level.0 as usize]);
     let inside = touched().find(|level| level.inner.touches(bounds));
     inside.or_else(|| touched().next()).map(|level| level.cell)
@@ -357,7 +358,7 @@ mod tests {
         world.models.push(performer("between", [6.1, 0.0, 0.0]));
         world.models.push(performer("in_buffer", [-6.5, 0.0, 0.0]));
         world.models.push(performer("outside", [0.0, 50.0, 0.0]));
-        let plan = Plan::new(&[world]);
+        let plan = Topology::new(&[world]);
         let homes: Vec<u32> = plan.performers.iter().map(|p| p.home.0).collect();
         assert_eq!(homes, [1, 2, 1, 0]);
     }
@@ -366,7 +367,7 @@ mod tests {
     fn static_models_in_no_level_are_global() {
         let mut world = world("w", &["L1"]);
         world.models.push(platform("ground"));
-        let plan = Plan::new(&[world]);
+        let plan = Topology::new(&[world]);
         assert_eq!(plan.level(LevelId(0)).static_models, [0]);
         assert_eq!(plan.global_models, [[1]]);
     }
@@ -377,7 +378,7 @@ mod tests {
         first.models.push(performer("robot", [0.0; 3]));
         let mut second = world("b", &["L1"]);
         second.models.push(performer("robot", [0.0; 3]));
-        let plan = Plan::new(&[first, second]);
+        let plan = Topology::new(&[first, second]);
         assert_eq!(plan.cells.len(), 4);
         assert_eq!(plan.cell(CellId(3)).name, "b::L1");
         assert_eq!(plan.performer(PerformerId(1)).name, "b::robot");
@@ -394,8 +395,8 @@ mod tests {
             .models
             .extend(["robot", "crate"].map(str::to_owned));
         let bound = |world: &World| {
-            let plan = Plan::new(std::slice::from_ref(world));
-            let bound = plan.performers.iter().map(PerformerPlan::is_level_bound);
+            let plan = Topology::new(std::slice::from_ref(world));
+            let bound = plan.performers.iter().map(PerformerSpec::is_level_bound);
             bound.collect::<Vec<_>>()
         };
         assert_eq!(bound(&world), [false; 3]);
@@ -405,7 +406,7 @@ mod tests {
             size: [2.0; 3],
         });
         assert_eq!(bound(&world), [false, true, false]);
-        let plan = Plan::new(&[world]);
+        let plan = Topology::new(&[world]);
         assert_eq!(plan.performers[0].half_extents, [1.0; 3]);
         assert_eq!(plan.performers[1].half_extents, [0.5; 3]);
     }
@@ -416,12 +417,12 @@ mod tests {
         let mut loose = performer("loose", [0.0; 3]);
         loose.links.push(loose.links[0].clone());
         world.models.push(loose);
-        assert!(Plan::new(std::slice::from_ref(&world)).performers[0].has_loose_links);
+        assert!(Topology::new(std::slice::from_ref(&world)).performers[0].has_loose_links);
         world.performers.push(sdf::Performer {
             name: "p".to_owned(),
             model: "loose".to_owned(),
             size: [2.0; 3],
         });
-        assert!(!Plan::new(&[world]).performers[0].has_loose_links);
+        assert!(!Topology::new(&[world]).performers[0].has_loose_links);
     }
 }

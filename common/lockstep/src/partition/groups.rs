@@ -11,8 +11,8 @@
 use protocol::{CellId, Iteration, PerformerId, PerformerState};
 
 use super::marks::Marks;
-use super::{Membership, Passage};
-use crate::plan::Plan;
+use super::{HandOffPlan, Partition};
+use crate::topology::Topology;
 
 /// How many of a group must belong elsewhere, to how many that belong where it is, until it goes
 /// there.
@@ -25,14 +25,14 @@ struct Verdict {
     stays_in_suspended_cells: bool,
 }
 
-impl Membership {
+impl Partition {
     /// Finds the groups that matter and adds to `passages` who changes cell.
     pub(super) fn find_groups(
         &mut self,
-        plan: &Plan,
+        plan: &Topology,
         iteration: Iteration,
         states: &[PerformerState],
-        passages: &mut Vec<Passage>,
+        passages: &mut Vec<HandOffPlan>,
     ) {
         self.neighbours.begin_round();
         let mut members = std::mem::take(&mut self.members);
@@ -60,7 +60,7 @@ impl Membership {
         passages.sort_unstable();
     }
 
-    fn is_seed(&self, plan: &Plan, performer: usize, states: &[PerformerState]) -> bool {
+    fn is_seed(&self, plan: &Topology, performer: usize, states: &[PerformerState]) -> bool {
         let marks = self.marks[performer];
         let may_matter = Marks::AWAY | Marks::BESIDE | Marks::JOINED;
         if !marks.has(may_matter) || marks.has(Marks::REMOVED) {
@@ -81,7 +81,7 @@ impl Membership {
 
     fn joined_to<'a>(
         &'a self,
-        plan: &'a Plan,
+        plan: &'a Topology,
         performer: usize,
     ) -> impl Iterator<Item = usize> + 'a {
         let joined_to = plan.performers[performer].joined_to.iter();
@@ -94,7 +94,7 @@ impl Membership {
     /// by way of others.
     fn flood(
         &mut self,
-        plan: &Plan,
+        plan: &Topology,
         seed: usize,
         states: &[PerformerState],
         members: &mut Vec<usize>,
@@ -136,7 +136,7 @@ impl Membership {
     }
 
     /// Returns the cell that is to own a group nobody of which is held by a suspended cell.
-    fn cell_of_moving(&self, plan: &Plan, iteration: Iteration, members: &[usize]) -> Verdict {
+    fn cell_of_moving(&self, plan: &Topology, iteration: Iteration, members: &[usize]) -> Verdict {
         let places = || members.iter().map(|member| &self.places[*member]);
         let owner = self.places[members[0]].cell;
         let is_put = |member: &usize| self.put_elsewhere.contains(member);
@@ -169,10 +169,10 @@ impl Membership {
 
     fn decide(
         &mut self,
-        plan: &Plan,
+        plan: &Topology,
         iteration: Iteration,
         members: &[usize],
-        passages: &mut Vec<Passage>,
+        passages: &mut Vec<HandOffPlan>,
     ) {
         let has_keeper = members
             .iter()
@@ -221,7 +221,7 @@ impl Membership {
             }
             let stays = verdict.stays_in_suspended_cells && is_still[index];
             if from != target && !stays {
-                passages.push(Passage {
+                passages.push(HandOffPlan {
                     performer: PerformerId(*member as u32),
                     from,
                     to: target,
@@ -240,7 +240,7 @@ fn is_clear(homes: &[CellId], target: CellId, owner: CellId) -> bool {
 
 /// Returns the cell that comes most often; of several the one of the lowest level, and a default
 /// cell last.
-fn most_frequent(plan: &Plan, cells: impl Iterator<Item = CellId>) -> CellId {
+fn most_frequent(plan: &Topology, cells: impl Iterator<Item = CellId>) -> CellId {
     let mut cells: Vec<(bool, CellId)> = cells
         .map(|cell| (plan.cell(cell).level.is_none(), cell))
         .collect();

@@ -123,9 +123,9 @@ fn a_box_that_is_set_alone_counts() {
     let mut fixture = Fixture::new(2, &[0.0], RULES);
     fixture.at(&[]);
     let performer = PerformerId(0);
-    fixture.membership.set_performer(performer, Some([8.0; 3]));
+    fixture.partition.set_performer(performer, Some([8.0; 3]));
     assert_eq!(fixture.at(&[]), "L2_opens L1+L2 L2+p0");
-    assert_eq!(fixture.membership.half_extents(performer), [4.0; 3]);
+    assert_eq!(fixture.partition.half_extents(performer), [4.0; 3]);
     assert_eq!(fixture.hand_offs_at(&[8.9]), "");
     assert_eq!(fixture.hand_offs_at(&[9.1]), "p0:L1>L2");
 }
