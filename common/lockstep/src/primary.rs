@@ -12,32 +12,23 @@ mod placement;
 mod queries;
 mod recovery;
 mod resume;
+mod run_clock;
 mod world;
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use protocol::exit::Outcome;
 use protocol::primary_to_observers::{HeartbeatRelay, PrimaryToObservers};
 use protocol::primary_to_secondary::{HeartbeatEcho, PrimaryToSecondary};
-use protocol::report::{EventCounts, RefusedCounts, TopicReport};
+use protocol::report::{EventCounts, TopicReport};
 use protocol::secondary_to_primary::{Heartbeat, SecondaryToPrimary};
-use protocol::topic_message::SubscriptionChange;
-use protocol::{
-    Digest, Envelope, Iteration, LinkId, PeerName, PerformerId, RequestId, RoutingId, Sequence,
-    SessionTime, SimTime, StopReason,
-};
-use sdf::{NoFiles, World};
-use serde::{Deserialize, Serialize};
+use protocol::{Digest, Envelope, PeerName, RoutingId, SessionTime, StopReason};
+use sdf::World;
 
-use crate::balance::{Balance, BalanceSettings};
-use crate::checkpoint::Checkpoint;
 use crate::library::Library;
 use crate::pace::Pace;
-use crate::partition::Partition;
 use crate::registry::EntityRegistry;
-use crate::roster::Roster;
 use crate::topology::Topology;
 
 pub use barrier::speculation::WINDOW_MAX;
@@ -49,25 +40,17 @@ pub use peers::liveness::{ProcessReport, StepTimeoutSettings, Watch};
 pub use resume::replay::{Replay, RunTarget};
 pub use resume::saved_state::ResumeError;
 
-use barrier::acks::StateReader;
+use barrier::Barrier;
 use barrier::rounds::Round;
-use barrier::speculation::Speculation;
-use commands::queue::CommandQueue;
-use commands::services::Calls;
+use commands::{Commands, Until, Waiter};
 use context::Context;
-use peers::handshake::Handshakes;
+use peers::Peers;
 use peers::shutdown::Stopping;
-use peers::stalls::StallDetector;
-use placement::host_map::HostMap;
-use placement::migration::Migration;
-use recovery::checkpoints::Checkpoints;
-use recovery::jobs::Jobs;
-use recovery::losses::Recovery;
-use recovery::step_log::StepLog;
-use resume::replay::Replaying;
-use resume::storage::Failure;
-use world::latest::LatestStates;
-use world::step_builder::Pending;
+use placement::Placement;
+use recovery::Recovery;
+use resume::Resume;
+use run_clock::{ClockMode, RunClock};
+use world::{Files, WorldState};
 
 /// How long the leave message of a peer whose connection closed may still be on its way.
 const LEAVE_GRACE: Duration = Duration::from_millis(50);
@@ -76,72 +59,30 @@ const LEAVE_GRACE: Duration = Duration::from_millis(50);
 #[derive(Debug)]
 pub struct Primary {
     settings: Settings,
-    topology: Topology,
-    topology_at_start: Topology,
-    registry: EntityRegistry,
-    registry_at_start: EntityRegistry,
-    library: Files,
-    /// Links that commands hold together, parent first.
-    attachments: BTreeSet<(LinkId, LinkId)>,
-    queue: CommandQueue,
-    calls: Calls,
+    start: Start,
+    clock: RunClock,
+    peers: Peers,
+    phase: Phase,
+    barrier: Barrier,
+    commands: Commands,
+    world: WorldState,
+    placement: Placement,
+    recovery: Recovery,
+    resume: Resume,
+    events: EventCounts,
+}
+
+/// The worlds as the run began with them, and what the welcome says, whatever commands have set
+/// since.
+#[derive(Debug)]
+struct Start {
     /// The worlds as they travel to secondaries, with their digest.
     worlds: Vec<u8>,
     world_digest: Digest,
-    by_name: Vec<PerformerId>,
-    latest: LatestStates,
-    partition: Partition,
-    host_map: HostMap,
-    balance: Balance,
-    /// The secondaries that take part, by name; known once all are ready.
-    secondaries: Vec<PeerName>,
-    step_log: StepLog,
-    speculation: Speculation,
-    checkpoints: Checkpoints,
-    recovery: Recovery,
-    /// The last step of which observers have all that was said.
-    /// `None` while nobody says so: then they lack nothing.
-    delivered: Option<Sequence>,
-    jobs: Jobs,
-    handshakes: Handshakes,
-    /// What the welcome says, whatever commands have set since.
-    seed_at_start: u64,
-    step_size_at_start: Duration,
-    /// Changes that wait for what they need.
-    pending: Option<Pending>,
-    migrations: Vec<Migration>,
-    /// What the last step without moves took.
-    last_advance: Duration,
-    stalls: StallDetector,
-    /// The earliest deadline of any secondary. Heartbeats and answers only move deadlines later, so
-    /// that nobody has to look at all secondaries for each of them.
-    deadline_of_peers: Option<SessionTime>,
-    /// Changes in who listens that the next step tells.
-    subscriptions: Vec<SubscriptionChange>,
-    roster: Roster,
-    phase: Phase,
-    mode: ClockMode,
-    pace: Pace,
-    iteration: Iteration,
-    sim_time: SimTime,
-    /// Simulated time since the start or the last reset of models.
-    elapsed: SimTime,
-    /// Whether no step has followed the one that built the cells of the start.
-    is_fresh: bool,
-    sequence: Sequence,
-    digest: Digest,
-    waiters: Vec<Waiter>,
-    refused: RefusedCounts,
-    reading: StateReader,
-    /// When observers were told last that something was forbidden.
-    forbidden_told: Option<SessionTime>,
-    events: EventCounts,
-    /// What cells are made from whose host is not known yet, in a run that was taken up again.
-    resumed: Option<Box<Checkpoint>>,
-    /// Iterations that were complete before and are done again.
-    replay: Option<Replaying>,
-    /// What is done cannot be written down.
-    storage_failure: Option<Failure>,
+    seed: u64,
+    step_size: Duration,
+    topology: Topology,
+    registry: EntityRegistry,
 }
 
 #[derive(Debug)]
@@ -161,45 +102,6 @@ enum Phase {
     Finished,
 }
 
-/// What the steps aim at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum ClockMode {
-    /// Time stands still.
-    Paused,
-    /// A pause was asked for and is to be acknowledged by all secondaries.
-    Pausing,
-    /// Time runs.
-    Running,
-    /// Time runs until this iteration is done.
-    Until(Iteration),
-}
-
-/// A client that waits for its command to be done.
-#[derive(Debug)]
-pub(crate) struct Waiter {
-    to: RoutingId,
-    request: RequestId,
-    until: Until,
-}
-
-/// What a client waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Until {
-    /// This iteration is complete.
-    Iteration(Iteration),
-    /// Time stands still.
-    Paused,
-}
-
-/// Where files are found that spawned models refer to.
-struct Files(Box<dyn Library>);
-
-impl std::fmt::Debug for Files {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str("Files")
-    }
-}
-
 impl Primary {
     /// Makes the primary of a run of some worlds.
     ///
@@ -214,70 +116,39 @@ impl Primary {
             settings.secondaries > 0,
             "a primary without secondaries has nobody to run physics"
         );
+        let is_paused = settings.start_paused;
         Self {
-            world_digest: Digest::of_bytes(&worlds),
-            worlds,
-            by_name: topology.performers_by_name(),
-            latest: LatestStates::new(&topology),
-            partition: Partition::new(&topology, settings.rules),
-            host_map: HostMap::new(&topology),
-            balance: Balance::new(BalanceSettings::default()),
-            secondaries: Vec::new(),
-            step_log: StepLog::default(),
-            speculation: Speculation::default(),
-            checkpoints: Checkpoints::default(),
-            recovery: Recovery::default(),
-            delivered: None,
-            jobs: Jobs::default(),
-            handshakes: Handshakes::default(),
-            seed_at_start: settings.seed,
-            step_size_at_start: settings.step_size,
-            pending: None,
-            migrations: Vec::new(),
-            last_advance: Duration::ZERO,
-            stalls: StallDetector::default(),
-            deadline_of_peers: None,
-            subscriptions: Vec::new(),
-            roster: Roster::default(),
+            start: Start {
+                world_digest: Digest::of_bytes(&worlds),
+                worlds,
+                seed: settings.seed,
+                step_size: settings.step_size,
+                topology: topology.clone(),
+                registry: registry.clone(),
+            },
+            clock: RunClock::new(
+                is_paused,
+                Pace::new(settings.step_size, settings.real_time_factor),
+            ),
+            peers: Peers::default(),
             phase: Phase::Gathering {
                 since: None,
                 next_sync: SessionTime(0),
             },
-            mode: if settings.start_paused {
-                ClockMode::Paused
-            } else {
-                ClockMode::Running
-            },
-            pace: Pace::new(settings.step_size, settings.real_time_factor),
-            iteration: Iteration(0),
-            sim_time: SimTime(0),
-            elapsed: SimTime(0),
-            is_fresh: true,
-            sequence: Sequence(0),
-            digest: Digest::default(),
-            waiters: Vec::new(),
-            refused: RefusedCounts::default(),
-            reading: StateReader::default(),
-            forbidden_told: None,
+            barrier: Barrier::default(),
+            commands: Commands::new(schedule),
+            placement: Placement::new(&topology),
+            world: WorldState::new(topology, registry, settings.rules),
+            recovery: Recovery::default(),
+            resume: Resume::default(),
             events: EventCounts::default(),
-            resumed: None,
-            replay: None,
-            storage_failure: None,
             settings,
-            topology_at_start: topology.clone(),
-            topology,
-            registry_at_start: registry.clone(),
-            registry,
-            library: Files(Box::new(NoFiles)),
-            attachments: BTreeSet::new(),
-            queue: CommandQueue::new(schedule),
-            calls: Calls::default(),
         }
     }
 
     /// Has files that spawned models refer to found in a library; without it, there are none.
     pub fn set_library(&mut self, library: Box<dyn Library>) {
-        self.library = Files(library);
+        self.world.library = Files(library);
     }
 
     /// Replaces what is known of the topics of systems and sensors.
@@ -287,12 +158,12 @@ impl Primary {
 
     /// Advances the run by one input.
     pub fn handle(&mut self, input: PrimaryInput, now: SessionTime, out: &mut Vec<PrimaryOutput>) {
-        let cx = &mut Context::new(now, self.iteration, out);
-        if let Some(stall) = self.stalls.look(now) {
+        let cx = &mut Context::new(now, self.clock.iteration, out);
+        if let Some(stall) = self.peers.stalls.look(now) {
             self.on_own_stall(stall, cx);
         }
         let only_puts_off = input.only_puts_off();
-        let has_rested = std::mem::take(&mut self.speculation.rests);
+        let has_rested = std::mem::take(&mut self.barrier.speculation.rests);
         match input {
             PrimaryInput::Secondary {
                 from,
@@ -340,15 +211,20 @@ impl Primary {
         self.continue_calls(cx);
         if !only_puts_off {
             let peers = self.silence_deadline().into_iter();
-            self.deadline_of_peers = peers.chain(self.sync_deadline()).min();
+            self.peers.next_deadline = peers.chain(self.sync_deadline()).min();
         }
-        self.stalls.rest(now, self.least_deadline().is_some());
+        self.peers.stalls.rest(now, self.least_deadline().is_some());
     }
 
     /// Returns when [`PrimaryInput::DeadlinePassed`] is due, if ever.
     pub fn deadline(&self) -> Option<SessionTime> {
         let least = self.least_deadline()?;
-        Some(self.stalls.next().map_or(least, |look| look.min(least)))
+        Some(
+            self.peers
+                .stalls
+                .next()
+                .map_or(least, |look| look.min(least)),
+        )
     }
 
     fn least_deadline(&self) -> Option<SessionTime> {
@@ -358,7 +234,7 @@ impl Primary {
                 let patience = since.map_or(SessionTime(0), |at| at + self.settings.peer_timeout);
                 Some(sync.map_or(patience, |at| at.min(patience)))
             }
-            Phase::Idle if self.speculation.rests => Some(SessionTime(0)),
+            Phase::Idle if self.barrier.speculation.rests => Some(SessionTime(0)),
             Phase::Idle => self.next_step_due(),
             Phase::Stepping(round) => Some(round.deadline()),
             Phase::Stopping(stopping) => Some(self.closed_deadline().min(stopping.until)),
@@ -367,11 +243,11 @@ impl Primary {
         if matches!(self.phase, Phase::Stopping(_) | Phase::Finished) {
             return phase;
         }
-        let alone = self.recovery.alone_since;
+        let alone = self.recovery.losses.alone_since;
         phase
             .into_iter()
-            .chain(self.deadline_of_peers)
-            .chain(self.jobs.deadline())
+            .chain(self.peers.next_deadline)
+            .chain(self.recovery.jobs.deadline())
             .chain(alone.map(|since| since + self.settings.peer_timeout))
             .min()
     }
@@ -393,7 +269,7 @@ impl Primary {
             return self.on_join(from, info, cx);
         }
         if session != self.settings.session || !self.is_from(&sender, &from, &body) {
-            self.refused.foreign += 1;
+            self.peers.refused.foreign += 1;
             return;
         }
         match body {
@@ -429,6 +305,7 @@ impl Primary {
         cx: &mut Context<'_>,
     ) {
         let member = self
+            .peers
             .roster
             .get_mut(sender)
             .expect("senders are checked to be members");
@@ -442,7 +319,9 @@ impl Primary {
             }),
         });
         member.heard_at = cx.now;
-        self.jobs.note_progress(sender, heartbeat.work, cx.now);
+        self.recovery
+            .jobs
+            .note_progress(sender, heartbeat.work, cx.now);
         member.heartbeat = heartbeat;
         let relay = HeartbeatRelay {
             name: sender.clone(),
@@ -454,7 +333,7 @@ impl Primary {
 
     fn on_unsubscribed(&mut self, routing: &RoutingId, now: SessionTime) {
         // Its leave message may be on its way; the deadline tells when it counts as lost.
-        self.roster.note_unsubscribed(routing, now);
+        self.peers.roster.note_unsubscribed(routing, now);
     }
 
     fn on_deadline_passed(&mut self, inbox_is_empty: bool, cx: &mut Context<'_>) {

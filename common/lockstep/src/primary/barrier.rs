@@ -4,3 +4,13 @@ pub(crate) mod acks;
 pub(crate) mod divergence;
 pub(crate) mod rounds;
 pub(crate) mod speculation;
+
+use acks::StateReader;
+use speculation::Speculation;
+
+/// State of the barrier beside the step under way.
+#[derive(Debug, Default)]
+pub(crate) struct Barrier {
+    pub(crate) speculation: Speculation,
+    pub(crate) reader: StateReader,
+}

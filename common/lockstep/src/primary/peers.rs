@@ -6,3 +6,26 @@ pub(crate) mod refusals;
 pub(crate) mod shutdown;
 pub(crate) mod stalls;
 pub(crate) mod startup;
+
+use protocol::report::RefusedCounts;
+use protocol::{PeerName, SessionTime};
+
+use crate::roster::Roster;
+use handshake::Handshakes;
+use stalls::StallDetector;
+
+/// Peers of a run.
+#[derive(Debug, Default)]
+pub(crate) struct Peers {
+    pub(crate) roster: Roster,
+    /// The secondaries that take part, by name; known once all are ready.
+    pub(crate) secondaries: Vec<PeerName>,
+    pub(crate) handshakes: Handshakes,
+    pub(crate) stalls: StallDetector,
+    /// The earliest deadline of any secondary. Heartbeats and answers only move deadlines later, so
+    /// that nobody has to look at all secondaries for each of them.
+    pub(crate) next_deadline: Option<SessionTime>,
+    pub(crate) refused: RefusedCounts,
+    /// When observers were told last that something was forbidden.
+    pub(crate) forbidden_told: Option<SessionTime>,
+}

@@ -19,32 +19,35 @@ impl Primary {
 
     /// Returns the topology of the worlds.
     pub fn plan(&self) -> &Topology {
-        &self.topology
+        &self.world.topology
     }
 
     /// Returns the secondaries.
     pub fn roster(&self) -> &Roster {
-        &self.roster
+        &self.peers.roster
     }
 
     /// Returns which levels, ghosts and cells follow from where the performers are.
     pub fn partition(&self) -> &Partition {
-        &self.partition
+        &self.world.partition
     }
 
     /// Returns the secondary that hosts a cell.
     pub fn host(&self, cell: CellId) -> Option<&PeerName> {
-        self.host_map.host(cell)
+        self.placement.host_map.host(cell)
     }
 
     /// Returns the cells that a secondary hosts, ascending.
     pub fn hosted(&self, name: &PeerName) -> &[CellId] {
-        self.host_map.hosted(name)
+        self.placement.host_map.hosted(name)
     }
 
     /// Returns the cell that owns a performer and the performer's state.
     pub fn performer(&self, id: PerformerId) -> (CellId, &PerformerState) {
-        (self.host_map.cell(id), &self.latest.states[id.0 as usize])
+        (
+            self.placement.host_map.cell(id),
+            &self.world.latest.states[id.0 as usize],
+        )
     }
 
     /// Returns the states of all performers after an iteration whose [`StepReport`] is handled, by
@@ -53,59 +56,59 @@ impl Primary {
     ///
     /// [`StepReport`]: crate::primary::StepReport
     pub fn states_after(&self, iteration: Iteration) -> &[PerformerState] {
-        self.latest.states_after(iteration)
+        self.world.latest.states_after(iteration)
     }
 
     /// Returns how often a performer has changed cell.
     pub fn hand_offs(&self, id: PerformerId) -> u64 {
-        self.host_map.hand_offs(id)
+        self.placement.host_map.hand_offs(id)
     }
 
     /// Returns how many performers were handed to a cell.
     pub fn hand_offs_to(&self, cell: CellId) -> u64 {
-        self.host_map.hand_offs_to(cell)
+        self.placement.host_map.hand_offs_to(cell)
     }
 
     /// Returns how many performers other secondaries have handed to this one.
     pub fn hand_offs_in(&self, name: &PeerName) -> u64 {
-        self.host_map.hand_offs_in(name)
+        self.placement.host_map.hand_offs_in(name)
     }
 
     /// Returns the performers that a cell owns, ascending.
     pub fn owned(&self, cell: CellId) -> &[PerformerId] {
-        self.host_map.owned(cell)
+        self.placement.host_map.owned(cell)
     }
 
     /// Returns the digest of the performers in a cell after the last completed iteration; `None` of
     /// a cell that nobody hosts.
     pub fn cell_digest(&self, cell: CellId) -> Option<Digest> {
-        let digest = self.latest.cell_digest(cell);
-        digest.filter(|_| self.host_map.host(cell).is_some())
+        let digest = self.world.latest.cell_digest(cell);
+        digest.filter(|_| self.placement.host_map.host(cell).is_some())
     }
 
     /// Returns performers in order of their names.
     pub fn performers_by_name(&self) -> &[PerformerId] {
-        &self.by_name
+        &self.world.by_name
     }
 
     /// Returns the last completed iteration.
     pub fn iteration(&self) -> Iteration {
-        self.iteration
+        self.clock.iteration
     }
 
     /// Returns the number of the last step.
     pub fn sequence(&self) -> Sequence {
-        self.sequence
+        self.clock.sequence
     }
 
     /// Returns simulated time after the last completed iteration.
     pub fn sim_time(&self) -> SimTime {
-        self.sim_time
+        self.clock.sim_time
     }
 
     /// Returns the digest after the last completed iteration.
     pub fn digest(&self) -> Digest {
-        self.digest
+        self.world.digest
     }
 
     /// Returns what the run is doing.
@@ -113,10 +116,10 @@ impl Primary {
         match &self.phase {
             Phase::Gathering { .. } => RunState::Waiting,
             Phase::Stopping(_) | Phase::Finished => RunState::Stopping,
-            Phase::Idle | Phase::Stepping(_) if self.recovery.is_under_way() => {
+            Phase::Idle | Phase::Stepping(_) if self.recovery.losses.is_under_way() => {
                 RunState::Recovering
             }
-            Phase::Idle | Phase::Stepping(_) => match self.mode {
+            Phase::Idle | Phase::Stepping(_) => match self.clock.mode {
                 ClockMode::Paused => RunState::Paused,
                 ClockMode::Pausing | ClockMode::Running | ClockMode::Until(_) => RunState::Running,
             },
@@ -125,12 +128,12 @@ impl Primary {
 
     /// Tells whether time is to stand still, whatever is done meanwhile.
     pub fn is_to_stand_still(&self) -> bool {
-        self.mode == ClockMode::Paused
+        self.clock.mode == ClockMode::Paused
     }
 
     /// Tells whether a secondary does again what was done.
     pub fn is_catching_up(&self, name: &PeerName) -> bool {
-        self.jobs.has(name)
+        self.recovery.jobs.has(name)
     }
 
     /// Returns the secondaries that the step under way still waits for.
@@ -152,7 +155,7 @@ impl Primary {
 
     /// Returns how many messages were refused.
     pub fn refused(&self) -> RefusedCounts {
-        self.refused
+        self.peers.refused
     }
 
     /// Returns the events counted so far.

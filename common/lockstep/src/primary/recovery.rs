@@ -24,11 +24,24 @@ use protocol::{CellId, PeerName, Sequence, SessionTime, StopReason};
 use crate::checkpoint::Checkpoint;
 
 use crate::primary::context::Context;
-use crate::primary::recovery::jobs::{Job, Task};
-use crate::primary::recovery::losses::Loss;
+use crate::primary::recovery::checkpoints::Checkpoints;
+use crate::primary::recovery::jobs::{Job, Jobs, Task};
+use crate::primary::recovery::losses::{Loss, Losses};
 use crate::primary::recovery::step_log::StepLog;
 use crate::primary::world::latest::shortfall;
 use crate::primary::{PeerLossPolicy, Phase, Primary, PrimaryOutput};
+
+/// State of recovery.
+#[derive(Debug, Default)]
+pub(crate) struct Recovery {
+    pub(crate) losses: Losses,
+    pub(crate) step_log: StepLog,
+    pub(crate) checkpoints: Checkpoints,
+    pub(crate) jobs: Jobs,
+    /// The last step of which observers have all that was said.
+    /// `None` while nobody says so: then they lack nothing.
+    pub(crate) delivered: Option<Sequence>,
+}
 
 impl Primary {
     /// Tells whether the run goes on without a secondary that is lost.
@@ -41,7 +54,7 @@ impl Primary {
     /// A secondary is lost, and `how` says how that shows: its work goes to others, or the run
     /// ends.
     pub(crate) fn on_lost(&mut self, name: &PeerName, reason: StopReason, cx: &mut Context<'_>) {
-        let takes_part = self.secondaries.contains(name);
+        let takes_part = self.peers.secondaries.contains(name);
         let is_gathering = matches!(self.phase, Phase::Gathering { .. });
         let left = Announce::Left {
             name: name.clone(),
@@ -54,7 +67,7 @@ impl Primary {
             let reason = StopReason::new(reason.outcome, cause.unwrap_or(reason.cause));
             return self.begin_stopping(reason, cx);
         }
-        let Some(member) = self.roster.remove(name) else {
+        let Some(member) = self.peers.roster.remove(name) else {
             return;
         };
         // It may only be slow, or have connected again, and must not go on alone.
@@ -62,12 +75,12 @@ impl Primary {
             to: member.routing,
             message: PrimaryToSecondary::Stop(reason.clone()),
         });
-        self.speculation.forget();
+        self.barrier.speculation.forget();
         self.forget_joiner(name);
         self.give_back_jobs_of(name);
         let text = if takes_part {
             let mut cells = self.hosted_now(name);
-            let restored = self.recovery.restored.iter();
+            let restored = self.recovery.losses.restored.iter();
             cells.extend(
                 restored
                     .filter(|(_, host)| *host == name)
@@ -91,26 +104,27 @@ impl Primary {
 
     fn lose(&mut self, name: &PeerName, cx: &mut Context<'_>) {
         if !self.is_host(name) && self.has_held_the_run(name, cx.now) {
-            self.handshakes.close(cx.now);
+            self.peers.handshakes.close(cx.now);
         }
-        self.secondaries.retain(|other| other != name);
+        self.peers.secondaries.retain(|other| other != name);
         self.drop_coming_checkpoint();
         // Another of this name may be lost and not replaced yet: what that one hosted, owed and
         // said is being restored already.
         let cells = self.hosted_now(name);
-        let is_first = !self.recovery.has_lost(name);
+        let is_first = !self.recovery.losses.has_lost(name);
         let reason = "the secondary was lost before the cell could move";
         self.drop_migrations_of(&cells, reason, cx);
         self.drop_migrations_to(name, reason, cx);
         self.fail_drain(name, cx);
         self.recovery
+            .losses
             .arriving
             .retain(|change| change.secondary.as_ref() != Some(name));
         self.lose_restored(name, cx.now);
         let (owes, speaks) = match &mut self.phase {
             Phase::Stepping(round) => {
                 let is_missing = round.acks.get(name).is_some_and(Option::is_none);
-                let owes = is_missing && !self.recovery.owes(name);
+                let owes = is_missing && !self.recovery.losses.owes(name);
                 let speaks = owes && round.step.speaker.as_ref() == Some(name);
                 if owes && cells.is_empty() && !speaks {
                     round.acks.remove(name);
@@ -121,7 +135,7 @@ impl Primary {
                 (false, false)
             }
         };
-        self.recovery.lose(Loss {
+        self.recovery.losses.lose(Loss {
             owes,
             speaks,
             again: (is_first || !cells.is_empty()).then(|| self.republish(name, &cells)),
@@ -133,13 +147,15 @@ impl Primary {
     /// Returns the cells that a secondary hosts, without those that were hosted by another of its
     /// name and are restored elsewhere.
     pub(crate) fn hosted_now(&self, name: &PeerName) -> Vec<CellId> {
-        let cells = self.host_map.hosted(name).iter().copied();
-        cells.filter(|cell| !self.recovery.has(*cell)).collect()
+        let cells = self.placement.host_map.hosted(name).iter().copied();
+        cells
+            .filter(|cell| !self.recovery.losses.has(*cell))
+            .collect()
     }
 
     /// Tells whether cells of a secondary are part of the run, so that its word counts.
     pub(crate) fn is_host(&self, name: &PeerName) -> bool {
-        let mut restored = self.recovery.restored.values();
+        let mut restored = self.recovery.losses.restored.values();
         !self.hosted_now(name).is_empty() || restored.any(|host| host == name)
     }
 
@@ -152,14 +168,14 @@ impl Primary {
 
     /// Turns away somebody whose work on a job is wrong; others do it.
     pub(crate) fn discard(&mut self, job: Job, reason: StopReason, cx: &mut Context<'_>) {
-        self.refused.malformed += 1;
+        self.peers.refused.malformed += 1;
         self.give_back(job.task);
         self.on_lost(&job.peer, reason, cx);
     }
 
     /// What somebody was to do again and does not is left for others.
     fn give_back_jobs_of(&mut self, name: &PeerName) {
-        for task in self.jobs.take_of(name) {
+        for task in self.recovery.jobs.take_of(name) {
             self.give_back(task);
         }
     }
@@ -175,7 +191,7 @@ impl Primary {
         else {
             return;
         };
-        if let Some(loss) = self.recovery.loss_mut(loss) {
+        if let Some(loss) = self.recovery.losses.loss_mut(loss) {
             loss.left.extend(cells);
             loss.speaks |= speaks;
             loss.jobs -= 1;
@@ -190,16 +206,16 @@ impl Primary {
     /// was resumed they had no host before.
     fn lose_restored(&mut self, name: &PeerName, now: SessionTime) {
         let is_there = |_: &CellId, host: &mut PeerName| host == name;
-        let again = self.recovery.restored.extract_if(.., is_there);
+        let again = self.recovery.losses.restored.extract_if(.., is_there);
         let mut of: BTreeMap<PeerName, Vec<CellId>> = BTreeMap::new();
         for (cell, _) in again {
-            let former = self.host_map.host(cell).cloned();
+            let former = self.placement.host_map.host(cell).cloned();
             let former = former.unwrap_or_else(PeerName::primary);
             of.entry(former).or_default().push(cell);
         }
         for (former, cells) in of {
             let is_resumed = former == PeerName::primary();
-            self.recovery.lose(Loss {
+            self.recovery.losses.lose(Loss {
                 again: (!is_resumed).then(|| self.republish(&former, &cells)),
                 ..Loss::of(&former, cells, now)
             });
@@ -226,17 +242,18 @@ impl Primary {
     /// A run that was taken up again begins: all its cells are to be restored by those who came.
     pub(crate) fn begin_from(&mut self, checkpoint: Checkpoint, cx: &mut Context<'_>) {
         let cells: Vec<CellId> = checkpoint.cells.iter().map(|cell| cell.cell).collect();
-        self.step_log = StepLog::since(Arc::new(checkpoint));
+        self.recovery.step_log = StepLog::since(Arc::new(checkpoint));
         self.phase = Phase::Idle;
-        let all = std::mem::take(&mut self.secondaries);
+        let all = std::mem::take(&mut self.peers.secondaries);
         self.recovery
+            .losses
             .lose(Loss::of(&PeerName::primary(), cells, cx.now));
         for name in &all {
             self.expect(name);
         }
         self.go_on_with_recovery(cx);
         for name in &all {
-            if !self.jobs.has(name) && !self.takes_part(name) {
+            if !self.recovery.jobs.has(name) && !self.takes_part(name) {
                 self.introduce(name, cx);
             }
         }
@@ -244,28 +261,28 @@ impl Primary {
 
     /// Tells whether the round under way cannot be complete, and no other can begin.
     pub(crate) fn is_held(&self) -> bool {
-        self.recovery.is_under_way() || self.jobs.holds()
+        self.recovery.losses.is_under_way() || self.recovery.jobs.holds()
     }
 
     fn assign_lost_cells(&mut self, cx: &mut Context<'_>) {
-        if !self.recovery.has_unassigned() {
-            self.recovery.alone_since = None;
+        if !self.recovery.losses.has_unassigned() {
+            self.recovery.losses.alone_since = None;
             return;
         }
         let hosts = self.hosts_for_lost_cells();
         if hosts.is_empty() {
-            if self.recovery.alone_since.is_none() {
-                self.recovery.alone_since = Some(cx.now);
+            if self.recovery.losses.alone_since.is_none() {
+                self.recovery.losses.alone_since = Some(cx.now);
                 let text = "no secondary is left: the run waits for one to join".to_owned();
                 cx.event(Severity::Warning, "recovery", text);
             }
             return;
         }
-        self.recovery.alone_since = None;
-        let mut affinity = self.host_map.affinity().clone();
-        affinity.extend(self.recovery.restored.clone());
-        for place in 0..self.recovery.losses.len() {
-            let loss = &mut self.recovery.losses[place];
+        self.recovery.losses.alone_since = None;
+        let mut affinity = self.placement.host_map.affinity().clone();
+        affinity.extend(self.recovery.losses.restored.clone());
+        for place in 0..self.recovery.losses.open.len() {
+            let loss = &mut self.recovery.losses.open[place];
             if !loss.is_unassigned() {
                 continue;
             }
@@ -274,20 +291,23 @@ impl Primary {
             let (number, name) = (loss.number, loss.name.clone());
             let counted: Vec<(CellId, u32)> = left
                 .iter()
-                .map(|cell| (*cell, self.host_map.owned(*cell).len() as u32))
+                .map(|cell| (*cell, self.placement.host_map.owned(*cell).len() as u32))
                 .collect();
             let mut shares: BTreeMap<PeerName, Vec<CellId>> = BTreeMap::new();
             if left.is_empty() {
                 shares.insert(hosts[0].clone(), Vec::new());
             }
-            let hosts = self.balance.hosts_for(&counted, &affinity, &hosts);
+            let hosts = self
+                .placement
+                .balance
+                .hosts_for(&counted, &affinity, &hosts);
             for (cell, host) in left.into_iter().zip(hosts) {
                 affinity.insert(cell, host.clone());
                 shares.entry(host).or_default().push(cell);
             }
             for (peer, mut cells) in shares {
                 cells.sort_unstable();
-                let loss = &mut self.recovery.losses[place];
+                let loss = &mut self.recovery.losses.open[place];
                 let again = loss.again.clone();
                 if let Some(again) = &mut loss.again {
                     // One of those who do it again is enough.
@@ -300,7 +320,7 @@ impl Primary {
                     speaks: std::mem::take(&mut speaks),
                     again,
                 };
-                self.recovery.losses[place].jobs += 1;
+                self.recovery.losses.open[place].jobs += 1;
                 self.begin_job(peer, task, cx);
             }
         }
@@ -330,7 +350,11 @@ impl Primary {
             }
             return self.begin_stopping(reason, cx);
         }
-        let owes = self.recovery.loss_mut(loss).is_some_and(|loss| loss.owes);
+        let owes = self
+            .recovery
+            .losses
+            .loss_mut(loss)
+            .is_some_and(|loss| loss.owes);
         if let Some(report) = self.divergence_of(&job.peer, digests, &ack, owes) {
             if self.is_dispensable(&job.peer) {
                 let reason = StopReason::new(Outcome::DigestMismatch, report.sentence());
@@ -344,12 +368,12 @@ impl Primary {
             if self.is_dispensable(&job.peer) {
                 return self.discard(job, reason, cx);
             }
-            self.refused.malformed += 1;
+            self.peers.refused.malformed += 1;
             return self.begin_stopping(reason, cx);
         }
         let restored = cells.iter().map(|cell| (*cell, job.peer.clone()));
-        self.recovery.restored.extend(restored);
-        if let Some(loss) = self.recovery.loss_mut(loss) {
+        self.recovery.losses.restored.extend(restored);
+        if let Some(loss) = self.recovery.losses.loss_mut(loss) {
             loss.jobs -= 1;
         }
         self.go_on_with_recovery(cx);
@@ -369,9 +393,9 @@ impl Primary {
         if ack.sequence != round.step.sequence || ack.iteration != round.step.iteration {
             return Err("its answer is about another step".to_owned());
         }
-        let mut reading = std::mem::take(&mut self.reading);
+        let mut reading = std::mem::take(&mut self.barrier.reader);
         self.read_states(cells, &ack, &mut reading)?;
-        if let Some(violation) = shortfall(&round.step.wanted, &ack, &self.host_map) {
+        if let Some(violation) = shortfall(&round.step.wanted, &ack, &self.placement.host_map) {
             return Err(violation.to_owned());
         }
         let published = ack.published;
@@ -385,7 +409,7 @@ impl Primary {
     /// Ends the losses of which nothing is left.
     fn close_losses(&mut self, cx: &mut Context<'_>) {
         let is_over = |loss: &mut Loss| loss.jobs == 0 && !loss.is_unassigned();
-        let over: Vec<Loss> = self.recovery.losses.extract_if(.., is_over).collect();
+        let over: Vec<Loss> = self.recovery.losses.open.extract_if(.., is_over).collect();
         for loss in over {
             if loss.owes
                 && let Phase::Stepping(round) = &mut self.phase
@@ -396,7 +420,7 @@ impl Primary {
             self.events.recoveries += u64::from(loss.is_counted);
             let took = cx.now.since(loss.since).as_secs_f64();
             let restored = loss.cells.iter().map(|cell| {
-                let host = self.recovery.restored.get(cell);
+                let host = self.recovery.losses.restored.get(cell);
                 let host = host.map_or("nobody", PeerName::as_str);
                 format!("{} ({host})", self.cell_name(*cell))
             });
@@ -416,9 +440,9 @@ impl Primary {
 
     /// No step is under way: restored cells count as hosted where they are.
     pub(crate) fn take_restored(&mut self) {
-        for (cell, host) in std::mem::take(&mut self.recovery.restored) {
-            self.host_map.place(cell, Some(&host));
-            let arriving = &mut self.recovery.arriving;
+        for (cell, host) in std::mem::take(&mut self.recovery.losses.restored) {
+            self.placement.host_map.place(cell, Some(&host));
+            let arriving = &mut self.recovery.losses.arriving;
             arriving.retain(|other| other.cell != cell);
             arriving.push(AffinityChange {
                 cell,
@@ -430,7 +454,7 @@ impl Primary {
 
     /// Tells with a step which restored cells are where, unless it gives them up.
     pub(crate) fn announce_restored(&mut self, step: &mut Step) {
-        let arriving = std::mem::take(&mut self.recovery.arriving);
+        let arriving = std::mem::take(&mut self.recovery.losses.arriving);
         if step.anew {
             return;
         }
@@ -445,7 +469,7 @@ impl Primary {
 
     /// Returns a cell's name, for people.
     pub(crate) fn cell_name(&self, cell: CellId) -> &str {
-        &self.topology.cell(cell).name
+        &self.world.topology.cell(cell).name
     }
 }
 

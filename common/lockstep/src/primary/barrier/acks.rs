@@ -34,28 +34,28 @@ impl Primary {
         cx: &mut Context<'_>,
     ) {
         let Phase::Stepping(round) = &self.phase else {
-            self.refused.stale += 1;
+            self.peers.refused.stale += 1;
             return;
         };
-        let is_asked = round.acks.contains_key(sender) && !self.recovery.owes(sender);
+        let is_asked = round.acks.contains_key(sender) && !self.recovery.losses.owes(sender);
         if ack.sequence < round.step.sequence || !is_asked {
-            self.refused.stale += 1;
+            self.peers.refused.stale += 1;
             return;
         }
         let is_repeated = round.acks.get(sender).is_some_and(Option::is_some);
         if is_repeated && ack.sequence == round.step.sequence {
-            self.refused.duplicate += 1;
+            self.peers.refused.duplicate += 1;
             return;
         }
         let agrees = ack.sequence == round.step.sequence && ack.iteration == round.step.iteration;
-        let mut reading = std::mem::take(&mut self.reading);
+        let mut reading = std::mem::take(&mut self.barrier.reader);
         let read = if agrees {
             self.read_states(self.hosted(sender), &ack, &mut reading)
         } else {
             Err(disagreement(&ack))
         };
         let ahead = read.and_then(|()| {
-            let shortfall = shortfall(&round.step.wanted, &ack, &self.host_map);
+            let shortfall = shortfall(&round.step.wanted, &ack, &self.placement.host_map);
             let ahead = shortfall.map_or_else(|| take_answers(&round.step, &mut ack), Err);
             ahead.map_err(str::to_owned)
         });
@@ -70,7 +70,7 @@ impl Primary {
                 {
                     return self.diverge(report, cx);
                 }
-                self.refused.malformed += 1;
+                self.peers.refused.malformed += 1;
                 let cause = format!("{sender} broke the protocol: {violation}");
                 let reason = StopReason::new(Outcome::PeerLost, cause);
                 if self.can_recover() {
@@ -97,7 +97,7 @@ impl Primary {
         if !cells.iter().copied().eq(ack.hosted()) {
             return Err("its ack is not about the cells that it hosts".to_owned());
         }
-        let is_unknown = |cell: &CellId| self.latest.cell_digest(*cell).is_none();
+        let is_unknown = |cell: &CellId| self.world.latest.cell_digest(*cell).is_none();
         if let Some(cell) = ack.at_rest.iter().find(is_unknown) {
             return Err(format!(
                 "cell {cell} cannot be at rest before its first answer"
@@ -134,7 +134,7 @@ impl Primary {
         cell: CellId,
         changed: &'a [PerformerState],
     ) -> Result<impl Iterator<Item = &'a PerformerState>, String> {
-        let owned = self.host_map.owned(cell);
+        let owned = self.placement.host_map.owned(cell);
         let mut left = changed.iter().peekable();
         for performer in owned {
             left.next_if(|state| state.performer == *performer);
@@ -145,7 +145,7 @@ impl Primary {
         let mut left = changed.iter().peekable();
         Ok(owned.iter().map(move |performer| {
             let new = left.next_if(|state| state.performer == *performer);
-            new.unwrap_or_else(|| &self.latest.states[performer.0 as usize])
+            new.unwrap_or_else(|| &self.world.latest.states[performer.0 as usize])
         }))
     }
 
@@ -163,7 +163,7 @@ impl Primary {
         let timing = timing_of(sender, &ack, answered_after);
         let is_complete = round.note_answer(sender, timing);
         self.take_over(ack, reading, cx);
-        self.jobs.note_free(sender, cx.now);
+        self.recovery.jobs.note_free(sender, cx.now);
         if is_complete && !self.is_held() {
             self.complete_round(cx);
         }
@@ -177,13 +177,13 @@ impl Primary {
         cx: &mut Context<'_>,
     ) {
         for state in &reading.states {
-            if self.latest.update(*state) {
-                let name = &self.topology.performer(state.performer).name;
+            if self.world.latest.update(*state) {
+                let name = &self.world.topology.performer(state.performer).name;
                 let text = format!("the state of {name} is not finite after {}", ack.iteration);
                 cx.event(Severity::Warning, "step", text);
             }
         }
-        self.reading = reading;
+        self.barrier.reader = reading;
         let Phase::Stepping(round) = &mut self.phase else {
             unreachable!("answers are taken over only while a step waits for them");
         };
@@ -197,10 +197,10 @@ impl Primary {
         if round.purpose == Purpose::Advance {
             for one in &ack.cells {
                 let cost = Duration::from_nanos(one.physics_ns);
-                self.balance.note(one.cell, cost);
+                self.placement.balance.note(one.cell, cost);
             }
             for cell in ack.at_rest.iter() {
-                self.balance.note(cell, Duration::ZERO);
+                self.placement.balance.note(cell, Duration::ZERO);
             }
         }
         round.requests.extend(std::mem::take(&mut ack.requests));
@@ -208,7 +208,7 @@ impl Primary {
         for failure in std::mem::take(&mut ack.failures) {
             round.failures.insert(failure.number, failure.reason);
         }
-        self.latest.take(ack);
+        self.world.latest.take(ack);
     }
 
     pub(crate) fn complete_round(&mut self, cx: &mut Context<'_>) {
@@ -217,12 +217,12 @@ impl Primary {
         };
         let purpose = round.purpose;
         self.take_restored();
-        self.iteration = round.step.iteration;
-        cx.iteration = self.iteration;
-        self.sim_time = round.step.sim_time;
-        self.elapsed = round.step.elapsed;
+        self.clock.iteration = round.step.iteration;
+        cx.iteration = self.clock.iteration;
+        self.clock.sim_time = round.step.sim_time;
+        self.clock.elapsed = round.step.elapsed;
         if purpose == Purpose::Advance {
-            self.queue.begin_iteration();
+            self.commands.queue.begin_iteration();
         }
         let mut timings = round.take_timings();
         let took = cx.now.since(round.published_at);
@@ -231,13 +231,13 @@ impl Primary {
         let paused = round.step.paused;
         if matches!(purpose, Purpose::Build | Purpose::Advance) {
             // What changes while time stands still belongs to the next iteration.
-            self.digest = self.digest_of_all();
+            self.world.digest = self.digest_of_all();
         }
         cx.push(PrimaryOutput::StepDone(StepReport {
             sequence: round.step.sequence,
-            iteration: self.iteration,
+            iteration: self.clock.iteration,
             paused,
-            digest: self.digest,
+            digest: self.world.digest,
             schedule_left: self.schedule_left(),
             duration,
             rearranged: !round.step.affinities.is_empty() || !round.step.hand_offs.is_empty(),
@@ -257,18 +257,18 @@ impl Primary {
             Purpose::Fetch => return self.resume_step(cx),
             Purpose::Advance => self.balance_cells(),
             Purpose::Pause => {
-                if self.mode == ClockMode::Pausing {
-                    self.mode = ClockMode::Paused;
+                if self.clock.mode == ClockMode::Pausing {
+                    self.clock.mode = ClockMode::Paused;
                 }
             }
             Purpose::Rearrange => {}
         }
-        if let ClockMode::Until(last) = self.mode
-            && self.iteration >= last
+        if let ClockMode::Until(last) = self.clock.mode
+            && self.clock.iteration >= last
         {
-            self.mode = ClockMode::Paused;
+            self.clock.mode = ClockMode::Paused;
         }
-        if self.mode == ClockMode::Paused {
+        if self.clock.mode == ClockMode::Paused {
             self.observe_clock(cx);
         }
         self.complete_migrations(cx);
@@ -284,7 +284,7 @@ impl Primary {
     fn complete_commands(&mut self, round: &mut Round, cx: &mut Context<'_>) {
         let requests = self.resolve_calls(std::mem::take(&mut round.requests), cx);
         let messages = std::mem::take(&mut round.messages);
-        self.queue.take_from_systems(requests, messages);
+        self.commands.queue.take_from_systems(requests, messages);
         let applied = std::mem::take(&mut round.applied);
         self.answer_applied(applied, &round.step.actions, &round.failures, cx);
     }
@@ -296,36 +296,41 @@ impl Primary {
         }
         let mut step = Arc::unwrap_or_clone(step);
         step.wanted = Wanted::default();
-        let hosted = self.host_map.affinity().keys();
-        let digests = hosted.filter_map(|cell| Some((*cell, self.latest.cell_digest(*cell)?)));
+        let hosted = self.placement.host_map.affinity().keys();
+        let digests =
+            hosted.filter_map(|cell| Some((*cell, self.world.latest.cell_digest(*cell)?)));
         let digests = digests.collect();
-        self.step_log.push(step, digests, took);
+        self.recovery.step_log.push(step, digests, took);
     }
 
     fn digest_of_all(&mut self) -> Digest {
-        let builder = &mut self.reading.digest;
+        let builder = &mut self.barrier.reader.digest;
         builder.clear();
-        for id in &self.by_name {
-            builder.digest(self.latest.states[id.0 as usize].digest);
+        for id in &self.world.by_name {
+            builder.digest(self.world.latest.states[id.0 as usize].digest);
         }
         builder.finish()
     }
 
     pub(crate) fn observe_clock(&self, cx: &mut Context<'_>) {
         cx.push(PrimaryOutput::Observe(PrimaryToObservers::Clock(Clock {
-            iteration: self.iteration,
+            iteration: self.clock.iteration,
             sim_time: self.sim_time(),
-            paused: self.mode == ClockMode::Paused,
+            paused: self.clock.mode == ClockMode::Paused,
         })));
     }
 
     fn answer_waiters(&mut self, cx: &mut Context<'_>) {
-        let (iteration, paused) = (self.iteration, self.mode == ClockMode::Paused);
+        let (iteration, paused) = (self.clock.iteration, self.clock.mode == ClockMode::Paused);
         let is_done = |until: Until| match until {
             Until::Iteration(last) => iteration >= last,
             Until::Paused => paused,
         };
-        for waiter in self.waiters.extract_if(.., |waiter| is_done(waiter.until)) {
+        for waiter in self
+            .commands
+            .waiters
+            .extract_if(.., |waiter| is_done(waiter.until))
+        {
             let done = Reply::Done {
                 iteration,
                 name: None,

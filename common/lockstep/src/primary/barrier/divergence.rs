@@ -31,7 +31,7 @@ impl Primary {
     ) {
         if !self.is_host(sender) {
             let cause = format!("{sender} says that bits differ, and hosts no cell");
-            self.refused.malformed += 1;
+            self.peers.refused.malformed += 1;
             let reason = StopReason::new(Outcome::DigestMismatch, cause);
             return self.on_lost(sender, reason, cx);
         }
@@ -59,7 +59,13 @@ impl Primary {
             if digest == cell.digest {
                 continue;
             }
-            let name = self.topology.cells.get(cell.cell.0 as usize)?.name.clone();
+            let name = self
+                .world
+                .topology
+                .cells
+                .get(cell.cell.0 as usize)?
+                .name
+                .clone();
             let result = |label: &str, digest, states: &[PerformerState]| StepResult {
                 label: label.to_owned(),
                 digest: Some(digest),
@@ -101,16 +107,16 @@ impl Primary {
         for (sequence, (cell, digest)) in all {
             let of_step_under_way = || {
                 let (_, iteration) = under_way.filter(|(last, _)| *last == sequence)?;
-                Some((iteration, self.latest.cell_digest(cell)?))
+                Some((iteration, self.world.latest.cell_digest(cell)?))
             };
-            let known = self.step_log.digest(sequence, cell);
+            let known = self.recovery.step_log.digest(sequence, cell);
             let Some((iteration, expected)) = known.or_else(of_step_under_way) else {
                 continue;
             };
             if expected == digest {
                 continue;
             }
-            let last = under_way.map_or(self.step_log.until(), |(last, _)| last);
+            let last = under_way.map_or(self.recovery.step_log.until(), |(last, _)| last);
             let is_last = sequence == last;
             let known = self.owned(cell).iter().map(|id| self.performer(*id).1);
             let acknowledged = StepResult {
@@ -135,7 +141,7 @@ impl Primary {
                 iteration,
                 sequence,
                 peer: peer.clone(),
-                cell: self.topology.cell(cell).name.clone(),
+                cell: self.world.topology.cell(cell).name.clone(),
                 performer: None,
                 field: None,
                 difference: format!("{expected} was acknowledged, {digest} came of it again"),
@@ -165,7 +171,11 @@ impl Primary {
 
     /// Returns a performer's state with its name.
     pub(crate) fn named(&self, state: &PerformerState) -> NamedState {
-        let performer = self.topology.performers.get(state.performer.0 as usize);
+        let performer = self
+            .world
+            .topology
+            .performers
+            .get(state.performer.0 as usize);
         let name = match performer {
             Some(performer) => performer.name.clone(),
             None => format!("performer {}", state.performer),

@@ -132,18 +132,20 @@ impl Primary {
     /// All secondaries are ready: places the cells and has everyone build them, in a step in which
     /// time stands still.
     pub(crate) fn begin_stepping(&mut self, cx: &mut Context<'_>) {
-        let members = self.roster.members();
+        let members = self.peers.roster.members();
         let ready = members.filter(|(_, member)| member.progress == Progress::Synced);
-        self.secondaries = ready.map(|(name, _)| name.clone()).collect();
+        self.peers.secondaries = ready.map(|(name, _)| name.clone()).collect();
         let text = format!("all secondaries are ready: {}", self.secondary_names());
         cx.event(Severity::Info, "run", text);
-        self.pace.restart(cx.now);
-        if let Some(checkpoint) = self.resumed.take() {
+        self.clock.pace.restart(cx.now);
+        if let Some(checkpoint) = self.resume.checkpoint.take() {
             return self.begin_from(*checkpoint, cx);
         }
-        let affinities = first_placement(&self.topology, &self.secondaries);
+        let affinities = first_placement(&self.world.topology, &self.peers.secondaries);
         for change in &affinities {
-            self.host_map.place(change.cell, change.secondary.as_ref());
+            self.placement
+                .host_map
+                .place(change.cell, change.secondary.as_ref());
         }
         let step = Step {
             affinities,
@@ -154,7 +156,12 @@ impl Primary {
 
     /// Returns the names of the secondaries, for people.
     pub(crate) fn secondary_names(&self) -> String {
-        let names: Vec<&str> = self.secondaries.iter().map(PeerName::as_str).collect();
+        let names: Vec<&str> = self
+            .peers
+            .secondaries
+            .iter()
+            .map(PeerName::as_str)
+            .collect();
         names.join(", ")
     }
 
@@ -163,24 +170,27 @@ impl Primary {
         if self.is_held() {
             return None;
         }
-        if self.queue.are_due() || self.has_to_replay() {
+        if self.commands.queue.are_due() || self.has_to_replay() {
             return Some(SessionTime(0));
         }
-        match self.mode {
+        match self.clock.mode {
             ClockMode::Paused => self.has_to_rearrange().then_some(SessionTime(0)),
             ClockMode::Pausing => Some(SessionTime(0)),
-            ClockMode::Running | ClockMode::Until(_) => Some(self.pace.due()),
+            ClockMode::Running | ClockMode::Until(_) => Some(self.clock.pace.due()),
         }
     }
 
     pub(crate) fn continue_stepping(&mut self, cx: &mut Context<'_>) {
         // Commands that are all refused leave nothing to step for.
-        while matches!(self.phase, Phase::Idle) && !self.is_held() && !self.speculation.rests {
+        while matches!(self.phase, Phase::Idle)
+            && !self.is_held()
+            && !self.barrier.speculation.rests
+        {
             self.take_restored();
             self.continue_draining(cx);
             let limit = self.settings.iterations;
-            if limit.is_some_and(|limit| self.iteration.0 >= limit) {
-                let cause = format!("all {} iterations are done", self.iteration);
+            if limit.is_some_and(|limit| self.clock.iteration.0 >= limit) {
+                let cause = format!("all {} iterations are done", self.clock.iteration);
                 return self.begin_stopping(StopReason::new(Outcome::Completed, cause), cx);
             }
             self.end_replay_when_done(cx);
@@ -188,12 +198,12 @@ impl Primary {
             if self.next_step_due().is_none_or(|due| due > cx.now) {
                 return;
             }
-            let purpose = match self.mode {
-                _ if self.queue.are_due() => Purpose::Rearrange,
+            let purpose = match self.clock.mode {
+                _ if self.commands.queue.are_due() => Purpose::Rearrange,
                 ClockMode::Paused => Purpose::Rearrange,
                 ClockMode::Pausing => Purpose::Pause,
                 ClockMode::Running | ClockMode::Until(_) => {
-                    self.pace.begin(cx.now);
+                    self.clock.pace.begin(cx.now);
                     Purpose::Advance
                 }
             };
@@ -212,23 +222,23 @@ impl Primary {
     ) {
         let advances = purpose == Purpose::Advance;
         let iteration = if advances {
-            self.iteration.next()
+            self.clock.iteration.next()
         } else {
-            self.iteration
+            self.clock.iteration
         };
         let passes = if advances {
             self.settings.step_size
         } else {
             Duration::ZERO
         };
-        self.sequence = self.sequence.next();
-        self.latest.begin_step(purpose);
+        self.clock.sequence = self.clock.sequence.next();
+        self.world.latest.begin_step(purpose);
         let mut step = Step {
-            sequence: self.sequence,
+            sequence: self.clock.sequence,
             iteration,
-            sim_time: self.sim_time + passes,
-            elapsed: self.elapsed + passes,
-            subscriptions: std::mem::take(&mut self.subscriptions),
+            sim_time: self.clock.sim_time + passes,
+            elapsed: self.clock.elapsed + passes,
+            subscriptions: std::mem::take(&mut self.commands.subscriptions),
             speaker: self.speaker().cloned(),
             step_size_ns: passes.as_nanos() as u64,
             paused: !advances,
@@ -240,7 +250,7 @@ impl Primary {
         let is_plain = snapshots.is_empty() && applied.is_empty();
         let is_ahead = self.has_done_ahead(purpose, &mut step, is_plain, cx.now);
         for (name, snapshot) in &mut snapshots {
-            snapshot.sequence = self.sequence;
+            snapshot.sequence = self.clock.sequence;
             self.send_snapshot(name, snapshot, cx);
         }
         let step = Arc::new(step);
@@ -249,7 +259,7 @@ impl Primary {
         } else {
             PrimaryOutput::Publish(PrimaryToSecondary::Step(Arc::clone(&step)))
         });
-        let secondaries = self.secondaries.iter();
+        let secondaries = self.peers.secondaries.iter();
         self.phase = Phase::Stepping(Box::new(Round {
             step,
             purpose,
@@ -258,7 +268,7 @@ impl Primary {
             published_at: cx.now,
             acks: secondaries.map(|name| (name.clone(), None)).collect(),
             answered: 0,
-            cells: Vec::with_capacity(self.host_map.affinity().len()),
+            cells: Vec::with_capacity(self.placement.host_map.affinity().len()),
             applied,
             failures: BTreeMap::new(),
             requests: Vec::new(),
@@ -277,13 +287,13 @@ impl Primary {
     /// Returns who says what systems of worlds say, and what the scene is: one whose cells are part
     /// of the run, if there is any.
     fn speaker(&self) -> Option<&PeerName> {
-        let mut names = self.secondaries.iter();
-        let host = names.find(|name| !self.host_map.hosted(name).is_empty());
-        host.or(self.secondaries.first())
+        let mut names = self.peers.secondaries.iter();
+        let host = names.find(|name| !self.placement.host_map.hosted(name).is_empty());
+        host.or(self.peers.secondaries.first())
     }
 
     fn send_snapshot(&self, name: &PeerName, snapshot: &CellSnapshot, cx: &mut Context<'_>) {
-        if let Some(member) = self.roster.get(name) {
+        if let Some(member) = self.peers.roster.get(name) {
             cx.push(PrimaryOutput::Send {
                 to: member.routing.clone(),
                 message: PrimaryToSecondary::CellSnapshot(snapshot.clone()),
@@ -298,8 +308,8 @@ impl Primary {
         };
         let waited = cx.now.since(round.published_at);
         let missing = round.missing().filter(|name| {
-            let is_here = self.secondaries.contains(name) && !self.recovery.owes(name);
-            is_here && !self.jobs.is_at_work(name)
+            let is_here = self.peers.secondaries.contains(name) && !self.recovery.losses.owes(name);
+            is_here && !self.recovery.jobs.is_at_work(name)
         });
         let missing: Vec<PeerName> = missing.cloned().collect();
         if missing.is_empty() {
@@ -352,7 +362,7 @@ impl Primary {
             return;
         };
         for name in missing {
-            let member = self.roster.get(name);
+            let member = self.peers.roster.get(name);
             let member = member.expect("who is waited for is a member");
             let work = member.heartbeat.work;
             if work.step >= round.step.sequence && work.answered < round.step.sequence {

@@ -266,7 +266,8 @@ impl Primary {
     /// Keeps the answers to steps that somebody has done ahead.
     pub(crate) fn keep_ahead(&mut self, sender: &PeerName, ahead: Vec<StepAck>) {
         if !ahead.is_empty() {
-            self.speculation
+            self.barrier
+                .speculation
                 .answers
                 .insert(sender.clone(), ahead.into());
         }
@@ -275,9 +276,13 @@ impl Primary {
     /// Tells whether what came of the last step is to be told before the next one is made: each
     /// that is done ahead comes by itself.
     pub(crate) fn rests_before_next(&mut self, was_ahead: bool, now: SessionTime) -> bool {
-        self.speculation.reach.done_at = now;
-        self.speculation.rests = was_ahead || self.speculation.has_answers(&self.secondaries);
-        self.speculation.rests
+        self.barrier.speculation.reach.done_at = now;
+        self.barrier.speculation.rests = was_ahead
+            || self
+                .barrier
+                .speculation
+                .has_answers(&self.peers.secondaries);
+        self.barrier.speculation.rests
     }
 
     /// Tells whether a step that is complete but for its answers has them already. If not, it
@@ -291,35 +296,41 @@ impl Primary {
     ) -> bool {
         let allowed = self.settings.run_ahead_max.saturating_sub(1);
         if allowed == 0 || self.settings.trace.is_some() {
-            self.speculation.grant += 1;
-            step.grant = self.speculation.grant;
+            self.barrier.speculation.grant += 1;
+            step.grant = self.barrier.speculation.grant;
             return false;
         }
-        step.grant = self.speculation.grant;
-        let is_quiet = is_plain && purpose == Purpose::Advance && self.speculation.is_quiet(step);
-        if is_quiet && self.speculation.has_answers(&self.secondaries) {
-            self.speculation.reach.held += 1;
-            self.speculation.note_last(step);
+        step.grant = self.barrier.speculation.grant;
+        let is_quiet =
+            is_plain && purpose == Purpose::Advance && self.barrier.speculation.is_quiet(step);
+        if is_quiet
+            && self
+                .barrier
+                .speculation
+                .has_answers(&self.peers.secondaries)
+        {
+            self.barrier.speculation.reach.held += 1;
+            self.barrier.speculation.note_last(step);
             return true;
         }
-        self.speculation.answers.clear();
-        self.speculation.grant += 1;
-        step.grant = self.speculation.grant;
-        let is_late = self.pace.is_late(now);
-        self.speculation.reach.note(is_quiet, is_late, now);
+        self.barrier.speculation.answers.clear();
+        self.barrier.speculation.grant += 1;
+        step.grant = self.barrier.speculation.grant;
+        let is_late = self.clock.pace.is_late(now);
+        self.barrier.speculation.reach.note(is_quiet, is_late, now);
         let most = if is_quiet && is_late && !self.has_to_replay() {
             allowed.min(self.steps_until_change(step))
         } else {
             0
         };
-        step.ahead = self.speculation.reach.grant(most, allowed);
-        self.speculation.note_last(step);
+        step.ahead = self.barrier.speculation.reach.grant(most, allowed);
+        self.barrier.speculation.note_last(step);
         false
     }
 
     /// Returns the answers to the step under way, which were here before it.
     pub(crate) fn answers_ahead(&mut self) -> Vec<(PeerName, StepAck)> {
-        let answers = self.speculation.answers.iter_mut();
+        let answers = self.barrier.speculation.answers.iter_mut();
         let next = answers.filter_map(|(name, answers)| Some((name.clone(), answers.pop_front()?)));
         next.collect()
     }
@@ -329,11 +340,11 @@ impl Primary {
         let left = |last: Iteration| last.0.saturating_sub(step.iteration.0);
         let limits = [
             self.settings.iterations.map(|last| left(Iteration(last))),
-            match self.mode {
+            match self.clock.mode {
                 ClockMode::Until(last) => Some(left(last)),
                 ClockMode::Paused | ClockMode::Pausing | ClockMode::Running => None,
             },
-            self.queue.next_of_schedule().map(left),
+            self.commands.queue.next_of_schedule().map(left),
             self.next_checkpoint()
                 .map(|next| left(next).saturating_sub(1)),
         ];
@@ -350,21 +361,21 @@ impl Primary {
     ) -> Duration {
         if is_ahead {
             for timing in timings {
-                let answered = self.speculation.answered.get(&timing.name);
+                let answered = self.barrier.speculation.answered.get(&timing.name);
                 timing.answered_after = answered.copied().unwrap_or_default();
             }
-            return self.speculation.each;
+            return self.barrier.speculation.each;
         }
-        let steps = self.speculation.depth(&self.secondaries) + 1;
-        self.speculation.answered.clear();
+        let steps = self.barrier.speculation.depth(&self.peers.secondaries) + 1;
+        self.barrier.speculation.answered.clear();
         if steps > 1 {
             for timing in timings {
                 timing.answered_after /= steps;
                 let answered = (timing.name.clone(), timing.answered_after);
-                self.speculation.answered.extend([answered]);
+                self.barrier.speculation.answered.extend([answered]);
             }
         }
-        self.speculation.each = took / steps;
-        self.speculation.each
+        self.barrier.speculation.each = took / steps;
+        self.barrier.speculation.each
     }
 }

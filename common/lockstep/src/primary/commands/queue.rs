@@ -208,8 +208,8 @@ impl Primary {
         if matches!(self.phase, Phase::Gathering { .. }) {
             return origin.refuse("the secondaries are not ready yet", cx);
         }
-        let waiting = self.queue.asked.len() + self.queue.said.len();
-        let is_too_much = waiting >= WAITERS_MAX || self.queue.bytes() > WAITING_BYTES_MAX;
+        let waiting = self.commands.queue.asked.len() + self.commands.queue.said.len();
+        let is_too_much = waiting >= WAITERS_MAX || self.commands.queue.bytes() > WAITING_BYTES_MAX;
         if matches!(origin, Origin::Client { .. }) && is_too_much {
             return origin.refuse("too many commands are under way", cx);
         }
@@ -220,11 +220,12 @@ impl Primary {
     fn note_pending(&mut self, origin: Origin, command: Command, cx: &mut Context<'_>) {
         if let Command::Publish { topic, kind, body } = command {
             return match self.message_of(topic, &kind, body) {
-                Ok(message) => self.queue.said.push((message, origin)),
+                Ok(message) => self.commands.queue.said.push((message, origin)),
                 Err(reason) => origin.refuse(&reason, cx),
             };
         }
-        self.queue
+        self.commands
+            .queue
             .asked
             .push_back(PendingCommand { command, origin });
     }
@@ -233,7 +234,11 @@ impl Primary {
     /// is: what follows is new, and must be written down.
     pub(crate) fn keep_schedule(&mut self, cx: &mut Context<'_>) {
         let rest = self.schedule_after_replay();
-        for due in self.queue.take_from_schedule(self.iteration, rest) {
+        for due in self
+            .commands
+            .queue
+            .take_from_schedule(self.clock.iteration, rest)
+        {
             self.note_pending(Origin::Schedule, due.command, cx);
         }
     }
@@ -245,21 +250,21 @@ impl Primary {
             Purpose::Advance | Purpose::Rearrange => {}
             Purpose::Build | Purpose::Pause | Purpose::Fetch => return batch,
         }
-        let round = (purpose == Purpose::Rearrange).then_some(self.queue.round);
+        let round = (purpose == Purpose::Rearrange).then_some(self.commands.queue.round);
         if purpose == Purpose::Rearrange {
             self.stamp_pending(&mut batch, round, cx);
         } else {
-            batch.messages = std::mem::take(&mut self.queue.heard);
+            batch.messages = std::mem::take(&mut self.commands.queue.heard);
         }
         let mut said = Vec::new();
-        let mut waiting = std::mem::take(&mut self.queue.said).into_iter();
+        let mut waiting = std::mem::take(&mut self.commands.queue.said).into_iter();
         while !batch.is_full()
             && let Some((message, origin)) = waiting.next()
         {
             batch.bytes += message.body.len();
             let message = TopicMessage {
-                iteration: self.iteration,
-                sim_time: self.sim_time,
+                iteration: self.clock.iteration,
+                sim_time: self.clock.sim_time,
                 ..message
             };
             let command = Command::Publish {
@@ -269,29 +274,31 @@ impl Primary {
             };
             self.record(&origin, round, command, cx);
             said.push(message);
-            batch
-                .applied
-                .push(AppliedCommand::plain(origin, self.queue.next_number));
+            batch.applied.push(AppliedCommand::plain(
+                origin,
+                self.commands.queue.next_number,
+            ));
         }
-        self.queue.said.extend(waiting);
-        batch.is_needed |= std::mem::take(&mut self.queue.is_round_due) || !said.is_empty();
+        self.commands.queue.said.extend(waiting);
+        batch.is_needed |=
+            std::mem::take(&mut self.commands.queue.is_round_due) || !said.is_empty();
         said.append(&mut batch.messages);
         batch.messages = said;
         if batch.is_needed && purpose == Purpose::Rearrange {
-            self.queue.round += 1;
+            self.commands.queue.round += 1;
         }
         batch
     }
 
     fn stamp_pending(&mut self, batch: &mut Batch, round: Option<u32>, cx: &mut Context<'_>) {
         while !batch.is_full()
-            && let Some(pending) = self.queue.take_next(false)
+            && let Some(pending) = self.commands.queue.take_next(false)
         {
             let applied = match &pending.command {
                 Command::Reset {
                     what: ResetKind::Time,
                 } => {
-                    self.sim_time = protocol::SimTime(0);
+                    self.clock.sim_time = protocol::SimTime(0);
                     self.observe_clock(cx);
                     Ok(ResolvedCommand::default())
                 }
@@ -317,8 +324,8 @@ impl Primary {
         round: Option<u32>,
         cx: &mut Context<'_>,
     ) {
-        let number = self.queue.next_number;
-        self.queue.next_number += 1;
+        let number = self.commands.queue.next_number;
+        self.commands.queue.next_number += 1;
         batch.is_needed = true;
         batch.spawned.extend(grant.spawned);
         batch.removed.extend(grant.removed);
@@ -348,25 +355,25 @@ impl Primary {
         &mut self,
         cx: &mut Context<'_>,
     ) -> Option<(ResetKind, AppliedCommand)> {
-        let pending = self.queue.take_next(true)?;
+        let pending = self.commands.queue.take_next(true)?;
         let Command::Reset { what } = pending.command else {
             unreachable!("what resets models is a reset");
         };
         let text = pending.command.text().unwrap_or_default();
         cx.event(Severity::Info, "command", text);
-        let round = Some(self.queue.round);
-        self.queue.round += 1;
+        let round = Some(self.commands.queue.round);
+        self.commands.queue.round += 1;
         self.record(&pending.origin, round, pending.command, cx);
         Some((
             what,
-            AppliedCommand::plain(pending.origin, self.queue.next_number),
+            AppliedCommand::plain(pending.origin, self.commands.queue.next_number),
         ))
     }
 
     /// Forgets what systems of models that are gone asked for and said.
     pub(crate) fn forget_systems(&mut self) {
-        self.queue.requested.clear();
-        self.queue.heard.clear();
+        self.commands.queue.requested.clear();
+        self.commands.queue.heard.clear();
     }
 
     /// Puts out what a run must be given to be repeated.
@@ -379,7 +386,7 @@ impl Primary {
     ) {
         if !matches!(origin, Origin::System(_)) {
             cx.push(PrimaryOutput::Stamped(ScheduledCommand {
-                iteration: self.iteration,
+                iteration: self.clock.iteration,
                 paused_round,
                 command,
             }));
@@ -404,7 +411,7 @@ impl Primary {
                 }
                 (None, Origin::Client { to, request }) => {
                     let reply = Reply::Done {
-                        iteration: self.iteration,
+                        iteration: self.clock.iteration,
                         name: one.name,
                         warnings: one.warnings,
                     };
@@ -423,12 +430,12 @@ impl Primary {
 
     /// Refuses all that waits, since the run ends.
     pub(crate) fn drop_commands(&mut self, reason: &str, cx: &mut Context<'_>) {
-        let queue = std::mem::take(&mut self.queue);
+        let queue = std::mem::take(&mut self.commands.queue);
         let asked = queue.asked.into_iter().map(|pending| pending.origin);
         for origin in asked.chain(queue.said.into_iter().map(|(_, origin)| origin)) {
             origin.refuse(reason, cx);
         }
-        let mut applied = match self.pending.take() {
+        let mut applied = match self.commands.pending.take() {
             Some(pending) => pending.batch.applied,
             None => Vec::new(),
         };
@@ -451,12 +458,16 @@ impl Primary {
         let what = command.text().unwrap_or_default();
         let whose = match publisher {
             Publisher::Client => None,
-            Publisher::World { world, .. } => self.topology.worlds.get(world as usize).cloned(),
-            Publisher::Model { model, .. } => self.registry.find(model),
+            Publisher::World { world, .. } => {
+                self.world.topology.worlds.get(world as usize).cloned()
+            }
+            Publisher::Model { model, .. } => self.world.registry.find(model),
         };
         let whose = whose.unwrap_or_else(|| "nobody".to_owned());
         let text = format!("a system of {whose} asked for {what:?}, which failed: {reason}");
-        if self.queue.told.len() < TOLD_MAX && self.queue.told.insert(text.clone()) {
+        if self.commands.queue.told.len() < TOLD_MAX
+            && self.commands.queue.told.insert(text.clone())
+        {
             cx.event(Severity::Warning, "command", text);
         }
     }

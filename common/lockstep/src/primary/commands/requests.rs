@@ -17,9 +17,10 @@ pub(crate) const WAITERS_MAX: usize = 1024;
 impl Primary {
     /// Somebody begins or ceases to listen to a topic.
     pub(crate) fn on_observed(&mut self, change: SubscriptionChange) {
-        self.subscriptions
+        self.commands
+            .subscriptions
             .retain(|other| other.topic != change.topic);
-        self.subscriptions.push(change);
+        self.commands.subscriptions.push(change);
     }
 
     pub(crate) fn on_request(
@@ -32,7 +33,7 @@ impl Primary {
         let ClientToPrimary { request, command } = message;
         let may_be_unknown = command.only_asks() && session == SessionId::UNKNOWN;
         if session != self.settings.session && !may_be_unknown {
-            self.refused.foreign += 1;
+            self.peers.refused.foreign += 1;
             return cx.fail(from, request, "the request was meant for another run");
         }
         if matches!(
@@ -137,9 +138,9 @@ impl Primary {
     }
 
     fn on_play(&mut self, from: RoutingId, request: RequestId, cx: &mut Context<'_>) {
-        if self.mode != ClockMode::Running {
-            self.mode = ClockMode::Running;
-            self.pace.restart(cx.now);
+        if self.clock.mode != ClockMode::Running {
+            self.clock.mode = ClockMode::Running;
+            self.clock.pace.restart(cx.now);
             self.fail_waiters("the simulation was told to play instead", |_| true, cx);
             cx.event(Severity::Info, "command", "play".to_owned());
             self.observe_clock(cx);
@@ -150,18 +151,18 @@ impl Primary {
 
     fn on_pause(&mut self, from: RoutingId, request: RequestId, cx: &mut Context<'_>) {
         self.stay_paused();
-        if self.mode == ClockMode::Paused {
+        if self.clock.mode == ClockMode::Paused {
             return cx.done(from, request);
         }
         if matches!(self.phase, Phase::Gathering { .. }) {
-            self.mode = ClockMode::Paused;
+            self.clock.mode = ClockMode::Paused;
             return cx.done(from, request);
         }
         if !self.wait(from, request, Until::Paused, cx) {
             return;
         }
-        if self.mode != ClockMode::Pausing {
-            self.mode = ClockMode::Pausing;
+        if self.clock.mode != ClockMode::Pausing {
+            self.clock.mode = ClockMode::Pausing;
             self.fail_waiters(
                 "the simulation was told to pause instead",
                 |waiter| matches!(waiter.until, Until::Iteration(_)),
@@ -179,8 +180,8 @@ impl Primary {
         if count == 0 {
             return cx.fail(from, request, "the number of iterations must be at least 1");
         }
-        let begins = match self.mode {
-            ClockMode::Paused => self.iteration,
+        let begins = match self.clock.mode {
+            ClockMode::Paused => self.clock.iteration,
             ClockMode::Until(last) => last,
             ClockMode::Running | ClockMode::Pausing => {
                 return cx.fail(from, request, "the simulation is running: pause it first");
@@ -196,10 +197,10 @@ impl Primary {
         if !self.wait(from, request, Until::Iteration(last), cx) {
             return;
         }
-        if self.mode == ClockMode::Paused {
-            self.pace.restart(cx.now);
+        if self.clock.mode == ClockMode::Paused {
+            self.clock.pace.restart(cx.now);
         }
-        self.mode = ClockMode::Until(last);
+        self.clock.mode = ClockMode::Until(last);
         cx.event(Severity::Info, "command", format!("step {count}"));
         self.step_if_idle(cx);
     }
@@ -212,9 +213,12 @@ impl Primary {
         cx: &mut Context<'_>,
     ) {
         let target_ns = (sim_time_s * 1e9).round();
-        let way_ns = target_ns - self.sim_time.0 as f64;
+        let way_ns = target_ns - self.clock.sim_time.0 as f64;
         if !sim_time_s.is_finite() || way_ns <= 0.0 {
-            let reason = format!("{sim_time_s} s is not later than now, {}", self.sim_time);
+            let reason = format!(
+                "{sim_time_s} s is not later than now, {}",
+                self.clock.sim_time
+            );
             return cx.fail(from, request, &reason);
         }
         let count = (way_ns / self.settings.step_size.as_nanos() as f64).ceil();
@@ -233,8 +237,8 @@ impl Primary {
             return cx.fail(from, request, reason);
         }
         self.settings.real_time_factor = factor;
-        self.pace = Pace::new(self.settings.step_size, factor);
-        self.pace.restart(cx.now);
+        self.clock.pace = Pace::new(self.settings.step_size, factor);
+        self.clock.pace.restart(cx.now);
         let text = format!("set-real-time-factor {factor}");
         cx.event(Severity::Info, "command", text);
         cx.done(from, request);
@@ -267,11 +271,11 @@ impl Primary {
         until: Until,
         cx: &mut Context<'_>,
     ) -> bool {
-        if self.waiters.len() >= WAITERS_MAX {
+        if self.commands.waiters.len() >= WAITERS_MAX {
             cx.fail(to, request, "too many commands are under way");
             return false;
         }
-        self.waiters.push(Waiter { to, request, until });
+        self.commands.waiters.push(Waiter { to, request, until });
         true
     }
 
@@ -282,7 +286,11 @@ impl Primary {
         is_void: impl Fn(&Waiter) -> bool,
         cx: &mut Context<'_>,
     ) {
-        for waiter in self.waiters.extract_if(.., |waiter| is_void(waiter)) {
+        for waiter in self
+            .commands
+            .waiters
+            .extract_if(.., |waiter| is_void(waiter))
+        {
             cx.fail(waiter.to, waiter.request, reason);
         }
     }

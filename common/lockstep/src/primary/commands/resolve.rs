@@ -65,7 +65,7 @@ impl Primary {
             } => self.grant_joint(joint, *axis, *position, *velocity),
             Command::SetJoints { model, positions } => self.grant_joints(model, positions),
             Command::SetCollisions { entity, enabled } => {
-                let (model, link) = self.registry.model_or_link(entity)?;
+                let (model, link) = self.world.registry.model_or_link(entity)?;
                 Ok(ResolvedCommand::of(Action::SetCollisions {
                     model,
                     link,
@@ -114,7 +114,7 @@ impl Primary {
         if applied.is_err() {
             files.clear();
         }
-        self.library.0.keep(&files);
+        self.world.library.0.keep(&files);
         applied
     }
 
@@ -124,9 +124,9 @@ impl Primary {
         files: &mut BTreeSet<UsedFile>,
         cx: &mut Context<'_>,
     ) -> Result<ResolvedCommand, String> {
-        let world = self.registry.world(request.world.as_deref())?;
+        let world = self.world.registry.world(request.world.as_deref())?;
         let file = request.file.as_deref().unwrap_or("the text to spawn");
-        let read = sdf::read_model(&request.sdf, file, &*self.library.0);
+        let read = sdf::read_model(&request.sdf, file, &*self.world.library.0);
         let mut read = read.map_err(|error| error.to_string())?;
         *files = std::mem::take(&mut read.files);
         check_parts(&read.parcel.model)?;
@@ -137,7 +137,9 @@ impl Primary {
         let parcel = read.parcel;
         let wanted = request.name.as_deref().unwrap_or(&parcel.model.name);
         let name = self.free_name(world, wanted, request.allow_renaming)?;
-        if self.registry.is_full(world) || !self.topology.is_free(self.topology.upcoming(0)) {
+        if self.world.registry.is_full(world)
+            || !self.world.topology.is_free(self.world.topology.upcoming(0))
+        {
             return Err(format!(
                 "{NUMBERS_MAX} models have come and are there: remove some before you spawn more"
             ));
@@ -157,21 +159,21 @@ impl Primary {
         for warning in &warnings {
             cx.event(Severity::Warning, "command", warning.clone());
         }
-        let model = self.registry.add(world, &parcel.model);
-        let performer = self.topology.spawn(model, &parcel.model);
+        let model = self.world.registry.add(world, &parcel.model);
+        let performer = self.world.topology.spawn(model, &parcel.model);
         if let Some(performer) = performer {
-            self.latest.insert(performer, &parcel.model);
-            self.partition.insert(&self.topology, performer);
+            self.world.latest.insert(performer, &parcel.model);
+            self.world.partition.insert(&self.world.topology, performer);
         }
         Ok(ResolvedCommand {
-            name: Some(self.registry.name(model)),
+            name: Some(self.world.registry.name(model)),
             warnings,
             spawned: performer,
             bytes,
             ..ResolvedCommand::of(Action::Spawn(Box::new(Spawn {
                 model,
                 performer,
-                cell: performer.map(|performer| self.topology.performer(performer).home),
+                cell: performer.map(|performer| self.world.topology.performer(performer).home),
                 parcel: encoded,
             })))
         })
@@ -187,11 +189,11 @@ impl Primary {
                 shown_name(wanted)
             ));
         }
-        if !self.registry.is_taken(world, wanted) {
+        if !self.world.registry.is_taken(world, wanted) {
             return Ok(wanted.to_owned());
         }
         let mut others = (1..RENAMES_MAX).map(|number| format!("{wanted}_{number}"));
-        let free = others.find(|name| renames && !self.registry.is_taken(world, name));
+        let free = others.find(|name| renames && !self.world.registry.is_taken(world, name));
         free.ok_or_else(|| format!("the name {wanted:?} is taken by another model"))
     }
 
@@ -200,11 +202,11 @@ impl Primary {
         let Some(name) = name.filter(|name| !name.is_empty() && *name != "world") else {
             return Ok(Pose::IDENTITY);
         };
-        let model = self.registry.model(name)?;
-        let Some(performer) = self.topology.performer_of(model) else {
-            return Ok(self.registry.entry(model).pose);
+        let model = self.world.registry.model(name)?;
+        let Some(performer) = self.world.topology.performer_of(model) else {
+            return Ok(self.world.registry.entry(model).pose);
         };
-        let state = &self.latest.states[performer.0 as usize];
+        let state = &self.world.latest.states[performer.0 as usize];
         if !state.is_finite() {
             return Err(format!("the pose of {name:?} is not finite"));
         }
@@ -215,20 +217,23 @@ impl Primary {
     }
 
     fn grant_remove(&mut self, name: &str) -> Result<ResolvedCommand, String> {
-        let model = self.registry.model(name)?;
-        self.registry.remove(model);
-        let joined = match self.topology.performer_of(model) {
-            Some(performer) => self.topology.performer(performer).joined_to.clone(),
+        let model = self.world.registry.model(name)?;
+        self.world.registry.remove(model);
+        let joined = match self.world.topology.performer_of(model) {
+            Some(performer) => self.world.topology.performer(performer).joined_to.clone(),
             None => Vec::new(),
         };
-        let performer = self.topology.remove(model);
+        let performer = self.world.topology.remove(model);
         if let Some(performer) = performer {
-            self.partition.remove(performer);
-            self.attachments
+            self.world.partition.remove(performer);
+            self.world
+                .attachments
                 .retain(|(parent, child)| parent.model != model && child.model != model);
-            self.partition.hold(&joined);
+            self.world.partition.hold(&joined);
             for other in joined {
-                self.partition.note_joined(&self.topology, other);
+                self.world
+                    .partition
+                    .note_joined(&self.world.topology, other);
             }
         }
         Ok(ResolvedCommand {
@@ -243,7 +248,7 @@ impl Primary {
         }
         let mut actions = Vec::with_capacity(poses.len());
         for NamedPose { model: name, pose } in poses {
-            let model = self.registry.mover(name)?;
+            let model = self.world.registry.mover(name)?;
             let pose = sound_pose(pose).map_err(|reason| format!("{name}: {reason}"))?;
             let mut packed = [0.0; 7];
             packed[..3].copy_from_slice(&pose.position);
@@ -264,17 +269,17 @@ impl Primary {
         name: &str,
         size: Option<[f64; 3]>,
     ) -> Result<ResolvedCommand, String> {
-        let Ok(model) = self.registry.mover(name) else {
+        let Ok(model) = self.world.registry.mover(name) else {
             return Err(format!("no model that can move is named {name:?}"));
         };
         if size.is_some_and(|size| size.iter().any(|edge| !(edge.is_finite() && *edge > 0.0))) {
             return Err("the edges of a performer's box must be more than 0 m".to_owned());
         }
-        let performer = self.topology.performer_of(model);
+        let performer = self.world.topology.performer_of(model);
         let performer = performer.expect("a model that moves is a performer");
-        let is_declared = self.topology.performer(performer).is_declared;
+        let is_declared = self.world.topology.performer(performer).is_declared;
         let size = size.or((!is_declared).then_some(PERFORMER_BOX));
-        self.partition.set_performer(performer, size);
+        self.world.partition.set_performer(performer, size);
         Ok(ResolvedCommand::default())
     }
 
@@ -285,7 +290,7 @@ impl Primary {
         torque: [f64; 3],
         duration_s: f64,
     ) -> Result<ResolvedCommand, String> {
-        let link = self.registry.link(link)?;
+        let link = self.world.registry.link(link)?;
         let mut numbers = force.iter().chain(&torque);
         if !numbers.all(|number| number.abs() <= FORCE_MAX) {
             return Err(format!(
@@ -300,7 +305,7 @@ impl Primary {
             link,
             force,
             torque,
-            until: self.elapsed + duration.max(self.settings.step_size),
+            until: self.clock.elapsed + duration.max(self.settings.step_size),
         }))
     }
 
@@ -311,7 +316,7 @@ impl Primary {
         position: Option<f64>,
         velocity: Option<f64>,
     ) -> Result<ResolvedCommand, String> {
-        let (model, index) = self.registry.axis(joint, axis)?;
+        let (model, index) = self.world.registry.axis(joint, axis)?;
         if position.is_none() && velocity.is_none() {
             return Err("neither a position nor a velocity is given".to_owned());
         }
@@ -350,7 +355,10 @@ impl Primary {
 
     /// Returns the performers at the ends of an attachment, with their links.
     fn ends(&self, parent: &str, child: &str) -> Result<[(PerformerId, LinkId); 2], String> {
-        let ends = [self.registry.link(parent)?, self.registry.link(child)?];
+        let ends = [
+            self.world.registry.link(parent)?,
+            self.world.registry.link(child)?,
+        ];
         if ends[0].model == ends[1].model {
             return Err(format!("{parent:?} and {child:?} are of one model"));
         }
@@ -358,7 +366,7 @@ impl Primary {
             return Err(format!("{parent:?} and {child:?} are in different worlds"));
         }
         Ok(ends.map(|link| {
-            let performer = self.topology.performer_of(link.model);
+            let performer = self.world.topology.performer_of(link.model);
             (performer.expect("a model that moves is a performer"), link)
         }))
     }
@@ -370,11 +378,11 @@ impl Primary {
             (parent, child, link_ends),
             (child, parent, (child_link, parent_link)),
         ] {
-            if self.attachments.contains(&pair) {
+            if self.world.attachments.contains(&pair) {
                 return Err(format!("{holder:?} holds {held:?} already"));
             }
         }
-        self.attachments.insert(link_ends);
+        self.world.attachments.insert(link_ends);
         self.set_joined([one, other], true);
         Ok(ResolvedCommand {
             joined: Some([one, other]),
@@ -387,10 +395,10 @@ impl Primary {
 
     fn grant_detach(&mut self, parent: &str, child: &str) -> Result<ResolvedCommand, String> {
         let [(one, parent_link), (other, child_link)] = self.ends(parent, child)?;
-        if !self.attachments.remove(&(parent_link, child_link)) {
+        if !self.world.attachments.remove(&(parent_link, child_link)) {
             return Err(format!("{parent:?} does not hold {child:?}"));
         }
-        self.partition.hold(&[one, other]);
+        self.world.partition.hold(&[one, other]);
         self.let_go([one, other]);
         Ok(ResolvedCommand::of(Action::Detach {
             parent: parent_link,
@@ -402,25 +410,25 @@ impl Primary {
     /// their world hold on.
     fn set_joined(&mut self, ends: [PerformerId; 2], joined: bool) {
         let [one, other] = ends.map(|end| end.0 as usize);
-        let at_start = self.topology_at_start.performers.get(one);
+        let at_start = self.start.topology.performers.get(one);
         if !joined && at_start.is_some_and(|one| one.joined_to.contains(&PerformerId(other as u32)))
         {
             return;
         }
-        self.topology.set_joined(ends, joined);
+        self.world.topology.set_joined(ends, joined);
         for end in ends {
-            self.partition.note_joined(&self.topology, end);
+            self.world.partition.note_joined(&self.world.topology, end);
         }
     }
 
     /// Notes that two performers are no longer held together, unless another attachment does.
     fn let_go(&mut self, ends: [PerformerId; 2]) {
         let models = ends.map(|end| {
-            let performer = self.topology.performer(end);
+            let performer = self.world.topology.performer(end);
             (performer.world, performer.model)
         });
         let place = |link: &LinkId| (link.model.world as usize, link.model.model as usize);
-        let are_held = self.attachments.iter().any(|(parent, child)| {
+        let are_held = self.world.attachments.iter().any(|(parent, child)| {
             let held = [place(parent), place(child)];
             models.iter().all(|model| held.contains(model))
         });
@@ -438,7 +446,7 @@ impl Primary {
     ) {
         for stamped in actions.iter().filter(|stamped| stamped.number == number) {
             if let Action::Attach { parent, child } = &stamped.action {
-                self.attachments.remove(&(*parent, *child));
+                self.world.attachments.remove(&(*parent, *child));
             }
         }
         self.let_go(ends);
@@ -453,10 +461,10 @@ impl Primary {
             ));
         }
         self.settings.step_size = Duration::from_secs_f64(step_size_s);
-        self.partition.set_step_size(step_size_s);
-        let due = self.pace.due();
-        self.pace = Pace::new(self.settings.step_size, self.settings.real_time_factor);
-        self.pace.restart(due);
+        self.world.partition.set_step_size(step_size_s);
+        let due = self.clock.pace.due();
+        self.clock.pace = Pace::new(self.settings.step_size, self.settings.real_time_factor);
+        self.clock.pace.restart(due);
         let nanoseconds = self.settings.step_size.as_nanos() as u64;
         Ok(ResolvedCommand::of(Action::SetStepSize(nanoseconds)))
     }
@@ -474,7 +482,7 @@ impl Primary {
             topic,
             kind: kind.name.to_owned(),
             publisher: Publisher::Client,
-            iteration: self.iteration,
+            iteration: self.clock.iteration,
             sim_time: SimTime(0),
             body,
         })

@@ -76,10 +76,10 @@ impl Primary {
         body: &[u8],
         cx: &mut Context<'_>,
     ) {
-        if self.calls.under_way.len() >= WAITERS_MAX {
+        if self.commands.calls.under_way.len() >= WAITERS_MAX {
             return cx.fail(from, request, "too many calls are under way");
         }
-        match services::translate(service, kind, body, &self.topology.worlds) {
+        match services::translate(service, kind, body, &self.world.topology.worlds) {
             Ok(commands) => {
                 let rest = commands.into();
                 self.go_on_with(
@@ -120,15 +120,16 @@ impl Primary {
                 continue;
             };
             let publisher = request.publisher;
-            match services::translate(service, kind, body, &self.topology.worlds) {
+            match services::translate(service, kind, body, &self.world.topology.worlds) {
                 Ok(commands) => {
                     let (about_time, others): (Vec<_>, Vec<_>) =
                         commands.into_iter().partition(is_about_time);
                     let others = others.into_iter();
                     resolved.extend(others.map(|command| SystemRequest { publisher, command }));
-                    let waiting = self.calls.of_systems.len() + self.calls.under_way.len();
+                    let waiting =
+                        self.commands.calls.of_systems.len() + self.commands.calls.under_way.len();
                     if !about_time.is_empty() && waiting < WAITERS_MAX {
-                        self.calls.of_systems.push(about_time.into());
+                        self.commands.calls.of_systems.push(about_time.into());
                     }
                 }
                 Err(error) => {
@@ -142,8 +143,8 @@ impl Primary {
 
     /// Begins what systems called for in the round that is done.
     pub(crate) fn begin_calls_of_systems(&mut self, cx: &mut Context<'_>) {
-        let waiting = std::mem::take(&mut self.calls.of_systems);
-        if self.replay.is_some() {
+        let waiting = std::mem::take(&mut self.commands.calls.of_systems);
+        if self.resume.replay.is_some() {
             // What came of them is known.
             return;
         }
@@ -162,16 +163,16 @@ impl Primary {
         let Some(command) = call.rest.pop_front() else {
             return cx.done(call.from, call.request);
         };
-        let number = self.calls.next;
-        self.calls.next += 1;
-        self.calls.under_way.insert(number, call);
+        let number = self.commands.calls.next;
+        self.commands.calls.next += 1;
+        self.commands.calls.under_way.insert(number, call);
         let address = RoutingId(ADDRESS.to_vec());
         self.on_command(address, RequestId(number), command, cx);
     }
 
     /// Takes the answers to commands of calls out of what goes out, and goes on with those calls.
     pub(crate) fn continue_calls(&mut self, cx: &mut Context<'_>) {
-        if self.calls.under_way.is_empty() {
+        if self.commands.calls.under_way.is_empty() {
             return;
         }
         loop {
@@ -186,7 +187,7 @@ impl Primary {
                     continue;
                 };
                 let PrimaryToClient { request, reply } = message;
-                let Some(call) = self.calls.under_way.remove(&request.0) else {
+                let Some(call) = self.commands.calls.under_way.remove(&request.0) else {
                     continue;
                 };
                 match reply {

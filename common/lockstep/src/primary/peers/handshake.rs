@@ -68,30 +68,35 @@ impl Handshakes {
 impl Primary {
     /// Tells whether a secondary takes part in the steps; one that joins does so later.
     pub fn takes_part(&self, name: &PeerName) -> bool {
-        self.secondaries.contains(name)
+        self.peers.secondaries.contains(name)
     }
 
     /// Tells whether somebody may join: not for a while after one who only beat, unless somebody is
     /// needed.
     pub(crate) fn hears_joins(&self, now: SessionTime) -> bool {
         let is_running = matches!(self.phase, Phase::Idle | Phase::Stepping(_));
-        !is_running || now >= self.handshakes.closed.0 || self.recovery.is_under_way()
+        !is_running || now >= self.peers.handshakes.closed.0 || self.recovery.losses.is_under_way()
     }
 
     /// Tells whether a secondary gives away its cells to leave.
     pub fn is_draining(&self, name: &PeerName) -> bool {
-        self.handshakes.is_draining(name)
+        self.peers.handshakes.is_draining(name)
     }
 
     /// Returns the secondaries that are lost and not replaced yet, with the cells that they had.
     pub fn lost(&self) -> impl Iterator<Item = (&PeerName, &[CellId])> {
-        self.recovery.lost()
+        self.recovery.losses.lost()
     }
 
     /// Returns those who may be given cells, by name.
     pub(crate) fn hosts(&self) -> Vec<PeerName> {
-        let stays = |name: &&PeerName| !self.handshakes.is_draining(name);
-        self.secondaries.iter().filter(stays).cloned().collect()
+        let stays = |name: &&PeerName| !self.peers.handshakes.is_draining(name);
+        self.peers
+            .secondaries
+            .iter()
+            .filter(stays)
+            .cloned()
+            .collect()
     }
 
     /// Returns those who may restore lost cells: who takes part, else who joins.
@@ -100,26 +105,26 @@ impl Primary {
         if !hosts.is_empty() {
             return hosts;
         }
-        if !self.secondaries.is_empty() {
-            return self.secondaries.clone();
+        if !self.peers.secondaries.is_empty() {
+            return self.peers.secondaries.clone();
         }
-        self.handshakes.joining.keys().cloned().collect()
+        self.peers.handshakes.joining.keys().cloned().collect()
     }
 
     /// Returns the step that one who joins has come to.
     pub(crate) fn position_of(&self, name: &PeerName) -> Option<Sequence> {
-        self.handshakes.joining.get(name).copied().flatten()
+        self.peers.handshakes.joining.get(name).copied().flatten()
     }
 
     /// Notes one who joins.
     pub(crate) fn expect(&mut self, name: &PeerName) {
-        self.handshakes.joining.insert(name.clone(), None);
+        self.peers.handshakes.joining.insert(name.clone(), None);
     }
 
     /// One who joins hears every step from now on.
     pub(crate) fn introduce(&mut self, name: &PeerName, cx: &mut Context<'_>) {
         self.expect(name);
-        if self.recovery.has_unassigned() {
+        if self.recovery.losses.has_unassigned() {
             return self.go_on_with_recovery(cx);
         }
         self.begin_introduction(name.clone(), cx);
@@ -127,7 +132,8 @@ impl Primary {
 
     fn begin_introduction(&mut self, name: PeerName, cx: &mut Context<'_>) {
         let is_near = |at: Sequence| {
-            at >= self.step_log.from() && self.sequence.0.saturating_sub(at.0) <= GAP_MAX
+            at >= self.recovery.step_log.from()
+                && self.clock.sequence.0.saturating_sub(at.0) <= GAP_MAX
         };
         let holds = self.position_of(&name).is_some_and(is_near);
         self.begin_job(name, Task::Introduce { holds }, cx);
@@ -138,10 +144,11 @@ impl Primary {
         if self.takes_part(&job.peer) {
             return self.go_on_with_recovery(cx);
         }
-        self.handshakes
+        self.peers
+            .handshakes
             .joining
             .insert(job.peer.clone(), Some(job.until));
-        if self.jobs.has(&job.peer) {
+        if self.recovery.jobs.has(&job.peer) {
             // It restores what is lost meanwhile, and takes part once that is done.
             return;
         }
@@ -150,19 +157,22 @@ impl Primary {
 
     /// One who joined is as far as the others.
     pub(crate) fn take_part(&mut self, name: &PeerName, cx: &mut Context<'_>) {
-        self.speculation.forget();
-        self.handshakes.joining.remove(name);
-        if !self.secondaries.contains(name) {
-            self.secondaries.push(name.clone());
-            self.secondaries.sort();
+        self.barrier.speculation.forget();
+        self.peers.handshakes.joining.remove(name);
+        if !self.peers.secondaries.contains(name) {
+            self.peers.secondaries.push(name.clone());
+            self.peers.secondaries.sort();
         }
-        let text = format!("{name} takes part from step {} on", self.sequence.next());
+        let text = format!(
+            "{name} takes part from step {} on",
+            self.clock.sequence.next()
+        );
         cx.event(Severity::Info, "run", text);
     }
 
     /// Forgets one who was on the way in.
     pub(crate) fn forget_joiner(&mut self, name: &PeerName) {
-        self.handshakes.joining.remove(name);
+        self.peers.handshakes.joining.remove(name);
     }
 
     pub(crate) fn on_drain(
@@ -187,13 +197,23 @@ impl Primary {
         if let Some(reason) = refusal {
             return cx.fail(from, request, &reason);
         }
-        let asked = self.handshakes.draining.entry(peer.clone()).or_default();
+        let asked = self
+            .peers
+            .handshakes
+            .draining
+            .entry(peer.clone())
+            .or_default();
         if asked.is_empty() {
             let text = format!("{peer} gives away its cells, to leave");
             self.drop_coming_migrations_to(peer, &text, cx);
             cx.event(Severity::Info, "command", text);
         }
-        let asked = self.handshakes.draining.entry(peer.clone()).or_default();
+        let asked = self
+            .peers
+            .handshakes
+            .draining
+            .entry(peer.clone())
+            .or_default();
         asked.push((from, request));
         self.continue_draining(cx);
         self.step_if_idle(cx);
@@ -201,7 +221,7 @@ impl Primary {
 
     /// Moves what those who leave still host, and lets them go who host nothing.
     pub(crate) fn continue_draining(&mut self, cx: &mut Context<'_>) {
-        let names: Vec<PeerName> = self.handshakes.draining.keys().cloned().collect();
+        let names: Vec<PeerName> = self.peers.handshakes.draining.keys().cloned().collect();
         for name in names {
             let cells = self.hosted_now(&name);
             if cells.is_empty() && matches!(self.phase, Phase::Idle) && !self.is_held() {
@@ -219,10 +239,10 @@ impl Primary {
                 .collect();
             let counted: Vec<(CellId, u32)> = unmoved
                 .iter()
-                .map(|cell| (*cell, self.host_map.owned(*cell).len() as u32))
+                .map(|cell| (*cell, self.placement.host_map.owned(*cell).len() as u32))
                 .collect();
-            let affinity = self.host_map.affinity();
-            let to = self.balance.hosts_for(&counted, affinity, &hosts);
+            let affinity = self.placement.host_map.affinity();
+            let to = self.placement.balance.hosts_for(&counted, affinity, &hosts);
             for (cell, to) in unmoved.into_iter().zip(to) {
                 self.want_migration(cell, to);
             }
@@ -230,13 +250,18 @@ impl Primary {
     }
 
     fn dismiss(&mut self, name: &PeerName, cx: &mut Context<'_>) {
-        self.speculation.forget();
+        self.barrier.speculation.forget();
         // What it has not sent of a checkpoint would count as that of a stranger.
         self.drop_coming_checkpoint();
-        let asked = self.handshakes.draining.remove(name).unwrap_or_default();
-        self.secondaries.retain(|other| other != name);
+        let asked = self
+            .peers
+            .handshakes
+            .draining
+            .remove(name)
+            .unwrap_or_default();
+        self.peers.secondaries.retain(|other| other != name);
         let cause = format!("{name} was drained: others have its cells");
-        if let Some(member) = self.roster.remove(name) {
+        if let Some(member) = self.peers.roster.remove(name) {
             cx.push(PrimaryOutput::Send {
                 to: member.routing,
                 message: PrimaryToSecondary::Stop(StopReason::new(
@@ -259,7 +284,12 @@ impl Primary {
 
     /// Gives up to drain a secondary: it is lost, or its cells cannot move.
     pub(crate) fn fail_drain(&mut self, name: &PeerName, cx: &mut Context<'_>) {
-        let asked = self.handshakes.draining.remove(name).unwrap_or_default();
+        let asked = self
+            .peers
+            .handshakes
+            .draining
+            .remove(name)
+            .unwrap_or_default();
         for (from, request) in asked {
             let reason = format!("{name} could not give away its cells");
             cx.fail(from, request, &reason);
@@ -270,7 +300,7 @@ impl Primary {
     pub(crate) fn fail_drains_of(&mut self, cells: &[CellId], cx: &mut Context<'_>) {
         let hosts: BTreeSet<PeerName> = cells
             .iter()
-            .filter_map(|cell| self.host_map.host(*cell).cloned())
+            .filter_map(|cell| self.placement.host_map.host(*cell).cloned())
             .collect();
         for host in hosts {
             self.fail_drain(&host, cx);
@@ -279,7 +309,7 @@ impl Primary {
 
     /// Answers all who asked to drain, since the run ends.
     pub(crate) fn fail_drains(&mut self, reason: &str, cx: &mut Context<'_>) {
-        let asked = std::mem::take(&mut self.handshakes.draining).into_values();
+        let asked = std::mem::take(&mut self.peers.handshakes.draining).into_values();
         for (from, request) in asked.flatten() {
             cx.fail(from, request, reason);
         }

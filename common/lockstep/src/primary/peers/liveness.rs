@@ -166,7 +166,7 @@ impl Primary {
             );
             cx.event(Severity::Warning, "step", text);
             for name in missing {
-                if let Some(member) = self.roster.get_mut(name) {
+                if let Some(member) = self.peers.roster.get_mut(name) {
                     let noted = (member.heard_at, member.heartbeat.cpu_time_us);
                     member.watch.cpu_noted.get_or_insert(noted);
                 }
@@ -189,7 +189,7 @@ impl Primary {
             return Vec::new();
         }
         let is_held = |name: &PeerName| {
-            let member = self.roster.get(name);
+            let member = self.peers.roster.get(name);
             member.is_some_and(|member| member.watch.is_held())
         };
         // Those who are given up are waited for no more; who is stopped is looked at again.
@@ -218,8 +218,8 @@ impl Primary {
         }
         let is_idle = |name: &&PeerName| {
             let is_given = round.snapshots.iter().any(|(to, _)| to == *name);
-            let is_asked = self.is_host(name) || is_given || self.jobs.has(name);
-            let member = self.roster.get(name);
+            let is_asked = self.is_host(name) || is_given || self.recovery.jobs.has(name);
+            let member = self.peers.roster.get(name);
             let beats = member.is_some_and(|member| {
                 !member.watch.is_held() && member.heard_at >= since + IDLE_TIMEOUT / 2
             });
@@ -250,7 +250,7 @@ impl Primary {
     /// Returns when a process is to be looked at for its silence.
     pub(crate) fn look_deadline(&self) -> Option<SessionTime> {
         let timeout = self.settings.heartbeat_timeout;
-        let members = self.roster.members();
+        let members = self.peers.roster.members();
         let looks = members.filter_map(|(_, member)| next_look(member, timeout));
         looks.min()
     }
@@ -260,6 +260,7 @@ impl Primary {
     pub(crate) fn look_at_silent(&mut self, cx: &mut Context<'_>) {
         let timeout = self.settings.heartbeat_timeout;
         let due: Vec<PeerName> = self
+            .peers
             .roster
             .members()
             .filter(|(_, member)| next_look(member, timeout).is_some_and(|at| at <= cx.now))
@@ -271,7 +272,7 @@ impl Primary {
     }
 
     fn look_at(&mut self, name: &PeerName, cx: &mut Context<'_>) {
-        let Some(member) = self.roster.get_mut(name) else {
+        let Some(member) = self.peers.roster.get_mut(name) else {
             return;
         };
         member.watch.looked_at = Some(cx.now);
@@ -291,7 +292,7 @@ impl Primary {
     ) {
         let is_waited_for = self.settings.patience.wait_for_debugger && process.is_stopped;
         let text = self.diagnosis(peer, process, cx.now);
-        let Some(member) = self.roster.get_mut(peer) else {
+        let Some(member) = self.peers.roster.get_mut(peer) else {
             return;
         };
         let watch = &mut member.watch;
@@ -328,7 +329,7 @@ impl Primary {
         how: &str,
         now: SessionTime,
     ) {
-        let member = self.roster.get_mut(peer);
+        let member = self.peers.roster.get_mut(peer);
         if let Some(member) = member.filter(|member| member.info.pid == pid) {
             let plain = how.chars().filter(|c| !c.is_control());
             member.watch.ended = Some(plain.take(HOW_CHARS_MAX).collect());
@@ -366,7 +367,7 @@ impl Primary {
         let cells = self.hosted(name);
         let names = cells.iter().take(LEVELS_NAMED);
         let names: Vec<&str> = names
-            .map(|cell| self.topology.cell(*cell).name.as_str())
+            .map(|cell| self.world.topology.cell(*cell).name.as_str())
             .collect();
         match cells.len().saturating_sub(names.len()) {
             _ if names.is_empty() => None,
@@ -377,7 +378,7 @@ impl Primary {
 
     /// Says all that is known of a peer.
     fn diagnosis(&self, name: &PeerName, process: &ProcessReport, now: SessionTime) -> String {
-        let Some(member) = self.roster.get(name) else {
+        let Some(member) = self.peers.roster.get(name) else {
             return name.to_string();
         };
         let silence = now.since(member.heard_at);
@@ -400,7 +401,7 @@ impl Primary {
         }
         let is_missing = self.blocking().any(|missing| missing == name);
         if is_missing {
-            parts.push(format!("has answered iteration {}", self.iteration));
+            parts.push(format!("has answered iteration {}", self.clock.iteration));
         }
         let hosts = self.levels_of(name);
         let hosts = hosts.map_or_else(String::new, |levels| format!("; hosts {levels}"));

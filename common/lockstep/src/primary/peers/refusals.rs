@@ -17,7 +17,7 @@ const TELLING_INTERVAL: Duration = Duration::from_secs(1);
 impl Primary {
     /// Answers who tried what its role does not allow.
     pub(crate) fn on_forbidden(&mut self, forbidden: Forbidden, cx: &mut Context<'_>) {
-        self.refused.forbidden += 1;
+        self.peers.refused.forbidden += 1;
         let Forbidden {
             from,
             access,
@@ -45,10 +45,11 @@ impl Primary {
             }
         };
         if self
+            .peers
             .forbidden_told
             .is_none_or(|at| cx.now >= at + TELLING_INTERVAL)
         {
-            self.forbidden_told = Some(cx.now);
+            self.peers.forbidden_told = Some(cx.now);
             cx.event(Severity::Warning, "security", text);
         }
     }
@@ -60,7 +61,7 @@ impl Primary {
         error: &str,
         cx: &mut Context<'_>,
     ) {
-        self.refused.malformed += 1;
+        self.peers.refused.malformed += 1;
         if joining {
             Self::refuse(
                 from,
@@ -77,18 +78,21 @@ impl Primary {
         from: &RoutingId,
         body: &SecondaryToPrimary,
     ) -> bool {
-        self.roster.get(sender).is_some_and(|member| match body {
-            SecondaryToPrimary::Heartbeat(_) => member.routing.heartbeat() == *from,
-            SecondaryToPrimary::Join(_)
-            | SecondaryToPrimary::Loaded(_)
-            | SecondaryToPrimary::Synced
-            | SecondaryToPrimary::StepAck(_)
-            | SecondaryToPrimary::CellCheckpoint(_)
-            | SecondaryToPrimary::SceneCheckpoint(_)
-            | SecondaryToPrimary::CaughtUp(_)
-            | SecondaryToPrimary::Diverged(_)
-            | SecondaryToPrimary::Leave(_) => member.routing == *from,
-        })
+        self.peers
+            .roster
+            .get(sender)
+            .is_some_and(|member| match body {
+                SecondaryToPrimary::Heartbeat(_) => member.routing.heartbeat() == *from,
+                SecondaryToPrimary::Join(_)
+                | SecondaryToPrimary::Loaded(_)
+                | SecondaryToPrimary::Synced
+                | SecondaryToPrimary::StepAck(_)
+                | SecondaryToPrimary::CellCheckpoint(_)
+                | SecondaryToPrimary::SceneCheckpoint(_)
+                | SecondaryToPrimary::CaughtUp(_)
+                | SecondaryToPrimary::Diverged(_)
+                | SecondaryToPrimary::Leave(_) => member.routing == *from,
+            })
     }
 
     /// Counts what the link has turned away.
@@ -98,7 +102,7 @@ impl Primary {
         details: &str,
         cx: &mut Context<'_>,
     ) {
-        self.refused.add(counts);
+        self.peers.refused.add(counts);
         let text = format!("turned away {}: {details}", counts.total());
         cx.event(Severity::Warning, "security", text);
     }

@@ -53,6 +53,7 @@ impl Primary {
             reason.clone(),
         )));
         for (_, member) in self
+            .peers
             .roster
             .members()
             .filter(|(_, member)| member.closed_at.is_none())
@@ -65,7 +66,7 @@ impl Primary {
         cx.announce(Announce::Stopping(reason.clone()));
         // Who is silent for so long that it is lost is told, and not waited for.
         let timeout = self.settings.heartbeat_timeout;
-        let here = self.roster.members().filter(|(_, member)| {
+        let here = self.peers.roster.members().filter(|(_, member)| {
             let is_silent = timeout.is_some_and(|timeout| cx.now.since(member.heard_at) >= timeout);
             member.closed_at.is_none() && (!is_silent || member.watch.is_held())
         });
@@ -105,11 +106,11 @@ impl Primary {
         let cause = format!(
             "{} left at iteration {}: {reason}",
             self.described(sender),
-            self.iteration
+            self.clock.iteration
         );
         let text = format!("{sender} left: {reason}");
         cx.event(Severity::Warning, "peer", text);
-        if let Some(member) = self.roster.get_mut(sender) {
+        if let Some(member) = self.peers.roster.get_mut(sender) {
             member.closed_at = Some(cx.now);
         }
         self.on_lost(sender, StopReason::new(outcome, cause), cx);
@@ -124,7 +125,7 @@ impl Primary {
         let Phase::Stopping(stopping) = &mut self.phase else {
             return;
         };
-        let closed = self.roster.members().filter(|(_, member)| {
+        let closed = self.peers.roster.members().filter(|(_, member)| {
             member
                 .closed_at
                 .is_some_and(|at| cx.now >= at + LEAVE_GRACE)
@@ -132,7 +133,7 @@ impl Primary {
         let gone: Vec<PeerName> = closed.map(|(name, _)| name.clone()).collect();
         for name in gone {
             stopping.staying.remove(&name);
-            self.roster.remove(&name);
+            self.peers.roster.remove(&name);
         }
         if stopping.staying.is_empty() {
             return self.finish_if_alone(cx);
@@ -160,13 +161,14 @@ impl Primary {
     pub(crate) fn silence_deadline(&self) -> Option<SessionTime> {
         let timeout = self.settings.heartbeat_timeout;
         let silent = self
+            .peers
             .roster
             .members()
             .filter(|(_, member)| !member.watch.is_held())
             .filter_map(|(_, member)| Some(member.heard_at + timeout?));
         let closed = Some(self.closed_deadline()).filter(|at| *at < NEVER);
         let is_running = matches!(self.phase, Phase::Idle | Phase::Stepping(_));
-        let members = self.roster.members().filter(|_| is_running);
+        let members = self.peers.roster.members().filter(|_| is_running);
         let unready = members
             .filter(|(_, member)| member.progress != Progress::Synced && !member.watch.is_held())
             .map(|(_, member)| member.welcomed_at + self.settings.peer_timeout);
@@ -177,6 +179,7 @@ impl Primary {
     /// Returns when the next peer whose connection closed counts as gone, [`NEVER`] without one.
     pub(crate) fn closed_deadline(&self) -> SessionTime {
         let closed = self
+            .peers
             .roster
             .members()
             .filter_map(|(_, member)| member.closed_at);
@@ -192,7 +195,7 @@ impl Primary {
     ) -> Option<(PeerName, StopReason)> {
         let patience = if inbox_is_empty { 1 } else { 2 };
         let is_running = matches!(self.phase, Phase::Idle | Phase::Stepping(_));
-        self.roster.members().find_map(|(name, member)| {
+        self.peers.roster.members().find_map(|(name, member)| {
             let silence = now.since(member.heard_at);
             let how = if member.closed_at.is_some_and(|at| now >= at + LEAVE_GRACE) {
                 Self::how_it_went(member)
@@ -212,14 +215,14 @@ impl Primary {
             let cause = format!(
                 "{} {how}, at iteration {}",
                 self.described(name),
-                self.iteration
+                self.clock.iteration
             );
             Some((name.clone(), StopReason::new(Outcome::PeerLost, cause)))
         })
     }
 
     pub(crate) fn described(&self, name: &PeerName) -> String {
-        match self.roster.get(name) {
+        match self.peers.roster.get(name) {
             Some(member) => {
                 format!("{name} (pid {} on {})", member.info.pid, member.info.host)
             }

@@ -52,11 +52,11 @@ impl Primary {
             );
             cx.event(Severity::Warning, "run", text);
         }
-        for member in self.roster.members_mut() {
+        for member in self.peers.roster.members_mut() {
             member.postpone(stall);
         }
-        self.jobs.postpone(stall);
-        if let Some(since) = &mut self.recovery.alone_since {
+        self.recovery.jobs.postpone(stall);
+        if let Some(since) = &mut self.recovery.losses.alone_since {
             *since = *since + stall;
         }
         match &mut self.phase {

@@ -21,6 +21,7 @@ const HOST_BYTES_MAX: usize = 255;
 impl Primary {
     pub(crate) fn on_join(&mut self, from: RoutingId, info: PeerInfo, cx: &mut Context<'_>) {
         if self
+            .peers
             .roster
             .get(&info.name)
             .is_some_and(|member| member.routing == from)
@@ -28,17 +29,17 @@ impl Primary {
             return; // It repeats itself; the welcome is on its way.
         }
         if !self.hears_joins(cx.now) {
-            self.refused.excess += 1;
+            self.peers.refused.excess += 1;
             return; // It asks again.
         }
         if info.host.len() > HOST_BYTES_MAX {
             let reason = format!("the name of its machine has more than {HOST_BYTES_MAX} bytes");
-            self.refused.malformed += 1;
+            self.peers.refused.malformed += 1;
             return Self::refuse(from, reason, cx);
         }
         if let Some(reason) = self.reason_to_refuse(&info) {
-            if !self.handshakes.tells_of_refusal(cx.now) {
-                self.refused.excess += 1;
+            if !self.peers.handshakes.tells_of_refusal(cx.now) {
+                self.peers.refused.excess += 1;
                 return Self::refuse(from, reason, cx);
             }
             let text = format!(
@@ -48,14 +49,14 @@ impl Primary {
             cx.event(Severity::Warning, "peer", text);
             return Self::refuse(from, reason, cx);
         }
-        if !self.roster.is_subscribed(&from) {
-            return self.roster.keep_waiting(from, info);
+        if !self.peers.roster.is_subscribed(&from) {
+            return self.peers.roster.keep_waiting(from, info);
         }
         let welcome = Welcome {
-            worlds: self.worlds.clone(),
-            world_digest: self.world_digest,
-            step_size_ns: self.step_size_at_start.as_nanos() as u64,
-            seed: self.seed_at_start,
+            worlds: self.start.worlds.clone(),
+            world_digest: self.start.world_digest,
+            step_size_ns: self.start.step_size.as_nanos() as u64,
+            seed: self.start.seed,
             heartbeat_interval: self.settings.heartbeat_interval,
             heartbeat_timeout: self.settings.heartbeat_timeout.unwrap_or(Duration::MAX),
             threads: self.settings.threads,
@@ -71,7 +72,7 @@ impl Primary {
         let text = format!("{} (pid {} on {}) joined", info.name, info.pid, info.host);
         cx.event(Severity::Info, "peer", text);
         cx.announce(Announce::Joined(info.clone()));
-        self.roster.admit(info, from, cx.now);
+        self.peers.roster.admit(info, from, cx.now);
     }
 
     pub(crate) fn refuse(to: RoutingId, reason: String, cx: &mut Context<'_>) {
@@ -92,14 +93,14 @@ impl Primary {
                 info.build, self.settings.build
             ));
         }
-        if let Some(member) = self.roster.get(&info.name) {
+        if let Some(member) = self.peers.roster.get(&info.name) {
             return Some(format!(
                 "the name {} is taken by pid {} on {}; choose another with --name",
                 info.name, member.info.pid, member.info.host
             ));
         }
         let room = self.settings.secondaries as usize + self.settings.stand_bys as usize;
-        if self.roster.len() >= room {
+        if self.peers.roster.len() >= room {
             return Some(format!(
                 "the run has all of its {} secondaries",
                 self.settings.secondaries
@@ -114,23 +115,24 @@ impl Primary {
     }
 
     pub(crate) fn on_subscribed(&mut self, routing: RoutingId, cx: &mut Context<'_>) {
-        match self.roster.note_subscribed(routing.clone()) {
+        match self.peers.roster.note_subscribed(routing.clone()) {
             Some(info) => self.on_join(routing, info, cx),
             None => self.sync(cx),
         }
     }
 
     pub(crate) fn on_loaded(&mut self, sender: &PeerName, loaded: &Loaded, cx: &mut Context<'_>) {
-        if loaded.world_digest != self.world_digest {
+        if loaded.world_digest != self.start.world_digest {
             let cause = format!(
                 "{sender} read world {}, the primary {}",
-                loaded.world_digest, self.world_digest
+                loaded.world_digest, self.start.world_digest
             );
-            self.refused.malformed += 1;
+            self.peers.refused.malformed += 1;
             let reason = StopReason::new(Outcome::DigestMismatch, cause);
             return self.on_lost(sender, reason, cx);
         }
         let member = self
+            .peers
             .roster
             .get_mut(sender)
             .expect("senders are checked to be members");
@@ -138,12 +140,13 @@ impl Primary {
             member.progress = Progress::Loaded;
             self.sync(cx);
         } else {
-            self.refused.duplicate += 1;
+            self.peers.refused.duplicate += 1;
         }
     }
 
     pub(crate) fn on_synced(&mut self, sender: &PeerName, cx: &mut Context<'_>) {
         let member = self
+            .peers
             .roster
             .get_mut(sender)
             .expect("senders are checked to be members");
@@ -151,7 +154,10 @@ impl Primary {
             return; // It answers every sync that it hears; one is enough.
         }
         member.progress = Progress::Synced;
-        let complete = self.roster.is_complete(self.settings.secondaries as usize);
+        let complete = self
+            .peers
+            .roster
+            .is_complete(self.settings.secondaries as usize);
         match self.phase {
             Phase::Gathering { .. } if complete => self.begin_stepping(cx),
             Phase::Idle | Phase::Stepping(_) => self.introduce(sender, cx),
@@ -162,7 +168,7 @@ impl Primary {
     /// Returns when those who join during the run are to be synced again.
     pub(crate) fn sync_deadline(&self) -> Option<SessionTime> {
         let is_running = matches!(self.phase, Phase::Idle | Phase::Stepping(_));
-        (is_running && self.has_peer_to_sync()).then_some(self.handshakes.next_sync)
+        (is_running && self.has_peer_to_sync()).then_some(self.peers.handshakes.next_sync)
     }
 
     /// Nobody takes part any more, or somebody waits to: both end.
@@ -171,7 +177,7 @@ impl Primary {
             self.sync(cx);
         }
         let patience = self.settings.peer_timeout;
-        if let Some(since) = self.recovery.alone_since
+        if let Some(since) = self.recovery.losses.alone_since
             && cx.now >= since + patience
         {
             let seconds = patience.as_secs_f64();
@@ -181,9 +187,10 @@ impl Primary {
     }
 
     pub(crate) fn has_peer_to_sync(&self) -> bool {
-        self.roster
+        self.peers
+            .roster
             .members()
-            .any(|(_, member)| self.roster.is_ready_to_sync(member))
+            .any(|(_, member)| self.peers.roster.is_ready_to_sync(member))
     }
 
     fn sync(&mut self, cx: &mut Context<'_>) {
@@ -192,7 +199,9 @@ impl Primary {
         }
         match &mut self.phase {
             Phase::Gathering { next_sync, .. } => *next_sync = cx.now + SYNC_INTERVAL,
-            Phase::Idle | Phase::Stepping(_) => self.handshakes.next_sync = cx.now + SYNC_INTERVAL,
+            Phase::Idle | Phase::Stepping(_) => {
+                self.peers.handshakes.next_sync = cx.now + SYNC_INTERVAL;
+            }
             Phase::Stopping(_) | Phase::Finished => return,
         }
         cx.push(PrimaryOutput::Publish(PrimaryToSecondary::Sync));
@@ -206,7 +215,10 @@ impl Primary {
         let sync_is_due = cx.now >= *next_sync;
         if cx.now >= began + self.settings.peer_timeout {
             let seconds = self.settings.peer_timeout.as_secs_f64();
-            let missing = self.roster.missing(self.settings.secondaries as usize);
+            let missing = self
+                .peers
+                .roster
+                .missing(self.settings.secondaries as usize);
             let cause = format!("not ready after {seconds} s: {missing}");
             return self.begin_stopping(StopReason::new(Outcome::TimedOut, cause), cx);
         }

@@ -45,10 +45,10 @@ impl Primary {
             Ok(cell) => cell,
             Err(reason) => return cx.fail(from, request, &reason),
         };
-        if self.host_map.host(cell) == Some(&peer) && !self.recovery.has(cell) {
+        if self.placement.host_map.host(cell) == Some(&peer) && !self.recovery.losses.has(cell) {
             return cx.done(from, request);
         }
-        self.migrations.push(Migration {
+        self.placement.migrations.push(Migration {
             cell,
             to: peer,
             progress: Progress::Wanted,
@@ -61,7 +61,7 @@ impl Primary {
         if matches!(self.phase, Phase::Gathering { .. }) {
             return Err("the secondaries are not ready yet".to_owned());
         }
-        let mut cells = self.topology.cells.iter();
+        let mut cells = self.world.topology.cells.iter();
         let Some(index) = cells.position(|cell| cell.name == level) else {
             return Err(format!("no level is named {level:?}"));
         };
@@ -73,7 +73,7 @@ impl Primary {
             return Err(format!("{peer} gives away its cells, to leave"));
         }
         let cell = CellId(index as u32);
-        if self.host_map.host(cell).is_none() {
+        if self.placement.host_map.host(cell).is_none() {
             return Err(format!(
                 "level {level} has no cell now: no performer is in it or near it"
             ));
@@ -86,15 +86,19 @@ impl Primary {
 
     /// Notes moves for the sake of balance, of cells that do not move already.
     pub(crate) fn balance_cells(&mut self) {
-        if !self.settings.balance || self.secondaries.len() < 2 {
+        if !self.settings.balance || self.peers.secondaries.len() < 2 {
             return;
         }
         let hosts = self.hosts();
         if hosts.len() < 2 {
             return;
         }
-        let affinity = self.host_map.affinity();
-        for wanted in self.balance.moves(self.iteration, affinity, &hosts) {
+        let affinity = self.placement.host_map.affinity();
+        for wanted in self
+            .placement
+            .balance
+            .moves(self.clock.iteration, affinity, &hosts)
+        {
             if !self.is_migrating(wanted.cell) {
                 self.want_migration(wanted.cell, wanted.to);
             }
@@ -103,17 +107,19 @@ impl Primary {
 
     /// Tells whether something waits for a step although time stands still.
     pub(crate) fn has_to_rearrange(&self) -> bool {
-        !self.migrations.is_empty() || self.queue.has_said() || self.is_checkpoint_wanted()
+        !self.placement.migrations.is_empty()
+            || self.commands.queue.has_said()
+            || self.is_checkpoint_wanted()
     }
 
     /// Tells whether a cell is to change host.
     pub(crate) fn is_migrating(&self, cell: CellId) -> bool {
-        self.migrations.iter().any(|one| one.cell == cell)
+        self.placement.migrations.iter().any(|one| one.cell == cell)
     }
 
     /// Notes a move that nobody waits for.
     pub(crate) fn want_migration(&mut self, cell: CellId, to: PeerName) {
-        self.migrations.push(Migration {
+        self.placement.migrations.push(Migration {
             cell,
             to,
             progress: Progress::Wanted,
@@ -124,16 +130,16 @@ impl Primary {
     /// Returns the cells whose snapshot the next step asks for, ascending. Those that are where
     /// they should be, since they were restored there, do not move.
     pub(crate) fn ask_for_snapshots(&mut self, cx: &mut Context<'_>) -> Vec<CellId> {
-        let affinity = self.host_map.affinity();
+        let affinity = self.placement.host_map.affinity();
         let is_there = |one: &mut Migration| {
             one.progress != Progress::Moving && affinity.get(&one.cell) == Some(&one.to)
         };
-        let there: Vec<Migration> = self.migrations.extract_if(.., is_there).collect();
+        let there: Vec<Migration> = self.placement.migrations.extract_if(.., is_there).collect();
         for (from, request) in there.into_iter().filter_map(|one| one.client) {
             cx.done(from, request);
         }
         let mut cells = Vec::new();
-        for wanted in &mut self.migrations {
+        for wanted in &mut self.placement.migrations {
             if wanted.progress == Progress::Wanted {
                 wanted.progress = Progress::Asked;
                 cells.push(wanted.cell);
@@ -150,11 +156,11 @@ impl Primary {
     ) -> Vec<(CellId, PeerName, CellSnapshot)> {
         let mut ready = Vec::new();
         let mut too_large = Vec::new();
-        for asked in &mut self.migrations {
+        for asked in &mut self.placement.migrations {
             if asked.progress != Progress::Asked {
                 continue;
             }
-            match self.latest.take_snapshot(asked.cell) {
+            match self.world.latest.take_snapshot(asked.cell) {
                 Some(snapshot) if snapshot.bytes.is_empty() => too_large.push(asked.cell),
                 Some(snapshot) => {
                     asked.progress = Progress::Moving;
@@ -165,7 +171,9 @@ impl Primary {
         }
         for cell in &too_large {
             // It counts as moved, so that balance lets it be for a while.
-            self.balance.note_moved(*cell, self.iteration);
+            self.placement
+                .balance
+                .note_moved(*cell, self.clock.iteration);
         }
         let reason = "the cell is too large to travel in one message";
         self.drop_migrations_of(&too_large, reason, cx);
@@ -181,18 +189,18 @@ impl Primary {
             .iter()
             .map(|(_, one)| (one.cell, one.bytes.len() as u64));
         for (cell, bytes) in bytes {
-            let longer = took.saturating_sub(self.last_advance);
-            self.balance.note_move(cell, bytes, longer);
+            let longer = took.saturating_sub(self.placement.last_advance);
+            self.placement.balance.note_move(cell, bytes, longer);
         }
         if round.purpose == Purpose::Advance && round.snapshots.is_empty() {
-            self.last_advance = took;
+            self.placement.last_advance = took;
         }
     }
 
     /// Answers those whose moves the completed step has made.
     pub(crate) fn complete_migrations(&mut self, cx: &mut Context<'_>) {
         let is_made = |one: &mut Migration| one.progress == Progress::Moving;
-        let made: Vec<Migration> = self.migrations.extract_if(.., is_made).collect();
+        let made: Vec<Migration> = self.placement.migrations.extract_if(.., is_made).collect();
         for (from, request) in made.into_iter().filter_map(|one| one.client) {
             cx.done(from, request);
         }
@@ -241,6 +249,7 @@ impl Primary {
         cx: &mut Context<'_>,
     ) {
         let void: Vec<Migration> = self
+            .placement
             .migrations
             .extract_if(.., |one| is_meant(one))
             .collect();

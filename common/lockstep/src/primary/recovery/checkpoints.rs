@@ -49,12 +49,12 @@ impl Primary {
         let has_use = self.settings.on_peer_loss == PeerLossPolicy::Recover
             || self.settings.stand_bys > 0
             || self.settings.is_journaled;
-        has_use && self.checkpoints.impossible.is_none()
+        has_use && self.recovery.checkpoints.impossible.is_none()
     }
 
     /// Tells why lost cells cannot be restored, if they cannot.
     pub(crate) fn no_recovery(&self) -> Option<&str> {
-        self.checkpoints.impossible.as_deref()
+        self.recovery.checkpoints.impossible.as_deref()
     }
 
     pub(crate) fn on_checkpoint(
@@ -66,20 +66,23 @@ impl Primary {
         if matches!(self.phase, Phase::Gathering { .. }) {
             return cx.fail(from, request, "the secondaries are not ready yet");
         }
-        if let Some(reason) = &self.checkpoints.impossible {
+        if let Some(reason) = &self.recovery.checkpoints.impossible {
             return cx.fail(from, request, reason);
         }
         if !self.keeps_past() {
             let reason = "the run keeps no checkpoints: start it with --on-peer-loss recover";
             return cx.fail(from, request, reason);
         }
-        self.checkpoints.waiting.push((from, request, None));
+        self.recovery
+            .checkpoints
+            .waiting
+            .push((from, request, None));
         self.step_if_idle(cx);
     }
 
     /// Tells whether a client waits for a checkpoint that no step has asked for.
     pub(crate) fn is_checkpoint_wanted(&self) -> bool {
-        let mut waiting = self.checkpoints.waiting.iter();
+        let mut waiting = self.recovery.checkpoints.waiting.iter();
         waiting.any(|(_, _, sequence)| sequence.is_none())
     }
 
@@ -87,7 +90,7 @@ impl Primary {
     pub(crate) fn next_checkpoint(&self) -> Option<Iteration> {
         let every = self.settings.checkpoint_every;
         let is_due = every > 0 && self.keeps_past();
-        is_due.then(|| Iteration(self.checkpoints.asked_at.0 + every))
+        is_due.then(|| Iteration(self.recovery.checkpoints.asked_at.0 + every))
     }
 
     /// Decides whether the step that is about to be published asks for a checkpoint.
@@ -97,19 +100,21 @@ impl Primary {
             Purpose::Build | Purpose::Pause | Purpose::Fetch => false,
         };
         let every = self.settings.checkpoint_every;
-        let age = iteration.0.saturating_sub(self.checkpoints.asked_at.0);
+        let age = iteration
+            .0
+            .saturating_sub(self.recovery.checkpoints.asked_at.0);
         let is_due = every > 0 && age >= every;
-        let is_heavy = self.step_log.bytes() > step_log::BYTES_MAX && age >= 16;
+        let is_heavy = self.recovery.step_log.bytes() > step_log::BYTES_MAX && age >= 16;
         if !can_be || !(is_due || is_heavy || self.is_checkpoint_wanted()) {
             return false;
         }
-        self.checkpoints.asked_at = iteration;
-        for (_, _, sequence) in &mut self.checkpoints.waiting {
+        self.recovery.checkpoints.asked_at = iteration;
+        for (_, _, sequence) in &mut self.recovery.checkpoints.waiting {
             // Whoever waits for one that never came waits for this one.
-            *sequence = Some(self.sequence);
+            *sequence = Some(self.clock.sequence);
         }
-        self.checkpoints.coming = Some(Coming {
-            sequence: self.sequence,
+        self.recovery.checkpoints.coming = Some(Coming {
+            sequence: self.clock.sequence,
             own: None,
             scene: None,
             speaker: None,
@@ -121,10 +126,10 @@ impl Primary {
 
     /// Notes which cells belong to the checkpoint that the step asks for.
     pub(crate) fn note_cells_of_checkpoint(&mut self, speaker: Option<&PeerName>) {
-        if let Some(coming) = &mut self.checkpoints.coming
-            && coming.sequence == self.sequence
+        if let Some(coming) = &mut self.recovery.checkpoints.coming
+            && coming.sequence == self.clock.sequence
         {
-            coming.missing = self.host_map.affinity().clone();
+            coming.missing = self.placement.host_map.affinity().clone();
             coming.speaker = speaker.cloned();
         }
     }
@@ -132,8 +137,10 @@ impl Primary {
     /// Notes what the primary saves when the step that asked for a checkpoint is done, with all
     /// that follows from it before the next.
     pub(crate) fn save_for_checkpoint(&mut self, cx: &mut Context<'_>) {
-        let is_asked = |coming: &Coming| coming.sequence == self.sequence && coming.own.is_none();
+        let is_asked =
+            |coming: &Coming| coming.sequence == self.clock.sequence && coming.own.is_none();
         if self
+            .recovery
             .checkpoints
             .coming
             .as_ref()
@@ -146,8 +153,8 @@ impl Primary {
         } else {
             Vec::new()
         };
-        let own = Some((self.iteration, self.digest, saved));
-        if let Some(coming) = &mut self.checkpoints.coming {
+        let own = Some((self.clock.iteration, self.world.digest, saved));
+        if let Some(coming) = &mut self.recovery.checkpoints.coming {
             coming.own = own;
         }
         self.complete_checkpoint(cx);
@@ -159,22 +166,22 @@ impl Primary {
         snapshot: CellSnapshot,
         cx: &mut Context<'_>,
     ) {
-        let Some(coming) = &mut self.checkpoints.coming else {
-            self.refused.stale += 1;
+        let Some(coming) = &mut self.recovery.checkpoints.coming else {
+            self.peers.refused.stale += 1;
             return;
         };
         let host = coming.missing.get(&snapshot.cell);
         if coming.sequence != snapshot.sequence || host.is_none() {
-            self.refused.stale += 1;
+            self.peers.refused.stale += 1;
             return;
         }
         if host != Some(sender) {
-            self.refused.foreign += 1;
+            self.peers.refused.foreign += 1;
             return;
         }
         coming.missing.remove(&snapshot.cell);
         if snapshot.bytes.is_empty() {
-            let cell = &self.topology.cell(snapshot.cell).name;
+            let cell = &self.world.topology.cell(snapshot.cell).name;
             let reason = format!("cell {cell} of {sender} is too large to be saved");
             return self.give_up_checkpoints(reason, cx);
         }
@@ -188,24 +195,26 @@ impl Primary {
         scene: SceneSnapshot,
         cx: &mut Context<'_>,
     ) {
-        match &mut self.checkpoints.coming {
-            Some(coming) if coming.speaker.as_ref() != Some(sender) => self.refused.foreign += 1,
+        match &mut self.recovery.checkpoints.coming {
+            Some(coming) if coming.speaker.as_ref() != Some(sender) => {
+                self.peers.refused.foreign += 1;
+            }
             Some(coming) if coming.sequence == scene.sequence && coming.scene.is_none() => {
                 coming.scene = Some(scene);
                 self.complete_checkpoint(cx);
             }
-            _ => self.refused.stale += 1,
+            _ => self.peers.refused.stale += 1,
         }
     }
 
     /// Lets go of a checkpoint whose parts may never come, since a host is gone; it is asked for
     /// again.
     pub(crate) fn drop_coming_checkpoint(&mut self) {
-        let Some(coming) = self.checkpoints.coming.take() else {
+        let Some(coming) = self.recovery.checkpoints.coming.take() else {
             return;
         };
-        self.checkpoints.asked_at = Iteration(0);
-        for (_, _, sequence) in &mut self.checkpoints.waiting {
+        self.recovery.checkpoints.asked_at = Iteration(0);
+        for (_, _, sequence) in &mut self.recovery.checkpoints.waiting {
             if *sequence == Some(coming.sequence) {
                 *sequence = None;
             }
@@ -216,7 +225,7 @@ impl Primary {
         let is_complete = |coming: &mut Coming| {
             coming.missing.is_empty() && coming.own.is_some() && coming.scene.is_some()
         };
-        let Some(coming) = self.checkpoints.coming.take_if(is_complete) else {
+        let Some(coming) = self.recovery.checkpoints.coming.take_if(is_complete) else {
             return;
         };
         let (Some((iteration, digest, primary)), Some(scene)) = (coming.own, coming.scene) else {
@@ -230,8 +239,9 @@ impl Primary {
             scene,
             cells: coming.cells.into_values().collect(),
         });
-        self.step_log
-            .rest_on(Arc::clone(&checkpoint), self.delivered);
+        self.recovery
+            .step_log
+            .rest_on(Arc::clone(&checkpoint), self.recovery.delivered);
         cx.push(PrimaryOutput::Checkpointed(checkpoint));
         if !self.settings.is_journaled {
             self.on_checkpoint_stored(coming.sequence, cx);
@@ -240,11 +250,16 @@ impl Primary {
 
     /// Answers those who wait for a checkpoint that is safe now.
     pub(crate) fn on_checkpoint_stored(&mut self, stored: Sequence, cx: &mut Context<'_>) {
-        let iteration = self.iteration;
+        let iteration = self.clock.iteration;
         let is_served = |waiting: &mut (RoutingId, RequestId, Option<Sequence>)| {
             waiting.2.is_some_and(|sequence| sequence <= stored)
         };
-        let served: Vec<_> = self.checkpoints.waiting.extract_if(.., is_served).collect();
+        let served: Vec<_> = self
+            .recovery
+            .checkpoints
+            .waiting
+            .extract_if(.., is_served)
+            .collect();
         for (to, request, _) in served {
             let done = Reply::Done {
                 iteration,
@@ -257,17 +272,17 @@ impl Primary {
 
     /// Tells clients that wait for a checkpoint why none comes.
     pub(crate) fn fail_checkpoints(&mut self, reason: &str, cx: &mut Context<'_>) {
-        for (to, request, _) in std::mem::take(&mut self.checkpoints.waiting) {
+        for (to, request, _) in std::mem::take(&mut self.recovery.checkpoints.waiting) {
             cx.fail(to, request, reason);
         }
     }
 
     fn give_up_checkpoints(&mut self, reason: String, cx: &mut Context<'_>) {
-        self.checkpoints.coming = None;
+        self.recovery.checkpoints.coming = None;
         self.fail_checkpoints(&reason, cx);
         let text = format!("{reason}: a secondary that is lost now ends the run");
         cx.event(Severity::Warning, "recovery", text);
-        self.checkpoints.impossible = Some(reason);
-        self.step_log = step_log::StepLog::default();
+        self.recovery.checkpoints.impossible = Some(reason);
+        self.recovery.step_log = step_log::StepLog::default();
     }
 }

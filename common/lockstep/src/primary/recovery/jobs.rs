@@ -171,19 +171,22 @@ impl Primary {
     pub(crate) fn begin_job(&mut self, peer: PeerName, task: Task, cx: &mut Context<'_>) {
         let position = self.position_of(&peer);
         let is_introduction = matches!(task, Task::Introduce { .. });
-        let goes_on = is_introduction && position.is_some_and(|at| at >= self.step_log.from());
+        let goes_on =
+            is_introduction && position.is_some_and(|at| at >= self.recovery.step_log.from());
         let holds = matches!(task, Task::Replay { .. } | Task::Introduce { holds: true });
         let (from, until) = (
-            position.filter(|_| goes_on).unwrap_or(self.step_log.from()),
+            position
+                .filter(|_| goes_on)
+                .unwrap_or(self.recovery.step_log.from()),
             if holds {
-                self.sequence
+                self.clock.sequence
             } else {
-                self.step_log.until()
+                self.recovery.step_log.until()
             },
         );
-        let becomes_host = !self.secondaries.contains(&peer);
-        let took = SLOWDOWN * self.step_log.took_after(from);
-        let is_needed = self.recovery.is_under_way() || !self.can_recover();
+        let becomes_host = !self.peers.secondaries.contains(&peer);
+        let took = SLOWDOWN * self.recovery.step_log.took_after(from);
+        let is_needed = self.recovery.losses.is_under_way() || !self.can_recover();
         let is_in_way = matches!(task, Task::Introduce { holds: true }) && !is_needed;
         let job = Job {
             held_until: is_in_way.then(|| cx.now + 2 * IDLE_TIMEOUT + took),
@@ -204,15 +207,15 @@ impl Primary {
                 patience_of_step: self.settings.step_timeout,
             },
         };
-        self.jobs.next += 1;
-        let number = self.jobs.next;
+        self.recovery.jobs.next += 1;
+        let number = self.recovery.jobs.next;
         self.send_job(number, &job, usize::MAX, cx);
-        self.jobs.under_way.insert(number, job);
+        self.recovery.jobs.under_way.insert(number, job);
     }
 
     /// Sends the first parts of a job.
     fn send_job(&self, number: u64, job: &Job, parts: usize, cx: &mut Context<'_>) {
-        let Some(member) = self.roster.get(&job.peer) else {
+        let Some(member) = self.peers.roster.get(&job.peer) else {
             return;
         };
         let (cells, speaks, again) = match &job.task {
@@ -224,7 +227,7 @@ impl Primary {
             } => (cells.clone(), *speaks, again.clone()),
             Task::Introduce { .. } => (Vec::new(), false, None),
         };
-        let base = self.step_log.base().filter(|_| !job.goes_on);
+        let base = self.recovery.step_log.base().filter(|_| !job.goes_on);
         let snapshots = base.into_iter().flat_map(|base| &base.cells);
         let snapshots = snapshots
             .filter(|snapshot| cells.binary_search(&snapshot.cell).is_ok())
@@ -262,7 +265,7 @@ impl Primary {
             Phase::Stepping(round) => Some(&*round.step),
             Phase::Gathering { .. } | Phase::Idle | Phase::Stopping(_) | Phase::Finished => None,
         };
-        let steps = self.step_log.after(job.from).chain(under_way);
+        let steps = self.recovery.step_log.after(job.from).chain(under_way);
         let mut parts: Vec<Vec<Step>> = Vec::new();
         let mut bytes = 0;
         for step in steps.take_while(|step| step.sequence <= job.until) {
@@ -289,14 +292,20 @@ impl Primary {
         cx: &mut Context<'_>,
     ) {
         let is_its = |job: &Job| job.peer == *sender;
-        if !self.jobs.under_way.get(&answer.job).is_some_and(is_its) {
-            self.refused.stale += 1;
+        if !self
+            .recovery
+            .jobs
+            .under_way
+            .get(&answer.job)
+            .is_some_and(is_its)
+        {
+            self.peers.refused.stale += 1;
             return;
         }
-        let Some(job) = self.jobs.under_way.remove(&answer.job) else {
+        let Some(job) = self.recovery.jobs.under_way.remove(&answer.job) else {
             return;
         };
-        self.jobs.note_free(sender, cx.now);
+        self.recovery.jobs.note_free(sender, cx.now);
         self.wait_anew_for(sender, cx.now);
         let (digests, ack) = match answer.result {
             Ok(done) => done,
@@ -335,8 +344,8 @@ impl Primary {
     pub(crate) fn continue_jobs(&mut self, cx: &mut Context<'_>) {
         let mut hung = None;
         let mut reminded = Vec::new();
-        for (number, job) in &mut self.jobs.under_way {
-            let member = self.roster.get(&job.peer);
+        for (number, job) in &mut self.recovery.jobs.under_way {
+            let member = self.peers.roster.get(&job.peer);
             if member.is_some_and(|member| member.watch.is_held()) {
                 job.progress.since = cx.now;
                 job.held_until = job.held_until.map(|_| cx.now + 2 * IDLE_TIMEOUT);
@@ -357,7 +366,7 @@ impl Primary {
         }
         if let Some((name, waited, is_in_way)) = hung {
             if is_in_way {
-                self.handshakes.close(cx.now);
+                self.peers.handshakes.close(cx.now);
             }
             let seconds = waited.as_secs_f64();
             let cause = format!("{name} made no progress in {seconds:.1} s with what it replays");
@@ -366,7 +375,7 @@ impl Primary {
     }
 
     fn remind_of_job(&mut self, number: u64, cx: &mut Context<'_>) {
-        let Some(job) = self.jobs.under_way.get(&number) else {
+        let Some(job) = self.recovery.jobs.under_way.get(&number) else {
             return;
         };
         let peer = &job.peer;
@@ -393,11 +402,11 @@ impl Primary {
     /// Tells whether a peer has something else to do than a job: it reads nothing meanwhile, and
     /// what is sent to it again would only pile up.
     fn is_busy(&self, peer: &PeerName, number: u64) -> bool {
-        let mut jobs = self.jobs.under_way.range(..number);
+        let mut jobs = self.recovery.jobs.under_way.range(..number);
         let owes_step = match &self.phase {
             Phase::Stepping(round) => round.missing().any(|name| name == peer),
             Phase::Gathering { .. } | Phase::Idle | Phase::Stopping(_) | Phase::Finished => false,
         };
-        owes_step && !self.recovery.owes(peer) || jobs.any(|(_, other)| other.peer == *peer)
+        owes_step && !self.recovery.losses.owes(peer) || jobs.any(|(_, other)| other.peer == *peer)
     }
 }

@@ -7,8 +7,8 @@ use protocol::{CellId, PeerName, SessionTime};
 
 /// What is lost and not restored yet.
 #[derive(Debug, Default)]
-pub(crate) struct Recovery {
-    pub(crate) losses: Vec<Loss>,
+pub(crate) struct Losses {
+    pub(crate) open: Vec<Loss>,
     /// The number of the next loss: one name may be lost more than once.
     next: u64,
     /// Cells that are up to date at their new hosts, which take them with the next step.
@@ -65,51 +65,51 @@ impl Loss {
     }
 }
 
-impl Recovery {
+impl Losses {
     /// Tells whether anything that is lost is not restored yet.
     pub(crate) fn is_under_way(&self) -> bool {
-        !self.losses.is_empty()
+        !self.open.is_empty()
     }
 
     /// Notes a loss.
     pub(crate) fn lose(&mut self, loss: Loss) {
         let number = self.next;
         self.next += 1;
-        self.losses.push(Loss { number, ..loss });
+        self.open.push(Loss { number, ..loss });
     }
 
     /// Returns a loss by its number.
     pub(crate) fn loss_mut(&mut self, number: u64) -> Option<&mut Loss> {
-        self.losses.iter_mut().find(|loss| loss.number == number)
+        self.open.iter_mut().find(|loss| loss.number == number)
     }
 
     /// Tells whether cells wait for somebody to restore them.
     pub(crate) fn has_unassigned(&self) -> bool {
-        self.losses.iter().any(Loss::is_unassigned)
+        self.open.iter().any(Loss::is_unassigned)
     }
 
     /// Tells whether the step under way waits for the answer of one of this name who is lost: not
     /// for that of another who has taken the name since.
     pub(crate) fn owes(&self, name: &PeerName) -> bool {
-        let mut losses = self.losses.iter();
+        let mut losses = self.open.iter();
         losses.any(|loss| loss.owes && loss.name == *name)
     }
 
     /// Tells whether a cell is not where the affinities say: its host is lost, and it is being
     /// restored elsewhere, or is and the next step tells.
     pub(crate) fn has(&self, cell: CellId) -> bool {
-        let mut losses = self.losses.iter();
+        let mut losses = self.open.iter();
         self.restored.contains_key(&cell) || losses.any(|loss| loss.cells.contains(&cell))
     }
 
     /// Tells whether somebody of this name is lost and not replaced yet.
     pub(crate) fn has_lost(&self, name: &PeerName) -> bool {
-        self.losses.iter().any(|loss| loss.name == *name)
+        self.open.iter().any(|loss| loss.name == *name)
     }
 
     /// Returns the lost secondaries with the cells that each of them hosted.
     pub(crate) fn lost(&self) -> impl Iterator<Item = (&PeerName, &[CellId])> {
-        let losses = self.losses.iter();
+        let losses = self.open.iter();
         losses.map(|loss| (&loss.name, loss.cells.as_slice()))
     }
 }

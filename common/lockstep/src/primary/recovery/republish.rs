@@ -10,13 +10,13 @@ impl Primary {
     /// Takes note of the last step of which observers have all that was said in it, and of all
     /// steps before: it is not said once more when somebody is lost.
     pub fn note_delivered(&mut self, sequence: Sequence) {
-        self.delivered = Some(sequence);
-        self.step_log.forget(self.delivered);
+        self.recovery.delivered = Some(sequence);
+        self.recovery.step_log.forget(self.recovery.delivered);
     }
 
     /// Tells whether lost cells are being restored.
     pub fn is_recovering(&self) -> bool {
-        self.recovery.is_under_way()
+        self.recovery.losses.is_under_way()
     }
 
     /// Returns what observers may lack of what somebody who is lost said: what was said after the
@@ -26,9 +26,12 @@ impl Primary {
             Phase::Stepping(round) => Some(&*round.step),
             Phase::Gathering { .. } | Phase::Idle | Phase::Stopping(_) | Phase::Finished => None,
         };
-        let mut after = self.delivered.unwrap_or(self.step_log.until());
+        let mut after = self
+            .recovery
+            .delivered
+            .unwrap_or(self.recovery.step_log.until());
         let mut of_worlds = false;
-        for step in self.step_log.after(after).chain(under_way) {
+        for step in self.recovery.step_log.after(after).chain(under_way) {
             let changed = |change: &AffinityChange| cells.contains(&change.cell);
             if step.affinities.iter().any(changed) {
                 after = Sequence(step.sequence.0 - 1);

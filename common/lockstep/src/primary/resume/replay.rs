@@ -10,6 +10,7 @@ use protocol::{Command, Digest, Iteration, PeerName, ScheduledCommand};
 use serde::{Deserialize, Serialize};
 
 use crate::pace::Pace;
+use crate::primary::commands::services::Calls;
 use crate::primary::context::Context;
 use crate::primary::world::step_builder::Pending;
 use crate::primary::{ClockMode, Primary, PrimaryOutput};
@@ -50,7 +51,7 @@ pub(crate) struct Replaying {
 impl Primary {
     /// Returns what steps aim at.
     pub fn aim(&self) -> RunTarget {
-        if let Some(redo) = &self.replay {
+        if let Some(redo) = &self.resume.replay {
             return redo.aim;
         }
         let mode = self.mode_asked_for();
@@ -67,13 +68,17 @@ impl Primary {
     /// Returns how many entries of the schedule are not done yet: those of an iteration that waits
     /// for states are not, though they were taken into it.
     pub(crate) fn schedule_left(&self) -> u64 {
-        let waiting = self.pending.as_ref().map_or(0, Pending::scheduled_for_time);
-        self.queue.schedule_left() + waiting
+        let waiting = self
+            .commands
+            .pending
+            .as_ref()
+            .map_or(0, Pending::scheduled_for_time);
+        self.commands.queue.schedule_left() + waiting
     }
 
     /// Returns how many entries of the schedule come only after what is done again.
     pub(crate) fn schedule_after_replay(&self) -> usize {
-        let redo = self.replay.as_ref();
+        let redo = self.resume.replay.as_ref();
         redo.map_or(0, |redo| {
             usize::try_from(redo.schedule_left).unwrap_or(usize::MAX)
         })
@@ -81,7 +86,7 @@ impl Primary {
 
     /// Tells whether iterations are being done again.
     pub fn is_redoing(&self) -> bool {
-        self.replay.is_some()
+        self.resume.replay.is_some()
     }
 
     /// Has a run that has not begun do again what was done, before anything new.
@@ -90,15 +95,15 @@ impl Primary {
         if redo == Replay::default() {
             return;
         }
-        let known = self.queue.schedule_left();
+        let known = self.commands.queue.schedule_left();
         let schedule_left = redo.schedule_left.unwrap_or(known).min(known);
-        self.queue.repeat(redo.commands, schedule_left);
+        self.commands.queue.repeat(redo.commands, schedule_left);
         // What systems called for is over, or would hold up what is done again.
-        self.calls = crate::primary::Calls::default();
-        self.waiters.clear();
-        self.mode = ClockMode::Running;
-        self.replay = Some(Replaying {
-            until: Iteration(self.iteration.0 + redo.digests.len() as u64),
+        self.commands.calls = Calls::default();
+        self.commands.waiters.clear();
+        self.clock.mode = ClockMode::Running;
+        self.resume.replay = Some(Replaying {
+            until: Iteration(self.clock.iteration.0 + redo.digests.len() as u64),
             digests: redo.digests.into_iter(),
             schedule_left,
             aim,
@@ -107,15 +112,20 @@ impl Primary {
 
     /// Tells whether the next step is one that is done again.
     pub(crate) fn has_to_replay(&self) -> bool {
-        self.replay.is_some() && self.mode == ClockMode::Running
+        self.resume.replay.is_some() && self.clock.mode == ClockMode::Running
     }
 
     /// Compares the digest of an iteration with that of then; ends the run where they differ.
     pub(crate) fn check_replayed(&mut self, cx: &mut Context<'_>) -> bool {
-        let Some(expected) = self.replay.as_mut().and_then(|redo| redo.digests.next()) else {
+        let Some(expected) = self
+            .resume
+            .replay
+            .as_mut()
+            .and_then(|redo| redo.digests.next())
+        else {
             return true;
         };
-        if expected == self.digest {
+        if expected == self.world.digest {
             return true;
         }
         let result = |label: &str, digest, states| StepResult {
@@ -123,20 +133,20 @@ impl Primary {
             digest: Some(digest),
             states,
         };
-        let present = self.topology.present();
+        let present = self.world.topology.present();
         let states = present.map(|id| self.named(self.performer(id).1)).collect();
         let report = DivergenceReport {
-            iteration: self.iteration,
-            sequence: self.sequence,
+            iteration: self.clock.iteration,
+            sequence: self.clock.sequence,
             peer: PeerName::primary(),
             cell: "any".to_owned(),
             performer: None,
             field: None,
-            difference: format!("it came to {} and before to {expected}", self.digest),
+            difference: format!("it came to {} and before to {expected}", self.world.digest),
             found_by: FoundBy::Resume,
             results: vec![
                 result("as it was committed", expected, Vec::new()),
-                result("as it was done again", self.digest, states),
+                result("as it was done again", self.world.digest, states),
             ],
         };
         self.diverge(report, cx);
@@ -146,10 +156,12 @@ impl Primary {
     /// Goes on with what is new once all is done again.
     pub(crate) fn end_replay_when_done(&mut self, cx: &mut Context<'_>) {
         let is_done = |redo: &mut Replaying| {
-            let left = self.queue.schedule_left();
-            self.iteration >= redo.until && left <= redo.schedule_left && !self.queue.are_due()
+            let left = self.commands.queue.schedule_left();
+            self.clock.iteration >= redo.until
+                && left <= redo.schedule_left
+                && !self.commands.queue.are_due()
         };
-        let Some(redo) = self.replay.take_if(is_done) else {
+        let Some(redo) = self.resume.replay.take_if(is_done) else {
             return;
         };
         let mode = match redo.aim {
@@ -158,15 +170,15 @@ impl Primary {
             } => ClockMode::Paused,
             RunTarget {
                 until: Some(last), ..
-            } if last > self.iteration => ClockMode::Until(last),
+            } if last > self.clock.iteration => ClockMode::Until(last),
             RunTarget { until: Some(_), .. } => ClockMode::Paused,
             RunTarget { until: None, .. } => ClockMode::Running,
         };
         self.set_mode(mode);
         self.settings.real_time_factor = redo.aim.real_time_factor;
-        self.pace = Pace::new(self.settings.step_size, redo.aim.real_time_factor);
-        self.pace.restart(cx.now);
-        let text = format!("the run goes on after iteration {}", self.iteration);
+        self.clock.pace = Pace::new(self.settings.step_size, redo.aim.real_time_factor);
+        self.clock.pace.restart(cx.now);
+        let text = format!("the run goes on after iteration {}", self.clock.iteration);
         cx.event(Severity::Info, "recovery", text);
         self.observe_clock(cx);
         cx.push(PrimaryOutput::Redone);
@@ -175,7 +187,7 @@ impl Primary {
     /// Returns why a command cannot be done now: iterations are done again, or nothing that is done
     /// can be written down.
     pub(crate) fn reason_to_wait(&self, command: &Command) -> Option<String> {
-        let Some(redo) = &self.replay else {
+        let Some(redo) = &self.resume.replay else {
             return self.reason_to_stand_still(command);
         };
         if command.only_asks() || matches!(command, Command::Stop | Command::Interrupt) {

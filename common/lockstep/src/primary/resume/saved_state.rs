@@ -89,30 +89,30 @@ impl Primary {
     /// When changes wait for states that were asked for: there is no end of a step then.
     pub fn save(&self) -> Vec<u8> {
         assert!(
-            self.pending.is_none(),
+            self.commands.pending.is_none(),
             "a run is remembered between steps, not while one is prepared"
         );
         let saved = SavedState {
-            sequence: self.sequence,
-            iteration: self.iteration,
-            digest: self.digest,
-            sim_time: self.sim_time,
-            elapsed: self.elapsed,
-            is_fresh: self.is_fresh,
+            sequence: self.clock.sequence,
+            iteration: self.clock.iteration,
+            digest: self.world.digest,
+            sim_time: self.clock.sim_time,
+            elapsed: self.clock.elapsed,
+            is_fresh: self.world.is_fresh,
             mode: self.mode_asked_for(),
             seed: self.settings.seed,
             step_size: self.settings.step_size,
             real_time_factor: self.settings.real_time_factor,
             topics: self.settings.topics.clone(),
             events: self.events,
-            refused: self.refused,
-            plan: self.topology.save(&self.topology_at_start),
-            register: self.registry.save(&self.registry_at_start),
-            attachments: self.attachments.clone(),
-            known: self.latest.save(&self.topology),
-            partition: self.partition.save(&self.topology),
-            host_map: self.host_map.save(&self.topology),
-            queue: self.queue.save(self.iteration),
+            refused: self.peers.refused,
+            plan: self.world.topology.save(&self.start.topology),
+            register: self.world.registry.save(&self.start.registry),
+            attachments: self.world.attachments.clone(),
+            known: self.world.latest.save(&self.world.topology),
+            partition: self.world.partition.save(&self.world.topology),
+            host_map: self.placement.host_map.save(&self.world.topology),
+            queue: self.commands.queue.save(self.clock.iteration),
             calls: self.save_calls(),
         };
         let mut bytes = vec![VERSION];
@@ -122,13 +122,13 @@ impl Primary {
     }
 
     fn save_calls(&self) -> SavedCalls {
-        let waiters = self.waiters.iter();
+        let waiters = self.commands.waiters.iter();
         SavedCalls {
-            next: self.calls.next,
-            under_way: self.calls.of_systems_under_way(),
-            waiting: self.calls.of_systems.clone(),
+            next: self.commands.calls.next,
+            under_way: self.commands.calls.of_systems_under_way(),
+            waiting: self.commands.calls.of_systems.clone(),
             waiters: waiters
-                .filter(|waiter| self.calls.awaits(&waiter.to, waiter.request))
+                .filter(|waiter| self.commands.calls.awaits(&waiter.to, waiter.request))
                 .map(|waiter| (waiter.request, waiter.until))
                 .collect(),
         }
@@ -150,11 +150,13 @@ impl Primary {
     ) -> Result<Self, ResumeError> {
         let mut primary = Self::new(settings, worlds);
         primary.restore(&checkpoint.primary)?;
-        if primary.sequence != checkpoint.sequence || primary.iteration != checkpoint.iteration {
+        if primary.clock.sequence != checkpoint.sequence
+            || primary.clock.iteration != checkpoint.iteration
+        {
             return Err(ResumeError::Unfit("it is of another step"));
         }
         primary.begin_redo(redo);
-        primary.resumed = Some(Box::new(checkpoint));
+        primary.resume.checkpoint = Some(Box::new(checkpoint));
         Ok(primary)
     }
 
@@ -171,44 +173,46 @@ impl Primary {
         if saved.step_size.is_zero() || !saved.real_time_factor.is_finite() {
             return Err("time cannot pass in it");
         }
-        self.topology.restore(saved.plan)?;
-        self.registry.restore(saved.register)?;
-        self.by_name = self.topology.performers_by_name();
-        self.latest = LatestStates::restore(&self.topology, saved.known)?;
-        self.partition = Partition::restore(&self.topology, self.settings.rules, saved.partition)?;
-        self.host_map = HostMap::restore(&self.topology, &self.partition, saved.host_map)?;
-        self.queue = CommandQueue::restore(saved.queue);
+        self.world.topology.restore(saved.plan)?;
+        self.world.registry.restore(saved.register)?;
+        self.world.by_name = self.world.topology.performers_by_name();
+        self.world.latest = LatestStates::restore(&self.world.topology, saved.known)?;
+        self.world.partition =
+            Partition::restore(&self.world.topology, self.settings.rules, saved.partition)?;
+        self.placement.host_map =
+            HostMap::restore(&self.world.topology, &self.world.partition, saved.host_map)?;
+        self.commands.queue = CommandQueue::restore(saved.queue);
         self.restore_calls(saved.calls);
-        self.attachments = saved.attachments;
+        self.world.attachments = saved.attachments;
         self.settings.seed = saved.seed;
         self.settings.step_size = saved.step_size;
         self.settings.real_time_factor = saved.real_time_factor;
         self.settings.topics = saved.topics;
-        self.pace = Pace::new(saved.step_size, saved.real_time_factor);
-        self.sequence = saved.sequence;
-        self.iteration = saved.iteration;
-        self.digest = saved.digest;
-        self.sim_time = saved.sim_time;
-        self.elapsed = saved.elapsed;
-        self.is_fresh = saved.is_fresh;
-        self.mode = saved.mode;
+        self.clock.pace = Pace::new(saved.step_size, saved.real_time_factor);
+        self.clock.sequence = saved.sequence;
+        self.clock.iteration = saved.iteration;
+        self.world.digest = saved.digest;
+        self.clock.sim_time = saved.sim_time;
+        self.clock.elapsed = saved.elapsed;
+        self.world.is_fresh = saved.is_fresh;
+        self.clock.mode = saved.mode;
         self.events = saved.events;
-        self.refused = saved.refused;
+        self.peers.refused = saved.refused;
         Ok(())
     }
 
     fn restore_calls(&mut self, saved: SavedCalls) {
-        self.calls.next = saved.next;
-        self.calls.of_systems = saved.waiting;
+        self.commands.calls.next = saved.next;
+        self.commands.calls.of_systems = saved.waiting;
         for (number, rest) in saved.under_way {
-            self.calls.take_up(number, rest);
+            self.commands.calls.take_up(number, rest);
         }
         let waiters = saved.waiters.into_iter().map(|(request, until)| Waiter {
             to: Calls::address(),
             request,
             until,
         });
-        self.waiters = waiters.collect();
+        self.commands.waiters = waiters.collect();
     }
 }
 

@@ -19,10 +19,10 @@ pub(crate) struct Failure {
 
 impl Primary {
     pub(crate) fn on_storage_failed(&mut self, cause: String, cx: &mut Context<'_>) {
-        if self.storage_failure.is_some() {
+        if self.resume.storage_failure.is_some() {
             return;
         }
-        let mode = self.mode;
+        let mode = self.clock.mode;
         let text = match mode {
             ClockMode::Paused => format!("{cause}; time stands still until that is mended"),
             ClockMode::Pausing | ClockMode::Running | ClockMode::Until(_) => {
@@ -30,30 +30,30 @@ impl Primary {
             }
         };
         cx.event(Severity::Error, "storage", text);
-        self.storage_failure = Some(Failure { cause, mode });
+        self.resume.storage_failure = Some(Failure { cause, mode });
         if mode != ClockMode::Paused {
-            self.mode = ClockMode::Pausing;
+            self.clock.mode = ClockMode::Pausing;
         }
         self.step_if_idle(cx);
     }
 
     pub(crate) fn on_storage_works(&mut self, cx: &mut Context<'_>) {
-        let Some(failure) = self.storage_failure.take() else {
+        let Some(failure) = self.resume.storage_failure.take() else {
             return;
         };
-        self.mode = match failure.mode {
+        self.clock.mode = match failure.mode {
             ClockMode::Pausing => ClockMode::Paused,
-            ClockMode::Until(last) if self.iteration >= last => ClockMode::Paused,
+            ClockMode::Until(last) if self.clock.iteration >= last => ClockMode::Paused,
             mode @ (ClockMode::Paused | ClockMode::Running | ClockMode::Until(_)) => mode,
         };
-        let text = match self.mode {
+        let text = match self.clock.mode {
             ClockMode::Paused | ClockMode::Pausing => "what is done is written down again",
             ClockMode::Running | ClockMode::Until(_) => {
                 "what is done is written down again, and the run goes on"
             }
         };
         cx.event(Severity::Info, "storage", text.to_owned());
-        self.pace.restart(cx.now);
+        self.clock.pace.restart(cx.now);
         self.observe_clock(cx);
         self.step_if_idle(cx);
     }
@@ -61,7 +61,7 @@ impl Primary {
     /// Returns why a command cannot be done now: it lets time pass, or would be lost with this
     /// process though somebody was told that it is done.
     pub(crate) fn reason_to_stand_still(&self, command: &Command) -> Option<String> {
-        let failure = self.storage_failure.as_ref()?;
+        let failure = self.resume.storage_failure.as_ref()?;
         let lets_time_pass = matches!(
             command,
             Command::Play | Command::Step { .. } | Command::RunTo { .. }
@@ -80,25 +80,26 @@ impl Primary {
 
     /// Returns what steps aim at, or will once what is done can be written down again.
     pub(crate) fn mode_asked_for(&self) -> ClockMode {
-        self.storage_failure
+        self.resume
+            .storage_failure
             .as_ref()
-            .map_or(self.mode, |failure| failure.mode)
+            .map_or(self.clock.mode, |failure| failure.mode)
     }
 
     /// Sets what steps aim at, at once or when what is done can be written down again.
     pub(crate) fn set_mode(&mut self, mode: ClockMode) {
-        match &mut self.storage_failure {
+        match &mut self.resume.storage_failure {
             Some(failure) => {
                 failure.mode = mode;
-                self.mode = ClockMode::Pausing;
+                self.clock.mode = ClockMode::Pausing;
             }
-            None => self.mode = mode,
+            None => self.clock.mode = mode,
         }
     }
 
     /// Notes that time is to stand still also when what is done can be written down again.
     pub(crate) fn stay_paused(&mut self) {
-        if let Some(failure) = &mut self.storage_failure {
+        if let Some(failure) = &mut self.resume.storage_failure {
             failure.mode = ClockMode::Paused;
         }
     }

@@ -23,25 +23,29 @@ impl Primary {
     ) {
         self.drop_migrations("all models were reset before the cell could move", cx);
         self.forget_systems();
-        self.topology.clone_from(&self.topology_at_start);
-        self.registry.clone_from(&self.registry_at_start);
-        self.attachments.clear();
-        self.by_name = self.topology.performers_by_name();
-        self.latest.begin_reset(&self.topology, self.iteration);
+        self.world.topology.clone_from(&self.start.topology);
+        self.world.registry.clone_from(&self.start.registry);
+        self.world.attachments.clear();
+        self.world.by_name = self.world.topology.performers_by_name();
+        self.world
+            .latest
+            .begin_reset(&self.world.topology, self.clock.iteration);
         let rules = crate::partition::Rules {
             step_size_s: self.settings.step_size.as_secs_f64(),
             ..self.settings.rules
         };
-        self.partition = Partition::new(&self.topology, rules);
-        self.host_map = HostMap::new(&self.topology);
-        self.elapsed = SimTime(0);
+        self.world.partition = Partition::new(&self.world.topology, rules);
+        self.placement.host_map = HostMap::new(&self.world.topology);
+        self.clock.elapsed = SimTime(0);
         if what == ResetKind::All {
-            self.sim_time = SimTime(0);
+            self.clock.sim_time = SimTime(0);
         }
-        self.is_fresh = true;
-        let affinities = first_placement(&self.topology, &self.hosts_for_lost_cells());
+        self.world.is_fresh = true;
+        let affinities = first_placement(&self.world.topology, &self.hosts_for_lost_cells());
         for change in &affinities {
-            self.host_map.place(change.cell, change.secondary.as_ref());
+            self.placement
+                .host_map
+                .place(change.cell, change.secondary.as_ref());
         }
         let step = Step {
             anew: true,

@@ -48,38 +48,42 @@ impl Primary {
             return self.publish(purpose, Step::default(), Vec::new(), Vec::new(), cx);
         }
         if purpose == Purpose::Rearrange
-            && !self.is_fresh
+            && !self.world.is_fresh
             && let Some((what, applied)) = self.take_reset(cx)
         {
             return self.begin_reset(what, applied, cx);
         }
         self.give_back_numbers();
         let watched = self.watched_worlds();
-        let mut batch = if self.is_fresh {
+        let mut batch = if self.world.is_fresh {
             Batch::default()
         } else {
             self.stamp(purpose, cx)
         };
         let is_for_wishes = purpose == Purpose::Rearrange && !self.has_to_rearrange();
-        if is_for_wishes && !batch.is_needed && !self.is_fresh {
+        if is_for_wishes && !batch.is_needed && !self.world.is_fresh {
             return;
         }
         if batch.changes_models() {
-            self.partition.disturb();
+            self.world.partition.disturb();
         }
-        self.partition.note_moved(self.latest.take_news());
+        self.world
+            .partition
+            .note_moved(self.world.latest.take_news());
         // A round for a migration or a checkpoint alone is none that a repeated run has.
-        let is_unnumbered = purpose == Purpose::Rearrange && !batch.is_needed && !self.is_fresh;
+        let is_unnumbered =
+            purpose == Purpose::Rearrange && !batch.is_needed && !self.world.is_fresh;
         let changes = if is_unnumbered {
             Changes::default()
         } else {
-            let states = &self.latest.states;
-            self.partition
-                .update(&self.topology, self.iteration, states)
+            let states = &self.world.latest.states;
+            self.world
+                .partition
+                .update(&self.world.topology, self.clock.iteration, states)
         };
         if batch.changes_models() {
             // What they do must be seen before anything moves on.
-            self.partition.disturb();
+            self.world.partition.disturb();
             self.refuse_distant_attachments(&mut batch, cx);
         }
         // Where something begins to look, all ghosts that were there are seen.
@@ -88,9 +92,13 @@ impl Primary {
         } else {
             Vec::new()
         };
-        match self.latest.missing(&self.topology, &changes, seen) {
+        match self
+            .world
+            .latest
+            .missing(&self.world.topology, &changes, seen)
+        {
             Some(wanted) => {
-                self.pending = Some(Pending {
+                self.commands.pending = Some(Pending {
                     purpose,
                     changes,
                     batch,
@@ -108,12 +116,12 @@ impl Primary {
     /// Lets the numbers of models that left be given again: nothing of the steps before is under
     /// way any more.
     fn give_back_numbers(&mut self) {
-        self.registry.give_back();
-        if self.topology.has_leaving() {
-            self.topology.give_back();
-            self.partition.give_back(&self.topology);
-            self.latest.give_back(&self.topology);
-            self.host_map.give_back(&self.topology);
+        self.world.registry.give_back();
+        if self.world.topology.has_leaving() {
+            self.world.topology.give_back();
+            self.world.partition.give_back(&self.world.topology);
+            self.world.latest.give_back(&self.world.topology);
+            self.placement.host_map.give_back(&self.world.topology);
         }
     }
 
@@ -125,7 +133,7 @@ impl Primary {
             .filter_map(AppliedCommand::joined)
             .collect();
         for (number, ends) in attachments {
-            let [one, other] = ends.map(|end| self.partition.cell(end));
+            let [one, other] = ends.map(|end| self.world.partition.cell(end));
             if one != other {
                 self.forget_attachment(&batch.actions, number, ends);
                 if let Some(origin) = batch.take_out(number) {
@@ -143,6 +151,7 @@ impl Primary {
             changes,
             batch,
         } = self
+            .commands
             .pending
             .take()
             .expect("states are fetched for changes that wait");
@@ -158,7 +167,9 @@ impl Primary {
     ) {
         self.count_levels(&changes.levels);
         for performer in &batch.spawned {
-            self.host_map.insert(&self.topology, *performer);
+            self.placement
+                .host_map
+                .insert(&self.world.topology, *performer);
         }
         let (affinities, snapshots) = self.change_affinities(&changes, cx);
         self.tell_hand_offs(&changes.hand_offs, cx);
@@ -166,25 +177,25 @@ impl Primary {
             .hand_offs
             .into_iter()
             .map(|passage| {
-                self.host_map.hand_over(passage);
+                self.placement.host_map.hand_over(passage);
                 self.events.hand_offs += 1;
-                self.latest.hand_off(passage)
+                self.world.latest.hand_off(passage)
             })
             .collect();
         for change in &affinities {
             if change.secondary.is_none() {
-                self.host_map.place(change.cell, None);
-                self.balance.forget(change.cell);
+                self.placement.host_map.place(change.cell, None);
+                self.placement.balance.forget(change.cell);
             }
         }
         for performer in &batch.removed {
-            self.host_map.remove(*performer);
-            self.latest.forget(*performer);
+            self.placement.host_map.remove(*performer);
+            self.world.latest.forget(*performer);
         }
         if !batch.spawned.is_empty() || !batch.removed.is_empty() {
-            self.by_name = self.topology.performers_by_name();
+            self.world.by_name = self.world.topology.performers_by_name();
         }
-        self.is_fresh = false;
+        self.world.is_fresh = false;
         let step = Step {
             affinities,
             actions: batch.actions,
@@ -195,8 +206,8 @@ impl Primary {
             ghost_poses: self.ghost_poses(),
             suspensions: changes.suspensions,
             wanted: Wanted {
-                poses: self.partition.wanted_poses().to_vec(),
-                states: self.partition.wanted_states().to_vec(),
+                poses: self.world.partition.wanted_poses().to_vec(),
+                states: self.world.partition.wanted_states().to_vec(),
                 snapshots: self.ask_for_snapshots(cx),
             },
             ..Step::default()
@@ -211,10 +222,10 @@ impl Primary {
         cx: &mut Context<'_>,
     ) -> (Vec<AffinityChange>, Vec<(PeerName, CellSnapshot)>) {
         let mut closed = changes.cells_closed.clone();
-        if self.is_fresh {
+        if self.world.is_fresh {
             // A cell of the start that is left at once was never open.
-            let built = self.host_map.affinity().keys().copied();
-            closed.extend(built.filter(|cell| !self.partition.is_open(*cell)));
+            let built = self.placement.host_map.affinity().keys().copied();
+            closed.extend(built.filter(|cell| !self.world.partition.is_open(*cell)));
             closed.sort_unstable();
             closed.dedup();
         }
@@ -223,11 +234,11 @@ impl Primary {
         let mut affinities: Vec<AffinityChange> = closed.into_iter().map(given_up).collect();
         let opened = changes.cells_opened.iter().copied();
         let opening: Vec<CellId> = opened
-            .filter(|cell| self.host_map.host(*cell).is_none())
+            .filter(|cell| self.placement.host_map.host(*cell).is_none())
             .collect();
         for cell in opening {
             let host = self.host_for(cell);
-            self.host_map.place(cell, Some(&host));
+            self.placement.host_map.place(cell, Some(&host));
             affinities.push(AffinityChange {
                 cell,
                 secondary: Some(host),
@@ -236,10 +247,12 @@ impl Primary {
         }
         let mut snapshots = Vec::new();
         for (cell, to, snapshot) in self.migrations_to_make(cx) {
-            self.host_map.place(cell, Some(&to));
+            self.placement.host_map.place(cell, Some(&to));
             self.events.migrations += 1;
-            self.balance.note_moved(cell, self.iteration);
-            let name = &self.topology.cell(cell).name;
+            self.placement
+                .balance
+                .note_moved(cell, self.clock.iteration);
+            let name = &self.world.topology.cell(cell).name;
             let text = format!("cell {name} moves to {to}");
             cx.event(Severity::Info, "level", text);
             affinities.push(AffinityChange {
@@ -257,39 +270,46 @@ impl Primary {
     /// in it and so likely to enter it, which changes no load when they do.
     fn host_for(&mut self, cell: CellId) -> PeerName {
         let hosts = self.hosts_for_lost_cells();
-        let stands_by = |name: &PeerName| self.host_map.hosted(name).is_empty();
+        let stands_by = |name: &PeerName| self.placement.host_map.hosted(name).is_empty();
         let mut owners: BTreeMap<&PeerName, usize> = BTreeMap::new();
-        for ghost in self.partition.ghosts(cell) {
-            if let Some(host) = self.host_map.host(self.host_map.cell(ghost))
+        for ghost in self.world.partition.ghosts(cell) {
+            if let Some(host) = self
+                .placement
+                .host_map
+                .host(self.placement.host_map.cell(ghost))
                 && hosts.contains(host)
             {
                 *owners.entry(host).or_default() += 1;
             }
         }
         let most = owners.into_iter().rev().max_by_key(|(_, count)| *count);
-        let is_empty = self.partition.owned(cell).is_empty();
+        let is_empty = self.world.partition.owned(cell).is_empty();
         match most {
             Some((owner, _)) if is_empty && !hosts.iter().any(stands_by) => owner.clone(),
             _ => {
-                let expected = self.partition.owned(cell).len();
-                let expected = (expected + self.partition.ghosts(cell).count()) as u32;
-                let affinity = self.host_map.affinity();
-                self.balance.host_for(cell, expected, affinity, &hosts)
+                let expected = self.world.partition.owned(cell).len();
+                let expected = (expected + self.world.partition.ghosts(cell).count()) as u32;
+                let affinity = self.placement.host_map.affinity();
+                self.placement
+                    .balance
+                    .host_for(cell, expected, affinity, &hosts)
             }
         }
     }
 
     fn watched_worlds(&self) -> usize {
-        let watched = self.topology.watched.iter();
+        let watched = self.world.topology.watched.iter();
         watched.filter(|is_watched| **is_watched).count()
     }
 
     /// Returns the performers of which something may see a ghost, ascending.
     fn seen_ghosts(&self) -> Vec<PerformerId> {
-        let open = self.host_map.affinity().keys();
-        let seen = open.filter(|cell| self.topology.watched[self.topology.cell(**cell).world]);
-        let mut ghosts: Vec<PerformerId> =
-            seen.flat_map(|cell| self.partition.ghosts(*cell)).collect();
+        let open = self.placement.host_map.affinity().keys();
+        let seen =
+            open.filter(|cell| self.world.topology.watched[self.world.topology.cell(**cell).world]);
+        let mut ghosts: Vec<PerformerId> = seen
+            .flat_map(|cell| self.world.partition.ghosts(*cell))
+            .collect();
         ghosts.sort_unstable();
         ghosts.dedup();
         ghosts
@@ -298,7 +318,7 @@ impl Primary {
     fn ghost_poses(&self) -> Vec<LinkPoses> {
         self.seen_ghosts()
             .into_iter()
-            .filter_map(|performer| self.latest.poses_of(performer).cloned())
+            .filter_map(|performer| self.world.latest.poses_of(performer).cloned())
             .collect()
     }
 
@@ -310,11 +330,11 @@ impl Primary {
 
     fn tell_hand_offs(&self, passages: &[HandOffPlan], cx: &mut Context<'_>) {
         for passage in passages.iter().take(TOLD_MAX) {
-            let name = &self.topology.performer(passage.performer).name;
+            let name = &self.world.topology.performer(passage.performer).name;
             let [from, to] = [passage.from, passage.to].map(|cell| {
-                let host = self.host_map.host(cell);
+                let host = self.placement.host_map.host(cell);
                 let host = host.map_or("nobody", PeerName::as_str);
-                format!("{} ({host})", self.topology.cell(cell).name)
+                format!("{} ({host})", self.world.topology.cell(cell).name)
             });
             let text = format!("{name} passes from {from} to {to}");
             cx.event(Severity::Info, "hand-off", text);

@@ -155,8 +155,8 @@ impl Rig {
             host: "h".to_owned(),
             build: self::settings().build,
         };
-        rig.primary.roster.admit(info, routing(), rig.now);
-        let member = rig.primary.roster.get_mut(&name());
+        rig.primary.peers.roster.admit(info, routing(), rig.now);
+        let member = rig.primary.peers.roster.get_mut(&name());
         member.expect("it was admitted").progress = Progress::Synced;
         let mut outbox = Vec::new();
         let cx = &mut Context::new(rig.now, Iteration(0), &mut outbox);
@@ -196,12 +196,12 @@ impl Rig {
 
     fn checkpoint(&self) -> Checkpoint {
         Checkpoint {
-            sequence: self.primary.sequence,
-            iteration: self.primary.iteration,
-            digest: self.primary.digest,
+            sequence: self.primary.clock.sequence,
+            iteration: self.primary.clock.iteration,
+            digest: self.primary.world.digest,
             primary: self.primary.save(),
             scene: SceneSnapshot {
-                sequence: self.primary.sequence,
+                sequence: self.primary.clock.sequence,
                 bytes: Vec::new(),
             },
             cells: Vec::new(),
@@ -212,14 +212,16 @@ impl Rig {
     fn twin(&self, redo: Replay) -> Self {
         let resumed = Primary::resume(settings(), &worlds(), self.checkpoint(), redo);
         let mut twin = resumed.expect("it was just remembered");
-        twin.roster = self.primary.roster.clone();
-        twin.secondaries.clone_from(&self.primary.secondaries);
-        for (cell, host) in self.primary.host_map.affinity() {
-            twin.host_map.place(*cell, Some(host));
+        twin.peers.roster = self.primary.peers.roster.clone();
+        twin.peers
+            .secondaries
+            .clone_from(&self.primary.peers.secondaries);
+        for (cell, host) in self.primary.placement.host_map.affinity() {
+            twin.placement.host_map.place(*cell, Some(host));
         }
-        twin.pace = self.primary.pace.clone();
-        twin.stalls = self.primary.stalls.clone();
-        twin.deadline_of_peers = self.primary.deadline_of_peers;
+        twin.clock.pace = self.primary.clock.pace.clone();
+        twin.peers.stalls = self.primary.peers.stalls.clone();
+        twin.peers.next_deadline = self.primary.peers.next_deadline;
         twin.phase = Phase::Idle;
         Self {
             primary: twin,
@@ -237,11 +239,11 @@ fn resumed(checkpoint: Checkpoint, redo: Replay) -> Rig {
     let resumed = Primary::resume(settings(), &worlds(), checkpoint, redo);
     let mut primary = resumed.expect("it was just remembered");
     let here = Rig::new();
-    primary.roster = here.primary.roster;
-    primary.secondaries = here.primary.secondaries;
-    for cell in (0..primary.topology.cells.len() as u32).map(CellId) {
-        if primary.partition.is_open(cell) {
-            primary.host_map.place(cell, Some(&name()));
+    primary.peers.roster = here.primary.peers.roster;
+    primary.peers.secondaries = here.primary.peers.secondaries;
+    for cell in (0..primary.world.topology.cells.len() as u32).map(CellId) {
+        if primary.world.partition.is_open(cell) {
+            primary.placement.host_map.place(cell, Some(&name()));
         }
     }
     primary.phase = Phase::Idle;
@@ -304,7 +306,7 @@ fn ack(primary: &Primary, step: &Step) -> StepAck {
 }
 
 fn walk(primary: &Primary, step: &Step, id: PerformerId) -> PerformerState {
-    let mut state = primary.latest.states[id.0 as usize];
+    let mut state = primary.world.latest.states[id.0 as usize];
     let speed = if id.0.is_multiple_of(2) { 0.8 } else { -0.6 };
     if !step.paused {
         state.position[0] += speed;
@@ -319,7 +321,7 @@ fn walk(primary: &Primary, step: &Step, id: PerformerId) -> PerformerState {
 fn a_recalled_primary_does_what_the_first_one_does() {
     let mut first = Rig::new();
     let mut seen = 0;
-    while first.primary.iteration < Iteration(LAST) {
+    while first.primary.clock.iteration < Iteration(LAST) {
         first.go_on();
         if first.is_between_steps() {
             seen += 1;
@@ -332,9 +334,11 @@ fn a_recalled_primary_does_what_the_first_one_does() {
 
 /// Has a twin go on beside a primary that is built up again to the same moment.
 fn check(first: &Rig) {
-    let at = first.primary.iteration;
+    let at = first.primary.clock.iteration;
     let mut original = Rig::new();
-    while original.primary.sequence < first.primary.sequence || !original.is_between_steps() {
+    while original.primary.clock.sequence < first.primary.clock.sequence
+        || !original.is_between_steps()
+    {
         original.go_on();
     }
     let mut twin = first.twin(Replay::default());
@@ -349,7 +353,7 @@ fn check(first: &Rig) {
         }
         assert_eq!(actual, expected, "turn {turn} after iteration {at}");
     }
-    assert_eq!(twin.primary.digest, original.primary.digest);
+    assert_eq!(twin.primary.world.digest, original.primary.world.digest);
     if twin.is_between_steps() {
         assert_eq!(twin.primary.save(), original.primary.save());
     }
@@ -387,16 +391,16 @@ fn what_left_takes_no_room_however_often_it_came() {
     let mut rig = Rig::of(settings);
     let mut sizes = Vec::new();
     for cycles in [20, CYCLES] {
-        while rig.primary.iteration < Iteration(cycles) || !rig.is_between_steps() {
+        while rig.primary.clock.iteration < Iteration(cycles) || !rig.is_between_steps() {
             rig.go_on();
         }
         let primary = &rig.primary;
-        let (plan, register) = (&primary.topology, &primary.registry);
-        let (partition, known) = (&primary.partition, &primary.latest);
-        let host_map = &primary.host_map;
+        let (plan, register) = (&primary.world.topology, &primary.world.registry);
+        let (partition, known) = (&primary.world.partition, &primary.world.latest);
+        let host_map = &primary.placement.host_map;
         let encoded = rmp_serde::to_vec(&(
-            plan.save(&primary.topology_at_start),
-            register.save(&primary.registry_at_start),
+            plan.save(&primary.start.topology),
+            register.save(&primary.start.registry),
             partition.save(plan),
             known.save(plan),
             host_map.save(plan),
@@ -412,7 +416,7 @@ fn what_left_takes_no_room_however_often_it_came() {
         ]);
     }
     let count = worlds()[0].models.len() - 3 + 1;
-    assert_eq!(rig.primary.topology.performers_by_name().len(), count);
+    assert_eq!(rig.primary.world.topology.performers_by_name().len(), count);
     for (few, many) in sizes[0].iter().zip(&sizes[1]) {
         assert!(many.abs_diff(*few) < few / 4, "{sizes:?}");
     }
@@ -423,7 +427,7 @@ fn what_was_done_since_a_checkpoint_is_done_again() {
     let mut first = Rig::new();
     let mut checkpoint = None;
     let mut redo = Replay::default();
-    while first.primary.iteration < Iteration(LAST) || !first.is_between_steps() {
+    while first.primary.clock.iteration < Iteration(LAST) || !first.is_between_steps() {
         for output in first.go_on() {
             match output {
                 PrimaryOutput::Stamped(command) => redo.commands.push(command),
@@ -432,7 +436,7 @@ fn what_was_done_since_a_checkpoint_is_done_again() {
                 _ => {}
             }
         }
-        if first.primary.iteration == Iteration(6) && first.is_between_steps() {
+        if first.primary.clock.iteration == Iteration(6) && first.is_between_steps() {
             checkpoint = Some(first.checkpoint());
             redo = Replay::default();
         }
@@ -448,8 +452,8 @@ fn what_was_done_since_a_checkpoint_is_done_again() {
     while again.primary.is_redoing() {
         again.go_on();
     }
-    assert_eq!(again.primary.iteration, first.primary.iteration);
-    assert_eq!(again.primary.digest, first.primary.digest);
+    assert_eq!(again.primary.clock.iteration, first.primary.clock.iteration);
+    assert_eq!(again.primary.world.digest, first.primary.world.digest);
     assert_eq!(again.primary.run_state(), RunState::Paused);
     assert_eq!(again.primary.settings.real_time_factor, 0.5);
 
@@ -473,7 +477,7 @@ fn what_was_done_since_a_checkpoint_is_done_again() {
 #[test]
 fn bytes_that_are_no_memory_are_refused() {
     let mut rig = Rig::new();
-    while rig.primary.iteration < Iteration(10) || !rig.is_between_steps() {
+    while rig.primary.clock.iteration < Iteration(10) || !rig.is_between_steps() {
         rig.go_on();
     }
     let good = rig.checkpoint();
@@ -508,7 +512,7 @@ fn bytes_that_are_no_memory_are_refused() {
 #[test]
 fn a_run_that_waits_for_room_still_aims_at_running() {
     let mut rig = Rig::new();
-    while rig.primary.iteration < Iteration(4) || !rig.is_between_steps() {
+    while rig.primary.clock.iteration < Iteration(4) || !rig.is_between_steps() {
         rig.go_on();
     }
     let failed = PrimaryInput::StorageFailed("the journal cannot be written".to_owned());
