@@ -146,9 +146,9 @@ fn recall(bytes: &[u8]) {
         Primary::resume(settings(), &worlds(), checkpoint, Replay::default())
     };
     if let Ok(primary) = resume(bytes.to_vec()) {
-        let memory = primary.remember();
-        let again = resume(memory.clone()).expect("what was remembered can be recalled");
-        assert!(again.remember() == memory, "a primary remembers the same");
+        let saved = primary.save();
+        let again = resume(saved.clone()).expect("what was saved can be restored");
+        assert!(again.save() == saved, "a primary saves the same");
     }
 }
 
