@@ -100,7 +100,8 @@ impl Scratch {
         };
         let is_keeper = |pid: &u32| {
             let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-            line.split(|byte| *byte == 0).any(|word| word == b"keep")
+            let mut words = line.split(|byte| *byte == 0);
+            words.any(|word| [&b"keep"[..], b"keep-resumed"].contains(&word))
         };
         let pids = entries.filter_map(Result::ok).filter_map(record);
         pids.filter(is_keeper).collect()

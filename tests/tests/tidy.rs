@@ -129,6 +129,53 @@ fn pure_crates_name_no_clock_thread_or_socket() {
 }
 
 #[test]
+fn the_primary_and_its_components_have_few_fields() {
+    const FIELDS_MAX: usize = 12;
+    let mut count_of_structs = 0;
+    let components = files("common/lockstep/src/primary", "rs");
+    let primary = repository::root().join("common/lockstep/src/primary.rs");
+    for path in components.into_iter().chain([primary]) {
+        let text = text(&path);
+        let fields_of = |body: &str| {
+            let lines = body.lines().take_while(|line| *line != "}");
+            let is_field = |line: &&str| {
+                let inner = line.strip_prefix("    ").unwrap_or_default();
+                inner.starts_with(|c: char| c.is_ascii_lowercase()) && inner.contains(": ")
+            };
+            lines.filter(is_field).count()
+        };
+        for body in text.split("\npub(crate) struct ").skip(1) {
+            let name = body.split([' ', '(', '<', ';']).next().unwrap_or_default();
+            let is_component = [
+                "RunClock",
+                "Peers",
+                "Barrier",
+                "Commands",
+                "WorldState",
+                "Placement",
+                "Recovery",
+                "Resume",
+            ];
+            if is_component.contains(&name) {
+                count_of_structs += 1;
+                let fields = fields_of(body);
+                let place = path.display();
+                assert!(
+                    fields <= FIELDS_MAX,
+                    "{name} in {place} has {fields} fields"
+                );
+            }
+        }
+        if let Some((_, body)) = text.split_once("\npub struct Primary {") {
+            count_of_structs += 1;
+            let fields = fields_of(body);
+            assert!(fields <= FIELDS_MAX, "Primary has {fields} fields");
+        }
+    }
+    assert_eq!(count_of_structs, 9, "the primary and its eight components");
+}
+
+#[test]
 fn tests_wait_for_conditions_and_never_sleep() {
     for folder in ["tests", "worker/tests", "orchestrator/tests", "common"] {
         for path in files(folder, "rs") {
