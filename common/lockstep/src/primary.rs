@@ -102,6 +102,13 @@ enum Phase {
     Finished,
 }
 
+impl Peers {
+    pub(crate) fn on_unsubscribed(&mut self, routing: &RoutingId, now: SessionTime) {
+        // Its leave message may be on its way; the deadline tells when it counts as lost.
+        self.roster.note_unsubscribed(routing, now);
+    }
+}
+
 impl Primary {
     /// Makes the primary of a run of some worlds.
     ///
@@ -184,13 +191,15 @@ impl Primary {
                 joining,
                 error,
             } => {
-                self.on_malformed(from, joining, &error, cx);
+                self.peers.on_malformed(from, joining, &error, cx);
             }
-            PrimaryInput::Forbidden(forbidden) => self.on_forbidden(forbidden, cx),
-            PrimaryInput::Refused { counts, details } => self.on_refused(counts, &details, cx),
+            PrimaryInput::Forbidden(forbidden) => self.peers.on_forbidden(forbidden, cx),
+            PrimaryInput::Refused { counts, details } => {
+                self.peers.on_refused(counts, &details, cx)
+            }
             PrimaryInput::Subscribed(routing) => self.on_subscribed(routing, cx),
-            PrimaryInput::Unsubscribed(routing) => self.on_unsubscribed(&routing, now),
-            PrimaryInput::Observed(change) => self.on_observed(change),
+            PrimaryInput::Unsubscribed(routing) => self.peers.on_unsubscribed(&routing, now),
+            PrimaryInput::Observed(change) => self.commands.on_observed(change),
             PrimaryInput::Diagnosed { peer, process } => {
                 self.on_diagnosed(&peer, &process, cx);
             }
@@ -230,14 +239,14 @@ impl Primary {
     fn least_deadline(&self) -> Option<SessionTime> {
         let phase = match &self.phase {
             Phase::Gathering { since, next_sync } => {
-                let sync = self.has_peer_to_sync().then_some(*next_sync);
+                let sync = self.peers.has_peer_to_sync().then_some(*next_sync);
                 let patience = since.map_or(SessionTime(0), |at| at + self.settings.peer_timeout);
                 Some(sync.map_or(patience, |at| at.min(patience)))
             }
             Phase::Idle if self.barrier.speculation.rests => Some(SessionTime(0)),
             Phase::Idle => self.next_step_due(),
             Phase::Stepping(round) => Some(round.deadline()),
-            Phase::Stopping(stopping) => Some(self.closed_deadline().min(stopping.until)),
+            Phase::Stopping(stopping) => Some(self.peers.closed_deadline().min(stopping.until)),
             Phase::Finished => None,
         };
         if matches!(self.phase, Phase::Stopping(_) | Phase::Finished) {
@@ -268,7 +277,7 @@ impl Primary {
         if let SecondaryToPrimary::Join(info) = body {
             return self.on_join(from, info, cx);
         }
-        if session != self.settings.session || !self.is_from(&sender, &from, &body) {
+        if session != self.settings.session || !self.peers.is_from(&sender, &from, &body) {
             self.peers.refused.foreign += 1;
             return;
         }
@@ -329,11 +338,6 @@ impl Primary {
             has_begun: !matches!(self.phase, Phase::Gathering { .. }),
         };
         cx.push(PrimaryOutput::Observe(PrimaryToObservers::Heartbeat(relay)));
-    }
-
-    fn on_unsubscribed(&mut self, routing: &RoutingId, now: SessionTime) {
-        // Its leave message may be on its way; the deadline tells when it counts as lost.
-        self.peers.roster.note_unsubscribed(routing, now);
     }
 
     fn on_deadline_passed(&mut self, inbox_is_empty: bool, cx: &mut Context<'_>) {

@@ -3,6 +3,7 @@
 
 use protocol::primary_to_client::{PrimaryToClient, Reply};
 use protocol::primary_to_observers::{Announce, Event, PrimaryToObservers, Severity};
+use protocol::primary_to_secondary::{PrimaryToSecondary, Refusal};
 use protocol::{Iteration, RequestId, RoutingId, SessionTime};
 
 use crate::primary::PrimaryOutput;
@@ -65,6 +66,12 @@ impl<'o> Context<'o> {
     pub(crate) fn announce(&mut self, announce: Announce) {
         let announce = PrimaryToObservers::Announce(announce);
         self.push(PrimaryOutput::Observe(announce));
+    }
+
+    /// Refuses one who asks to join, with the reason.
+    pub(crate) fn refuse(&mut self, to: RoutingId, reason: String) {
+        let message = PrimaryToSecondary::Refused(Refusal { reason });
+        self.push(PrimaryOutput::Send { to, message });
     }
 
     /// Answers a request of a client.

@@ -12,6 +12,7 @@ pub(crate) mod losses;
 pub(crate) mod republish;
 pub(crate) mod step_log;
 
+use crate::primary::world::WorldState;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -43,6 +44,63 @@ pub(crate) struct Recovery {
     pub(crate) delivered: Option<Sequence>,
 }
 
+impl Recovery {
+    pub(crate) fn give_back(&mut self, task: Task) {
+        let Task::Replay {
+            loss,
+            cells,
+            speaks,
+            again,
+            ..
+        } = task
+        else {
+            return;
+        };
+        if let Some(loss) = self.losses.loss_mut(loss) {
+            loss.left.extend(cells);
+            loss.speaks |= speaks;
+            loss.jobs -= 1;
+            if let (Some(known), Some(again)) = (&mut loss.again, again) {
+                known.of_worlds |= again.of_worlds;
+            }
+        }
+    }
+
+    /// Tells whether the round under way cannot be complete, and no other can begin.
+    pub(crate) fn is_held(&self) -> bool {
+        self.losses.is_under_way() || self.jobs.holds()
+    }
+
+    /// Tells with a step which restored cells are where, unless it gives them up.
+    pub(crate) fn announce_restored(&mut self, step: &mut Step) {
+        let arriving = std::mem::take(&mut self.losses.arriving);
+        if step.anew {
+            return;
+        }
+        for change in arriving {
+            let mut others = step.affinities.iter();
+            if !others.any(|other| other.cell == change.cell) {
+                step.affinities.push(change);
+            }
+        }
+        step.affinities.sort_by_key(|change| change.cell);
+    }
+
+    /// What somebody was to do again and does not is left for others.
+    pub(crate) fn give_back_jobs_of(&mut self, name: &PeerName) {
+        for task in self.jobs.take_of(name) {
+            self.give_back(task);
+        }
+    }
+}
+
+impl WorldState {
+    /// Returns a cell's name, for people.
+    pub(crate) fn cell_name(&self, cell: CellId) -> &str {
+        &self.topology.cell(cell).name
+    }
+}
+
 impl Primary {
     /// Tells whether the run goes on without a secondary that is lost.
     pub(crate) fn can_recover(&self) -> bool {
@@ -62,7 +120,7 @@ impl Primary {
         };
         cx.announce(left);
         if !(self.can_recover() || !takes_part && !is_gathering) {
-            let why = self.no_recovery().filter(|_| takes_part);
+            let why = self.recovery.no_recovery().filter(|_| takes_part);
             let cause = why.map(|why| format!("{} (not recovered: {why})", reason.cause));
             let reason = StopReason::new(reason.outcome, cause.unwrap_or(reason.cause));
             return self.begin_stopping(reason, cx);
@@ -76,8 +134,8 @@ impl Primary {
             message: PrimaryToSecondary::Stop(reason.clone()),
         });
         self.barrier.speculation.forget();
-        self.forget_joiner(name);
-        self.give_back_jobs_of(name);
+        self.peers.forget_joiner(name);
+        self.recovery.give_back_jobs_of(name);
         let text = if takes_part {
             let mut cells = self.hosted_now(name);
             let restored = self.recovery.losses.restored.iter();
@@ -86,7 +144,10 @@ impl Primary {
                     .filter(|(_, host)| *host == name)
                     .map(|(cell, _)| *cell),
             );
-            let cells: Vec<&str> = cells.iter().map(|cell| self.cell_name(*cell)).collect();
+            let cells: Vec<&str> = cells
+                .iter()
+                .map(|cell| self.world.cell_name(*cell))
+                .collect();
             let cells = match cells.as_slice() {
                 [] => "it hosted no cell".to_owned(),
                 some => format!("restoring {}", some.join(", ")),
@@ -107,15 +168,15 @@ impl Primary {
             self.peers.handshakes.close(cx.now);
         }
         self.peers.secondaries.retain(|other| other != name);
-        self.drop_coming_checkpoint();
+        self.recovery.drop_coming_checkpoint();
         // Another of this name may be lost and not replaced yet: what that one hosted, owed and
         // said is being restored already.
         let cells = self.hosted_now(name);
         let is_first = !self.recovery.losses.has_lost(name);
         let reason = "the secondary was lost before the cell could move";
-        self.drop_migrations_of(&cells, reason, cx);
-        self.drop_migrations_to(name, reason, cx);
-        self.fail_drain(name, cx);
+        self.placement.drop_migrations_of(&cells, reason, cx);
+        self.placement.drop_migrations_to(name, reason, cx);
+        self.peers.fail_drain(name, cx);
         self.recovery
             .losses
             .arriving
@@ -162,43 +223,15 @@ impl Primary {
     /// Tells whether the run goes on without doubt when the word of a secondary is not believed:
     /// it hosts nothing, and somebody else is there to do what it was asked for.
     pub(crate) fn is_dispensable(&self, name: &PeerName) -> bool {
-        let hosts = self.hosts_for_lost_cells();
+        let hosts = self.peers.hosts_for_lost_cells();
         self.can_recover() && !self.is_host(name) && hosts.iter().any(|other| other != name)
     }
 
     /// Turns away somebody whose work on a job is wrong; others do it.
     pub(crate) fn discard(&mut self, job: Job, reason: StopReason, cx: &mut Context<'_>) {
         self.peers.refused.malformed += 1;
-        self.give_back(job.task);
+        self.recovery.give_back(job.task);
         self.on_lost(&job.peer, reason, cx);
-    }
-
-    /// What somebody was to do again and does not is left for others.
-    fn give_back_jobs_of(&mut self, name: &PeerName) {
-        for task in self.recovery.jobs.take_of(name) {
-            self.give_back(task);
-        }
-    }
-
-    fn give_back(&mut self, task: Task) {
-        let Task::Replay {
-            loss,
-            cells,
-            speaks,
-            again,
-            ..
-        } = task
-        else {
-            return;
-        };
-        if let Some(loss) = self.recovery.losses.loss_mut(loss) {
-            loss.left.extend(cells);
-            loss.speaks |= speaks;
-            loss.jobs -= 1;
-            if let (Some(known), Some(again)) = (&mut loss.again, again) {
-                known.of_worlds |= again.of_worlds;
-            }
-        }
     }
 
     /// Loses again the cells that were up to date at a host that is lost now, and not told to be
@@ -226,7 +259,7 @@ impl Primary {
     pub(crate) fn go_on_with_recovery(&mut self, cx: &mut Context<'_>) {
         self.assign_lost_cells(cx);
         self.close_losses(cx);
-        if self.is_held() {
+        if self.recovery.is_held() {
             return;
         }
         match &self.phase {
@@ -249,7 +282,7 @@ impl Primary {
             .losses
             .lose(Loss::of(&PeerName::primary(), cells, cx.now));
         for name in &all {
-            self.expect(name);
+            self.peers.expect(name);
         }
         self.go_on_with_recovery(cx);
         for name in &all {
@@ -259,17 +292,12 @@ impl Primary {
         }
     }
 
-    /// Tells whether the round under way cannot be complete, and no other can begin.
-    pub(crate) fn is_held(&self) -> bool {
-        self.recovery.losses.is_under_way() || self.recovery.jobs.holds()
-    }
-
     fn assign_lost_cells(&mut self, cx: &mut Context<'_>) {
         if !self.recovery.losses.has_unassigned() {
             self.recovery.losses.alone_since = None;
             return;
         }
-        let hosts = self.hosts_for_lost_cells();
+        let hosts = self.peers.hosts_for_lost_cells();
         if hosts.is_empty() {
             if self.recovery.losses.alone_since.is_none() {
                 self.recovery.losses.alone_since = Some(cx.now);
@@ -422,7 +450,7 @@ impl Primary {
             let restored = loss.cells.iter().map(|cell| {
                 let host = self.recovery.losses.restored.get(cell);
                 let host = host.map_or("nobody", PeerName::as_str);
-                format!("{} ({host})", self.cell_name(*cell))
+                format!("{} ({host})", self.world.cell_name(*cell))
             });
             let restored: Vec<String> = restored.collect();
             let what = match restored.as_slice() {
@@ -450,26 +478,6 @@ impl Primary {
                 source: CellSource::Snapshot,
             });
         }
-    }
-
-    /// Tells with a step which restored cells are where, unless it gives them up.
-    pub(crate) fn announce_restored(&mut self, step: &mut Step) {
-        let arriving = std::mem::take(&mut self.recovery.losses.arriving);
-        if step.anew {
-            return;
-        }
-        for change in arriving {
-            let mut others = step.affinities.iter();
-            if !others.any(|other| other.cell == change.cell) {
-                step.affinities.push(change);
-            }
-        }
-        step.affinities.sort_by_key(|change| change.cell);
-    }
-
-    /// Returns a cell's name, for people.
-    pub(crate) fn cell_name(&self, cell: CellId) -> &str {
-        &self.world.topology.cell(cell).name
     }
 }
 

@@ -61,7 +61,7 @@ impl Primary {
         });
         match ahead {
             Ok(ahead) => {
-                self.keep_ahead(sender, ahead);
+                self.barrier.keep_ahead(sender, ahead);
                 self.accept(sender, ack, reading, cx);
             }
             Err(violation) => {
@@ -164,7 +164,7 @@ impl Primary {
         let is_complete = round.note_answer(sender, timing);
         self.take_over(ack, reading, cx);
         self.recovery.jobs.note_free(sender, cx.now);
-        if is_complete && !self.is_held() {
+        if is_complete && !self.recovery.is_held() {
             self.complete_round(cx);
         }
     }
@@ -227,7 +227,7 @@ impl Primary {
         let mut timings = round.take_timings();
         let took = cx.now.since(round.published_at);
         let duration = self.spread_time(round.is_ahead, &mut timings, took);
-        self.note_cost_of_migrations(&round, duration);
+        self.placement.note_cost_of_migrations(&round, duration);
         let paused = round.step.paused;
         if matches!(purpose, Purpose::Build | Purpose::Advance) {
             // What changes while time stands still belongs to the next iteration.
@@ -238,7 +238,7 @@ impl Primary {
             iteration: self.clock.iteration,
             paused,
             digest: self.world.digest,
-            schedule_left: self.schedule_left(),
+            schedule_left: self.commands.schedule_left(),
             duration,
             rearranged: !round.step.affinities.is_empty() || !round.step.hand_offs.is_empty(),
             peers: timings,
@@ -271,7 +271,7 @@ impl Primary {
         if self.clock.mode == ClockMode::Paused {
             self.observe_clock(cx);
         }
-        self.complete_migrations(cx);
+        self.placement.complete_migrations(cx);
         self.answer_waiters(cx);
         self.save_for_checkpoint(cx);
         self.begin_calls_of_systems(cx);

@@ -1,5 +1,6 @@
 //! Two computations of the same step that gave different bits: the run ends, and says where.
 
+use crate::primary::world::WorldState;
 use protocol::exit::Outcome;
 use protocol::primary_to_observers::Severity;
 use protocol::report::divergence::{DivergenceReport, FoundBy, NamedState, StepResult};
@@ -8,6 +9,18 @@ use protocol::{CellId, DigestBuilder, PeerName, PerformerState, StopReason};
 
 use crate::primary::context::Context;
 use crate::primary::{Phase, Primary, PrimaryOutput};
+
+impl WorldState {
+    /// Returns a performer's state with its name.
+    pub(crate) fn named(&self, state: &PerformerState) -> NamedState {
+        let performer = self.topology.performers.get(state.performer.0 as usize);
+        let name = match performer {
+            Some(performer) => performer.name.clone(),
+            None => format!("performer {}", state.performer),
+        };
+        NamedState::new(name, state)
+    }
+}
 
 impl Primary {
     /// Ends the run because two results of a step differ, and has that written down.
@@ -69,7 +82,7 @@ impl Primary {
             let result = |label: &str, digest, states: &[PerformerState]| StepResult {
                 label: label.to_owned(),
                 digest: Some(digest),
-                states: states.iter().map(|state| self.named(state)).collect(),
+                states: states.iter().map(|state| self.world.named(state)).collect(),
             };
             return Some(DivergenceReport {
                 iteration: ack.iteration,
@@ -124,7 +137,7 @@ impl Primary {
                 digest: Some(expected),
                 states: known
                     .filter(|_| is_last)
-                    .map(|state| self.named(state))
+                    .map(|state| self.world.named(state))
                     .collect(),
             };
             let again = StepResult {
@@ -163,23 +176,9 @@ impl Primary {
             if one.cell == cell
                 && let Ok(states) = self.with_known(cell, &own)
             {
-                return states.map(|state| self.named(state)).collect();
+                return states.map(|state| self.world.named(state)).collect();
             }
         }
         Vec::new()
-    }
-
-    /// Returns a performer's state with its name.
-    pub(crate) fn named(&self, state: &PerformerState) -> NamedState {
-        let performer = self
-            .world
-            .topology
-            .performers
-            .get(state.performer.0 as usize);
-        let name = match performer {
-            Some(performer) => performer.name.clone(),
-            None => format!("performer {}", state.performer),
-        };
-        NamedState::new(name, state)
     }
 }

@@ -1,5 +1,6 @@
 //! The barrier: one step out to all, one ack back from each, then the next.
 
+use crate::primary::peers::Peers;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -128,6 +129,28 @@ impl Round {
     }
 }
 
+impl Peers {
+    /// Returns the names of the secondaries, for people.
+    pub(crate) fn secondary_names(&self) -> String {
+        let names: Vec<&str> = self.secondaries.iter().map(PeerName::as_str).collect();
+        names.join(", ")
+    }
+
+    pub(crate) fn send_snapshot(
+        &self,
+        name: &PeerName,
+        snapshot: &CellSnapshot,
+        cx: &mut Context<'_>,
+    ) {
+        if let Some(member) = self.roster.get(name) {
+            cx.push(PrimaryOutput::Send {
+                to: member.routing.clone(),
+                message: PrimaryToSecondary::CellSnapshot(snapshot.clone()),
+            });
+        }
+    }
+}
+
 impl Primary {
     /// All secondaries are ready: places the cells and has everyone build them, in a step in which
     /// time stands still.
@@ -135,7 +158,10 @@ impl Primary {
         let members = self.peers.roster.members();
         let ready = members.filter(|(_, member)| member.progress == Progress::Synced);
         self.peers.secondaries = ready.map(|(name, _)| name.clone()).collect();
-        let text = format!("all secondaries are ready: {}", self.secondary_names());
+        let text = format!(
+            "all secondaries are ready: {}",
+            self.peers.secondary_names()
+        );
         cx.event(Severity::Info, "run", text);
         self.clock.pace.restart(cx.now);
         if let Some(checkpoint) = self.resume.checkpoint.take() {
@@ -154,20 +180,9 @@ impl Primary {
         self.publish(Purpose::Build, step, Vec::new(), Vec::new(), cx);
     }
 
-    /// Returns the names of the secondaries, for people.
-    pub(crate) fn secondary_names(&self) -> String {
-        let names: Vec<&str> = self
-            .peers
-            .secondaries
-            .iter()
-            .map(PeerName::as_str)
-            .collect();
-        names.join(", ")
-    }
-
     /// Returns when the next step is due, if one is.
     pub(crate) fn next_step_due(&self) -> Option<SessionTime> {
-        if self.is_held() {
+        if self.recovery.is_held() {
             return None;
         }
         if self.commands.queue.are_due() || self.has_to_replay() {
@@ -183,7 +198,7 @@ impl Primary {
     pub(crate) fn continue_stepping(&mut self, cx: &mut Context<'_>) {
         // Commands that are all refused leave nothing to step for.
         while matches!(self.phase, Phase::Idle)
-            && !self.is_held()
+            && !self.recovery.is_held()
             && !self.barrier.speculation.rests
         {
             self.take_restored();
@@ -245,13 +260,13 @@ impl Primary {
             checkpoint: self.asks_for_checkpoint(purpose, iteration),
             ..step
         };
-        self.announce_restored(&mut step);
+        self.recovery.announce_restored(&mut step);
         self.note_cells_of_checkpoint(step.speaker.as_ref());
         let is_plain = snapshots.is_empty() && applied.is_empty();
         let is_ahead = self.has_done_ahead(purpose, &mut step, is_plain, cx.now);
         for (name, snapshot) in &mut snapshots {
             snapshot.sequence = self.clock.sequence;
-            self.send_snapshot(name, snapshot, cx);
+            self.peers.send_snapshot(name, snapshot, cx);
         }
         let step = Arc::new(step);
         cx.push(if is_ahead {
@@ -278,7 +293,7 @@ impl Primary {
             patience: StepTimeout::new(self.settings.patience, self.settings.step_timeout),
         }));
         if is_ahead {
-            for (name, ack) in self.answers_ahead() {
+            for (name, ack) in self.barrier.answers_ahead() {
                 self.on_step_ack(&name, ack, cx);
             }
         }
@@ -290,15 +305,6 @@ impl Primary {
         let mut names = self.peers.secondaries.iter();
         let host = names.find(|name| !self.placement.host_map.hosted(name).is_empty());
         host.or(self.peers.secondaries.first())
-    }
-
-    fn send_snapshot(&self, name: &PeerName, snapshot: &CellSnapshot, cx: &mut Context<'_>) {
-        if let Some(member) = self.peers.roster.get(name) {
-            cx.push(PrimaryOutput::Send {
-                to: member.routing.clone(),
-                message: PrimaryToSecondary::CellSnapshot(snapshot.clone()),
-            });
-        }
     }
 
     /// A step waits: it is sent again, reported, and given up in the end.
@@ -331,7 +337,7 @@ impl Primary {
             for name in given_up {
                 let cause = format!(
                     "{} did not acknowledge iteration {iteration} in {seconds} s",
-                    self.described(&name)
+                    self.peers.described(&name)
                 );
                 self.on_lost(&name, StopReason::new(Outcome::PeerLost, cause), cx);
             }
@@ -370,7 +376,7 @@ impl Primary {
                 continue;
             }
             for (_, snapshot) in round.snapshots.iter().filter(|(to, _)| to == name) {
-                self.send_snapshot(name, snapshot, cx);
+                self.peers.send_snapshot(name, snapshot, cx);
             }
             cx.push(PrimaryOutput::Send {
                 to: member.routing.clone(),

@@ -8,6 +8,7 @@
 //! **Invariant:** an answer counts only for the very step that was to be published, so that a run
 //! is the same however far anyone goes ahead.
 
+use crate::primary::barrier::Barrier;
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
@@ -262,17 +263,25 @@ pub(crate) fn take_answers(step: &Step, ack: &mut StepAck) -> Result<Vec<StepAck
     Ok(ahead)
 }
 
-impl Primary {
+impl Barrier {
     /// Keeps the answers to steps that somebody has done ahead.
     pub(crate) fn keep_ahead(&mut self, sender: &PeerName, ahead: Vec<StepAck>) {
         if !ahead.is_empty() {
-            self.barrier
-                .speculation
+            self.speculation
                 .answers
                 .insert(sender.clone(), ahead.into());
         }
     }
 
+    /// Returns the answers to the step under way, which were here before it.
+    pub(crate) fn answers_ahead(&mut self) -> Vec<(PeerName, StepAck)> {
+        let answers = self.speculation.answers.iter_mut();
+        let next = answers.filter_map(|(name, answers)| Some((name.clone(), answers.pop_front()?)));
+        next.collect()
+    }
+}
+
+impl Primary {
     /// Tells whether what came of the last step is to be told before the next one is made: each
     /// that is done ahead comes by itself.
     pub(crate) fn rests_before_next(&mut self, was_ahead: bool, now: SessionTime) -> bool {
@@ -326,13 +335,6 @@ impl Primary {
         step.ahead = self.barrier.speculation.reach.grant(most, allowed);
         self.barrier.speculation.note_last(step);
         false
-    }
-
-    /// Returns the answers to the step under way, which were here before it.
-    pub(crate) fn answers_ahead(&mut self) -> Vec<(PeerName, StepAck)> {
-        let answers = self.barrier.speculation.answers.iter_mut();
-        let next = answers.filter_map(|(name, answers)| Some((name.clone(), answers.pop_front()?)));
-        next.collect()
     }
 
     /// Returns after how many quiet steps something is known to happen.

@@ -9,6 +9,7 @@
 
 pub(crate) mod saved;
 
+use crate::primary::run_clock::RunClock;
 use std::collections::VecDeque;
 
 use protocol::client_to_primary::ResetKind;
@@ -21,6 +22,7 @@ use protocol::{
 };
 
 use crate::primary::barrier::rounds::Purpose;
+use crate::primary::commands::Commands;
 use crate::primary::commands::batch::{self, AppliedCommand, Batch};
 use crate::primary::commands::requests::WAITERS_MAX;
 use crate::primary::context::Context;
@@ -202,6 +204,33 @@ impl CommandQueue {
     }
 }
 
+impl Commands {
+    /// Forgets what systems of models that are gone asked for and said.
+    pub(crate) fn forget_systems(&mut self) {
+        self.queue.requested.clear();
+        self.queue.heard.clear();
+    }
+}
+
+impl RunClock {
+    /// Puts out what a run must be given to be repeated.
+    pub(crate) fn record(
+        &self,
+        origin: &Origin,
+        paused_round: Option<u32>,
+        command: Command,
+        cx: &mut Context<'_>,
+    ) {
+        if !matches!(origin, Origin::System(_)) {
+            cx.push(PrimaryOutput::Stamped(ScheduledCommand {
+                iteration: self.iteration,
+                paused_round,
+                command,
+            }));
+        }
+    }
+}
+
 impl Primary {
     /// Notes a command for the next step, or refuses it.
     pub(crate) fn enqueue(&mut self, origin: Origin, command: Command, cx: &mut Context<'_>) {
@@ -233,7 +262,7 @@ impl Primary {
     /// Takes what is due from the schedule. While iterations are replayed, only what was done then
     /// is: what follows is new, and must be written down.
     pub(crate) fn keep_schedule(&mut self, cx: &mut Context<'_>) {
-        let rest = self.schedule_after_replay();
+        let rest = self.resume.schedule_after_replay();
         for due in self
             .commands
             .queue
@@ -272,7 +301,7 @@ impl Primary {
                 kind: message.kind.clone(),
                 body: message.body.clone(),
             };
-            self.record(&origin, round, command, cx);
+            self.clock.record(&origin, round, command, cx);
             said.push(message);
             batch.applied.push(AppliedCommand::plain(
                 origin,
@@ -340,7 +369,8 @@ impl Primary {
         if is_told && let Some(text) = spawned.or_else(|| pending.command.text()) {
             cx.event(Severity::Info, "command", text);
         }
-        self.record(&pending.origin, round, pending.command, cx);
+        self.clock
+            .record(&pending.origin, round, pending.command, cx);
         batch.applied.push(AppliedCommand {
             origin: pending.origin,
             number,
@@ -363,34 +393,12 @@ impl Primary {
         cx.event(Severity::Info, "command", text);
         let round = Some(self.commands.queue.round);
         self.commands.queue.round += 1;
-        self.record(&pending.origin, round, pending.command, cx);
+        self.clock
+            .record(&pending.origin, round, pending.command, cx);
         Some((
             what,
             AppliedCommand::plain(pending.origin, self.commands.queue.next_number),
         ))
-    }
-
-    /// Forgets what systems of models that are gone asked for and said.
-    pub(crate) fn forget_systems(&mut self) {
-        self.commands.queue.requested.clear();
-        self.commands.queue.heard.clear();
-    }
-
-    /// Puts out what a run must be given to be repeated.
-    fn record(
-        &self,
-        origin: &Origin,
-        paused_round: Option<u32>,
-        command: Command,
-        cx: &mut Context<'_>,
-    ) {
-        if !matches!(origin, Origin::System(_)) {
-            cx.push(PrimaryOutput::Stamped(ScheduledCommand {
-                iteration: self.clock.iteration,
-                paused_round,
-                command,
-            }));
-        }
     }
 
     /// Answers those whose commands a completed step has brought.

@@ -1,6 +1,7 @@
 //! Requests of clients: play, pause, step, stop and figures. Migrations are in
 //! [`crate::primary::placement::migration`].
 
+use crate::primary::commands::Commands;
 use protocol::exit::Outcome;
 use protocol::primary_to_observers::Severity;
 use protocol::topic_message::SubscriptionChange;
@@ -14,15 +15,44 @@ use crate::primary::{ClockMode, Phase, Primary, PrimaryOutput, Until, Waiter};
 /// How many clients may wait for their commands at once.
 pub(crate) const WAITERS_MAX: usize = 1024;
 
-impl Primary {
+impl Commands {
     /// Somebody begins or ceases to listen to a topic.
     pub(crate) fn on_observed(&mut self, change: SubscriptionChange) {
-        self.commands
-            .subscriptions
+        self.subscriptions
             .retain(|other| other.topic != change.topic);
-        self.commands.subscriptions.push(change);
+        self.subscriptions.push(change);
     }
 
+    /// Has the client wait for its reply; answers at once when too many wait already.
+    pub(crate) fn wait(
+        &mut self,
+        to: RoutingId,
+        request: RequestId,
+        until: Until,
+        cx: &mut Context<'_>,
+    ) -> bool {
+        if self.waiters.len() >= WAITERS_MAX {
+            cx.fail(to, request, "too many commands are under way");
+            return false;
+        }
+        self.waiters.push(Waiter { to, request, until });
+        true
+    }
+
+    /// Answers those who wait for what will no longer happen.
+    pub(crate) fn fail_waiters(
+        &mut self,
+        reason: &str,
+        is_void: impl Fn(&Waiter) -> bool,
+        cx: &mut Context<'_>,
+    ) {
+        for waiter in self.waiters.extract_if(.., |waiter| is_void(waiter)) {
+            cx.fail(waiter.to, waiter.request, reason);
+        }
+    }
+}
+
+impl Primary {
     pub(crate) fn on_request(
         &mut self,
         from: RoutingId,
@@ -75,7 +105,7 @@ impl Primary {
         command: Command,
         cx: &mut Context<'_>,
     ) {
-        if let Some(reason) = self.reason_to_wait(&command) {
+        if let Some(reason) = self.resume.reason_to_wait(&command) {
             return cx.fail(from, request, &reason);
         }
         match command {
@@ -100,7 +130,7 @@ impl Primary {
             Command::Drain { peer } => self.on_drain(from, request, &peer, cx),
             Command::Checkpoint => self.on_checkpoint(from, request, cx),
             Command::ProcessEnded { peer, pid, how } => {
-                self.on_process_ended(&peer, pid, &how, cx.now);
+                self.peers.on_process_ended(&peer, pid, &how, cx.now);
                 cx.done(from, request);
             }
             Command::CallService {
@@ -141,7 +171,8 @@ impl Primary {
         if self.clock.mode != ClockMode::Running {
             self.clock.mode = ClockMode::Running;
             self.clock.pace.restart(cx.now);
-            self.fail_waiters("the simulation was told to play instead", |_| true, cx);
+            self.commands
+                .fail_waiters("the simulation was told to play instead", |_| true, cx);
             cx.event(Severity::Info, "command", "play".to_owned());
             self.observe_clock(cx);
         }
@@ -150,7 +181,7 @@ impl Primary {
     }
 
     fn on_pause(&mut self, from: RoutingId, request: RequestId, cx: &mut Context<'_>) {
-        self.stay_paused();
+        self.resume.stay_paused();
         if self.clock.mode == ClockMode::Paused {
             return cx.done(from, request);
         }
@@ -158,12 +189,12 @@ impl Primary {
             self.clock.mode = ClockMode::Paused;
             return cx.done(from, request);
         }
-        if !self.wait(from, request, Until::Paused, cx) {
+        if !self.commands.wait(from, request, Until::Paused, cx) {
             return;
         }
         if self.clock.mode != ClockMode::Pausing {
             self.clock.mode = ClockMode::Pausing;
-            self.fail_waiters(
+            self.commands.fail_waiters(
                 "the simulation was told to pause instead",
                 |waiter| matches!(waiter.until, Until::Iteration(_)),
                 cx,
@@ -194,7 +225,10 @@ impl Primary {
             let reason = format!("the run ends at iteration {limit}, before iteration {last}");
             return cx.fail(from, request, &reason);
         }
-        if !self.wait(from, request, Until::Iteration(last), cx) {
+        if !self
+            .commands
+            .wait(from, request, Until::Iteration(last), cx)
+        {
             return;
         }
         if self.clock.mode == ClockMode::Paused {
@@ -260,38 +294,6 @@ impl Primary {
     pub(crate) fn step_if_idle(&mut self, cx: &mut Context<'_>) {
         if matches!(self.phase, Phase::Idle) {
             self.continue_stepping(cx);
-        }
-    }
-
-    /// Has the client wait for its reply; answers at once when too many wait already.
-    pub(crate) fn wait(
-        &mut self,
-        to: RoutingId,
-        request: RequestId,
-        until: Until,
-        cx: &mut Context<'_>,
-    ) -> bool {
-        if self.commands.waiters.len() >= WAITERS_MAX {
-            cx.fail(to, request, "too many commands are under way");
-            return false;
-        }
-        self.commands.waiters.push(Waiter { to, request, until });
-        true
-    }
-
-    /// Answers those who wait for what will no longer happen.
-    pub(crate) fn fail_waiters(
-        &mut self,
-        reason: &str,
-        is_void: impl Fn(&Waiter) -> bool,
-        cx: &mut Context<'_>,
-    ) {
-        for waiter in self
-            .commands
-            .waiters
-            .extract_if(.., |waiter| is_void(waiter))
-        {
-            cx.fail(waiter.to, waiter.request, reason);
         }
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Everything is checked before anything is noted: a command that is refused has changed nothing.
 
+use crate::primary::world::WorldState;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -39,6 +40,251 @@ const RENAMES_MAX: u32 = 100_000;
 /// The most characters of a name that is refused that are shown.
 const NAME_SHOWN_MAX: usize = 100;
 
+impl WorldState {
+    /// Returns a name that no model of a world has.
+    pub(crate) fn free_name(
+        &self,
+        world: usize,
+        wanted: &str,
+        renames: bool,
+    ) -> Result<String, String> {
+        let is_valid = !wanted.is_empty() && !wanted.contains("::") && !wanted.starts_with("__");
+        if !is_valid || !is_name_of_part(wanted) {
+            return Err(format!(
+                "{} is no name of a model: it must not be empty, hold \"::\" or control \
+                 characters, begin with \"__\", or have more than {NAME_BYTES_MAX} bytes",
+                shown_name(wanted)
+            ));
+        }
+        if !self.registry.is_taken(world, wanted) {
+            return Ok(wanted.to_owned());
+        }
+        let mut others = (1..RENAMES_MAX).map(|number| format!("{wanted}_{number}"));
+        let free = others.find(|name| renames && !self.registry.is_taken(world, name));
+        free.ok_or_else(|| format!("the name {wanted:?} is taken by another model"))
+    }
+
+    /// Returns the pose of the origin of a model, or of the world without one, world frame.
+    pub(crate) fn frame(&self, name: Option<&str>) -> Result<Pose, String> {
+        let Some(name) = name.filter(|name| !name.is_empty() && *name != "world") else {
+            return Ok(Pose::IDENTITY);
+        };
+        let model = self.registry.model(name)?;
+        let Some(performer) = self.topology.performer_of(model) else {
+            return Ok(self.registry.entry(model).pose);
+        };
+        let state = &self.latest.states[performer.0 as usize];
+        if !state.is_finite() {
+            return Err(format!("the pose of {name:?} is not finite"));
+        }
+        Ok(Pose {
+            position: state.position,
+            orientation_xyzw: state.orientation_xyzw,
+        })
+    }
+
+    pub(crate) fn grant_remove(&mut self, name: &str) -> Result<ResolvedCommand, String> {
+        let model = self.registry.model(name)?;
+        self.registry.remove(model);
+        let joined = match self.topology.performer_of(model) {
+            Some(performer) => self.topology.performer(performer).joined_to.clone(),
+            None => Vec::new(),
+        };
+        let performer = self.topology.remove(model);
+        if let Some(performer) = performer {
+            self.partition.remove(performer);
+            self.attachments
+                .retain(|(parent, child)| parent.model != model && child.model != model);
+            self.partition.hold(&joined);
+            for other in joined {
+                self.partition.note_joined(&self.topology, other);
+            }
+        }
+        Ok(ResolvedCommand {
+            removed: performer,
+            ..ResolvedCommand::of(Action::Remove { model })
+        })
+    }
+
+    pub(crate) fn grant_poses(&mut self, poses: &[NamedPose]) -> Result<ResolvedCommand, String> {
+        if poses.is_empty() {
+            return Err("no model is named".to_owned());
+        }
+        let mut actions = Vec::with_capacity(poses.len());
+        for NamedPose { model: name, pose } in poses {
+            let model = self.registry.mover(name)?;
+            let pose = sound_pose(pose).map_err(|reason| format!("{name}: {reason}"))?;
+            let mut packed = [0.0; 7];
+            packed[..3].copy_from_slice(&pose.position);
+            packed[3..].copy_from_slice(&pose.orientation_xyzw);
+            actions.push(Action::SetPose {
+                model,
+                pose: packed,
+            });
+        }
+        Ok(ResolvedCommand {
+            actions,
+            ..ResolvedCommand::default()
+        })
+    }
+
+    pub(crate) fn grant_performer(
+        &mut self,
+        name: &str,
+        size: Option<[f64; 3]>,
+    ) -> Result<ResolvedCommand, String> {
+        let Ok(model) = self.registry.mover(name) else {
+            return Err(format!("no model that can move is named {name:?}"));
+        };
+        if size.is_some_and(|size| size.iter().any(|edge| !(edge.is_finite() && *edge > 0.0))) {
+            return Err("the edges of a performer's box must be more than 0 m".to_owned());
+        }
+        let performer = self.topology.performer_of(model);
+        let performer = performer.expect("a model that moves is a performer");
+        let is_declared = self.topology.performer(performer).is_declared;
+        let size = size.or((!is_declared).then_some(PERFORMER_BOX));
+        self.partition.set_performer(performer, size);
+        Ok(ResolvedCommand::default())
+    }
+
+    pub(crate) fn grant_joint(
+        &self,
+        joint: &str,
+        axis: u32,
+        position: Option<f64>,
+        velocity: Option<f64>,
+    ) -> Result<ResolvedCommand, String> {
+        let (model, index) = self.registry.axis(joint, axis)?;
+        if position.is_none() && velocity.is_none() {
+            return Err("neither a position nor a velocity is given".to_owned());
+        }
+        let mut numbers = position.iter().chain(&velocity);
+        if !numbers.all(|number| number.is_finite()) {
+            return Err("a position or velocity is no finite number".to_owned());
+        }
+        Ok(ResolvedCommand::of(Action::SetJoint {
+            model,
+            joint: index,
+            axis,
+            position,
+            velocity,
+        }))
+    }
+
+    /// Returns the performers at the ends of an attachment, with their links.
+    pub(crate) fn ends(
+        &self,
+        parent: &str,
+        child: &str,
+    ) -> Result<[(PerformerId, LinkId); 2], String> {
+        let ends = [self.registry.link(parent)?, self.registry.link(child)?];
+        if ends[0].model == ends[1].model {
+            return Err(format!("{parent:?} and {child:?} are of one model"));
+        }
+        if ends[0].model.world != ends[1].model.world {
+            return Err(format!("{parent:?} and {child:?} are in different worlds"));
+        }
+        Ok(ends.map(|link| {
+            let performer = self.topology.performer_of(link.model);
+            (performer.expect("a model that moves is a performer"), link)
+        }))
+    }
+
+    pub(crate) fn grant_model(
+        &mut self,
+        request: &SpawnRequest,
+        files: &mut BTreeSet<UsedFile>,
+        cx: &mut Context<'_>,
+    ) -> Result<ResolvedCommand, String> {
+        let world = self.registry.world(request.world.as_deref())?;
+        let file = request.file.as_deref().unwrap_or("the text to spawn");
+        let read = sdf::read_model(&request.sdf, file, &*self.library.0);
+        let mut read = read.map_err(|error| error.to_string())?;
+        *files = std::mem::take(&mut read.files);
+        check_parts(&read.parcel.model)?;
+        for JointPosition { joint, position } in &request.joints {
+            let started = read.start_joint(joint, *position);
+            started.map_err(|error| error.to_string())?;
+        }
+        let parcel = read.parcel;
+        let wanted = request.name.as_deref().unwrap_or(&parcel.model.name);
+        let name = self.free_name(world, wanted, request.allow_renaming)?;
+        if self.registry.is_full(world) || !self.topology.is_free(self.topology.upcoming(0)) {
+            return Err(format!(
+                "{NUMBERS_MAX} models have come and are there: remove some before you spawn more"
+            ));
+        }
+        let base = self.frame(request.relative_to.as_deref())?;
+        let pose = request.pose.as_ref().map(sound_pose).transpose()?;
+        let pose = pose.map(|pose| base.then(&pose));
+        let parcel: ModelParcel = parcel.placed(Some(name), pose);
+        let encoded = parcel.encode();
+        let bytes = encoded.len();
+        if bytes > MODEL_BYTES_MAX {
+            return Err(format!(
+                "the model takes {bytes} bytes, more than {MODEL_BYTES_MAX}: simplify its meshes"
+            ));
+        }
+        let warnings: Vec<String> = read.warnings.iter().map(ToString::to_string).collect();
+        for warning in &warnings {
+            cx.event(Severity::Warning, "command", warning.clone());
+        }
+        let model = self.registry.add(world, &parcel.model);
+        let performer = self.topology.spawn(model, &parcel.model);
+        if let Some(performer) = performer {
+            self.latest.insert(performer, &parcel.model);
+            self.partition.insert(&self.topology, performer);
+        }
+        Ok(ResolvedCommand {
+            name: Some(self.registry.name(model)),
+            warnings,
+            spawned: performer,
+            bytes,
+            ..ResolvedCommand::of(Action::Spawn(Box::new(Spawn {
+                model,
+                performer,
+                cell: performer.map(|performer| self.topology.performer(performer).home),
+                parcel: encoded,
+            })))
+        })
+    }
+
+    pub(crate) fn grant_joints(
+        &self,
+        model: &str,
+        positions: &[JointPosition],
+    ) -> Result<ResolvedCommand, String> {
+        if positions.is_empty() {
+            return Err("no joint is named".to_owned());
+        }
+        let mut actions = Vec::with_capacity(positions.len());
+        for JointPosition { joint, position } in positions {
+            let joint = format!("{model}::{joint}");
+            let grant = self.grant_joint(&joint, 0, Some(*position), None);
+            actions.extend(grant?.actions);
+        }
+        Ok(ResolvedCommand {
+            actions,
+            ..ResolvedCommand::default()
+        })
+    }
+
+    /// Brings a model into a world, and has the library keep what it rests on.
+    pub(crate) fn grant_spawn(
+        &mut self,
+        request: &SpawnRequest,
+        cx: &mut Context<'_>,
+    ) -> Result<ResolvedCommand, String> {
+        let mut files = BTreeSet::new();
+        let applied = self.grant_model(request, &mut files, cx);
+        if applied.is_err() {
+            files.clear();
+        }
+        self.library.0.keep(&files);
+        applied
+    }
+}
+
 impl Primary {
     /// Notes what a command changes here, and returns what it changes in cells.
     pub(crate) fn grant(
@@ -47,10 +293,10 @@ impl Primary {
         cx: &mut Context<'_>,
     ) -> Result<ResolvedCommand, String> {
         match command {
-            Command::Spawn(request) => self.grant_spawn(request, cx),
-            Command::Remove { model } => self.grant_remove(model),
-            Command::SetPoses { poses } => self.grant_poses(poses),
-            Command::SetPerformer { model, size } => self.grant_performer(model, *size),
+            Command::Spawn(request) => self.world.grant_spawn(request, cx),
+            Command::Remove { model } => self.world.grant_remove(model),
+            Command::SetPoses { poses } => self.world.grant_poses(poses),
+            Command::SetPerformer { model, size } => self.world.grant_performer(model, *size),
             Command::ApplyWrench {
                 link,
                 force,
@@ -62,8 +308,8 @@ impl Primary {
                 axis,
                 position,
                 velocity,
-            } => self.grant_joint(joint, *axis, *position, *velocity),
-            Command::SetJoints { model, positions } => self.grant_joints(model, positions),
+            } => self.world.grant_joint(joint, *axis, *position, *velocity),
+            Command::SetJoints { model, positions } => self.world.grant_joints(model, positions),
             Command::SetCollisions { entity, enabled } => {
                 let (model, link) = self.world.registry.model_or_link(entity)?;
                 Ok(ResolvedCommand::of(Action::SetCollisions {
@@ -103,186 +349,6 @@ impl Primary {
         }
     }
 
-    /// Brings a model into a world, and has the library keep what it rests on.
-    fn grant_spawn(
-        &mut self,
-        request: &SpawnRequest,
-        cx: &mut Context<'_>,
-    ) -> Result<ResolvedCommand, String> {
-        let mut files = BTreeSet::new();
-        let applied = self.grant_model(request, &mut files, cx);
-        if applied.is_err() {
-            files.clear();
-        }
-        self.world.library.0.keep(&files);
-        applied
-    }
-
-    fn grant_model(
-        &mut self,
-        request: &SpawnRequest,
-        files: &mut BTreeSet<UsedFile>,
-        cx: &mut Context<'_>,
-    ) -> Result<ResolvedCommand, String> {
-        let world = self.world.registry.world(request.world.as_deref())?;
-        let file = request.file.as_deref().unwrap_or("the text to spawn");
-        let read = sdf::read_model(&request.sdf, file, &*self.world.library.0);
-        let mut read = read.map_err(|error| error.to_string())?;
-        *files = std::mem::take(&mut read.files);
-        check_parts(&read.parcel.model)?;
-        for JointPosition { joint, position } in &request.joints {
-            let started = read.start_joint(joint, *position);
-            started.map_err(|error| error.to_string())?;
-        }
-        let parcel = read.parcel;
-        let wanted = request.name.as_deref().unwrap_or(&parcel.model.name);
-        let name = self.free_name(world, wanted, request.allow_renaming)?;
-        if self.world.registry.is_full(world)
-            || !self.world.topology.is_free(self.world.topology.upcoming(0))
-        {
-            return Err(format!(
-                "{NUMBERS_MAX} models have come and are there: remove some before you spawn more"
-            ));
-        }
-        let base = self.frame(request.relative_to.as_deref())?;
-        let pose = request.pose.as_ref().map(sound_pose).transpose()?;
-        let pose = pose.map(|pose| base.then(&pose));
-        let parcel: ModelParcel = parcel.placed(Some(name), pose);
-        let encoded = parcel.encode();
-        let bytes = encoded.len();
-        if bytes > MODEL_BYTES_MAX {
-            return Err(format!(
-                "the model takes {bytes} bytes, more than {MODEL_BYTES_MAX}: simplify its meshes"
-            ));
-        }
-        let warnings: Vec<String> = read.warnings.iter().map(ToString::to_string).collect();
-        for warning in &warnings {
-            cx.event(Severity::Warning, "command", warning.clone());
-        }
-        let model = self.world.registry.add(world, &parcel.model);
-        let performer = self.world.topology.spawn(model, &parcel.model);
-        if let Some(performer) = performer {
-            self.world.latest.insert(performer, &parcel.model);
-            self.world.partition.insert(&self.world.topology, performer);
-        }
-        Ok(ResolvedCommand {
-            name: Some(self.world.registry.name(model)),
-            warnings,
-            spawned: performer,
-            bytes,
-            ..ResolvedCommand::of(Action::Spawn(Box::new(Spawn {
-                model,
-                performer,
-                cell: performer.map(|performer| self.world.topology.performer(performer).home),
-                parcel: encoded,
-            })))
-        })
-    }
-
-    /// Returns a name that no model of a world has.
-    fn free_name(&self, world: usize, wanted: &str, renames: bool) -> Result<String, String> {
-        let is_valid = !wanted.is_empty() && !wanted.contains("::") && !wanted.starts_with("__");
-        if !is_valid || !is_name_of_part(wanted) {
-            return Err(format!(
-                "{} is no name of a model: it must not be empty, hold \"::\" or control \
-                 characters, begin with \"__\", or have more than {NAME_BYTES_MAX} bytes",
-                shown_name(wanted)
-            ));
-        }
-        if !self.world.registry.is_taken(world, wanted) {
-            return Ok(wanted.to_owned());
-        }
-        let mut others = (1..RENAMES_MAX).map(|number| format!("{wanted}_{number}"));
-        let free = others.find(|name| renames && !self.world.registry.is_taken(world, name));
-        free.ok_or_else(|| format!("the name {wanted:?} is taken by another model"))
-    }
-
-    /// Returns the pose of the origin of a model, or of the world without one, world frame.
-    fn frame(&self, name: Option<&str>) -> Result<Pose, String> {
-        let Some(name) = name.filter(|name| !name.is_empty() && *name != "world") else {
-            return Ok(Pose::IDENTITY);
-        };
-        let model = self.world.registry.model(name)?;
-        let Some(performer) = self.world.topology.performer_of(model) else {
-            return Ok(self.world.registry.entry(model).pose);
-        };
-        let state = &self.world.latest.states[performer.0 as usize];
-        if !state.is_finite() {
-            return Err(format!("the pose of {name:?} is not finite"));
-        }
-        Ok(Pose {
-            position: state.position,
-            orientation_xyzw: state.orientation_xyzw,
-        })
-    }
-
-    fn grant_remove(&mut self, name: &str) -> Result<ResolvedCommand, String> {
-        let model = self.world.registry.model(name)?;
-        self.world.registry.remove(model);
-        let joined = match self.world.topology.performer_of(model) {
-            Some(performer) => self.world.topology.performer(performer).joined_to.clone(),
-            None => Vec::new(),
-        };
-        let performer = self.world.topology.remove(model);
-        if let Some(performer) = performer {
-            self.world.partition.remove(performer);
-            self.world
-                .attachments
-                .retain(|(parent, child)| parent.model != model && child.model != model);
-            self.world.partition.hold(&joined);
-            for other in joined {
-                self.world
-                    .partition
-                    .note_joined(&self.world.topology, other);
-            }
-        }
-        Ok(ResolvedCommand {
-            removed: performer,
-            ..ResolvedCommand::of(Action::Remove { model })
-        })
-    }
-
-    fn grant_poses(&mut self, poses: &[NamedPose]) -> Result<ResolvedCommand, String> {
-        if poses.is_empty() {
-            return Err("no model is named".to_owned());
-        }
-        let mut actions = Vec::with_capacity(poses.len());
-        for NamedPose { model: name, pose } in poses {
-            let model = self.world.registry.mover(name)?;
-            let pose = sound_pose(pose).map_err(|reason| format!("{name}: {reason}"))?;
-            let mut packed = [0.0; 7];
-            packed[..3].copy_from_slice(&pose.position);
-            packed[3..].copy_from_slice(&pose.orientation_xyzw);
-            actions.push(Action::SetPose {
-                model,
-                pose: packed,
-            });
-        }
-        Ok(ResolvedCommand {
-            actions,
-            ..ResolvedCommand::default()
-        })
-    }
-
-    fn grant_performer(
-        &mut self,
-        name: &str,
-        size: Option<[f64; 3]>,
-    ) -> Result<ResolvedCommand, String> {
-        let Ok(model) = self.world.registry.mover(name) else {
-            return Err(format!("no model that can move is named {name:?}"));
-        };
-        if size.is_some_and(|size| size.iter().any(|edge| !(edge.is_finite() && *edge > 0.0))) {
-            return Err("the edges of a performer's box must be more than 0 m".to_owned());
-        }
-        let performer = self.world.topology.performer_of(model);
-        let performer = performer.expect("a model that moves is a performer");
-        let is_declared = self.world.topology.performer(performer).is_declared;
-        let size = size.or((!is_declared).then_some(PERFORMER_BOX));
-        self.world.partition.set_performer(performer, size);
-        Ok(ResolvedCommand::default())
-    }
-
     fn grant_wrench(
         &mut self,
         link: &str,
@@ -309,70 +375,8 @@ impl Primary {
         }))
     }
 
-    fn grant_joint(
-        &self,
-        joint: &str,
-        axis: u32,
-        position: Option<f64>,
-        velocity: Option<f64>,
-    ) -> Result<ResolvedCommand, String> {
-        let (model, index) = self.world.registry.axis(joint, axis)?;
-        if position.is_none() && velocity.is_none() {
-            return Err("neither a position nor a velocity is given".to_owned());
-        }
-        let mut numbers = position.iter().chain(&velocity);
-        if !numbers.all(|number| number.is_finite()) {
-            return Err("a position or velocity is no finite number".to_owned());
-        }
-        Ok(ResolvedCommand::of(Action::SetJoint {
-            model,
-            joint: index,
-            axis,
-            position,
-            velocity,
-        }))
-    }
-
-    fn grant_joints(
-        &self,
-        model: &str,
-        positions: &[JointPosition],
-    ) -> Result<ResolvedCommand, String> {
-        if positions.is_empty() {
-            return Err("no joint is named".to_owned());
-        }
-        let mut actions = Vec::with_capacity(positions.len());
-        for JointPosition { joint, position } in positions {
-            let joint = format!("{model}::{joint}");
-            let grant = self.grant_joint(&joint, 0, Some(*position), None);
-            actions.extend(grant?.actions);
-        }
-        Ok(ResolvedCommand {
-            actions,
-            ..ResolvedCommand::default()
-        })
-    }
-
-    /// Returns the performers at the ends of an attachment, with their links.
-    fn ends(&self, parent: &str, child: &str) -> Result<[(PerformerId, LinkId); 2], String> {
-        let ends = [
-            self.world.registry.link(parent)?,
-            self.world.registry.link(child)?,
-        ];
-        if ends[0].model == ends[1].model {
-            return Err(format!("{parent:?} and {child:?} are of one model"));
-        }
-        if ends[0].model.world != ends[1].model.world {
-            return Err(format!("{parent:?} and {child:?} are in different worlds"));
-        }
-        Ok(ends.map(|link| {
-            let performer = self.world.topology.performer_of(link.model);
-            (performer.expect("a model that moves is a performer"), link)
-        }))
-    }
-
     fn grant_attach(&mut self, parent: &str, child: &str) -> Result<ResolvedCommand, String> {
-        let [(one, parent_link), (other, child_link)] = self.ends(parent, child)?;
+        let [(one, parent_link), (other, child_link)] = self.world.ends(parent, child)?;
         let link_ends = (parent_link, child_link);
         for (holder, held, pair) in [
             (parent, child, link_ends),
@@ -394,7 +398,7 @@ impl Primary {
     }
 
     fn grant_detach(&mut self, parent: &str, child: &str) -> Result<ResolvedCommand, String> {
-        let [(one, parent_link), (other, child_link)] = self.ends(parent, child)?;
+        let [(one, parent_link), (other, child_link)] = self.world.ends(parent, child)?;
         if !self.world.attachments.remove(&(parent_link, child_link)) {
             return Err(format!("{parent:?} does not hold {child:?}"));
         }

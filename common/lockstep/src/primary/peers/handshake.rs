@@ -4,6 +4,7 @@
 //! others; then it stands by until the balance, a hand or a loss gives it cells. Who is drained
 //! gives all its cells away and is told to leave.
 
+use crate::primary::peers::Peers;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -65,6 +66,58 @@ impl Handshakes {
     }
 }
 
+impl Peers {
+    /// Returns those who may be given cells, by name.
+    pub(crate) fn hosts(&self) -> Vec<PeerName> {
+        let stays = |name: &&PeerName| !self.handshakes.is_draining(name);
+        self.secondaries.iter().filter(stays).cloned().collect()
+    }
+
+    /// Returns the step that one who joins has come to.
+    pub(crate) fn position_of(&self, name: &PeerName) -> Option<Sequence> {
+        self.handshakes.joining.get(name).copied().flatten()
+    }
+
+    /// Notes one who joins.
+    pub(crate) fn expect(&mut self, name: &PeerName) {
+        self.handshakes.joining.insert(name.clone(), None);
+    }
+
+    /// Forgets one who was on the way in.
+    pub(crate) fn forget_joiner(&mut self, name: &PeerName) {
+        self.handshakes.joining.remove(name);
+    }
+
+    /// Gives up to drain a secondary: it is lost, or its cells cannot move.
+    pub(crate) fn fail_drain(&mut self, name: &PeerName, cx: &mut Context<'_>) {
+        let asked = self.handshakes.draining.remove(name).unwrap_or_default();
+        for (from, request) in asked {
+            let reason = format!("{name} could not give away its cells");
+            cx.fail(from, request, &reason);
+        }
+    }
+
+    /// Answers all who asked to drain, since the run ends.
+    pub(crate) fn fail_drains(&mut self, reason: &str, cx: &mut Context<'_>) {
+        let asked = std::mem::take(&mut self.handshakes.draining).into_values();
+        for (from, request) in asked.flatten() {
+            cx.fail(from, request, reason);
+        }
+    }
+
+    /// Returns those who may restore lost cells: who takes part, else who joins.
+    pub(crate) fn hosts_for_lost_cells(&self) -> Vec<PeerName> {
+        let hosts = self.hosts();
+        if !hosts.is_empty() {
+            return hosts;
+        }
+        if !self.secondaries.is_empty() {
+            return self.secondaries.clone();
+        }
+        self.handshakes.joining.keys().cloned().collect()
+    }
+}
+
 impl Primary {
     /// Tells whether a secondary takes part in the steps; one that joins does so later.
     pub fn takes_part(&self, name: &PeerName) -> bool {
@@ -88,42 +141,9 @@ impl Primary {
         self.recovery.losses.lost()
     }
 
-    /// Returns those who may be given cells, by name.
-    pub(crate) fn hosts(&self) -> Vec<PeerName> {
-        let stays = |name: &&PeerName| !self.peers.handshakes.is_draining(name);
-        self.peers
-            .secondaries
-            .iter()
-            .filter(stays)
-            .cloned()
-            .collect()
-    }
-
-    /// Returns those who may restore lost cells: who takes part, else who joins.
-    pub(crate) fn hosts_for_lost_cells(&self) -> Vec<PeerName> {
-        let hosts = self.hosts();
-        if !hosts.is_empty() {
-            return hosts;
-        }
-        if !self.peers.secondaries.is_empty() {
-            return self.peers.secondaries.clone();
-        }
-        self.peers.handshakes.joining.keys().cloned().collect()
-    }
-
-    /// Returns the step that one who joins has come to.
-    pub(crate) fn position_of(&self, name: &PeerName) -> Option<Sequence> {
-        self.peers.handshakes.joining.get(name).copied().flatten()
-    }
-
-    /// Notes one who joins.
-    pub(crate) fn expect(&mut self, name: &PeerName) {
-        self.peers.handshakes.joining.insert(name.clone(), None);
-    }
-
     /// One who joins hears every step from now on.
     pub(crate) fn introduce(&mut self, name: &PeerName, cx: &mut Context<'_>) {
-        self.expect(name);
+        self.peers.expect(name);
         if self.recovery.losses.has_unassigned() {
             return self.go_on_with_recovery(cx);
         }
@@ -135,7 +155,7 @@ impl Primary {
             at >= self.recovery.step_log.from()
                 && self.clock.sequence.0.saturating_sub(at.0) <= GAP_MAX
         };
-        let holds = self.position_of(&name).is_some_and(is_near);
+        let holds = self.peers.position_of(&name).is_some_and(is_near);
         self.begin_job(name, Task::Introduce { holds }, cx);
     }
 
@@ -170,11 +190,6 @@ impl Primary {
         cx.event(Severity::Info, "run", text);
     }
 
-    /// Forgets one who was on the way in.
-    pub(crate) fn forget_joiner(&mut self, name: &PeerName) {
-        self.peers.handshakes.joining.remove(name);
-    }
-
     pub(crate) fn on_drain(
         &mut self,
         from: RoutingId,
@@ -185,9 +200,9 @@ impl Primary {
         let refusal = if matches!(self.phase, Phase::Gathering { .. }) {
             Some("the secondaries are not ready yet".to_owned())
         } else if !self.takes_part(peer) {
-            let names = self.secondary_names();
+            let names = self.peers.secondary_names();
             Some(format!("no secondary is named {peer}: there are {names}"))
-        } else if self.hosts().iter().all(|other| other == peer) {
+        } else if self.peers.hosts().iter().all(|other| other == peer) {
             Some(format!(
                 "{peer} is the last secondary: nobody could take its cells"
             ))
@@ -205,7 +220,7 @@ impl Primary {
             .or_default();
         if asked.is_empty() {
             let text = format!("{peer} gives away its cells, to leave");
-            self.drop_coming_migrations_to(peer, &text, cx);
+            self.placement.drop_coming_migrations_to(peer, &text, cx);
             cx.event(Severity::Info, "command", text);
         }
         let asked = self
@@ -224,18 +239,18 @@ impl Primary {
         let names: Vec<PeerName> = self.peers.handshakes.draining.keys().cloned().collect();
         for name in names {
             let cells = self.hosted_now(&name);
-            if cells.is_empty() && matches!(self.phase, Phase::Idle) && !self.is_held() {
+            if cells.is_empty() && matches!(self.phase, Phase::Idle) && !self.recovery.is_held() {
                 self.dismiss(&name, cx);
                 continue;
             }
-            let hosts = self.hosts();
+            let hosts = self.peers.hosts();
             if hosts.is_empty() {
-                self.fail_drain(&name, cx);
+                self.peers.fail_drain(&name, cx);
                 continue;
             }
             let unmoved: Vec<CellId> = cells
                 .into_iter()
-                .filter(|cell| !self.is_migrating(*cell))
+                .filter(|cell| !self.placement.is_migrating(*cell))
                 .collect();
             let counted: Vec<(CellId, u32)> = unmoved
                 .iter()
@@ -244,7 +259,7 @@ impl Primary {
             let affinity = self.placement.host_map.affinity();
             let to = self.placement.balance.hosts_for(&counted, affinity, &hosts);
             for (cell, to) in unmoved.into_iter().zip(to) {
-                self.want_migration(cell, to);
+                self.placement.want_migration(cell, to);
             }
         }
     }
@@ -252,7 +267,7 @@ impl Primary {
     fn dismiss(&mut self, name: &PeerName, cx: &mut Context<'_>) {
         self.barrier.speculation.forget();
         // What it has not sent of a checkpoint would count as that of a stranger.
-        self.drop_coming_checkpoint();
+        self.recovery.drop_coming_checkpoint();
         let asked = self
             .peers
             .handshakes
@@ -282,20 +297,6 @@ impl Primary {
         }
     }
 
-    /// Gives up to drain a secondary: it is lost, or its cells cannot move.
-    pub(crate) fn fail_drain(&mut self, name: &PeerName, cx: &mut Context<'_>) {
-        let asked = self
-            .peers
-            .handshakes
-            .draining
-            .remove(name)
-            .unwrap_or_default();
-        for (from, request) in asked {
-            let reason = format!("{name} could not give away its cells");
-            cx.fail(from, request, &reason);
-        }
-    }
-
     /// Gives up to drain those whose cells are too large to move.
     pub(crate) fn fail_drains_of(&mut self, cells: &[CellId], cx: &mut Context<'_>) {
         let hosts: BTreeSet<PeerName> = cells
@@ -303,15 +304,7 @@ impl Primary {
             .filter_map(|cell| self.placement.host_map.host(*cell).cloned())
             .collect();
         for host in hosts {
-            self.fail_drain(&host, cx);
-        }
-    }
-
-    /// Answers all who asked to drain, since the run ends.
-    pub(crate) fn fail_drains(&mut self, reason: &str, cx: &mut Context<'_>) {
-        let asked = std::mem::take(&mut self.peers.handshakes.draining).into_values();
-        for (from, request) in asked.flatten() {
-            cx.fail(from, request, reason);
+            self.peers.fail_drain(&host, cx);
         }
     }
 }

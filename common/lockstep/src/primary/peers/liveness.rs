@@ -5,6 +5,7 @@
 //! [`PrimaryInput::Diagnosed`](crate::primary::PrimaryInput::Diagnosed) where it can; without an
 //! answer only what is heard of a peer is told.
 
+use crate::primary::peers::Peers;
 use std::time::Duration;
 
 use protocol::exit::Outcome;
@@ -140,6 +141,37 @@ impl StepTimeout {
     }
 }
 
+impl Peers {
+    pub(crate) fn look_at(&mut self, name: &PeerName, cx: &mut Context<'_>) {
+        let Some(member) = self.roster.get_mut(name) else {
+            return;
+        };
+        member.watch.looked_at = Some(cx.now);
+        cx.push(PrimaryOutput::Diagnose {
+            peer: name.clone(),
+            pid: member.info.pid,
+            host: member.info.host.clone(),
+        });
+    }
+
+    /// The process of a secondary has ended, as who started it saw.
+    pub(crate) fn on_process_ended(
+        &mut self,
+        peer: &PeerName,
+        pid: u32,
+        how: &str,
+        now: SessionTime,
+    ) {
+        let member = self.roster.get_mut(peer);
+        if let Some(member) = member.filter(|member| member.info.pid == pid) {
+            let plain = how.chars().filter(|c| !c.is_control());
+            member.watch.ended = Some(plain.take(HOW_CHARS_MAX).collect());
+            // Its last words may still be on their way, as when its connection closes.
+            member.closed_at.get_or_insert(now);
+        }
+    }
+}
+
 impl Primary {
     /// A step has waited for some: they are named, and examined, as is due.
     pub(crate) fn escalate(&mut self, missing: &[PeerName], cx: &mut Context<'_>) {
@@ -174,7 +206,7 @@ impl Primary {
         }
         if is_examined {
             for name in missing {
-                self.look_at(name, cx);
+                self.peers.look_at(name, cx);
             }
         }
     }
@@ -241,7 +273,7 @@ impl Primary {
     pub(crate) fn drop_idle(&mut self, name: &PeerName, cx: &mut Context<'_>) {
         let cause = format!(
             "{} hosts nothing, beats, and did not acknowledge a step in {} s",
-            self.described(name),
+            self.peers.described(name),
             IDLE_TIMEOUT.as_secs()
         );
         self.on_lost(name, StopReason::new(Outcome::PeerLost, cause), cx);
@@ -267,20 +299,8 @@ impl Primary {
             .map(|(name, _)| name.clone())
             .collect();
         for name in due {
-            self.look_at(&name, cx);
+            self.peers.look_at(&name, cx);
         }
-    }
-
-    fn look_at(&mut self, name: &PeerName, cx: &mut Context<'_>) {
-        let Some(member) = self.peers.roster.get_mut(name) else {
-            return;
-        };
-        member.watch.looked_at = Some(cx.now);
-        cx.push(PrimaryOutput::Diagnose {
-            peer: name.clone(),
-            pid: member.info.pid,
-            host: member.info.host.clone(),
-        });
     }
 
     /// The driver has looked at a process.
@@ -319,23 +339,6 @@ impl Primary {
         let seconds = cx.now.since(since).as_secs();
         let text = format!("{text}; it is waited for, for {seconds} s so far");
         cx.event(Severity::Warning, "peer", text);
-    }
-
-    /// The process of a secondary has ended, as who started it saw.
-    pub(crate) fn on_process_ended(
-        &mut self,
-        peer: &PeerName,
-        pid: u32,
-        how: &str,
-        now: SessionTime,
-    ) {
-        let member = self.peers.roster.get_mut(peer);
-        if let Some(member) = member.filter(|member| member.info.pid == pid) {
-            let plain = how.chars().filter(|c| !c.is_control());
-            member.watch.ended = Some(plain.take(HOW_CHARS_MAX).collect());
-            // Its last words may still be on their way, as when its connection closes.
-            member.closed_at.get_or_insert(now);
-        }
     }
 
     /// Says how a peer was lost whose connection closed.

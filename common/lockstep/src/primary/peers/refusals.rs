@@ -1,6 +1,7 @@
 //! What is turned away because of who says it, how large it is or how often it comes: it is
 //! answered where somebody waits, counted, and told observers once per second.
 
+use crate::primary::peers::Peers;
 use std::time::Duration;
 
 use protocol::primary_to_observers::Severity;
@@ -8,16 +9,15 @@ use protocol::report::RefusedCounts;
 use protocol::{PeerName, RoutingId, SecondaryToPrimary};
 
 use crate::access::{Attempt, Forbidden};
-use crate::primary::Primary;
 use crate::primary::context::Context;
 
 /// Time between two events about what was forbidden.
 const TELLING_INTERVAL: Duration = Duration::from_secs(1);
 
-impl Primary {
+impl Peers {
     /// Answers who tried what its role does not allow.
     pub(crate) fn on_forbidden(&mut self, forbidden: Forbidden, cx: &mut Context<'_>) {
-        self.peers.refused.forbidden += 1;
+        self.refused.forbidden += 1;
         let Forbidden {
             from,
             access,
@@ -37,7 +37,7 @@ impl Primary {
                     "a key with the role {access} may not take part: that takes one with the role \
                      secondary"
                 );
-                Self::refuse(from, reason, cx);
+                cx.refuse(from, reason);
                 format!("{name} tried to join with the role {access}")
             }
             Attempt::Simulate(name) => {
@@ -45,11 +45,10 @@ impl Primary {
             }
         };
         if self
-            .peers
             .forbidden_told
             .is_none_or(|at| cx.now >= at + TELLING_INTERVAL)
         {
-            self.peers.forbidden_told = Some(cx.now);
+            self.forbidden_told = Some(cx.now);
             cx.event(Severity::Warning, "security", text);
         }
     }
@@ -61,12 +60,11 @@ impl Primary {
         error: &str,
         cx: &mut Context<'_>,
     ) {
-        self.peers.refused.malformed += 1;
+        self.refused.malformed += 1;
         if joining {
-            Self::refuse(
+            cx.refuse(
                 from,
                 format!("the message to join was not understood: {error}"),
-                cx,
             );
         }
     }
@@ -78,21 +76,18 @@ impl Primary {
         from: &RoutingId,
         body: &SecondaryToPrimary,
     ) -> bool {
-        self.peers
-            .roster
-            .get(sender)
-            .is_some_and(|member| match body {
-                SecondaryToPrimary::Heartbeat(_) => member.routing.heartbeat() == *from,
-                SecondaryToPrimary::Join(_)
-                | SecondaryToPrimary::Loaded(_)
-                | SecondaryToPrimary::Synced
-                | SecondaryToPrimary::StepAck(_)
-                | SecondaryToPrimary::CellCheckpoint(_)
-                | SecondaryToPrimary::SceneCheckpoint(_)
-                | SecondaryToPrimary::CaughtUp(_)
-                | SecondaryToPrimary::Diverged(_)
-                | SecondaryToPrimary::Leave(_) => member.routing == *from,
-            })
+        self.roster.get(sender).is_some_and(|member| match body {
+            SecondaryToPrimary::Heartbeat(_) => member.routing.heartbeat() == *from,
+            SecondaryToPrimary::Join(_)
+            | SecondaryToPrimary::Loaded(_)
+            | SecondaryToPrimary::Synced
+            | SecondaryToPrimary::StepAck(_)
+            | SecondaryToPrimary::CellCheckpoint(_)
+            | SecondaryToPrimary::SceneCheckpoint(_)
+            | SecondaryToPrimary::CaughtUp(_)
+            | SecondaryToPrimary::Diverged(_)
+            | SecondaryToPrimary::Leave(_) => member.routing == *from,
+        })
     }
 
     /// Counts what the link has turned away.
@@ -102,7 +97,7 @@ impl Primary {
         details: &str,
         cx: &mut Context<'_>,
     ) {
-        self.peers.refused.add(counts);
+        self.refused.add(counts);
         let text = format!("turned away {}: {details}", counts.total());
         cx.event(Severity::Warning, "security", text);
     }

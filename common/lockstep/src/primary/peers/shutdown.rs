@@ -1,5 +1,6 @@
 //! The end of a run: everyone is told why, leaves, and only then the primary goes.
 
+use crate::primary::peers::Peers;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -28,6 +29,26 @@ pub(crate) struct Stopping {
     pub(crate) until: SessionTime,
 }
 
+impl Peers {
+    /// Returns when the next peer whose connection closed counts as gone, [`NEVER`] without one.
+    pub(crate) fn closed_deadline(&self) -> SessionTime {
+        let closed = self
+            .roster
+            .members()
+            .filter_map(|(_, member)| member.closed_at);
+        closed.map(|at| at + LEAVE_GRACE).min().unwrap_or(NEVER)
+    }
+
+    pub(crate) fn described(&self, name: &PeerName) -> String {
+        match self.roster.get(name) {
+            Some(member) => {
+                format!("{name} (pid {} on {})", member.info.pid, member.info.host)
+            }
+            None => name.to_string(),
+        }
+    }
+}
+
 impl Primary {
     pub(crate) fn begin_stopping(&mut self, reason: StopReason, cx: &mut Context<'_>) {
         if matches!(self.phase, Phase::Stopping(_) | Phase::Finished) {
@@ -43,10 +64,10 @@ impl Primary {
         };
         cx.event(severity, "run", reason.to_string());
         let why = format!("the run ended: {reason}");
-        self.fail_waiters(&why, |_| true, cx);
-        self.drop_migrations(&why, cx);
-        self.fail_checkpoints(&why, cx);
-        self.fail_drains(&why, cx);
+        self.commands.fail_waiters(&why, |_| true, cx);
+        self.placement.drop_migrations(&why, cx);
+        self.recovery.fail_checkpoints(&why, cx);
+        self.peers.fail_drains(&why, cx);
         self.drop_commands(&why, cx);
         // By every way there is: a secondary may have lost its subscription.
         cx.push(PrimaryOutput::Publish(PrimaryToSecondary::Stop(
@@ -105,7 +126,7 @@ impl Primary {
         };
         let cause = format!(
             "{} left at iteration {}: {reason}",
-            self.described(sender),
+            self.peers.described(sender),
             self.clock.iteration
         );
         let text = format!("{sender} left: {reason}");
@@ -166,7 +187,7 @@ impl Primary {
             .members()
             .filter(|(_, member)| !member.watch.is_held())
             .filter_map(|(_, member)| Some(member.heard_at + timeout?));
-        let closed = Some(self.closed_deadline()).filter(|at| *at < NEVER);
+        let closed = Some(self.peers.closed_deadline()).filter(|at| *at < NEVER);
         let is_running = matches!(self.phase, Phase::Idle | Phase::Stepping(_));
         let members = self.peers.roster.members().filter(|_| is_running);
         let unready = members
@@ -174,16 +195,6 @@ impl Primary {
             .map(|(_, member)| member.welcomed_at + self.settings.peer_timeout);
         let looks = self.look_deadline().into_iter();
         silent.chain(closed).chain(looks).chain(unready).min()
-    }
-
-    /// Returns when the next peer whose connection closed counts as gone, [`NEVER`] without one.
-    pub(crate) fn closed_deadline(&self) -> SessionTime {
-        let closed = self
-            .peers
-            .roster
-            .members()
-            .filter_map(|(_, member)| member.closed_at);
-        closed.map(|at| at + LEAVE_GRACE).min().unwrap_or(NEVER)
     }
 
     /// Returns a peer that is lost by now, and why to stop. While messages wait to be read, a
@@ -214,19 +225,10 @@ impl Primary {
             };
             let cause = format!(
                 "{} {how}, at iteration {}",
-                self.described(name),
+                self.peers.described(name),
                 self.clock.iteration
             );
             Some((name.clone(), StopReason::new(Outcome::PeerLost, cause)))
         })
-    }
-
-    pub(crate) fn described(&self, name: &PeerName) -> String {
-        match self.peers.roster.get(name) {
-            Some(member) => {
-                format!("{name} (pid {} on {})", member.info.pid, member.info.host)
-            }
-            None => name.to_string(),
-        }
     }
 }

@@ -1,10 +1,11 @@
 //! Before the start: secondaries join, read the world and prove that they hear every step.
 
+use crate::primary::peers::Peers;
 use std::time::Duration;
 
 use protocol::exit::Outcome;
 use protocol::primary_to_observers::{Announce, Severity};
-use protocol::primary_to_secondary::{PrimaryToSecondary, Refusal, Welcome};
+use protocol::primary_to_secondary::{PrimaryToSecondary, Welcome};
 use protocol::secondary_to_primary::Loaded;
 use protocol::{PeerInfo, PeerName, Role, RoutingId, SessionTime, StopReason};
 
@@ -17,6 +18,14 @@ const SYNC_INTERVAL: Duration = Duration::from_millis(50);
 
 /// The longest name of a machine \[bytes\], as the domain name system has it.
 const HOST_BYTES_MAX: usize = 255;
+
+impl Peers {
+    pub(crate) fn has_peer_to_sync(&self) -> bool {
+        self.roster
+            .members()
+            .any(|(_, member)| self.roster.is_ready_to_sync(member))
+    }
+}
 
 impl Primary {
     pub(crate) fn on_join(&mut self, from: RoutingId, info: PeerInfo, cx: &mut Context<'_>) {
@@ -35,19 +44,19 @@ impl Primary {
         if info.host.len() > HOST_BYTES_MAX {
             let reason = format!("the name of its machine has more than {HOST_BYTES_MAX} bytes");
             self.peers.refused.malformed += 1;
-            return Self::refuse(from, reason, cx);
+            return cx.refuse(from, reason);
         }
         if let Some(reason) = self.reason_to_refuse(&info) {
             if !self.peers.handshakes.tells_of_refusal(cx.now) {
                 self.peers.refused.excess += 1;
-                return Self::refuse(from, reason, cx);
+                return cx.refuse(from, reason);
             }
             let text = format!(
                 "{} (pid {} on {}) was refused: {reason}",
                 info.name, info.pid, info.host
             );
             cx.event(Severity::Warning, "peer", text);
-            return Self::refuse(from, reason, cx);
+            return cx.refuse(from, reason);
         }
         if !self.peers.roster.is_subscribed(&from) {
             return self.peers.roster.keep_waiting(from, info);
@@ -73,11 +82,6 @@ impl Primary {
         cx.event(Severity::Info, "peer", text);
         cx.announce(Announce::Joined(info.clone()));
         self.peers.roster.admit(info, from, cx.now);
-    }
-
-    pub(crate) fn refuse(to: RoutingId, reason: String, cx: &mut Context<'_>) {
-        let message = PrimaryToSecondary::Refused(Refusal { reason });
-        cx.push(PrimaryOutput::Send { to, message });
     }
 
     fn reason_to_refuse(&self, info: &PeerInfo) -> Option<String> {
@@ -168,7 +172,7 @@ impl Primary {
     /// Returns when those who join during the run are to be synced again.
     pub(crate) fn sync_deadline(&self) -> Option<SessionTime> {
         let is_running = matches!(self.phase, Phase::Idle | Phase::Stepping(_));
-        (is_running && self.has_peer_to_sync()).then_some(self.peers.handshakes.next_sync)
+        (is_running && self.peers.has_peer_to_sync()).then_some(self.peers.handshakes.next_sync)
     }
 
     /// Nobody takes part any more, or somebody waits to: both end.
@@ -186,15 +190,8 @@ impl Primary {
         }
     }
 
-    pub(crate) fn has_peer_to_sync(&self) -> bool {
-        self.peers
-            .roster
-            .members()
-            .any(|(_, member)| self.peers.roster.is_ready_to_sync(member))
-    }
-
     fn sync(&mut self, cx: &mut Context<'_>) {
-        if !self.has_peer_to_sync() {
+        if !self.peers.has_peer_to_sync() {
             return;
         }
         match &mut self.phase {

@@ -3,6 +3,7 @@
 //! A move takes two steps: one asks the present host for a snapshot, the next gives it to the new
 //! one. Neither changes any result.
 
+use crate::primary::placement::Placement;
 use std::time::Duration;
 
 use protocol::primary_to_secondary::CellSnapshot;
@@ -32,94 +33,15 @@ enum Progress {
     Moving,
 }
 
-impl Primary {
-    pub(crate) fn on_move_cell(
-        &mut self,
-        from: RoutingId,
-        request: RequestId,
-        level: &str,
-        peer: PeerName,
-        cx: &mut Context<'_>,
-    ) {
-        let cell = match self.cell_to_move(level, &peer) {
-            Ok(cell) => cell,
-            Err(reason) => return cx.fail(from, request, &reason),
-        };
-        if self.placement.host_map.host(cell) == Some(&peer) && !self.recovery.losses.has(cell) {
-            return cx.done(from, request);
-        }
-        self.placement.migrations.push(Migration {
-            cell,
-            to: peer,
-            progress: Progress::Wanted,
-            client: Some((from, request)),
-        });
-        self.step_if_idle(cx);
-    }
-
-    fn cell_to_move(&self, level: &str, peer: &PeerName) -> Result<CellId, String> {
-        if matches!(self.phase, Phase::Gathering { .. }) {
-            return Err("the secondaries are not ready yet".to_owned());
-        }
-        let mut cells = self.world.topology.cells.iter();
-        let Some(index) = cells.position(|cell| cell.name == level) else {
-            return Err(format!("no level is named {level:?}"));
-        };
-        if !self.takes_part(peer) {
-            let names = self.secondary_names();
-            return Err(format!("no secondary is named {peer}: there are {names}"));
-        }
-        if self.is_draining(peer) {
-            return Err(format!("{peer} gives away its cells, to leave"));
-        }
-        let cell = CellId(index as u32);
-        if self.placement.host_map.host(cell).is_none() {
-            return Err(format!(
-                "level {level} has no cell now: no performer is in it or near it"
-            ));
-        }
-        if self.is_migrating(cell) {
-            return Err(format!("the cell of level {level} is being moved already"));
-        }
-        Ok(cell)
-    }
-
-    /// Notes moves for the sake of balance, of cells that do not move already.
-    pub(crate) fn balance_cells(&mut self) {
-        if !self.settings.balance || self.peers.secondaries.len() < 2 {
-            return;
-        }
-        let hosts = self.hosts();
-        if hosts.len() < 2 {
-            return;
-        }
-        let affinity = self.placement.host_map.affinity();
-        for wanted in self
-            .placement
-            .balance
-            .moves(self.clock.iteration, affinity, &hosts)
-        {
-            if !self.is_migrating(wanted.cell) {
-                self.want_migration(wanted.cell, wanted.to);
-            }
-        }
-    }
-
-    /// Tells whether something waits for a step although time stands still.
-    pub(crate) fn has_to_rearrange(&self) -> bool {
-        !self.placement.migrations.is_empty()
-            || self.commands.queue.has_said()
-            || self.is_checkpoint_wanted()
-    }
-
+impl Placement {
     /// Tells whether a cell is to change host.
     pub(crate) fn is_migrating(&self, cell: CellId) -> bool {
-        self.placement.migrations.iter().any(|one| one.cell == cell)
+        self.migrations.iter().any(|one| one.cell == cell)
     }
 
     /// Notes a move that nobody waits for.
     pub(crate) fn want_migration(&mut self, cell: CellId, to: PeerName) {
-        self.placement.migrations.push(Migration {
+        self.migrations.push(Migration {
             cell,
             to,
             progress: Progress::Wanted,
@@ -130,16 +52,16 @@ impl Primary {
     /// Returns the cells whose snapshot the next step asks for, ascending. Those that are where
     /// they should be, since they were restored there, do not move.
     pub(crate) fn ask_for_snapshots(&mut self, cx: &mut Context<'_>) -> Vec<CellId> {
-        let affinity = self.placement.host_map.affinity();
+        let affinity = self.host_map.affinity();
         let is_there = |one: &mut Migration| {
             one.progress != Progress::Moving && affinity.get(&one.cell) == Some(&one.to)
         };
-        let there: Vec<Migration> = self.placement.migrations.extract_if(.., is_there).collect();
+        let there: Vec<Migration> = self.migrations.extract_if(.., is_there).collect();
         for (from, request) in there.into_iter().filter_map(|one| one.client) {
             cx.done(from, request);
         }
         let mut cells = Vec::new();
-        for wanted in &mut self.placement.migrations {
+        for wanted in &mut self.migrations {
             if wanted.progress == Progress::Wanted {
                 wanted.progress = Progress::Asked;
                 cells.push(wanted.cell);
@@ -149,39 +71,6 @@ impl Primary {
         cells
     }
 
-    /// Returns the moves whose snapshots are here, to be made by the next step.
-    pub(crate) fn migrations_to_make(
-        &mut self,
-        cx: &mut Context<'_>,
-    ) -> Vec<(CellId, PeerName, CellSnapshot)> {
-        let mut ready = Vec::new();
-        let mut too_large = Vec::new();
-        for asked in &mut self.placement.migrations {
-            if asked.progress != Progress::Asked {
-                continue;
-            }
-            match self.world.latest.take_snapshot(asked.cell) {
-                Some(snapshot) if snapshot.bytes.is_empty() => too_large.push(asked.cell),
-                Some(snapshot) => {
-                    asked.progress = Progress::Moving;
-                    ready.push((asked.cell, asked.to.clone(), snapshot));
-                }
-                None => asked.progress = Progress::Wanted,
-            }
-        }
-        for cell in &too_large {
-            // It counts as moved, so that balance lets it be for a while.
-            self.placement
-                .balance
-                .note_moved(*cell, self.clock.iteration);
-        }
-        let reason = "the cell is too large to travel in one message";
-        self.drop_migrations_of(&too_large, reason, cx);
-        self.fail_drains_of(&too_large, cx);
-        ready.sort_by_key(|(cell, _, _)| *cell);
-        ready
-    }
-
     /// Tells the balance for how long a step with moves has held up the run.
     pub(crate) fn note_cost_of_migrations(&mut self, round: &Round, took: Duration) {
         let bytes = round
@@ -189,20 +78,35 @@ impl Primary {
             .iter()
             .map(|(_, one)| (one.cell, one.bytes.len() as u64));
         for (cell, bytes) in bytes {
-            let longer = took.saturating_sub(self.placement.last_advance);
-            self.placement.balance.note_move(cell, bytes, longer);
+            let longer = took.saturating_sub(self.last_advance);
+            self.balance.note_move(cell, bytes, longer);
         }
         if round.purpose == Purpose::Advance && round.snapshots.is_empty() {
-            self.placement.last_advance = took;
+            self.last_advance = took;
         }
     }
 
     /// Answers those whose moves the completed step has made.
     pub(crate) fn complete_migrations(&mut self, cx: &mut Context<'_>) {
         let is_made = |one: &mut Migration| one.progress == Progress::Moving;
-        let made: Vec<Migration> = self.placement.migrations.extract_if(.., is_made).collect();
+        let made: Vec<Migration> = self.migrations.extract_if(.., is_made).collect();
         for (from, request) in made.into_iter().filter_map(|one| one.client) {
             cx.done(from, request);
+        }
+    }
+
+    pub(crate) fn drop_migrations_that(
+        &mut self,
+        is_meant: impl Fn(&Migration) -> bool,
+        reason: &str,
+        cx: &mut Context<'_>,
+    ) {
+        let void: Vec<Migration> = self
+            .migrations
+            .extract_if(.., |one| is_meant(one))
+            .collect();
+        for (from, request) in void.into_iter().filter_map(|one| one.client) {
+            cx.fail(from, request, reason);
         }
     }
 
@@ -241,20 +145,118 @@ impl Primary {
     pub(crate) fn drop_migrations(&mut self, reason: &str, cx: &mut Context<'_>) {
         self.drop_migrations_that(|_| true, reason, cx);
     }
+}
 
-    fn drop_migrations_that(
+impl Primary {
+    pub(crate) fn on_move_cell(
         &mut self,
-        is_meant: impl Fn(&Migration) -> bool,
-        reason: &str,
+        from: RoutingId,
+        request: RequestId,
+        level: &str,
+        peer: PeerName,
         cx: &mut Context<'_>,
     ) {
-        let void: Vec<Migration> = self
-            .placement
-            .migrations
-            .extract_if(.., |one| is_meant(one))
-            .collect();
-        for (from, request) in void.into_iter().filter_map(|one| one.client) {
-            cx.fail(from, request, reason);
+        let cell = match self.cell_to_move(level, &peer) {
+            Ok(cell) => cell,
+            Err(reason) => return cx.fail(from, request, &reason),
+        };
+        if self.placement.host_map.host(cell) == Some(&peer) && !self.recovery.losses.has(cell) {
+            return cx.done(from, request);
         }
+        self.placement.migrations.push(Migration {
+            cell,
+            to: peer,
+            progress: Progress::Wanted,
+            client: Some((from, request)),
+        });
+        self.step_if_idle(cx);
+    }
+
+    fn cell_to_move(&self, level: &str, peer: &PeerName) -> Result<CellId, String> {
+        if matches!(self.phase, Phase::Gathering { .. }) {
+            return Err("the secondaries are not ready yet".to_owned());
+        }
+        let mut cells = self.world.topology.cells.iter();
+        let Some(index) = cells.position(|cell| cell.name == level) else {
+            return Err(format!("no level is named {level:?}"));
+        };
+        if !self.takes_part(peer) {
+            let names = self.peers.secondary_names();
+            return Err(format!("no secondary is named {peer}: there are {names}"));
+        }
+        if self.is_draining(peer) {
+            return Err(format!("{peer} gives away its cells, to leave"));
+        }
+        let cell = CellId(index as u32);
+        if self.placement.host_map.host(cell).is_none() {
+            return Err(format!(
+                "level {level} has no cell now: no performer is in it or near it"
+            ));
+        }
+        if self.placement.is_migrating(cell) {
+            return Err(format!("the cell of level {level} is being moved already"));
+        }
+        Ok(cell)
+    }
+
+    /// Notes moves for the sake of balance, of cells that do not move already.
+    pub(crate) fn balance_cells(&mut self) {
+        if !self.settings.balance || self.peers.secondaries.len() < 2 {
+            return;
+        }
+        let hosts = self.peers.hosts();
+        if hosts.len() < 2 {
+            return;
+        }
+        let affinity = self.placement.host_map.affinity();
+        for wanted in self
+            .placement
+            .balance
+            .moves(self.clock.iteration, affinity, &hosts)
+        {
+            if !self.placement.is_migrating(wanted.cell) {
+                self.placement.want_migration(wanted.cell, wanted.to);
+            }
+        }
+    }
+
+    /// Tells whether something waits for a step although time stands still.
+    pub(crate) fn has_to_rearrange(&self) -> bool {
+        !self.placement.migrations.is_empty()
+            || self.commands.queue.has_said()
+            || self.recovery.is_checkpoint_wanted()
+    }
+
+    /// Returns the moves whose snapshots are here, to be made by the next step.
+    pub(crate) fn migrations_to_make(
+        &mut self,
+        cx: &mut Context<'_>,
+    ) -> Vec<(CellId, PeerName, CellSnapshot)> {
+        let mut ready = Vec::new();
+        let mut too_large = Vec::new();
+        for asked in &mut self.placement.migrations {
+            if asked.progress != Progress::Asked {
+                continue;
+            }
+            match self.world.latest.take_snapshot(asked.cell) {
+                Some(snapshot) if snapshot.bytes.is_empty() => too_large.push(asked.cell),
+                Some(snapshot) => {
+                    asked.progress = Progress::Moving;
+                    ready.push((asked.cell, asked.to.clone(), snapshot));
+                }
+                None => asked.progress = Progress::Wanted,
+            }
+        }
+        for cell in &too_large {
+            // It counts as moved, so that balance lets it be for a while.
+            self.placement
+                .balance
+                .note_moved(*cell, self.clock.iteration);
+        }
+        let reason = "the cell is too large to travel in one message";
+        self.placement.drop_migrations_of(&too_large, reason, cx);
+        self.fail_drains_of(&too_large, cx);
+        ready.sort_by_key(|(cell, _, _)| *cell);
+        ready
     }
 }

@@ -3,6 +3,7 @@
 //! Hosts send their cells once they have answered the step that asks for them, so that no step
 //! waits; the past before a checkpoint is forgotten when all of it is here.
 
+use crate::primary::recovery::Recovery;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -43,6 +44,49 @@ pub(crate) struct Checkpoints {
     impossible: Option<String>,
 }
 
+impl Recovery {
+    /// Tells why lost cells cannot be restored, if they cannot.
+    pub(crate) fn no_recovery(&self) -> Option<&str> {
+        self.checkpoints.impossible.as_deref()
+    }
+
+    /// Tells whether a client waits for a checkpoint that no step has asked for.
+    pub(crate) fn is_checkpoint_wanted(&self) -> bool {
+        let mut waiting = self.checkpoints.waiting.iter();
+        waiting.any(|(_, _, sequence)| sequence.is_none())
+    }
+
+    /// Lets go of a checkpoint whose parts may never come, since a host is gone; it is asked for
+    /// again.
+    pub(crate) fn drop_coming_checkpoint(&mut self) {
+        let Some(coming) = self.checkpoints.coming.take() else {
+            return;
+        };
+        self.checkpoints.asked_at = Iteration(0);
+        for (_, _, sequence) in &mut self.checkpoints.waiting {
+            if *sequence == Some(coming.sequence) {
+                *sequence = None;
+            }
+        }
+    }
+
+    /// Tells clients that wait for a checkpoint why none comes.
+    pub(crate) fn fail_checkpoints(&mut self, reason: &str, cx: &mut Context<'_>) {
+        for (to, request, _) in std::mem::take(&mut self.checkpoints.waiting) {
+            cx.fail(to, request, reason);
+        }
+    }
+
+    pub(crate) fn give_up_checkpoints(&mut self, reason: String, cx: &mut Context<'_>) {
+        self.checkpoints.coming = None;
+        self.fail_checkpoints(&reason, cx);
+        let text = format!("{reason}: a secondary that is lost now ends the run");
+        cx.event(Severity::Warning, "recovery", text);
+        self.checkpoints.impossible = Some(reason);
+        self.step_log = step_log::StepLog::default();
+    }
+}
+
 impl Primary {
     /// Tells whether the past is kept, from which lost cells are restored.
     pub(crate) fn keeps_past(&self) -> bool {
@@ -50,11 +94,6 @@ impl Primary {
             || self.settings.stand_bys > 0
             || self.settings.is_journaled;
         has_use && self.recovery.checkpoints.impossible.is_none()
-    }
-
-    /// Tells why lost cells cannot be restored, if they cannot.
-    pub(crate) fn no_recovery(&self) -> Option<&str> {
-        self.recovery.checkpoints.impossible.as_deref()
     }
 
     pub(crate) fn on_checkpoint(
@@ -80,12 +119,6 @@ impl Primary {
         self.step_if_idle(cx);
     }
 
-    /// Tells whether a client waits for a checkpoint that no step has asked for.
-    pub(crate) fn is_checkpoint_wanted(&self) -> bool {
-        let mut waiting = self.recovery.checkpoints.waiting.iter();
-        waiting.any(|(_, _, sequence)| sequence.is_none())
-    }
-
     /// Returns the iteration of the next regular checkpoint.
     pub(crate) fn next_checkpoint(&self) -> Option<Iteration> {
         let every = self.settings.checkpoint_every;
@@ -105,7 +138,7 @@ impl Primary {
             .saturating_sub(self.recovery.checkpoints.asked_at.0);
         let is_due = every > 0 && age >= every;
         let is_heavy = self.recovery.step_log.bytes() > step_log::BYTES_MAX && age >= 16;
-        if !can_be || !(is_due || is_heavy || self.is_checkpoint_wanted()) {
+        if !can_be || !(is_due || is_heavy || self.recovery.is_checkpoint_wanted()) {
             return false;
         }
         self.recovery.checkpoints.asked_at = iteration;
@@ -183,7 +216,7 @@ impl Primary {
         if snapshot.bytes.is_empty() {
             let cell = &self.world.topology.cell(snapshot.cell).name;
             let reason = format!("cell {cell} of {sender} is too large to be saved");
-            return self.give_up_checkpoints(reason, cx);
+            return self.recovery.give_up_checkpoints(reason, cx);
         }
         coming.cells.insert(snapshot.cell, snapshot);
         self.complete_checkpoint(cx);
@@ -204,20 +237,6 @@ impl Primary {
                 self.complete_checkpoint(cx);
             }
             _ => self.peers.refused.stale += 1,
-        }
-    }
-
-    /// Lets go of a checkpoint whose parts may never come, since a host is gone; it is asked for
-    /// again.
-    pub(crate) fn drop_coming_checkpoint(&mut self) {
-        let Some(coming) = self.recovery.checkpoints.coming.take() else {
-            return;
-        };
-        self.recovery.checkpoints.asked_at = Iteration(0);
-        for (_, _, sequence) in &mut self.recovery.checkpoints.waiting {
-            if *sequence == Some(coming.sequence) {
-                *sequence = None;
-            }
         }
     }
 
@@ -268,21 +287,5 @@ impl Primary {
             };
             cx.reply(to, request, done);
         }
-    }
-
-    /// Tells clients that wait for a checkpoint why none comes.
-    pub(crate) fn fail_checkpoints(&mut self, reason: &str, cx: &mut Context<'_>) {
-        for (to, request, _) in std::mem::take(&mut self.recovery.checkpoints.waiting) {
-            cx.fail(to, request, reason);
-        }
-    }
-
-    fn give_up_checkpoints(&mut self, reason: String, cx: &mut Context<'_>) {
-        self.recovery.checkpoints.coming = None;
-        self.fail_checkpoints(&reason, cx);
-        let text = format!("{reason}: a secondary that is lost now ends the run");
-        cx.event(Severity::Warning, "recovery", text);
-        self.recovery.checkpoints.impossible = Some(reason);
-        self.recovery.step_log = step_log::StepLog::default();
     }
 }

@@ -169,7 +169,7 @@ impl Job {
 
 impl Primary {
     pub(crate) fn begin_job(&mut self, peer: PeerName, task: Task, cx: &mut Context<'_>) {
-        let position = self.position_of(&peer);
+        let position = self.peers.position_of(&peer);
         let is_introduction = matches!(task, Task::Introduce { .. });
         let goes_on =
             is_introduction && position.is_some_and(|at| at >= self.recovery.step_log.from());

@@ -4,6 +4,8 @@
 //! Meanwhile time runs as fast as it can, clients have to wait, and what systems say about when
 //! time passes is left out: what came of it is known.
 
+use crate::primary::commands::Commands;
+use crate::primary::resume::Resume;
 use protocol::primary_to_observers::Severity;
 use protocol::report::divergence::{DivergenceReport, FoundBy, StepResult};
 use protocol::{Command, Digest, Iteration, PeerName, ScheduledCommand};
@@ -48,6 +50,40 @@ pub(crate) struct Replaying {
     aim: RunTarget,
 }
 
+impl Commands {
+    /// Returns how many entries of the schedule are not done yet: those of an iteration that waits
+    /// for states are not, though they were taken into it.
+    pub(crate) fn schedule_left(&self) -> u64 {
+        let waiting = self.pending.as_ref().map_or(0, Pending::scheduled_for_time);
+        self.queue.schedule_left() + waiting
+    }
+}
+
+impl Resume {
+    /// Returns how many entries of the schedule come only after what is done again.
+    pub(crate) fn schedule_after_replay(&self) -> usize {
+        let redo = self.replay.as_ref();
+        redo.map_or(0, |redo| {
+            usize::try_from(redo.schedule_left).unwrap_or(usize::MAX)
+        })
+    }
+
+    /// Returns why a command cannot be done now: iterations are done again, or nothing that is done
+    /// can be written down.
+    pub(crate) fn reason_to_wait(&self, command: &Command) -> Option<String> {
+        let Some(redo) = &self.replay else {
+            return self.reason_to_stand_still(command);
+        };
+        if command.only_asks() || matches!(command, Command::Stop | Command::Interrupt) {
+            return None;
+        }
+        Some(format!(
+            "the run does again what it had done, up to iteration {}: wait until it goes on",
+            redo.until
+        ))
+    }
+}
+
 impl Primary {
     /// Returns what steps aim at.
     pub fn aim(&self) -> RunTarget {
@@ -63,25 +99,6 @@ impl Primary {
             },
             real_time_factor: self.settings.real_time_factor,
         }
-    }
-
-    /// Returns how many entries of the schedule are not done yet: those of an iteration that waits
-    /// for states are not, though they were taken into it.
-    pub(crate) fn schedule_left(&self) -> u64 {
-        let waiting = self
-            .commands
-            .pending
-            .as_ref()
-            .map_or(0, Pending::scheduled_for_time);
-        self.commands.queue.schedule_left() + waiting
-    }
-
-    /// Returns how many entries of the schedule come only after what is done again.
-    pub(crate) fn schedule_after_replay(&self) -> usize {
-        let redo = self.resume.replay.as_ref();
-        redo.map_or(0, |redo| {
-            usize::try_from(redo.schedule_left).unwrap_or(usize::MAX)
-        })
     }
 
     /// Tells whether iterations are being done again.
@@ -134,7 +151,9 @@ impl Primary {
             states,
         };
         let present = self.world.topology.present();
-        let states = present.map(|id| self.named(self.performer(id).1)).collect();
+        let states = present
+            .map(|id| self.world.named(self.performer(id).1))
+            .collect();
         let report = DivergenceReport {
             iteration: self.clock.iteration,
             sequence: self.clock.sequence,
@@ -182,20 +201,5 @@ impl Primary {
         cx.event(Severity::Info, "recovery", text);
         self.observe_clock(cx);
         cx.push(PrimaryOutput::Redone);
-    }
-
-    /// Returns why a command cannot be done now: iterations are done again, or nothing that is done
-    /// can be written down.
-    pub(crate) fn reason_to_wait(&self, command: &Command) -> Option<String> {
-        let Some(redo) = &self.resume.replay else {
-            return self.reason_to_stand_still(command);
-        };
-        if command.only_asks() || matches!(command, Command::Stop | Command::Interrupt) {
-            return None;
-        }
-        Some(format!(
-            "the run does again what it had done, up to iteration {}: wait until it goes on",
-            redo.until
-        ))
     }
 }

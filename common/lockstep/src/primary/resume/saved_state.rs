@@ -4,6 +4,7 @@
 //! Peers and clients are not kept: they come anew. What follows from other notes is found again.
 //! **Invariant:** bytes that are no memory of these worlds are an error, never a panic.
 
+use crate::primary::commands::Commands;
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
@@ -74,12 +75,41 @@ struct SavedState {
 
 /// What systems called for and is not done yet.
 #[derive(Debug, Serialize, Deserialize)]
-struct SavedCalls {
+pub(crate) struct SavedCalls {
     next: u64,
     under_way: Vec<(u64, VecDeque<Command>)>,
     waiting: Vec<VecDeque<Command>>,
     /// Which of those under way wait for what.
     waiters: Vec<(RequestId, Until)>,
+}
+
+impl Commands {
+    pub(crate) fn save_calls(&self) -> SavedCalls {
+        let waiters = self.waiters.iter();
+        SavedCalls {
+            next: self.calls.next,
+            under_way: self.calls.of_systems_under_way(),
+            waiting: self.calls.of_systems.clone(),
+            waiters: waiters
+                .filter(|waiter| self.calls.awaits(&waiter.to, waiter.request))
+                .map(|waiter| (waiter.request, waiter.until))
+                .collect(),
+        }
+    }
+
+    pub(crate) fn restore_calls(&mut self, saved: SavedCalls) {
+        self.calls.next = saved.next;
+        self.calls.of_systems = saved.waiting;
+        for (number, rest) in saved.under_way {
+            self.calls.take_up(number, rest);
+        }
+        let waiters = saved.waiters.into_iter().map(|(request, until)| Waiter {
+            to: Calls::address(),
+            request,
+            until,
+        });
+        self.waiters = waiters.collect();
+    }
 }
 
 impl Primary {
@@ -113,25 +143,12 @@ impl Primary {
             partition: self.world.partition.save(&self.world.topology),
             host_map: self.placement.host_map.save(&self.world.topology),
             queue: self.commands.queue.save(self.clock.iteration),
-            calls: self.save_calls(),
+            calls: self.commands.save_calls(),
         };
         let mut bytes = vec![VERSION];
         rmp_serde::encode::write(&mut bytes, &saved)
             .expect("a memory holds only what MessagePack can express");
         bytes
-    }
-
-    fn save_calls(&self) -> SavedCalls {
-        let waiters = self.commands.waiters.iter();
-        SavedCalls {
-            next: self.commands.calls.next,
-            under_way: self.commands.calls.of_systems_under_way(),
-            waiting: self.commands.calls.of_systems.clone(),
-            waiters: waiters
-                .filter(|waiter| self.commands.calls.awaits(&waiter.to, waiter.request))
-                .map(|waiter| (waiter.request, waiter.until))
-                .collect(),
-        }
     }
 
     /// Makes a primary that waits for secondaries, does again what was done since a checkpoint, and
@@ -182,7 +199,7 @@ impl Primary {
         self.placement.host_map =
             HostMap::restore(&self.world.topology, &self.world.partition, saved.host_map)?;
         self.commands.queue = CommandQueue::restore(saved.queue);
-        self.restore_calls(saved.calls);
+        self.commands.restore_calls(saved.calls);
         self.world.attachments = saved.attachments;
         self.settings.seed = saved.seed;
         self.settings.step_size = saved.step_size;
@@ -199,20 +216,6 @@ impl Primary {
         self.events = saved.events;
         self.peers.refused = saved.refused;
         Ok(())
-    }
-
-    fn restore_calls(&mut self, saved: SavedCalls) {
-        self.commands.calls.next = saved.next;
-        self.commands.calls.of_systems = saved.waiting;
-        for (number, rest) in saved.under_way {
-            self.commands.calls.take_up(number, rest);
-        }
-        let waiters = saved.waiters.into_iter().map(|(request, until)| Waiter {
-            to: Calls::address(),
-            request,
-            until,
-        });
-        self.commands.waiters = waiters.collect();
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! A run that went on would have iterations that nobody could take up again.
 
+use crate::primary::resume::Resume;
 use protocol::Command;
 use protocol::primary_to_observers::Severity;
 
@@ -15,6 +16,35 @@ pub(crate) struct Failure {
     cause: String,
     /// What steps aimed at, and will again.
     mode: ClockMode,
+}
+
+impl Resume {
+    /// Returns why a command cannot be done now: it lets time pass, or would be lost with this
+    /// process though somebody was told that it is done.
+    pub(crate) fn reason_to_stand_still(&self, command: &Command) -> Option<String> {
+        let failure = self.storage_failure.as_ref()?;
+        let lets_time_pass = matches!(
+            command,
+            Command::Play | Command::Step { .. } | Command::RunTo { .. }
+        );
+        let is_kept =
+            can_be_scheduled(command) || matches!(command, Command::SetRealTimeFactor { .. });
+        let what = if lets_time_pass {
+            "time stands still"
+        } else if is_kept {
+            "nothing is changed"
+        } else {
+            return None;
+        };
+        Some(format!("{}: {what} until that is mended", failure.cause))
+    }
+
+    /// Notes that time is to stand still also when what is done can be written down again.
+    pub(crate) fn stay_paused(&mut self) {
+        if let Some(failure) = &mut self.storage_failure {
+            failure.mode = ClockMode::Paused;
+        }
+    }
 }
 
 impl Primary {
@@ -58,26 +88,6 @@ impl Primary {
         self.step_if_idle(cx);
     }
 
-    /// Returns why a command cannot be done now: it lets time pass, or would be lost with this
-    /// process though somebody was told that it is done.
-    pub(crate) fn reason_to_stand_still(&self, command: &Command) -> Option<String> {
-        let failure = self.resume.storage_failure.as_ref()?;
-        let lets_time_pass = matches!(
-            command,
-            Command::Play | Command::Step { .. } | Command::RunTo { .. }
-        );
-        let is_kept =
-            can_be_scheduled(command) || matches!(command, Command::SetRealTimeFactor { .. });
-        let what = if lets_time_pass {
-            "time stands still"
-        } else if is_kept {
-            "nothing is changed"
-        } else {
-            return None;
-        };
-        Some(format!("{}: {what} until that is mended", failure.cause))
-    }
-
     /// Returns what steps aim at, or will once what is done can be written down again.
     pub(crate) fn mode_asked_for(&self) -> ClockMode {
         self.resume
@@ -94,13 +104,6 @@ impl Primary {
                 self.clock.mode = ClockMode::Pausing;
             }
             None => self.clock.mode = mode,
-        }
-    }
-
-    /// Notes that time is to stand still also when what is done can be written down again.
-    pub(crate) fn stay_paused(&mut self) {
-        if let Some(failure) = &mut self.resume.storage_failure {
-            failure.mode = ClockMode::Paused;
         }
     }
 }

@@ -21,8 +21,9 @@ impl Primary {
         applied: AppliedCommand,
         cx: &mut Context<'_>,
     ) {
-        self.drop_migrations("all models were reset before the cell could move", cx);
-        self.forget_systems();
+        self.placement
+            .drop_migrations("all models were reset before the cell could move", cx);
+        self.commands.forget_systems();
         self.world.topology.clone_from(&self.start.topology);
         self.world.registry.clone_from(&self.start.registry);
         self.world.attachments.clear();
@@ -41,7 +42,7 @@ impl Primary {
             self.clock.sim_time = SimTime(0);
         }
         self.world.is_fresh = true;
-        let affinities = first_placement(&self.world.topology, &self.hosts_for_lost_cells());
+        let affinities = first_placement(&self.world.topology, &self.peers.hosts_for_lost_cells());
         for change in &affinities {
             self.placement
                 .host_map

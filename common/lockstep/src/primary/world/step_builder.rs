@@ -3,6 +3,7 @@
 //! [`Partition`](crate::partition::Partition) says what must change, the balance what may. What
 //! a change needs and the primary does not have, it asks for in a step in which time stands still.
 
+use crate::primary::world::WorldState;
 use std::collections::BTreeMap;
 
 use protocol::primary_to_observers::Severity;
@@ -40,6 +41,13 @@ impl Pending {
     }
 }
 
+impl WorldState {
+    pub(crate) fn watched_worlds(&self) -> usize {
+        let watched = self.topology.watched.iter();
+        watched.filter(|is_watched| **is_watched).count()
+    }
+}
+
 impl Primary {
     /// Begins a step for a purpose, with all that changes by it. A pause changes nothing: it is no
     /// part of what commands did, and a run that repeats these has none.
@@ -54,7 +62,7 @@ impl Primary {
             return self.begin_reset(what, applied, cx);
         }
         self.give_back_numbers();
-        let watched = self.watched_worlds();
+        let watched = self.world.watched_worlds();
         let mut batch = if self.world.is_fresh {
             Batch::default()
         } else {
@@ -87,7 +95,7 @@ impl Primary {
             self.refuse_distant_attachments(&mut batch, cx);
         }
         // Where something begins to look, all ghosts that were there are seen.
-        let seen = if self.watched_worlds() > watched {
+        let seen = if self.world.watched_worlds() > watched {
             self.seen_ghosts()
         } else {
             Vec::new()
@@ -208,7 +216,7 @@ impl Primary {
             wanted: Wanted {
                 poses: self.world.partition.wanted_poses().to_vec(),
                 states: self.world.partition.wanted_states().to_vec(),
-                snapshots: self.ask_for_snapshots(cx),
+                snapshots: self.placement.ask_for_snapshots(cx),
             },
             ..Step::default()
         };
@@ -230,7 +238,7 @@ impl Primary {
             closed.dedup();
         }
         let reason = "the cell was given up before it could move: nothing is in it";
-        self.drop_migrations_of(&closed, reason, cx);
+        self.placement.drop_migrations_of(&closed, reason, cx);
         let mut affinities: Vec<AffinityChange> = closed.into_iter().map(given_up).collect();
         let opened = changes.cells_opened.iter().copied();
         let opening: Vec<CellId> = opened
@@ -269,7 +277,7 @@ impl Primary {
     /// Returns the host of a cell that opens: one that stands by, else that of those who are ghosts
     /// in it and so likely to enter it, which changes no load when they do.
     fn host_for(&mut self, cell: CellId) -> PeerName {
-        let hosts = self.hosts_for_lost_cells();
+        let hosts = self.peers.hosts_for_lost_cells();
         let stands_by = |name: &PeerName| self.placement.host_map.hosted(name).is_empty();
         let mut owners: BTreeMap<&PeerName, usize> = BTreeMap::new();
         for ghost in self.world.partition.ghosts(cell) {
@@ -295,11 +303,6 @@ impl Primary {
                     .host_for(cell, expected, affinity, &hosts)
             }
         }
-    }
-
-    fn watched_worlds(&self) -> usize {
-        let watched = self.world.topology.watched.iter();
-        watched.filter(|is_watched| **is_watched).count()
     }
 
     /// Returns the performers of which something may see a ghost, ascending.
