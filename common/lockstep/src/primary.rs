@@ -195,7 +195,7 @@ impl Primary {
             }
             PrimaryInput::Forbidden(forbidden) => self.peers.on_forbidden(forbidden, cx),
             PrimaryInput::Refused { counts, details } => {
-                self.peers.on_refused(counts, &details, cx)
+                self.peers.on_refused(counts, &details, cx);
             }
             PrimaryInput::Subscribed(routing) => self.on_subscribed(routing, cx),
             PrimaryInput::Unsubscribed(routing) => self.peers.on_unsubscribed(&routing, now),
