@@ -30,7 +30,7 @@ pub const AUDIT_BYTES_MAX: u64 = 1 << 20;
 /// The time in which the same is told once.
 const SAME_FOR: Duration = Duration::from_secs(1);
 
-/// How much is told apart within that time.
+/// Number of kinds of events that are counted apart within that time.
 const KINDS_MAX: usize = 1024;
 
 /// The longest text of what something was about, in characters.
@@ -45,7 +45,7 @@ const LAST_WAIT: Duration = Duration::from_secs(2);
 /// Time between two attempts to write down how many lines are missing.
 const RETRY: Duration = Duration::from_millis(500);
 
-/// What somebody did.
+/// Kind of action that a key's owner took.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Deed {
     /// Came.
@@ -81,7 +81,7 @@ struct Losses {
     all: AtomicU64,
     /// Number of lines that wait, the one that is written included.
     waiting: AtomicU64,
-    /// Why the last one could not be written; nothing once one could be.
+    /// Reason why the last line could not be written; nothing once one could be.
     cause: Mutex<Option<String>>,
 }
 
@@ -120,7 +120,7 @@ impl AuditLog {
     /// Goes on with a file, or begins it, readable by its owner alone.
     ///
     /// # Errors
-    /// When it cannot be opened, or the thread that writes cannot be started.
+    /// Fails if it cannot be opened, or the thread that writes cannot be started.
     pub fn open(path: &Path) -> io::Result<Self> {
         let file = append(path)?;
         let losses = Arc::new(Losses::default());

@@ -15,7 +15,7 @@ use crate::identity;
 use crate::journaling::DriverMemory;
 use crate::world_file::LoadedWorlds;
 
-/// What a run begins with.
+/// State with which a run begins.
 #[derive(Debug)]
 pub struct Beginning {
     /// The worlds of its start.
@@ -27,7 +27,7 @@ pub struct Beginning {
     past: Option<Past>,
 }
 
-/// What was before, in a run that is taken up again.
+/// State that the journal holds of a run that is resumed.
 #[derive(Debug)]
 struct Past {
     folder: Folder,
@@ -40,11 +40,11 @@ struct Past {
 pub struct JournalPlan {
     /// Writes it.
     pub writer: Writer,
-    /// Where in the life of the run it ends.
+    /// Position in the life of the run at which it ends.
     pub end: Mark,
-    /// Whether what follows is there already, up to that end.
+    /// True if what follows is there already, up to that end.
     pub is_redoing: bool,
-    /// What the driver knew when the run goes on.
+    /// State of the driver when the run goes on.
     pub driver: DriverMemory,
     /// Losses of what was written down, and damage that was passed over, for observers.
     pub warnings: Vec<String>,
@@ -65,7 +65,7 @@ impl Beginning {
     /// Begins where a journal ends. Files that the run wrote besides reach to `reach`.
     ///
     /// # Errors
-    /// When there is no journal, its run is living, was written by another build, nothing of it
+    /// Fails if there is no journal, its run is living, was written by another build, nothing of it
     /// is whole, or something is lost of it that is not accepted.
     pub fn resumed(path: &Path, reach: Option<Iteration>, losses: Losses) -> anyhow::Result<Self> {
         let folder = Folder::take(path)?;
@@ -148,7 +148,7 @@ impl Beginning {
     /// checkpoint.
     ///
     /// # Errors
-    /// When the checkpoint does not fit the worlds.
+    /// Fails if the checkpoint does not fit the worlds.
     pub fn primary(&self, settings: Settings) -> anyhow::Result<Primary> {
         let worlds = &self.loaded.worlds;
         let Some(Past { recovered, .. }) = &self.past else {
@@ -171,7 +171,7 @@ impl Beginning {
     /// hear what was `told` of its end.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// Fails if it cannot be written.
     pub fn journal(
         self,
         path: Option<&Path>,

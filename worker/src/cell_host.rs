@@ -54,8 +54,8 @@ use traced::Lap;
 
 use crate::systems::Outbox;
 
-/// What the cells beside the longest must take together until several threads are worth it: waking
-/// them and waiting for them takes 15 us \[ns\].
+/// Time that the cells beside the longest must take together until several threads are worth it:
+/// waking them and waiting for them takes 15 us \[ns\].
 const THREADS_WORTH_NS: u64 = 30_000;
 
 /// The most that the snapshots in one answer may take \[bytes\]: half of what a message may.
@@ -68,7 +68,7 @@ pub struct CellHost {
     threads: Threads,
     cells: BTreeMap<CellId, Slot>,
     data: Option<DataBatch>,
-    /// What it goes back to when steps that were done ahead are not the ones to be done.
+    /// State to roll back to when speculative steps are not those that are granted.
     kept: Option<Kept>,
     ahead_limit: Duration,
     /// The iterations of which it notes where the time went.
@@ -103,18 +103,18 @@ impl Slot {
     }
 }
 
-/// How a host works.
+/// Settings of a host.
 #[derive(Clone, Copy, Debug)]
 pub struct HostSettings {
     /// Simulated time per iteration \[ns\].
     pub step_size_ns: u64,
-    /// How many threads step cells, 1 to [`lockstep::limits::THREADS_MAX`].
+    /// Number of threads that step cells, 1 to [`lockstep::limits::THREADS_MAX`].
     pub threads: u32,
-    /// Whether every step of every cell is done twice and compared.
+    /// True if every step of every cell is done twice and compared.
     pub verify: bool,
     /// The seed of random numbers.
     pub seed: u64,
-    /// Whether every topic is published, also those that nobody listens to.
+    /// True if every topic is published, also those that nobody listens to.
     pub publish_all: bool,
     /// The iterations of which it notes where the time went, if any.
     pub trace: Option<TraceWindow>,
@@ -140,7 +140,7 @@ struct Coming<'a> {
     made: Option<Result<HostedCell, StepError>>,
 }
 
-/// What a cell is made from.
+/// Source from which a cell is made.
 enum Origin<'a> {
     Start,
     Empty,
@@ -167,7 +167,7 @@ impl CellHost {
     /// Makes the host named `name`, without cells yet.
     ///
     /// # Errors
-    /// When its threads cannot be started.
+    /// Fails if its threads cannot be started.
     pub fn new(
         name: PeerName,
         worlds: Vec<World>,
@@ -200,9 +200,9 @@ impl CellHost {
     /// the step has come here from another host.
     ///
     /// # Errors
-    /// When the step cannot be meant: what it names does not exist, or is not as it says; and when
-    /// it was done twice with different results. Then the host is good for nothing but to be
-    /// dropped.
+    /// Fails if the step is not valid: something that it names does not exist, or is not as it
+    /// says; and if it was done twice with different results. Then the host is good for nothing but
+    /// to be dropped.
     pub fn run(&mut self, step: &Step, snapshots: &[CellSnapshot]) -> Result<StepAck, StepError> {
         let begin = Instant::now();
         if step.anew {

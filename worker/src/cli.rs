@@ -189,38 +189,38 @@ const EXIT_CODES: &str = "\
 Exit codes: 0 completed, 1 failed, 2 usage, 3 world or configuration, 4 a peer was lost,
 5 digests disagreed, 6 time-out while waiting for peers, 130 interrupted.";
 
-/// What the command line asks for.
+/// Request of the command line.
 #[derive(Debug)]
 pub(crate) enum Request {
     /// Distribute work and keep time.
     Primary {
         /// The run.
         run: Run,
-        /// How many secondaries take part.
+        /// Number of secondaries that take part.
         secondaries: u32,
     },
     /// Run physics for a primary.
     Secondary {
-        /// Where the primary is; `None` is where one is that was started by hand.
+        /// Address of the primary; `None` is that of one that was started by hand.
         connect: Option<Endpoints>,
         /// The name asked for.
         name: PeerName,
-        /// How long to look for the primary.
+        /// Longest time to look for the primary.
         peer_timeout: Duration,
-        /// How long to look for messages before sleeping.
+        /// Time to look for messages before sleeping.
         spin: Duration,
         /// Its key, and that of its primary.
         security: SecurityFlags,
-        /// Whether it may connect to another machine without encryption.
+        /// True if it may connect to another machine without encryption.
         insecure: bool,
-        /// What was given and does not matter to a secondary.
+        /// Options that were given and do not matter to a secondary.
         ignored: Vec<&'static str>,
     },
     /// Do both in one process.
     Standalone(Run),
 }
 
-/// What a run is asked to be.
+/// Settings of a run.
 #[derive(Debug)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -229,26 +229,26 @@ pub(crate) enum Request {
 pub(crate) struct Run {
     /// The world files; none when the run is resumed.
     pub worlds: Vec<PathBuf>,
-    /// Where clients and secondaries reach it; `None` for a standalone run that nobody watches,
-    /// and where those look that are started by hand.
+    /// Address at which clients and secondaries reach it; `None` for a standalone run that nobody
+    /// watches, and for the address that processes started by hand use.
     pub bind: Option<Endpoints>,
-    /// When it ends.
+    /// Number of iterations after which it ends.
     pub iterations: Option<u64>,
     /// Its pace, where it is not the world's own.
     pub real_time_factor: Option<f64>,
-    /// Whether time stands still at first.
+    /// True if time stands still at first.
     pub paused: bool,
     /// Seed of all random numbers.
     pub seed: u64,
-    /// Where digests go.
+    /// File for digests.
     pub digests: Option<PathBuf>,
-    /// Where states go.
+    /// File for states.
     pub states: Option<PathBuf>,
-    /// Where the commands that are done at their iterations are read.
+    /// File with the commands that are done at their iterations.
     pub commands: Option<PathBuf>,
-    /// Where the commands that were done go.
+    /// File for the commands that were done.
     pub record_commands: Option<PathBuf>,
-    /// Where messages go.
+    /// File for messages.
     pub messages: Option<PathBuf>,
     /// Threads that step cells, in each process.
     pub threads: u32,

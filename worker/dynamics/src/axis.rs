@@ -88,7 +88,7 @@ pub struct Axis {
     pub friction: f64,
     /// The velocity to go at, with the most force for it.
     pub servo: Option<[f64; 2]>,
-    /// Whether the position is held at zero, by any force.
+    /// True if the position is held at zero, by any force.
     pub is_held: bool,
     /// The frames whose error the position is, where it is that: terms and position follow them.
     pub lock: Option<Lock>,

@@ -29,7 +29,7 @@ pub struct Body {
     pub control_force: DVec3,
     /// The same of torque \[N m\].
     pub control_torque: DVec3,
-    /// Whether its inertia is the same about all axes, so that turning changes nothing.
+    /// True if its inertia is the same about all axes, so that turning changes nothing.
     pub is_isotropic: bool,
 }
 

@@ -43,7 +43,7 @@ pub struct Contact {
     pub friction: Friction,
     /// The part of the approach speed with which they part.
     pub restitution: f64,
-    /// Whether they may bounce: they did not press on each other in the step before.
+    /// True if they may bounce: they did not press on each other in the step before.
     pub is_new: bool,
     /// The velocity of the surface of the first against that of the second, beside the motion of
     /// the bodies \[m/s\].

@@ -68,9 +68,9 @@ pub(crate) struct Workspace {
     pub(crate) dense: Vec<f64>,
     /// The same for each row of a manifold.
     pub(crate) lanes: Vec<f64>,
-    /// Whether frames are those of the positions.
+    /// True if frames are those of the positions.
     is_placed: bool,
-    /// Whether velocities, masses and their factor are those of positions and rates, and of nothing
+    /// True if velocities, masses and their factor are those of positions and rates, and of nothing
     /// else.
     is_known: bool,
     /// The centre of mass of the root in its own frame \[m\].

@@ -26,9 +26,9 @@ pub(crate) struct Manifold {
     pub(crate) factors: usize,
     /// Gains of its rows on each other, one row after the other.
     pub(crate) gains: usize,
-    /// Whether the rows stay the same all along a step.
+    /// True if the rows stay the same all along a step.
     pub(crate) is_steady: bool,
-    /// Whether some of its points part again after they meet.
+    /// True if some of its points part again after they meet.
     pub(crate) may_bounce: bool,
 }
 

@@ -87,7 +87,7 @@ struct Work {
     /// The tree and the link of each body.
     link_of: Vec<Option<(usize, usize)>>,
     spaces: Vec<Workspace>,
-    /// Whether rows act on a body of its own, or on a tree.
+    /// For each body, and for each tree, true if rows act on it.
     held_bodies: Vec<bool>,
     held_trees: Vec<bool>,
     coordinates: Coordinates,
@@ -99,7 +99,7 @@ struct Work {
     trees: Vec<usize>,
     /// The islands of the same; the numbers of trees follow those of bodies.
     members: Vec<(u32, usize)>,
-    /// Whether the servo of each axis gives all its force instead of keeping its rate.
+    /// For each axis, true if its servo gives all its force instead of keeping its rate.
     is_weak: Vec<bool>,
     /// For each body, then each tree, another one of its island, or itself.
     nodes: Vec<u32>,

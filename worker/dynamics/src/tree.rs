@@ -84,7 +84,7 @@ impl Tree {
     /// Makes a tree of links, each of which stands behind its parent.
     ///
     /// # Panics
-    /// When a link stands before its parent.
+    /// Panics if a link stands before its parent.
     pub fn new(links: Vec<Link>) -> Self {
         let mut first = Vec::with_capacity(links.len());
         let (mut above, mut owner) = (Vec::new(), Vec::new());

@@ -1,7 +1,7 @@
 //! The commands of a step, checked: what they name exists, and every number is one.
 //!
-//! What depends on the contents of a cell (whether a link is attached) is found by the cell, and
-//! told as a failure of that command alone.
+//! Rules that depend on the contents of a cell (for instance that a link is attached) are checked
+//! by the cell, and reported as a failure of that command alone.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use sdf::{Model, ModelParcel, STEP_SIZE_MAX_S, STEP_SIZE_MIN_S};
 use super::scene::Scene;
 use super::step_error::StepError;
 
-/// How far the square of an orientation's length may be from 1.
+/// Largest difference from 1 of the square of an orientation's length.
 const NORM_TOLERANCE: f64 = 1e-3;
 
 /// Checks the actions of a step and returns the models that come with it, in their order.
@@ -62,7 +62,7 @@ struct Census<'a> {
     spawned: &'a BTreeMap<ModelId, usize>,
     /// Models that the step has taken so far.
     gone: &'a BTreeSet<ModelId>,
-    /// Whether models have the numbers that they had, instead of the lowest that are free.
+    /// True if models have the numbers that they had, instead of the lowest that are free.
     is_past: bool,
 }
 

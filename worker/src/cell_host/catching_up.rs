@@ -12,7 +12,7 @@ use super::hosted_cell::HostedCell;
 use super::{CellHost, RestoreCellError, RestoreSceneError, Slot, StepError};
 use crate::progress::SharedProgress;
 
-/// Why steps could not be done again.
+/// Reason why steps could not be replayed.
 #[derive(Debug, thiserror::Error)]
 pub enum CatchUpError {
     /// The scene is no snapshot of one.
@@ -26,7 +26,7 @@ pub enum CatchUpError {
     Cell {
         /// The cell.
         cell: CellId,
-        /// What is wrong with it.
+        /// Fault of the snapshot.
         #[source]
         source: RestoreCellError,
     },
@@ -38,7 +38,7 @@ pub enum CatchUpError {
     Missing(CellId),
 }
 
-/// What came of doing steps again.
+/// Result of replaying steps.
 #[derive(Debug)]
 pub struct Redone {
     /// The digests of the cells after each step.
@@ -47,7 +47,7 @@ pub struct Redone {
     pub ack: StepAck,
     /// The cells as they are at the end, for the step that follows.
     pub snapshots: Vec<CellSnapshot>,
-    /// What is said once more for observers, in order of steps.
+    /// Topic data that is published again for observers, in order of steps.
     pub data: Vec<DataBatch>,
 }
 
@@ -57,8 +57,8 @@ impl CellHost {
     /// that is replayed is noted in `progress`.
     ///
     /// # Errors
-    /// When scene, cells and steps do not fit each other. Then the host is good for nothing but to
-    /// be dropped.
+    /// Fails if scene, cells and steps do not fit each other. Then the host is good for nothing but
+    /// to be dropped.
     pub fn catch_up(
         &mut self,
         work: CatchUpWork,

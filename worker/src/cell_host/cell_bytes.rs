@@ -34,7 +34,7 @@ pub enum RestoreCellError {
     Physics(#[source] RestoreError),
 }
 
-/// What the host keeps of a cell beside its physics.
+/// State that the host keeps of a cell beside its physics.
 #[derive(Clone, Serialize, Deserialize)]
 struct Attachment {
     cell: CellId,
@@ -42,7 +42,7 @@ struct Attachment {
     idle_steps: u8,
     /// The levels that are loaded, ascending.
     levels: Vec<LevelId>,
-    /// What the systems of each model remember, by its index.
+    /// Saved states of the systems of each model, by its index.
     systems: BTreeMap<usize, Vec<Vec<u8>>>,
 }
 

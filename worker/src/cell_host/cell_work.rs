@@ -1,6 +1,7 @@
 //! A step, checked against the plan and divided among the cells that it is about.
 //!
-//! What depends on a cell's contents (whether a performer is there) is checked by the cell itself.
+//! Rules that depend on a cell's contents (for instance that a performer is there) are checked by
+//! the cell itself.
 
 use std::collections::BTreeMap;
 
@@ -11,14 +12,14 @@ use super::scene::Scene;
 use super::step_error::StepError;
 use crate::physics::Arrival;
 
-/// What a step changes in one cell, each list in the order in which it is done.
+/// Changes that a step makes in one cell, each list in the order in which it is done.
 #[derive(Default)]
 pub(super) struct CellWork<'a> {
     pub(super) releases: Vec<PerformerId>,
     pub(super) arrivals: Vec<Arrival<'a>>,
     pub(super) levels: Vec<LevelChange>,
     pub(super) ghosts: Vec<GhostChange>,
-    /// Whether it stops for now (`true`) or goes on.
+    /// `true` if the cell is suspended, `false` if it goes on.
     pub(super) suspension: Option<bool>,
 }
 

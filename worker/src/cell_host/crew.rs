@@ -18,11 +18,11 @@ pub(super) struct Crew {
     models: BTreeMap<usize, ModelCrew>,
     /// By topic, who listens: model, part, and place among the part's topics.
     listeners: BTreeMap<String, Vec<(usize, usize, usize)>>,
-    /// How many sensors there are.
+    /// Number of sensors.
     sensor_count: usize,
 }
 
-/// What a member of a crew is.
+/// Kind of a member of a crew.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
     /// A system.
@@ -37,7 +37,7 @@ struct ModelCrew {
     members: Vec<Member>,
 }
 
-/// What a crew works with in a step.
+/// Context in which a crew works in a step.
 pub(super) struct Shift<'a> {
     pub(super) time: StepTime,
     pub(super) cell: &'a mut Cell,

@@ -15,7 +15,7 @@ use super::{CellHost, Slot, StepError};
 
 /// About how many bytes the answers to steps that are done ahead may hold.
 const BYTES_MAX: usize = 1 << 20;
-/// What a cell takes in an answer besides its states \[bytes\].
+/// Size of a cell in an answer besides its states \[bytes\].
 const CELL_BYTES: usize = 64;
 
 /// A host as it was after a step that quiet ones followed.
@@ -38,7 +38,7 @@ impl CellHost {
     /// change or it takes too long. Their answers go into the one to that step.
     ///
     /// # Errors
-    /// When a step cannot be done, as in [`CellHost::run`].
+    /// Fails if a step cannot be done, as in [`CellHost::run`].
     pub fn run_ahead(
         &mut self,
         step: &Step,
@@ -69,7 +69,7 @@ impl CellHost {
     /// Takes back what was done ahead of a step.
     ///
     /// # Errors
-    /// When no step was done ahead of that one, or what was kept cannot be restored.
+    /// Fails if no step was done ahead of that one, or what was kept cannot be restored.
     pub fn go_back(&mut self, to: Sequence) -> Result<(), StepError> {
         let kept = self.kept.take().filter(|kept| kept.step.sequence <= to);
         let kept = kept.ok_or(StepError::NothingKept(to))?;

@@ -18,7 +18,7 @@ struct WholeState<'a> {
     /// As [`crate::physics::Cell::transfer`] gives it.
     #[serde(with = "serde_bytes")]
     physics: &'a [u8],
-    /// What each of its systems remembers.
+    /// Saved state of each of its systems.
     systems: Vec<Vec<u8>>,
 }
 

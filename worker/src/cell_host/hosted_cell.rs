@@ -32,7 +32,7 @@ pub struct HostedCell {
     pub(super) world: usize,
     pub(super) physics: Cell,
     pub(super) levels: BTreeSet<LevelId>,
-    /// How many levels keep each static model in the cell.
+    /// Number of levels that keep each static model in the cell.
     pub(super) keepers: BTreeMap<usize, u32>,
     pub(super) performers: BTreeSet<PerformerId>,
     pub(super) ghosts: BTreeSet<PerformerId>,
@@ -41,17 +41,17 @@ pub struct HostedCell {
     /// The states of its performers after its last step.
     pub(super) readings: Readings,
     pub(super) told: Told,
-    /// Whether states and digest are those of what it holds.
+    /// True if states and digest are those of what it holds.
     is_read: bool,
-    /// Whether something was done to it since time last did no more than advance: rapier may see
-    /// only in that step what was done to bodies before.
+    /// True if the cell was changed since time last did no more than advance: rapier may notice
+    /// changes of bodies only in the next step.
     was_told: bool,
     /// Steps in a row in which nothing happened to it and all in it slept, up to [`IDLE_STEPS`];
     /// part of its snapshots, as rapier does not count the steps that are not done.
     pub(super) idle_steps: u8,
 }
 
-/// What a cell answers to a step, besides the states.
+/// Answer of a cell to a step, besides the states.
 pub(super) struct CellAnswer {
     pub(super) ack: CellAck,
     pub(super) poses: Vec<LinkPoses>,
@@ -59,7 +59,7 @@ pub(super) struct CellAnswer {
     pub(super) snapshot: Option<CellSnapshot>,
     pub(super) failures: Vec<ActionFailure>,
     pub(super) said: Outbox,
-    /// How long each of [`CELL_PARTS`] took.
+    /// Time that each of [`CELL_PARTS`] took.
     pub(super) parts: [Duration; CELL_PARTS.len()],
 }
 

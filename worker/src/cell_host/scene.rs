@@ -1,4 +1,4 @@
-//! What is the same for all cells of a process throughout a run.
+//! State that is the same for all cells of a process throughout a run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -23,15 +23,15 @@ pub(super) struct Scene {
     residents: Vec<Vec<PerformerId>>,
     /// Simulated time per iteration \[s\].
     pub(super) step_size_s: f64,
-    /// Whether every step is done twice and compared.
+    /// True if every step is done twice and compared.
     pub(super) verify: bool,
     /// The seed of random numbers.
     pub(super) seed: u64,
     pub(super) audience: Audience,
-    /// Whether everything is published whoever listens.
+    /// True if everything is published, with or without subscribers.
     publishes_all: bool,
     pub(super) world_crews: Vec<WorldCrew>,
-    /// What is not as at the start.
+    /// Differences from the start.
     changes: Changes,
     /// The performers that models are.
     performers: BTreeMap<ModelId, PerformerId>,
@@ -39,11 +39,11 @@ pub(super) struct Scene {
     pub(super) numbers: Vec<Numbers>,
     /// Models that have left with the last step and are still in their worlds.
     leaving: Vec<ModelId>,
-    /// How many systems listen to each topic.
+    /// Number of systems that subscribe to each topic.
     listeners: BTreeMap<String, usize>,
 }
 
-/// What is not as at the start.
+/// Differences of a scene from the start.
 #[derive(Default)]
 struct Changes {
     /// The plan of the start, once there is another one.

@@ -24,7 +24,7 @@ pub enum RestoreSceneError {
     /// Written by another build.
     #[error("the snapshot of the scene was made by another build")]
     Malformed(#[source] postcard::Error),
-    /// What was done to the worlds cannot be done again.
+    /// The actions on the worlds cannot be replayed.
     #[error("what the snapshot of the scene has done to the worlds does not fit them")]
     Actions(#[source] Box<StepError>),
     /// The systems of a world are others.
@@ -32,7 +32,7 @@ pub enum RestoreSceneError {
     Systems,
 }
 
-/// What is not as at the start.
+/// Saved differences of a scene from the start.
 #[derive(Serialize, Deserialize)]
 struct Memory {
     seed: u64,

@@ -1,4 +1,4 @@
-//! Why a step was not done: it cannot be meant, or was done twice with different results.
+//! Reason why a step was not done: it is not valid, or was done twice with different results.
 
 use protocol::{CellId, LevelId, PerformerId, Sequence};
 
@@ -12,9 +12,9 @@ pub enum StepError {
     /// Time must advance exactly when the step is not a paused one.
     #[error("a step of {step_size_ns} ns does not fit whether time stands still ({paused})")]
     Time {
-        /// How far time is to advance \[ns\].
+        /// Time by which to advance \[ns\].
         step_size_ns: u64,
-        /// Whether time stands still.
+        /// True if time stands still.
         paused: bool,
     },
     /// Lists are in ascending order and name everything once.
@@ -45,7 +45,7 @@ pub enum StepError {
     Restore {
         /// The cell.
         cell: CellId,
-        /// What is wrong with the snapshot.
+        /// Fault of the snapshot.
         #[source]
         source: RestoreCellError,
     },
@@ -73,7 +73,7 @@ pub enum StepError {
     Adopt {
         /// The cell.
         cell: CellId,
-        /// What is wrong with a state.
+        /// Fault of the state.
         #[source]
         source: AdoptError,
     },
@@ -117,7 +117,7 @@ pub enum StepError {
     Action {
         /// The action's number.
         number: u64,
-        /// What is wrong with it.
+        /// Reason for the refusal.
         reason: &'static str,
     },
     /// The step was done twice with different results.

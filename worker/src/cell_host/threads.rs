@@ -1,6 +1,7 @@
 //! The threads that cells step on.
 //!
-//! Which thread does what, and when, is left open; so it must not matter to any result.
+//! The order of work, and the thread that does it, are left open; so they must not matter to any
+//! result.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -19,9 +20,9 @@ pub enum StartThreadsError {
     /// The system gives no more.
     #[error("{count} threads to step cells on cannot be started; ask for fewer")]
     Start {
-        /// How many were asked for.
+        /// Number of threads that were asked for.
         count: u32,
-        /// What the system says.
+        /// Error of the operating system.
         #[source]
         source: ThreadPoolBuildError,
     },

@@ -8,37 +8,37 @@ use protocol::{CellId, Iteration, Sequence};
 
 use super::hosted_cell::CellAnswer;
 
-/// Where the time of a step went.
+/// Times of the parts of a step.
 #[derive(Clone, Debug)]
 pub struct TracedStep {
     /// The step.
     pub sequence: Sequence,
     /// The iteration that it led to.
     pub iteration: Iteration,
-    /// When its work began.
+    /// Time at which its work began.
     pub begun: Instant,
-    /// When its answer was put together.
+    /// Time at which its answer was put together.
     pub done: Instant,
     /// The cells that did something, in order of their ids.
     pub cells: Vec<TracedCell>,
 }
 
-/// Where the time of a cell went.
+/// Times of the parts of a cell's step.
 #[derive(Clone, Debug)]
 pub struct TracedCell {
     /// The cell.
     pub cell: CellId,
     /// 0 is the thread of the host, others are those of its pool.
     pub thread: u32,
-    /// When it began.
+    /// Time at which it began.
     pub begun: Instant,
-    /// How long it took.
+    /// Time that it took.
     pub whole: Duration,
-    /// How long each of [`CELL_PARTS`] took, one after the other.
+    /// Time that each of [`CELL_PARTS`] took, one after the other.
     pub parts: [Duration; CELL_PARTS.len()],
 }
 
-/// When and where a cell was stepped.
+/// Time and thread of a cell's step.
 #[derive(Clone, Copy)]
 pub(super) struct Lap {
     begun: Instant,

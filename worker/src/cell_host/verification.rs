@@ -28,11 +28,11 @@ pub struct Divergence {
     pub iteration: Iteration,
     /// The first difference.
     pub difference: Difference,
-    /// What came of the step in the cell, and in the copy if that could do it.
+    /// Results of the step in the cell, and in the copy if that could do it.
     pub results: Vec<StepResult>,
 }
 
-/// How two results of a step differ.
+/// Difference between two results of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Difference {
     /// The copy cannot do the step, and why.

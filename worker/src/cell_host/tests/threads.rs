@@ -1,4 +1,4 @@
-//! How many threads step cells changes no bit.
+//! The number of threads that step cells changes no bit.
 
 use lockstep::limits::THREADS_MAX;
 
