@@ -27,7 +27,7 @@ pub use reach::Reach;
 /// How much news may wait; more messages on topics than that are lost, replies are not.
 const NEWS_MAX: usize = 4096;
 
-/// How long a request that could not be sent waits before it is tried again.
+/// Time for which a request that could not be sent waits before it is tried again.
 const RETRY: Duration = Duration::from_millis(50);
 
 /// Silence of a primary, whose heart beats every tenth of a second, after which it counts as not
@@ -74,7 +74,7 @@ pub enum News {
     Failed(String),
 }
 
-/// Why a question has no answer.
+/// Reason why a question has no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum AskError {
     /// No link could be set up.
@@ -285,18 +285,18 @@ struct LinkThread<L> {
     session: SessionId,
     /// The run that was heard last, also while none is reached.
     last_session: SessionId,
-    /// Whether the session was asked for.
+    /// True if the session was asked for.
     has_asked: bool,
-    /// When something was heard last, while the link is up.
+    /// Time when something was heard last, while the link is up.
     heard_at: Option<Instant>,
-    /// Whether the primary's beats are heard, so that silence says something.
+    /// True if the primary's beats are heard, so that silence says something.
     hears_beats: bool,
-    /// Whether it was told that the primary is silent.
+    /// True if it was told that the primary is silent.
     is_silent: bool,
     teller: mpsc::Sender<News>,
 }
 
-/// Why the thread ends.
+/// Reason why the thread ends.
 enum LinkEnd {
     /// The connection was closed from this side.
     Closed,

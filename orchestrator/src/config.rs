@@ -60,7 +60,7 @@ pub struct Config {
     pub physics: PhysicsConfig,
     /// Which cell every performer is in.
     pub levels: LevelsConfig,
-    /// How long peers are waited for.
+    /// Time for which peers are waited for.
     pub network: NetworkConfig,
     /// Who may connect.
     pub security: SecurityConfig,
@@ -93,7 +93,7 @@ pub struct RunConfig {
     pub iterations: Option<u64>,
     /// Simulated over real time, 0 is as fast as possible; `None` is what the world says.
     pub real_time_factor: Option<f64>,
-    /// Whether time stands still at the start.
+    /// True if time stands still at the start.
     pub paused: bool,
     /// Seed of all random numbers.
     pub seed: u64,
@@ -101,11 +101,11 @@ pub struct RunConfig {
     pub recovery: RecoveryConfig,
     /// Threads that step cells, in each process.
     pub threads: u32,
-    /// How many iterations one message brings at most.
+    /// Number of iterations that one message brings at most.
     pub run_ahead_max: u32,
-    /// Whether every step of every cell is done twice and compared.
+    /// True if every step of every cell is done twice and compared.
     pub verify: bool,
-    /// Whether cells move between secondaries for the sake of load.
+    /// True if cells move between secondaries for the sake of load.
     pub balance: bool,
 }
 
@@ -121,7 +121,7 @@ pub struct PhysicsConfig {
 pub struct LevelsConfig {
     /// Into how many levels each world is cut; `None` leaves them as they are.
     pub auto_levels: Option<u32>,
-    /// When a level's models are loaded.
+    /// Rule that says when a level's models are loaded.
     pub load: LevelsLoad,
     /// Simulated time that a performer stays in a cell before it goes to its own level's.
     pub minimum_stay: Duration,
@@ -135,21 +135,21 @@ pub struct NetworkConfig {
     /// Where the primary is reached; `None` is its sockets in the run's folder.
     #[serde(skip)]
     pub bind: Option<Endpoints>,
-    /// How many secondaries join from other machines.
+    /// Number of secondaries that join from other machines.
     pub remote_secondaries: u32,
     /// Time between two heartbeats of a peer.
     pub heartbeat_interval: Duration,
     /// Silence after which a peer counts as lost.
     pub heartbeat_timeout: Duration,
-    /// How long the start waits for secondaries.
+    /// Time for which the start waits for secondaries.
     pub peer_timeout: Duration,
     /// How long one step waits for a secondary's answer.
     pub step_timeout: Duration,
     /// How long before a step that waits is reported, with who blocks it.
     pub warn_after: Duration,
-    /// How long before its blockers are examined.
+    /// Time before its blockers are examined.
     pub diagnose_after: Duration,
-    /// Whether a secondary is waited for as long as its process is stopped.
+    /// True if a secondary is waited for as long as its process is stopped.
     pub wait_for_debugger: bool,
     /// How long processes look for messages before they sleep.
     pub spin: Duration,
@@ -217,7 +217,7 @@ impl Default for LogsConfig {
     }
 }
 
-/// Why settings cannot be used.
+/// Reason why settings cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// A file cannot be read.

@@ -34,7 +34,7 @@ pub struct ChosenKeys {
     pub server_key: Option<String>,
     /// The folder where those are that were not named.
     pub folder: Option<PathBuf>,
-    /// Whether another machine is reached without encryption where no key is found.
+    /// True if another machine is reached without encryption where no key is found.
     pub is_insecure: bool,
 }
 
@@ -53,7 +53,7 @@ pub struct RunKeys {
     pub view: PathBuf,
 }
 
-/// Why a run has no keys.
+/// Reason why a run has no keys.
 #[derive(Debug, thiserror::Error)]
 pub enum RunKeysError {
     /// One cannot be made or read.

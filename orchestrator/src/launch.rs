@@ -45,7 +45,7 @@ pub struct LaunchPlan {
     pub endpoint: Endpoints,
     /// By which keys the processes know each other; `None` encrypts nothing.
     pub keys: Option<RunKeys>,
-    /// Whether that is so although other machines can connect.
+    /// True if that is so although other machines can connect.
     pub is_insecure: bool,
     /// The world files.
     pub worlds: Vec<PathBuf>,
@@ -53,13 +53,13 @@ pub struct LaunchPlan {
     pub summary: PathBuf,
     /// Where the primary writes the last events.
     pub last_events: PathBuf,
-    /// How many secondaries there are; 0 is standalone.
+    /// Number of secondaries; 0 is standalone.
     pub secondaries: u32,
     /// Iterations after which the run ends.
     pub iterations: Option<u64>,
     /// Simulated over real time, 0 is as fast as possible; `None` is what the world says.
     pub real_time_factor: Option<f64>,
-    /// Whether time stands still at the start.
+    /// True if time stands still at the start.
     pub paused: bool,
     /// Seed of all random numbers.
     pub seed: u64,
@@ -82,11 +82,11 @@ pub struct LaunchPlan {
     pub recording: Option<PathBuf>,
     /// Threads that step cells, in each process.
     pub threads: u32,
-    /// How many iterations one message brings at most.
+    /// Number of iterations that one message brings at most.
     pub run_ahead_max: u32,
-    /// Whether every step is done twice and compared.
+    /// True if every step is done twice and compared.
     pub verify: bool,
-    /// Whether cells move for the sake of load.
+    /// True if cells move for the sake of load.
     pub balance: bool,
     /// What happens when a process is lost.
     pub recovery: RecoveryConfig,
@@ -95,7 +95,7 @@ pub struct LaunchPlan {
     pub physics: PhysicsConfig,
     /// What decides which cell every performer is in.
     pub levels: LevelsConfig,
-    /// How long peers are waited for.
+    /// Time for which peers are waited for.
     pub network: NetworkConfig,
     /// What the processes write to their logs.
     pub logs: LogsConfig,
@@ -105,9 +105,9 @@ pub struct LaunchPlan {
     pub journal: Option<PathBuf>,
     /// How much room that may take \[MiB\]; `None` is what the worker says.
     pub journal_limit_mib: Option<u64>,
-    /// Whether the run is taken up again from there.
+    /// True if the run is taken up again from there.
     pub is_resumed: bool,
-    /// Whether that is done although something is lost.
+    /// True if that is done although something is lost.
     #[serde(default)]
     pub accepts_loss: bool,
 }

@@ -30,7 +30,7 @@ pub use private_file::{append_private, replace_private, write_private};
 pub use record::{RunEnd, RunRecord, WorkerRecord};
 pub(crate) use record::{log_time, now_unix_s};
 
-/// How many ended runs are kept.
+/// Number of ended runs that are kept.
 pub const ENDED_RUNS_MAX: usize = 20;
 
 /// Marks the folder of a run.
@@ -44,7 +44,7 @@ const LOGS_FOLDER: &str = "logs";
 const JOURNAL_FOLDER: &str = "journal";
 const LAUNCH_FILE: &str = "launch.json";
 
-/// Why a run cannot have its folder.
+/// Reason why a run cannot have its folder.
 #[derive(Debug, thiserror::Error)]
 pub enum RunDirectoryError {
     /// A name that no run may have.
@@ -129,7 +129,7 @@ pub struct FoundRun {
     pub record: RunRecord,
     /// Its folder.
     pub path: PathBuf,
-    /// Whether its owner is alive.
+    /// True if its owner is alive.
     pub is_living: bool,
 }
 

@@ -34,9 +34,9 @@ const WAIT_TIME: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 50_000_000,
 };
-/// How long the end of that thread is waited for.
+/// Time for which the end of that thread is waited for.
 const END_TIME: Duration = Duration::from_millis(200);
-/// How many keys may wait to be acted on.
+/// Number of keys that may wait to be acted on.
 const KEYS_MAX: usize = 64;
 
 /// Makes the terminal tell of buttons and the wheel, and of motion while a button is down: less

@@ -38,7 +38,7 @@ const QUICK_TICK_TIME: Duration = Duration::from_millis(250);
 pub struct ViewOptions {
     /// The run's name.
     pub run: String,
-    /// Whether this view started the run, so that leaving it asks what becomes of the run.
+    /// True if this view started the run, so that leaving it asks what becomes of the run.
     pub owns_run: bool,
     /// How it is shown.
     pub view: ViewConfig,

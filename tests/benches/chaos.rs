@@ -25,7 +25,7 @@ struct Arguments {
     first: u64,
     /// Number of runs made at once.
     jobs: u64,
-    /// Whether all that is done is told.
+    /// True if all that is done is told.
     is_verbose: bool,
 }
 

@@ -27,7 +27,7 @@ const BUFFER: f64 = 2.0;
 const PERFORMERS: usize = 10_000;
 const RADIUS: f64 = 0.5;
 const STEP_SIZE_S: f64 = 0.001;
-/// How many performers the levels' and performers' reference asks about.
+/// Number of performers that the levels' and performers' reference asks about.
 const SAMPLE: usize = 100;
 const UPDATES: u64 = 2_000;
 const CROSSING: usize = 100;

@@ -34,7 +34,7 @@ use worker::status::StatusThread;
 const ROUNDS: u32 = 20_000;
 const TURNS: usize = 3;
 const PEERS: [u32; 4] = [1, 2, 4, 8];
-/// How many iterations a run has that goes ahead.
+/// Number of iterations that a run has that goes ahead.
 const AHEAD_ROUNDS: u32 = 200_000;
 
 fn main() {

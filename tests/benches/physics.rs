@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use tests::cluster;
 use tests::direct::Direct;
 
-/// How many steps the scene comes to rest in.
+/// Number of steps that the scene comes to rest in.
 const SETTLING: u32 = 300;
 const STEPS: u32 = 40;
 const TURNS: usize = 25;

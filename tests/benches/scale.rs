@@ -20,9 +20,9 @@ use tests::soak::twist;
 const TURNS: usize = 3;
 /// Simulated time of a step in all worlds \[s\].
 const STEP_S: f64 = 0.001;
-/// How long a listener is given until its subscription is known.
+/// Time for which a listener is given until its subscription is known.
 const SETTLING: Duration = Duration::from_millis(500);
-/// How long a run may take.
+/// Time that a run may take.
 const RUN_PATIENCE: Duration = Duration::from_mins(5);
 
 /// A kind of run.

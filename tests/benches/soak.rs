@@ -28,7 +28,7 @@ const SECONDARIES: &str = "2";
 const INTERVAL: Duration = Duration::from_secs(2);
 /// The fewest samples that have quarters worth comparing.
 const SAMPLES_MIN: usize = 8;
-/// How long the run may take to end when it is told to.
+/// Time that the run may take to end when it is told to.
 const END_PATIENCE: Duration = Duration::from_mins(2);
 const USAGE: &str = "cargo bench -p tests --bench soak -- [--minutes M] [--robots N] [--pace F]";
 

@@ -42,11 +42,11 @@ const PANELS: [(char, &str); 9] = [
 ];
 /// How many views watch the run.
 const VIEWS: usize = 5;
-/// How often runs with and without views are measured.
+/// Number of times that runs with and without views are measured.
 const TURNS: usize = 3;
-/// How long one measurement takes; the figures of a run are those of its last second.
+/// Time that one measurement takes; the figures of a run are those of its last second.
 const MEASURED: Duration = Duration::from_secs(4);
-/// How often the run is asked within it.
+/// Number of times that the run is asked within it.
 const SAMPLES: u32 = 4;
 /// Ticks of the kernel's clock per second, as in `/proc/PID/stat`.
 const TICKS_PER_S: f64 = 100.0;

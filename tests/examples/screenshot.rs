@@ -22,7 +22,7 @@ const CELL: (u32, u32) = (10, 21);
 const MARGIN: u32 = 12;
 /// Height of the letters \[px\].
 const LETTERS: f32 = 17.0;
-/// How long the run goes on before the first key, and between keys.
+/// Time for which the run goes on before the first key, and between keys.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// How many robots drive.

@@ -63,7 +63,7 @@ pub struct Tamper {
     pub step: Option<TamperWith<Step>>,
     /// Tells whether a command that was done is kept for the run that repeats it.
     pub stamped: Option<TamperWith<Option<ScheduledCommand>>>,
-    /// Whether clients are answered before what was done for them is written down.
+    /// True if clients are answered before what was done for them is written down.
     pub answers_at_once: bool,
 }
 
@@ -93,11 +93,11 @@ pub struct Cluster {
     pub moves: Option<RandomMoves>,
     /// What the physics of each cell is said to take \[ns\]; measured times cannot be repeated.
     pub costs: fn(CellId) -> u64,
-    /// Why the primary finished, once it has.
+    /// Reason why the primary finished, once it has.
     pub finished: Option<StopReason>,
-    /// When the primary finished.
+    /// Time when the primary finished.
     pub ended_at: Option<SessionTime>,
-    /// Why each secondary finished, once it has.
+    /// Reason why each secondary finished, once it has.
     pub secondaries_finished: BTreeMap<usize, StopReason>,
     /// Answers that wait for the journal.
     held_replies: VecDeque<HeldReply>,
@@ -120,7 +120,7 @@ pub struct Cluster {
     journal: Option<Journal>,
     outputs: Option<OutputFiles>,
     past: Past,
-    /// How many primaries there were before this one.
+    /// Number of primaries before this one.
     primaries: u32,
     /// What clients ask for, by number.
     asked: BTreeMap<RequestId, Command>,

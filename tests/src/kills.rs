@@ -11,9 +11,9 @@ use crate::cluster::random::Random;
 use crate::processes::{Process, Scratch, binary, send_signal, wait_for};
 use crate::worlds;
 
-/// How many secondaries a run has.
+/// Number of secondaries that a run has.
 const SECONDARIES: u64 = 3;
-/// How long the run without disturbance may take on a busy machine.
+/// Time that the run without disturbance may take on a busy machine.
 const REFERENCE_PATIENCE: Duration = Duration::from_mins(10);
 
 /// What becomes of a secondary.
@@ -36,7 +36,7 @@ pub struct Kills {
     pub blow: Blow,
     /// What victims and moments are drawn from.
     pub seed: u64,
-    /// How many robots the fleet has.
+    /// Number of robots that the fleet has.
     pub robots: u32,
     /// Silence after which a peer counts as lost.
     pub heartbeat_timeout: Duration,
@@ -49,12 +49,12 @@ pub struct Figures {
     pub detected: Vec<Duration>,
     /// From each blow until all cells of the victim are hosted elsewhere and time goes on, sorted.
     pub resumed: Vec<Duration>,
-    /// How many iterations were compared.
+    /// Number of iterations that were compared.
     pub iterations: usize,
     /// The first iteration that differs from that of a run that nothing disturbed, if one does.
     pub differs_at: Option<usize>,
-    /// How many messages that were said on topics were compared: none when the primary is killed,
-    /// whose file of messages does not go on.
+    /// Number of messages that that were said on topics were compared: none when the primary is
+    /// killed, whose file of messages does not go on.
     pub messages: usize,
     /// The first of them that differs, if one does.
     pub message_differs_at: Option<usize>,

@@ -45,7 +45,7 @@ pub struct PrimaryNode {
     moved: BTreeMap<String, f64>,
     /// What the next ack says could not be done.
     failures: Vec<ActionFailure>,
-    /// Whether the digests in the next ack are not those of its states.
+    /// True if the digests in the next ack are not those of its states.
     is_damaged: bool,
     /// What a system asks for in the next ack.
     requests: Vec<SystemRequest>,

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::repository;
 
-/// How long anything may take before a test gives up; generous, since machines are shared.
+/// Time that anything may take before a test gives up; generous, since machines are shared.
 pub const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Returns a binary of this workspace, built by the same command as this program.

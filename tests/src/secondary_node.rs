@@ -18,7 +18,7 @@ use protocol::{
 use worker::identity;
 
 const SESSION: SessionId = SessionId(0xf00d);
-/// How many cells the world has.
+/// Number of cells that the world has.
 const CELL_COUNT: u32 = 8;
 
 /// A secondary under test.

@@ -20,7 +20,7 @@ const PACKET_BYTES_MAX: usize = 1500;
 /// What a cable does to packets.
 #[derive(Clone, Copy, Debug)]
 pub struct Impairment {
-    /// How long each takes, in each direction.
+    /// Time that each takes, in each direction.
     pub delay: Duration,
     /// How many of 1,000 are lost.
     pub loss_permille: u64,
@@ -28,7 +28,7 @@ pub struct Impairment {
     pub seed: u64,
 }
 
-/// How many packets a cable has taken and lost, in both directions.
+/// Number of packets that a cable has taken and lost, in both directions.
 #[derive(Debug, Default)]
 pub struct PacketCounts {
     taken: AtomicU64,

@@ -59,9 +59,9 @@ pub struct Witness {
     /// States after the last step that was done, by the performers' numbers.
     states: Vec<PerformerState>,
     reference: Option<Arc<Recording>>,
-    /// Whether it only checks, and neither records nor compares.
+    /// True if it only checks, and neither records nor compares.
     pub only_checks: bool,
-    /// Whether the step under way sets models back to the start.
+    /// True if the step under way sets models back to the start.
     is_anew: bool,
     /// What to print of a run that differs.
     label: String,

@@ -11,9 +11,9 @@ use tests::processes::{Process, Scratch};
 
 const ROBOTS: u32 = 100;
 const ITERATIONS: u64 = 3000;
-/// How long a run may take on a busy machine.
+/// Time that a run may take on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(5);
-/// When all robots are told to go another way.
+/// Time when all robots are told to go another way.
 const TURN: u64 = 1500;
 
 /// Returns where robots are to go: each straight on or in a bend of its own, later the other way

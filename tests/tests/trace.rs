@@ -42,7 +42,7 @@ struct Trace {
     slices: Vec<Slice>,
     /// Processes by their numbers.
     processes: BTreeMap<u64, String>,
-    /// How often the begins and the ends of arrows are there, by their ids.
+    /// Number of times that the begins and the ends of arrows are there, by their ids.
     arrows: BTreeMap<String, [usize; 2]>,
 }
 

@@ -13,7 +13,7 @@ struct Track {
     least: f64,
     greatest: f64,
     last: [f64; 3],
-    /// How often it was at x = 20 m.
+    /// Number of times that it was at x = 20 m.
     crossings: u32,
     speed: f64,
     fastest: f64,

@@ -9,7 +9,7 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cpus(Vec<usize>);
 
-/// Why a process cannot keep to its CPUs.
+/// Reason why a process cannot keep to its CPUs.
 #[derive(Debug, thiserror::Error)]
 pub enum PinError {
     /// The system has no such CPU, or keeps it from this process.

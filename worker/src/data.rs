@@ -17,9 +17,9 @@ pub use observed::ObservedTopics;
 /// How much may wait to be put together; beyond, observers lose the oldest step \[bytes\].
 pub const BYTES_MAX: usize = 256 << 20;
 
-/// How long the batches of a step may be under way when observers alone want them.
+/// Time for which the batches of a step may be under way when observers alone want them.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// How long they may be when none may be lost.
+/// Time for which they may be when none may be lost.
 const PATIENCE_LOSSLESS: Duration = Duration::from_secs(10);
 
 /// What a message takes besides its names and its body \[bytes\].
@@ -36,7 +36,7 @@ pub struct StepData {
     pub sequence: Sequence,
     /// What it was published with: batches of others were taken back.
     pub grant: u64,
-    /// How many messages each secondary's batches have.
+    /// Number of messages that each secondary's batches have.
     pub announced: Vec<(PeerName, u32)>,
     /// What clients said, which went to systems with this step.
     pub said_by_clients: Vec<TopicMessage>,
@@ -58,7 +58,7 @@ pub enum Progress {
     Waiting,
 }
 
-/// Why a batch is not kept.
+/// Reason why a batch is not kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
     /// It belongs to no step that is under way.
@@ -84,7 +84,7 @@ pub struct Collector {
     batches: BTreeMap<(Sequence, PeerName, u64), Vec<TopicMessage>>,
     /// The same by those who did a step again in the place of who is lost.
     again: BTreeMap<(Sequence, PeerName), SaidAgain>,
-    /// Whether steps are being done again.
+    /// True if steps are being done again.
     is_recovering: bool,
     bytes: usize,
     /// Steps up to this one are done: what is awaited of them is announced.

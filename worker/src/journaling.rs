@@ -62,7 +62,7 @@ struct Expected {
     driver: DriverMemory,
 }
 
-/// How many checkpoints may be on their way at once; of more, the oldest are not kept.
+/// Number of checkpoints that may be on their way at once; of more, the oldest are not kept.
 const EXPECTED_MAX: usize = 8;
 
 /// Steps after which a command that was put down is part of one that is done: its own, and one

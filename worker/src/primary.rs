@@ -47,11 +47,11 @@ use text_queue::{Admission, TextQueue};
 
 /// Time between reports to observers.
 const REPORT_INTERVAL: Duration = Duration::from_millis(100);
-/// How long a step may take before what a secondary has said is waited for: it may be lost.
+/// Time that a step may take before what a secondary has said is waited for: it may be lost.
 const LATE: Duration = Duration::from_millis(500);
 /// Time between reports of affinity when nothing changes.
 const AFFINITY_INTERVAL: Duration = Duration::from_secs(1);
-/// How many messages that were here when the run ended are looked at.
+/// Number of messages that that were here when the run ended are looked at.
 const LAST_REQUESTS_MAX: usize = 1000;
 
 /// A primary at work.
@@ -64,7 +64,7 @@ pub struct PrimaryDriver<L: Link> {
     pending: Receiver<PrimaryInput>,
     meter: Meter,
     history: RunHistory,
-    /// When the last message arrived.
+    /// Time when the last message arrived.
     arrived_at: SessionTime,
     topics_at_start: Vec<TopicReport>,
     reporter: Reporter,

@@ -27,7 +27,7 @@ pub struct ProofFiles {
     pub states: Option<StatesFile>,
     /// What was asked of the run, and when.
     pub commands: Option<CommandsRecord>,
-    /// Whether performers have come or gone since the last iteration, and whether all is as at the
+    /// True if performers have come or gone since the last iteration, and whether all is as at the
     /// start.
     pub renewal: Option<bool>,
     /// Where two results of a step differ, if any do.

@@ -43,7 +43,7 @@ pub struct RecorderSettings {
     pub path: PathBuf,
     /// Frames per second of simulated time; 0 is one per iteration.
     pub rate_hz: f64,
-    /// Whether every iteration's states are recorded.
+    /// True if every iteration's states are recorded.
     pub has_states: bool,
 }
 
@@ -53,11 +53,11 @@ pub struct Recorder {
     thread: Option<JoinHandle<Result<(), String>>>,
     rate_hz: f64,
     states: Option<StatesFile<Vec<u8>>>,
-    /// Whether performers have come since the last iteration, and whether all is as at the start.
+    /// True if performers have come since the last iteration, and whether all is as at the start.
     renewal: Option<bool>,
     next_frame: SimTime,
     last_frame: Option<(Iteration, SimTime)>,
-    /// Whether the next step that is done has a frame, whatever the time.
+    /// True if the next step that is done has a frame, whatever the time.
     wants_frame: bool,
     wants_levels: bool,
     wants_world: bool,

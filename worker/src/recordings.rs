@@ -30,9 +30,9 @@ pub struct RunToRecord<'a> {
     pub worlds: &'a [World],
     /// The files that they are from.
     pub world_files: &'a [String],
-    /// Whether it has no secondaries.
+    /// True if it has no secondaries.
     pub is_standalone: bool,
-    /// Whether it is taken up again, and what was recorded of it before is to stay.
+    /// True if it is taken up again, and what was recorded of it before is to stay.
     pub is_resumed: bool,
 }
 

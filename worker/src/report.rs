@@ -24,7 +24,7 @@ use crate::meter::Meter;
 use crate::standalone::STANDALONE_NAME;
 use crate::systems::Survey;
 
-/// How long a step waits until the one that it waits for counts as blocking.
+/// Time for which a step waits until the one that it waits for counts as blocking.
 const LONG_WAIT: Duration = Duration::from_millis(100);
 
 /// What reports are made of.

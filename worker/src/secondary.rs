@@ -29,7 +29,7 @@ use crate::trace::StepTracer;
 /// The largest cell that a message takes, beside what else is in it \[bytes\].
 const CELL_BYTES_MAX: usize = protocol::envelope::MESSAGE_BYTES_MAX - (1 << 20);
 
-/// How long the primary's last words may still be on their way when its connection closes.
+/// Time for which the primary's last words may still be on their way when its connection closes.
 const LAST_WORDS: Duration = Duration::from_millis(100);
 
 /// The rules and the cells of a secondary, without a link.
@@ -54,7 +54,7 @@ pub struct Effects {
     pub data: Vec<DataBatch>,
     /// Where the time of a step went that was done, if it is traced.
     pub traced: Option<TracedStep>,
-    /// Why it is over, when it has just ended.
+    /// Reason why it is over, when it has just ended.
     pub finished: Option<StopReason>,
 }
 

@@ -33,7 +33,7 @@ pub struct InlineLink<L> {
     address: RoutingId,
     arrivals: VecDeque<Arrival>,
     since_clients: u32,
-    /// Whether what was received last came from outside.
+    /// True if what was received last came from outside.
     is_clients: bool,
     data: Option<DataFeed>,
     tracer: StepTracer,

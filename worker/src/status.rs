@@ -44,7 +44,7 @@ pub struct StatusThread {
     /// How many steps with something said the thread was given, and the last step of all.
     handed: u64,
     last_done: Sequence,
-    /// Whether the driver waits rather than lose a message.
+    /// True if the driver waits rather than lose a message.
     lossless: bool,
     is_recovering: bool,
     session: SessionId,

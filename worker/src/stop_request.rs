@@ -10,7 +10,7 @@ use protocol::ExitCode;
 use signal_hook::consts::signal::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-/// How long a process has to end in order once its lifeline is cut.
+/// Time for which a process has to end in order once its lifeline is cut.
 pub const LAST_TIME: Duration = Duration::from_secs(3);
 
 /// Calls `ask_to_stop` with the name of the first signal that asks the process to end; a second

@@ -35,7 +35,7 @@ use writing::{Order, Writing};
 
 pub(crate) use step_tracer::StepTracer;
 
-/// How many iterations are traced unless said otherwise.
+/// Number of iterations that are traced unless said otherwise.
 pub const ITERATIONS: u64 = 10_000;
 /// How many rounds in which time stands still are traced beside each iteration, at most.
 const ROUNDS_PER_ITERATION_MAX: u64 = 8;
@@ -65,7 +65,7 @@ pub struct Tracer {
     /// The machine's clock when the session's began \[ns\].
     session_ns: u64,
     rounds_left: u64,
-    /// Whether nothing that is still to come is traced.
+    /// True if nothing that is still to come is traced.
     is_over: bool,
     /// What the round under way has so far.
     round: Round,

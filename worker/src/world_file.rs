@@ -18,7 +18,7 @@ pub struct LoadedWorlds {
     pub real_time_factor: f64,
 }
 
-/// Why world files cannot be run.
+/// Reason why world files cannot be run.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadWorldError {
     /// A file cannot be read.

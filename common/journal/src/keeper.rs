@@ -22,15 +22,15 @@ use crate::reader::chain;
 use crate::record::Record;
 use crate::writer::Writer;
 
-/// How long what was put down may be lost with the power.
+/// Time for which what was put down may be lost with the power.
 const SYNC_INTERVAL: Duration = Duration::from_secs(1);
 /// Time between attempts when the disk takes nothing.
 const RETRY_INTERVAL: Duration = Duration::from_secs(1);
 /// How much waits to be written before a step is held up \[records\].
 const QUEUE_MAX: usize = 1 << 14;
-/// How many records are written at once.
+/// Number of records that are written at once.
 const BATCH_MAX: usize = 1024;
-/// How long a step that is held up waits before it looks again.
+/// Time for which a step that is held up waits before it looks again.
 const LOOK_AGAIN: Duration = Duration::from_millis(1);
 /// Longest time a step is held up before the disk counts as one that takes nothing.
 const HELD_UP_MAX: Duration = Duration::from_secs(1);
@@ -220,7 +220,7 @@ struct Work {
     writer: Writer,
     state: Arc<State>,
     tell: Tell,
-    /// Whether a file that checkpoints rest on has lost what it had.
+    /// True if a file that checkpoints rest on has lost what it had.
     is_unsafe: bool,
     batch: Vec<Record>,
 }

@@ -32,7 +32,7 @@ pub(crate) struct Tail {
 pub(crate) struct Log {
     /// Records after the mark.
     pub(crate) tail: Tail,
-    /// Whether what came right after the mark is there.
+    /// True if what came right after the mark is there.
     pub(crate) is_begun: bool,
     /// Loss of what was there once, if anything.
     pub(crate) lost: Option<Lost>,
@@ -47,7 +47,7 @@ pub(crate) struct Lost {
     pub(crate) until: Option<Iteration>,
     /// Number of commands known to be lost.
     pub(crate) commands: u64,
-    /// Whether only records behind it show that something is lost that is needed.
+    /// True if only records behind it show that something is lost that is needed.
     is_before_mark: bool,
 }
 

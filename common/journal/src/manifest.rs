@@ -21,7 +21,7 @@ pub struct Manifest {
     pub build: Build,
     /// The session in which the run began.
     pub session: SessionId,
-    /// When it began \[s since 1970\].
+    /// Time when it began \[s since 1970\].
     pub began_unix_s: u64,
     /// The names of the world files, for people and for what models that come find beside them.
     pub world_files: Vec<String>,
@@ -40,7 +40,7 @@ pub struct RunSettings {
     pub iterations: Option<u64>,
     /// Simulated over real time at the start; 0 is as fast as possible.
     pub real_time_factor: f64,
-    /// Whether time stood still at first.
+    /// True if time stood still at first.
     pub start_paused: bool,
     /// Simulated time per iteration at the start.
     pub step_size: Duration,

@@ -38,7 +38,7 @@ pub struct Commit {
     pub iteration: Iteration,
     /// Digest of all performers after it.
     pub digest: Digest,
-    /// Whether time stood still in the step.
+    /// True if time stood still in the step.
     pub is_paused: bool,
     /// How many commands of the schedule were not done yet.
     pub schedule_left: u64,

@@ -17,7 +17,7 @@ const VARIANT: u8 = 0x81;
 pub struct SegmentHead {
     /// What came before it.
     pub first: Mark,
-    /// Whether the run was taken up again with it: what was not committed before is void.
+    /// True if the run was taken up again with it: what was not committed before is void.
     pub is_resumed: bool,
 }
 
@@ -69,7 +69,7 @@ impl<R: io::Read> SegmentReader<R> {
 pub struct Behind {
     /// The records that are whole.
     pub records: Vec<Record>,
-    /// Whether there is nothing but what a record under way leaves when its writer or the machine
+    /// True if there is nothing but what a record under way leaves when its writer or the machine
     /// dies: the beginning of one, or room that was never filled.
     pub is_torn: bool,
 }

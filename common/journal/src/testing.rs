@@ -268,7 +268,7 @@ impl Medium for SlowFile {
 pub(crate) struct FaultyDisk {
     /// Number of operations until one fails.
     pub(crate) left: Arc<AtomicI64>,
-    /// Whether the one that fails is done all the same.
+    /// True if the one that fails is done all the same.
     pub(crate) is_done: bool,
 }
 

@@ -12,7 +12,7 @@ use crate::manifest::Manifest;
 use crate::record::{Mark, Record};
 use crate::segment::SegmentHead;
 
-/// How many checkpoints are kept: one to go on from, and one if that is damaged.
+/// Number of checkpoints that are kept: one to go on from, and one if that is damaged.
 const CHECKPOINTS_KEPT: usize = 2;
 
 /// A journal that cannot be begun.
@@ -59,11 +59,11 @@ struct OpenSegment {
     file: Box<dyn Medium>,
     /// Up to where it is whole \[bytes\].
     length: u64,
-    /// Whether something else may be behind that.
+    /// True if something else may be behind that.
     is_frayed: bool,
     /// What a loss of power may take with it.
     unsynced: Vec<u8>,
-    /// Whether that has to be written once more: what a failed attempt leaves is not known.
+    /// True if that has to be written once more: what a failed attempt leaves is not known.
     is_doubtful: bool,
 }
 

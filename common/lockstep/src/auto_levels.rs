@@ -28,7 +28,7 @@ const ABOVE_AND_BELOW_MIN_M: f64 = 1_000.0;
 /// The part of the longest edge of the contents from which on a static model is in no level.
 const GLOBAL_FROM: f64 = 0.5;
 
-/// Why a world was not cut into levels.
+/// Reason why a world was not cut into levels.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CutError {
     /// The world says itself which levels it has.
@@ -39,7 +39,7 @@ pub enum CutError {
     HasLevels {
         /// The world.
         world: String,
-        /// How many levels it has.
+        /// Number of levels that it has.
         levels: usize,
     },
 }

@@ -21,7 +21,7 @@ use record::{MoveCosts, Record};
 /// What balancing weighs and how patient it is.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BalanceSettings {
-    /// How many iterations one measurement of all cells takes; at least 100 keep noise out.
+    /// Number of iterations that one measurement of all cells takes; at least 100 keep noise out.
     pub window: u64,
     /// For how many windows on end the load must be uneven before cells move.
     pub patience: u32,

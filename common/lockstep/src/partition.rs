@@ -47,13 +47,13 @@ pub enum LoadRule {
 /// The settings that decide who is where; they are part of what makes two runs the same.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Rules {
-    /// When a level's models are loaded.
+    /// Rule that says when a level's models are loaded.
     pub load: LoadRule,
     /// How near two performers may come, beyond what they can move in a step, before one cell must
     /// own both \[m\].
     pub interaction_margin: f64,
-    /// How many iterations a performer stays in a cell before it goes home for the sake of order
-    /// alone.
+    /// Number of iterations that a performer stays in a cell before it goes home for the sake of
+    /// order alone.
     pub minimum_stay: u64,
     /// Simulated time per iteration \[s\].
     pub step_size_s: f64,

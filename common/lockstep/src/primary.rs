@@ -52,7 +52,7 @@ use resume::Resume;
 use run_clock::{ClockMode, RunClock};
 use world::{Files, WorldState};
 
-/// How long the leave message of a peer whose connection closed may still be on its way.
+/// Time for which the leave message of a peer whose connection closed may still be on its way.
 const LEAVE_GRACE: Duration = Duration::from_millis(50);
 
 /// A primary.

@@ -7,7 +7,7 @@ use protocol::topic;
 /// The largest message that a client may publish \[bytes\].
 pub const BODY_BYTES_MAX: usize = 16 << 20;
 
-/// Why a client's message is refused.
+/// Reason why a client's message is refused.
 #[derive(Debug, thiserror::Error)]
 pub enum PublicationError {
     /// No topic can be named so.

@@ -41,7 +41,7 @@ struct WorldEntry {
 pub struct ModelEntry {
     /// Its name within its world.
     pub name: String,
-    /// Whether it never moves.
+    /// True if it never moves.
     pub is_static: bool,
     /// Where its origin was put, world frame.
     pub pose: Pose,

@@ -33,7 +33,7 @@ pub struct Member {
     pub progress: Progress,
     /// Time of its welcome.
     pub welcomed_at: SessionTime,
-    /// When it was last heard of by heartbeat, or welcomed.
+    /// Time when it was last heard of by heartbeat, or welcomed.
     pub heard_at: SessionTime,
     /// Its last heartbeat.
     pub heartbeat: Heartbeat,

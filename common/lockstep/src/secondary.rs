@@ -31,7 +31,7 @@ const JOIN_INTERVAL: Duration = Duration::from_millis(250);
 pub struct SecondarySettings {
     /// What it says of itself.
     pub info: PeerInfo,
-    /// How long to wait for a primary.
+    /// Time to wait for a primary.
     pub peer_timeout: Duration,
 }
 
@@ -48,7 +48,7 @@ pub enum SecondaryInput {
     WorldLoaded {
         /// The digest of its bytes.
         digest: Digest,
-        /// How many cells it has.
+        /// Number of cells that it has.
         cell_count: u32,
     },
     /// The world of the welcome could not be read, and why.
@@ -93,7 +93,7 @@ pub enum SecondaryOutput {
     Checkpoint {
         /// The step that asked for it.
         sequence: Sequence,
-        /// Whether the scene is sent, too.
+        /// True if the scene is sent, too.
         with_scene: bool,
     },
     /// It is over.
@@ -132,7 +132,7 @@ enum Phase {
     },
     /// Reads the world.
     Loading {
-        /// Whether the run has begun.
+        /// True if the run has begun.
         has_begun: bool,
     },
     /// Answers steps.

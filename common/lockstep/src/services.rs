@@ -80,7 +80,7 @@ pub enum ServiceError {
     Refused {
         /// The service.
         service: String,
-        /// Why not, and what to do instead.
+        /// Reason for the refusal, and what to do instead.
         reason: String,
     },
 }
@@ -156,7 +156,7 @@ const REFUSED: &[(&str, &str)] = &[
 struct Call<'a> {
     service: &'a str,
     world: &'a str,
-    /// Whether names need the world's before them.
+    /// True if names need the world's before them.
     has_siblings: bool,
     body: &'a [u8],
 }

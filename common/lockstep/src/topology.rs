@@ -50,10 +50,10 @@ pub struct CellSpec {
     pub level: Option<LevelId>,
     /// The level's name, or [`DEFAULT_CELL_NAME`].
     pub name: String,
-    /// Whether it needs a host even when nobody is in it: models that never move and are in no
+    /// True if it needs a host even when nobody is in it: models that never move and are in no
     /// level have systems or sensors, which run in the default cell.
     pub is_permanent: bool,
-    /// Whether all performers of its world that keep levels active are ghosts in it, wherever they
+    /// True if all performers of its world that keep levels active are ghosts in it, wherever they
     /// are: in a default cell, of which a model that never moves looks at others.
     pub sees_all: bool,
 }
@@ -89,10 +89,10 @@ pub struct PerformerSpec {
     /// Half the edge lengths of the box with which it touches levels, centred on the model's origin
     /// \[m\]: the declared one, else one that its collisions keep to whatever its joints do.
     pub half_extents: [f64; 3],
-    /// Whether that box cannot hold all of its collisions, since some are any distance away: then
+    /// True if that box cannot hold all of its collisions, since some are any distance away: then
     /// where it reaches counts too.
     pub has_loose_links: bool,
-    /// Whether the file declares it a performer.
+    /// True if the file declares it a performer.
     pub is_declared: bool,
     /// The levels that it lives with, ascending, if it keeps none active: they refer to its model,
     /// and of the world's performers, of which some are declared, it is none.
@@ -103,7 +103,7 @@ pub struct PerformerSpec {
     pub start: [f64; 3],
     /// The cell that owns it at the start.
     pub home: CellId,
-    /// Whether it was taken out of its world, or nobody has its number.
+    /// True if it was taken out of its world, or nobody has its number.
     pub is_removed: bool,
 }
 

@@ -19,7 +19,7 @@ pub const OUTLINE_POINTS_MAX: usize = 5_000;
 /// The most outlines of one solid.
 pub const OUTLINES_MAX: usize = 1000;
 
-/// Why outlines cannot be extruded.
+/// Reason why outlines cannot be extruded.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum ExtrudeError {
     /// The height is not a positive number.

@@ -43,7 +43,7 @@ pub fn read_height_grid(bytes: &[u8], name: &str) -> Result<HeightGrid, ReadImag
     grid.map(stretched).map_err(problem)
 }
 
-/// Why an image cannot be read.
+/// Reason why an image cannot be read.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[error("{name}: {problem}")]
 pub struct ReadImageError {

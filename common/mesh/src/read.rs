@@ -42,7 +42,7 @@ pub fn read_mesh(
     })
 }
 
-/// Why a mesh file cannot be read.
+/// Reason why a mesh file cannot be read.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[error("{name}: {problem}")]
 pub struct ReadMeshError {

@@ -26,91 +26,91 @@ messages! {
     }
     /// Nothing but that it was sent.
     Empty("gz.msgs.Empty") {
-        /// When it was made.
+        /// Time when it was made.
         header: Header,
         /// It means nothing, as in Gazebo.
         unused: bool,
     }
     /// A truth value.
     Boolean("gz.msgs.Boolean") {
-        /// When it was made.
+        /// Time when it was made.
         header: Header,
         /// The value.
         data: bool,
     }
     /// A number.
     Double("gz.msgs.Double") {
-        /// When it was made.
+        /// Time when it was made.
         header: Header,
         /// The value.
         data: f64,
     }
     /// Numbers.
     DoubleV("gz.msgs.Double_V") {
-        /// When it was made.
+        /// Time when it was made.
         header: Header,
         /// The values.
         data: Vec<f64>,
     }
     /// A number of single precision.
     Float("gz.msgs.Float") {
-        /// When it was made.
+        /// Time when it was made.
         header: Header,
         /// The value.
         data: f32,
     }
     /// A whole number.
     Int32("gz.msgs.Int32") {
-        /// When it was made.
+        /// Time when it was made.
         header: Header,
         /// The value.
         data: i32,
     }
     /// A whole number.
     Int64("gz.msgs.Int64") {
-        /// When it was made.
+        /// Time when it was made.
         header: Header,
         /// The value.
         data: i64,
     }
     /// Whole numbers.
     Int32V("gz.msgs.Int32_V") {
-        /// When it was made.
+        /// Time when it was made.
         header: Header,
         /// The values.
         data: Vec<i32>,
     }
     /// Texts.
     StringMsgV("gz.msgs.StringMsg_V") {
-        /// When it was made.
+        /// Time when it was made.
         header: Header,
         /// The texts.
         data: Vec<String>,
     }
     /// A natural number.
     UInt32("gz.msgs.UInt32") {
-        /// When it was made.
+        /// Time when it was made.
         header: Header,
         /// The value.
         data: u32,
     }
     /// A natural number.
     UInt64("gz.msgs.UInt64") {
-        /// When it was made.
+        /// Time when it was made.
         header: Header,
         /// The value.
         data: u64,
     }
     /// A text.
     StringMsg("gz.msgs.StringMsg") {
-        /// When it was made.
+        /// Time when it was made.
         header: Header,
         /// The text.
         data: String,
     }
     /// Simulated, real and system time.
     Clock("gz.msgs.Clock") {
-        /// When it was made.
+        /// Time when it was made.
         header: Header,
         /// Wall clock.
         system: Time,

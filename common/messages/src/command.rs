@@ -9,7 +9,7 @@ use crate::sensor::Entity;
 messages! {
     /// What is reset.
     WorldReset("gz.msgs.WorldReset") {
-        /// When it was made.
+        /// Time when it was made.
         header: Header,
         /// Everything.
         all: bool,
@@ -20,13 +20,13 @@ messages! {
     }
     /// Controls time: the request of `/world/NAME/control`.
     WorldControl("gz.msgs.WorldControl") {
-        /// When it was made.
+        /// Time when it was made.
         header: Header,
-        /// Whether time is to stand still afterwards.
+        /// True if time is to stand still afterwards.
         pause: bool,
-        /// Whether one iteration is to be done.
+        /// True if one iteration is to be done.
         step: bool,
-        /// How many iterations are to be done.
+        /// Number of iterations that are to be done.
         multi_step: u32,
         /// What is reset first.
         reset: Option<WorldReset>,
@@ -37,7 +37,7 @@ messages! {
     }
     /// The request of `/world/NAME/set_physics`.
     Physics("gz.msgs.Physics") {
-        /// When it was made.
+        /// Time when it was made.
         header: Header,
         /// Simulated time per iteration \[s\]; 0 keeps it.
         max_step_size: f64,
@@ -46,7 +46,7 @@ messages! {
     }
     /// The request of `/world/NAME/create`.
     EntityFactory("gz.msgs.EntityFactory") {
-        /// When it was made.
+        /// Time when it was made.
         header: Header,
         /// SDF or URDF text.
         sdf: String,
@@ -56,28 +56,28 @@ messages! {
         pose: Option<Pose>,
         /// Its name, unless the text's.
         name: String,
-        /// Whether another name is given to it when its own is taken.
+        /// True if another name is given to it when its own is taken.
         allow_renaming: bool,
         /// The frame of the pose; the world's without it.
         relative_to: String,
     }
     /// The request of `/world/NAME/create_multiple`.
     EntityFactoryV("gz.msgs.EntityFactory_V") {
-        /// When it was made.
+        /// Time when it was made.
         header: Header,
         /// What is created, in this order.
         data: Vec<EntityFactory>,
     }
     /// Controls the whole run: the request of `/server_control`.
     ServerControl("gz.msgs.ServerControl") {
-        /// When it was made.
+        /// Time when it was made.
         header: Header,
-        /// Whether the run is to end.
+        /// True if the run is to end.
         stop: bool,
     }
     /// A wrench on an entity: `/world/NAME/wrench`.
     EntityWrench("gz.msgs.EntityWrench") {
-        /// When it was made.
+        /// Time when it was made.
         header: Header,
         /// A link, or a model, whose canonical link is meant.
         entity: Entity,

@@ -6,7 +6,7 @@ use crate::message::messages;
 messages! {
     /// Three numbers.
     Vector3d("gz.msgs.Vector3d") {
-        /// When it was made.
+        /// Time when it was made.
         header: Header,
         /// Along x.
         x: f64,
@@ -17,7 +17,7 @@ messages! {
     }
     /// Two numbers.
     Vector2d("gz.msgs.Vector2d") {
-        /// When it was made.
+        /// Time when it was made.
         header: Header,
         /// Along x.
         x: f64,
@@ -26,7 +26,7 @@ messages! {
     }
     /// A place with an orientation, perhaps of something with a name.
     Pose("gz.msgs.Pose") {
-        /// When it was made, and its frame.
+        /// Time when it was made, and its frame.
         header: Header,
         /// Of what it is the pose.
         name: String,
@@ -39,7 +39,7 @@ messages! {
     }
     /// Poses.
     PoseV("gz.msgs.Pose_V") {
-        /// When it was made.
+        /// Time when it was made.
         header: Header,
         /// The poses.
         pose: Vec<Pose>,
@@ -50,7 +50,7 @@ messages! {
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Quaternion {
-    /// When it was made.
+    /// Time when it was made.
     pub header: Header,
     /// Along x.
     pub x: f64,

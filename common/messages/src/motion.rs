@@ -7,7 +7,7 @@ use crate::message::messages;
 messages! {
     /// Velocities.
     Twist("gz.msgs.Twist") {
-        /// When it was made.
+        /// Time when it was made.
         header: Header,
         /// \[m/s\]
         linear: Vector3d,
@@ -16,7 +16,7 @@ messages! {
     }
     /// Where a robot thinks it is, and how fast.
     Odometry("gz.msgs.Odometry") {
-        /// When it was made; `frame_id` and `child_frame_id`.
+        /// Time when it was made; `frame_id` and `child_frame_id`.
         header: Header,
         /// In the odometry frame.
         pose: Pose,
@@ -25,7 +25,7 @@ messages! {
     }
     /// Single-precision numbers.
     FloatV("gz.msgs.Float_V") {
-        /// When it was made.
+        /// Time when it was made.
         header: Header,
         /// The values.
         data: Vec<f32>,
@@ -39,7 +39,7 @@ messages! {
     }
     /// A twist with its covariance.
     TwistWithCovariance("gz.msgs.TwistWithCovariance") {
-        /// When it was made.
+        /// Time when it was made.
         header: Header,
         /// The twist.
         twist: Twist,
@@ -48,7 +48,7 @@ messages! {
     }
     /// Odometry with covariances.
     OdometryWithCovariance("gz.msgs.OdometryWithCovariance") {
-        /// When it was made; `frame_id` and `child_frame_id`.
+        /// Time when it was made; `frame_id` and `child_frame_id`.
         header: Header,
         /// In the odometry frame.
         pose_with_covariance: PoseWithCovariance,
@@ -57,7 +57,7 @@ messages! {
     }
     /// A force with a torque.
     Wrench("gz.msgs.Wrench") {
-        /// When it was made.
+        /// Time when it was made.
         header: Header,
         /// \[N\]
         force: Vector3d,
@@ -81,7 +81,7 @@ messages! {
     }
     /// Where joints are to go, and when.
     JointTrajectory("gz.msgs.JointTrajectory") {
-        /// When it was made.
+        /// Time when it was made.
         header: Header,
         /// The joints, in the order of the numbers below.
         joint_names: Vec<String>,
@@ -90,7 +90,7 @@ messages! {
     }
     /// What actuators are told.
     Actuators("gz.msgs.Actuators") {
-        /// When it was made.
+        /// Time when it was made.
         header: Header,
         /// \[rad or m\], per actuator.
         position: Vec<f64>,

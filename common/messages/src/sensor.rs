@@ -8,7 +8,7 @@ use crate::motion::{FloatV, Wrench};
 messages! {
     /// Ranges of a lidar: rows from the lowest angle up, each from the least angle to the greatest.
     LaserScan("gz.msgs.LaserScan") {
-        /// When it was made, and its frame.
+        /// Time when it was made, and its frame.
         header: Header,
         /// The frame of the sensor.
         frame: String,
@@ -53,7 +53,7 @@ messages! {
     }
     /// Points.
     PointCloudPacked("gz.msgs.PointCloudPacked") {
-        /// When it was made, and its frame.
+        /// Time when it was made, and its frame.
         header: Header,
         /// What a point consists of.
         field: Vec<PointCloudField>,
@@ -61,7 +61,7 @@ messages! {
         height: u32,
         /// Points in a row.
         width: u32,
-        /// Whether numbers are big-endian.
+        /// True if numbers are big-endian.
         is_bigendian: bool,
         /// Size of a point \[bytes\].
         point_step: u32,
@@ -69,12 +69,12 @@ messages! {
         row_step: u32,
         /// The points by rows.
         data: serde_bytes::ByteBuf,
-        /// Whether every point is finite.
+        /// True if every point is finite.
         is_dense: bool,
     }
     /// An image; a depth image has single-precision metres.
     Image("gz.msgs.Image") {
-        /// When it was made, and its frame.
+        /// Time when it was made, and its frame.
         header: Header,
         /// Pixels in a row.
         width: u32,
@@ -99,7 +99,7 @@ messages! {
     }
     /// A camera.
     CameraInfo("gz.msgs.CameraInfo") {
-        /// When it was made, and its frame.
+        /// Time when it was made, and its frame.
         header: Header,
         /// Pixels in a row.
         width: u32,
@@ -114,7 +114,7 @@ messages! {
     }
     /// An inertial measurement.
     Imu("gz.msgs.IMU") {
-        /// When it was made, and its frame.
+        /// Time when it was made, and its frame.
         header: Header,
         /// The sensor's scoped name.
         entity_name: String,
@@ -127,7 +127,7 @@ messages! {
     }
     /// A height.
     Altimeter("gz.msgs.Altimeter") {
-        /// When it was made, and its frame.
+        /// Time when it was made, and its frame.
         header: Header,
         /// Above where the sensor was at the start \[m\].
         vertical_position: f64,
@@ -138,14 +138,14 @@ messages! {
     }
     /// A magnetic field.
     Magnetometer("gz.msgs.Magnetometer") {
-        /// When it was made, and its frame.
+        /// Time when it was made, and its frame.
         header: Header,
         /// Sensor frame \[T\].
         field_tesla: Vector3d,
     }
     /// A pressure.
     FluidPressure("gz.msgs.FluidPressure") {
-        /// When it was made, and its frame.
+        /// Time when it was made, and its frame.
         header: Header,
         /// \[Pa\]
         pressure: f64,
@@ -154,7 +154,7 @@ messages! {
     }
     /// A place on earth.
     NavSat("gz.msgs.NavSat") {
-        /// When it was made, and its frame.
+        /// Time when it was made, and its frame.
         header: Header,
         /// \[degrees\]
         latitude_deg: f64,
@@ -193,7 +193,7 @@ messages! {
     }
     /// Where two collisions touch; one entry per point in the lists.
     Contact("gz.msgs.Contact") {
-        /// When it was made.
+        /// Time when it was made.
         header: Header,
         /// The first.
         collision1: Entity,
@@ -210,7 +210,7 @@ messages! {
     }
     /// Contacts.
     Contacts("gz.msgs.Contacts") {
-        /// When it was made.
+        /// Time when it was made.
         header: Header,
         /// The contacts.
         contact: Vec<Contact>,
@@ -224,7 +224,7 @@ messages! {
     }
     /// Which models are in sight.
     LogicalCameraImage("gz.msgs.LogicalCameraImage") {
-        /// When it was made, and its frame.
+        /// Time when it was made, and its frame.
         header: Header,
         /// The camera, world frame.
         pose: Pose,

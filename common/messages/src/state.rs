@@ -30,7 +30,7 @@ messages! {
     }
     /// A joint.
     Joint("gz.msgs.Joint") {
-        /// When it was made.
+        /// Time when it was made.
         header: Header,
         /// Its name.
         name: String,
@@ -49,7 +49,7 @@ messages! {
     }
     /// A model with its joints.
     Model("gz.msgs.Model") {
-        /// When it was made.
+        /// Time when it was made.
         header: Header,
         /// Its name.
         name: String,
@@ -62,7 +62,7 @@ messages! {
     }
     /// A battery.
     BatteryState("gz.msgs.BatteryState") {
-        /// When it was made.
+        /// Time when it was made.
         header: Header,
         /// \[V\]
         voltage: f64,
@@ -79,22 +79,22 @@ messages! {
     }
     /// Wind.
     Wind("gz.msgs.Wind") {
-        /// When it was made.
+        /// Time when it was made.
         header: Header,
         /// World frame \[m/s\].
         linear_velocity: Vector3d,
-        /// Whether it blows.
+        /// True if it blows.
         enable_wind: bool,
     }
     /// The figures of a running world.
     WorldStatistics("gz.msgs.WorldStatistics") {
-        /// When it was made.
+        /// Time when it was made.
         header: Header,
         /// Simulated time.
         sim_time: crate::basic::Time,
         /// Real time.
         real_time: crate::basic::Time,
-        /// Whether time stands still.
+        /// True if time stands still.
         paused: bool,
         /// The last completed iteration.
         iterations: u64,

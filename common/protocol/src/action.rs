@@ -63,7 +63,7 @@ pub enum Action {
         model: ModelId,
         /// The index of the link meant; all without it.
         link: Option<u32>,
-        /// Whether they touch anything.
+        /// True if they touch anything.
         enabled: bool,
     },
     /// Two links are held together as they are now.
@@ -114,6 +114,6 @@ pub struct LinkId {
 pub struct ActionFailure {
     /// The action's number.
     pub number: u64,
-    /// Why nothing was done, for people.
+    /// Reason why nothing was done, for people.
     pub reason: String,
 }

@@ -24,7 +24,7 @@ pub enum Command {
     Pause,
     /// Advances a paused simulation; done when all the iterations are done.
     Step {
-        /// How many iterations.
+        /// Number of iterations.
         count: u64,
     },
     /// Gives the cell of a level to another secondary; done when that one hosts it.
@@ -129,7 +129,7 @@ pub enum Command {
     SetCollisions {
         /// A model, or `MODEL::LINK`.
         entity: String,
-        /// Whether they touch anything.
+        /// True if they touch anything.
         enabled: bool,
     },
     /// Holds two links of different models together as they are.
@@ -223,7 +223,7 @@ pub struct SpawnRequest {
     pub file: Option<String>,
     /// Its name, unless the text's.
     pub name: Option<String>,
-    /// Whether it gets another name (`NAME_1`) when its own is taken.
+    /// True if it gets another name (`NAME_1`) when its own is taken.
     pub allow_renaming: bool,
     /// Where its origin is placed, unless where the text says.
     pub pose: Option<LinkPose>,

@@ -81,7 +81,7 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// Why a run ends, as every process says it.
+/// Reason why a run ends, as every process says it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StopReason {
     /// How it ended.

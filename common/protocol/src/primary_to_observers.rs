@@ -56,7 +56,7 @@ pub struct HeartbeatRelay {
     pub name: PeerName,
     /// The heartbeat's count.
     pub count: u64,
-    /// Whether the run has begun: all its secondaries were ready once.
+    /// True if the run has begun: all its secondaries were ready once.
     pub has_begun: bool,
 }
 
@@ -67,7 +67,7 @@ pub struct Clock {
     pub iteration: Iteration,
     /// Simulated time after it.
     pub sim_time: SimTime,
-    /// Whether time stands still.
+    /// True if time stands still.
     pub paused: bool,
 }
 

@@ -53,19 +53,19 @@ pub struct Welcome {
     pub heartbeat_timeout: Duration,
     /// How many threads step cells, at least 1.
     pub threads: u32,
-    /// Whether every step of every cell is done twice and compared.
+    /// True if every step of every cell is done twice and compared.
     pub verify: bool,
-    /// Whether every topic is published, also those that nobody listens to.
+    /// True if every topic is published, also those that nobody listens to.
     pub publish_all: bool,
     /// The iterations of which it says where its time went, if any.
     #[serde(default)]
     pub trace: Option<TraceWindow>,
-    /// Whether the run has begun: then the first step is not for who is welcomed, also if it comes
+    /// True if the run has begun: then the first step is not for who is welcomed, also if it comes
     /// late and names another of the same name that is lost.
     pub has_begun: bool,
 }
 
-/// Why a process may not join.
+/// Reason why a process may not join.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refusal {
     /// The reason, for people.
@@ -94,9 +94,9 @@ pub struct Step {
     pub elapsed: SimTime,
     /// Simulated time that physics advances \[ns\]; 0 when paused.
     pub step_size_ns: u64,
-    /// Whether time stands still.
+    /// True if time stands still.
     pub paused: bool,
-    /// Whether every cell is dropped first and all is as the worlds have it, with what was spawned
+    /// True if every cell is dropped first and all is as the worlds have it, with what was spawned
     /// gone and what was removed back.
     pub anew: bool,
     /// Cells that come to a host, change it, or are given up, in order of their ids.
@@ -122,7 +122,7 @@ pub struct Step {
     pub subscriptions: Vec<SubscriptionChange>,
     /// What the answer must hold besides the states.
     pub wanted: Wanted,
-    /// Whether every host sends its cells as they are after the step, once it has answered; the
+    /// True if every host sends its cells as they are after the step, once it has answered; the
     /// speaker sends the scene besides.
     pub checkpoint: bool,
 }
@@ -191,7 +191,7 @@ pub struct LevelChange {
     pub cell: CellId,
     /// The level.
     pub level: LevelId,
-    /// Whether its models come (`true`) or leave.
+    /// True if its models come (`true`) or leave.
     pub loaded: bool,
 }
 
@@ -202,7 +202,7 @@ pub struct GhostChange {
     pub cell: CellId,
     /// The performer, which another cell owns.
     pub performer: PerformerId,
-    /// Whether it comes (`true`) or leaves.
+    /// True if it comes (`true`) or leaves.
     pub present: bool,
 }
 
@@ -211,7 +211,7 @@ pub struct GhostChange {
 pub struct Suspension {
     /// The cell.
     pub cell: CellId,
-    /// Whether it stops (`true`) or goes on.
+    /// True if it stops (`true`) or goes on.
     pub suspended: bool,
 }
 
@@ -265,7 +265,7 @@ pub struct CatchUp {
 pub enum CatchUpContent {
     /// The first part.
     Begin {
-        /// How many parts there are, with this one.
+        /// Number of parts, with this one.
         parts: u32,
         /// The step after which the scene and the cells were saved; 0 is before the first.
         from: Sequence,
@@ -276,14 +276,14 @@ pub enum CatchUpContent {
         /// The cells that are done again, ascending: those that come as they were after step `from`
         /// and those that the steps open.
         cells: Vec<CellId>,
-        /// Whether the answer to the last step is wanted in full, as its host would have given it,
+        /// True if the answer to the last step is wanted in full, as its host would have given it,
         /// and says what systems of worlds say.
         speaks: bool,
         /// What of the data of a lost secondary goes onto the data socket once more.
         again: Option<DataAgain>,
-        /// Whether the receiver, which took no part so far, does so from the step after `until` on.
+        /// True if the receiver, which took no part so far, does so from the step after `until` on.
         joins: bool,
-        /// Whether its peer takes no part in steps yet, so that the job brings its own host up to
+        /// True if its peer takes no part in steps yet, so that the job brings its own host up to
         /// date. A host that takes part, be it that its first step is still to come, replays on
         /// another one.
         becomes_host: bool,
@@ -301,7 +301,7 @@ pub struct DataAgain {
     pub of: PeerName,
     /// The last step of which all is there: it is about those after.
     pub after: Sequence,
-    /// Whether it is also about what systems of worlds said, where the lost one spoke for them.
+    /// True if it is also about what systems of worlds said, where the lost one spoke for them.
     pub of_worlds: bool,
 }
 

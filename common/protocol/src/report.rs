@@ -40,7 +40,7 @@ pub struct Stats {
     pub iteration: u64,
     /// Simulated time \[s\].
     pub sim_time_s: f64,
-    /// Whether time stands still.
+    /// True if time stands still.
     pub paused: bool,
     /// Simulated over real time, over the last second.
     pub real_time_factor: f64,
@@ -54,7 +54,7 @@ pub struct Stats {
     pub recent_step_us: Percentiles,
     /// Where the time of an iteration went, over the last second, of at most 1,000 steps.
     pub split: Split,
-    /// How long the steps of the whole run took.
+    /// Time that the steps of the whole run took.
     pub steps: StepHistogram,
     /// The longest physics of any secondary, over the whole run \[us\].
     pub physics_us: Percentiles,
@@ -184,7 +184,7 @@ pub struct PeerReport {
     pub wait_us: f64,
     /// The part of recent steps in which it answered last, 0 to 1.
     pub last_share: f64,
-    /// Whether a long step waits for it alone, or it is the [`holder()`] of the steps.
+    /// True if a long step waits for it alone, or it is the [`holder()`] of the steps.
     pub blocking: bool,
     /// Processor use, 1.0 is one core.
     pub cpu: f64,
@@ -228,9 +228,9 @@ pub struct LevelReport {
     pub name: String,
     /// Its world.
     pub world: String,
-    /// Whether a performer keeps it loaded.
+    /// True if a performer keeps it loaded.
     pub active: bool,
-    /// Whether its cell stands still, with performers in it, until the level is active again.
+    /// True if its cell stands still, with performers in it, until the level is active again.
     pub suspended: bool,
     /// Digest of the performers in its cell, in order of their numbers, after the last iteration;
     /// without a cell there is none.
@@ -241,7 +241,7 @@ pub struct LevelReport {
     pub performers: Vec<String>,
     /// Performers of which its cell holds a read-only copy.
     pub ghosts: Vec<String>,
-    /// How many performers were handed to its cell.
+    /// Number of performers that were handed to its cell.
     pub hand_offs: u64,
     /// Static models in its cell that levels brought there.
     pub models_loaded: Vec<String>,
@@ -270,7 +270,7 @@ pub struct PerformerReport {
     pub orientation_xyzw: [f64; 4],
     /// Linear velocity, world frame \[m/s\].
     pub linear_velocity: [f64; 3],
-    /// How often it has changed cell.
+    /// Number of times that it has changed cell.
     pub hand_offs: u64,
 }
 

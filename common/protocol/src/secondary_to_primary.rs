@@ -112,10 +112,10 @@ pub struct StepAck {
     pub messages: Vec<TopicMessage>,
     /// What systems ask of the run, as clients do, in order of publishers.
     pub requests: Vec<SystemRequest>,
-    /// How many messages the [`DataBatch`](crate::topic_message::DataBatch) of this step has on the
-    /// data socket; with 0 there is none.
+    /// Number of messages that the [`DataBatch`](crate::topic_message::DataBatch) of this step has
+    /// on the data socket; with 0 there is none.
     pub published: u32,
-    /// How long the step took \[ns\].
+    /// Time that the step took \[ns\].
     pub busy_ns: u64,
     /// The answers to the quiet steps that were done besides, in order; these have none of theirs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -22,7 +22,7 @@ pub const MAGIC: &[u8; 8] = b"PHXSTATE";
 /// The version of the format, which follows as a `u32`.
 pub const VERSION: u32 = 1;
 
-/// How many numbers a state has.
+/// Number of numbers that a state has.
 pub const NUMBERS: usize = 13;
 
 /// How many bytes stand before the first record.

@@ -83,6 +83,6 @@ pub struct DataBatch {
 pub struct SubscriptionChange {
     /// The topic.
     pub topic: String,
-    /// Whether anyone listens from now on.
+    /// True if anyone listens from now on.
     pub wanted: bool,
 }

@@ -25,13 +25,13 @@ pub struct StepTrace {
     pub iteration: Iteration,
     /// Who did it.
     pub process: TracedProcess,
-    /// When it arrived \[ns, of the process's clock\].
+    /// Time when it arrived \[ns, of the process's clock\].
     pub received_ns: u64,
-    /// When it was read and its work began \[ns since it arrived\].
+    /// Time when it was read and its work began \[ns since it arrived\].
     pub begun_ns: u64,
-    /// When its work was done \[ns since it arrived\].
+    /// Time when its work was done \[ns since it arrived\].
     pub done_ns: u64,
-    /// When the answer was sent \[ns since it arrived\].
+    /// Time when the answer was sent \[ns since it arrived\].
     pub answered_ns: u64,
     /// The cells that did something, in order of their ids.
     pub cells: Vec<CellTrace>,
@@ -55,11 +55,11 @@ pub struct CellTrace {
     pub cell: CellId,
     /// The thread that it was stepped on: 0 is the one that receives steps.
     pub thread: u32,
-    /// When it began \[ns since the step arrived\].
+    /// Time when it began \[ns since the step arrived\].
     pub begun_ns: u64,
-    /// How long it took \[ns\].
+    /// Time that it took \[ns\].
     pub whole_ns: u64,
-    /// How long each of its parts took, in the order of [`CELL_PARTS`] \[ns\]; what is left of the
+    /// Time that each of its parts took, in the order of [`CELL_PARTS`] \[ns\]; what is left of the
     /// whole is reading its states and putting the answer together.
     pub parts_ns: [u64; CELL_PARTS.len()],
 }

@@ -118,7 +118,7 @@ pub struct Clock {
     pub iteration: Iteration,
     /// Simulated time after it \[ns\].
     pub sim_time_ns: SimTime,
-    /// Whether time stood still then.
+    /// True if time stood still then.
     pub paused: bool,
     /// Events so far.
     pub events: EventCounts,
@@ -153,7 +153,7 @@ pub struct Membership {
     pub level: String,
     /// Levels that it keeps active.
     pub levels: Vec<String>,
-    /// How often it has changed cell.
+    /// Number of times that it has changed cell.
     pub hand_offs: u64,
 }
 

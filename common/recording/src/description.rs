@@ -29,13 +29,13 @@ pub struct RunDescription {
     pub session: SessionId,
     /// The program that ran it.
     pub build: Build,
-    /// When the run was begun \[ms since 1970\].
+    /// Time when the run was begun \[ms since 1970\].
     pub started_unix_ms: u64,
     /// Seed of all random numbers.
     pub seed: u64,
     /// Simulated time per iteration at the start \[ns\].
     pub step_size_ns: u64,
-    /// When a level's models are loaded.
+    /// Rule that says when a level's models are loaded.
     pub levels_load: LoadWord,
     /// Distance below which one cell must own two performers \[m\].
     pub interaction_margin_m: f64,
@@ -45,7 +45,7 @@ pub struct RunDescription {
     pub secondaries: u32,
     /// Frames per second of simulated time; 0 is one per iteration.
     pub record_rate_hz: f64,
-    /// Whether every iteration's states are in the recording.
+    /// True if every iteration's states are in the recording.
     pub has_states: bool,
 }
 

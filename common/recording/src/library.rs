@@ -28,7 +28,7 @@ pub struct LibraryKey {
     pub uri: String,
     /// In which file it stands.
     pub from_file: String,
-    /// Whether data was meant and not a description.
+    /// True if data was meant and not a description.
     pub is_data: bool,
 }
 

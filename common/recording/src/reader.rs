@@ -26,7 +26,7 @@ pub(crate) const CHUNK_BYTES_MAX: usize = 2 * RECORD_BYTES_MAX;
 /// The largest description of a run \[bytes\].
 const SETTINGS_BYTES_MAX: usize = 16 << 20;
 
-/// Why a file is no recording that can be used.
+/// Reason why a file is no recording that can be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// It cannot be read.
@@ -101,7 +101,7 @@ pub struct ChannelInfo {
     pub encoding: String,
     /// Who writes on it.
     pub publisher: String,
-    /// How many messages it has.
+    /// Number of messages that it has.
     pub count: u64,
 }
 

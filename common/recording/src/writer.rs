@@ -24,7 +24,7 @@ use crate::{scene, schemas};
 
 /// The size from which a chunk is ended \[bytes\].
 pub const CHUNK_BYTES: usize = 1 << 20;
-/// How many channels the topics of the worlds may have; the format numbers them with 16 bits.
+/// Number of channels that the topics of the worlds may have; the format numbers them with 16 bits.
 const TOPIC_CHANNELS_MAX: usize = 65_000;
 /// The key in a channel's metadata that says of which kind its messages are.
 const KIND_KEY: &str = "kind";
@@ -50,11 +50,11 @@ pub struct RecordingWriter<W: Write + Seek> {
     writer: Writer<W>,
     own: BTreeMap<Channel, u16>,
     topics: BTreeMap<TopicKey, TopicChannel>,
-    /// How many messages each channel has.
+    /// Number of messages that each channel has.
     counts: BTreeMap<u16, u32>,
     /// What was last said of who hosts what.
     affinity: Affinity,
-    /// Whether the chunk that is written says so.
+    /// True if the chunk that is written says so.
     has_affinity: bool,
     /// How much is in the chunk that is written \[bytes\].
     chunk_bytes: usize,

@@ -32,9 +32,9 @@ pub(crate) struct Scope<'t> {
     pub(crate) nested: Vec<Self>,
     /// A model's canonical link, named from within the model; a static model may have none.
     pub(crate) canonical_link: Option<String>,
-    /// Whether this is a model that says that it never moves.
+    /// True if this is a model that says that it never moves.
     pub(crate) is_static: bool,
-    /// Whether this is a model within a model.
+    /// True if this is a model within a model.
     pub(crate) is_nested: bool,
     names: BTreeMap<&'t str, usize>,
 }

@@ -88,7 +88,7 @@ impl ModelParcel {
 pub struct StartJointError {
     /// Its name.
     pub joint: String,
-    /// Why not, and what there is.
+    /// Reason for the refusal, and what there is.
     pub what: String,
 }
 

@@ -41,7 +41,7 @@ use crate::{include, schema, vocabulary};
 pub struct ReadWorlds {
     /// Its worlds in file order; none when the file holds nothing at all.
     pub worlds: Vec<World>,
-    /// Whether the file holds no world, so that one was made around its model, light or actor.
+    /// True if the file holds no world, so that one was made around its model, light or actor.
     pub is_model_file: bool,
     /// What is ignored, once per name, in file order.
     pub warnings: Vec<Problem>,

@@ -31,7 +31,7 @@ pub struct UsedFile {
     pub is_data: bool,
 }
 
-/// Why a file could not be had.
+/// Reason why a file could not be had.
 #[derive(Debug, thiserror::Error)]
 pub enum ResolveError {
     /// Nothing of that name was found.

@@ -10,7 +10,7 @@ pub const STEP_SIZE_MIN_S: f64 = 1e-6;
 /// The longest step \[s\].
 pub const STEP_SIZE_MAX_S: f64 = 0.1;
 
-/// Why worlds cannot be run together.
+/// Reason why worlds cannot be run together.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum NotRunnableError {
     /// There is nothing to run.

@@ -43,11 +43,11 @@ pub struct Holder {
     pub access: Access,
     /// What people call it.
     pub name: String,
-    /// When the key ends, if ever \[s since 1970\].
+    /// Time when the key ends, if ever \[s since 1970\].
     pub valid_until: Option<u64>,
     /// The topics, services and models that it may command, as patterns; empty for all.
     pub allow: Vec<String>,
-    /// Whether no command disconnects it.
+    /// True if no command disconnects it.
     pub is_kept: bool,
 }
 
@@ -59,7 +59,7 @@ impl Holder {
     }
 }
 
-/// Why nobody can be let in.
+/// Reason why nobody can be let in.
 #[derive(Debug, thiserror::Error)]
 pub enum AuthorizedError {
     /// A file or folder cannot be read.

@@ -19,7 +19,7 @@ const KEY_FILE_BYTES_MAX: u64 = 1 << 20;
 /// The most keys that one primary may prove.
 const SERVER_KEYS_MAX: usize = 4;
 
-/// How many characters a key has.
+/// Number of characters that a key has.
 const KEY_CHARACTERS: usize = 40;
 
 /// The key that says who somebody is; it is no secret.
@@ -45,7 +45,7 @@ pub struct ParseKeyError {
     given: String,
 }
 
-/// Why a key cannot be used.
+/// Reason why a key cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
     /// The file cannot be read or written.

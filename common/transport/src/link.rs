@@ -53,7 +53,7 @@ pub enum Arrival {
     Woken,
 }
 
-/// Why a primary did not let somebody in.
+/// Reason why a primary did not let somebody in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Denial {
     /// The key is not authorized there.
@@ -89,7 +89,7 @@ impl Denial {
     }
 }
 
-/// Why a message could not be sent, or nothing more can arrive.
+/// Reason why a message could not be sent, or nothing more can arrive.
 #[derive(Debug, thiserror::Error)]
 pub enum LinkError {
     /// The peer has no connection.
@@ -122,7 +122,7 @@ pub struct Client {
     pub allow: Vec<String>,
 }
 
-/// Why a key cannot be cut off.
+/// Reason why a key cannot be cut off.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DisconnectError {
     /// Nothing says who comes.

@@ -20,7 +20,7 @@ use mailbox::{Mailbox, Taken};
 pub use peer::MemoryPeerLink;
 pub use primary::{MemoryPrimaryLink, MemoryPublisher};
 
-/// How many messages wait for an observer that reads too slowly; further ones are lost to it.
+/// Number of messages that wait for an observer that reads too slowly; further ones are lost to it.
 const STATUS_MESSAGES_MAX: usize = 1_000;
 
 /// A place within this process where one primary and its peers meet; clones are the same place.

@@ -21,7 +21,7 @@ const LINKS_MAX: usize = 40;
 const WRITABLE_BY_OTHERS: u32 = 0o022;
 const STICKY: u32 = 0o1000;
 
-/// Why a file or folder cannot be relied on.
+/// Reason why a file or folder cannot be relied on.
 #[derive(Debug, thiserror::Error)]
 pub enum OwnershipError {
     /// It belongs to somebody else.

@@ -37,7 +37,7 @@ struct Noted {
     told_at: Option<Instant>,
 }
 
-/// Why something was turned away.
+/// Reason why something was turned away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reason {
     Unauthenticated,

@@ -31,10 +31,11 @@ pub use status::StatusPublisher;
 /// What can be chosen about the sockets of a link.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SocketOptions {
-    /// Whether `tcp` may be bound, and connected to on other machines, without encryption.
+    /// True if `tcp` may be bound, and connected to on other machines, without encryption.
     pub insecure: bool,
-    /// How long a thread that steps looks for what comes before it sleeps; zero for not at all. It
-    /// takes a core for itself meanwhile: with fewer cores than such threads all become slower.
+    /// Time for which a thread that steps looks for what comes before it sleeps; zero for not at
+    /// all. It takes a core for itself meanwhile: with fewer cores than such threads all become
+    /// slower.
     pub spin: Duration,
     /// How `tcp` connections are encrypted; those of `ipc` never are, its folder protects them.
     pub curve: Option<Curve>,

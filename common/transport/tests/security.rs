@@ -17,7 +17,7 @@ use transport::{
 
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How long something is waited for that must not happen.
+/// Time for which something is waited for that must not happen.
 const SILENCE: Duration = Duration::from_millis(300);
 
 /// An encrypted primary and a key of each role.

@@ -46,7 +46,7 @@ pub enum Effect {
     End(ViewEnd),
 }
 
-/// Why the view ended.
+/// Reason why the view ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ViewEnd {
     /// The user quits: the run is to be stopped if this view started it, else only left.

@@ -54,7 +54,7 @@ pub enum Feed {
     Connected,
     /// The link to the primary was lost.
     Disconnected,
-    /// Why the primary does not let this view in, or the link failed otherwise.
+    /// Reason why the primary does not let this view in, or the link failed otherwise.
     Denied(String),
     /// A process of the run printed a line.
     Log(LogLine),
@@ -95,7 +95,7 @@ pub struct Heard {
     pub topic: String,
     /// The kind of message.
     pub kind: String,
-    /// When it was said, simulated \[s\].
+    /// Time when it was said, simulated \[s\].
     pub sim_time_s: f64,
     /// The iteration in which it was said.
     pub iteration: u64,
@@ -103,7 +103,7 @@ pub struct Heard {
     pub bytes: usize,
     /// It as text, bounded.
     pub text: String,
-    /// How many messages came since the one that was told before, with this one.
+    /// Number of messages that came since the one that was told before, with this one.
     pub count: u64,
 }
 

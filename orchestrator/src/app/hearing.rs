@@ -7,7 +7,7 @@ use protocol::SessionTime;
 
 use super::event::Heard;
 
-/// How long a rate looks back.
+/// Time for which a rate looks back.
 const RATE_TIME: Duration = Duration::from_secs(5);
 /// The most counts that a rate is made of.
 const COUNTS_MAX: usize = 128;

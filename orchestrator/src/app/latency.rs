@@ -13,7 +13,7 @@ const SLACK_S: f64 = 0.05;
 /// The figures of one second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sample {
-    /// When it ended, since the view began; negative before that \[s\].
+    /// Time when it ended, since the view began; negative before that \[s\].
     pub at_s: f64,
     /// Time of its steps \[us\].
     pub step_us: Percentiles,

@@ -8,7 +8,7 @@ use protocol::report::LevelReport;
 
 use super::rows::cell_us;
 
-/// How many samples a level's history has at most.
+/// Number of samples that a level's history has at most.
 pub const SAMPLES_MAX: usize = 32;
 /// The least time between two samples.
 const SAMPLE_TIME: Duration = Duration::from_millis(900);

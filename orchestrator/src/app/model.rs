@@ -30,7 +30,7 @@ use super::start_up::Starting;
 use super::trails::Trails;
 use super::verdict::SteadyVerdict;
 
-/// How long a message in the footer stays.
+/// Time for which a message in the footer stays.
 const NOTICE_TIME: Duration = Duration::from_secs(8);
 
 /// Silence of a primary that is worth a word; it publishes figures ten times a second.
@@ -45,17 +45,17 @@ const SILENCE_TIME: Duration = Duration::from_secs(3);
 pub struct Model {
     /// The run's name.
     pub run: String,
-    /// Whether this view started the run, so that leaving it asks what becomes of the run.
+    /// True if this view started the run, so that leaving it asks what becomes of the run.
     pub owns_run: bool,
-    /// Whether colours may be used.
+    /// True if colours may be used.
     pub has_color: bool,
-    /// Whether there are the 256 colours of most terminals, besides the 16 of all.
+    /// True if there are the 256 colours of most terminals, besides the 16 of all.
     pub has_many_colors: bool,
-    /// Whether the terminal shows more than ASCII.
+    /// True if the terminal shows more than ASCII.
     pub has_unicode: bool,
-    /// Whether the mouse is heard.
+    /// True if the mouse is heard.
     pub has_mouse: bool,
-    /// Whether nothing of the run may be changed from here.
+    /// True if nothing of the run may be changed from here.
     pub is_read_only: bool,
     /// The keys in force.
     pub keymap: Keymap,
@@ -63,21 +63,21 @@ pub struct Model {
     pub now: SessionTime,
     /// Rows that the focused panel shows, for paging.
     pub page_rows: usize,
-    /// Whether the screen is behind the model.
+    /// True if the screen is behind the model.
     pub has_changed: bool,
     /// The link to the primary.
     pub connection: Connection,
-    /// Why the primary does not let this view in, if it said so.
+    /// Reason why the primary does not let this view in, if it said so.
     pub denial: Option<String>,
     /// The processes that were started, while the run has not begun.
     pub starting: Option<Starting>,
-    /// Whether the primary has said that the run has begun, also one that publishes no figures.
+    /// True if the primary has said that the run has begun, also one that publishes no figures.
     pub has_begun: bool,
     /// Where the recording is played, if this is one and no run.
     pub recording: Option<RecordingPlace>,
     /// How the run ended, once it has.
     pub ended: Option<Box<RunEnded>>,
-    /// When the view learnt of that.
+    /// Time when the view learnt of that.
     pub over_since: Option<SessionTime>,
     /// What is said to hold the run back.
     pub verdict: SteadyVerdict,
@@ -85,9 +85,9 @@ pub struct Model {
     pub stats: Option<Stats>,
     /// Its processes.
     pub peers: Vec<PeerReport>,
-    /// When each process was last heard.
+    /// Time when each process was last heard.
     pub heartbeats: BTreeMap<PeerName, SessionTime>,
-    /// When figures of the run were heard last.
+    /// Time when figures of the run were heard last.
     pub figures_at: Option<SessionTime>,
     /// Hosts of cells in the order of their marks on the map.
     pub owners: Vec<PeerName>,
@@ -107,7 +107,7 @@ pub struct Model {
     pub events: Scrollback<Event>,
     /// The panel that keys go to.
     pub focus: Panel,
-    /// Whether the focused panel has the whole screen.
+    /// True if the focused panel has the whole screen.
     pub is_zoomed: bool,
     /// Which panels are seen besides the focused one.
     pub shown: Shown,
@@ -137,7 +137,7 @@ pub struct Model {
     pub detail: Option<Detail>,
     /// The topic that is listened to.
     pub hearing: Option<Hearing>,
-    /// When topics were asked for last.
+    /// Time when topics were asked for last.
     pub topics_asked: Option<SessionTime>,
     /// The filter that is typed.
     pub filter_line: LineEdit,
@@ -234,7 +234,7 @@ pub enum Question {
 pub struct HelpSearch {
     /// The words.
     pub line: LineEdit,
-    /// Whether they are typed now.
+    /// True if they are typed now.
     pub is_typed: bool,
 }
 
@@ -243,7 +243,7 @@ pub struct HelpSearch {
 pub struct Notice {
     /// The message.
     pub text: String,
-    /// Whether something failed.
+    /// True if something failed.
     pub is_error: bool,
     /// Since when it is shown.
     pub since: SessionTime,

@@ -3,7 +3,7 @@
 use super::model::Model;
 use super::places::Place;
 
-/// How many dots a Braille cell has, across and down.
+/// Number of dots that a Braille cell has, across and down.
 const BRAILLE_DOTS: [u16; 2] = [2, 4];
 /// The longest scale bar, in cells.
 const SCALE_CELLS_MAX: f64 = 10.0;

@@ -10,11 +10,11 @@ use protocol::{PeerName, SessionTime};
 
 use super::rows::state_of;
 
-/// How long a change is marked.
+/// Time for which a change is marked.
 pub const FRESH_TIME: Duration = Duration::from_secs(3);
-/// How long a mark keeps its look before it takes the other one.
+/// Time that a mark keeps its look before it takes the other one.
 const BLINK_TIME: Duration = Duration::from_millis(250);
-/// How many hand-offs are remembered at once.
+/// Number of hand-offs that are remembered at once.
 const HAND_OFFS_MAX: usize = 256;
 
 /// A performer changed cell.
@@ -26,7 +26,7 @@ pub struct HandOff {
     pub from: String,
     /// The level that it came to.
     pub to: String,
-    /// When it was seen.
+    /// Time when it was seen.
     pub at: SessionTime,
 }
 

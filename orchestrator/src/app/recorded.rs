@@ -20,7 +20,7 @@ pub struct RecordingPlace {
     pub share: f64,
     /// Simulated over real time that it is played with.
     pub speed: f64,
-    /// Whether it is played.
+    /// True if it is played.
     pub is_playing: bool,
 }
 

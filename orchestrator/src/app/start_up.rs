@@ -25,7 +25,7 @@ pub struct StartedProcess {
     pub role: Role,
     /// Its process id.
     pub pid: u32,
-    /// Whether it still runs.
+    /// True if it still runs.
     pub is_running: bool,
 }
 
@@ -34,7 +34,7 @@ pub struct StartedProcess {
 pub struct Starting {
     /// The processes, the primary first.
     pub processes: Vec<StartedProcess>,
-    /// When they were started.
+    /// Time when they were started.
     pub since: SessionTime,
 }
 

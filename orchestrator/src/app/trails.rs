@@ -9,7 +9,7 @@ use protocol::report::PerformerReport;
 
 use super::map_view::Bounds;
 
-/// How many places a performer's trail has at most.
+/// Number of places that a performer's trail has at most.
 pub const PLACES_MAX: usize = 48;
 /// The distance between two places of a trail, as a part of the world's greatest extent.
 const SPACING: f64 = 1.0 / 240.0;

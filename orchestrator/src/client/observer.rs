@@ -26,7 +26,7 @@ const REOPEN_TIME: Duration = Duration::from_secs(1);
 /// to a change of them of which an event tells.
 const MODELS_TIME: Duration = Duration::from_secs(1);
 
-/// Why a command is refused while the link has failed.
+/// Reason why a command is refused while the link has failed.
 const NO_LINK: &str = "there is no link to the primary";
 
 /// A client that watches a run and sends commands to it.
@@ -35,18 +35,18 @@ pub struct Observer {
     interest: Interest,
     connection: Connection,
     listener: Option<Listener>,
-    /// When the link that has failed is set up again; while this is set there is none.
+    /// Time when the link that has failed is set up again; while this is set there is none.
     reopen_at: Option<Instant>,
     /// What stops the robot that is driven; said when the link or this ends.
     halt: Option<Command>,
-    /// Whether the link was lost since, so that it is said as soon as the same run answers.
+    /// True if the link was lost since, so that it is said as soon as the same run answers.
     is_halt_due: bool,
-    /// Whether the past is asked for as soon as something is heard.
+    /// True if the past is asked for as soon as something is heard.
     is_past_due: bool,
     pending: Pending,
     /// Commands that were refused here.
     refused: Vec<Feed>,
-    /// When it is asked which models there are, after they have changed.
+    /// Time when it is asked which models there are, after they have changed.
     ask_models_at: Option<Instant>,
     models_asked: Option<Instant>,
     unreadable: Option<String>,

@@ -11,7 +11,7 @@ use transport::{Endpoints, KeyError, KeyPair, ServerKeys, Subscription};
 pub struct Reach {
     endpoints: Endpoints,
     curve: Option<Curve>,
-    /// Whether another machine may be reached without encryption.
+    /// True if another machine may be reached without encryption.
     is_insecure: bool,
 }
 

@@ -17,7 +17,7 @@ use crate::cli::KeyArguments;
 use crate::control::{Named, VERBS, is_verb};
 use crate::run_directory::Runs;
 
-/// How long the primary may take: someone waits for it with a finger on the key.
+/// Time that the primary may take: someone waits for it with a finger on the key.
 const PATIENCE: Duration = Duration::from_millis(1500);
 
 /// A kind of words that may come next.

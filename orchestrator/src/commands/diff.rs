@@ -21,13 +21,13 @@ use crate::cli::{DiffArguments, Format};
 /// What a comparison found.
 #[derive(Debug, PartialEq, Serialize)]
 struct Verdict {
-    /// Whether all iterations are the same.
+    /// True if all iterations are the same.
     equal: bool,
     /// What was compared.
     kind: Kind,
-    /// How many iterations are the same; of messages, up to the last that has one.
+    /// Number of iterations that are the same; of messages, up to the last that has one.
     iterations: u64,
-    /// How many messages there are, when all are the same.
+    /// Number of messages, when all are the same.
     #[serde(skip_serializing_if = "Option::is_none")]
     messages: Option<u64>,
     /// The first that differs.
@@ -52,7 +52,7 @@ enum Kind {
 struct Difference {
     iteration: u64,
     digests: [Digest; 2],
-    /// How many performers differ in it; unknown from digests alone.
+    /// Number of performers that differ in it; unknown from digests alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     performers_differing: Option<usize>,
     /// The first of them by name.
@@ -97,7 +97,7 @@ enum Value {
 
 /// How much of a file tells its kind: its first line \[bytes\].
 const START_BYTES: u64 = 2048;
-/// How many words a line of a message has at least; one of a digest has two.
+/// Number of words that a line of a message has at least; one of a digest has two.
 const MESSAGE_WORDS: usize = 4;
 
 /// Compares two files.

@@ -17,11 +17,11 @@ use crate::client::{Connection, News, Reach};
 use crate::key_files;
 use crate::run_directory::{FoundRun, RunRecord, Runs, now_unix_s};
 
-/// How long primaries are listened to, all at the same time; they tell their figures far more
+/// Time for which primaries are listened to, all at the same time; they tell their figures far more
 /// often.
 const GLANCE_TIME: Duration = Duration::from_millis(500);
 
-/// How many living runs are listened to; of more, the newest.
+/// Number of living runs that are listened to; of more, the newest.
 const GLANCES_MAX: usize = 64;
 
 /// A run as it is listed.
@@ -30,9 +30,9 @@ struct ListedRun<'a> {
     #[serde(flatten)]
     record: &'a RunRecord,
     living: bool,
-    /// Whether `phalanx resume` goes on with it.
+    /// True if `phalanx resume` goes on with it.
     resumable: bool,
-    /// Whether anybody may connect who reaches it: it is bound to tcp, and has no keys.
+    /// True if anybody may connect who reaches it: it is bound to tcp, and has no keys.
     insecure: bool,
     logs: String,
     /// `waiting`, `paused`, `running`, `stopping`, `silent`, or how it ended.

@@ -16,7 +16,7 @@ use super::{CommandResult, Failed, output, runtime};
 use crate::cli::{Addressed, Format, KeyArguments, ServiceAction, ServiceArguments};
 use crate::control::read_input;
 
-/// How long a list of services may take.
+/// Time that a list of services may take.
 const LIST_PATIENCE: Duration = Duration::from_secs(10);
 
 /// Does what `phalanx service` is asked.

@@ -23,7 +23,7 @@ use crate::control::read_input;
 use crate::message_text;
 use rate::RateMeter;
 
-/// How long a list of topics may take.
+/// Time that a list of topics may take.
 const LIST_PATIENCE: Duration = Duration::from_secs(10);
 
 /// How often a rate is printed.

@@ -27,7 +27,7 @@ const WISHES_MAX: usize = 64;
 
 /// What is known when a view is left.
 pub(super) struct Left {
-    /// Why it was left.
+    /// Reason why it was left.
     pub(super) end: ViewEnd,
     /// How the run ended that was shown first, if that was seen.
     pub(super) first_ended: Option<RunEnded>,

@@ -14,7 +14,7 @@ pub struct RecordConfig {
     pub file: Option<PathBuf>,
     /// Frames per second of simulated time; 0 is one per iteration.
     pub rate_hz: f64,
-    /// Whether the states of every iteration are recorded, too.
+    /// True if the states of every iteration are recorded, too.
     pub has_states: bool,
 }
 

@@ -13,7 +13,7 @@ pub struct RecoveryConfig {
     pub checkpoint_every: u64,
     /// How many secondaries may join beyond those that the run needs.
     pub stand_bys: u32,
-    /// Whether secondaries of this machine that are lost are started again.
+    /// True if secondaries of this machine that are lost are started again.
     pub restarts: bool,
     /// How often in a minute one secondary may be started again.
     pub restarts_per_minute: u32,

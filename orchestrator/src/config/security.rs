@@ -9,7 +9,7 @@ use crate::key_files::KEYS_VARIABLE;
 pub struct SecurityConfig {
     /// The folder of the user's keys; `None` is the one of every user.
     pub keys: Option<PathBuf>,
-    /// Whether nothing is encrypted, and anybody may connect who reaches the primary.
+    /// True if nothing is encrypted, and anybody may connect who reaches the primary.
     pub is_insecure: bool,
 }
 

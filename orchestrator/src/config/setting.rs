@@ -24,7 +24,7 @@ pub(crate) struct Setting {
     pub(super) kind: Kind,
     /// The variable of the environment that sets it, too.
     pub(crate) variable: Option<&'static str>,
-    /// Whether a user's own file may have it: it must not change what a simulation computes.
+    /// True if a user's own file may have it: it must not change what a simulation computes.
     pub(super) is_personal: bool,
     /// Returns its value; `None` is unset.
     pub(crate) get: fn(&Config) -> Option<Value>,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-/// How many iterations are traced, unless said otherwise.
+/// Number of iterations that are traced, unless said otherwise.
 const DEFAULT_ITERATIONS: u64 = 10_000;
 
 /// What is traced of a run.
@@ -14,7 +14,7 @@ pub struct TraceConfig {
     pub file: Option<PathBuf>,
     /// The first iteration; 0 is that in which cells are made.
     pub from: u64,
-    /// How many iterations, at least 1.
+    /// Number of iterations, at least 1.
     pub iterations: u64,
 }
 

@@ -11,7 +11,7 @@ pub const CONFIG_VARIABLE: &str = "PHALANX_CONFIG";
 pub struct UserFile {
     /// Its path.
     pub path: PathBuf,
-    /// Whether the variable names it; then it must be there.
+    /// True if the variable names it; then it must be there.
     pub is_named: bool,
 }
 

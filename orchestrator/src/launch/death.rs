@@ -26,7 +26,7 @@ pub struct Death {
     pub status: ExitStatus,
     /// The last error that it printed.
     pub last_words: Option<String>,
-    /// Whether it was killed here, since the run had lost it.
+    /// True if it was killed here, since the run had lost it.
     pub was_replaced: bool,
 }
 

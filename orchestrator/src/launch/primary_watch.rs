@@ -27,7 +27,7 @@ pub struct WatchLimits {
     pub silent_after: Duration,
     /// Silence after which it is lost.
     pub lost_after: Duration,
-    /// Whether it is never lost as long as its process is stopped.
+    /// True if it is never lost as long as its process is stopped.
     pub waits_for_debugger: bool,
 }
 
@@ -60,10 +60,10 @@ pub struct PrimaryWatch {
     limits: WatchLimits,
     beats_missing: Duration,
     figures_missing: Duration,
-    /// Whether its stepper was ever heard: until then it reads the world.
+    /// True if its stepper was ever heard: until then it reads the world.
     has_begun: bool,
     is_ending: bool,
-    /// When it is told next, in time of silence.
+    /// Time when it is told next, in time of silence.
     tell_at: Duration,
     is_lost: bool,
     cpu_ticks: Option<u64>,

@@ -5,9 +5,9 @@ use std::fs;
 /// State of a process now; one that cannot be looked at does nothing that is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProcessState {
-    /// Whether it is stopped by a signal or a debugger.
+    /// True if it is stopped by a signal or a debugger.
     pub is_stopped: bool,
-    /// Whether one of its threads waits for a device: no signal ends it before that answers.
+    /// True if one of its threads waits for a device: no signal ends it before that answers.
     pub waits_for_device: bool,
     /// The CPU time that it has used \[ticks\].
     pub cpu_ticks: Option<u64>,

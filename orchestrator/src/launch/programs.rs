@@ -17,7 +17,7 @@ use tokio::time::{Instant, timeout_at};
 use super::process::{Process, describe};
 use crate::app::event::LogLine;
 
-/// How long a program may take between being asked to end and being killed.
+/// Time that a program may take between being asked to end and being killed.
 const STOP_GRACE: Duration = Duration::from_secs(1);
 
 /// A program to be run beside a simulation.

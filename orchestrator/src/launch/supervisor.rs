@@ -22,13 +22,13 @@ use super::upkeep::{REPLACE_GRACE, Upkeep};
 use crate::app::event::LogLine;
 use crate::run_directory::WorkerRecord;
 
-/// How long the others may take after the first process has ended.
+/// Time that the others may take after the first process has ended.
 pub const REST_GRACE: Duration = Duration::from_secs(1);
 
-/// How long a process may take between being asked to end and being killed.
+/// Time that a process may take between being asked to end and being killed.
 pub const TERMINATE_GRACE: Duration = Duration::from_secs(1);
 
-/// How long the first process may take to notice that another one has failed.
+/// Time that the first process may take to notice that another one has failed.
 pub const NOTICE_GRACE: Duration = Duration::from_millis(1200);
 
 /// The processes of one run.
@@ -44,9 +44,9 @@ pub struct Supervisor {
     policy: LossPolicy,
     /// The first failure that the first process is to take notice of, and until when.
     failure: Option<(Instant, RunExit)>,
-    /// Whether the run ends, so that nothing is started any more.
+    /// True if the run ends, so that nothing is started any more.
     is_ending: bool,
-    /// Whether restarts wait, since the first process would not welcome whom they start.
+    /// True if restarts wait, since the first process would not welcome whom they start.
     holds_restarts: bool,
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use protocol::ExitCode;
 use tokio::time::Instant;
 
-/// How long the primary has to remove a process that has ended before it is started again.
+/// Time for which the primary has to remove a process that has ended before it is started again.
 const FIRST_DELAY: Duration = Duration::from_millis(300);
 
 /// The longest wait between two attempts.
@@ -22,21 +22,21 @@ const REFUSALS_MAX: u32 = 10;
 /// In which time restarts are counted.
 const WINDOW: Duration = Duration::from_mins(1);
 
-/// How long a process that the run has lost may take to end by itself.
+/// Time that a process that the run has lost may take to end by itself.
 pub(super) const REPLACE_GRACE: Duration = Duration::from_secs(1);
 
 /// What is to be done about one process.
 #[derive(Debug, Default)]
 pub(super) struct Upkeep {
-    /// Whether its end was told.
+    /// True if its end was told.
     pub(super) is_ended: bool,
-    /// When it is started again.
+    /// Time when it is started again.
     pub(super) due: Option<Instant>,
-    /// When it is killed if it lives on, since the run has lost it.
+    /// Time when it is killed if it lives on, since the run has lost it.
     pub(super) replace_at: Option<Instant>,
-    /// Whether it was killed for that.
+    /// True if it was killed for that.
     pub(super) was_replaced: bool,
-    /// Why it is not started again.
+    /// Reason why it is not started again.
     pub(super) refused: Option<String>,
     started: Option<Instant>,
     restarts: VecDeque<Instant>,

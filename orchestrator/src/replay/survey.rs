@@ -34,7 +34,7 @@ struct FiguresAt {
     /// The wall clock \[ns since 1970\].
     wall_ns: u64,
     sample: HistorySample,
-    /// Whether time ran.
+    /// True if time ran.
     is_sample: bool,
 }
 

@@ -39,7 +39,7 @@ struct LogFile {
     offset: u64,
     /// A line that has not ended yet.
     rest: Vec<u8>,
-    /// When its last line with a time was written.
+    /// Time when its last line with a time was written.
     time: String,
 }
 

@@ -24,7 +24,7 @@ pub struct RunRecord {
     /// The command line that starts it again.
     #[serde(default)]
     pub command: String,
-    /// When it was started \[s since 1970\].
+    /// Time when it was started \[s since 1970\].
     pub started_unix_s: u64,
     /// Its processes.
     pub workers: Vec<WorkerRecord>,
@@ -55,7 +55,7 @@ pub struct RunEnd {
     /// The last error that one of its processes printed, with the process's name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_error: Option<String>,
-    /// When \[s since 1970\].
+    /// Time when \[s since 1970\].
     pub at_unix_s: u64,
 }
 

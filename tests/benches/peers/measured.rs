@@ -8,7 +8,7 @@ pub(crate) const STEP_SIZE_S: f64 = 0.001;
 
 /// What one engine made of a scene once.
 pub(crate) struct Measured {
-    /// How long all steps took \[s\].
+    /// Time that all steps took \[s\].
     pub(crate) seconds: f64,
     /// Where the origins of the models that move are in the end, in the order of the world \[m\].
     pub(crate) positions: Vec<[f64; 3]>,

@@ -51,7 +51,7 @@ struct Drill<'a> {
     tokens: Tokens,
     done: Vec<Done>,
     outcome: Outcome,
-    /// Whether a torn tail was made of a log, which may have held commands.
+    /// True if a torn tail was made of a log, which may have held commands.
     may_lack_commands: bool,
 }
 

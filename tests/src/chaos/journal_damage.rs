@@ -27,7 +27,7 @@ pub enum Damage {
 pub(super) struct Damaged {
     /// For people.
     pub(super) text: String,
-    /// Whether it is what a loss of power leaves: a log without its end.
+    /// True if it is what a loss of power leaves: a log without its end.
     pub(super) is_torn_tail: bool,
 }
 

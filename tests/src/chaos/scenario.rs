@@ -19,9 +19,9 @@ pub struct Scenario {
     pub iterations: u64,
     /// After how many each checkpoint is made.
     pub checkpoint_every: u64,
-    /// Whether its journal is on a small disk of its own.
+    /// True if its journal is on a small disk of its own.
     pub has_small_disk: bool,
-    /// Whether its secondaries are on two hosts, with a cable that is pulled.
+    /// True if its secondaries are on two hosts, with a cable that is pulled.
     pub is_on_two_hosts: bool,
     /// Faults and commands, each after a pause.
     pub acts: Vec<(Duration, Act)>,
@@ -68,7 +68,7 @@ pub enum Stall {
 /// Manner in which a run is resumed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resume {
-    /// Whether at the very moment of the death, and not once everybody is gone.
+    /// True if at the very moment of the death, and not once everybody is gone.
     pub at_once: bool,
     /// With how many secondaries.
     pub secondaries: u64,

@@ -15,7 +15,7 @@ pub struct Barrier {
     acknowledged: BTreeSet<CellId>,
     /// The cells that have acknowledged a step which has not begun.
     ahead: BTreeMap<Sequence, BTreeSet<CellId>>,
-    /// How many steps were done ahead and counted.
+    /// Number of steps that were done ahead and counted.
     pub done_ahead: u64,
     /// How many were done ahead and taken back.
     pub taken_back: u64,

@@ -21,7 +21,7 @@ pub struct Delivery {
     grant: u64,
     done: Sequence,
     is_recovering: bool,
-    /// How many messages were put together.
+    /// Number of messages that were put together.
     pub messages: u64,
     /// The messages themselves, if they are to be kept.
     pub kept: Option<Vec<TopicMessage>>,

@@ -18,7 +18,7 @@ struct Place {
     ghosts: BTreeSet<PerformerId>,
     levels: BTreeSet<LevelId>,
     is_suspended: bool,
-    /// Whether the host is lost.
+    /// True if the host is lost.
     is_orphan: bool,
 }
 
@@ -41,7 +41,7 @@ pub struct Whereabouts {
     pub hand_offs: u64,
     /// How many cells changed host so far.
     pub migrations: u64,
-    /// How many cells came to another host since theirs was lost.
+    /// Number of cells that came to another host since theirs was lost.
     pub restored: u64,
     /// How often a cell was suspended so far.
     pub suspensions: u64,

@@ -18,7 +18,7 @@ use super::output_files::OutputFiles;
 use super::process::{Life, Sign};
 use super::{Cluster, HeldReply};
 
-/// How long a step may take before what was said is waited for.
+/// Time that a step may take before what was said is waited for.
 const LATE: Duration = Duration::from_millis(500);
 
 /// Something that happens at a time.

@@ -12,7 +12,7 @@ use super::network::Ways;
 pub enum Fault {
     /// A secondary is killed; what it has sent is lost or not.
     Crash {
-        /// Whether messages of it that are under way are lost.
+        /// True if messages of it that are under way are lost.
         loses_messages: bool,
     },
     /// A secondary does nothing for a time, and everything waits.
@@ -28,7 +28,7 @@ pub enum Fault {
     Reset(Duration),
     /// A secondary works so many times longer on each step, for a time.
     Slow {
-        /// How many times.
+        /// Number of times.
         factor: u64,
         /// For how long.
         duration: Duration,
@@ -43,7 +43,7 @@ pub enum Fault {
     CrashOfPrimary {
         /// After how long.
         resumed_after: Duration,
-        /// Whether it was writing a record.
+        /// True if it was writing a record.
         is_torn: bool,
     },
     /// The machine loses its power, with all processes and what was not synced; the run is resumed
@@ -63,7 +63,7 @@ pub enum Fault {
 /// A fault with its time and victim.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TimedFault {
-    /// When it begins.
+    /// Time when it begins.
     pub at: SessionTime,
     /// Whom it strikes.
     pub peer: PeerName,

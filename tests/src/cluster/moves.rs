@@ -17,7 +17,7 @@ pub struct RandomMoves {
     next: u64,
     requests: u64,
     stage: Stage,
-    /// How many moves were made.
+    /// Number of moves that were made.
     pub made: u64,
     /// How many were refused, since the cell was closed or already on its way.
     pub refused: u64,

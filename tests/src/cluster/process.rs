@@ -10,7 +10,7 @@ use protocol::{PeerName, Role, RoutingId, SecondaryToPrimary, Sequence, SessionT
 use worker::identity;
 use worker::secondary::SecondaryEngine;
 
-/// How long a secondary waits for a primary that answers.
+/// Time for which a secondary waits for a primary that answers.
 const PEER_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Whether a process does anything.
@@ -73,7 +73,7 @@ pub(super) struct Process {
     pub(super) routing: RoutingId,
     pub(super) engine: SecondaryEngine,
     pub(super) life: Life,
-    /// How many stalls are not over.
+    /// Number of stalls that are not over.
     pub(super) stalls: u32,
     /// Which primary it belongs to, by number.
     pub(super) of_primary: u32,
@@ -85,7 +85,7 @@ pub(super) struct Process {
     pub(super) is_busy: bool,
     /// Until when it is busy.
     pub(super) busy_until: SessionTime,
-    /// How long the stepper works on a step at least \[us\].
+    /// Time for which the stepper works on a step at least \[us\].
     pub(super) step_us: u64,
     pub(super) heart: Option<Heart>,
     /// What the heart has not come to yet, and whether it is time for a beat.

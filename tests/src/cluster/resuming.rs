@@ -16,7 +16,7 @@ use super::process::Life;
 use super::scenario::name_of;
 use crate::checkers::{Barrier, Delivery, Publishers, Whereabouts};
 
-/// How long a client waits before it asks again.
+/// Time for which a client waits before it asks again.
 const ASK_AGAIN: Duration = Duration::from_millis(50);
 /// What distinguishes the number of a request that is made again.
 const AGAIN: u64 = 1000;

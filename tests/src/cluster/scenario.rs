@@ -74,11 +74,11 @@ pub struct Scenario {
     pub seed: u64,
     /// The world.
     pub stage: Stage,
-    /// How many secondaries the run begins with.
+    /// Number of secondaries that the run begins with.
     pub secondaries: u32,
-    /// How many may join besides.
+    /// Number of may join besides.
     pub stand_bys: u32,
-    /// How many iterations it has.
+    /// Number of iterations that it has.
     pub iterations: u64,
     /// What happens when a secondary is lost.
     pub policy: PeerLossPolicy,
@@ -86,15 +86,16 @@ pub struct Scenario {
     pub checkpoint_every: u64,
     /// Silence after which a peer counts as lost.
     pub heartbeat_timeout: Duration,
-    /// How long a step may go unacknowledged.
+    /// Time for which a step may go unacknowledged.
     pub step_timeout: Duration,
     /// What the network does to messages.
     pub network: NetworkFaults,
     /// After how long a secondary that has ended is started anew, if at all.
     pub restart_after: Option<Duration>,
-    /// How long it takes until something is written to the journal, if there is one.
+    /// Time that it takes until something is written to the journal, if there is one.
     pub journal: Option<Duration>,
-    /// How long each secondary works on a step \[us\], and how slow its clock is in parts of 1,000.
+    /// Time for which each secondary works on a step \[us\], and how slow its clock is in parts of
+    /// 1,000.
     pub paces: Vec<(u64, i64)>,
     /// What goes wrong.
     pub faults: Vec<TimedFault>,

@@ -19,7 +19,7 @@ const SCHEDULE_MAX: u64 = 12;
 /// A request with its time.
 #[derive(Clone, Debug)]
 pub struct TimedRequest {
-    /// When it is made.
+    /// Time when it is made.
     pub at: SessionTime,
     /// What is asked.
     pub command: Command,

@@ -77,7 +77,7 @@ pub struct Soak {
     pub policies: Policies,
     /// How many run at the same time.
     pub threads: usize,
-    /// Whether everything that happens is printed.
+    /// True if everything that happens is printed.
     pub is_traced: bool,
 }
 
@@ -90,7 +90,7 @@ pub struct Tally {
     pub completed: u64,
     /// How many ended since a peer was lost.
     pub lost: u64,
-    /// How many iterations were compared.
+    /// Number of iterations that were compared.
     pub iterations: u64,
     /// How often a cell came to another host.
     pub migrations: u64,
@@ -98,7 +98,7 @@ pub struct Tally {
     pub restored: u64,
     /// How often a primary was killed and its run resumed.
     pub resumed: u64,
-    /// How many steps were done ahead and counted.
+    /// Number of steps that were done ahead and counted.
     pub done_ahead: u64,
     /// How many were done ahead and taken back.
     pub taken_back: u64,

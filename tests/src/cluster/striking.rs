@@ -13,7 +13,7 @@ use super::fault::Fault;
 use super::network::Stream;
 use super::process::Life;
 
-/// How long a secondary hears its primary out once the connection is broken.
+/// Time for which a secondary hears its primary out once the connection is broken.
 const LAST_WORDS: Duration = Duration::from_millis(100);
 
 impl Cluster {

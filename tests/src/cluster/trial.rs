@@ -16,11 +16,11 @@ use super::trace::Trace;
 use super::{Cluster, Life, NetworkFaults, Outputs, RecordedIteration, settings};
 use crate::checkers::agreement;
 
-/// How long a run may take once nothing more goes wrong, besides what its steps take.
+/// Time that a run may take once nothing more goes wrong, besides what its steps take.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// How long everyone has to end once a loss is seen, when the policy is to stop.
+/// Time for which everyone has to end once a loss is seen, when the policy is to stop.
 const END_WITHIN: Duration = Duration::from_secs(2);
-/// How many events a run may have: far more than any needs.
+/// Number of events that a run may have: far more than any needs.
 const EVENTS_MAX: u64 = 5_000_000;
 
 /// What came of a scenario.
@@ -28,19 +28,19 @@ const EVENTS_MAX: u64 = 5_000_000;
 pub struct Verdict {
     /// How the run ended.
     pub outcome: Outcome,
-    /// How many iterations are complete.
+    /// Number of iterations that are complete.
     pub iterations: u64,
     /// How often a cell came to another host.
     pub migrations: u64,
     /// How often a cell was restored since its host was lost.
     pub restored: u64,
-    /// How often its primary was killed and the run resumed.
+    /// Number of times that its primary was killed and the run resumed.
     pub resumed: u32,
-    /// How many steps were done ahead of the one that was asked for, and counted.
+    /// Number of steps that were done ahead of the one that was asked for, and counted.
     pub done_ahead: u64,
     /// How many were, and were taken back.
     pub taken_back: u64,
-    /// How long it took \[virtual\].
+    /// Time that it took \[virtual\].
     pub took: Duration,
 }
 

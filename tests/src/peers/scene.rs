@@ -11,7 +11,7 @@ use super::drive::Twist;
 
 /// How many boxes and spheres there are.
 const BODIES: u32 = 1000;
-/// How many robots there are, of four links each.
+/// Number of robots, of four links each.
 const ROBOTS: u32 = 300;
 /// Levels of boxes and spheres along x and y, and of robots.
 const LEVELS: [u32; 2] = [2, 2];
@@ -37,7 +37,7 @@ pub struct Scene {
     pub sdf: String,
     /// Where robots are told to go, if there are any.
     pub twist: Option<Twist>,
-    /// How many steps are done unless another number is asked for.
+    /// Number of steps that are done unless another number is asked for.
     pub iterations: u64,
     /// How much the heights of its bodies may differ in the end: lowest, each tenth, highest \[m\].
     pub tolerance: f64,

@@ -202,7 +202,7 @@ pub struct Difference {
     pub same_step: [f64; 2],
     /// Difference of DART at the world's step \[m\] and \[rad\].
     pub dart: [f64; 2],
-    /// Whether the model touches something.
+    /// True if the model touches something.
     pub touches: bool,
     /// Greatest difference that is taken for equal \[m\] and \[rad\].
     pub tolerance: [f64; 2],

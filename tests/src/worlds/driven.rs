@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::scene::{Scene, Surface, ball_link, cuboid_link};
 
-/// How many robots there are.
+/// Number of robots.
 pub const ROBOTS: u64 = 2;
 
 /// Two robots with differential drives on a floor of four levels.

@@ -12,7 +12,7 @@ use protocol::report::{Percentiles, Split};
 
 /// The window of recent figures.
 const WINDOW: Duration = Duration::from_secs(1);
-/// How many steps the window holds at most; in a faster run it is shorter than a second.
+/// Number of steps that the window holds at most; in a faster run it is shorter than a second.
 const STEPS_MAX: usize = 1000;
 
 /// The places of parts in [`Split::parts`].

@@ -43,7 +43,7 @@ pub(super) struct Load {
     pub(super) body: RigidBodyHandle,
     pub(super) force: Vector,
     pub(super) torque: Vector,
-    /// Whether it depends on nothing, as a weight does.
+    /// True if it depends on nothing, as a weight does.
     is_steady: bool,
 }
 

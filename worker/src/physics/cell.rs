@@ -36,7 +36,7 @@ pub struct Cell {
     pub(super) shapes: Shapes,
     pub(super) solids: SolidsOfCell,
     pub(super) solver: CellSolver,
-    /// Whether joints came or left since rapier last looked at them; see [`super::settling`].
+    /// True if joints came or left since rapier last looked at them; see [`super::settling`].
     pub(super) has_new_joints: bool,
     /// Bodies that came asleep since then.
     pub(super) sleepers: Vec<RigidBodyHandle>,

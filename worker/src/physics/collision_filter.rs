@@ -31,7 +31,7 @@ pub(super) struct Family {
     /// The number of the outermost nested model around it that collides with itself, from 1; 0 for
     /// none.
     nested: u16,
-    /// Whether its link collides with every other link of the model.
+    /// True if its link collides with every other link of the model.
     is_open: bool,
 }
 

@@ -18,7 +18,7 @@ use super::linkage::LinkOf;
 use super::standing::WRENCHES_MAX;
 use super::{joint, model, pose};
 
-/// Why a command was not done in a cell; nothing is changed then.
+/// Reason why a command was not done in a cell; nothing is changed then.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CommandError {
     /// A model that joints hold to the world has no pose of its own.

@@ -16,7 +16,7 @@ pub(super) type LinkOf = (PerformerId, usize);
 /// Links that hang together.
 pub(super) struct Cluster {
     pub(super) links: BTreeSet<LinkOf>,
-    /// Whether one of them is held by the world or by what never moves.
+    /// True if one of them is held by the world or by what never moves.
     pub(super) is_held: bool,
 }
 

@@ -16,7 +16,7 @@ pub struct Present {
     pub model: usize,
     /// The pose of its origin, world frame.
     pub pose: Pose,
-    /// Whether another cell owns it.
+    /// True if another cell owns it.
     pub is_ghost: bool,
 }
 

@@ -100,7 +100,7 @@ impl Shapes {
     }
 }
 
-/// Why a geometry touches nothing.
+/// Reason why a geometry touches nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Flaw {
     /// rapier has half-spaces only on bodies that never move.

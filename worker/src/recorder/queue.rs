@@ -12,10 +12,10 @@ use super::writing::Entry;
 const BYTES_MANY: usize = 64 << 20;
 /// From how much it waits as long as it takes \[bytes\].
 const BYTES_MAX: usize = 512 << 20;
-/// How long it waits at a step while less than [`BYTES_MAX`] is there: heartbeats of others must be
-/// looked at in between.
+/// Time for which it waits at a step while less than [`BYTES_MAX`] is there: heartbeats of others
+/// must be looked at in between.
 const WAIT: Duration = Duration::from_millis(200);
-/// How long it has waited in all when that is told first; then whenever it has doubled.
+/// Time for which it has waited in all when that is told first; then whenever it has doubled.
 const TOLD_FROM: Duration = Duration::from_secs(1);
 
 /// What waits to be recorded.
@@ -42,7 +42,7 @@ struct State {
 pub(super) struct Taken {
     /// The oldest first; none when time is up or it is the end.
     pub(super) entries: VecDeque<(Entry, Moment)>,
-    /// Whether these are the last ones.
+    /// True if these are the last ones.
     pub(super) is_end: bool,
 }
 

@@ -15,7 +15,7 @@ use recording::{Clock, LibraryFile, Moment, RecordingWriter, WorldContent, Write
 use super::cannot_record;
 use super::queue::{Queue, Taken};
 
-/// How long something may wait until it is in the file.
+/// Time for which something may wait until it is in the file.
 const FLUSH_INTERVAL: Duration = Duration::from_secs(1);
 /// What a performer takes in memory, about \[bytes\].
 const PERFORMER_BYTES: usize = 400;

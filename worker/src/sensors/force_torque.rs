@@ -19,7 +19,7 @@ struct ForceTorque {
     /// What hangs on the joint's child side.
     branch: Branch,
     frame: Frame,
-    /// Whether what the parent exerts on the child is meant, and not the reverse.
+    /// True if what the parent exerts on the child is meant, and not the reverse.
     is_parent_to_child: bool,
     noise: NoiseBank,
     /// How the branch moved before physics.

@@ -57,7 +57,7 @@ pub(super) struct Instrument {
     schedule: Schedule,
     topics: Vec<String>,
     gauge: Box<dyn Gauge>,
-    /// How often it was due.
+    /// Number of times that it was due.
     sequence: u64,
 }
 

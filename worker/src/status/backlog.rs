@@ -9,7 +9,7 @@ use super::watchers::Watched;
 
 /// How many messages of status may wait to be published; more are lost, as for any slow observer.
 const STATUS_MAX: usize = 4096;
-/// How many steps may wait to be put together; observers lose the messages of more.
+/// Number of steps that may wait to be put together; observers lose the messages of more.
 const STEPS_MAX: usize = 1024;
 /// How much may wait to be put together before the stepper waits, if nothing may be lost \[bytes\].
 const BYTES_MAX: usize = 64 << 20;
@@ -23,7 +23,7 @@ pub(super) struct Backlog {
     done: AtomicU64,
     /// The last step that is over for observers.
     delivered: AtomicU64,
-    /// How many steps are over for observers.
+    /// Number of steps that are over for observers.
     over: AtomicU64,
     status: AtomicUsize,
     waiting: Mutex<Waiting>,

@@ -26,7 +26,7 @@ use crate::secondary::{Chain, InputSender};
 use crate::seldom::Seldom;
 use crate::trace::TraceFeed;
 
-/// How many things are taken from the sockets before orders and beats are looked after.
+/// Number of things that are taken from the sockets before orders and beats are looked after.
 const NOTICES_PER_TURN: u32 = 64;
 /// Time between two tellings of what observers listen to, however often that changes.
 const TELLING_INTERVAL: Duration = Duration::from_millis(20);
@@ -68,7 +68,7 @@ pub(super) struct Publishing<P> {
     file: Option<MessagesFile>,
     recorder: Option<RecorderFeed>,
     trace: Option<TraceFeed>,
-    /// Why the file does not hold every message.
+    /// Reason why the file does not hold every message.
     failure: Option<String>,
     collector: Collector,
     sources: Sources,

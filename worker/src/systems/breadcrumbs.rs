@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::configuration::text_of;
 use super::{Configuration, ConfigureError, Configured, Context, System, TopicSpec, angle};
 
-/// How long a copy may take to appear \[ns\].
+/// Time that a copy may take to appear \[ns\].
 const PATIENCE_NS: u64 = 1_000_000_000;
 
 /// The most copies in one step; more wait for the next ones.
@@ -50,7 +50,7 @@ struct Breadcrumbs {
 
 #[derive(Default, Serialize, Deserialize)]
 struct Memory {
-    /// How many copies there were.
+    /// Number of copies.
     deployed: u32,
     /// How many are asked for and yet to come.
     pending: u32,
@@ -62,11 +62,11 @@ struct Memory {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Crumb {
     name: String,
-    /// When it was asked for, in elapsed time \[ns\].
+    /// Time when it was asked for, in elapsed time \[ns\].
     since: u64,
-    /// Whether it is yet to become a performer.
+    /// True if it is yet to become a performer.
     lacks_volume: bool,
-    /// Whether its physics are yet to end.
+    /// True if its physics are yet to end.
     is_to_stop: bool,
 }
 

@@ -7,7 +7,7 @@ use sdf::{Content, Joint, Model, Plugin, World};
 pub struct Configuration<'a> {
     /// The world.
     pub world: &'a World,
-    /// Whether several worlds run together: then topics without a world in their name begin with
+    /// True if several worlds run together: then topics without a world in their name begin with
     /// `/world/NAME`.
     pub has_siblings: bool,
     /// The model; for a system of a world there is none.
@@ -18,7 +18,7 @@ pub struct Configuration<'a> {
     pub plugin: &'a Plugin,
 }
 
-/// Why a system cannot be made; the world runs without it.
+/// Reason why a system cannot be made; the world runs without it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct ConfigureError(pub String);

@@ -32,7 +32,7 @@ pub struct Audience {
     pub heard: BTreeSet<String>,
     /// Topics that observers listen to.
     pub observed: BTreeSet<String>,
-    /// Whether everything is published all the same.
+    /// True if everything is published all the same.
     pub publish_all: bool,
 }
 
@@ -65,7 +65,7 @@ pub struct GoneModel<'a> {
 
 /// What a system of a model sees and may do in a step.
 pub struct Context<'a> {
-    /// When the step is.
+    /// Time when the step is.
     pub time: StepTime,
     /// The cell that its model is in.
     pub cell: &'a mut Cell,
@@ -132,7 +132,7 @@ impl Context<'_> {
 
 /// What a system of a world sees and may do in a step, once for the whole world.
 pub struct WorldContext<'a> {
-    /// When the step is.
+    /// Time when the step is.
     pub time: StepTime,
     /// The world.
     pub world: &'a World,

@@ -14,7 +14,7 @@ use super::{Configuration, ConfigureError, Configured, Context, GoneModel, Syste
 /// The name of a child that means the model itself.
 const OWN_MODEL: &str = "__model__";
 
-/// How long a request may take until it counts as refused \[ns\].
+/// Time that a request may take until it counts as refused \[ns\].
 const PATIENCE_NS: u64 = 50_000_000;
 
 struct DetachableJoint {
@@ -39,7 +39,7 @@ struct Memory {
     is_attach_wanted: bool,
     is_detach_wanted: bool,
     has_warned: bool,
-    /// Whether the model that it holds is gone, which is yet to be told.
+    /// True if the model that it holds is gone, which is yet to be told.
     is_child_gone: bool,
 }
 

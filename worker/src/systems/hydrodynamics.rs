@@ -35,7 +35,7 @@ struct Hydrodynamics {
 struct Quadratic {
     force: usize,
     velocities: [usize; 2],
-    /// Whether the second of them counts without its sign.
+    /// True if the second of them counts without its sign.
     is_absolute: bool,
     coefficient: f64,
 }

@@ -21,7 +21,7 @@ struct JointPositionController {
     joints: Vec<(usize, usize)>,
     command: JointCommand,
     pid: Pid,
-    /// Whether joints are driven, no faster than the limits of the command, instead of pushed.
+    /// True if joints are driven, no faster than the limits of the command, instead of pushed.
     uses_velocity: bool,
     memory: Memory,
 }

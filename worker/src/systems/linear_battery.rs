@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::configuration::{number_of, text_of};
 use super::{Configuration, ConfigureError, Configured, Context, System, TopicSpec};
 
-/// How often the state is told \[ns\].
+/// Number of times that the state is told \[ns\].
 const INTERVAL_NS: u64 = 20_000_000;
 
 /// A joint that is faster than this moves \[rad/s or m/s\].
@@ -70,7 +70,7 @@ struct Memory {
     current: f64,
     is_draining: bool,
     is_charging: bool,
-    /// Whether it said that it is empty.
+    /// True if it said that it is empty.
     is_empty: bool,
 }
 

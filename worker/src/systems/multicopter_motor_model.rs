@@ -43,7 +43,7 @@ struct Memory {
     asked: f64,
     /// What the motor has come to \[rad/s\].
     reached: f64,
-    /// Whether a controller in the model commands: then others count no more.
+    /// True if a controller in the model commands: then others count no more.
     is_controlled: bool,
 }
 

@@ -35,7 +35,7 @@ struct Memory {
     /// \[m/s, rad/s\]
     asked: Option<[[f64; 3]; 2]>,
     is_enabled: bool,
-    /// Whether rotors were told to turn.
+    /// True if rotors were told to turn.
     turns: bool,
 }
 

@@ -14,7 +14,7 @@ use super::schedule::Schedule;
 use super::{Configuration, ConfigureError, Configured, Context, System, TopicSpec};
 use crate::random::Draw;
 
-/// How many speeds the mean is taken of.
+/// Number of speeds that the mean is taken of.
 const WINDOW: usize = 10;
 
 struct OdometryPublisher {

@@ -11,7 +11,7 @@ use super::{Configuration, ConfigureError, Configured, Context, System, TopicSpe
 
 struct PosePublisher {
     entries: Vec<Entry>,
-    /// Whether all poses of a step are in one message.
+    /// True if all poses of a step are in one message.
     as_vector: bool,
     topic: String,
     schedule: Schedule,

@@ -160,7 +160,7 @@ pub struct Member {
     pub configured: Configured<dyn System>,
     /// For people: `DiffDrive`, `lidar`.
     pub name: String,
-    /// Whether it is a sensor: it looks at a step after all systems have.
+    /// True if it is a sensor: it looks at a step after all systems have.
     pub is_sensor: bool,
 }
 

@@ -37,7 +37,7 @@ struct Thruster {
     /// Less thrust than this is none \[N\].
     deadband: f64,
     told: String,
-    /// How many batteries the model has.
+    /// Number of batteries that the model has.
     batteries: usize,
     memory: Memory,
 }

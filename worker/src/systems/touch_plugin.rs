@@ -14,7 +14,7 @@ use crate::physics::CollisionRef;
 
 struct TouchPlugin {
     target: String,
-    /// How long it has to touch \[ns\].
+    /// Time for which it has to touch \[ns\].
     duration_ns: u64,
     topic: String,
     /// Links and collisions that contact sensors name.

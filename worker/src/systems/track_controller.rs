@@ -15,7 +15,7 @@ struct TrackController {
     link: usize,
     /// How the track lies in the link: it drives along x.
     orientation: Pose,
-    /// How long a command holds \[ns\]; for ever without.
+    /// Time for which a command holds \[ns\]; for ever without.
     command_age_max_ns: Option<u64>,
     limiter: SpeedLimiter,
     memory: Memory,
@@ -24,7 +24,7 @@ struct TrackController {
 #[derive(Default, Serialize, Deserialize)]
 struct Memory {
     speed: LimitedSpeed,
-    /// When the last command came \[ns\].
+    /// Time when the last command came \[ns\].
     told_ns: u64,
     /// What the track turns about, world frame \[m\]; nothing when it goes straight.
     center: Option<[f64; 3]>,

@@ -54,7 +54,7 @@ struct Memory {
     start: Option<Pose>,
     /// The next waypoint.
     next: u32,
-    /// Whether it is kept from turning.
+    /// True if it is kept from turning.
     is_still: bool,
 }
 

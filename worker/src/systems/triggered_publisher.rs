@@ -23,8 +23,8 @@ use super::{
 /// The most that may wait for their time; later ones are lost.
 const WAITING_MAX: usize = 10_000;
 
-/// How often it may be triggered in one iteration, so that publishers that trigger each other
-/// cannot flood the run.
+/// Number of times that it may be triggered in one iteration, so that publishers that trigger each
+/// other cannot flood the run.
 const TRIGGERS_MAX: u32 = 1_000;
 
 struct TriggeredPublisher {
@@ -50,9 +50,9 @@ struct Service {
 
 #[derive(Default, Serialize, Deserialize)]
 struct Memory {
-    /// When something is to be said, in elapsed time \[ns\], ascending.
+    /// Time when something is to be said, in elapsed time \[ns\], ascending.
     due: Vec<u64>,
-    /// How often it was triggered since time last passed.
+    /// Number of times that it was triggered since time last passed.
     fresh: u32,
     /// The iteration that triggers are counted in.
     iteration: u64,

@@ -17,7 +17,7 @@ use super::{
 use crate::physics::{Cell, ModelRef};
 use crate::random::Draw;
 
-/// How often the wind is told \[ns\].
+/// Number of times that the wind is told \[ns\].
 const INTERVAL_NS: u64 = 100_000_000;
 
 /// The place of this system among those that draw random numbers for no model.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use nix::time::{ClockId, clock_gettime};
 
-/// How often the clock is read at the start; the closest reading counts.
+/// Number of times that the clock is read at the start; the closest reading counts.
 const READINGS: u32 = 16;
 
 /// The clock of the machine, as times of this process.

@@ -18,7 +18,7 @@ use super::step_tracer::own_process;
 const PRIMARY: u32 = 1;
 /// The number of a process's first thread.
 const STEPPER: u32 = 1;
-/// How many processes have tracks; what more say is left out.
+/// Number of processes that have tracks; what more say is left out.
 const TRACKS_MAX: usize = 4096;
 /// The most that is shown of what a process says of itself.
 const TEXT_CHARS_MAX: usize = 64;
@@ -32,7 +32,7 @@ pub(super) struct Events {
     tracks: BTreeMap<(PeerName, TracedProcess), Track>,
     /// The begin of the first step, from which all times count \[ns\].
     base_ns: Option<u64>,
-    /// When the stepper was done with the step before, if time goes on from there \[ns\].
+    /// Time when the stepper was done with the step before, if time goes on from there \[ns\].
     before_ns: Option<u64>,
 }
 

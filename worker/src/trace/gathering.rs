@@ -6,7 +6,7 @@ use protocol::{PeerName, Sequence, StepTrace};
 
 use super::round::Round;
 
-/// How many steps may wait for what secondaries say of them; the oldest goes without.
+/// Number of steps that may wait for what secondaries say of them; the oldest goes without.
 const ROUNDS_MAX: usize = 1024;
 /// How much of what secondaries say may wait for its steps \[cells, and as many steps\].
 const WAITING_MAX: usize = 1 << 20;

@@ -22,13 +22,13 @@ pub(super) struct Offset {
 /// The moments of a step, each by the clock of who saw it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Exchange {
-    /// When the primary published it \[ns\].
+    /// Time when the primary published it \[ns\].
     pub(super) published: u64,
-    /// When it arrived \[ns\].
+    /// Time when it arrived \[ns\].
     pub(super) received: u64,
-    /// When its work was done \[ns\].
+    /// Time when its work was done \[ns\].
     pub(super) done: u64,
-    /// When the answer arrived at the primary \[ns\].
+    /// Time when the answer arrived at the primary \[ns\].
     pub(super) answered: u64,
 }
 

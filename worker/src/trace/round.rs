@@ -7,7 +7,7 @@ use protocol::{Iteration, PeerName, Sequence};
 pub(super) struct Round {
     pub(super) sequence: Sequence,
     pub(super) iteration: Iteration,
-    /// Whether time stood still in it.
+    /// True if time stood still in it.
     pub(super) is_paused: bool,
     /// What the stepper did, in order; its times are of the machine's clock.
     pub(super) spans: Vec<Span>,

@@ -14,7 +14,7 @@ use super::file::{FILE_BYTES_MAX, TraceFile};
 use super::gathering::Gathering;
 use super::round::Round;
 
-/// How long what secondaries say of the last steps may be under way when the run is over.
+/// Time for which what secondaries say of the last steps may be under way when the run is over.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// What the thread is told.

@@ -23,7 +23,7 @@ pub(super) struct CellCost {
     /// Notes in this window.
     notes: u32,
     smoothed_ns: Option<f64>,
-    /// Whether the next window counts alone, because the cell runs elsewhere since.
+    /// True if the next window counts alone, because the cell runs elsewhere since.
     is_elsewhere: bool,
 }
 

@@ -6,7 +6,7 @@
 
 use protocol::CellId;
 
-/// How many changes one plan has at most.
+/// Number of changes that one plan has at most.
 const CHANGES_MAX: usize = 64;
 /// How many of the least loaded secondaries are tried for each change.
 const TARGETS_MAX: usize = 8;
@@ -25,7 +25,7 @@ pub(super) struct Candidate {
     pub cost_ns: f64,
     /// What moving it costs \[ns\].
     pub move_cost_ns: f64,
-    /// Whether it may move now.
+    /// True if it may move now.
     pub is_free: bool,
 }
 

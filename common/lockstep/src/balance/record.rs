@@ -6,7 +6,7 @@ use protocol::{Iteration, PeerName};
 
 use super::cost::CellCost;
 
-/// How often the minimum stay of a cell that goes to and fro doubles.
+/// Number of times that the minimum stay of a cell that goes to and fro doubles.
 const DOUBLINGS_MAX: u32 = 6;
 /// After how many of its minimum stays on one host a cell counts as settled.
 const SETTLED_STAYS: u64 = 8;
@@ -18,15 +18,15 @@ const WEIGHT_OF_NEW: f64 = 0.3;
 pub(super) struct Record {
     /// What it costs.
     pub cost: CellCost,
-    /// How many performers it was expected to have when it opened.
+    /// Number of performers that it was expected to have when it opened.
     pub expected_performers: Option<u32>,
     /// Size of its last snapshot that was sent.
     pub snapshot_bytes: Option<u64>,
-    /// When it came to its host, unless it opened there.
+    /// Time when it came to its host, unless it opened there.
     pub moved_at: Option<Iteration>,
     /// Where it came from when it last moved for the sake of balance.
     came_from: Option<PeerName>,
-    /// How often it went back to where it came from.
+    /// Number of times that it went back to where it came from.
     returns: u32,
 }
 

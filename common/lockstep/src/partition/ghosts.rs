@@ -10,7 +10,7 @@ use crate::journal::Journal;
 pub(super) struct Ghosts {
     /// For each cell, the performers of which it holds a ghost, ascending.
     in_cell: Vec<Vec<PerformerId>>,
-    /// How many ghosts each performer has.
+    /// Number of ghosts that each performer has.
     of_performer: Vec<u32>,
     /// Which ghosts were in which cells.
     before: Journal<PerformerId>,

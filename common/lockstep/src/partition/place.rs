@@ -14,7 +14,7 @@ use crate::topology::{PerformerSpec, Topology};
 const LOOK: [f64; 2] = [0.5, 1.0];
 /// How far ahead of a change a performer counts as near to it: a way \[m\] and a number of steps.
 const FORESIGHT: (f64, f64) = (0.05, 8.0);
-/// How many levels a performer may touch beyond those at its box, by moving or by links that
+/// Number of levels that a performer may touch beyond those at its box, by moving or by links that
 /// nothing holds. With more it has blown up, and only its box counts.
 const LEVELS_BEYOND_MAX: usize = 256;
 
@@ -25,7 +25,7 @@ pub(super) struct Place {
     pub(super) cell: CellId,
     /// The cell of the level that it is in.
     pub(super) home: CellId,
-    /// When it came to the cell that owns it.
+    /// Time when it came to the cell that owns it.
     pub(super) entered: Iteration,
     /// Half the edge lengths of its box \[m\].
     pub(super) half: [f64; 3],
@@ -48,9 +48,9 @@ pub(super) enum Glance {
     Unclear,
     /// Nothing has changed.
     Unchanged {
-        /// Whether it may soon touch other levels.
+        /// True if it may soon touch other levels.
         is_near_levels: bool,
-        /// Whether its home may soon change.
+        /// True if its home may soon change.
         is_near_home: bool,
     },
 }

@@ -4,11 +4,11 @@
 /// update looks at everybody.
 #[derive(Debug, Default)]
 pub(super) struct Rest {
-    /// Whether it is told before each update whether states have changed.
+    /// True if it is told before each update whether states have changed.
     is_told: bool,
-    /// Whether some have since the last update.
+    /// True if some have since the last update.
     have_moved: bool,
-    /// Whether the last update found nothing to change and nobody who waits.
+    /// True if the last update found nothing to change and nobody who waits.
     is_settled: bool,
 }
 

@@ -14,7 +14,7 @@ const EVENT_BYTES_MAX: usize = 2_000;
 /// What a rule is given while an input is handled.
 #[derive(Debug)]
 pub(crate) struct Context<'o> {
-    /// When the input came.
+    /// Time when the input came.
     pub(crate) now: SessionTime,
     /// The last iteration that is complete.
     pub(crate) iteration: Iteration,

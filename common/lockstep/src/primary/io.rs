@@ -46,7 +46,7 @@ pub struct Settings {
     pub iterations: Option<u64>,
     /// Simulated over real time; 0 is as fast as possible.
     pub real_time_factor: f64,
-    /// Whether time stands still at first.
+    /// True if time stands still at first.
     pub start_paused: bool,
     /// Simulated time per iteration.
     pub step_size: Duration,
@@ -56,23 +56,23 @@ pub struct Settings {
     pub heartbeat_interval: Duration,
     /// Silence after which a peer counts as lost; `None` where peers cannot fall silent alone.
     pub heartbeat_timeout: Option<Duration>,
-    /// How long to wait for all secondaries to be ready.
+    /// Time to wait for all secondaries to be ready.
     pub peer_timeout: Duration,
-    /// How long a step may go unacknowledged.
+    /// Time for which a step may go unacknowledged.
     pub step_timeout: Duration,
     /// What is said and done on the way to that.
     pub patience: StepTimeoutSettings,
     /// What decides which cell every performer is in.
     pub rules: Rules,
-    /// Whether cells move between secondaries for the sake of balance.
+    /// True if cells move between secondaries for the sake of balance.
     pub balance: bool,
     /// How many threads step the cells of each secondary, at least 1.
     pub threads: u32,
-    /// Whether every step of every cell is done twice and compared.
+    /// True if every step of every cell is done twice and compared.
     pub verify: bool,
-    /// Whether every topic is published, also those that nobody listens to.
+    /// True if every topic is published, also those that nobody listens to.
     pub publish_all: bool,
-    /// How many iterations one message may bring at most; 1 has each in a message of its own.
+    /// Number of iterations that one message may bring at most; 1 has each in a message of its own.
     pub run_ahead_max: u32,
     /// The iterations of which secondaries say where their time went, if any.
     pub trace: Option<TraceWindow>,
@@ -86,7 +86,7 @@ pub struct Settings {
     pub checkpoint_every: u64,
     /// How many secondaries may join beyond those that the run needs.
     pub stand_bys: u32,
-    /// Whether checkpoints are kept on disk, so that the run can be resumed.
+    /// True if checkpoints are kept on disk, so that the run can be resumed.
     pub is_journaled: bool,
     /// The primary's own program; a secondary's must be equal.
     pub build: Build,
@@ -128,7 +128,7 @@ pub enum PrimaryInput {
     Malformed {
         /// Where they came from.
         from: RoutingId,
-        /// Whether they came as an attempt to join.
+        /// True if they came as an attempt to join.
         joining: bool,
         /// What is wrong with them.
         error: String,
@@ -156,7 +156,7 @@ pub enum PrimaryInput {
     CheckpointStored(Sequence),
     /// The time given by [`Primary::deadline`](crate::primary::Primary::deadline) has come.
     DeadlinePassed {
-        /// Whether nothing waits to be read: only then silence is silence.
+        /// True if nothing waits to be read: only then silence is silence.
         inbox_is_empty: bool,
     },
 }
@@ -249,7 +249,7 @@ pub struct StepReport {
     pub sequence: Sequence,
     /// The iteration that is complete now.
     pub iteration: Iteration,
-    /// Whether time stood still in it.
+    /// True if time stood still in it.
     pub paused: bool,
     /// Digest of all performers after it.
     pub digest: Digest,
@@ -257,7 +257,7 @@ pub struct StepReport {
     pub schedule_left: u64,
     /// From publishing to the last ack; of a message that brought several steps, its share.
     pub duration: Duration,
-    /// Whether a cell changed host or a performer its cell.
+    /// True if a cell changed host or a performer its cell.
     pub rearranged: bool,
     /// Each secondary's part, by name.
     pub peers: Vec<PeerTiming>,
@@ -292,7 +292,7 @@ pub struct PeerTiming {
     pub sensors: Duration,
     /// From receiving the step to answering it, by its own clock.
     pub busy: Duration,
-    /// How many messages its data batch has.
+    /// Number of messages that its data batch has.
     pub published: u32,
     /// From the step's publication to its ack; of a message that brought several steps, its share.
     pub answered_after: Duration,

@@ -26,6 +26,6 @@ pub(crate) struct Peers {
     /// that nobody has to look at all secondaries for each of them.
     pub(crate) next_deadline: Option<SessionTime>,
     pub(crate) refused: RefusedCounts,
-    /// When observers were told last that something was forbidden.
+    /// Time when observers were told last that something was forbidden.
     pub(crate) forbidden_told: Option<SessionTime>,
 }

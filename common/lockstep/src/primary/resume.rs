@@ -15,6 +15,6 @@ pub(crate) struct Resume {
     pub(crate) checkpoint: Option<Box<Checkpoint>>,
     /// Iterations that were complete before and are done again.
     pub(crate) replay: Option<Replaying>,
-    /// Why what is done cannot be written down.
+    /// Reason why what is done cannot be written down.
     pub(crate) storage_failure: Option<Failure>,
 }

@@ -27,7 +27,7 @@ pub(crate) struct WorldState {
     pub(crate) by_name: Vec<PerformerId>,
     pub(crate) latest: LatestStates,
     pub(crate) partition: Partition,
-    /// Whether no step has followed the one that built the cells of the start.
+    /// True if no step has followed the one that built the cells of the start.
     pub(crate) is_fresh: bool,
     /// Digest of all performers after the last iteration.
     pub(crate) digest: Digest,

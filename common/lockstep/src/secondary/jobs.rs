@@ -11,7 +11,7 @@ use protocol::primary_to_secondary::{
 use protocol::secondary_to_primary::CaughtUp;
 use protocol::{CellId, Sequence};
 
-/// How many jobs may be incomplete, and how many answers are kept.
+/// Number of jobs that may be incomplete, and how many answers are kept.
 const JOBS_MAX: usize = 64;
 
 /// A job that is complete.
@@ -34,15 +34,15 @@ pub struct CatchUpWork {
     pub snapshots: Vec<CellSnapshot>,
     /// The steps, in order.
     pub steps: Vec<Step>,
-    /// Whether the last answer holds what systems of worlds say.
+    /// True if the last answer holds what systems of worlds say.
     pub speaks: bool,
     /// What is said once more on the data socket.
     pub again: Option<DataAgain>,
-    /// Whether it goes on from the present scene of a host that takes no part yet.
+    /// True if it goes on from the present scene of a host that takes no part yet.
     pub goes_on: bool,
-    /// Whether who does it takes no part yet, so that its own scene is the one to bring up to date.
+    /// True if who does it takes no part yet, so that its own scene is the one to bring up to date.
     pub becomes_host: bool,
-    /// Whether who does it takes part from the step after on.
+    /// True if who does it takes part from the step after on.
     pub joins: bool,
 }
 
@@ -51,9 +51,9 @@ pub struct CatchUpWork {
 pub struct JobEnd {
     /// The last step of the job.
     pub until: Sequence,
-    /// Whether who did it took no part so far, and is at that step now.
+    /// True if who did it took no part so far, and is at that step now.
     pub becomes_host: bool,
-    /// Whether it takes part from the step after on.
+    /// True if it takes part from the step after on.
     pub joins: bool,
 }
 

@@ -17,9 +17,9 @@ use super::{JobEnd, StepWork};
 #[derive(Debug)]
 pub(super) struct Serving {
     takes_part: bool,
-    /// Whether the run had begun when it was welcomed, so that it is told first what was before.
+    /// True if the run had begun when it was welcomed, so that it is told first what was before.
     has_begun: bool,
-    /// How many cells the worlds have, and so how many snapshots there can be.
+    /// Number of cells that the worlds have, and so how many snapshots there can be.
     cell_count: u32,
     last: Option<Arc<StepAck>>,
     /// The last message that asked for steps.
@@ -39,7 +39,7 @@ enum Current {
     /// Is being done.
     Computing {
         sequence: Sequence,
-        /// When it asks for a checkpoint, whether with the scene.
+        /// Time when it asks for a checkpoint, whether with the scene.
         checkpoint: Option<bool>,
     },
 }

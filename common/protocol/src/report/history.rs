@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 use super::Percentiles;
 use crate::primary_to_observers::Event;
 
-/// How many events the primary remembers.
+/// Number of events that the primary remembers.
 pub const EVENTS_MAX: usize = 1000;
-/// How many samples the primary remembers, at one per second.
+/// Number of samples that the primary remembers, at one per second.
 pub const SAMPLES_MAX: usize = 600;
 
 /// Mean time per iteration over the last second, by where it went; the parts add up to the period.
@@ -95,12 +95,12 @@ impl Split {
 pub struct StepHistogram {
     /// The number of the first bar in `counts`.
     pub first: u32,
-    /// How many steps, bar by bar.
+    /// Number of steps, bar by bar.
     pub counts: Vec<u64>,
 }
 
 impl StepHistogram {
-    /// How many bars there can be; the last one holds all that is longer.
+    /// Number of bars that there can be; the last one holds all that is longer.
     pub const BARS: usize = 128;
 
     /// Returns the number of the bar for a time \[ns\].
@@ -159,7 +159,7 @@ pub struct History {
     pub events: Vec<Event>,
     /// The last [`SAMPLES_MAX`] samples in which time ran, oldest first.
     pub samples: Vec<HistorySample>,
-    /// How long the steps of the whole run took.
+    /// Time that the steps of the whole run took.
     pub steps: StepHistogram,
 }
 

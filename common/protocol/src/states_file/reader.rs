@@ -22,7 +22,7 @@ const DIGEST_BYTES: u64 = 16;
 pub struct StatesReader<R> {
     source: R,
     header: StatesHeader,
-    /// Whether every performer of the header has been read.
+    /// True if every performer of the header has been read.
     is_whole: bool,
     /// The iteration of the last frame.
     at: Iteration,
@@ -36,12 +36,12 @@ pub enum StatesRecord {
     Frame(StatesFrame),
     /// The last record.
     End {
-        /// How many iterations there were.
+        /// Number of iterations.
         iterations: Iteration,
     },
 }
 
-/// Why a file of states cannot be read on.
+/// Reason why a file of states cannot be read on.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadStatesError {
     /// The source failed.

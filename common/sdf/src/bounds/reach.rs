@@ -14,7 +14,7 @@ pub struct Reach {
     /// A distance from the origin that no collision of a held link ever exceeds \[m\]; 0 without
     /// collisions, infinite with planes.
     pub radius: f64,
-    /// Whether a link with collisions can be any distance away: no joint holds it to the canonical
+    /// True if a link with collisions can be any distance away: no joint holds it to the canonical
     /// link, or one does that slides without limits.
     pub has_loose_links: bool,
 }

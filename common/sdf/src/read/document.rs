@@ -12,7 +12,7 @@ const NAMES_ARE_UNIQUE: (u32, u32) = (1, 7);
 pub(crate) struct Document {
     /// Its `<sdf>` element.
     pub(crate) root: Element,
-    /// Whether its version lets siblings of different kinds have one name.
+    /// True if its version lets siblings of different kinds have one name.
     pub(crate) names_may_clash: bool,
 }
 

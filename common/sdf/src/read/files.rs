@@ -119,7 +119,7 @@ struct Missing {
     collision: String,
     /// Number of collisions that name it.
     count: usize,
-    /// Why it is not found.
+    /// Reason why it is not found.
     why: String,
 }
 

@@ -42,9 +42,9 @@ struct Place {
     prefix: String,
     /// Its pose, world frame.
     pose: Pose,
-    /// Whether it or a model around it is static.
+    /// True if it or a model around it is static.
     is_static: bool,
-    /// Whether wind acts on all of its own links, as in Gazebo.
+    /// True if wind acts on all of its own links, as in Gazebo.
     has_wind: bool,
 }
 

@@ -42,18 +42,18 @@ pub struct Animation {
     pub uri: String,
     /// Factor.
     pub scale: f64,
-    /// Whether it goes on with the distance that the actor covers, and not with time.
+    /// True if it goes on with the distance that the actor covers, and not with time.
     pub interpolate_x: bool,
 }
 
 /// Where an actor goes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Script {
-    /// Whether it begins again when it ends.
+    /// True if it begins again when it ends.
     pub is_loop: bool,
-    /// How long the actor waits at its begin \[s\].
+    /// Time for which the actor waits at its begin \[s\].
     pub delay_s: f64,
-    /// Whether it begins with the simulation; otherwise the actor stays where it is.
+    /// True if it begins with the simulation; otherwise the actor stays where it is.
     pub starts_by_itself: bool,
     /// Its parts, ascending by id.
     pub trajectories: Vec<Trajectory>,

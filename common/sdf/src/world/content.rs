@@ -51,7 +51,7 @@ pub struct Sensor {
     pub update_rate: f64,
     /// Where it publishes; empty for the topic that follows from its name.
     pub topic: String,
-    /// Whether it measures without subscribers.
+    /// True if it measures without subscribers.
     pub always_on: bool,
     /// The element with its parameters.
     pub content: Content,

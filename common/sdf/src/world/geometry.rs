@@ -72,7 +72,7 @@ pub struct MeshShape {
     pub uri: String,
     /// The node of the file that is meant; empty for all.
     pub submesh: String,
-    /// Whether the submesh is moved so that its box is centred on the origin.
+    /// True if the submesh is moved so that its box is centred on the origin.
     pub center_submesh: bool,
     /// Factors along x, y, z; applied to what is in [`super::World::meshes`].
     pub scale: [f64; 3],

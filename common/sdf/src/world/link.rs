@@ -18,15 +18,15 @@ pub struct Link {
     pub pose: Pose,
     /// Mass and its distribution.
     pub inertial: Inertial,
-    /// Whether it never moves, because a model that it is in is static.
+    /// True if it never moves, because a model that it is in is static.
     pub is_static: bool,
-    /// Whether gravity acts on it.
+    /// True if gravity acts on it.
     pub gravity: bool,
-    /// Whether wind acts on it.
+    /// True if wind acts on it.
     pub enable_wind: bool,
-    /// Whether it moves as it is told and not by forces.
+    /// True if it moves as it is told and not by forces.
     pub kinematic: bool,
-    /// Whether it collides with other links of its model.
+    /// True if it collides with other links of its model.
     pub self_collide: bool,
     /// Rate at which linear and angular velocity decay \[1/s\].
     pub velocity_decay: [f64; 2],

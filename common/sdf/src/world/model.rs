@@ -14,14 +14,14 @@ use crate::pose::Pose;
 pub struct Model {
     /// Its name, unique among the models of its world.
     pub name: String,
-    /// Whether it never moves. A static model that is a performer is none of these: commands move
+    /// True if it never moves. A static model that is a performer is none of these: commands move
     /// it, and each of its links is static.
     pub is_static: bool,
-    /// Whether its links collide with each other.
+    /// True if its links collide with each other.
     pub self_collide: bool,
-    /// Whether it may fall asleep.
+    /// True if it may fall asleep.
     pub allow_auto_disable: bool,
-    /// Whether wind acts on its links.
+    /// True if wind acts on its links.
     pub enable_wind: bool,
     /// Pose of its origin, world frame.
     pub pose: Pose,
@@ -113,9 +113,9 @@ impl Model {
 pub struct NestedModel {
     /// Its name within the top-level model: `nested` or `nested::inner`.
     pub name: String,
-    /// Whether it never moves.
+    /// True if it never moves.
     pub is_static: bool,
-    /// Whether its links collide with each other.
+    /// True if its links collide with each other.
     pub self_collide: bool,
     /// Pose of its origin, world frame.
     pub pose: Pose,

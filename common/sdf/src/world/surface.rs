@@ -30,7 +30,7 @@ pub struct Surface {
     pub collide_bitmask: u16,
     /// The categories that the shape is in (`category_bitmask`).
     pub category_bitmask: u16,
-    /// Whether contacts are reported without forces.
+    /// True if contacts are reported without forces.
     pub collide_without_contact: bool,
     /// Stiffness of the contact (`//contact/ode/kp`) \[N/m\].
     pub stiffness: f64,

@@ -20,7 +20,7 @@ use crate::link::{LinkError, Waker};
 /// The most frames that a message may have: routing id, topic and payload.
 const FRAMES_MAX: usize = 3;
 
-/// How many messages are taken in a row before the other descriptors are looked at.
+/// Number of messages that are taken in a row before the other descriptors are looked at.
 const MESSAGES_PER_LOOK: u32 = 16;
 
 /// The sockets that one thread receives from.
@@ -34,7 +34,7 @@ pub(super) struct Inbox {
     watches: Vec<Watch>,
     wake: WakeReceiver,
     messages_since_look: u32,
-    /// How long it looks before it sleeps.
+    /// Time for which it looks before it sleeps.
     spin: Duration,
 }
 

@@ -23,7 +23,7 @@ use crate::subscription::{Subscription, step_topics};
 /// Where the monitor of the `control` socket is, within the link's own context.
 const MONITOR: &str = "inproc://control-monitor";
 
-/// How long a closed link tries to deliver its data: none of it may be lost \[ms\].
+/// Time for which a closed link tries to deliver its data: none of it may be lost \[ms\].
 const DATA_LINGER_MS: i32 = 2_000;
 
 /// The source of the inbox that is `control`.
@@ -40,13 +40,13 @@ pub struct PeerLink {
     data: Option<(zmq::Socket, RoutingId)>,
     /// The source of the inbox that is the monitor.
     monitor: usize,
-    /// Whether the other side has been told connected last.
+    /// True if the other side has been told connected last.
     connected: bool,
-    /// Whether it speaks on `control`.
+    /// True if it speaks on `control`.
     is_secondary: bool,
-    /// Whether it proves a key.
+    /// True if it proves a key.
     encrypts: bool,
-    /// Whether it was told that handshakes are broken off, of which there may be many.
+    /// True if it was told that handshakes are broken off, of which there may be many.
     was_broken_off: bool,
     /// The keys that the primary may have, if these are several.
     key_search: Option<KeySearch>,
@@ -78,7 +78,7 @@ enum Way {
     Data,
 }
 
-/// Why a link could not be set up. That the primary is not there is no reason: it may come.
+/// Reason why a link could not be set up. That the primary is not there is no reason: it may come.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
     /// Only a primary can choose its port.

@@ -12,20 +12,20 @@ use super::SocketOptions;
 use super::curve::Curve;
 use crate::link::LinkError;
 
-/// How many messages wait for an observer that reads too slowly; further ones are lost to it.
+/// Number of messages that wait for an observer that reads too slowly; further ones are lost to it.
 const STATUS_MESSAGES_MAX: i32 = 1_000;
 
 /// Number of steps that wait for one who does not read; further ones are lost to it. Whoever takes
 /// part reads them as they come, also while it is busy, or the run waits for it.
 const STEP_MESSAGES_MAX: i32 = 20_000;
 
-/// How long a closed socket tries to deliver what it still holds, such as the order to stop.
+/// Time for which a closed socket tries to deliver what it still holds, such as the order to stop.
 const LINGER: Duration = Duration::from_millis(200);
 
-/// How long one attempt to connect may take before the next one begins.
+/// Time that one attempt to connect may take before the next one begins.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// How long a handshake may take: until then a stranger holds a descriptor.
+/// Time that a handshake may take: until then a stranger holds a descriptor.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The largest subscription \[bytes\], a topic's name; nothing else comes to a publishing socket.
@@ -47,7 +47,7 @@ const KEEPALIVE: [i32; 3] = [5, 1, 5];
 /// How much larger than its message an encrypted frame may be \[bytes\].
 const CURVE_OVERHEAD_MAX: i64 = 64;
 
-/// How many messages may wait in a socket.
+/// Number of messages that may wait in a socket.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Queue {
     /// `data` and all sockets that connect: any number, since lockstep itself bounds how much can

@@ -12,8 +12,8 @@ use zmq_options::Connection;
 
 use crate::rate::{Bucket, Rate};
 
-/// How many topics one connection may listen to: an observer hears all figures by a handful, and
-/// further ones by their names.
+/// Number of topics that one connection may listen to: an observer hears all figures by a handful,
+/// and further ones by their names.
 pub(super) const TOPICS_PER_CONNECTION_MAX: usize = 512;
 
 /// The most that the topics of one connection may take \[bytes\]: libzmq keeps each byte as a node

@@ -11,7 +11,7 @@ use transport::memory::Network;
 use transport::zeromq::{PeerLink, PrimaryLink, SocketOptions};
 use transport::{Arrival, Endpoints, Link, Publisher, Subscription};
 
-/// How long anything that must happen may take.
+/// Time that anything that must happen may take.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A place where one primary and its peers meet.

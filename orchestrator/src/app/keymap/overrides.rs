@@ -13,7 +13,7 @@ pub struct Keymap {
     replaced: BTreeMap<usize, Vec<Key>>,
 }
 
-/// Why keys cannot be given to an action.
+/// Reason why keys cannot be given to an action.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OverrideError {
     /// There is no such action.

@@ -42,7 +42,7 @@ struct Open<'a, 'b> {
     before: &'b str,
     /// All that it may become, in order.
     choices: Vec<Candidate<'a>>,
-    /// Whether something follows it once it is whole.
+    /// True if something follows it once it is whole.
     has_more: bool,
 }
 

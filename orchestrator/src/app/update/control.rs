@@ -9,7 +9,7 @@ use crate::app::command::Effect;
 use crate::app::model::{Mode, Model, Question};
 use crate::control::Asked;
 
-/// Why a view that only watches changes nothing.
+/// Reason why a view that only watches changes nothing.
 pub(super) const READ_ONLY: &str =
     "this view only watches; leave it and attach without --read-only";
 

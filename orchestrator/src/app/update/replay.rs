@@ -9,7 +9,7 @@ use crate::app::keymap::{self, Action};
 use crate::app::model::Model;
 use crate::app::recorded::{ReplayWish, SPEED_MAX, SPEED_MIN};
 
-/// Why nothing in a recording is changed.
+/// Reason why nothing in a recording is changed.
 pub(super) const RECORDED: &str =
     "this is a recording: what happened in it cannot be changed; ? shows the keys that play it";
 

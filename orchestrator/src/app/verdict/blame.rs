@@ -6,7 +6,7 @@ use super::{Culprit, PART_SHARE, Verdict, advice, percent, ranked, time, workers
 use crate::app::model::Model;
 use crate::app::rows::cell_us;
 
-/// How many parts are named when none stands out.
+/// Number of parts that are named when none stands out.
 const NAMED: usize = 3;
 
 /// Judges a run that works for so long per iteration \[us\].

@@ -72,9 +72,9 @@ struct Side<'a> {
     reader: StatesReader<BufReader<File>>,
     /// The next frame; `None` once it is taken, and after the last.
     frame: Option<StatesFrame>,
-    /// How many iterations there are, once there is no next frame.
+    /// Number of iterations, once there is no next frame.
     end: Option<u64>,
-    /// Whether the next frame has performers of another list than the one before.
+    /// True if the next frame has performers of another list than the one before.
     is_renewed: bool,
     /// All performers, from the first frame on.
     states: Vec<RecordedState>,

@@ -15,9 +15,9 @@ use crate::app::plain_text::plain;
 /// What is in a recording.
 #[derive(Debug, Serialize)]
 pub(super) struct Info {
-    /// Whether it was brought to its end.
+    /// True if it was brought to its end.
     complete: bool,
-    /// Why it breaks off, if it does.
+    /// Reason why it breaks off, if it does.
     #[serde(skip_serializing_if = "Option::is_none")]
     breaks_off: Option<BreakOff>,
     worlds: Vec<String>,

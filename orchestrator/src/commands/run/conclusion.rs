@@ -23,7 +23,7 @@ const STANDALONE_NAME: &str = "standalone";
 const ONE_PROCESS_GAIN: f64 = 1.25;
 /// What part of the real-time factor that was asked for a run must reach to have kept to it.
 const PACE_KEPT: f64 = 0.95;
-/// How many iterations a run must have to be judged.
+/// Number of iterations that a run must have to be judged.
 const JUDGED_ITERATIONS: u64 = 1000;
 
 /// How a run ended.

@@ -31,13 +31,13 @@ use crate::launch::programs::{ProgramEnd, Programs, Surroundings};
 use crate::launch::supervisor::{LossPolicy, REST_GRACE, RunExit, Supervisor};
 use crate::run_directory::{RunDirectory, RunEnd, RunRecord, now_unix_s, write_private};
 
-/// How long the primary may take to end the run after a signal.
+/// Time that the primary may take to end the run after a signal.
 const INTERRUPT_GRACE: Duration = Duration::from_millis(1500);
 
-/// How long the primary may take to end the run when a program of it has failed.
+/// Time that the primary may take to end the run when a program of it has failed.
 const STOP_GRACE: Duration = Duration::from_secs(5);
 
-/// How long what the primary said last may be on its way when its process has ended.
+/// Time for which what the primary said last may be on its way when its process has ended.
 const LAST_NEWS_GRACE: Duration = Duration::from_millis(300);
 
 /// How many lines of logs wait to be shown; more than that are in the log files alone.
@@ -69,11 +69,11 @@ pub(super) struct LiveRun {
     pub(super) watch: PrimaryWatch,
     /// Process that started the run and waits until it has begun, if any does.
     starter: Option<Starter>,
-    /// Whether secondaries are to come that are not started here.
+    /// True if secondaries are to come that are not started here.
     awaits_others: bool,
 }
 
-/// Why the run is not followed any more.
+/// Reason why the run is not followed any more.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Ending {
     /// Its processes ended it.
@@ -397,7 +397,7 @@ pub(super) struct Signals {
     interrupt: Signal,
     terminate: Signal,
     hang_up: Signal,
-    /// Whether the run ends with its terminal.
+    /// True if the run ends with its terminal.
     is_ended_by_hang_up: bool,
 }
 

@@ -24,7 +24,7 @@ pub(super) struct Known {
     pub(super) last_error: Option<LogLine>,
     /// The processes that have crashed.
     pub(super) deaths: Vec<Death>,
-    /// Why the primary was killed, if it was since it hung.
+    /// Reason why the primary was killed, if it was since it hung.
     pub(super) hung: Option<String>,
     /// The processes of its peers, as its primary last told them, also of those that are gone.
     pub(super) pids: BTreeMap<PeerName, u32>,

@@ -3,7 +3,7 @@
 use crate::app::ended::RunEnded;
 use crate::app::plain_text::plain;
 
-/// How many performers are listed; JSON has them all.
+/// Number of performers that are listed; JSON has them all.
 const PERFORMERS_MAX: usize = 20;
 
 /// Returns how a run ended as lines of text.

@@ -20,7 +20,7 @@ use crate::cli::Format;
 use crate::config::Config;
 use crate::view::{ViewEnd, ViewOptions};
 
-/// How long a run may take to end when the user asked for its end in the view.
+/// Time that a run may take to end when the user asked for its end in the view.
 const STOP_GRACE: Duration = Duration::from_secs(5);
 
 /// A run that was started, as JSON.

@@ -14,7 +14,7 @@ use crate::ui::theme::Theme;
 const EIGHTHS: [&str; 9] = [" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
 /// Columns of the numbers beside the history.
 const NUMBERS: u16 = 7;
-/// How many events are looked through for warnings.
+/// Number of events that are looked through for warnings.
 const EVENTS: usize = 1000;
 
 /// Draws the real-time factor, a column for each second or several.

@@ -38,7 +38,7 @@ const CORNERS_MAX: usize = 64;
 /// The most corners of the hull of a whole mesh.
 const WHOLE_CORNERS_MAX: usize = 128;
 
-/// How many times the volume of a mesh its hull may have without being cut.
+/// Number of times that the volume of a mesh its hull may have without being cut.
 const EMPTINESS_MAX: f64 = 1.5;
 
 /// How much of the volume of its hull the hulls of its parts may have to be worth it.

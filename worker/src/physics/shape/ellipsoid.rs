@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rapier3d_f64::geometry::SharedShape;
 use rapier3d_f64::math::Vector;
 
-/// How often the icosahedron's triangles are split in four: 162 corners, 320 faces.
+/// Number of times that the icosahedron's triangles are split in four: 162 corners, 320 faces.
 const SPLITS: usize = 2;
 
 /// The distance from the centre of the unit polyhedron to its nearest face.

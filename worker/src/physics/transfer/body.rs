@@ -19,7 +19,7 @@ pub(in super::super) struct LinkState {
     load: Option<[[f64; 3]; 2]>,
     /// Whether it sleeps, for how long it could, and where it was before.
     activation: RigidBodyActivation,
-    /// Whether rapier has not stopped it for good.
+    /// True if rapier has not stopped it for good.
     is_enabled: bool,
 }
 

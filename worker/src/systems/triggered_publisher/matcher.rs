@@ -20,7 +20,7 @@ pub(super) struct Matcher {
     /// What the field or the message has to be.
     wanted: Value,
     tolerance: f64,
-    /// Whether it has to be so, or has not to.
+    /// True if it has to be so, or has not to.
     is_positive: bool,
 }
 

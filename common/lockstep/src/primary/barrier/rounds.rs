@@ -45,7 +45,7 @@ pub(crate) enum Purpose {
 pub(crate) struct Round {
     pub(crate) step: Arc<Step>,
     pub(crate) purpose: Purpose,
-    /// Whether it was answered before it was made.
+    /// True if it was answered before it was made.
     pub(crate) is_ahead: bool,
     /// The snapshots that the step needs, with their receivers.
     pub(crate) snapshots: Vec<(PeerName, CellSnapshot)>,
@@ -58,7 +58,7 @@ pub(crate) struct Round {
     pub(crate) cells: Vec<CellTiming>,
     /// The commands that the step brings.
     pub(crate) applied: Vec<AppliedCommand>,
-    /// Why actions of the step could not be done, by their numbers.
+    /// Reasons why actions of the step could not be done, by their numbers.
     pub(crate) failures: BTreeMap<u64, String>,
     /// What systems ask for and say so far.
     pub(crate) requests: Vec<SystemRequest>,

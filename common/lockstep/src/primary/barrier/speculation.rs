@@ -24,12 +24,13 @@ pub const WINDOW_MAX: Duration = Duration::from_millis(20);
 
 /// How many steps in a row must be quiet before more of them are expected.
 const QUIET_FIRST: u32 = 4;
-/// How many ghosts' poses, and how many commands to know more, may be compared from step to step;
+/// Number of ghosts' poses, and how many commands to know more, may be compared from step to step;
 /// with more, none is taken for quiet.
 const COMPARED_MAX: usize = 64;
-/// How many steps are granted at first: fewer would not pay for the state that is kept before them.
+/// Number of steps that are granted at first: fewer would not pay for the state that is kept before
+/// them.
 const STEPS_FIRST: u32 = 8;
-/// How many grants are made before it is judged whether they pay.
+/// Number of grants that are made before it is judged whether they pay.
 const GRANTS_JUDGED: u32 = 8;
 /// What a grant must save at least.
 const WORTH: f64 = 0.95;
@@ -54,10 +55,10 @@ pub(crate) struct Speculation {
     /// The last step, if a quiet one may follow it.
     last: Option<Step>,
     answers: BTreeMap<PeerName, VecDeque<StepAck>>,
-    /// When each answered, and how long each step took, in the last grant.
+    /// Time when each answered, and how long each step took, in the last grant.
     answered: BTreeMap<PeerName, Duration>,
     each: Duration,
-    /// Whether what came of a step is told before the next one is made: with the next input.
+    /// True if what came of a step is told before the next one is made: with the next input.
     pub(crate) rests: bool,
     reach: Window,
 }
@@ -67,9 +68,9 @@ pub(crate) struct Speculation {
 struct Window {
     /// Quiet steps in a row.
     streak: u32,
-    /// How many steps are granted besides the first.
+    /// Number of steps that are granted besides the first.
     steps: u32,
-    /// Whether it grows by little since it was too far.
+    /// True if it grows by little since it was too far.
     is_careful: bool,
     /// For how many steps nothing is granted, and for how many it will be the next time.
     pause: u32,

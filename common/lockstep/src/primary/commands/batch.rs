@@ -35,7 +35,7 @@ pub(crate) struct Batch {
     pub(crate) spawned: Vec<PerformerId>,
     /// Performers that go with it.
     pub(crate) removed: Vec<PerformerId>,
-    /// Whether a round must be made for it.
+    /// True if a round must be made for it.
     pub(crate) is_needed: bool,
     /// What of it has no bound of its own \[bytes\].
     pub(crate) bytes: usize,

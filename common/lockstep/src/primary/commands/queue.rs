@@ -47,7 +47,7 @@ pub(crate) struct CommandQueue {
     /// What systems said on topics that systems listen to, for the next iteration.
     pub(crate) heard: Vec<TopicMessage>,
     schedule: VecDeque<ScheduledCommand>,
-    /// Whether what was said is to be heard while time stands still.
+    /// True if what was said is to be heard while time stands still.
     is_round_due: bool,
     /// The number of the next action.
     next_number: u64,

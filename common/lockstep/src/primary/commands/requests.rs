@@ -12,7 +12,7 @@ use crate::primary::commands::queue::Origin;
 use crate::primary::context::Context;
 use crate::primary::{ClockMode, Phase, Primary, PrimaryOutput, Until, Waiter};
 
-/// How many clients may wait for their commands at once.
+/// Number of clients that may wait for their commands at once.
 pub(crate) const WAITERS_MAX: usize = 1024;
 
 impl Commands {

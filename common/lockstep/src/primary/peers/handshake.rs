@@ -35,7 +35,7 @@ pub(crate) struct Handshakes {
     joining: BTreeMap<PeerName, Option<Sequence>>,
     /// Those who are to give all away, with who asked.
     draining: BTreeMap<PeerName, Vec<(RoutingId, RequestId)>>,
-    /// When those who join are synced again.
+    /// Time when those who join are synced again.
     pub(crate) next_sync: SessionTime,
     /// Until when nobody is let in, and for how long that was.
     closed: (SessionTime, Duration),

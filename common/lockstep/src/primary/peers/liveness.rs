@@ -38,7 +38,7 @@ pub struct StepTimeoutSettings {
     pub warn_after: Duration,
     /// A step that waits so long has its blockers examined.
     pub diagnose_after: Duration,
-    /// Whether a peer whose process is stopped, as debuggers do, is waited for.
+    /// True if a peer whose process is stopped, as debuggers do, is waited for.
     pub wait_for_debugger: bool,
 }
 
@@ -57,7 +57,7 @@ impl Default for StepTimeoutSettings {
 pub struct ProcessReport {
     /// What it does, for people: `its process is stopped (T)`.
     pub state: String,
-    /// Whether it is stopped, by a signal or by a debugger.
+    /// True if it is stopped, by a signal or by a debugger.
     pub is_stopped: bool,
     /// Processor time that it has used so far \[us\], if that is known.
     pub cpu_time_us: Option<u64>,
@@ -79,13 +79,13 @@ pub(crate) struct StepTimeout {
 pub struct Watch {
     /// Processor time that it had used \[us\], when that was noted.
     cpu_noted: Option<(SessionTime, u64)>,
-    /// When its process was last looked at.
+    /// Time when its process was last looked at.
     looked_at: Option<SessionTime>,
     /// What that found, for people.
     found: Option<String>,
     /// Since when it is waited for because it is stopped.
     held_since: Option<SessionTime>,
-    /// When that was told last.
+    /// Time when that was told last.
     told_at: SessionTime,
     /// How its process ended, as who started it saw.
     ended: Option<String>,

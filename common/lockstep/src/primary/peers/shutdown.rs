@@ -13,7 +13,7 @@ use crate::primary::context::Context;
 use crate::primary::{LEAVE_GRACE, Phase, Primary, PrimaryOutput};
 use crate::roster::Progress;
 
-/// How long the secondaries have to leave once they are told to.
+/// Time that the secondaries have to leave once they are told to.
 const LEAVE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Later than any moment of a run.
@@ -25,7 +25,7 @@ pub(crate) struct Stopping {
     reason: StopReason,
     /// Secondaries that have not left yet.
     staying: BTreeSet<PeerName>,
-    /// When the primary goes without them.
+    /// Time when the primary goes without them.
     pub(crate) until: SessionTime,
 }
 

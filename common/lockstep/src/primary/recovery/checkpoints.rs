@@ -40,7 +40,7 @@ pub(crate) struct Checkpoints {
     coming: Option<Coming>,
     /// Clients that wait for one: those not served yet have no step.
     waiting: Vec<(RoutingId, RequestId, Option<Sequence>)>,
-    /// Why none can be made, once that is known.
+    /// Reason why none can be made, once that is known.
     impossible: Option<String>,
 }
 

@@ -41,11 +41,11 @@ pub(crate) struct Job {
     /// After which step it begins and with which it ends.
     pub(crate) from: Sequence,
     pub(crate) until: Sequence,
-    /// Whether it goes on from where its peer is.
+    /// True if it goes on from where its peer is.
     goes_on: bool,
-    /// Whether its peer takes part from the next step on.
+    /// True if its peer takes part from the next step on.
     joins: bool,
-    /// Whether its peer takes no part yet.
+    /// True if its peer takes no part yet.
     becomes_host: bool,
     begun_at: SessionTime,
     /// Until when the run waits for one whom it does not need, whatever is heard of it.
@@ -59,9 +59,9 @@ pub(crate) struct Job {
 struct Progress {
     /// The last step that is replayed; `None` before its peer says that it has begun.
     replayed: Option<Sequence>,
-    /// Whether its peer says that it has answered.
+    /// True if its peer says that it has answered.
     is_answered: bool,
-    /// When that was heard, or since when the peer has had nothing else to do.
+    /// Time when that was heard, or since when the peer has had nothing else to do.
     since: SessionTime,
     /// For how long it is waited for: for all steps, and for each one once progress is heard.
     patience: Duration,

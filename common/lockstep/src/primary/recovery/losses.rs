@@ -29,15 +29,15 @@ pub(crate) struct Loss {
     pub(crate) cells: Vec<CellId>,
     /// Those of them that nobody restores yet.
     pub(crate) left: Vec<CellId>,
-    /// Whether the step under way waits for its answer.
+    /// True if the step under way waits for its answer.
     pub(crate) owes: bool,
-    /// Whether somebody must still say what systems of worlds say in that step.
+    /// True if somebody must still say what systems of worlds say in that step.
     pub(crate) speaks: bool,
     /// What observers may lack of what it said.
     pub(crate) again: Option<DataAgain>,
-    /// How many jobs are under way for it.
+    /// Number of jobs that are under way for it.
     pub(crate) jobs: u32,
-    /// Whether it is one of the losses that are counted: not cells that are lost again.
+    /// True if it is one of the losses that are counted: not cells that are lost again.
     pub(crate) is_counted: bool,
 }
 

@@ -20,9 +20,9 @@ use crate::primary::{ClockMode, Primary, PrimaryOutput};
 /// Whether time runs, and how fast.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunTarget {
-    /// Whether time runs at all.
+    /// True if time runs at all.
     pub is_running: bool,
-    /// When it stops by itself.
+    /// Time when it stops by itself.
     pub until: Option<Iteration>,
     /// Simulated over real time; 0 is as fast as possible.
     pub real_time_factor: f64,

@@ -24,7 +24,7 @@ pub(crate) struct LatestStates {
     poses: BTreeMap<PerformerId, LinkPoses>,
     snapshots: BTreeMap<CellId, CellSnapshot>,
     cell_digests: Vec<Option<Digest>>,
-    /// Whether states have come since they were looked at last.
+    /// True if states have come since they were looked at last.
     has_news: bool,
     /// For each performer, whether its state was reported as not finite.
     reported: Vec<bool>,

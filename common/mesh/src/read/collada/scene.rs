@@ -15,7 +15,7 @@ const NODES_MAX: usize = 100_000;
 /// The most geometries that nodes show.
 const SHOWN_MAX: usize = 1_000_000;
 
-/// How many controllers may stand on one another.
+/// Number of controllers that may stand on one another.
 const CONTROLLERS_MAX: usize = 8;
 
 /// Gathers the geometry of all nodes of the scene.

@@ -3,7 +3,7 @@
 use super::*;
 use crate::broken::{Random, broken};
 
-/// How many broken files are made of each whole one.
+/// Number of broken files that are made of each whole one.
 const ROUNDS: u64 = 3000;
 
 fn check(whole: &[u8], name: &str) {

@@ -21,10 +21,10 @@ use crate::zeromq::directory::RunDirectory;
 use crate::zeromq::door::Door;
 use crate::zeromq::socket::{Queue, open};
 
-/// How often free ports in a row are looked for.
+/// Number of times that free ports in a row are looked for.
 const ATTEMPTS_MAX: u32 = 100;
 
-/// Why a primary could not bind its sockets.
+/// Reason why a primary could not bind its sockets.
 #[derive(Debug, thiserror::Error)]
 pub enum BindError {
     /// Another primary, or another program, is there.
@@ -43,7 +43,7 @@ pub enum BindError {
     Insecure {
         /// The address.
         endpoint: String,
-        /// Whether only this machine reaches it.
+        /// True if only this machine reaches it.
         is_loopback: bool,
     },
     /// Its folder is not this user's alone.
