@@ -39,7 +39,7 @@ enum Current {
     /// Is being done.
     Computing {
         sequence: Sequence,
-        /// Time when it asks for a checkpoint, whether with the scene.
+        /// Set when it asks for a checkpoint: true for one with the scene.
         checkpoint: Option<bool>,
     },
 }
