@@ -252,53 +252,53 @@ pub(crate) struct Run {
     pub messages: Option<PathBuf>,
     /// Threads that step cells, in each process.
     pub threads: u32,
-    /// How many iterations one message brings at most.
+    /// Largest number of iterations that one message brings.
     pub ahead_max: u32,
-    /// Whether every step is done twice and compared.
+    /// True if every step is done twice and compared.
     pub verify: bool,
     /// The effort of the solver of contacts and joints.
     pub solver: Solver,
     /// Into how many levels each world is cut.
     pub auto_levels: Option<NonZeroUsize>,
-    /// Whether cells move for the sake of load.
+    /// True if cells move for the sake of load.
     pub balance: bool,
-    /// When a level's models are loaded.
+    /// Rule for when a level's models are loaded.
     pub levels_load: LoadRule,
     /// Simulated time that a performer stays in a cell before it goes to its own level's.
     pub minimum_stay: Duration,
     /// Distance below which one cell must own two performers \[m\].
     pub interaction_margin: f64,
-    /// Where the summary goes.
+    /// File for the summary.
     pub summary: Option<PathBuf>,
-    /// Where the last events go when the run ends.
+    /// File for the last events when the run ends.
     pub last_events: Option<PathBuf>,
-    /// Where it is written down who does what.
+    /// File for the audit log: who does what.
     pub audit: Option<PathBuf>,
-    /// How long to wait for peers at the start.
+    /// Longest time to wait for peers at the start.
     pub peer_timeout: Duration,
-    /// How long to look for messages before sleeping.
+    /// Time to look for messages before sleeping.
     pub spin: Duration,
     /// Time between heartbeats.
     pub heartbeat_interval: Duration,
     /// Silence after which a peer counts as lost.
     pub heartbeat_timeout: Duration,
-    /// How long a step may go unacknowledged.
+    /// Longest time that a step may go unacknowledged.
     pub step_timeout: Duration,
-    /// What is said and done on the way to that.
+    /// Warnings and measures before that time is over.
     pub patience: PatienceArguments,
-    /// What happens when a secondary is lost.
+    /// Reaction to the loss of a secondary.
     pub on_peer_loss: PeerLossPolicy,
     /// Iterations from one checkpoint to the next.
     pub checkpoint_every: u64,
-    /// How many secondaries may join beyond those that the run needs.
+    /// Number of secondaries that may join beyond those that the run needs.
     pub stand_bys: u32,
-    /// What is recorded and what is done again.
+    /// Options of recording and replaying.
     pub record: RecordFlags,
-    /// What is traced.
+    /// Options of tracing.
     pub trace: TraceFlags,
-    /// Where it is written down, to be taken up again.
+    /// Journal of the run, from which it can be resumed.
     pub journal: JournalArguments,
-    /// Whether tcp may be bound without encryption.
+    /// True if tcp may be bound without encryption.
     pub insecure: bool,
     /// Its key, and who may connect.
     pub security: SecurityFlags,
@@ -313,7 +313,7 @@ impl Cli {
     /// Checks the command line as a whole.
     ///
     /// # Errors
-    /// When flags are missing or do not go together; the text says what to do.
+    /// Fails if flags are missing or do not go together; the text says what to do.
     pub(crate) fn request(self) -> Result<Request, String> {
         match self.network_role {
             Some(Role::Secondary) => self.secondary(),
@@ -455,7 +455,7 @@ impl Cli {
 /// other user can enter.
 ///
 /// # Errors
-/// When the folder of this user's runs cannot be used, or its path is too long for a socket.
+/// Fails if the folder of this user's runs cannot be used, or its path is too long for a socket.
 pub(crate) fn endpoint_by_hand() -> anyhow::Result<Endpoints> {
     let address = || {
         let folder = ownership::runtime_folder()?.join(BY_HAND);

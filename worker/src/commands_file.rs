@@ -19,7 +19,7 @@ pub struct CommandsRecord {
 /// Returns the commands in a file.
 ///
 /// # Errors
-/// When it cannot be read, or a line of it is no command; with file and line.
+/// Fails if it cannot be read, or a line of it is no command; with file and line.
 pub fn read(path: &Path) -> anyhow::Result<Vec<ScheduledCommand>> {
     let text = sdf::read_bounded(path, lockstep::commands_file::BYTES_MAX)
         .and_then(|bytes| String::from_utf8(bytes).map_err(io::Error::other))
@@ -32,7 +32,7 @@ impl CommandsRecord {
     /// Creates the file, or empties it.
     ///
     /// # Errors
-    /// When it cannot be created.
+    /// Fails if it cannot be created.
     pub fn create(path: &Path) -> io::Result<Self> {
         Ok(Self {
             path: path.to_owned(),
@@ -43,7 +43,7 @@ impl CommandsRecord {
     /// Goes on with a file after so many commands; what it has of later ones is taken away.
     ///
     /// # Errors
-    /// When it cannot be read or written, or has fewer.
+    /// Fails if it cannot be read or written, or has fewer.
     pub fn resume(path: &Path, count: u64) -> io::Result<Self> {
         let mut lines = BufReader::new(File::open(path)?);
         let mut length = 0;
@@ -79,7 +79,7 @@ impl CommandsRecord {
     /// Writes down a command.
     ///
     /// # Errors
-    /// When the file cannot be written.
+    /// Fails if the file cannot be written.
     pub fn write(&mut self, command: &ScheduledCommand) -> io::Result<()> {
         let line = lockstep::commands_file::line_of(command);
         writeln!(self.writer, "{line}")
@@ -88,7 +88,7 @@ impl CommandsRecord {
     /// Makes sure that everything is in the file.
     ///
     /// # Errors
-    /// When the file cannot be written.
+    /// Fails if the file cannot be written.
     pub fn finish(&mut self) -> io::Result<()> {
         self.writer.flush()
     }

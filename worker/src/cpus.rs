@@ -25,7 +25,7 @@ pub enum PinError {
     Refused {
         /// The CPUs.
         cpus: Cpus,
-        /// What the system said.
+        /// Error of the operating system.
         source: rustix::io::Errno,
     },
 }
@@ -34,7 +34,7 @@ impl Cpus {
     /// Keeps this thread, and those that it starts from now on, to these CPUs.
     ///
     /// # Errors
-    /// When one of them is not there for this process.
+    /// Fails if one of them is not there for this process.
     pub fn pin(&self) -> Result<(), PinError> {
         let refused = |source| PinError::Refused {
             cpus: self.clone(),

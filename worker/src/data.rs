@@ -14,15 +14,16 @@ use protocol::{DataBatch, PeerName, Publisher, Sequence, TopicMessage};
 
 pub use observed::ObservedTopics;
 
-/// How much may wait to be put together; beyond, observers lose the oldest step \[bytes\].
+/// Number of bytes that may wait to be put together; beyond, observers lose the oldest step
+/// \[bytes\].
 pub const BYTES_MAX: usize = 256 << 20;
 
-/// Time for which the batches of a step may be under way when observers alone want them.
+/// Time-out of the batches of a step if observers alone want them.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Time for which they may be when none may be lost.
+/// Time-out of the batches of a step if none may be lost.
 const PATIENCE_LOSSLESS: Duration = Duration::from_secs(10);
 
-/// What a message takes besides its names and its body \[bytes\].
+/// Size of a message besides its names and its body \[bytes\].
 const MESSAGE_BYTES: usize = 96;
 /// Size of a batch besides its messages \[bytes\].
 const BATCH_BYTES: usize = 160;
@@ -34,15 +35,16 @@ const PART_BYTES_MAX: usize = 32 << 20;
 pub struct StepData {
     /// The step.
     pub sequence: Sequence,
-    /// What it was published with: batches of others were taken back.
+    /// Number of the grant under which the step was published: batches of other grants were rolled
+    /// back.
     pub grant: u64,
-    /// Number of messages that each secondary's batches have.
+    /// Number of messages in each secondary's batches.
     pub announced: Vec<(PeerName, u32)>,
-    /// What clients said, which went to systems with this step.
+    /// Messages that clients published, which went to systems with this step.
     pub said_by_clients: Vec<TopicMessage>,
 }
 
-/// What became of the oldest step that was announced.
+/// State of the oldest step that was announced.
 #[derive(Debug, PartialEq)]
 pub enum Progress {
     /// All of it is here, in order.
@@ -51,14 +53,14 @@ pub enum Progress {
     Lost {
         /// The step.
         sequence: Sequence,
-        /// Whose messages are missing, or are not as many as announced.
+        /// Secondaries whose messages are missing, or are not as many as announced.
         from: Vec<PeerName>,
     },
     /// It is not complete yet, or there is none.
     Waiting,
 }
 
-/// Reason why a batch is not kept.
+/// Reason for refusing a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
     /// It belongs to no step that is under way.
@@ -72,7 +74,8 @@ pub enum Refused {
     TooMuch(Sequence),
 }
 
-/// What was said in the place of somebody, with who said it: it may have been done more than once.
+/// Messages that were published in the place of a publisher, with the secondary that did so: they
+/// may have been published more than once.
 type SaidAgain = BTreeMap<Publisher, (PeerName, Vec<TopicMessage>)>;
 
 /// Puts together what was said.
@@ -114,7 +117,7 @@ impl Collector {
     /// Takes a batch or a part of one; `published` is the last step that may have been done.
     ///
     /// # Errors
-    /// When nobody waits for it, or too much waits already; it is dropped then.
+    /// Fails if nobody waits for it, or too much waits already; it is dropped then.
     pub fn take(
         &mut self,
         from: &PeerName,

@@ -1,4 +1,4 @@
-//! What the process of a peer does, as this machine sees it: `/proc/PID/stat`.
+//! State of a peer's process, as this machine sees it: `/proc/PID/stat`.
 
 use std::fs;
 

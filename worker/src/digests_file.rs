@@ -20,7 +20,7 @@ impl DigestsFile {
     /// Creates the file, or empties it.
     ///
     /// # Errors
-    /// When it cannot be created.
+    /// Fails if it cannot be created.
     pub fn create(path: &Path) -> io::Result<Self> {
         Ok(Self {
             path: path.to_owned(),
@@ -31,7 +31,7 @@ impl DigestsFile {
     /// Goes on with a file after an iteration; what it has of later ones is taken away.
     ///
     /// # Errors
-    /// When it cannot be read or written, or does not reach so far.
+    /// Fails if it cannot be read or written, or does not reach so far.
     pub fn resume(path: &Path, after: Iteration) -> io::Result<Self> {
         let (reach, length) = scan(path, after)?;
         if reach != after {
@@ -51,7 +51,7 @@ impl DigestsFile {
     /// Returns the last iteration that a file has whole; the first one has number 1.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// Fails if it cannot be read.
     pub fn reach(path: &Path) -> io::Result<Iteration> {
         Ok(scan(path, Iteration(u64::MAX))?.0)
     }
@@ -69,7 +69,7 @@ impl DigestsFile {
     /// Writes one iteration's digest.
     ///
     /// # Errors
-    /// When the file cannot be written.
+    /// Fails if the file cannot be written.
     pub fn write(&mut self, iteration: Iteration, digest: Digest) -> io::Result<()> {
         writeln!(self.writer, "{iteration} {digest}")
     }
@@ -77,7 +77,7 @@ impl DigestsFile {
     /// Makes sure that all lines are in the file.
     ///
     /// # Errors
-    /// When the file cannot be written.
+    /// Fails if the file cannot be written.
     pub fn finish(&mut self) -> io::Result<()> {
         self.writer.flush()
     }

@@ -11,11 +11,11 @@ use serde_json::{Value, json};
 
 use crate::identity;
 
-/// Where reports of divergences go, and what they say besides the divergence.
+/// Folder for reports of divergences, and what they hold besides the divergence.
 #[derive(Debug, Default)]
 pub struct DivergenceFile {
     folder: PathBuf,
-    /// What the run was asked to be.
+    /// Settings of the run.
     settings: Value,
 }
 

@@ -26,7 +26,7 @@ use crate::secondary::InputSender;
 /// The topics of `status` that a heartbeat listens to.
 pub const TOPICS: [&str; 2] = [topic::ANNOUNCE, topic::HEARTBEAT];
 
-/// Whose heart beats, and how.
+/// Sender and timing of the heartbeats.
 #[derive(Clone, Debug)]
 pub struct HeartbeatSettings {
     /// The secondary.
@@ -52,7 +52,7 @@ impl HeartbeatThread {
     /// Starts to beat on a link that is subscribed to [`TOPICS`] of `status`.
     ///
     /// # Errors
-    /// When the thread cannot be started.
+    /// Fails if the thread cannot be started.
     pub fn start(
         link: impl Link + Send + 'static,
         settings: HeartbeatSettings,

@@ -60,7 +60,7 @@ impl RunHistory {
     /// Writes the events that are known, as JSON lines.
     ///
     /// # Errors
-    /// When the file cannot be written; the text is for people.
+    /// Fails if the file cannot be written; the text is for people.
     pub fn write_events(&self, path: &Path) -> Result<(), String> {
         let lines = self.events.iter().map(serde_json::to_string);
         let text: String = lines.flatten().map(|line| line + "\n").collect();

@@ -1,4 +1,4 @@
-//! Who this process is: its build, its machine, and what it uses of it.
+//! Identity of this process: its build, its machine, and what it uses of it.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 

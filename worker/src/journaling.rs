@@ -15,7 +15,7 @@ use protocol::{Action, ModelId, ScheduledCommand, Sequence};
 use crate::beginning::JournalPlan;
 use crate::secondary::InputSender;
 
-/// What the driver of a primary must remember besides its rules.
+/// State that the driver of a primary must save besides its rules.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DriverMemory {
     /// The models that came and are there, in the order in which they came.
@@ -44,7 +44,7 @@ impl DriverMemory {
     /// Returns the memory in some bytes.
     ///
     /// # Errors
-    /// When they are none.
+    /// Fails if they are none.
     pub fn decode(bytes: &[u8]) -> Result<Self, postcard::Error> {
         let (spawned, gone): (Vec<Spawn>, BTreeSet<ModelId>) = postcard::from_bytes(bytes)?;
         Ok(Self {
@@ -62,7 +62,8 @@ struct Expected {
     driver: DriverMemory,
 }
 
-/// Number of checkpoints that may be on their way at once; of more, the oldest are not kept.
+/// Largest number of checkpoints that may be on their way at once; of more, the oldest are not
+/// kept.
 const EXPECTED_MAX: usize = 8;
 
 /// Steps after which a command that was put down is part of one that is done: its own, and one
@@ -90,7 +91,7 @@ impl Journaling {
     /// Starts to write; failures of the disk go to `inputs`.
     ///
     /// # Errors
-    /// When the thread that writes cannot be started.
+    /// Fails if the thread that writes cannot be started.
     pub fn start(plan: JournalPlan, inputs: InputSender<PrimaryInput>) -> io::Result<Self> {
         let keeper = Keeper::start(plan.writer, move |news| {
             inputs.send(match news {
@@ -228,7 +229,7 @@ impl Journaling {
     /// Ends the journal; one of a run that `is_over` is removed.
     ///
     /// # Errors
-    /// When not all of it can be written; the text is for people.
+    /// Fails if not all of it can be written; the text is for people.
     pub fn finish(self, is_over: bool) -> Result<(), String> {
         let finished = self.keeper.finish(is_over);
         finished.map_err(|error| format!("the journal cannot be written: {error}"))

@@ -1,4 +1,4 @@
-//! What a key that is limited to some topics and models may command.
+//! Limits of a key that may command only some topics and models.
 
 use protocol::Command;
 use transport::authorized::fits;

@@ -241,7 +241,7 @@ fn socket_options(run: &Run) -> anyhow::Result<SocketOptions> {
     })
 }
 
-/// What a primary's driver is made of, besides its link.
+/// Parts of a primary's driver, besides its link.
 struct Parts {
     primary: Primary,
     reporter: Reporter,
@@ -251,7 +251,7 @@ struct Parts {
     recordings: Recordings,
     trace: Option<Tracer>,
     audit: Option<AuditLog>,
-    /// What observers are told at the start.
+    /// Warning that observers receive at the start.
     warning: Option<String>,
     lifeline: Option<Lifeline>,
 }

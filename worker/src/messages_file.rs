@@ -26,7 +26,7 @@ impl MessagesFile {
     /// Creates the file, or empties it.
     ///
     /// # Errors
-    /// When it cannot be created.
+    /// Fails if it cannot be created.
     pub fn create(path: &Path) -> io::Result<Self> {
         Ok(Self {
             path: path.to_owned(),
@@ -46,7 +46,7 @@ impl MessagesFile {
     /// Writes a line for a message.
     ///
     /// # Errors
-    /// When the file cannot be written.
+    /// Fails if the file cannot be written.
     pub fn write(&mut self, message: &TopicMessage) -> io::Result<()> {
         self.content.clear();
         self.content.extend_from_slice(message.kind.as_bytes());
@@ -70,7 +70,7 @@ impl MessagesFile {
     /// Writes the last line, and makes sure that all lines are in the file.
     ///
     /// # Errors
-    /// When the file cannot be written.
+    /// Fails if the file cannot be written.
     pub fn finish(&mut self) -> io::Result<()> {
         writeln!(self.writer, "end {} {}", self.count, self.digest)?;
         self.writer.flush()

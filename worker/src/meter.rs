@@ -40,7 +40,7 @@ pub struct Meter {
     step_size: Duration,
 }
 
-/// What a cell takes per step, smoothed \[us\].
+/// Costs of a cell per step, smoothed \[us\].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CellMeter {
     /// Its physics.
@@ -51,7 +51,7 @@ pub struct CellMeter {
     pub sensors_us: f64,
 }
 
-/// How fast a run goes.
+/// Speed of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Speed {
     /// Simulated over real time.

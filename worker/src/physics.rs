@@ -1,8 +1,8 @@
 //! Physics: one rapier world per [`Cell`], in doubles.
 //!
 //! A cell is filled from the immutable [`sdf::World`] and then only steps. Its bits are a function
-//! of the order of the calls made on it: the same calls give the same states on any host.
-//! What rapier cannot do as the world says is listed by [`unsupported`], for the caller to log.
+//! of the order of the calls made on it: the same calls give the same states on any host. Features
+//! of a world that rapier does not support are listed by [`unsupported`], for the caller to log.
 //! Nothing here knows of peers, messages or time beyond the step size; start at [`cell`].
 
 pub mod access;

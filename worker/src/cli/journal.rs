@@ -43,7 +43,7 @@ impl JournalArguments {
     /// Makes sure that a run has worlds or a journal, and not both.
     ///
     /// # Errors
-    /// When flags do not go together; the text says what to do.
+    /// Fails if flags do not go together; the text says what to do.
     pub(crate) fn check(
         &self,
         who: &str,

@@ -1,4 +1,4 @@
-//! Who may connect: the keys of a primary and of a secondary, as the command line names them.
+//! Access to a run: the keys of a primary and of a secondary, as the command line names them.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! What command lines of `worker` come to.
+//! Parses command lines of `worker`, and checks what they ask for.
 
 use super::*;
 

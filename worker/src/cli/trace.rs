@@ -41,7 +41,7 @@ impl TraceFlags {
     /// Creates the file and starts what writes it, if anything is traced.
     ///
     /// # Errors
-    /// When that cannot be.
+    /// Fails if the flags of tracing do not go together.
     pub(crate) fn tracer(&self, role: Role, plan: &Topology) -> anyhow::Result<Option<Tracer>> {
         let (Some(path), Some(window)) = (&self.trace, self.window()) else {
             return Ok(None);

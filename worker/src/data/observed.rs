@@ -21,7 +21,7 @@ impl ObservedTopics {
     /// simulated world mean nothing here.
     ///
     /// # Errors
-    /// When observers listen on too many topics already.
+    /// Fails if observers listen on too many topics already.
     pub fn note(&mut self, frame: &[u8], listens: bool) -> Result<(), TooManyTopics> {
         let name = if frame == topic::EVERY_MESSAGE.as_bytes() {
             topic::EVERY_MESSAGE

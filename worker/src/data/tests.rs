@@ -1,4 +1,4 @@
-//! What becomes of batches that come early, late, twice, damaged or never.
+//! Tests batches that come early, late, twice, damaged or never.
 
 use protocol::{Iteration, Publisher, SimTime};
 

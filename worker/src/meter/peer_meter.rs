@@ -20,7 +20,7 @@ pub struct PeerMeter {
     pub busy_us: f64,
     /// Time to its answer without that, smoothed \[us\].
     pub network_us: f64,
-    /// How much shorter steps would have been without it, smoothed \[us\].
+    /// Time by which steps would have been shorter without it, smoothed \[us\].
     pub blocked_us: f64,
     /// Time per step that it waited for others, smoothed \[us\].
     pub wait_us: f64,

@@ -12,7 +12,7 @@ use protocol::report::{Percentiles, Split};
 
 /// The window of recent figures.
 const WINDOW: Duration = Duration::from_secs(1);
-/// Number of steps that the window holds at most; in a faster run it is shorter than a second.
+/// Largest number of steps in the window; in a faster run it is shorter than a second.
 const STEPS_MAX: usize = 1000;
 
 /// The places of parts in [`Split::parts`].
@@ -26,10 +26,10 @@ pub(super) struct SplitMeter {
     last_done: Option<SessionTime>,
     published: Option<SessionTime>,
     idle: Duration,
-    /// What rounds in which time stood still took, since the last iteration \[ns\].
+    /// Times of the paused rounds since the last iteration \[ns\].
     carried: [u64; 7],
     steps: VecDeque<RecentStep>,
-    /// How many of the last ones came with the message of the one before them.
+    /// Number of the last steps that came with the message of the one before them.
     ahead: usize,
 }
 

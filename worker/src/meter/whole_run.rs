@@ -11,7 +11,7 @@ use protocol::report::{Percentiles, StepHistogram};
 
 /// The longest time that is told apart \[ns\]: an hour.
 const LONGEST_NS: u64 = 3_600_000_000_000;
-/// How old percentiles may become while steps go on.
+/// Largest age of percentiles while steps go on.
 const AGE_MAX: Duration = Duration::from_secs(1);
 
 /// Counts the steps of a run by how long they took.
@@ -20,7 +20,7 @@ pub(super) struct WholeRun {
     physics: Histogram<u64>,
     overhead: Histogram<u64>,
     work: Duration,
-    /// How many steps took how long, in the bars of [`StepHistogram`].
+    /// Number of steps per bar of [`StepHistogram`], by the time that they took.
     bars: [u64; StepHistogram::BARS],
     told: Option<Told>,
 }

@@ -1,4 +1,4 @@
-//! What systems and sensors see and do of a cell's models: poses, velocities, forces.
+//! Access of systems and sensors to a cell's models: poses, velocities, forces.
 //!
 //! Forces hold for one step: what acts for longer is said anew before each step.
 
@@ -37,7 +37,7 @@ impl ModelRef {
     }
 }
 
-/// What acts on a body in the next step alone; world frame, at the centre of mass.
+/// Load on a body in the next step alone; world frame, at the centre of mass.
 #[derive(Clone, Copy)]
 pub(super) struct Load {
     pub(super) body: RigidBodyHandle,
@@ -56,7 +56,7 @@ impl Cell {
     /// Returns the index of a performer's model in the world.
     ///
     /// # Panics
-    /// When the cell does not own it.
+    /// Panics if the cell does not own it.
     pub fn model_of(&self, performer: PerformerId) -> usize {
         self.contents.performers[&performer].model
     }
@@ -64,7 +64,7 @@ impl Cell {
     /// Returns the pose of a link, world frame.
     ///
     /// # Panics
-    /// When the cell does not own the model, or it has no such link.
+    /// Panics if the cell does not own the model, or it has no such link.
     pub fn link_pose(&self, model: ModelRef, link: usize) -> Pose {
         match self.body(model, link) {
             Some(body) => pose::from_rapier(body.position()),
@@ -75,7 +75,7 @@ impl Cell {
     /// Returns the pose of a model's origin, world frame.
     ///
     /// # Panics
-    /// When the cell does not own the model.
+    /// Panics if the cell does not own the model.
     pub fn model_pose(&self, model: ModelRef) -> Pose {
         let description = &self.world.models[model.index];
         let Some(link) = description.links.get(description.canonical_link) else {
@@ -90,7 +90,7 @@ impl Cell {
     /// frame.
     ///
     /// # Panics
-    /// When the cell does not own the model, or it has no such link.
+    /// Panics if the cell does not own the model, or it has no such link.
     pub fn link_velocity(&self, model: ModelRef, link: usize) -> [[f64; 3]; 2] {
         let Some(body) = self.body(model, link) else {
             return [[0.0; 3]; 2];
@@ -164,7 +164,7 @@ impl Cell {
     /// Returns the centre of mass of a link, world frame \[m\].
     ///
     /// # Panics
-    /// When the cell does not own the model, or it has no such link.
+    /// Panics if the cell does not own the model, or it has no such link.
     pub fn center_of_mass(&self, model: ModelRef, link: usize) -> [f64; 3] {
         match self.body(model, link) {
             Some(body) => body.center_of_mass().to_array(),
@@ -181,7 +181,7 @@ impl Cell {
     /// Returns the mass of a link \[kg\], 0 for one that never moves.
     ///
     /// # Panics
-    /// When the cell does not own the model, or it has no such link.
+    /// Panics if the cell does not own the model, or it has no such link.
     pub fn link_mass(&self, model: ModelRef, link: usize) -> f64 {
         self.body(model, link).map_or(0.0, RigidBody::mass)
     }
@@ -190,7 +190,7 @@ impl Cell {
     /// \[kg m²\]; zero for one that never moves.
     ///
     /// # Panics
-    /// When the cell does not own the model, or it has no such link.
+    /// Panics if the cell does not own the model, or it has no such link.
     pub fn link_inertia(&self, model: ModelRef, link: usize) -> [[f64; 3]; 3] {
         self.body(model, link).map_or([[0.0; 3]; 3], |body| {
             let properties = &body.mass_properties().local_mprops;
@@ -202,7 +202,7 @@ impl Cell {
     /// Returns the kinetic energy of a link, of its travel and of its turning \[J\].
     ///
     /// # Panics
-    /// When the cell does not own the model, or it has no such link.
+    /// Panics if the cell does not own the model, or it has no such link.
     pub fn kinetic_energy(&self, model: ModelRef, link: usize) -> f64 {
         let Some(body) = self.body(model, link) else {
             return 0.0;

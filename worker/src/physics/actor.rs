@@ -1,6 +1,6 @@
 //! Actors: bodies that move by the script of their world, in every cell alike.
 //!
-//! Where an actor is follows from the elapsed time alone, so that nobody owns it. One with
+//! The pose of an actor follows from the elapsed time alone, so that nobody owns it. One with
 //! collisions is a kinematic body in each cell, which pushes and is not pushed. One without is only
 //! seen: rays meet a capsule of a person's size around its origin, which in Gazebo's skins is at
 //! the hips.
@@ -23,7 +23,7 @@ use super::shape::Shapes;
 const PERSON_HEIGHT: f64 = 1.8;
 const PERSON_RADIUS: f64 = 0.25;
 
-/// How much quaternions may differ and still be interpolated along a line.
+/// Largest difference of quaternions that are still interpolated along a line.
 const NEARLY_EQUAL: f64 = 1e-9;
 
 /// A shape of an actor where it is now.

@@ -29,7 +29,7 @@ impl Cell {
     /// Holds two links together as they are now.
     ///
     /// # Errors
-    /// When they are one, never move, are not both in the cell, or are attached already. Then
+    /// Fails if they are one, never move, are not both in the cell, or are attached already. Then
     /// nothing changes.
     pub fn attach(
         &mut self,
@@ -52,7 +52,7 @@ impl Cell {
     /// Lets two attached links go.
     ///
     /// # Errors
-    /// When they are not attached.
+    /// Fails if they are not attached.
     pub fn detach(
         &mut self,
         parent: LinkReference,

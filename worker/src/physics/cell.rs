@@ -40,7 +40,7 @@ pub struct Cell {
     pub(super) has_new_joints: bool,
     /// Bodies that came asleep since then.
     pub(super) sleepers: Vec<RigidBodyHandle>,
-    /// What acts in the next step alone.
+    /// Loads in the next step alone.
     pub(super) loads: Vec<Load>,
     /// World frame \[m/s\].
     pub(super) wind: [f64; 3],
@@ -48,7 +48,7 @@ pub struct Cell {
     pub(super) surfaces: Vec<MovingSurface>,
 }
 
-/// What is in a cell, by the ids that others know.
+/// Contents of a cell, by the ids that others know.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Contents {
     /// The fixed body that joints to the world hold on to.
@@ -60,7 +60,7 @@ pub(super) struct Contents {
     pub(super) mechanisms: BTreeMap<PerformerId, Mechanism>,
     /// The same of joints of the world, by their index in it.
     pub(super) joint_mechanisms: BTreeMap<usize, Mechanism>,
-    /// What was commanded of performers and holds on.
+    /// Commands for performers that hold until changed.
     pub(super) standing: BTreeMap<PerformerId, Standing>,
     /// The joints that hold attached links together.
     pub(super) attachments: BTreeMap<Pair, ImpulseJointHandle>,
@@ -174,7 +174,7 @@ impl Cell {
     /// Adds a model that never moves, by its index in the world.
     ///
     /// # Panics
-    /// When the world has no such model, or the cell has it already.
+    /// Panics if the world has no such model, or the cell has it already.
     pub fn insert_static(&mut self, model: usize) {
         let (physics, shapes) = (&mut self.physics, &mut self.shapes);
         let body = model::insert_static(physics, shapes, &self.world, model);
@@ -189,7 +189,7 @@ impl Cell {
     /// Removes a model that never moves, and wakes every performer, since any may have lain on it.
     ///
     /// # Panics
-    /// When the cell does not have it.
+    /// Panics if the cell does not have it.
     pub fn remove_static(&mut self, model: usize) {
         let body = self
             .contents
@@ -219,7 +219,7 @@ impl Cell {
     /// and what is in the cell already; then puts its joints where they start.
     ///
     /// # Panics
-    /// When the world has no such model, or the cell has the performer already.
+    /// Panics if the world has no such model, or the cell has the performer already.
     pub fn insert_performer(&mut self, performer: PerformerId, model: usize) {
         let (physics, shapes, world) = (&mut self.physics, &mut self.shapes, &*self.world);
         let anchor = self.contents.anchor;
@@ -245,7 +245,7 @@ impl Cell {
     /// Advances by one step of the size given \[s\].
     ///
     /// # Panics
-    /// When the step size is no positive number.
+    /// Panics if the step size is no positive number.
     pub fn step(&mut self, step_size_s: f64) {
         assert!(
             step_size_s.is_finite() && step_size_s > 0.0,

@@ -1,4 +1,4 @@
-//! Which colliders may touch: bitmasks by rapier's groups, links of one model by a hook.
+//! Pairs of colliders that may touch: bitmasks by rapier's groups, links of one model by a hook.
 
 use std::collections::BTreeMap;
 

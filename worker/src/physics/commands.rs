@@ -1,7 +1,7 @@
 //! Commands that move models within a cell: poses and joints are set from outside.
 //!
-//! What is moved leaves the cell and enters it again in the same breath, as in a hand-off: bodies,
-//! contacts and joints begin anew, whatever it touched wakes, and everything else goes on.
+//! A model that is moved leaves the cell and enters it again at once, as in a hand-off: its bodies,
+//! contacts and joints are reset, whatever it touched wakes, and everything else goes on.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::f64::consts::TAU;
@@ -24,7 +24,7 @@ pub enum CommandError {
     /// A model that joints hold to the world has no pose of its own.
     #[error("joints hold it to the world or to what never moves: set their positions instead")]
     Held,
-    /// What hangs on a joint cannot move about it alone.
+    /// The child side of a joint cannot move about it alone.
     #[error(
         "what hangs on the joint is held from another side too: its position cannot be set alone"
     )]
@@ -60,8 +60,8 @@ impl Cell {
     /// hold to it, at rest. A performer that never moves by itself is put there alone.
     ///
     /// # Errors
-    /// When something holds it to the world, its state is not finite, or it never moves by itself
-    /// and joints hold others to it.
+    /// Fails if something holds it to the world, its state is not finite, or it never moves by
+    /// itself and joints hold others to it.
     pub fn set_pose(&mut self, performer: PerformerId, target: &Pose) -> Result<(), CommandError> {
         let model = ModelRef::moving(performer, self.model_of(performer));
         let description = &self.world.models[model.index];
@@ -87,8 +87,8 @@ impl Cell {
     /// of a performer: everything that hangs on the child moves as one.
     ///
     /// # Errors
-    /// When the axis has no position, what hangs on the child also hangs on something else, or a
-    /// state is not finite.
+    /// Fails if the axis has no position, what hangs on the child also hangs on something else, or
+    /// a state is not finite.
     pub fn set_joint(
         &mut self,
         performer: PerformerId,

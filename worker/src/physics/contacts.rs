@@ -31,7 +31,7 @@ pub struct Contact {
     pub own: CollisionRef,
     /// The one that it touches.
     pub other: CollisionRef,
-    /// Where they touch; none when one of them is met without contact.
+    /// Points of contact; none if one of them is met without contact.
     pub points: Vec<ContactPoint>,
 }
 
@@ -42,10 +42,10 @@ pub struct ContactPoint {
     pub position: [f64; 3],
     /// A unit vector from the other collision to the own one, world frame.
     pub normal: [f64; 3],
-    /// How deep they are in each other \[m\]; negative for one that is about to touch.
+    /// Depth of penetration \[m\]; negative for one that is about to touch.
     pub depth: f64,
-    /// What acts on the own collision, world frame \[N\]: pressure and friction, on average
-    /// over the step.
+    /// Force on the own collision, world frame \[N\]: pressure and friction, on average over the
+    /// step.
     pub force: [f64; 3],
 }
 
@@ -65,7 +65,7 @@ impl Cell {
     /// collision's index too, only that one.
     ///
     /// # Panics
-    /// When the cell does not have the model.
+    /// Panics if the cell does not have the model.
     pub fn contacts(&self, model: ModelRef, only: Option<(usize, Option<usize>)>) -> Vec<Contact> {
         let mut contacts = Vec::new();
         let is_meant = |own: &CollisionRef| match only {

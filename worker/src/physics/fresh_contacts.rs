@@ -26,13 +26,13 @@ use super::plane_contacts;
 /// Contacts that overlap by more are left to parry: out of them, another way may be the nearest
 /// \[m\].
 const OVERLAP_MAX: Real = 0.005;
-/// How far shapes that touch are parted beyond what they overlap \[m\].
+/// Gap between shapes that touch, beyond what they overlap \[m\].
 const GAP: Real = 0.001;
 
-/// How near contact points are that are one \[m\].
+/// Distance below which contact points count as one \[m\].
 const DOUBLE: Real = 1e-5;
 
-/// How many contact points two shapes have at most, but for few.
+/// Largest number of contact points of two shapes, but for few.
 const POINTS: usize = 8;
 
 /// Marks contacts of rolling shapes as stale and leaves all queries to the next in the chain.

@@ -13,7 +13,7 @@ use super::cell::Cell;
 use super::shape::Shapes;
 use super::{model, pose};
 
-/// How far the square of an orientation's length may be from 1.
+/// Largest difference from 1 of the square of an orientation's length.
 const NORM_TOLERANCE: f64 = 1e-6;
 
 /// A read-only copy of a performer.
@@ -21,7 +21,7 @@ const NORM_TOLERANCE: f64 = 1e-6;
 pub(super) struct Ghost {
     /// Its model's index in the world.
     pub(super) model: usize,
-    /// Where its links are, in the order of the model's links.
+    /// Poses of its links, in the order of the model's links.
     pub(super) poses: Vec<LinkPose>,
     /// The shapes of its collisions.
     #[serde(skip)]
@@ -34,7 +34,7 @@ pub(super) struct GhostShape {
     pub(super) link: usize,
     pub(super) at: Pose,
     pub(super) shape: SharedShape,
-    /// How strongly it reflects.
+    /// Strength of its reflection.
     pub(super) retro: f64,
 }
 
@@ -42,7 +42,7 @@ impl Cell {
     /// Adds a ghost in the initial poses of its model, by the model's index in the world.
     ///
     /// # Panics
-    /// When the world has no such model, or the cell has the ghost already.
+    /// Panics if the world has no such model, or the cell has the ghost already.
     pub fn insert_ghost(&mut self, performer: PerformerId, model: usize) {
         let links = &self.world.models[model].links;
         let mut ghost = Ghost {
@@ -78,7 +78,7 @@ impl Cell {
     /// Removes a ghost.
     ///
     /// # Panics
-    /// When the cell does not have it.
+    /// Panics if the cell does not have it.
     pub fn remove_ghost(&mut self, performer: PerformerId) {
         let former = self.contents.ghosts.remove(&performer);
         assert!(former.is_some(), "ghost {performer} is removed only once");
