@@ -1,11 +1,12 @@
-//! [`Access`]: what whoever is at the other end of a connection may do.
+//! [`Access`]: permissions of the peer at the other end of a connection.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// What whoever is at the other end of a connection may do; the transport knows it, not the sender.
+/// Permissions of the peer at the other end of a connection; the transport knows them, not the
+/// sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Access {

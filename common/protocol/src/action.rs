@@ -1,4 +1,4 @@
-//! What a step does to models besides moving them: commands, with names resolved to numbers.
+//! Effects of a step on models besides moving them: commands, with names resolved to numbers.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,11 +11,11 @@ use crate::time::SimTime;
 pub struct StampedAction {
     /// Its number, by which its outcome is told.
     pub number: u64,
-    /// What is done.
+    /// Action to perform.
     pub action: Action,
 }
 
-/// What is done to models, in the cells that have them.
+/// Actions on models, in the cells that have them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Action {
     /// A model comes into a world, under the lowest index that is free: after those of the start,
@@ -50,7 +50,7 @@ pub enum Action {
         model: ModelId,
         /// The index of the joint in it.
         joint: u32,
-        /// Which of its axes.
+        /// Index of the axis in the joint.
         axis: u32,
         /// The position that it gets \[rad or m\].
         position: Option<f64>,
@@ -109,7 +109,7 @@ pub struct LinkId {
     pub link: u32,
 }
 
-/// What came of an action in the cell that has its model. Those that nobody tells of succeeded.
+/// Failure of an action in the cell that has its model. An action without one succeeded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ActionFailure {
     /// The action's number.

@@ -1,4 +1,4 @@
-//! What clients (the view, scripts) ask of the primary, on `control`.
+//! Requests of clients (the view, scripts) to the primary, on `control`.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,12 +10,12 @@ use crate::link_poses::LinkPose;
 pub struct ClientToPrimary {
     /// The client's own number for this request.
     pub request: RequestId,
-    /// What is asked.
+    /// Command that is requested.
     pub command: Command,
 }
 
-/// What a client may ask. What changes the run must name its session; what only asks may leave the
-/// session unknown.
+/// Commands that a client may send. A command that changes the run must name its session; a mere
+/// query may leave the session unknown.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Command {
     /// Lets time run; done when the next iteration may begin.
@@ -46,9 +46,9 @@ pub enum Command {
     ProcessEnded {
         /// The secondary.
         peer: PeerName,
-        /// Which process that was.
+        /// Process id that it had.
         pid: u32,
-        /// How it ended, after its name: `was killed by SIGKILL`.
+        /// End of the process, to be read after its name: `was killed by SIGKILL`.
         how: String,
     },
     /// Makes a model keep levels active from the next step on, as a declared performer does.
@@ -111,7 +111,7 @@ pub enum Command {
     SetJoint {
         /// `MODEL::JOINT`.
         joint: String,
-        /// Which of its axes: 0 or 1.
+        /// Index of the axis in the joint: 0 or 1.
         axis: u32,
         /// The position that it gets \[rad or m\].
         position: Option<f64>,
@@ -196,11 +196,11 @@ pub struct ScheduledCommand {
     pub iteration: Iteration,
     /// For one that was done while time stood still: in which round of that pause, from 0.
     pub paused_round: Option<u32>,
-    /// What is done.
+    /// Command to execute.
     pub command: Command,
 }
 
-/// What is set back to the start.
+/// Parts of a run that a reset sets back to the start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ResetKind {
@@ -225,7 +225,7 @@ pub struct SpawnRequest {
     pub name: Option<String>,
     /// True if it gets another name (`NAME_1`) when its own is taken.
     pub allow_renaming: bool,
-    /// Where its origin is placed, unless where the text says.
+    /// Pose of its origin, unless the text's.
     pub pose: Option<LinkPose>,
     /// The model in whose frame that pose is; the world's without it.
     pub relative_to: Option<String>,

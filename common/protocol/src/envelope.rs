@@ -9,17 +9,17 @@ use crate::version::ProtocolVersion;
 /// The largest message that any socket takes \[bytes\]; worlds travel in the welcome.
 pub const MESSAGE_BYTES_MAX: usize = 256 << 20;
 
-/// How deep the values of a message may be nested; those that are meant are a third of it.
+/// Greatest depth to which the values of a message may be nested; real messages need a third of it.
 const DEPTH_MAX: usize = 64;
 
-/// What every message carries besides its body.
+/// Header that every message carries besides its body.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Envelope<B> {
     /// The protocol that the sender speaks.
     pub version: ProtocolVersion,
     /// The run that the message belongs to.
     pub session: SessionId,
-    /// Who sent it.
+    /// Peer that sent it.
     pub sender: PeerName,
     /// The message.
     pub body: B,
@@ -50,7 +50,7 @@ pub fn encode<B: Serialize>(envelope: &Envelope<B>) -> Vec<u8> {
 /// Returns the message in the bytes.
 ///
 /// # Errors
-/// When the bytes are too many, are not `MessagePack`, or are another kind of message.
+/// Fails if the bytes are too many, are not `MessagePack`, or are another kind of message.
 pub fn decode<B: DeserializeOwned>(bytes: &[u8]) -> Result<Envelope<B>, DecodeError> {
     if bytes.len() > MESSAGE_BYTES_MAX {
         return Err(DecodeError::TooLarge { bytes: bytes.len() });

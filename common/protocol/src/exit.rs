@@ -1,10 +1,10 @@
-//! How runs end: the outcome, why, and the exit code that tells scripts.
+//! Ends of runs: the outcome, the reason, and the exit code for scripts.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// How a run ended.
+/// Outcome of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
@@ -84,7 +84,7 @@ impl fmt::Display for Outcome {
 /// Reason why a run ends, as every process says it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StopReason {
-    /// How it ended.
+    /// Outcome of the run.
     pub outcome: Outcome,
     /// The cause in words, for people.
     pub cause: String,

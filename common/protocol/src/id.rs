@@ -80,7 +80,7 @@ impl Sequence {
     }
 }
 
-/// How the address of a heartbeat ends.
+/// Suffix of the routing id from which a peer sends heartbeats.
 const HEARTBEAT: &[u8] = b"~heartbeat";
 
 /// One run of a primary; zero means "not yet known".
@@ -115,7 +115,7 @@ pub struct PeerName(
     "a peer name is 1 to {PEER_NAME_MAX} letters, digits, '-', '_' or '.', and {given:?} is not"
 )]
 pub struct PeerNameError {
-    /// What was given.
+    /// Text that was given as a name.
     pub given: String,
 }
 

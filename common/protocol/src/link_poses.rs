@@ -1,4 +1,4 @@
-//! Poses of a performer's links, packed: what its ghosts are drawn and sensed from.
+//! Poses of a performer's links, packed: source for drawing and sensing its ghosts.
 //!
 //! Layout of one pose, little-endian, [`POSE_BYTES`] bytes: `f64` position xyz \[m\] and
 //! orientation xyzw of the link, world frame.
@@ -10,7 +10,7 @@ use crate::id::PerformerId;
 /// The size of one packed pose \[bytes\].
 pub const POSE_BYTES: usize = 7 * 8;
 
-/// Where the links of a performer are, in the order of its model's links.
+/// Poses of the links of a performer, in the order of its model's links.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LinkPoses {
     /// The performer.

@@ -1,4 +1,4 @@
-//! Who a process is: what it says of itself when it joins.
+//! Identity of a process: the description of itself that it sends when it joins.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,7 +9,7 @@ use crate::digest::Digest;
 use crate::id::PeerName;
 use crate::plain_text::own_word;
 
-/// What a process does in a run.
+/// Role of a process in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
@@ -48,7 +48,7 @@ impl fmt::Display for Role {
     }
 }
 
-/// Which program a process runs; two that differ in it could compute different bits.
+/// Program that a process runs; two that differ in it could compute different bits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Build {
     /// The version in the manifest.
@@ -71,7 +71,7 @@ impl fmt::Display for Build {
     }
 }
 
-/// What a process says of itself.
+/// Description of a process, by itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PeerInfo {
     /// Its name.

@@ -1,4 +1,4 @@
-//! What the primary answers to a client, on `control`.
+//! Replies of the primary to a client, on `control`.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,11 +10,11 @@ use crate::report::{Clients, History, Layout, Snapshot, TopicReport};
 pub struct PrimaryToClient {
     /// The request answered.
     pub request: RequestId,
-    /// What came of it.
+    /// Result of the request.
     pub reply: Reply,
 }
 
-/// What came of a request.
+/// Result of a request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Reply {
     /// It has taken effect.
@@ -34,9 +34,9 @@ pub enum Reply {
     },
     /// All figures of this moment.
     Snapshot(Box<Snapshot>),
-    /// What was.
+    /// Events and samples of the past.
     History(Box<History>),
-    /// What stands still.
+    /// Levels and models that do not move.
     Layout(Box<Layout>),
     /// The topics of systems and sensors, by name.
     Topics(Vec<TopicReport>),

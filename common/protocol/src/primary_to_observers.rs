@@ -1,4 +1,4 @@
-//! What the primary publishes on `status` for anyone who listens; a slow observer loses messages.
+//! Messages that the primary publishes on `status` for any observer; a slow one loses messages.
 
 use serde::{Deserialize, Serialize};
 
@@ -25,9 +25,9 @@ pub enum PrimaryToObservers {
     },
     /// Simulated time. On `/clock`.
     Clock(Clock),
-    /// Which secondary hosts which level. On `/affinity`.
+    /// Secondaries that host the levels. On `/affinity`.
     Affinity(Vec<LevelReport>),
-    /// Where the performers are. On `/pose`.
+    /// Poses of the performers. On `/pose`.
     Poses(Vec<PerformerReport>),
     /// Something happened. On `/events`.
     Event(Event),
@@ -71,7 +71,7 @@ pub struct Clock {
     pub paused: bool,
 }
 
-/// How much an event matters.
+/// Severity of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
@@ -88,12 +88,12 @@ pub enum Severity {
 pub struct Event {
     /// The last completed iteration then.
     pub iteration: Iteration,
-    /// How much it matters.
+    /// Severity of it.
     pub severity: Severity,
     /// One word for the kind: `peer`, `level`, `command`, `step`, `run`, `recovery`, `divergence`;
     /// of who started the run `program`, `process`.
     pub kind: String,
-    /// What happened, for people.
+    /// Description of the event, for people.
     pub text: String,
 }
 

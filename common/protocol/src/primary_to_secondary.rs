@@ -1,4 +1,4 @@
-//! What the primary says to its secondaries: on `step` to all, on `control` to one.
+//! Messages of the primary to its secondaries: on `step` to all, on `control` to one.
 
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -51,7 +51,7 @@ pub struct Welcome {
     pub heartbeat_interval: Duration,
     /// Silence after which a peer counts as lost.
     pub heartbeat_timeout: Duration,
-    /// How many threads step cells, at least 1.
+    /// Number of threads that step cells, at least 1.
     pub threads: u32,
     /// True if every step of every cell is done twice and compared.
     pub verify: bool,
@@ -79,10 +79,11 @@ pub struct Step {
     /// The number of this step.
     pub sequence: Sequence,
     /// The number of the message that it was published with; a secondary that has done steps with
-    /// an earlier one that this does not follow takes those back.
+    /// an earlier one that this does not follow rolls those back.
     #[serde(default)]
     pub grant: u64,
-    /// How many steps more may be done at once, each as [`Step::quiet_after`] has it.
+    /// Number of further steps that may be done speculatively, each as [`Step::quiet_after`]
+    /// predicts.
     #[serde(default)]
     pub ahead: u32,
     /// The iteration that the cells are at once the step is done.
@@ -107,20 +108,20 @@ pub struct Step {
     pub level_changes: Vec<LevelChange>,
     /// Ghosts that come or go in a cell, in cell order, then by performer.
     pub ghost_changes: Vec<GhostChange>,
-    /// Where the links of all ghosts are, in order of performers.
+    /// Poses of the links of all ghosts, in order of performers.
     pub ghost_poses: Vec<LinkPoses>,
     /// Cells that stop for now or go on, in order of their ids.
     pub suspensions: Vec<Suspension>,
     /// Commands, in the order in which they are done: after all of the above and before physics.
     pub actions: Vec<StampedAction>,
-    /// What systems hear in this step, in order: what clients said since the last one, and what
-    /// systems said in it on topics that systems listen to.
+    /// Messages that systems receive in this step, in order: those of clients since the last one,
+    /// and those that systems published in it on topics that systems subscribe to.
     pub messages: Vec<TopicMessage>,
-    /// Who publishes what systems of worlds say, which every secondary runs.
+    /// Secondary that publishes for the systems of worlds, which every secondary runs.
     pub speaker: Option<PeerName>,
     /// Topics that observers begin or cease to listen to, by name.
     pub subscriptions: Vec<SubscriptionChange>,
-    /// What the answer must hold besides the states.
+    /// Data that the answer must hold besides the states.
     pub wanted: Wanted,
     /// True if every host sends its cells as they are after the step, once it has answered; the
     /// speaker sends the scene besides.
@@ -155,11 +156,11 @@ pub struct AffinityChange {
     pub cell: CellId,
     /// The secondary that hosts it from this step on; `None` gives it up.
     pub secondary: Option<PeerName>,
-    /// What the new host makes it from.
+    /// Source from which the new host makes it.
     pub source: CellSource,
 }
 
-/// What a cell is made from at a new host.
+/// Source of a cell at a new host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CellSource {
     /// The world at the start: global models and the performers whose home it is.
@@ -215,7 +216,7 @@ pub struct Suspension {
     pub suspended: bool,
 }
 
-/// What a step wants to know besides the states; each in ascending order.
+/// Data that a step asks for besides the states; each in ascending order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wanted {
     /// Performers whose links' poses are wanted, for ghosts.
@@ -238,7 +239,7 @@ pub struct CellSnapshot {
     pub bytes: Vec<u8>,
 }
 
-/// What all hosts have in common beside the worlds of the start, as bytes.
+/// Data that all hosts have in common beside the worlds of the start, as bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SceneSnapshot {
     /// The step after which it was taken.
@@ -252,15 +253,15 @@ pub struct SceneSnapshot {
 /// them ready for the step after. The parts of a job are numbered and may come twice.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CatchUp {
-    /// Which job; later ones have greater numbers and replace earlier ones.
+    /// Number of the job; later ones have greater numbers and replace earlier ones.
     pub job: u64,
-    /// Which part, from 0.
+    /// Number of the part, from 0.
     pub part: u32,
-    /// What is in it.
+    /// Content of the part.
     pub content: CatchUpContent,
 }
 
-/// What is in a part of a job.
+/// Content of a part of a job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum CatchUpContent {
     /// The first part.
@@ -279,7 +280,7 @@ pub enum CatchUpContent {
         /// True if the answer to the last step is wanted in full, as its host would have given it,
         /// and says what systems of worlds say.
         speaks: bool,
-        /// What of the data of a lost secondary goes onto the data socket once more.
+        /// Data of a lost secondary that goes onto the data socket once more.
         again: Option<DataAgain>,
         /// True if the receiver, which took no part so far, does so from the step after `until` on.
         joins: bool,
@@ -294,10 +295,10 @@ pub enum CatchUpContent {
     Steps(Vec<Step>),
 }
 
-/// What a lost secondary has said on topics and may not have sent any more.
+/// Topic data to republish, since a lost secondary may not have delivered it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DataAgain {
-    /// Who is lost.
+    /// Secondary that is lost.
     pub of: PeerName,
     /// The last step of which all is there: it is about those after.
     pub after: Sequence,

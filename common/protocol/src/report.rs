@@ -52,7 +52,7 @@ pub struct Stats {
     pub step_us: Percentiles,
     /// The same over the last second, of at most the last 1,000 steps \[us\].
     pub recent_step_us: Percentiles,
-    /// Where the time of an iteration went, over the last second, of at most 1,000 steps.
+    /// Parts of the time of an iteration, over the last second, of at most 1,000 steps.
     pub split: Split,
     /// Time that the steps of the whole run took.
     pub steps: StepHistogram,
@@ -73,7 +73,7 @@ pub struct Stats {
     pub insecure: bool,
 }
 
-/// What the run is doing.
+/// State of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RunState {
@@ -103,7 +103,7 @@ pub struct RefusedCounts {
     pub malformed: u64,
     /// Connections whose key is not known, or that brought none.
     pub unauthenticated: u64,
-    /// What the role of the sender's key does not allow.
+    /// Not allowed by the role of the sender's key.
     pub forbidden: u64,
     /// Beyond the limits of size and rate.
     pub excess: u64,
@@ -150,7 +150,7 @@ pub struct PeerReport {
     pub name: PeerName,
     /// Its role.
     pub role: Role,
-    /// Where it is in its life.
+    /// Stage of its life.
     pub state: PeerState,
     /// Its process id.
     pub pid: u32,
@@ -177,7 +177,7 @@ pub struct PeerReport {
     /// Its answer's time on the way and in queues: time to answer without the work, smoothed
     /// \[us\].
     pub network_us: f64,
-    /// How much shorter steps would have been without it: from the last answer but one to its
+    /// Time by which steps would have been shorter without it: from the last answer but one to its
     /// own, smoothed \[us\].
     pub blocked_us: f64,
     /// Time per step that it waited for the others, smoothed \[us\].
@@ -192,7 +192,7 @@ pub struct PeerReport {
     pub memory_bytes: u64,
 }
 
-/// Where a peer is in its life.
+/// Stage of a peer's life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PeerState {
@@ -287,7 +287,7 @@ pub struct Snapshot {
     pub performers: Vec<PerformerReport>,
 }
 
-/// What stands still, for maps.
+/// Levels and models at the start, for maps.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Layout {
     /// The levels, in world order.
@@ -298,7 +298,7 @@ pub struct Layout {
     pub performers: Vec<ModelOutline>,
 }
 
-/// Where a level is; axis-aligned, world frame.
+/// Extent of a level; axis-aligned, world frame.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LevelOutline {
     /// Its name.
@@ -313,7 +313,7 @@ pub struct LevelOutline {
     pub buffer: f64,
 }
 
-/// Where a model is; the box around its collisions, axis-aligned, world frame.
+/// Extent of a model: the box around its collisions, axis-aligned, world frame.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ModelOutline {
     /// Its name.
@@ -324,10 +324,10 @@ pub struct ModelOutline {
     pub max: [f64; 3],
 }
 
-/// How a whole run went: what `--headless --format json` prints.
+/// Summary of a whole run: what `--headless --format json` prints.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
-    /// How it ended.
+    /// Outcome of the run.
     pub outcome: Outcome,
     /// Why, for people.
     pub cause: String,
@@ -349,7 +349,7 @@ pub struct Summary {
     pub physics_us: Percentiles,
     /// Step without that physics \[us\].
     pub overhead_us: Percentiles,
-    /// What all secondaries together worked for an iteration, on average \[us\].
+    /// Work of all secondaries together for an iteration, on average \[us\].
     #[serde(default)]
     pub work_us: f64,
     /// The secondaries, by name.
@@ -384,8 +384,8 @@ pub struct TopicReport {
     pub topic: String,
     /// The kind of its messages.
     pub kind: String,
-    /// Who publishes on it: `model: system`.
+    /// Publishers of the topic: `model: system`.
     pub publishers: Vec<String>,
-    /// Who listens to it, systems alone: `model: system`.
+    /// Subscribers to it, systems alone: `model: system`.
     pub subscribers: Vec<String>,
 }

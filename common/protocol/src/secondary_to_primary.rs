@@ -1,4 +1,4 @@
-//! What a secondary says to its primary, on `control`.
+//! Messages of a secondary to its primary, on `control`.
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ pub enum SecondaryToPrimary {
     StepAck(Arc<StepAck>),
     /// A cell as it is after a step that asked for a checkpoint. On `/session`.
     CellCheckpoint(CellSnapshot),
-    /// What all hosts have in common after such a step. On `/session`.
+    /// Data that all hosts have in common after such a step. On `/session`.
     SceneCheckpoint(SceneSnapshot),
     /// A job is done. On `/session`.
     CaughtUp(Box<CaughtUp>),
@@ -108,9 +108,9 @@ pub struct StepAck {
     pub snapshots: Vec<CellSnapshot>,
     /// Actions that could not be done, in order of their numbers.
     pub failures: Vec<ActionFailure>,
-    /// What systems said on topics that systems listen to, in order of publishers.
+    /// Messages of systems on topics that systems subscribe to, in order of publishers.
     pub messages: Vec<TopicMessage>,
-    /// What systems ask of the run, as clients do, in order of publishers.
+    /// Requests of systems to the run, as clients make them, in order of publishers.
     pub requests: Vec<SystemRequest>,
     /// Number of messages that the [`DataBatch`](crate::topic_message::DataBatch) of this step has
     /// on the data socket; with 0 there is none.
@@ -144,7 +144,7 @@ impl StepAck {
 /// The answer to a [`CatchUp`](crate::primary_to_secondary::CatchUp) job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CaughtUp {
-    /// Which job.
+    /// Number of the job.
     pub job: u64,
     /// The digests of the job's cells after each of its steps, and the answer to its last step;
     /// or why it could not be done, for people.
@@ -163,9 +163,9 @@ pub struct CellDigests {
 /// Something that a system asks of the run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SystemRequest {
-    /// Which system.
+    /// System that asks.
     pub publisher: Publisher,
-    /// What it asks for.
+    /// Command that it requests.
     pub command: Command,
 }
 
@@ -182,7 +182,7 @@ pub struct CellAck {
     pub systems_ns: u64,
     /// Time that its sensors took \[ns\].
     pub sensors_ns: u64,
-    /// How many states of the blob are its own.
+    /// Number of states of the blob that are its own.
     pub state_count: u32,
 }
 

@@ -13,7 +13,8 @@ use crate::id::PerformerId;
 /// The size of one packed state \[bytes\].
 pub const STATE_BYTES: usize = 8 + 13 * 8 + 6 * 4 + 16;
 
-/// What the primary knows of a performer after an iteration; all vectors in the world frame.
+/// State of a performer after an iteration, as the primary knows it; all vectors in the world
+/// frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PerformerState {
     /// The performer.
@@ -153,7 +154,7 @@ impl StateBlob {
     /// tells whether it did.
     ///
     /// # Panics
-    /// When there is no such place.
+    /// Panics if there is no such place.
     pub fn replace(&mut self, place: usize, state: &PerformerState, changed: &mut Self) -> bool {
         let begin = changed.0.len();
         changed.push(state);
@@ -181,7 +182,7 @@ impl StateBlob {
     /// Returns the states.
     ///
     /// # Errors
-    /// When the blob's length is no whole number of states.
+    /// Fails if the blob's length is no whole number of states.
     pub fn states(&self) -> Result<impl Iterator<Item = PerformerState> + '_, StateBlobError> {
         let (states, rest) = self.0.as_chunks::<STATE_BYTES>();
         if rest.is_empty() {

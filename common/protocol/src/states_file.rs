@@ -25,7 +25,7 @@ pub const VERSION: u32 = 1;
 /// Number of numbers that a state has.
 pub const NUMBERS: usize = 13;
 
-/// How many bytes stand before the first record.
+/// Number of bytes before the first record.
 pub const START_BYTES: usize = MAGIC.len() + 4;
 
 /// The size of one performer in a frame \[bytes\].
@@ -37,7 +37,7 @@ const KIND_HEADER: u8 = 0;
 const KIND_FRAME: u8 = 1;
 const KIND_END: u8 = 2;
 
-/// What the numbers of a file of states mean.
+/// Meaning of the numbers in a file of states.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StatesHeader {
     /// Simulated time per iteration \[ns\].

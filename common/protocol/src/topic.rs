@@ -12,9 +12,9 @@ pub const SESSION: &str = "/session";
 pub const STEP: &str = "/step";
 /// The answer to `/step`.
 pub const STEP_ACK: &str = "/step_ack";
-/// What systems and sensors said in a step; secondary to primary, on `data`.
+/// Messages of systems and sensors in a step; secondary to primary, on `data`.
 pub const DATA: &str = "/data";
-/// Where the time of a step went, if the run is traced; secondary to primary, on `data`.
+/// Times of the parts of a step, if the run is traced; secondary to primary, on `data`.
 pub const TRACE: &str = "/trace";
 /// Clients' requests and the primary's replies.
 pub const REQUEST: &str = "/request";
@@ -22,16 +22,16 @@ pub const REQUEST: &str = "/request";
 pub const STATS: &str = "/stats";
 /// Simulated time, to observers.
 pub const CLOCK: &str = "/clock";
-/// Which secondary hosts which level, to observers.
+/// Secondaries that host the levels, to observers.
 pub const AFFINITY: &str = "/affinity";
-/// Where the performers are, to observers.
+/// Poses of the performers, to observers.
 pub const POSE: &str = "/pose";
-/// What happened, to observers.
+/// Events, to observers.
 pub const EVENTS: &str = "/events";
 
-/// How topics by which secondaries show their presence begin. A subscriber that connects tells its
-/// topics in the order of their bytes: this one sorts behind [`SESSION`] and [`STEP`], so whoever
-/// is present is subscribed to those.
+/// Prefix of the topics by which secondaries show their presence. A subscriber that connects sends
+/// its topics in the order of their bytes: this one sorts behind [`SESSION`] and [`STEP`], so a
+/// secondary that is present is subscribed to those.
 const STEP_PRESENCE: &[u8] = b"/step_presence/";
 
 /// Returns the topic that only the secondary at this routing id listens to, by which the primary
@@ -50,11 +50,11 @@ pub fn presence_routing_id(topic: &[u8]) -> Option<&[u8]> {
 /// The longest name of a topic of the simulated world \[bytes\].
 pub const NAME_BYTES_MAX: usize = 1024;
 
-/// How the frames of the simulated world's topics begin on `status`. Who subscribes to this alone
-/// hears all of them.
+/// Prefix of the frames of the simulated world's topics on `status`. A subscription to this alone
+/// receives all of them.
 pub const EVERY_MESSAGE: &str = "@";
 
-/// What ends a name in a frame, so that a subscription to `/a` does not hear `/ab`.
+/// End of a name in a frame, so that a subscription to `/a` does not receive `/ab`.
 const NAME_END: char = '\0';
 
 /// Returns the frame under which messages on a topic of the simulated world travel on `status`;

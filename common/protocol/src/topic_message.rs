@@ -15,9 +15,9 @@ use crate::time::SimTime;
 pub struct TopicMessage {
     /// The topic: `/model/robot/cmd_vel`.
     pub topic: String,
-    /// What kind of message it is: `gz.msgs.Twist`.
+    /// Kind of the message: `gz.msgs.Twist`.
     pub kind: String,
-    /// Who said it.
+    /// Publisher of the message.
     pub publisher: Publisher,
     /// The iteration after which it was said.
     pub iteration: Iteration,
@@ -28,8 +28,8 @@ pub struct TopicMessage {
     pub body: Vec<u8>,
 }
 
-/// Who says something on a topic. The order of publishers is the order in which what was said in
-/// one iteration is heard; what one of them says keeps its own order.
+/// Source of a message on a topic. The order of publishers is the order in which messages of one
+/// iteration are received; messages of one publisher keep their own order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Publisher {
     /// Clients, in the order in which the primary heard them.
@@ -62,19 +62,20 @@ impl fmt::Display for Publisher {
     }
 }
 
-/// What the cells of one secondary said in one step, in order of publishers. On the data socket.
+/// Messages that the cells of one secondary published in one step, in order of publishers. On the
+/// data socket.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DataBatch {
     /// The step.
     pub sequence: Sequence,
-    /// What the step was published with: others of its number were taken back.
+    /// Grant of the step; others with its number were rolled back.
     #[serde(default)]
     pub grant: u64,
     /// The iteration that it led to.
     pub iteration: Iteration,
-    /// Whose cells said it when the step was done first; `None` is the sender.
+    /// Secondary whose cells published it when the step was done first; `None` is the sender.
     pub instead_of: Option<PeerName>,
-    /// What was said.
+    /// Messages that were published.
     pub messages: Vec<TopicMessage>,
 }
 

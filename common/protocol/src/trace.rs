@@ -1,4 +1,4 @@
-//! What a trace of a run asks of secondaries, and what they send for it.
+//! Trace of a run: the request to secondaries, and the times that they send for it.
 //!
 //! Times are of the sender's own monotonic clock; whoever gathers them finds the difference of two
 //! clocks.
@@ -7,23 +7,23 @@ use serde::{Deserialize, Serialize};
 
 use crate::id::{CellId, Iteration, Sequence};
 
-/// Which iterations are traced.
+/// Iterations that are traced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TraceWindow {
     /// The first one.
     pub first: Iteration,
-    /// How many.
+    /// Number of iterations.
     pub count: u64,
 }
 
-/// Where the time of a secondary went in one step. On the data socket.
+/// Times of a secondary in one step. On the data socket.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StepTrace {
     /// The step.
     pub sequence: Sequence,
     /// The iteration that it led to.
     pub iteration: Iteration,
-    /// Who did it.
+    /// Process that did it.
     pub process: TracedProcess,
     /// Time when it arrived \[ns, of the process's clock\].
     pub received_ns: u64,
@@ -48,7 +48,7 @@ pub struct TracedProcess {
     pub clock: String,
 }
 
-/// Where the time of a cell went in one step.
+/// Times of a cell in one step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CellTrace {
     /// The cell.
@@ -64,7 +64,7 @@ pub struct CellTrace {
     pub parts_ns: [u64; CELL_PARTS.len()],
 }
 
-/// What is done to a cell in a step, in this order.
+/// Work on a cell in a step, in this order.
 pub const CELL_PARTS: [&str; 5] = [
     "changes",
     "systems before",

@@ -14,7 +14,7 @@ pub enum ProtocolVersion {
     V2,
     /// Commands to models, spawning, topics, systems of worlds, resets.
     V3,
-    /// Where the time goes: split, figures of cells and of the past.
+    /// Time by its parts: split, figures of cells and of the past.
     V4,
     /// Nothing is lost: checkpoints, catching up, secondaries that join and leave during a run.
     V5,

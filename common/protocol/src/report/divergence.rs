@@ -27,15 +27,15 @@ pub struct DivergenceReport {
     pub performer: Option<String>,
     /// The first part of its state that differs.
     pub field: Option<String>,
-    /// What differs, for people.
+    /// Description of the difference, for people.
     pub difference: String,
-    /// How it was found.
+    /// Comparison that found it.
     pub found_by: FoundBy,
     /// The results, as far as they are known.
     pub results: Vec<StepResult>,
 }
 
-/// What compared two results.
+/// Comparison of two results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FoundBy {
@@ -52,7 +52,7 @@ pub enum FoundBy {
 /// One result of the step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StepResult {
-    /// Which of them, for people.
+    /// Name of the result, for people.
     pub label: String,
     /// The digest of the cell's performers, if there is one.
     pub digest: Option<Digest>,

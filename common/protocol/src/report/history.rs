@@ -1,5 +1,5 @@
-//! Where the time of iterations goes, and how that was before: [`Split`], [`StepHistogram`] and
-//! [`History`], which a client that comes late asks for.
+//! Time of iterations by its parts, now and before: [`Split`], [`StepHistogram`] and [`History`],
+//! which a client that comes late asks for.
 
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +22,7 @@ pub struct Split {
     pub systems_us: f64,
     /// Its sensors.
     pub sensors_us: f64,
-    /// What else it did with its cells: what enters, leaves and is read.
+    /// Other work on its cells: what enters, leaves and is read.
     pub cell_us: f64,
     /// On the way there and back, and in queues.
     pub network_us: f64,
@@ -90,7 +90,8 @@ impl Split {
     }
 }
 
-/// How many steps of the run took how long, in bars whose bounds grow by the fourth root of two.
+/// Numbers of steps by the time that they took, in bars whose bounds grow by the fourth root of
+/// two.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StepHistogram {
     /// The number of the first bar in `counts`.
@@ -140,7 +141,7 @@ impl StepHistogram {
 /// The run's figures at one moment of the past.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HistorySample {
-    /// How long ago \[s\].
+    /// Age \[s\].
     pub age_s: f64,
     /// The last completed iteration.
     pub iteration: u64,
@@ -148,11 +149,11 @@ pub struct HistorySample {
     pub real_time_factor: f64,
     /// Time of a step, over the second before \[us\].
     pub step_us: Percentiles,
-    /// Where the time went, over the second before.
+    /// Parts of the time of an iteration, over the second before.
     pub split: Split,
 }
 
-/// What a run remembers of its past.
+/// Past of a run, as far as the primary remembers it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct History {
     /// The last [`EVENTS_MAX`] events, oldest first.

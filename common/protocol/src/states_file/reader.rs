@@ -29,7 +29,7 @@ pub struct StatesReader<R> {
     body: Vec<u8>,
 }
 
-/// What comes after the header.
+/// A record after the header.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StatesRecord {
     /// An iteration that changed something.
@@ -64,7 +64,7 @@ pub enum ReadStatesError {
     Damaged {
         /// The last iteration that was read.
         after: Iteration,
-        /// What is wrong.
+        /// Description of the damage.
         what: &'static str,
     },
 }
@@ -108,7 +108,7 @@ impl<R: Read> StatesReader<R> {
     /// Reads the header.
     ///
     /// # Errors
-    /// When the source fails, or does not begin as a file of states does.
+    /// Fails if the source fails, or does not begin as a file of states does.
     pub fn open(mut source: R) -> Result<Self, ReadStatesError> {
         let mut start = [0; MAGIC.len() + 4];
         match source.read_exact(&mut start) {
@@ -156,7 +156,7 @@ impl<R: Read> StatesReader<R> {
     /// Reads the next record; not to be called again after the end or an error.
     ///
     /// # Errors
-    /// When the source fails, ends too early, or is not what was written.
+    /// Fails if the source fails, ends too early, or is not what was written.
     pub fn read(&mut self) -> Result<StatesRecord, ReadStatesError> {
         let longest = FRAME_BYTES + self.header.performers.len() * CHANGE_BYTES;
         self.read_body((longest as u64).max(HEADER_BYTES_MAX))?;
