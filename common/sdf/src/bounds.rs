@@ -1,4 +1,4 @@
-//! How far shapes and models reach; never less than they do.
+//! Bounds of shapes and models; never less than they reach.
 
 mod reach;
 

@@ -18,7 +18,7 @@ const VERSIONS: [&str; 12] = [
 /// Upgrades the tree under an `<sdf>` element in place; its `version` stays as it was.
 ///
 /// # Errors
-/// When the root is no `<sdf>`, or of a version that is not read.
+/// Fails if the root is no `<sdf>`, or of a version that is not read.
 pub(crate) fn upgrade(root: &mut Element) -> Result<(), Problem> {
     if root.name != "sdf" {
         let message = format!("the root element must be <sdf>, and is <{}>", root.name);

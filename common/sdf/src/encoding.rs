@@ -8,7 +8,7 @@ pub struct DecodeTextError;
 /// Returns the text in a file: UTF-8, or else Latin-1, which old worlds have in comments.
 ///
 /// # Errors
-/// When it is UTF-16, which libsdformat cannot read either.
+/// Fails if it is UTF-16, which libsdformat cannot read either.
 pub fn decode_text(bytes: Vec<u8>) -> Result<String, DecodeTextError> {
     if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
         return Err(DecodeTextError);

@@ -46,17 +46,17 @@ pub(crate) struct Frame<'t> {
     pub(crate) name: &'t str,
     /// Its element.
     pub(crate) element: &'t Element,
-    /// What it is the frame of.
+    /// Kind of its owner.
     pub(crate) kind: FrameKind,
-    /// Where it is, in the frame of its scope.
+    /// Pose in the frame of its scope.
     pub(crate) pose: Pose,
-    /// What it is fixed to; `None` where that could not be found.
+    /// Body that it is fixed to; `None` where that could not be found.
     pub(crate) body: Option<Body>,
     relative_to: Option<&'t str>,
     attached_to: Option<&'t str>,
 }
 
-/// What a frame belongs to.
+/// Owner of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FrameKind {
     /// The world or model itself.
@@ -71,7 +71,7 @@ pub(crate) enum FrameKind {
     Model(usize),
 }
 
-/// What a frame is fixed to.
+/// Body that a frame is fixed to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Body {
     /// The world.
@@ -108,7 +108,7 @@ impl Body {
 #[derive(Clone, Copy, Debug)]
 struct Target<'n> {
     index: usize,
-    /// What is left of the name, to be looked up in the nested model at `index`.
+    /// Rest of the name, to be looked up in the nested model at `index`.
     rest: Option<&'n str>,
 }
 

@@ -10,7 +10,7 @@ pub use piles::generate_piles;
 const LEVEL_EDGE_MIN: f64 = 10.0;
 /// Height of a level \[m\].
 const LEVEL_HEIGHT: f64 = 4.0;
-/// What of a level is below its floor \[m\].
+/// Part of a level's height that is below its floor \[m\].
 const LEVEL_BELOW_FLOOR: f64 = 0.5;
 /// Width of the buffer around a level \[m\].
 const BUFFER: f64 = 2.0;

@@ -1,6 +1,6 @@
 //! `<experimental:params>` of an `<include>`: changes to parts of the model that it brings in.
 //!
-//! Which part is meant, what the four actions do and what is an error is as in libsdformat's
+//! The choice of the part, the effects of the four actions and the errors are as in libsdformat's
 //! `ParamPassing.cc`. A change that is wrong is an error and is not made.
 
 mod actions;
@@ -16,7 +16,7 @@ use crate::report::Report;
 use crate::schema::{self, specification::ElementRule};
 use crate::tree::{Element, Node};
 
-/// What is done to an element.
+/// Change to an element.
 #[derive(Clone, Copy)]
 enum Action {
     Add,

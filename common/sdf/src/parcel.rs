@@ -30,7 +30,7 @@ impl ModelParcel {
     /// Returns the parcel in bytes made by [`Self::encode`].
     ///
     /// # Errors
-    /// When the bytes are no parcel, or its parts do not belong together.
+    /// Fails if the bytes are no parcel, or its parts do not belong together.
     pub fn decode(bytes: &[u8]) -> Result<Self, rmp_serde::decode::Error> {
         let parcel: Self = rmp_serde::from_slice(bytes)?;
         let data = [parcel.meshes.len(), parcel.height_grids.len()];
@@ -58,7 +58,7 @@ impl ModelParcel {
     /// mimic it where that puts them.
     ///
     /// # Errors
-    /// When there is no such joint, it has no position, or that is no finite number.
+    /// Fails if there is no such joint, it has no position, or that is no finite number.
     pub fn start_joint(&mut self, name: &str, position: f64) -> Result<(), StartJointError> {
         let joints = &mut self.model.joints;
         let error = |what| StartJointError {
@@ -151,7 +151,7 @@ impl World {
     /// Puts a model, with its data, where none is; places before it that never had one are vacant.
     ///
     /// # Panics
-    /// When a model is there.
+    /// Panics if a model is there.
     pub fn place(&mut self, index: usize, parcel: ModelParcel) {
         let ModelParcel {
             mut model,

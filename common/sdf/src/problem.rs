@@ -1,4 +1,4 @@
-//! What is wrong with a file, and where.
+//! Problems of a file, each with its place.
 
 use std::fmt;
 
@@ -26,7 +26,7 @@ impl fmt::Display for Place {
 pub struct Problem {
     /// A stable name for its kind, libsdformat's where it has one: `ELEMENT_INVALID`.
     pub code: &'static str,
-    /// What is wrong and what to do.
+    /// Description of the problem, and its remedy.
     pub message: String,
     /// Where.
     #[serde(flatten)]

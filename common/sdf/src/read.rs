@@ -36,14 +36,14 @@ use crate::resolve::{Resolver, UsedFile};
 use crate::world::World;
 use crate::{include, schema, vocabulary};
 
-/// What a file was read as.
+/// Result of reading a file.
 #[derive(Clone, Debug)]
 pub struct ReadWorlds {
     /// Its worlds in file order; none when the file holds nothing at all.
     pub worlds: Vec<World>,
     /// True if the file holds no world, so that one was made around its model, light or actor.
     pub is_model_file: bool,
-    /// What is ignored, once per name, in file order.
+    /// Warnings of ignored content, once per name, in file order.
     pub warnings: Vec<Problem>,
     /// The files that they rest on, besides their own.
     pub files: BTreeSet<UsedFile>,
@@ -52,7 +52,7 @@ pub struct ReadWorlds {
 /// Reads SDF 1.4 to 1.12 text into worlds; `file` is its name in places and for its includes.
 ///
 /// # Errors
-/// When the text is no SDF, or is wrong; all errors of a pass are found together.
+/// Fails if the text is no SDF, or is wrong; all errors of a pass are found together.
 pub fn read_worlds(
     text: &str,
     file: &str,

@@ -10,12 +10,12 @@ use crate::resolve::{Resolver, UsedFile};
 /// The most tags of a text: a robot of a thousand links has a tenth of them.
 const TAGS_MAX: usize = 500_000;
 
-/// What a file was read as.
+/// Result of reading a file.
 #[derive(Clone, Debug)]
 pub struct ReadModel {
     /// Its model with all data; poses are in the world frame, as the file has them.
     pub parcel: ModelParcel,
-    /// What is ignored, once per name, in file order.
+    /// Warnings of ignored content, once per name, in file order.
     pub warnings: Vec<Problem>,
     /// The files that it rests on, besides its own.
     pub files: BTreeSet<UsedFile>,
@@ -28,7 +28,7 @@ impl ReadModel {
     /// there instead of in the file.
     ///
     /// # Errors
-    /// When there is no such joint, it has no position, or that is no finite number.
+    /// Fails if there is no such joint, it has no position, or that is no finite number.
     pub fn start_joint(&mut self, name: &str, position: f64) -> Result<(), StartJointError> {
         self.parcel.start_joint(name, position)?;
         let old = starts_at(name);
@@ -62,7 +62,7 @@ impl ReadModel {
 /// `file` is its name in places and for its includes.
 ///
 /// # Errors
-/// When the text is wrong, or holds something else: a world, a light, an actor or nothing.
+/// Fails if the text is wrong, or holds something else: a world, a light, an actor or nothing.
 pub fn read_model(
     text: &str,
     file: &str,

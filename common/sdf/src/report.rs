@@ -11,7 +11,7 @@ use crate::tree::Element;
 /// The most errors, and the most warnings, that are kept: a file with more is read again anyway.
 const PROBLEMS_MAX: usize = 1000;
 
-/// What has been said: the code, the place, and the words where they matter.
+/// Key of a reported problem: the code, the place, and the words where they matter.
 type Told = (&'static str, (Arc<str>, u32, u32), Option<String>);
 
 /// Errors and warnings found so far.
@@ -19,7 +19,7 @@ type Told = (&'static str, (Arc<str>, u32, u32), Option<String>);
 pub(crate) struct Report {
     /// Each makes the file unreadable as a world.
     pub(crate) errors: Vec<Problem>,
-    /// What is ignored, once per name.
+    /// Warnings of ignored content, once per name.
     pub(crate) warnings: Vec<Problem>,
     /// The files that what was read rests on.
     pub(crate) files: BTreeSet<UsedFile>,

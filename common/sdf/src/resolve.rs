@@ -3,7 +3,7 @@
 /// A file that an `<include>` names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResolvedFile {
-    /// What it holds.
+    /// Its content.
     pub text: String,
     /// Its own name, for places and for what it includes in turn.
     pub file: String,
@@ -12,7 +12,7 @@ pub struct ResolvedFile {
 /// A mesh, image or other file of data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResolvedData {
-    /// What it holds.
+    /// Its content.
     pub bytes: Vec<u8>,
     /// Its own name, for what it refers to in turn.
     pub file: String,
@@ -45,7 +45,7 @@ pub enum ResolveError {
     Unreadable {
         /// The file.
         file: String,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
 }
@@ -55,13 +55,13 @@ pub trait Resolver {
     /// Returns the file that a URI means in some file.
     ///
     /// # Errors
-    /// When there is no such file or it cannot be read.
+    /// Fails if there is no such file or it cannot be read.
     fn read(&self, uri: &str, from_file: &str) -> Result<ResolvedFile, ResolveError>;
 
     /// Returns the file of data (a mesh, an image) that a URI means in some file.
     ///
     /// # Errors
-    /// When there is no such file or it cannot be read.
+    /// Fails if there is no such file or it cannot be read.
     fn read_data(&self, uri: &str, from_file: &str) -> Result<ResolvedData, ResolveError> {
         let _ = (uri, from_file);
         let message = "files of data cannot be read here".to_owned();
@@ -71,7 +71,7 @@ pub trait Resolver {
     /// Returns the file that a mesh file refers to by a name, such as a buffer.
     ///
     /// # Errors
-    /// When there is no such file or it cannot be read.
+    /// Fails if there is no such file or it cannot be read.
     fn read_side(&self, name: &str, mesh_file: &str) -> Result<ResolvedData, ResolveError> {
         self.read_data(name, mesh_file)
     }

@@ -1,4 +1,4 @@
-//! What a run asks of worlds beyond what SDF asks of them.
+//! Conditions of a run on worlds beyond those of SDF.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -71,7 +71,7 @@ impl NotRunnableError {
 /// Returns the step size that worlds have in common.
 ///
 /// # Errors
-/// When they cannot be run together in lockstep.
+/// Fails if they cannot be run together in lockstep.
 pub fn check_for_run(worlds: &[World]) -> Result<Duration, NotRunnableError> {
     let first = worlds.first().ok_or(NotRunnableError::NoWorld)?;
     let step_s = first.physics.max_step_size_s;
@@ -95,7 +95,7 @@ pub fn check_for_run(worlds: &[World]) -> Result<Duration, NotRunnableError> {
 /// their own.
 ///
 /// # Errors
-/// When two of them have one name.
+/// Fails if two of them have one name.
 pub fn check_names<'a>(
     files: impl IntoIterator<Item = (&'a str, &'a [World])>,
 ) -> Result<(), NotRunnableError> {

@@ -176,7 +176,7 @@ impl Resolver for SearchPaths {
 /// Reads a file that a user names, whatever it is, up to a bound: a device may have no end.
 ///
 /// # Errors
-/// When it cannot be read, or has more bytes.
+/// Fails if it cannot be read, or has more bytes.
 pub fn read_bounded(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let file = File::open(path)?;

@@ -18,7 +18,7 @@ pub struct Element {
     pub name: String,
     /// Names and values of its attributes in file order, entities resolved.
     pub attributes: Vec<(String, String)>,
-    /// What it holds, in file order.
+    /// Its content, in file order.
     pub nodes: Vec<Node>,
     /// The file that it stands in.
     pub file: Arc<str>,
@@ -28,7 +28,7 @@ pub struct Element {
     pub column: u32,
 }
 
-/// What an element holds.
+/// Content of an element.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Node {
     /// An element.

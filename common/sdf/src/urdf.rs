@@ -31,7 +31,7 @@ pub(crate) fn is_robot(document: &Element) -> bool {
 /// Returns the `<sdf>` element that a `<robot>` element means.
 ///
 /// # Errors
-/// When libsdformat refuses the robot; all that it drops without a word is a warning.
+/// Fails if libsdformat refuses the robot; all that it drops without a word is a warning.
 pub(crate) fn convert(element: &Element, report: &mut Report) -> Result<Element, Problem> {
     let mut robot = Robot::read(element, report)?;
     control::read(&mut robot, report);

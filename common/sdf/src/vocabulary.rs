@@ -1,5 +1,5 @@
-//! What a run does without: one survey of the whole tree names, once each, the elements and plugins
-//! that say something which nothing acts on. Names that SDF does not have are told by
+//! Content that a run ignores: one survey of the whole tree names, once each, the elements and
+//! plugins that say something which nothing acts on. Names that SDF does not have are reported by
 //! [`crate::schema`].
 
 mod not_here;

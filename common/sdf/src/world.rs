@@ -39,7 +39,7 @@ pub struct World {
     pub wind: [f64; 3],
     /// Air.
     pub atmosphere: Atmosphere,
-    /// Where on earth the origin is, if the file says so.
+    /// Place of the origin on earth, if the file says so.
     pub spherical_coordinates: Option<SphericalCoordinates>,
     /// Its explicit frames, in file order.
     pub frames: Vec<NamedFrame>,
@@ -102,8 +102,8 @@ pub fn encode_worlds(worlds: &[World]) -> Vec<u8> {
 /// Returns the worlds in bytes made by [`encode_worlds`].
 ///
 /// # Errors
-/// When the bytes are not such worlds, or an index in them leads to nothing: bytes may come from
-/// another machine, or from a file that somebody made.
+/// Fails if the bytes are not such worlds, or an index in them leads to nothing: bytes may come
+/// from another machine, or from a file that somebody made.
 pub fn decode_worlds(bytes: &[u8]) -> Result<Vec<World>, rmp_serde::decode::Error> {
     let worlds: Vec<World> = rmp_serde::from_slice(bytes)?;
     match worlds.iter().find_map(World::dangling) {

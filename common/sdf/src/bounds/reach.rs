@@ -1,4 +1,4 @@
-//! How far a model's collisions come from its origin, whatever its joints do.
+//! Greatest distance of a model's collisions from its origin, whatever its joints do.
 //!
 //! The origin moves with the canonical link. From there a walk over the joints bounds every other
 //! link: what turns stays as far from its joint as it is, what slides goes as far as its limits.
@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use super::norm;
 use crate::world::{Axis, Joint, JointKind, JointParent, Model};
 
-/// How far a model's collisions come from its origin.
+/// Greatest distance of a model's collisions from its origin.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reach {
     /// A distance from the origin that no collision of a held link ever exceeds \[m\]; 0 without
@@ -22,7 +22,7 @@ pub struct Reach {
 /// A point that is fixed in a link, and how far it can be from the model's origin.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    /// Where the file places it, world frame \[m\].
+    /// Position at which the file places it, world frame \[m\].
     point: [f64; 3],
     /// The greatest distance to the origin over all positions of joints \[m\].
     distance: f64,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::tree::{Element, Node};
 
-/// What separates the name of a model from that of its part.
+/// Separator between the name of a model and that of its part.
 const SCOPE: &str = "::";
 
 /// Kinds of parts whose names may hold a model's.

@@ -6,7 +6,7 @@ use crate::pose::Pose;
 use crate::report::Report;
 use crate::tree::Element;
 
-/// What a frame's own pose stands on.
+/// Frame that a frame's own pose is relative to.
 struct PoseBase {
     /// `None` for the frame of the scope itself, and after an error.
     index: Option<usize>,
@@ -21,9 +21,9 @@ impl PoseBase {
     };
 }
 
-/// What a frame is attached to.
+/// Base of a frame's attachment.
 enum BodyBase {
-    /// Whatever another frame of the scope is fixed to.
+    /// The body that another frame of the scope is fixed to.
     Frame(usize),
     /// This, which is known already; `None` after an error.
     Known(Option<Body>),

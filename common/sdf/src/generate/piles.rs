@@ -15,9 +15,9 @@ const DENSITY: f64 = 400.0;
 const SPACING: f64 = 0.7;
 /// Height of the lowest boxes at the start \[m\].
 const LOWEST: f64 = 0.5;
-/// How much each layer is off the one below, so that towers topple \[m\].
+/// Offset of each layer against the one below, so that towers topple \[m\].
 const SHIFT: f64 = 0.08;
-/// How much wider a level is than a pile at the start, at least.
+/// Least width of a level, in widths of a pile at the start.
 const ROOM: f64 = 4.0;
 
 /// Returns SDF 1.10 text of a grid of levels with floors, and of boxes that fall in piles where

@@ -7,8 +7,8 @@ use crate::report::Report;
 use crate::resolve::{ResolvedFile, Resolver, UsedFile};
 use crate::tree::{Element, Node, TEXT_BYTES_MAX};
 
-/// What a file may hold to be included; of several the first in this order is taken, as in
-/// libsdformat.
+/// Kinds of elements that a file may hold to be included; of several the first in this order is
+/// taken, as in libsdformat.
 const KINDS: [&str; 3] = ["model", "actor", "light"];
 /// The most bytes in all files that one includes, each as often as it is named in another way.
 const BYTES_MAX: usize = 2 * TEXT_BYTES_MAX;
@@ -19,16 +19,16 @@ pub(super) struct Entity {
     pub(super) element: Element,
     /// The number of elements in it.
     pub(super) element_count: usize,
-    /// How deep models are nested in it.
+    /// Depth to which models are nested in it.
     pub(super) nesting: usize,
 }
 
 /// Files by name, and names by URI.
 #[derive(Default)]
 pub(super) struct Library {
-    /// What a URI in a file means, or why it means nothing.
+    /// File that a URI in a file means, or the reason why it means none.
     names: BTreeMap<(String, String), Result<String, String>>,
-    /// What files hold; `None` for broken ones.
+    /// Contents of files; `None` for broken ones.
     entities: BTreeMap<String, Option<Rc<Entity>>>,
     /// The files that were found.
     pub(super) used: BTreeSet<UsedFile>,

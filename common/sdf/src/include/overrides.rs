@@ -1,4 +1,4 @@
-//! What an `<include>` says of what it brings in: name, pose, placement, static, plugins.
+//! Changes of an `<include>` to its entity: name, pose, placement, static, plugins.
 
 use crate::report::Report;
 use crate::tree::{Element, Node};

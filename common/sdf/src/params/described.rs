@@ -1,5 +1,5 @@
-//! What changes need to know of the SDFormat specification beside the rules of elements: which
-//! elements have a file of their own in it, and which children elements always have.
+//! Facts of the SDFormat specification that changes need beside the rules of elements: the elements
+//! that have a file of their own in it, and the children that elements always have.
 
 use crate::schema::specification::{ElementRule, Specification};
 use crate::tree::{Element, Node};

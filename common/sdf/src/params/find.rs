@@ -3,7 +3,7 @@
 use super::described;
 use crate::tree::{Element, Node};
 
-/// What an element id stands for.
+/// Meaning of an element id.
 #[derive(Clone, Copy)]
 pub(super) enum Wanted<'n> {
     /// An element of this name.

@@ -19,7 +19,7 @@ pub(crate) struct Document {
 /// Reads the text of a file and holds it against the specification.
 ///
 /// # Errors
-/// When it is no XML, no SDF nor URDF, or of a version that is not read.
+/// Fails if it is no XML, no SDF nor URDF, or of a version that is not read.
 pub(crate) fn read(text: &str, file: &str, report: &mut Report) -> Result<Document, Problem> {
     let mut root = tree::parse(text, file)?;
     urdf::xacro::refuse(&root, file)?;

@@ -1,4 +1,4 @@
-//! What surrounds models: the physics profile in use, air, and the place on earth.
+//! Environment of models: the physics profile in use, air, and the place on earth.
 
 use super::part;
 use crate::report::Report;

@@ -85,18 +85,18 @@ pub(super) struct Files<'r> {
     /// Mass properties at a density of 1, by mesh and bits of its scale; meshes are large, and
     /// included many times.
     solids: BTreeMap<(usize, [u64; 3]), Option<MassProperties>>,
-    /// Where the polylines stand that have been looked at.
+    /// Places of the polylines that have been looked at.
     outlines: BTreeSet<String>,
-    /// What the world is to hold.
+    /// Meshes of the world.
     pub(super) meshes: Vec<TriangleMesh>,
-    /// What the world is to hold.
+    /// Height grids of the world.
     pub(super) height_grids: Vec<HeightGrid>,
 }
 
-/// Who asks for a file, for warnings.
+/// Collision that refers to a file, for warnings.
 #[derive(Clone, Copy)]
 pub(super) struct Asker<'t> {
-    /// Where the URI stands.
+    /// Element that holds the URI.
     pub(super) element: &'t Element,
     /// The collision, scoped.
     pub(super) collision: &'t str,

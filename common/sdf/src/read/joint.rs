@@ -18,11 +18,11 @@ use crate::world::{Joint, JointKind, JointParent};
 pub(super) use axis::follow_leaders;
 pub(crate) use axis::{BEYOND_LIMITS, INITIAL_POSITION, beyond_limits, starts_at};
 
-/// Where a joint stands.
+/// Context of a joint: its scope, and the model around it.
 pub(super) struct Surroundings<'s, 't> {
     /// The model or world that holds it.
     pub(super) scope: &'s Scope<'t>,
-    /// What goes before names of that model: empty or `nested::`.
+    /// Prefix of names of that model: empty or `nested::`.
     pub(super) prefix: &'s str,
     /// The pose of that model, world frame.
     pub(super) pose: Pose,

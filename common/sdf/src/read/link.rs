@@ -7,7 +7,7 @@ use crate::report::Report;
 use crate::value;
 use crate::world::Link;
 
-/// What a link keeps as it is.
+/// Elements that a link keeps as they are.
 const KEPT: [&str; 3] = ["battery", "particle_emitter", "projector"];
 
 /// Reads a link; `name` and `pose` are its name within the model and its pose in the world.

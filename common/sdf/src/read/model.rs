@@ -36,9 +36,9 @@ pub(super) fn read(frame: &Frame<'_>, scope: &Scope<'_>, report: &mut Report) ->
     model
 }
 
-/// Where a model stands within its top-level model.
+/// Place of a model within its top-level model.
 struct Place {
-    /// What goes before names in it: empty or `nested::`.
+    /// Prefix of names in it: empty or `nested::`.
     prefix: String,
     /// Its pose, world frame.
     pose: Pose,

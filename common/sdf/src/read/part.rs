@@ -1,5 +1,5 @@
-//! What all parts of links, joints, models and worlds have in common: a name of their own among
-//! their kind, a pose in some frame, and content that is kept as it is.
+//! Common to all parts of links, joints, models and worlds: a name of their own among their kind, a
+//! pose in some frame, and content that is kept as it is.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! What the `<sdf>` element of a file may hold, as libsdformat's `Root::Load` judges.
+//! Checks the content of a file's `<sdf>` element as libsdformat's `Root::Load` does.
 
 #[cfg(test)]
 mod tests;
@@ -11,7 +11,7 @@ use crate::resolve::Resolver;
 use crate::tree::{Element, Node};
 use crate::world::World;
 
-/// What a file may hold instead of worlds, at most one of them.
+/// Elements that a file may hold instead of worlds, at most one of them.
 const ENTITIES: [&str; 3] = ["model", "light", "actor"];
 /// The name of the world around the only model, light or actor of a file, as in Gazebo.
 const DEFAULT_WORLD: &str = "default";

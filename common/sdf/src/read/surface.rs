@@ -1,6 +1,7 @@
 //! `<surface>`: friction, bounce and contact of a collision.
 //!
-//! What Gazebo reads for its own engine is under `<ode>`; the values of `<bullet>` are not read.
+//! Values are those under `<ode>`, which Gazebo reads for its own engine; those of `<bullet>` are
+//! not read.
 
 use super::part;
 use crate::report::Report;

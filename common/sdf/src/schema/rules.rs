@@ -1,4 +1,4 @@
-//! What libsdformat's classes refuse beyond the specification: types of sensors, lights and
+//! Checks of libsdformat's classes beyond the specification: types of sensors, lights and
 //! materials, names that are reserved or given twice.
 //!
 //! Only what libsdformat loads is judged: models in worlds and models, not those of a

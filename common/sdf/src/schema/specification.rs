@@ -25,7 +25,7 @@ pub(crate) struct Specification {
     root: usize,
 }
 
-/// What an element may hold.
+/// Content that an element may hold.
 #[derive(Debug, Default)]
 pub(crate) struct ElementRule {
     pub(crate) name: &'static str,
@@ -46,7 +46,7 @@ pub(crate) struct ValueRule {
     pub(crate) is_required: bool,
     /// The least and the greatest value.
     pub(crate) range: [f64; 2],
-    /// What holds where nothing is said.
+    /// Value where the file gives none.
     pub(crate) default: &'static str,
 }
 

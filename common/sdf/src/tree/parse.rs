@@ -24,7 +24,7 @@ const COUNTS_MAX: [(&str, usize); 2] = [("performer", 100_000), ("world", 1000)]
 /// Reads a document into its root element.
 ///
 /// # Errors
-/// When the text is not well-formed, has no root element, is too long or too deep.
+/// Fails if the text is not well-formed, has no root element, is too long or too deep.
 pub fn parse(text: &str, file: &str) -> Result<Element, Problem> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut builder = Builder {
@@ -74,7 +74,7 @@ struct Builder<'t> {
     root: Option<Element>,
     /// Something but declarations was there.
     has_begun: bool,
-    /// Where text stands that no element holds, if nothing followed it yet.
+    /// Offset of text that no element holds, if nothing followed it yet \[bytes\].
     loose_text: Option<usize>,
     /// A comment or section ended the text before.
     splits_text: bool,

@@ -60,11 +60,11 @@ pub(super) struct Extension<'t> {
     pub(super) material: String,
     /// The first direction of friction; empty for none.
     pub(super) fdir1: String,
-    /// What goes into each collision.
+    /// Elements that go into each collision.
     pub(super) in_collisions: Vec<&'t Element>,
-    /// What goes into each visual.
+    /// Elements that go into each visual.
     pub(super) in_visuals: Vec<&'t Element>,
-    /// What goes into the link, joint or model.
+    /// Elements that go into the link, joint or model.
     pub(super) elements: Vec<Element>,
     /// From the link that it was moved to, to the link that it was moved from.
     moved_by: crate::pose::Pose,

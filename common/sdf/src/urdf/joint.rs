@@ -25,7 +25,7 @@ pub(super) struct Joint<'t> {
     pub(super) initial_position: Option<f64>,
 }
 
-/// What a joint lets move.
+/// Motion that a joint allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Nothing.

@@ -26,7 +26,7 @@ pub(super) struct Robot<'t> {
     pub(super) links: Vec<Link<'t>>,
     /// The index of the link without a parent.
     pub(super) root: Option<usize>,
-    /// Where the model stands, if the robot says so.
+    /// Pose of the model, if the robot says so.
     pub(super) origin: Option<Pose>,
 }
 

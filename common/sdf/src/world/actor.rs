@@ -12,11 +12,11 @@ pub struct Actor {
     pub name: String,
     /// Pose, world frame; its script is relative to it.
     pub pose: Pose,
-    /// What it looks like, if the file says so.
+    /// Its look, if the file says so.
     pub skin: Option<Skin>,
-    /// How it moves its limbs.
+    /// Motions of its limbs.
     pub animations: Vec<Animation>,
-    /// Where it goes.
+    /// Its path.
     pub script: Script,
     /// The collisions of all its links; poses are in its frame.
     pub collisions: Vec<Collision>,
@@ -33,7 +33,7 @@ pub struct Skin {
     pub scale: f64,
 }
 
-/// How an actor moves its limbs, for viewers.
+/// Motion of an actor's limbs, for viewers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Animation {
     /// Its name, which trajectories refer to.
@@ -46,7 +46,7 @@ pub struct Animation {
     pub interpolate_x: bool,
 }
 
-/// Where an actor goes.
+/// Path of an actor.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Script {
     /// True if it begins again when it ends.
@@ -77,7 +77,7 @@ pub struct Trajectory {
     pub id: i32,
     /// The animation that goes with it.
     pub animation: String,
-    /// How straight it is: 0 is a Catmull-Rom spline, 1 comes to rest at each waypoint.
+    /// Straightness: 0 is a Catmull-Rom spline, 1 comes to rest at each waypoint.
     pub tension: f64,
     /// At least one, ascending by time.
     pub waypoints: Vec<Waypoint>,

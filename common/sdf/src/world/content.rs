@@ -1,5 +1,5 @@
-//! What the reader keeps without judging physics: plugins, sensors, lights, visuals, and the
-//! untyped content in them.
+//! Content that the reader keeps without judging physics: plugins, sensors, lights, visuals, and
+//! the untyped content in them.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,11 +14,11 @@ pub struct Content {
     pub name: String,
     /// Names and values of its attributes in file order.
     pub attributes: Vec<(String, String)>,
-    /// What it holds, in file order; text between elements that is blank is left out.
+    /// Its content, in file order; text between elements that is blank is left out.
     pub nodes: Vec<ContentNode>,
 }
 
-/// What an element holds.
+/// Content of an element.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ContentNode {
     /// An element.
@@ -30,7 +30,7 @@ pub enum ContentNode {
 /// A `<plugin>`: behaviour attached to a world, model, link, joint, sensor or visual.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plugin {
-    /// What it does: `gz::sim::systems::DiffDrive`.
+    /// Its function: `gz::sim::systems::DiffDrive`.
     pub name: String,
     /// The library that Gazebo would load.
     pub filename: String,
@@ -49,7 +49,7 @@ pub struct Sensor {
     pub pose: Pose,
     /// Measurements per simulated second \[Hz\]; 0 is every step.
     pub update_rate: f64,
-    /// Where it publishes; empty for the topic that follows from its name.
+    /// Topic on which it publishes; empty for the one that follows from its name.
     pub topic: String,
     /// True if it measures without subscribers.
     pub always_on: bool,

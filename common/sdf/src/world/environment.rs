@@ -1,4 +1,4 @@
-//! What surrounds models: time, air, and the place on earth.
+//! Environment of models: time, air, and the place on earth.
 
 use serde::{Deserialize, Serialize};
 
@@ -64,7 +64,7 @@ impl Default for Atmosphere {
     }
 }
 
-/// Where on a celestial body the origin of a world is.
+/// Place of a world's origin on a celestial body.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SphericalCoordinates {
     /// `EARTH_WGS84`, `MOON_SCS` or `CUSTOM_SURFACE`.

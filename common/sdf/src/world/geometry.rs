@@ -76,7 +76,7 @@ pub struct MeshShape {
     pub center_submesh: bool,
     /// Factors along x, y, z; applied to what is in [`super::World::meshes`].
     pub scale: [f64; 3],
-    /// What collides in its place.
+    /// Shape that collides in its place.
     pub approximation: MeshApproximation,
     /// Index into [`super::World::meshes`]; `None` in visuals, and where the file was not found.
     pub mesh: Option<usize>,
@@ -84,7 +84,7 @@ pub struct MeshShape {
     pub bounds: Option<[[f64; 3]; 2]>,
 }
 
-/// What stands in for a mesh in collisions (`//mesh/@optimization`).
+/// Shape that stands in for a mesh in collisions (`//mesh/@optimization`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub enum MeshApproximation {
     /// Not said: what physics finds best.
@@ -98,7 +98,7 @@ pub enum MeshApproximation {
     ConvexDecomposition(ConvexDecomposition),
 }
 
-/// How fine a convex decomposition is.
+/// Resolution of a convex decomposition.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ConvexDecomposition {
     /// The most hulls; 16 by default.

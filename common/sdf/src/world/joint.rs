@@ -10,7 +10,7 @@ use crate::pose::Pose;
 pub struct Joint {
     /// Its name within the model; those of nested models are named `nested::joint`.
     pub name: String,
-    /// What it lets move.
+    /// Motion that it allows.
     pub kind: JointKind,
     /// The one side.
     pub parent: JointParent,
@@ -56,7 +56,7 @@ pub enum JointParent {
 pub struct WorldJoint {
     /// Its name within the world.
     pub name: String,
-    /// What it lets move.
+    /// Motion that it allows.
     pub kind: JointKind,
     /// The one side.
     pub parent: JointEnd,
@@ -84,7 +84,7 @@ pub struct LinkReference {
     pub link: usize,
 }
 
-/// What a joint lets move.
+/// Motion that a joint allows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum JointKind {
     /// Nothing.
@@ -186,7 +186,7 @@ pub struct Axis {
     pub spring_reference: f64,
     /// Stiffness of the spring \[N m/rad or N/m\].
     pub spring_stiffness: f64,
-    /// What it follows, if anything.
+    /// Axis that it follows, if any.
     pub mimic: Option<Mimic>,
     /// Position at the start \[rad or m\], counted from the poses of the file, which are at 0.
     pub initial_position: f64,
@@ -217,7 +217,7 @@ impl Default for Axis {
 pub struct Mimic {
     /// Name of the leading joint, within the model.
     pub joint: String,
-    /// Which axis of the leading joint: 0 or 1.
+    /// Axis of the leading joint: 0 or 1.
     pub axis: usize,
     /// Factor.
     pub multiplier: f64,

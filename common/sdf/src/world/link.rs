@@ -30,9 +30,9 @@ pub struct Link {
     pub self_collide: bool,
     /// Rate at which linear and angular velocity decay \[1/s\].
     pub velocity_decay: [f64; 2],
-    /// What it collides with.
+    /// Shapes that collide.
     pub collisions: Vec<Collision>,
-    /// What viewers draw.
+    /// Shapes that viewers draw.
     pub visuals: Vec<Visual>,
     /// Its sensors.
     pub sensors: Vec<Sensor>,
@@ -101,9 +101,9 @@ pub struct Collision {
     pub pose: Pose,
     /// Its shape.
     pub geometry: Geometry,
-    /// How it touches.
+    /// Friction, bounce and contact.
     pub surface: Surface,
-    /// How strongly it reflects light of lidars.
+    /// Strength with which it reflects light of lidars.
     pub laser_retro: f64,
     /// Custom elements (`name:space`).
     pub custom: Vec<Content>,

@@ -132,7 +132,7 @@ pub struct NamedFrame {
     pub name: String,
     /// Pose, world frame.
     pub pose: Pose,
-    /// What it is attached to, as the file says; empty for the world or model around it.
+    /// Name that it is attached to, as the file says; empty for the world or model around it.
     pub attached_to: String,
     /// The link that it moves with, named as in the scope around it, or `world`.
     pub body: String,

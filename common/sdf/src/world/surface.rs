@@ -1,8 +1,8 @@
-//! How shapes touch.
+//! Friction, bounce and contact of shapes.
 
 use serde::{Deserialize, Serialize};
 
-/// How a shape touches.
+/// Friction, bounce and contact of a shape.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Surface {
     /// Coulomb friction in the first direction (`//friction/ode/mu`).

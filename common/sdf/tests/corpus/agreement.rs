@@ -12,7 +12,7 @@ const NO_LIMIT: f64 = 1e16;
 pub(crate) struct Agreement {
     /// Kind and key, with how many agree and how many there are.
     counts: BTreeMap<(String, String), (usize, usize)>,
-    /// What differs, for people.
+    /// Differences, for people.
     pub(crate) differences: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What a world holds, in the words of the corpus: one JSON object per part, with the same keys.
+//! Content of a world, in the words of the corpus: one JSON object per part, with the same keys.
 
 use sdf::{
     Axis, Collision, Geometry, Joint, JointEnd, JointKind, JointParent, Link, LinkReference, Model,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use sdf::{ReadWorldError, ReadWorlds, SearchPaths, read_worlds};
 
-/// Where libsdformat searched for models.
+/// Folders in which libsdformat searched for models.
 const MODEL_FOLDERS: [&str; 8] = [
     "sdformat/test/integration/model",
     "sdformat/test/sdf",
@@ -20,13 +20,13 @@ const MODEL_FOLDERS: [&str; 8] = [
 
 /// The files.
 pub(crate) struct Corpus {
-    /// Where it is.
+    /// Its folder.
     pub(crate) root: PathBuf,
     /// Finds models as libsdformat did.
     pub(crate) resolver: SearchPaths,
 }
 
-/// What libsdformat said of a file.
+/// Result of libsdformat for a file.
 pub(crate) struct Verdict {
     /// `accept`, `reject` or `needs-resource`.
     pub(crate) said: String,

@@ -1,4 +1,4 @@
-//! What libsdformat's classes refuse, part by part.
+//! Refusals of libsdformat's classes, part by part.
 
 use super::*;
 use crate::tree::parse;

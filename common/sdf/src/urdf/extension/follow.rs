@@ -6,7 +6,7 @@ use crate::pose::Pose;
 use crate::tree::{Element, Node};
 use crate::urdf::origin;
 
-/// What of a plugin or joint names a link.
+/// Children of a plugin or joint that name a link.
 const LINK_NAMES: [(&str, [&str; 2]); 2] = [
     ("plugin", ["bodyName", "frameName"]),
     ("joint", ["parent", "child"]),

@@ -11,7 +11,8 @@ use crate::tree::{Element, Node};
 /// The most elements that `<gazebo>` elements may add, counted with every look at one of them.
 const ADDED_MAX: usize = 1_000_000;
 
-/// What `<gazebo>` elements may still add, since each goes into all shapes of its link.
+/// Number of elements that `<gazebo>` elements may still add, since each goes into all shapes of
+/// its link.
 pub(super) struct Budget {
     left: usize,
 }
