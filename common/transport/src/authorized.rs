@@ -29,19 +29,19 @@ pub const KEYS_MAX: usize = 4096;
 /// The longest name of a key, in bytes.
 const NAME_BYTES_MAX: usize = 64;
 
-/// Who may connect, by key.
+/// Peers that may connect, by key.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Authorized {
     keys: BTreeMap<PublicKey, Holder>,
     source: Option<Source>,
 }
 
-/// Who holds a key.
+/// Holder of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holder {
     /// Rights of the key.
     pub access: Access,
-    /// What people call it.
+    /// Name for people.
     pub name: String,
     /// Time when the key ends, if ever \[s since 1970\].
     pub valid_until: Option<u64>,
@@ -75,12 +75,12 @@ pub enum AuthorizedError {
         path: PathBuf,
         /// The line, from 1.
         line: usize,
-        /// What is wrong with it.
+        /// Cause of the error.
         cause: String,
     },
 }
 
-/// Where the keys were read, and how that looked.
+/// Paths that the keys were read from, and how those looked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Source {
     paths: Vec<PathBuf>,
@@ -94,7 +94,7 @@ impl Authorized {
     /// Reads files and folders.
     ///
     /// # Errors
-    /// When one cannot be read, others may change it, or a line is wrong.
+    /// Fails if one cannot be read, others may change it, or a line is wrong.
     pub fn read(paths: &[PathBuf]) -> Result<Self, AuthorizedError> {
         let (read, errors) = Self::read_what_can_be(paths);
         errors.into_iter().next().map_or(Ok(read), Err)

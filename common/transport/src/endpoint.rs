@@ -19,7 +19,7 @@ pub(crate) const SOCKETS: u16 = 6;
 /// The highest port of `control`: those of the other sockets follow it.
 const CONTROL_PORT_MAX: u16 = u16::MAX - (SOCKETS - 1);
 
-/// Where the sockets of one primary are; its text is the address that it was read from.
+/// Addresses of the sockets of one primary; its text is the address that it was read from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Endpoints(Address);
 
@@ -27,7 +27,7 @@ pub struct Endpoints(Address);
 pub(crate) enum Address {
     /// An absolute path, without a slash at its end.
     Ipc { directory: String },
-    /// A host name, IPv4 address or IPv6 address in brackets; port 0 means any four free ports.
+    /// A host name, IPv4 address or IPv6 address in brackets; port 0 means any six free ports.
     Tcp { host: String, port: u16 },
 }
 
@@ -37,13 +37,13 @@ pub enum EndpointError {
     /// Neither of the two kinds.
     #[error("{given:?} begins with neither ipc:// nor tcp://")]
     Scheme {
-        /// What was given.
+        /// Text that was given.
         given: String,
     },
     /// A relative or empty path.
     #[error("ipc:// is followed by the absolute path of a directory, and {given:?} is none")]
     Path {
-        /// What was given after the scheme.
+        /// Text that was given after the scheme.
         given: String,
     },
     /// A path that the operating system would not take.
@@ -53,7 +53,7 @@ pub enum EndpointError {
         bytes = path.len()
     )]
     PathTooLong {
-        /// The longest of the four paths.
+        /// The longest of the six paths.
         path: String,
     },
     /// No host, or one that could not be connected to.
@@ -62,13 +62,13 @@ pub enum EndpointError {
          and 0.0.0.0 or [::] to bind all interfaces"
     )]
     Host {
-        /// What stands in its place.
+        /// Text in its place.
         given: String,
     },
     /// No port.
     #[error("{given:?} has no port: write tcp://host:port, port 0 for any free one")]
     MissingPort {
-        /// What was given.
+        /// Text that was given.
         given: String,
     },
     /// Not a number, or too high a number.
@@ -76,7 +76,7 @@ pub enum EndpointError {
         "{given:?} is no port from 0 to {CONTROL_PORT_MAX}: the five ports after it are taken, too"
     )]
     Port {
-        /// What stands in its place.
+        /// Text in its place.
         given: String,
     },
 }

@@ -1,4 +1,4 @@
-//! Keys: who a process is to the other end of an encrypted connection, and the files they are in.
+//! Keys: identities of processes at the ends of an encrypted connection, and the files they are in.
 //!
 //! `NAME.key` is a secret, readable by its owner alone: lines `public KEY` and `secret KEY`.
 //! `NAME.pub` is for the other end: one line `ROLE KEY NAME`, the form of [`crate::authorized`].
@@ -53,7 +53,7 @@ pub enum KeyError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         #[source]
         source: io::Error,
     },
@@ -77,7 +77,7 @@ pub enum KeyError {
     Content {
         /// The file.
         path: PathBuf,
-        /// What was expected.
+        /// Content that was expected.
         what: &'static str,
     },
     /// It is there already.
@@ -103,7 +103,7 @@ impl PublicKey {
     /// Reads a `.pub` file.
     ///
     /// # Errors
-    /// When it cannot be read or holds no public key.
+    /// Fails if it cannot be read or holds no public key.
     pub fn read(path: &Path) -> Result<Self, KeyError> {
         let text = read_text(path).map_err(at(path))?;
         let lines = text.lines().filter(|line| !line.starts_with('#'));
@@ -121,7 +121,7 @@ impl ServerKeys {
     /// Returns the key in the text, or the keys in the `.pub` file that the text names.
     ///
     /// # Errors
-    /// When it is neither.
+    /// Fails if it is neither.
     pub fn of_text_or_file(text: &str) -> Result<Self, KeyError> {
         match text.parse::<PublicKey>() {
             Ok(key) => Ok(key.into()),
@@ -132,7 +132,7 @@ impl ServerKeys {
     /// Reads a `.pub` file of one line for each key.
     ///
     /// # Errors
-    /// When it cannot be read, or holds something else or too many keys.
+    /// Fails if it cannot be read, or holds something else or too many keys.
     pub fn read(path: &Path) -> Result<Self, KeyError> {
         let text = read_text(path).map_err(at(path))?;
         let lines = text.lines().map(str::trim);
@@ -167,7 +167,7 @@ impl KeyPair {
     /// Makes a key that nobody else has.
     ///
     /// # Errors
-    /// When the system gives no random numbers.
+    /// Fails if the system gives no random numbers.
     pub fn generate() -> Result<Self, KeyError> {
         let made = zmq::CurveKeyPair::new().map_err(KeyError::Generate)?;
         Ok(Self {
@@ -188,7 +188,7 @@ impl KeyPair {
     /// Reads a `.key` file.
     ///
     /// # Errors
-    /// When it cannot be read, others can read it, or it holds no key.
+    /// Fails if it cannot be read, others can read it, or it holds no key.
     pub fn read(path: &Path) -> Result<Self, KeyError> {
         let file = File::open(path).map_err(at(path))?;
         let mode = file.metadata().map_err(at(path))?.permissions().mode() & 0o777;
@@ -218,7 +218,7 @@ impl KeyPair {
     /// is there already stays unless it is to be replaced.
     ///
     /// # Errors
-    /// When one is there already, or cannot be written.
+    /// Fails if one is there already, or cannot be written.
     pub fn write(
         &self,
         folder: &Path,
@@ -232,7 +232,7 @@ impl KeyPair {
     /// Writes them as [`Self::write`] does, with more words in the line for others.
     ///
     /// # Errors
-    /// When one is there already, or cannot be written.
+    /// Fails if one is there already, or cannot be written.
     pub fn write_limited(
         &self,
         folder: &Path,

@@ -1,4 +1,4 @@
-//! How bytes travel between the processes of a run.
+//! Transports of bytes between the processes of a run.
 //!
 //! [`link`] says what every transport does, [`zeromq`] does it between processes and [`memory`]
 //! within one, and [`endpoint`] names the places. [`keys`] and [`authorized`]

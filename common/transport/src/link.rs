@@ -11,7 +11,7 @@ use protocol::{Access, RoutingId};
 
 use crate::refusals::Refusals;
 
-/// Where a message goes.
+/// Destination of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Destination<'a> {
     /// From a primary: all secondaries, by `step` PUB.
@@ -24,14 +24,14 @@ pub enum Destination<'a> {
     Data,
 }
 
-/// What arrives at a link.
+/// Message or change of a connection that arrives at a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Arrival {
     /// A message.
     Message {
         /// At a primary, the peer's routing id; elsewhere `None`, it can only be the primary.
         from: Option<RoutingId>,
-        /// What the sender may do; a primary may do everything.
+        /// Permissions of the sender; a primary may do everything.
         access: Access,
         /// The topic frame.
         topic: Vec<u8>,
@@ -156,10 +156,10 @@ pub trait Waker: Send + Sync {
     fn wake(&self);
 }
 
-/// What arrives at a [`Publisher`].
+/// Message or subscription that arrives at a [`Publisher`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Notice {
-    /// What a secondary sent to [`Destination::Data`].
+    /// Message that a secondary sent to [`Destination::Data`].
     Data {
         /// The routing id of the sender, which only it and the primary know.
         from: RoutingId,
@@ -182,13 +182,13 @@ pub trait Publisher: Send {
     /// Sends one message to all who listen to its topic; who listens too slowly loses it.
     ///
     /// # Errors
-    /// When the transport itself failed.
+    /// Fails if the transport itself failed.
     fn publish(&mut self, topic: &str, payload: &[u8]) -> Result<(), LinkError>;
 
     /// Waits for what comes next, at most so long; `None` when the time is up.
     ///
     /// # Errors
-    /// When nothing can arrive any more.
+    /// Fails if nothing can arrive any more.
     fn receive(&mut self, timeout: Option<Duration>) -> Result<Option<Notice>, LinkError>;
 
     /// Returns a handle that wakes this publisher.
@@ -200,14 +200,14 @@ pub trait Link {
     /// Sends one message with its topic.
     ///
     /// # Errors
-    /// When the destination cannot be reached; the message is then lost.
+    /// Fails if the destination cannot be reached; the message is then lost.
     fn send(&mut self, to: Destination<'_>, topic: &str, payload: &[u8]) -> Result<(), LinkError>;
 
     /// Waits for the next arrival, at most so long; `None` when the time is up.
     /// `Duration::ZERO` looks without waiting; waits shorter than 1 ms are kept to.
     ///
     /// # Errors
-    /// When nothing can arrive any more.
+    /// Fails if nothing can arrive any more.
     fn receive(&mut self, timeout: Option<Duration>) -> Result<Option<Arrival>, LinkError>;
 
     /// Returns a handle that wakes this link.
@@ -237,7 +237,7 @@ pub trait Link {
     /// were.
     ///
     /// # Errors
-    /// When there are no keys, or none of this name.
+    /// Fails if there are no keys, or none of this name.
     fn disconnect(&mut self, key: &str) -> Result<u64, DisconnectError> {
         let _ = key;
         Err(DisconnectError::NoKeys)

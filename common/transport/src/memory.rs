@@ -1,7 +1,7 @@
 //! The link within one process: a [`Network`] of threads that behaves as ZeroMQ's sockets do.
 //!
 //! Same events, same filters on topics, same loss for slow observers; no sockets and no time.
-//! What is sent while there is no primary waits for one, as it does in a connecting socket.
+//! Messages sent while there is no primary wait for one, as they do in a connecting socket.
 
 mod mailbox;
 mod peer;
@@ -32,9 +32,9 @@ struct Members {
     primary: Option<Arc<Mailbox<Arrival>>>,
     publisher: Option<Arc<Mailbox<Notice>>>,
     peers: BTreeMap<RoutingId, Member>,
-    /// What peers sent while there was no primary.
+    /// Messages of peers that were sent while there was no primary.
     unclaimed: Vec<Arrival>,
-    /// What secondaries sent to `data` while nobody received there.
+    /// Messages of secondaries to `data` that were sent while nobody received there.
     unclaimed_data: Vec<Notice>,
 }
 
@@ -43,7 +43,7 @@ struct Member {
     listening: Listening,
 }
 
-/// What a peer listens to, by the beginnings of topics.
+/// Topics that a peer listens to, by their beginnings.
 enum Listening {
     Steps([Vec<u8>; 3]),
     Status(Vec<Vec<u8>>),
@@ -59,7 +59,7 @@ impl Network {
     /// Enters as the primary.
     ///
     /// # Panics
-    /// When a primary is there already: within one process that is a mistake of the caller.
+    /// Panics if a primary is there already: within one process that is a mistake of the caller.
     pub fn primary(&self) -> MemoryPrimaryLink {
         let mailbox = Arc::new(Mailbox::default());
         let mut members = self.members();
@@ -99,7 +99,7 @@ impl Network {
     /// Enters as a peer.
     ///
     /// # Panics
-    /// When a peer of this routing id is there already.
+    /// Panics if a peer of this routing id is there already.
     pub fn peer(&self, routing_id: &RoutingId, subscription: Subscription<'_>) -> MemoryPeerLink {
         let mailbox = Arc::new(Mailbox::default());
         let listening = match subscription {

@@ -58,7 +58,7 @@ pub enum OwnershipError {
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         #[source]
         source: io::Error,
     },
@@ -76,7 +76,7 @@ struct Trust {
 /// without links.
 ///
 /// # Errors
-/// When somebody could, or the path leads nowhere.
+/// Fails if somebody could, or the path leads nowhere.
 pub fn check_path(path: &Path) -> Result<PathBuf, OwnershipError> {
     let (found, missing) = Trust::of_this_user().walk(path)?;
     match missing.first() {
@@ -89,7 +89,7 @@ pub fn check_path(path: &Path) -> Result<PathBuf, OwnershipError> {
 /// made later.
 ///
 /// # Errors
-/// When somebody could.
+/// Fails if somebody could.
 pub fn check_what_is_there(path: &Path) -> Result<(), OwnershipError> {
     Trust::of_this_user().walk(path).map(|_| ())
 }
@@ -97,7 +97,7 @@ pub fn check_what_is_there(path: &Path) -> Result<(), OwnershipError> {
 /// Makes a folder for this user alone, unless it is there, and returns its path without links.
 ///
 /// # Errors
-/// When it cannot be made, is not this user's own, or others could change it or a folder above.
+/// Fails if it cannot be made, is not this user's own, or others could change it or a folder above.
 pub fn own_folder(path: &Path) -> Result<PathBuf, OwnershipError> {
     Trust::of_this_user().own_folder(path)
 }
@@ -106,7 +106,7 @@ pub fn own_folder(path: &Path) -> Result<PathBuf, OwnershipError> {
 /// folder, else one in the system's temporary folder. It is made if it is missing.
 ///
 /// # Errors
-/// When it cannot be made, is not this user's own, or others could change it or a folder above.
+/// Fails if it cannot be made, is not this user's own, or others could change it or a folder above.
 pub fn runtime_folder() -> Result<PathBuf, OwnershipError> {
     let named = |name: &str| std::env::var_os(name).filter(|path| !path.is_empty());
     if let Some(given) = named(RUNTIME_DIR_VARIABLE) {
@@ -126,7 +126,7 @@ pub fn runtime_folder() -> Result<PathBuf, OwnershipError> {
 /// followed.
 ///
 /// # Errors
-/// When the system refuses, or it is a link.
+/// Fails if the system refuses, or it is a link.
 pub fn open_lock(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.create(true).truncate(false).write(true).mode(0o600);

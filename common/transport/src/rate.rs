@@ -11,7 +11,7 @@ pub struct Rate {
     pub at_once: f64,
 }
 
-/// What may still be done at once.
+/// Token bucket: the number of times that something may still be done at once.
 #[derive(Clone, Copy, Debug)]
 pub struct Bucket {
     tokens: f64,

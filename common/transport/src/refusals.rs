@@ -1,4 +1,5 @@
-//! [`Refusals`]: what a primary's end turned away, counted, and told once per second at most.
+//! [`Refusals`]: messages and connections that a primary's end refused, counted, and reported once
+//! per second at most.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -7,32 +8,32 @@ use std::time::{Duration, Instant};
 
 use protocol::report::RefusedCounts;
 
-/// Time between two tellings.
+/// Time between two reports.
 const TELLING_INTERVAL: Duration = Duration::from_secs(1);
 
-/// How many kinds of refusal are told apart between two tellings.
+/// Number of kinds of refusal that are told apart between two reports.
 const KINDS_MAX: usize = 256;
 
-/// How many kinds of refusal are named in one telling.
+/// Number of kinds of refusal that are named in one report.
 const NAMED_MAX: usize = 4;
 
-/// What was turned away since the last telling.
+/// Messages and connections that were refused since the last report.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Refusals {
-    /// How much, by reason.
+    /// Numbers of them, by reason.
     pub counts: RefusedCounts,
-    /// Who, and why, for people.
+    /// Senders and reasons, for people.
     pub details: String,
 }
 
-/// Where threads note what they turn away; clones are the same one.
+/// Counter of refusals, filled by several threads; clones are the same one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tally(Arc<Mutex<Noted>>);
 
 #[derive(Debug, Default)]
 struct Noted {
     counts: RefusedCounts,
-    /// How often each kind of refusal was noted.
+    /// Number of times that each kind of refusal was noted.
     kinds: BTreeMap<String, u64>,
     told_at: Option<Instant>,
 }

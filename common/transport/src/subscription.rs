@@ -1,8 +1,8 @@
-//! [`Subscription`]: what a peer listens to besides the primary's answers on `control`.
+//! [`Subscription`]: topics that a peer listens to besides the primary's answers on `control`.
 
 use protocol::{RoutingId, topic};
 
-/// What a peer listens to besides the primary's answers on `control`.
+/// Topics that a peer listens to besides the primary's answers on `control`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subscription<'a> {
     /// A secondary: what the primary publishes on `step`; it may also send to `data`.

@@ -28,7 +28,7 @@ pub use peer::{ConnectError, PeerLink};
 pub use primary::{BindError, PrimaryLink, with_free_ports};
 pub use status::StatusPublisher;
 
-/// What can be chosen about the sockets of a link.
+/// Options of the sockets of a link.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SocketOptions {
     /// True if `tcp` may be bound, and connected to on other machines, without encryption.
@@ -37,7 +37,8 @@ pub struct SocketOptions {
     /// all. It takes a core for itself meanwhile: with fewer cores than such threads all become
     /// slower.
     pub spin: Duration,
-    /// How `tcp` connections are encrypted; those of `ipc` never are, its folder protects them.
+    /// Encryption of `tcp` connections; those of `ipc` never are encrypted, its folder protects
+    /// them.
     pub curve: Option<Curve>,
 }
 
@@ -49,7 +50,7 @@ pub struct NoCurve;
 /// Makes sure that libzmq can encrypt.
 ///
 /// # Errors
-/// When it was compiled without CURVE.
+/// Fails if it was compiled without CURVE.
 pub fn check_curve() -> Result<(), NoCurve> {
     if zmq::has("curve") == Some(true) {
         Ok(())

@@ -1,4 +1,4 @@
-//! [`Mailbox`]: what waits for one thread, and the place where that thread sleeps.
+//! [`Mailbox`]: arrivals that wait for one thread, and the place where that thread sleeps.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard};
@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 
 use crate::link::Waker;
 
-/// What waits for one thread.
+/// Arrivals that wait for one thread.
 pub(super) struct Mailbox<A> {
     waiting: Mutex<Waiting<A>>,
     changed: Condvar,
 }
 
-/// What a thread finds when it has waited.
+/// Result of a thread's wait.
 pub(super) enum Taken<A> {
     /// Something that was put in.
     Arrival(A),

@@ -37,7 +37,7 @@ impl Beats {
     /// Sends one message to all secondaries that listen to its topic.
     ///
     /// # Errors
-    /// When the transport itself failed.
+    /// Fails if the transport itself failed.
     pub fn publish(&self, topic: &str, payload: &[u8]) -> Result<(), LinkError> {
         // Nobody asks what they subscribe to; what is told of it must not pile up.
         let mut told = zmq::Message::new();

@@ -1,16 +1,16 @@
-//! [`Curve`]: how a link is encrypted, and who proves what to whom.
+//! [`Curve`]: encryption of a link, and the keys that its ends prove to each other.
 
 use crate::authorized::Authorized;
 use crate::keys::{KeyPair, ServerKeys};
 
-/// How the sockets of a link are encrypted.
+/// Encryption of the sockets of a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Curve {
     /// A primary: proves that it has its key, and lets in who is authorized.
     Primary {
         /// Its own key.
         key: KeyPair,
-        /// Who may connect.
+        /// Peers that may connect.
         authorized: Authorized,
     },
     /// Everybody else: proves that it has its key, and talks to none but a primary of these keys.

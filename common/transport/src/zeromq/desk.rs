@@ -96,7 +96,7 @@ struct Clerk {
     roll: Roll,
     /// Answers that wait, by client; one that has all of them is not in it.
     queues: BTreeMap<Vec<u8>, Queue>,
-    /// What waits for the clients of each key \[bytes\].
+    /// Size of the answers that wait for the clients of each key \[bytes\].
     waiting: BTreeMap<u32, usize>,
     read: u32,
     turned_away: u32,

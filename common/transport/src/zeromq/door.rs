@@ -22,7 +22,7 @@ use crate::keys::PublicKey;
 use crate::link::Waker;
 use crate::refusals::{Reason, Tally};
 
-/// Where libzmq looks for it.
+/// Address at which libzmq looks for it.
 const ZAP: &str = "inproc://zeromq.zap.01";
 
 /// Time between two looks at whether who is authorized has changed.
@@ -40,7 +40,7 @@ pub(super) struct Door {
     thread: Option<JoinHandle<()>>,
 }
 
-/// What the thread works with.
+/// State of the thread.
 struct Doorkeeper {
     zap: zmq::Socket,
     monitors: Vec<zmq::Socket>,

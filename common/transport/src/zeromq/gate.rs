@@ -1,4 +1,4 @@
-//! [`Gate`]: what of all that arrives on `control` and `clients` is let through to the primary.
+//! [`Gate`]: filter of all that arrives on `control` and `clients` for the primary.
 //!
 //! Each message must be of a size and rate that its sender's role allows, and come from the key
 //! that its routing id belongs to. Clients of one key share its rate, however many connections they
@@ -19,40 +19,40 @@ const OBSERVER_BYTES_MAX: usize = 64 << 10;
 /// The largest message of a controller: a model with its meshes \[bytes\].
 const CONTROLLER_BYTES_MAX: usize = 160 << 20;
 
-/// How often the clients of a key that may control a run may ask, all together.
+/// Rate at which the clients of a key that may control a run may ask, all together.
 const CONTROLLER_RATE: Rate = Rate {
     per_second: 10_000.0,
     at_once: 20_000.0,
 };
 
-/// How often the clients of a key that may only look may ask, all together.
+/// Rate at which the clients of a key that may only look may ask, all together.
 const OBSERVER_RATE: Rate = Rate {
     per_second: 1_000.0,
     at_once: 4_000.0,
 };
 
-/// How often a connection may ask although the others of its key have asked too often.
+/// Rate at which a connection may ask although the others of its key have asked too often.
 const RESERVE: Rate = Rate {
     per_second: 20.0,
     at_once: 20.0,
 };
 
-/// How many connections' and keys' rates are kept.
+/// Number of connections whose own rates are kept.
 const CLIENTS_MAX: usize = 4096;
 
-/// How many routing ids of secondaries are held.
+/// Number of routing ids of secondaries that are held.
 const HELD_MAX: usize = 4096;
 
-/// Who sent something, as the handshake found.
+/// Sender of a message, as the handshake found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sender {
-    /// What its key may do.
+    /// Permissions of its key.
     pub(super) access: Access,
     /// The number of its key; without encryption all are one.
     pub(super) key: u32,
 }
 
-/// What is let through.
+/// Filter of messages by size, rate and key.
 #[derive(Debug)]
 pub(super) struct Gate {
     tally: Tally,
@@ -63,7 +63,7 @@ pub(super) struct Gate {
 }
 
 impl Sender {
-    /// Who sends where nothing is encrypted.
+    /// Sender where nothing is encrypted.
     pub(super) const ANYBODY: Self = Self {
         access: Access::Full,
         key: 0,

@@ -38,7 +38,7 @@ pub(super) struct Inbox {
     spin: Duration,
 }
 
-/// What came.
+/// Result of a wait.
 #[expect(
     clippy::large_enum_variant,
     reason = "a box would cost an allocation per message"
@@ -65,7 +65,7 @@ impl AsRef<[u8]> for Owned {
     }
 }
 
-/// How long a caller still wants to wait; its clock is read only when there is need to.
+/// Time that a caller still wants to wait; its clock is read only when there is need to.
 pub(super) struct Patience {
     timeout: Option<Duration>,
     started: Option<Instant>,

@@ -20,7 +20,7 @@ use crate::link::{Arrival, Denial, Destination, Link, LinkError, Waker};
 use crate::ownership::{self, OwnershipError};
 use crate::subscription::{Subscription, step_topics};
 
-/// Where the monitor of the `control` socket is, within the link's own context.
+/// Address of the monitor of the `control` socket, within the link's own context.
 const MONITOR: &str = "inproc://control-monitor";
 
 /// Time for which a closed link tries to deliver its data: none of it may be lost \[ms\].
@@ -36,7 +36,7 @@ const CONTROL: usize = 0;
 )]
 pub struct PeerLink {
     inbox: Inbox,
-    /// Where a secondary sends what is for observers; nothing ever comes from there.
+    /// Socket by which a secondary sends data for observers; nothing ever comes from there.
     data: Option<(zmq::Socket, RoutingId)>,
     /// The source of the inbox that is the monitor.
     monitor: usize,
@@ -90,7 +90,7 @@ pub enum ConnectError {
     /// Steps go to those who have a routing id.
     #[error("a link that receives steps needs a routing id")]
     NoRoutingId,
-    /// Whoever is on the way could play the primary, and nothing would be encrypted.
+    /// A stranger on the way could play the primary, and nothing would be encrypted.
     #[error(
         "{endpoint} may be on another machine, and nothing would be encrypted: give a key with \
          --key and the primary's with --server-key (`phalanx keygen` makes keys), or allow it with \
@@ -105,7 +105,7 @@ pub enum ConnectError {
     Folder {
         /// The address.
         endpoint: String,
-        /// What is wrong with it.
+        /// Cause of the error.
         #[source]
         source: OwnershipError,
     },
@@ -114,7 +114,7 @@ pub enum ConnectError {
     Other {
         /// The address.
         endpoint: String,
-        /// What the system said.
+        /// The system's error.
         #[source]
         source: io::Error,
     },
@@ -124,7 +124,7 @@ impl PeerLink {
     /// Begins to connect to a primary, under this routing id or one that the primary chooses.
     ///
     /// # Errors
-    /// When the link cannot be set up; not when the primary is not there.
+    /// Fails if the link cannot be set up; not if the primary is not there.
     pub fn connect(
         endpoints: &Endpoints,
         routing_id: Option<&RoutingId>,
@@ -410,7 +410,7 @@ fn expect_key(socket: &zmq::Socket, place: &str, key: &PublicKey) {
     }
 }
 
-/// What a link subscribes to.
+/// Topics that a link subscribes to, and the socket that publishes them.
 struct Listening {
     to: Publications,
     topics: Vec<Vec<u8>>,

@@ -66,8 +66,8 @@ impl PrimaryLink {
     /// for a thread of its own.
     ///
     /// # Errors
-    /// When another primary is there, when others could reach it unencrypted and
-    /// [`SocketOptions::insecure`] does not allow that, or when the address cannot be bound.
+    /// Fails if another primary is there, if others could reach it unencrypted and
+    /// [`SocketOptions::insecure`] does not allow that, or if the address cannot be bound.
     pub fn bind(
         endpoints: &Endpoints,
         options: &SocketOptions,

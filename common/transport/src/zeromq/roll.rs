@@ -18,7 +18,7 @@ use crate::authorized::{Authorized, Holder};
 use crate::keys::PublicKey;
 use crate::link::{Client, DisconnectError};
 
-/// How many of those who were let in are kept to be told.
+/// Number of admitted clients that are kept until they are reported.
 const ADMITTED_MAX: usize = 256;
 
 /// Number of names of keys that are listed for one that there is not.
@@ -37,7 +37,7 @@ struct Entries {
     authorized: Option<Arc<Authorized>>,
     /// Keys that a client had barred.
     barred: BTreeSet<PublicKey>,
-    /// Who was let in and is still to be told.
+    /// Clients that were admitted and are still to be reported.
     admitted: Vec<Client>,
 }
 
@@ -45,7 +45,7 @@ struct Entries {
 #[derive(Debug)]
 struct Entry {
     key: PublicKey,
-    /// Who has it; kept when it is struck off, to say who that was.
+    /// Holder of the key; kept when it is struck off, to name it then.
     holder: Holder,
     is_in: bool,
 }

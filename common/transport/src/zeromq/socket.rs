@@ -1,4 +1,4 @@
-//! How every socket of a link is set up, before it is bound or connected, and how it sends.
+//! Set-up of every socket of a link before it is bound or connected, and sending by it.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -31,20 +31,22 @@ const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(3);
 /// The largest subscription \[bytes\], a topic's name; nothing else comes to a publishing socket.
 const SUBSCRIPTION_BYTES_MAX: i64 = 2 << 10;
 
-/// How many subscriptions of one connection wait in libzmq for a primary.
+/// Number of subscriptions of one connection that wait in libzmq for a primary.
 const SUBSCRIPTIONS_MAX: i32 = 100;
 
-/// How many messages of one connection wait in libzmq for a primary; then it reads no more of it.
+/// Number of messages of one connection that wait in libzmq for a primary; then it reads no more of
+/// it.
 const INBOX_MESSAGES_MAX: i32 = 1_000;
 
-/// How many answers to one client wait in libzmq; the others wait where their bytes are counted.
+/// Number of answers to one client that wait in libzmq; the others wait where their bytes are
+/// counted.
 const ANSWERS_MAX: i32 = 2;
 
 /// After how many seconds of silence the system asks whether the other host is there, how often,
 /// and after how many questions without an answer a connection is closed.
 const KEEPALIVE: [i32; 3] = [5, 1, 5];
 
-/// How much larger than its message an encrypted frame may be \[bytes\].
+/// Size of an encrypted frame beyond that of its message, at most \[bytes\].
 const CURVE_OVERHEAD_MAX: i64 = 64;
 
 /// Number of messages that may wait in a socket.
@@ -79,7 +81,8 @@ impl Queue {
     }
 }
 
-/// What a socket is called where it asks who may enter.
+/// Name of a socket in its requests to the `Door`, which decides which peers
+/// may enter.
 pub(super) type Domain = &'static str;
 
 /// Makes a socket that is ready to be bound or connected to this address, `None` for ipc.

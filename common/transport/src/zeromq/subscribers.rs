@@ -26,7 +26,7 @@ pub(super) const TOPIC_BYTES_PER_KEY_MAX: usize = 512 << 10;
 /// Bytes that one connection has although others of its key listen to too much.
 const TOPIC_BYTES_RESERVED: usize = 4 << 10;
 
-/// How often one connection may subscribe or end a subscription.
+/// Rate at which one connection may subscribe or end a subscription.
 const RATE: Rate = Rate {
     per_second: 1_000.0,
     at_once: 4_000.0,

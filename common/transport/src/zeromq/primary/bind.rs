@@ -51,7 +51,7 @@ pub enum BindError {
     Folder {
         /// The address.
         endpoint: String,
-        /// What is wrong with it.
+        /// Cause of the error.
         #[source]
         source: OwnershipError,
     },
@@ -60,7 +60,7 @@ pub enum BindError {
     Other {
         /// The address.
         endpoint: String,
-        /// What the system said.
+        /// The system's error.
         #[source]
         source: io::Error,
     },
@@ -76,7 +76,7 @@ pub(super) struct Bound {
     pub(super) beats: zmq::Socket,
     pub(super) endpoints: Endpoints,
     pub(super) directory: Option<Arc<RunDirectory>>,
-    /// Who decides who may enter, where that is decided by keys.
+    /// Thread that decides which peers may enter, where that is decided by keys.
     pub(super) door: Option<Arc<Door>>,
 }
 
@@ -183,7 +183,7 @@ fn bind_tcp(
 /// taken by others before they are bound.
 ///
 /// # Errors
-/// When the host has no address here, or no ports are free.
+/// Fails if the host has no address here, or no ports are free.
 pub fn with_free_ports(endpoints: &Endpoints) -> io::Result<Endpoints> {
     let Address::Tcp { port: 0, .. } = endpoints.address() else {
         return Ok(endpoints.clone());
