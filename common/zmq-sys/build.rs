@@ -13,7 +13,7 @@ const NO_WARNINGS: &str = "\
 #pragma GCC diagnostic ignored \"-Wunused-parameter\"
 ";
 
-/// What Linux has since kernel 2.6.28 and glibc 2.10. `HAVE_FORK` is left out: it costs a system
+/// Features of Linux since kernel 2.6.28 and glibc 2.10. `HAVE_FORK` is left out: it costs a system
 /// call on every wake-up, and nobody forks after a context exists.
 const LINUX_PLATFORM: &str = "\
 /* A clock that never goes back, for heartbeats and time-outs. */

@@ -1,4 +1,4 @@
-//! What the fuzz targets share: a few small files in memory, and the way of a text through the
+//! Shared parts of the fuzz targets: a few small files in memory, and the way of a text through the
 //! reader. It never touches the disk.
 
 use sdf::{ResolveError, ResolvedData, ResolvedFile, Resolver};
@@ -74,7 +74,7 @@ fn find(uri: &str) -> Result<&'static str, ResolveError> {
 /// it was, and what is refused must say where.
 ///
 /// # Panics
-/// When the reader breaks one of its promises.
+/// Panics if the reader breaks one of its promises.
 pub fn read(bytes: &[u8]) {
     let Ok(text) = sdf::decode_text(bytes.to_vec()) else {
         return;
@@ -112,7 +112,7 @@ const MESH_NAMES: [&str; 8] = [
 /// and refer to vertices that are there.
 ///
 /// # Panics
-/// When the reader breaks one of its promises.
+/// Panics if the reader breaks one of its promises.
 pub fn read_mesh(bytes: &[u8]) {
     let Some((first, bytes)) = bytes.split_first() else {
         return;

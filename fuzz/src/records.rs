@@ -1,4 +1,4 @@
-//! What comes by wire or lies on disk between the processes of a run: messages, journals, commands.
+//! Data by wire or on disk between the processes of a run: messages, journals, commands.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ use serde::de::DeserializeOwned;
 /// Reads bytes as a message. What is accepted must come back as it was.
 ///
 /// # Panics
-/// When the codec breaks one of its promises.
+/// Panics if the codec breaks one of its promises.
 pub fn read_message(bytes: &[u8]) {
     let Some((first, bytes)) = bytes.split_first() else {
         return;
@@ -48,7 +48,7 @@ fn there_and_back<B: Serialize + DeserializeOwned>(bytes: &[u8]) {
 /// Reads text as a file of commands. What is accepted must come back as it was.
 ///
 /// # Panics
-/// When the reader breaks one of its promises.
+/// Panics if the reader breaks one of its promises.
 pub fn read_commands(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return;

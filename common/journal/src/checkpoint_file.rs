@@ -15,7 +15,7 @@ use crate::disk::{self, Disk};
 use crate::frame::{self, FrameError, FrameReader, HEAD_BYTES, Kind};
 use crate::record::Mark;
 
-/// What is known of a checkpoint before its parts.
+/// First record of a checkpoint, before its parts.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Head {
     mark: Mark,
@@ -28,11 +28,11 @@ struct Head {
 /// A checkpoint as it is saved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Saved {
-    /// Where in the life of the run it was made.
+    /// Point in the life of the run at which it was made.
     pub mark: Mark,
     /// The checkpoint.
     pub checkpoint: Arc<Checkpoint>,
-    /// What the process of the primary remembers besides its rules, in an encoding of its own.
+    /// State of the primary's process besides its rules, in an encoding of its own.
     pub driver: Vec<u8>,
 }
 
@@ -55,7 +55,7 @@ pub(crate) fn write(disk: &dyn Disk, path: &Path, saved: &Saved) -> io::Result<u
 /// Writes a checkpoint; returns the length \[bytes\].
 ///
 /// # Errors
-/// When it cannot be written.
+/// Fails if it cannot be written.
 pub fn write_to(file: &mut dyn Write, saved: &Saved) -> io::Result<u64> {
     let checkpoint = &saved.checkpoint;
     let mut offset = HEAD_BYTES as u64;
@@ -86,7 +86,7 @@ pub fn write_to(file: &mut dyn Write, saved: &Saved) -> io::Result<u64> {
 /// Reads a checkpoint of `length` bytes.
 ///
 /// # Errors
-/// When it is none, or not whole.
+/// Fails if it is none, or not whole.
 pub fn read_from(input: impl io::Read, length: u64) -> Result<Saved, FrameError> {
     let mut reader = FrameReader::new(input, length, Kind::Checkpoint)?;
     let head: Head = reader.expect()?;
@@ -122,7 +122,7 @@ pub fn read_from(input: impl io::Read, length: u64) -> Result<Saved, FrameError>
 /// Reads the checkpoint in a file.
 ///
 /// # Errors
-/// When it cannot be read, is none, or is not whole.
+/// Fails if it cannot be read, is none, or is not whole.
 pub(crate) fn read(path: &Path) -> Result<Saved, FrameError> {
     let file = File::open(path)?;
     let length = file.metadata()?.len();

@@ -1,4 +1,4 @@
-//! [`Disk`]: what a journal needs of a file system, so that a full one can be tried.
+//! [`Disk`]: file system of a journal behind a trait, so that tests can try a full one.
 
 use std::fmt::Debug;
 use std::fs::{self, File, OpenOptions};
@@ -12,19 +12,19 @@ pub trait Medium: Debug + Send + Write {
     /// Has everything that was written outlive a loss of power.
     ///
     /// # Errors
-    /// When the system cannot.
+    /// Fails if the system cannot.
     fn sync(&mut self) -> io::Result<()>;
 
     /// Takes away what is after so many bytes, and goes on there.
     ///
     /// # Errors
-    /// When the system cannot.
+    /// Fails if the system cannot.
     fn cut(&mut self, length: u64) -> io::Result<()>;
 
     /// Goes on after so many bytes, over what is there, which stays until it is written over.
     ///
     /// # Errors
-    /// When the system cannot.
+    /// Fails if the system cannot.
     fn go_back(&mut self, length: u64) -> io::Result<()>;
 }
 
@@ -33,25 +33,25 @@ pub trait Disk: Debug + Send {
     /// Creates a file, or empties it.
     ///
     /// # Errors
-    /// When the system cannot.
+    /// Fails if the system cannot.
     fn create(&self, path: &Path) -> io::Result<Box<dyn Medium>>;
 
     /// Opens a file that is there, to write to it.
     ///
     /// # Errors
-    /// When the system cannot.
+    /// Fails if the system cannot.
     fn open(&self, path: &Path) -> io::Result<Box<dyn Medium>>;
 
     /// Gives a file another name, replacing what has it, so that both outlive a loss of power.
     ///
     /// # Errors
-    /// When the system cannot.
+    /// Fails if the system cannot.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
 
     /// Removes a file.
     ///
     /// # Errors
-    /// When the system cannot.
+    /// Fails if the system cannot.
     fn remove(&self, path: &Path) -> io::Result<()>;
 }
 
@@ -97,7 +97,7 @@ impl ReservedDisk {
     /// Takes the descriptors that are kept.
     ///
     /// # Errors
-    /// When there are none any more.
+    /// Fails if there are none any more.
     pub fn new() -> io::Result<Self> {
         let spare = (0..SPARE).map(|_| spare_descriptor());
         let spare = Mutex::new(spare.collect::<io::Result<_>>()?);

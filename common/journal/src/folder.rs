@@ -1,4 +1,4 @@
-//! The folder of a journal: what its files are called, and who holds it.
+//! The folder of a journal: names of its files, and the lock of the process that holds it.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io;
@@ -34,7 +34,7 @@ pub enum TakeFolderError {
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         #[source]
         source: io::Error,
     },
@@ -48,7 +48,7 @@ pub struct Folder {
     lock: File,
 }
 
-/// What is in a folder.
+/// Content of a folder.
 #[derive(Debug, Default)]
 pub(crate) struct Listing {
     /// Checkpoints by their commits, ascending.
@@ -67,7 +67,7 @@ pub fn is_journal(path: &Path) -> bool {
 /// Tells whether there is a journal in a folder, where that can be known.
 ///
 /// # Errors
-/// When the folder cannot be looked into.
+/// Fails if the folder cannot be looked into.
 pub fn find_journal(path: &Path) -> io::Result<bool> {
     path.join(MANIFEST).try_exists()
 }
@@ -93,7 +93,7 @@ pub fn wait_until_free(path: &Path, patience: Duration) -> bool {
 /// Removes a journal.
 ///
 /// # Errors
-/// When the system cannot.
+/// Fails if the system cannot.
 pub fn remove(path: &Path) -> io::Result<()> {
     // Without its manifest, nobody takes the rest for a journal.
     match fs::remove_file(path.join(MANIFEST)) {
@@ -120,7 +120,7 @@ impl Folder {
     /// Makes and takes the folder of a new journal; one that is there must be empty of journals.
     ///
     /// # Errors
-    /// When it cannot be made or is held, or there is a journal in it.
+    /// Fails if it cannot be made or is held, or there is a journal in it.
     pub fn create(path: &Path) -> Result<Self, TakeFolderError> {
         let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
         made.map_err(at(path))?;
@@ -148,7 +148,7 @@ impl Folder {
     /// Takes the folder of a journal that is there.
     ///
     /// # Errors
-    /// When there is none, or it is held.
+    /// Fails if there is none, or it is held.
     pub fn take(path: &Path) -> Result<Self, TakeFolderError> {
         if !is_journal(path) {
             return Err(TakeFolderError::Missing(path.to_owned()));
@@ -170,7 +170,7 @@ impl Folder {
     /// Removes the journal.
     ///
     /// # Errors
-    /// When the system cannot.
+    /// Fails if the system cannot.
     pub fn remove(self) -> io::Result<()> {
         remove(&self.path)
     }

@@ -10,25 +10,25 @@ use protocol::Digest;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// How every file begins.
+/// First bytes of every file.
 pub const MAGIC: [u8; 6] = *b"PHXJNL";
 /// The version of all formats.
 pub const VERSION: u8 = 1;
 /// The length of a head \[bytes\].
 pub const HEAD_BYTES: usize = MAGIC.len() + 2;
-/// What a record has before its bytes \[bytes\].
+/// Size of the prefix of a record: its length and digest \[bytes\].
 pub const PREFIX_BYTES: usize = 4 + 16;
 /// The largest record \[bytes\]: more than any message, of which the largest are cells.
 pub const RECORD_BYTES_MAX: u32 = 1 << 30;
 
-/// What a file is.
+/// Kind of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// What runs.
+    /// Worlds and settings of the run.
     Manifest,
     /// The state of a run after a commit.
     Checkpoint,
-    /// What was done, one after the other.
+    /// Steps and commands, one after the other.
     Log,
 }
 
@@ -54,21 +54,21 @@ pub enum FrameError {
     /// It ends within a record.
     #[error("it is cut at byte {offset}")]
     Cut {
-        /// Where the record begins.
+        /// Offset at which the record begins \[bytes\].
         offset: u64,
     },
     /// A record is not what was written.
     #[error("it is damaged at byte {offset}")]
     Damaged {
-        /// Where the record begins.
+        /// Offset at which the record begins \[bytes\].
         offset: u64,
     },
     /// A record is what was written and means nothing.
     #[error("what stands at byte {offset} means nothing")]
     Meaningless {
-        /// Where the record begins.
+        /// Offset at which the record begins \[bytes\].
         offset: u64,
-        /// What is wrong with it.
+        /// Error of the decoder.
         #[source]
         source: rmp_serde::decode::Error,
     },
@@ -88,7 +88,7 @@ pub fn head(kind: Kind) -> [u8; HEAD_BYTES] {
 /// Appends a record that begins at `offset` of its file.
 ///
 /// # Panics
-/// When the record is larger than [`RECORD_BYTES_MAX`].
+/// Panics if the record is larger than [`RECORD_BYTES_MAX`].
 pub fn push(out: &mut Vec<u8>, offset: u64, bytes: &[u8]) {
     let length = u32::try_from(bytes.len()).ok();
     let length = length.filter(|length| *length <= RECORD_BYTES_MAX);
@@ -165,7 +165,7 @@ impl<R: Read> FrameReader<R> {
     /// Begins to read a file of `length` bytes.
     ///
     /// # Errors
-    /// When it is no such file.
+    /// Fails if it is no such file.
     pub fn new(mut input: R, length: u64, kind: Kind) -> Result<Self, FrameError> {
         if length < HEAD_BYTES as u64 {
             return Err(FrameError::Cut { offset: 0 });
@@ -194,7 +194,7 @@ impl<R: Read> FrameReader<R> {
     /// Returns the bytes of the next record; `None` at the end.
     ///
     /// # Errors
-    /// When the record is cut or damaged.
+    /// Fails if the record is cut or damaged.
     pub fn bytes(&mut self) -> Result<Option<Vec<u8>>, FrameError> {
         let offset = self.offset;
         let left = self.length.saturating_sub(offset);
@@ -227,7 +227,7 @@ impl<R: Read> FrameReader<R> {
     /// Returns the next record; `None` at the end.
     ///
     /// # Errors
-    /// When the record is cut, damaged or means nothing.
+    /// Fails if the record is cut, damaged or means nothing.
     pub fn record<T: DeserializeOwned>(&mut self) -> Result<Option<T>, FrameError> {
         let offset = self.offset;
         let Some(bytes) = self.bytes()? else {
@@ -241,7 +241,7 @@ impl<R: Read> FrameReader<R> {
     /// Returns the next record, which must be there.
     ///
     /// # Errors
-    /// When it is missing, cut, damaged or means nothing.
+    /// Fails if it is missing, cut, damaged or means nothing.
     pub fn expect<T: DeserializeOwned>(&mut self) -> Result<T, FrameError> {
         let offset = self.offset;
         self.record()?.ok_or(FrameError::Cut { offset })

@@ -26,7 +26,7 @@ use crate::writer::Writer;
 const SYNC_INTERVAL: Duration = Duration::from_secs(1);
 /// Time between attempts when the disk takes nothing.
 const RETRY_INTERVAL: Duration = Duration::from_secs(1);
-/// How much waits to be written before a step is held up \[records\].
+/// Number of records that wait to be written before a step is held up.
 const QUEUE_MAX: usize = 1 << 14;
 /// Number of records that are written at once.
 const BATCH_MAX: usize = 1024;
@@ -35,7 +35,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(1);
 /// Longest time a step is held up before the disk counts as one that takes nothing.
 const HELD_UP_MAX: Duration = Duration::from_secs(1);
 
-/// What a keeper has to say.
+/// News of a keeper.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeeperNews {
     /// Nothing can be written, and why.
@@ -68,7 +68,7 @@ pub struct Keeper {
     tell: Tell,
     /// Number of records put down.
     put: u64,
-    /// What the queue does not take while nothing can be written.
+    /// Jobs that the queue does not take while nothing can be written.
     waiting: VecDeque<Job>,
     state: Arc<State>,
     thread: Option<JoinHandle<io::Result<()>>>,
@@ -106,7 +106,7 @@ impl Keeper {
     /// Starts to write; `tell` is called when the disk begins to fail and when it works again.
     ///
     /// # Errors
-    /// When the thread cannot be started.
+    /// Fails if the thread cannot be started.
     pub fn start(
         writer: Writer,
         tell: impl Fn(KeeperNews) + Send + Sync + 'static,
@@ -169,7 +169,7 @@ impl Keeper {
     /// Ends the journal once all is written; one of a run that `is_over` is removed.
     ///
     /// # Errors
-    /// When not all of it can be written.
+    /// Fails if not all of it can be written.
     pub fn finish(mut self, is_over: bool) -> io::Result<()> {
         self.state.over.store(is_over, Ordering::SeqCst);
         self.state.ending.store(true, Ordering::SeqCst);

@@ -62,7 +62,7 @@ pub(crate) struct LogReader<'a> {
     /// The iteration at that mark.
     begins: Iteration,
     tail: Tail,
-    /// Where what was read ends.
+    /// End of what was read.
     at: Option<Mark>,
     lost: Option<Lost>,
     problems: &'a mut Vec<String>,
@@ -97,7 +97,7 @@ impl<'a> LogReader<'a> {
     /// Reads all; `begun` is the number of the last segment that was begun, if that is known.
     ///
     /// # Errors
-    /// When a segment is there and cannot be read.
+    /// Fails if a segment is there and cannot be read.
     pub(crate) fn read(mut self, begun: Option<u64>) -> Result<Log, ReadJournalError> {
         let mut before = None;
         for (index, (number, file)) in self.segments.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! [`Manifest`]: what runs, as a journal has it.
+//! [`Manifest`]: worlds and settings of a run, as a journal has them.
 
 use std::fs::File;
 use std::io::{self, BufReader};
@@ -14,7 +14,7 @@ use serde_bytes::ByteBuf;
 use crate::disk::Disk;
 use crate::frame::{self, FrameError, FrameReader, Kind};
 
-/// What runs.
+/// Description of a run: its program, worlds, settings and schedule.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
     /// The program that wrote it; another one comes to other bits.
@@ -27,7 +27,7 @@ pub struct Manifest {
     pub world_files: Vec<String>,
     /// The worlds as they travel.
     pub worlds: ByteBuf,
-    /// What decides its bits.
+    /// Settings that decide its bits.
     pub settings: RunSettings,
     /// The commands that it was given from the start.
     pub schedule: Vec<ScheduledCommand>,
@@ -46,7 +46,7 @@ pub struct RunSettings {
     pub step_size: Duration,
     /// Seed of all random numbers at the start.
     pub seed: u64,
-    /// What decides which cell every performer is in.
+    /// Rules that decide which cell every performer is in.
     pub rules: Rules,
     /// Iterations from one checkpoint to the next.
     pub checkpoint_every: u64,
@@ -78,7 +78,7 @@ impl Manifest {
     /// Returns the manifest in a file's bytes.
     ///
     /// # Errors
-    /// When it is no manifest.
+    /// Fails if it is no manifest.
     pub fn decode(input: impl io::Read, length: u64) -> Result<Self, FrameError> {
         FrameReader::new(input, length, Kind::Manifest)?.expect()
     }
@@ -86,7 +86,7 @@ impl Manifest {
     /// Reads the manifest in a file.
     ///
     /// # Errors
-    /// When it cannot be read or is none.
+    /// Fails if it cannot be read or is none.
     pub fn read(path: &Path) -> Result<Self, FrameError> {
         let file = File::open(path)?;
         let length = file.metadata()?.len();

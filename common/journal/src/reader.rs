@@ -22,7 +22,7 @@ pub enum ReadJournalError {
     Folder {
         /// The folder.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         #[source]
         source: io::Error,
     },
@@ -31,7 +31,7 @@ pub enum ReadJournalError {
     Manifest {
         /// The manifest.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Cause of the error.
         #[source]
         source: FrameError,
     },
@@ -66,23 +66,23 @@ pub enum ReadJournalError {
     Nothing {
         /// The folder.
         path: PathBuf,
-        /// What is wrong with what is there.
+        /// Problems of the files that are there.
         problems: Vec<String>,
     },
 }
 
-/// What a journal says of a run.
+/// State of a run that a journal holds.
 #[derive(Debug)]
 pub struct Recovered {
-    /// What runs.
+    /// Description of the run.
     pub manifest: Manifest,
-    /// What the run goes on from; `None` is its start.
+    /// Checkpoint from which the run goes on; `None` is its start.
     pub saved: Option<Saved>,
-    /// Where in its life the checkpoint was made.
+    /// Point in its life at which the checkpoint was made.
     pub base: Mark,
-    /// What was done since.
+    /// Steps and commands since then.
     pub redo: Replay,
-    /// Where in its life the journal ends.
+    /// Point in its life at which the journal ends.
     pub end: Mark,
     /// The last iteration that was written down.
     pub committed: Iteration,
@@ -96,8 +96,8 @@ pub struct Recovered {
 /// after `reach`.
 ///
 /// # Errors
-/// When there is nothing to go on from, or something is lost that was written down and that is not
-/// accepted.
+/// Fails if there is nothing to go on from, or something is lost that was written down and that is
+/// not accepted.
 pub fn read(
     path: &Path,
     reach: Option<Iteration>,

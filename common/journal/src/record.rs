@@ -4,7 +4,7 @@ use lockstep::RunTarget;
 use protocol::{Digest, Iteration, ScheduledCommand};
 use serde::{Deserialize, Serialize};
 
-/// Where in the life of a run something is: how many commits and commands came before.
+/// Point in the life of a run: the numbers of commits and commands that came before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mark {
     /// Ends of steps.
@@ -20,7 +20,7 @@ impl Mark {
     }
 }
 
-/// What is written down.
+/// Entry of the log.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Record {
     /// A step is done.
@@ -40,6 +40,6 @@ pub struct Commit {
     pub digest: Digest,
     /// True if time stood still in the step.
     pub is_paused: bool,
-    /// How many commands of the schedule were not done yet.
+    /// Number of commands of the schedule that were not done yet.
     pub schedule_left: u64,
 }

@@ -12,10 +12,10 @@ use crate::record::{Mark, Record};
 /// The first byte of every record: `MessagePack` has a variant with content as a map of one entry.
 const VARIANT: u8 = 0x81;
 
-/// How a segment begins.
+/// Head of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SegmentHead {
-    /// What came before it.
+    /// Numbers of commits and commands before it.
     pub first: Mark,
     /// True if the run was taken up again with it: what was not committed before is void.
     pub is_resumed: bool,
@@ -24,7 +24,7 @@ pub struct SegmentHead {
 /// Reads a segment.
 #[derive(Debug)]
 pub struct SegmentReader<R> {
-    /// How it begins.
+    /// Head of the segment.
     pub head: SegmentHead,
     records: FrameReader<R>,
 }
@@ -43,7 +43,7 @@ impl<R: io::Read> SegmentReader<R> {
     /// Begins to read a segment of `length` bytes.
     ///
     /// # Errors
-    /// When it is none.
+    /// Fails if it is none.
     pub fn new(input: R, length: u64) -> Result<Self, FrameError> {
         let mut records = FrameReader::new(input, length, Kind::Log)?;
         let head = records.expect()?;
@@ -53,7 +53,7 @@ impl<R: io::Read> SegmentReader<R> {
     /// Returns the next record; `None` at the end.
     ///
     /// # Errors
-    /// When it is cut, damaged or means nothing.
+    /// Fails if it is cut, damaged or means nothing.
     pub fn record(&mut self) -> Result<Option<Record>, FrameError> {
         self.records.record()
     }
@@ -78,7 +78,7 @@ impl Behind {
     /// Looks at what is in a file from `offset` on.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// Fails if it cannot be read.
     pub fn look(path: &Path, offset: u64) -> io::Result<Self> {
         let mut file = File::open(path)?;
         file.seek(SeekFrom::Start(offset))?;
@@ -106,7 +106,7 @@ impl SegmentReader<BufReader<File>> {
     /// Opens the segment in a file.
     ///
     /// # Errors
-    /// When it cannot be read or is none.
+    /// Fails if it cannot be read or is none.
     pub fn open(path: &Path) -> Result<Self, FrameError> {
         let file = File::open(path)?;
         let length = file.metadata()?.len();

@@ -1,4 +1,4 @@
-//! What the tests of this crate share: a small run, and a disk that can be full.
+//! Shared parts of the tests of this crate: a small run, and a disk that can be full.
 
 use std::io::{self, Write};
 use std::path::Path;

@@ -26,7 +26,7 @@ pub enum BeginJournalError {
     Io {
         /// The folder.
         path: String,
-        /// What the system said.
+        /// The system's error.
         #[source]
         source: io::Error,
     },
@@ -38,7 +38,7 @@ pub struct Writer {
     disk: Box<dyn Disk>,
     folder: Folder,
     limit_bytes: u64,
-    /// What was written so far.
+    /// Numbers of commits and commands that were written so far.
     mark: Mark,
     is_resumed: bool,
     open: Option<OpenSegment>,
@@ -61,7 +61,7 @@ struct OpenSegment {
     length: u64,
     /// True if something else may be behind that.
     is_frayed: bool,
-    /// What a loss of power may take with it.
+    /// Bytes that a loss of power may take with it.
     unsynced: Vec<u8>,
     /// True if that has to be written once more: what a failed attempt leaves is not known.
     is_doubtful: bool,
@@ -70,7 +70,7 @@ struct OpenSegment {
 #[derive(Debug)]
 struct Segment {
     number: u64,
-    /// What came before it.
+    /// Numbers of commits and commands before it.
     first: Mark,
     bytes: u64,
 }
@@ -85,7 +85,7 @@ impl Writer {
     /// Begins a journal in a folder that has none.
     ///
     /// # Errors
-    /// When the folder cannot be taken, or its manifest not be written.
+    /// Fails if the folder cannot be taken, or its manifest not be written.
     pub fn create(
         disk: Box<dyn Disk>,
         path: &Path,
@@ -108,8 +108,8 @@ impl Writer {
     /// not have synced it, and the new segment is of no use without it.
     ///
     /// # Errors
-    /// When what is there cannot be listed, or the folder cannot be written. A disk that is full is
-    /// no error: it is tried again with the first record.
+    /// Fails if what is there cannot be listed, or the folder cannot be written. A disk that is
+    /// full is no error: it is tried again with the first record.
     pub fn resume(
         disk: Box<dyn Disk>,
         folder: Folder,
@@ -194,7 +194,8 @@ impl Writer {
     /// Adds records to the log: all of them, or none.
     ///
     /// # Errors
-    /// When they cannot be written, or the journal would become too large; they can be tried again.
+    /// Fails if they cannot be written, or the journal would become too large; they can be tried
+    /// again.
     pub fn append(&mut self, records: &[Record]) -> io::Result<()> {
         if records.is_empty() {
             return Ok(());
@@ -280,7 +281,7 @@ impl Writer {
     /// Has all records outlive a loss of power.
     ///
     /// # Errors
-    /// When the system cannot.
+    /// Fails if the system cannot.
     pub fn sync(&mut self) -> io::Result<()> {
         match &mut self.open {
             Some(open) => open.sync(),
@@ -291,7 +292,7 @@ impl Writer {
     /// Saves a checkpoint, and forgets what is no longer needed with it.
     ///
     /// # Errors
-    /// When it cannot be written; it can be tried again.
+    /// Fails if it cannot be written; it can be tried again.
     pub fn save(&mut self, saved: &Saved) -> io::Result<()> {
         self.sync()?;
         self.make_room(saved.size())?;
@@ -310,7 +311,7 @@ impl Writer {
     /// Ends the journal; one of a run that has ended well is removed.
     ///
     /// # Errors
-    /// When the system cannot.
+    /// Fails if the system cannot.
     pub fn finish(mut self, is_over: bool) -> io::Result<()> {
         if is_over {
             self.open = None;

@@ -1,7 +1,7 @@
 //! Polylines to solids: outlines in the plane z = 0, drawn up to a height.
 //!
-//! What an odd number of outlines surrounds is solid, so outlines within others are holes and
-//! outlines within holes are islands, whichever way round their points run.
+//! Areas that an odd number of outlines surrounds are solid, so outlines within others are holes
+//! and outlines within holes are islands, whichever way round their points run.
 
 mod cap;
 mod outline;
@@ -51,9 +51,9 @@ pub enum ExtrudeError {
     /// A bound is exceeded.
     #[error("more than {maximum} {what} of polylines; simplify them")]
     TooMany {
-        /// What there is too much of.
+        /// Name of the part that there is too much of.
         what: &'static str,
-        /// How much is read.
+        /// Number of these that is read, at most.
         maximum: usize,
     },
 }
@@ -63,8 +63,8 @@ impl TriangleMesh {
     /// mesh. The last point of an outline may repeat the first.
     ///
     /// # Errors
-    /// When the height is not positive, an outline surrounds no area, outlines cross, or there are
-    /// too many points.
+    /// Fails if the height is not positive, an outline surrounds no area, outlines cross, or there
+    /// are too many points.
     pub fn extrude(outlines: &[Vec<[f64; 2]>], height: f64) -> Result<Self, ExtrudeError> {
         if !(height > 0.0 && height.is_finite()) {
             return Err(ExtrudeError::Height { height });

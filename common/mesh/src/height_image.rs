@@ -17,7 +17,7 @@ use crate::height_grid::HeightGrid;
 /// The most samples in one grid.
 pub const HEIGHT_SAMPLES_MAX: usize = 32 << 20;
 
-/// How much red, green and blue add to brightness (ITU-R BT.601).
+/// Weights of red, green and blue in brightness (ITU-R BT.601).
 const BRIGHTNESS: [f32; 3] = [0.299, 0.587, 0.114];
 
 /// Reads a PNG or JPEG image as heights; the format is told by content.
@@ -25,7 +25,7 @@ const BRIGHTNESS: [f32; 3] = [0.299, 0.587, 0.114];
 /// Colours count by their brightness, transparency does not count.
 ///
 /// # Errors
-/// When the format is another one, the image is broken, empty or too large.
+/// Fails if the format is another one, the image is broken, empty or too large.
 pub fn read_height_grid(bytes: &[u8], name: &str) -> Result<HeightGrid, ReadImageError> {
     let problem = |problem| ReadImageError {
         name: name.to_owned(),
@@ -49,11 +49,11 @@ pub fn read_height_grid(bytes: &[u8], name: &str) -> Result<HeightGrid, ReadImag
 pub struct ReadImageError {
     /// The file.
     pub name: String,
-    /// What is wrong with it.
+    /// Cause of the error.
     pub problem: ImageProblem,
 }
 
-/// What is wrong with an image.
+/// Problem of an image.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum ImageProblem {
     /// A TIFF image, such as a digital elevation model.
@@ -65,7 +65,7 @@ pub enum ImageProblem {
     /// The image is not what its format demands.
     #[error("{message}")]
     Malformed {
-        /// What is wrong.
+        /// Description of the problem.
         message: String,
     },
     /// A bound is exceeded.

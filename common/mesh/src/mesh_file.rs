@@ -1,10 +1,10 @@
-//! [`MeshFile`]: what a mesh file holds, as named submeshes.
+//! [`MeshFile`]: content of a mesh file, as named submeshes.
 
 use std::collections::BTreeSet;
 
 use crate::triangle_mesh::TriangleMesh;
 
-/// What a mesh file holds.
+/// Content of a mesh file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MeshFile {
     /// The submeshes in the order of the file.

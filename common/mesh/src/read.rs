@@ -29,8 +29,8 @@ pub(crate) type SideFile<'a> = dyn Fn(&str) -> Option<Vec<u8>> + 'a;
 /// never asked for.
 ///
 /// # Errors
-/// When the format is unknown, the file breaks its format, a buffer is missing, a position is not
-/// finite, there are no triangles, or there are too many.
+/// Fails if the format is unknown, the file breaks its format, a buffer is missing, a position is
+/// not finite, there are no triangles, or there are too many.
 pub fn read_mesh(
     bytes: &[u8],
     name: &str,
@@ -48,11 +48,11 @@ pub fn read_mesh(
 pub struct ReadMeshError {
     /// The file.
     pub name: String,
-    /// What is wrong with it.
+    /// Cause of the error.
     pub problem: MeshProblem,
 }
 
-/// What is wrong with a mesh file.
+/// Problem of a mesh file.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum MeshProblem {
     /// Neither the extension nor the content is that of a format that is read.
@@ -63,7 +63,7 @@ pub enum MeshProblem {
     Malformed {
         /// The line, byte or element.
         place: String,
-        /// What is wrong there.
+        /// Description of the problem.
         message: String,
     },
     /// A file that this one refers to is missing.
@@ -78,9 +78,9 @@ pub enum MeshProblem {
     /// A bound is exceeded.
     #[error("more than {maximum} {what}; simplify the mesh")]
     TooMany {
-        /// What there is too much of.
+        /// Name of the part that there is too much of.
         what: &'static str,
-        /// How much is read.
+        /// Number of these that is read, at most.
         maximum: usize,
     },
 }

@@ -17,11 +17,11 @@ messages! {
         /// Its values.
         value: Vec<String>,
     }
-    /// When and in which frame a message was made.
+    /// Time and frame in which a message was made.
     Header("gz.msgs.Header") {
         /// Simulated time.
         stamp: Time,
-        /// What else there is to say.
+        /// Further entries.
         data: Vec<HeaderData>,
     }
     /// Nothing but that it was sent.

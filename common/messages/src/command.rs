@@ -1,4 +1,4 @@
-//! What services are asked, and what is asked of entities by topic.
+//! Requests of services, and commands to entities by topic.
 
 use crate::basic::{Header, Time};
 use crate::geometry::{Pose, PoseV};
@@ -7,7 +7,7 @@ use crate::motion::Wrench;
 use crate::sensor::Entity;
 
 messages! {
-    /// What is reset.
+    /// Parts of a run that are reset.
     WorldReset("gz.msgs.WorldReset") {
         /// Time when it was made.
         header: Header,
@@ -28,7 +28,7 @@ messages! {
         step: bool,
         /// Number of iterations that are to be done.
         multi_step: u32,
-        /// What is reset first.
+        /// Parts that are reset first.
         reset: Option<WorldReset>,
         /// The seed of random numbers from now on; 0 keeps it.
         seed: u32,
@@ -52,7 +52,7 @@ messages! {
         sdf: String,
         /// A file with it.
         sdf_filename: String,
-        /// Where it is placed.
+        /// Pose of its origin.
         pose: Option<Pose>,
         /// Its name, unless the text's.
         name: String,
@@ -65,7 +65,7 @@ messages! {
     EntityFactoryV("gz.msgs.EntityFactory_V") {
         /// Time when it was made.
         header: Header,
-        /// What is created, in this order.
+        /// Entities to create, in this order.
         data: Vec<EntityFactory>,
     }
     /// Controls the whole run: the request of `/server_control`.

@@ -29,7 +29,7 @@ impl<'de> Deserialize<'de> for Recorded {
     }
 }
 
-/// How bytes are shown.
+/// Form in which bytes are shown.
 #[derive(Clone, Copy)]
 enum Show {
     Numbers,

@@ -36,7 +36,7 @@ impl Kind {
     /// Returns a message as JSON, every field with its value.
     ///
     /// # Errors
-    /// When the bytes are no such message.
+    /// Fails if the bytes are no such message.
     pub fn to_json(&self, bytes: &[u8]) -> Result<Value, MessageError> {
         (self.to_json)(bytes)
     }
@@ -44,7 +44,7 @@ impl Kind {
     /// Returns a message as [`Kind::schema`] says: as [`Kind::to_json`], but bytes as base64.
     ///
     /// # Errors
-    /// When the bytes are no such message.
+    /// Fails if the bytes are no such message.
     pub fn to_recorded_json(&self, bytes: &[u8]) -> Result<Value, MessageError> {
         (self.to_recorded_json)(bytes)
     }
@@ -58,7 +58,7 @@ impl Kind {
     /// Returns the message in JSON as a `MessagePack` map.
     ///
     /// # Errors
-    /// When it is no such message.
+    /// Fails if it is no such message.
     pub fn from_json(&self, json: Value) -> Result<Vec<u8>, MessageError> {
         (self.from_json)(json)
     }
@@ -66,7 +66,7 @@ impl Kind {
     /// Returns the message in protobuf's text format as a `MessagePack` map.
     ///
     /// # Errors
-    /// When it is no such message.
+    /// Fails if it is no such message.
     pub fn encode_text(&self, text: &str) -> Result<Vec<u8>, TextFormatError> {
         self.encode_tree(Tree::read(text)?)
     }
@@ -78,7 +78,7 @@ impl Kind {
     /// Tells whether bytes are such a message.
     ///
     /// # Errors
-    /// When they are not.
+    /// Fails if they are not.
     pub fn check(&self, bytes: &[u8]) -> Result<(), MessageError> {
         (self.check)(bytes)
     }

@@ -1,9 +1,9 @@
-//! [`Message`]: what all messages have in common, and their bytes.
+//! [`Message`]: the trait of all messages, and their bytes.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// How deep the values of a message may be nested.
+/// Depth to which the values of a message may be nested.
 const DEPTH_MAX: usize = 64;
 
 /// A message with a name of its own.
@@ -18,18 +18,18 @@ pub enum MessageError {
     /// The bytes are no map with this message's fields.
     #[error("not a {kind} in MessagePack")]
     Bytes {
-        /// What it should be.
+        /// Kind that was expected.
         kind: &'static str,
-        /// What is wrong with it.
+        /// Error of the decoder.
         #[source]
         source: rmp_serde::decode::Error,
     },
     /// The JSON is no object with this message's fields.
     #[error("not a {kind} in JSON")]
     Json {
-        /// What it should be.
+        /// Kind that was expected.
         kind: &'static str,
-        /// What is wrong with it.
+        /// Error of the decoder.
         #[source]
         source: serde_json::Error,
     },
@@ -46,7 +46,7 @@ pub fn encode<M: Message>(message: &M) -> Vec<u8> {
 /// Returns the message in a `MessagePack` map.
 ///
 /// # Errors
-/// When the bytes are no such map, or have a field that the message has not.
+/// Fails if the bytes are no such map, or have a field that the message has not.
 pub fn decode<M: Message>(bytes: &[u8]) -> Result<M, MessageError> {
     let kind = M::KIND;
     let mut deserializer = rmp_serde::Deserializer::from_read_ref(bytes);

@@ -1,4 +1,4 @@
-//! What moves robots, and how they moved: twists, odometry, wrenches, trajectories, actuators.
+//! Motion of robots, commanded and measured: twists, odometry, wrenches, trajectories, actuators.
 
 use crate::basic::{Header, Time};
 use crate::geometry::{Pose, Vector3d};
@@ -14,7 +14,7 @@ messages! {
         /// \[rad/s\]
         angular: Vector3d,
     }
-    /// Where a robot thinks it is, and how fast.
+    /// Pose and velocity of a robot, as it estimates them.
     Odometry("gz.msgs.Odometry") {
         /// Time when it was made; `frame_id` and `child_frame_id`.
         header: Header,
@@ -63,7 +63,7 @@ messages! {
         force: Vector3d,
         /// \[N m\]
         torque: Vector3d,
-        /// Where the force acts, in the frame of the link \[m\].
+        /// Point at which the force acts, in the frame of the link \[m\].
         force_offset: Vector3d,
     }
     /// One moment of a trajectory of joints.
@@ -79,7 +79,7 @@ messages! {
         /// Since the start of the trajectory.
         time_from_start: Time,
     }
-    /// Where joints are to go, and when.
+    /// Positions that joints are to reach, and the times for them.
     JointTrajectory("gz.msgs.JointTrajectory") {
         /// Time when it was made.
         header: Header,
@@ -88,7 +88,7 @@ messages! {
         /// The moments, in order.
         points: Vec<JointTrajectoryPoint>,
     }
-    /// What actuators are told.
+    /// Commands to actuators.
     Actuators("gz.msgs.Actuators") {
         /// Time when it was made.
         header: Header,

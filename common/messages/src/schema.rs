@@ -9,13 +9,13 @@ use serde_json::{Error, Map, Value, json};
 
 use crate::json::Named;
 
-/// How deep lists and optional values are followed; messages that hold themselves end there.
+/// Depth to which lists and optional values are followed; messages that hold themselves end there.
 const DEPTH_MAX: u32 = 8;
 
 /// Returns the JSON schema of a message, in which bytes are base64.
 ///
 /// # Panics
-/// When the message cannot be read from the values that its own fields ask for.
+/// Panics if the message cannot be read from the values that its own fields ask for.
 pub(crate) fn schema<M: DeserializeOwned>() -> Value {
     let mut schema = Value::Null;
     let read = M::deserialize(Tracer {

@@ -1,4 +1,4 @@
-//! What sensors measure.
+//! Measurements of sensors.
 
 use crate::basic::Header;
 use crate::geometry::{Pose, Quaternion, Vector3d};
@@ -36,7 +36,7 @@ messages! {
         vertical_count: u32,
         /// \[m\]; infinite where nothing was met.
         ranges: Vec<f64>,
-        /// How strongly what was met reflects.
+        /// Strength with which what was met reflects.
         intensities: Vec<f64>,
     }
     /// A field of a point cloud: 1 int8, 2 uint8, 3 int16, 4 uint16, 5 int32, 6 uint32, 7 float32,
@@ -48,14 +48,14 @@ messages! {
         offset: u32,
         /// The type of its numbers.
         datatype: u32,
-        /// How many of them.
+        /// Number of values in the field.
         count: u32,
     }
     /// Points.
     PointCloudPacked("gz.msgs.PointCloudPacked") {
         /// Time when it was made, and its frame.
         header: Header,
-        /// What a point consists of.
+        /// Fields of a point.
         field: Vec<PointCloudField>,
         /// Rows.
         height: u32,
@@ -87,12 +87,12 @@ messages! {
         /// The pixels by rows from the top left.
         data: serde_bytes::ByteBuf,
     }
-    /// How a camera projects.
+    /// Projection of a camera: its intrinsic matrix.
     CameraIntrinsics {
         /// 3 x 3 by rows.
         k: Vec<f64>,
     }
-    /// How a camera projects.
+    /// Projection of a camera: its projection matrix.
     CameraProjection {
         /// 3 x 4 by rows.
         p: Vec<f64>,
@@ -180,7 +180,7 @@ messages! {
         /// `MODEL`, `LINK`, `COLLISION`, `JOINT`.
         r#type: String,
     }
-    /// What a contact exerts on both.
+    /// Wrenches of a contact on both bodies.
     JointWrench {
         /// The first.
         body_1_name: String,
@@ -191,7 +191,7 @@ messages! {
         /// On the second.
         body_2_wrench: Wrench,
     }
-    /// Where two collisions touch; one entry per point in the lists.
+    /// Contact of two collisions; one entry per point in the lists.
     Contact("gz.msgs.Contact") {
         /// Time when it was made.
         header: Header,
@@ -203,9 +203,9 @@ messages! {
         position: Vec<Vector3d>,
         /// World frame, from the second to the first.
         normal: Vec<Vector3d>,
-        /// How deep they are in each other \[m\].
+        /// Depth to which they are in each other \[m\].
         depth: Vec<f64>,
-        /// What they exert.
+        /// Wrenches that they exert.
         wrench: Vec<JointWrench>,
     }
     /// Contacts.
@@ -222,7 +222,7 @@ messages! {
         /// In the frame of the camera.
         pose: Pose,
     }
-    /// Which models are in sight.
+    /// Models that are in sight.
     LogicalCameraImage("gz.msgs.LogicalCameraImage") {
         /// Time when it was made, and its frame.
         header: Header,

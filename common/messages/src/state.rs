@@ -1,4 +1,4 @@
-//! What state things are in: joints, models, batteries, wind.
+//! States of joints, models, batteries and wind.
 
 use crate::basic::Header;
 use crate::geometry::{Pose, Vector3d};

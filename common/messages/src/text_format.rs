@@ -22,15 +22,15 @@ pub enum TextFormatError {
         line: usize,
         /// From 1.
         column: usize,
-        /// What is wrong.
+        /// Description of the error.
         what: String,
     },
     /// The message is not of its kind.
     #[error("not a {kind} in text format: {what}")]
     Message {
-        /// What it should be.
+        /// Kind that was expected.
         kind: &'static str,
-        /// What is wrong with it.
+        /// Description of the error.
         what: String,
     },
     /// The message cannot be shown as JSON.
@@ -41,7 +41,7 @@ pub enum TextFormatError {
 /// Returns the message of a kind that a text says, as JSON with every field.
 ///
 /// # Errors
-/// When the text breaks the rules, or names fields or values that the kind does not have.
+/// Fails if the text breaks the rules, or names fields or values that the kind does not have.
 pub fn parse(kind: &Kind, text: &str) -> Result<Value, TextFormatError> {
     Ok(kind.to_json(&encode(kind, text)?)?)
 }
@@ -49,7 +49,7 @@ pub fn parse(kind: &Kind, text: &str) -> Result<Value, TextFormatError> {
 /// Returns the message of a kind that a text says, as a `MessagePack` map.
 ///
 /// # Errors
-/// When the text breaks the rules, or names fields or values that the kind does not have.
+/// Fails if the text breaks the rules, or names fields or values that the kind does not have.
 pub fn encode(kind: &Kind, text: &str) -> Result<Vec<u8>, TextFormatError> {
     kind.encode_text(text)
 }
@@ -58,7 +58,7 @@ pub fn encode(kind: &Kind, text: &str) -> Result<Vec<u8>, TextFormatError> {
 /// field. The field is a path: `pose.position.x`.
 ///
 /// # Errors
-/// When the text is no value, or the kind has no such field for it.
+/// Fails if the text is no value, or the kind has no such field for it.
 pub fn parse_field(kind: &Kind, path: &str, text: &str) -> Result<Value, TextFormatError> {
     let mut values = tree::read_values(text)?;
     let mut names: Vec<&str> = path.split('.').collect();

@@ -1,25 +1,25 @@
-//! [`Channel`]: what a recording holds of the run itself.
+//! [`Channel`]: channels of a recording for the run itself.
 
-/// A channel of the run itself; what the simulated worlds say has channels of its own.
+/// A channel of the run itself; messages of the simulated worlds have channels of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Channel {
-    /// Where the performers are, frame by frame.
+    /// Poses of the performers, frame by frame.
     Poses,
     /// Simulated time, frame by frame.
     Clock,
     /// The digest of every iteration.
     Digests,
-    /// Who hosts what, when that changes and at the start of each chunk.
+    /// Hosts of the levels and performers, when these change and at the start of each chunk.
     Affinity,
-    /// What happened.
+    /// Events of the run.
     Events,
     /// Figures of the run, every second of real time.
     Stats,
-    /// What was asked of the run, when it was done.
+    /// Commands of the run, when they were done.
     Commands,
-    /// What every iteration changed, bit for bit.
+    /// Changes of states by every iteration, bit for bit.
     States,
-    /// What stands still, and which topics there are.
+    /// Levels and static models, and the topics that there are.
     World,
     /// The same as bodies that viewers draw.
     Scene,
@@ -31,11 +31,11 @@ pub enum Channel {
 pub const PUBLISHER_KEY: &str = "publisher";
 /// Its value for the channels of the run itself.
 pub const RUN_PUBLISHER: &str = "run";
-/// How messages are encoded, unless a channel says otherwise.
+/// Encoding of messages, unless a channel says otherwise.
 pub const JSON: &str = "json";
-/// How the schemas of such messages are.
+/// Encoding of the schemas of such messages.
 pub const JSON_SCHEMA: &str = "jsonschema";
-/// How [`Channel::States`] is encoded.
+/// Encoding of [`Channel::States`].
 pub const STATES_ENCODING: &str = "phalanx.states";
 
 impl Channel {

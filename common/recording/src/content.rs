@@ -62,7 +62,7 @@ pub struct Rotation {
     pub w: f64,
 }
 
-/// Where a performer is.
+/// Pose and velocity of a performer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Placed {
     /// Simulated time.
@@ -80,7 +80,7 @@ pub struct Placed {
     pub linear_velocity: Vector,
 }
 
-/// Where all performers are after an iteration.
+/// Poses and velocities of all performers after an iteration.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Frame {
     /// The performers, by name.
@@ -133,7 +133,7 @@ pub struct IterationDigest {
     pub digest: Digest,
 }
 
-/// Who hosts what.
+/// Hosts of levels and performers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Affinity {
     /// The levels, in world order.
@@ -142,7 +142,7 @@ pub struct Affinity {
     pub performers: Vec<Membership>,
 }
 
-/// Where a performer belongs.
+/// Cell and owner of a performer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Membership {
     /// Its name.
@@ -234,7 +234,7 @@ pub struct Figures {
     pub peers: Vec<PeerReport>,
 }
 
-/// What stands still, and which topics there are.
+/// Levels and models at the start, and the topics that there are.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(from = "StoredWorld")]
 pub struct WorldContent {

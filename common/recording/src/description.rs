@@ -1,4 +1,4 @@
-//! [`RunDescription`]: what decides what a run computes, besides its worlds and commands.
+//! [`RunDescription`]: settings that decide what a run computes, besides its worlds and commands.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ pub(crate) const SETTINGS_ATTACHMENT: &str = "settings.json";
 /// The name of the metadata.
 pub(crate) const METADATA: &str = "phalanx";
 
-/// What decides what a run computes.
+/// Settings that decide what a run computes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunDescription {
     /// The version of what stands in the recording: [`FORMAT`].
@@ -41,7 +41,7 @@ pub struct RunDescription {
     pub interaction_margin_m: f64,
     /// Iterations that a performer stays in a cell before it goes to its own level's.
     pub minimum_stay_iterations: u64,
-    /// How many secondaries took part; 0 is standalone.
+    /// Number of secondaries that took part; 0 is standalone.
     pub secondaries: u32,
     /// Frames per second of simulated time; 0 is one per iteration.
     pub record_rate_hz: f64,
@@ -49,7 +49,7 @@ pub struct RunDescription {
     pub has_states: bool,
 }
 
-/// When a level's models are loaded.
+/// Rule for loading a level's models.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LoadWord {

@@ -1,5 +1,5 @@
-//! Digests and commands of a recording: what a run that is done again is compared with, and what
-//! is asked of it.
+//! Digests and commands of a recording: a run that is done again gets these commands and is
+//! compared with these digests.
 
 use std::io::{Read, Seek};
 
@@ -14,7 +14,7 @@ impl<R: Read + Seek> Recording<R> {
     /// Returns the digests of iterations 1, 2 and so on, as far as they follow each other.
     ///
     /// # Errors
-    /// When the recording cannot be read, or one of them is no digest.
+    /// Fails if the recording cannot be read, or one of them is no digest.
     pub fn digests(&mut self) -> Result<Vec<Digest>, ReadError> {
         let mut digests = Vec::new();
         let mut wrong = None;
@@ -53,7 +53,7 @@ impl<R: Read + Seek> Recording<R> {
     /// Returns the commands that were done, as lines of a file of commands.
     ///
     /// # Errors
-    /// When the recording cannot be read, or one of them is no text.
+    /// Fails if the recording cannot be read, or one of them is no text.
     pub fn commands(&mut self) -> Result<String, ReadError> {
         let mut lines = String::new();
         let mut is_text = true;

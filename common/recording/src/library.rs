@@ -7,21 +7,21 @@ use serde::{Deserialize, Serialize};
 
 use crate::reader::{ReadError, Recording};
 
-/// How the names of attachments begin that are such files.
+/// Prefix of the names of attachments that are such files.
 const PREFIX: &str = "library ";
 
 /// A file as it was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LibraryFile {
-    /// What was looked for.
+    /// Reference by which it was looked for.
     pub key: LibraryKey,
     /// The file's own name.
     pub file: String,
-    /// What it holds.
+    /// Its content.
     pub bytes: Vec<u8>,
 }
 
-/// What was looked for.
+/// Reference by which a file was looked for.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct LibraryKey {
     /// The URI.
@@ -32,7 +32,7 @@ pub struct LibraryKey {
     pub is_data: bool,
 }
 
-/// What stands in an attachment's name.
+/// Content of an attachment's name.
 #[derive(Serialize, Deserialize)]
 struct Name {
     #[serde(flatten)]
@@ -55,7 +55,7 @@ impl<R: Read + Seek> Recording<R> {
     /// Returns the files that spawned models refer to.
     ///
     /// # Errors
-    /// When one cannot be read.
+    /// Fails if one cannot be read.
     pub fn library(&mut self) -> Result<Vec<LibraryFile>, ReadError> {
         let mut files = Vec::new();
         for name in self.attachment_names(PREFIX) {

@@ -21,7 +21,7 @@ use records::{read_record, unpack};
 pub const MESSAGE_BYTES_MAX: usize = 128 << 20;
 /// The largest record \[bytes\]: a message, or a chunk of one that could not be made smaller.
 pub(crate) const RECORD_BYTES_MAX: usize = MESSAGE_BYTES_MAX + (64 << 20);
-/// How much a chunk may unpack to \[bytes\].
+/// Size to which a chunk may unpack, at most \[bytes\].
 pub(crate) const CHUNK_BYTES_MAX: usize = 2 * RECORD_BYTES_MAX;
 /// The largest description of a run \[bytes\].
 const SETTINGS_BYTES_MAX: usize = 16 << 20;
@@ -44,12 +44,12 @@ pub enum ReadError {
     /// Something in it is not as it should be.
     #[error("it is damaged at byte {offset}: {reason}")]
     Damaged {
-        /// Where the record begins.
+        /// Offset at which the record begins \[bytes\].
         offset: u64,
-        /// What is wrong.
+        /// Description of the damage.
         reason: String,
     },
-    /// What a message says makes no sense.
+    /// The content of a message makes no sense.
     #[error("{0}")]
     Content(String),
     /// It needs more memory than is allowed.
@@ -65,15 +65,16 @@ pub struct Recording<R> {
     description: RunDescription,
 }
 
-/// What is known of a file before its messages are read.
+/// Index of a file, before its messages are read.
 #[derive(Debug, Default)]
 struct Content {
     chunks: Vec<Chunk>,
     channels: BTreeMap<u16, ChannelInfo>,
     schemas: BTreeMap<u16, String>,
-    /// Where attachments are, by name.
+    /// Offsets of attachments, by name \[bytes\].
     attachments: BTreeMap<String, u64>,
-    /// Where the file ceases to be readable, and why, if it has no index.
+    /// Offset at which the file ceases to be readable \[bytes\], and the reason, if it has no
+    /// index.
     break_off: Option<(u64, String)>,
     has_index: bool,
 }
@@ -97,9 +98,9 @@ pub struct ChannelInfo {
     pub topic: String,
     /// The name of its schema; empty without one.
     pub schema: String,
-    /// How its messages are encoded.
+    /// Encoding of its messages.
     pub encoding: String,
-    /// Who writes on it.
+    /// Writer of its messages.
     pub publisher: String,
     /// Number of messages that it has.
     pub count: u64,
@@ -116,7 +117,7 @@ pub struct Message {
     pub sim_time: SimTime,
     /// The wall clock \[ns since 1970\].
     pub wall_ns: u64,
-    /// What it says.
+    /// Its content.
     pub data: Vec<u8>,
 }
 
@@ -139,7 +140,7 @@ impl<R: Read + Seek> Recording<R> {
     /// Opens a recording. One without an index is read whole.
     ///
     /// # Errors
-    /// When it is none.
+    /// Fails if it is none.
     pub fn open(mut source: R) -> Result<Self, ReadError> {
         let length = source.seek(SeekFrom::End(0))?;
         source.rewind()?;
@@ -174,7 +175,7 @@ impl<R: Read + Seek> Recording<R> {
     /// Returns the worlds as they travel to secondaries.
     ///
     /// # Errors
-    /// When they are not there or cannot be read.
+    /// Fails if they are not there or cannot be read.
     pub fn worlds(&mut self) -> Result<Vec<u8>, ReadError> {
         if !self.content.attachments.contains_key(WORLDS_ATTACHMENT) {
             return Err(ReadError::NotOurs("worlds"));
@@ -231,10 +232,10 @@ impl<R: Read + Seek> Recording<R> {
     /// Returns the messages of a chunk, in the order in which they were written.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// Fails if it cannot be read.
     ///
     /// # Panics
-    /// When there is no such chunk.
+    /// Panics if there is no such chunk.
     pub fn messages(&mut self, chunk: usize) -> Result<Vec<Message>, ReadError> {
         let offset = self.content.chunks[chunk].offset;
         let (opcode, body) = read_record(&mut self.source, offset)?;
@@ -260,7 +261,7 @@ impl<R: Read + Seek> Recording<R> {
     /// were written, until it returns `false`.
     ///
     /// # Errors
-    /// When a chunk cannot be read.
+    /// Fails if a chunk cannot be read.
     pub fn each(
         &mut self,
         channel: Channel,
@@ -306,7 +307,7 @@ impl Content {
 }
 
 fn read_description(bytes: &[u8], offset: u64) -> Result<RunDescription, ReadError> {
-    /// What every version has.
+    /// Part of a description that every version has.
     #[derive(serde::Deserialize)]
     struct Version {
         format: u32,

@@ -1,5 +1,5 @@
-//! What stands still and what moves as `foxglove.SceneUpdate`, so that viewers draw bodies and not
-//! frames of reference alone: the boxes around models, and those of levels.
+//! Models and levels as `foxglove.SceneUpdate`, so that viewers draw bodies and not frames of
+//! reference alone: the boxes around models, static or not, and those of levels.
 
 use protocol::SimTime;
 use protocol::report::{Layout, ModelOutline};

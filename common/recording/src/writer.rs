@@ -28,7 +28,7 @@ pub const CHUNK_BYTES: usize = 1 << 20;
 const TOPIC_CHANNELS_MAX: usize = 65_000;
 /// The key in a channel's metadata that says of which kind its messages are.
 const KIND_KEY: &str = "kind";
-/// How messages are encoded whose kind is not known.
+/// Encoding of messages whose kind is not known.
 const MESSAGE_PACK: &str = "msgpack";
 
 /// A recording that cannot be written; it can be read as far as it was flushed.
@@ -36,7 +36,7 @@ const MESSAGE_PACK: &str = "msgpack";
 #[error(transparent)]
 pub struct WriteError(#[from] McapError);
 
-/// When something is written down.
+/// Time at which something is written down.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Moment {
     /// Simulated time.
@@ -52,17 +52,17 @@ pub struct RecordingWriter<W: Write + Seek> {
     topics: BTreeMap<TopicKey, TopicChannel>,
     /// Number of messages that each channel has.
     counts: BTreeMap<u16, u32>,
-    /// What was last said of who hosts what.
+    /// Affinity that was written last.
     affinity: Affinity,
     /// True if the chunk that is written says so.
     has_affinity: bool,
-    /// How much is in the chunk that is written \[bytes\].
+    /// Size of the chunk that is written, so far \[bytes\].
     chunk_bytes: usize,
     left_out: u64,
     bytes: Vec<u8>,
 }
 
-/// What has a channel of its own.
+/// Key of a channel: each topic, kind and publisher has one of its own.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct TopicKey {
     topic: String,
@@ -81,7 +81,7 @@ impl<W: Write + Seek> RecordingWriter<W> {
     /// Begins a recording; `worlds` are as they travel to secondaries.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// Fails if it cannot be written.
     ///
     /// # Panics
     /// Never: a description is JSON.
@@ -133,7 +133,7 @@ impl<W: Write + Seek> RecordingWriter<W> {
     /// Writes what stands still and which topics there are, also as bodies for viewers.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// Fails if it cannot be written.
     pub fn world(&mut self, world: &WorldContent, at: Moment) -> Result<(), WriteError> {
         self.own(Channel::World, world, at)?;
         let scene = scene::scene(&world.layout, at.sim_time);
@@ -143,7 +143,7 @@ impl<W: Write + Seek> RecordingWriter<W> {
     /// Writes where everyone is, and who hosts what if that has changed or a chunk begins.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// Fails if it cannot be written.
     pub fn frame(
         &mut self,
         clock: Clock,
@@ -184,7 +184,7 @@ impl<W: Write + Seek> RecordingWriter<W> {
     /// Writes a file that a spawned model refers to.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// Fails if it cannot be written.
     pub fn library(&mut self, file: &LibraryFile, at: Moment) -> Result<(), WriteError> {
         self.chunk_bytes = 0;
         self.has_affinity = false;
@@ -200,7 +200,7 @@ impl<W: Write + Seek> RecordingWriter<W> {
     /// Writes the digest of an iteration.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// Fails if it cannot be written.
     pub fn digest(&mut self, digest: IterationDigest, at: Moment) -> Result<(), WriteError> {
         self.own(Channel::Digests, &digest, at)
     }
@@ -208,7 +208,7 @@ impl<W: Write + Seek> RecordingWriter<W> {
     /// Writes what happened.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// Fails if it cannot be written.
     pub fn event(&mut self, event: &Event, at: Moment) -> Result<(), WriteError> {
         self.own(Channel::Events, &LogMessage::new(event, at.sim_time), at)
     }
@@ -216,7 +216,7 @@ impl<W: Write + Seek> RecordingWriter<W> {
     /// Writes figures of the run and of its processes.
     ///
     /// # Errors
-    /// When they cannot be written.
+    /// Fails if they cannot be written.
     pub fn figures(&mut self, figures: &Figures, at: Moment) -> Result<(), WriteError> {
         self.own(Channel::Stats, figures, at)
     }
@@ -224,7 +224,7 @@ impl<W: Write + Seek> RecordingWriter<W> {
     /// Writes a command that was done, as a line of a file of commands.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// Fails if it cannot be written.
     pub fn command(&mut self, line: &str, at: Moment) -> Result<(), WriteError> {
         self.put(self.own[&Channel::Commands], line.as_bytes(), at)
     }
@@ -232,7 +232,7 @@ impl<W: Write + Seek> RecordingWriter<W> {
     /// Writes the next part of a file of states.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// Fails if it cannot be written.
     pub fn states(&mut self, part: &[u8], at: Moment) -> Result<(), WriteError> {
         self.put(self.own[&Channel::States], part, at)
     }
@@ -240,7 +240,7 @@ impl<W: Write + Seek> RecordingWriter<W> {
     /// Writes what was said on a topic of the simulated worlds.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// Fails if it cannot be written.
     pub fn message(&mut self, message: &TopicMessage, wall_ns: u64) -> Result<(), WriteError> {
         let at = Moment {
             sim_time: message.sim_time,
@@ -275,7 +275,7 @@ impl<W: Write + Seek> RecordingWriter<W> {
     /// Ends the chunk and has everything in the file.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// Fails if it cannot be written.
     pub fn flush(&mut self) -> Result<(), WriteError> {
         self.chunk_bytes = 0;
         self.has_affinity = false;
@@ -285,7 +285,7 @@ impl<W: Write + Seek> RecordingWriter<W> {
     /// Writes the index, with which the file is complete.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// Fails if it cannot be written.
     pub fn finish(mut self) -> Result<W, WriteError> {
         self.writer.finish()?;
         let mut sink = self.writer.into_inner();

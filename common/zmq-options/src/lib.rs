@@ -30,7 +30,7 @@ impl Flag {
 /// Sets an option of a socket that is neither bound nor connected yet.
 ///
 /// # Errors
-/// When libzmq refuses, as for an option of another kind of socket.
+/// Fails if libzmq refuses, as for an option of another kind of socket.
 pub fn set(socket: &mut zmq::Socket, flag: Flag) -> zmq::Result<()> {
     let on: c_int = 1;
     // SAFETY: the socket is open as long as it is borrowed, and the value is an `int` that lives

@@ -14,7 +14,7 @@ pub use libc::{
     ENOMEM, ENOTCONN, ENOTSOCK, ENOTSUP, EPROTO, EPROTONOSUPPORT,
 };
 
-/// Where libzmq's own numbers begin.
+/// First of libzmq's own numbers.
 const ZMQ_HAUSNUMERO: i32 = 156_384_712;
 
 pub const ENOTSUP_ALT: i32 = ZMQ_HAUSNUMERO + 1;

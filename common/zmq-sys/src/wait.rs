@@ -33,7 +33,7 @@ impl Watch {
 /// Waits until a descriptor is ready, at most so long (`None`: for ever); tells whether one is.
 ///
 /// # Errors
-/// When a signal interrupts it ([`io::ErrorKind::Interrupted`]), or the system has no memory.
+/// Fails if a signal interrupts it ([`io::ErrorKind::Interrupted`]), or the system has no memory.
 pub fn wait(watches: &mut [Watch], timeout: Option<Duration>) -> io::Result<bool> {
     let timeout = timeout.map(|timeout| libc::timespec {
         tv_sec: libc::time_t::try_from(timeout.as_secs()).unwrap_or(libc::time_t::MAX),

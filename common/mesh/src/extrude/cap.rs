@@ -8,7 +8,7 @@ use super::ExtrudeError;
 use super::outline::{Outline, is_between, part_of_edge};
 use crate::read::turn;
 
-/// How much of the area triangles may miss, for rounding.
+/// Part of the area that triangles may miss, for rounding.
 const MISSED_AREA: f64 = 1e-9;
 
 /// The area between outlines.

@@ -6,7 +6,7 @@ use crate::read::turn;
 /// Points closer than this are one \[m\], as in Gazebo.
 const SAME_POINT: f64 = 1e-4;
 
-/// How far off an edge a point may be and still be on it, as a part of the edge's length.
+/// Distance from an edge at which a point is still on it, as a part of the edge's length.
 const ON_EDGE: f64 = 1e-9;
 
 /// An area of less than this part of the square around it is none.

@@ -4,7 +4,7 @@
 
 use super::TextFormatError;
 
-/// How deep messages may be in each other; gz.msgs has none deeper than 10.
+/// Depth to which messages may be in each other; gz.msgs has none deeper than 10.
 const DEPTH_MAX: usize = 32;
 
 /// A field with one value, or with a list of them.
@@ -14,7 +14,7 @@ pub(super) struct Field {
     pub(super) values: Vec<Value>,
 }
 
-/// What stands behind a field.
+/// Value of a field.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Value {
     /// A number or a word: `1.5`, `true`, `MODEL`.

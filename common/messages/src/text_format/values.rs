@@ -1,8 +1,8 @@
 //! The values of a tree as what a message's fields ask for, by serde.
 //!
-//! Which fields there are and which hold lists is known only to the message, so that it drives the
-//! reading: a field of one value takes the last that is given, messages in it are merged, and a
-//! list takes all.
+//! Only the message knows its fields and which of them hold lists, so that it drives the reading: a
+//! field of one value takes the last that is given, messages in it are merged, and a list takes
+//! all.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,7 +13,7 @@ use serde::forward_to_deserialize_any;
 
 use super::tree::{Field, Value};
 
-/// What is wrong with a value.
+/// Description of an error in a value.
 #[derive(Debug)]
 pub(super) struct ValueError(String);
 

@@ -9,9 +9,9 @@ use mcap::sans_io::linear_reader::{LinearReadEvent, LinearReader, LinearReaderOp
 
 use super::{CHUNK_BYTES_MAX, RECORD_BYTES_MAX, ReadError, damaged};
 
-/// What stands before each record: its kind and its length \[bytes\].
+/// Size of the prefix of each record: its kind and its length \[bytes\].
 pub(super) const PREFIX_BYTES: u64 = 9;
-/// How much is handed to the unpacker at once \[bytes\].
+/// Size of the part that is handed to the unpacker at once \[bytes\].
 const PART_BYTES: usize = 64 << 10;
 
 /// Reads what stands before the record at a place: its kind and its length.

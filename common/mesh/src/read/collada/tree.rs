@@ -154,7 +154,7 @@ struct Builder {
     open: Vec<Element>,
     root: Option<Element>,
     elements: usize,
-    /// How deep within an element that is passed over.
+    /// Depth within an element that is passed over.
     passed_over: usize,
 }
 
