@@ -63,7 +63,7 @@ fn main() {
     let _ = writeln!(std::io::stdout(), "{line}");
 }
 
-/// How long updates took \[ms\], ascending.
+/// Times that updates took \[ms\], ascending.
 struct Times(Vec<f64>);
 
 impl Times {

@@ -59,7 +59,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// What is measured.
+/// Scene, turns and iterations to measure.
 struct Arguments {
     scene: Option<String>,
     turns: u64,

@@ -42,7 +42,7 @@ fn main() {
 struct Turn {
     /// All of it.
     whole: Duration,
-    /// What the host says that physics took of it.
+    /// Part of it that physics took, as the host says.
     physics: Duration,
 }
 

@@ -17,7 +17,7 @@ const SECONDARIES: &str = "2";
 const ROBOTS: &str = "40";
 const LEVELS: &str = "4x4";
 
-/// What is kept, with the flags for it.
+/// Kinds of state that is kept, with the flags for each.
 const KINDS: [(&str, &[&str]); 3] = [
     ("nothing", &["--on-peer-loss", "stop", "--journal", "off"]),
     ("memory", &["--on-peer-loss", "recover", "--journal", "off"]),

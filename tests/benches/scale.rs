@@ -34,7 +34,7 @@ struct Kind {
     iterations: u32,
 }
 
-/// What is compared, by name.
+/// Kinds of run that are compared, by name.
 const PARTS: [(&str, &[Kind]); 6] = [
     (
         "secondaries",
@@ -87,7 +87,7 @@ const PARTS: [(&str, &[Kind]); 6] = [
 const LIDARS: &str = "lidars";
 /// The same, where all robots drive in circles.
 const DRIVING: &str = "driving";
-/// What is replaced in the world of all robots, and by what: all lidars speak on one topic.
+/// Replacements in the world of all robots: lidars have 360 rays, and all publish on one topic.
 const LOOKING: [[&str; 2]; 2] = [
     ["<samples>90</samples>", "<samples>360</samples>"],
     [

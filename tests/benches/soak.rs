@@ -63,7 +63,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// What is run.
+/// Length, size and pace of the run.
 struct Arguments {
     minutes: f64,
     robots: u32,
@@ -102,7 +102,7 @@ where
     number.ok_or_else(|| format!("{name} {text:?} is not within {least} and {most}"))
 }
 
-/// What is known of one process.
+/// Samples of one process.
 #[derive(Default)]
 struct Watched {
     pid: u32,

@@ -40,7 +40,7 @@ const PANELS: [(char, &str); 9] = [
     ('8', "events"),
     ('9', "logs"),
 ];
-/// How many views watch the run.
+/// Number of views that watch the run.
 const VIEWS: usize = 5;
 /// Number of times that runs with and without views are measured.
 const TURNS: usize = 3;
@@ -138,7 +138,7 @@ fn measure_frames(panel: char) -> Frames {
     }
 }
 
-/// What views cost a run.
+/// Cost of views to a run.
 struct Cost {
     view_cpu: f64,
     steps_per_s: f64,

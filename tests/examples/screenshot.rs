@@ -25,7 +25,7 @@ const LETTERS: f32 = 17.0;
 /// Time for which the run goes on before the first key, and between keys.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// How many robots drive.
+/// Number of robots that drive.
 const ROBOTS: u32 = 24;
 
 const BACKGROUND: [u8; 3] = [0x14, 0x17, 0x1c];

@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 
 pub use scenario::Scenario;
 
-/// Where shared memory is seen.
+/// Folder in which shared memory is seen.
 const SHARED_MEMORY: &str = "/dev/shm";
 
 /// Fault of a disturbed run: something that it must not do.

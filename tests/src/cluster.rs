@@ -2,7 +2,7 @@
 //!
 //! Time is virtual: it jumps to the next event or deadline. Messages of one sender to one receiver
 //! on one socket keep their order, as ZeroMQ keeps it; nothing else does. Checkers see every step.
-//! What can go wrong is in [`fault`], a whole run drawn from one seed in [`scenario`].
+//! Faults are in [`fault`], a whole run drawn from one seed in [`scenario`].
 
 mod beating;
 mod delivery;
@@ -91,7 +91,8 @@ pub struct Cluster {
     pub answers: Answers,
     /// A client that moves cells at random, if there is one.
     pub moves: Option<RandomMoves>,
-    /// What the physics of each cell is said to take \[ns\]; measured times cannot be repeated.
+    /// Time that the physics of each cell is said to take \[ns\]; measured times cannot be
+    /// repeated.
     pub costs: fn(CellId) -> u64,
     /// Reason why the primary finished, once it has.
     pub finished: Option<StopReason>,
@@ -109,9 +110,9 @@ pub struct Cluster {
     pub replies: Vec<PrimaryToClient>,
     /// Commands that were done, as a run that repeats this one needs them.
     pub stamped: Vec<ScheduledCommand>,
-    /// What happened.
+    /// Log of events.
     pub trace: Trace,
-    /// What is changed on purpose.
+    /// Messages that are changed on purpose.
     pub tamper: Tamper,
     /// After how long a secondary that has ended is started anew, if at all.
     pub restart_after: Option<Duration>,
@@ -122,7 +123,7 @@ pub struct Cluster {
     past: Past,
     /// Number of primaries before this one.
     primaries: u32,
-    /// What clients ask for, by number.
+    /// Requests of clients, by number.
     asked: BTreeMap<RequestId, Command>,
     processes: Vec<Process>,
     primary_life: Life,
@@ -132,15 +133,15 @@ pub struct Cluster {
     primary_inbox: VecDeque<PrimaryInput>,
     pub(crate) barrier: Barrier,
     publishers: Publishers,
-    /// What observers have of what is said.
+    /// Messages that observers have of those that were published.
     pub delivery: Delivery,
     network: Network,
     faults: Vec<TimedFault>,
     /// Processes whose connection is broken.
     broken: BTreeSet<usize>,
-    /// What was under way to observers when a connection broke, by who said it and the step.
+    /// Data that was under way to observers when a connection broke, by its sender and the step.
     cut_data: BTreeSet<(PeerName, Sequence)>,
-    /// What cannot be delivered until a link is mended.
+    /// Messages that cannot be delivered until a link is mended.
     held: BTreeMap<usize, Vec<(Stream, Event)>>,
     random: Random,
     now: SessionTime,
@@ -154,7 +155,7 @@ impl Cluster {
     /// Makes a cluster that runs `iterations` of `worlds` on `secondaries`.
     ///
     /// # Panics
-    /// When there are no secondaries.
+    /// Panics if there are no secondaries.
     pub fn new(
         worlds: &[World],
         secondaries: u32,
@@ -168,7 +169,7 @@ impl Cluster {
     /// Makes a cluster with settings of its own.
     ///
     /// # Panics
-    /// When there are no secondaries.
+    /// Panics if there are no secondaries.
     pub fn with(worlds: &[World], settings: Settings, faults: NetworkFaults, seed: u64) -> Self {
         let secondaries = settings.secondaries;
         let beats = settings.heartbeat_timeout.is_some();
@@ -257,7 +258,7 @@ impl Cluster {
     /// Runs until the primary has finished, or until `done` says so.
     ///
     /// # Panics
-    /// When nothing can happen any more, or an invariant breaks.
+    /// Panics if nothing can happen any more, or an invariant breaks.
     pub fn run_until(&mut self, mut done: impl FnMut(&Self) -> bool) {
         while self.finished.is_none() && !done(self) {
             self.advance();
@@ -267,7 +268,7 @@ impl Cluster {
     /// Lets the next thing happen.
     ///
     /// # Panics
-    /// When nothing can happen any more, or an invariant breaks.
+    /// Panics if nothing can happen any more, or an invariant breaks.
     pub fn advance(&mut self) {
         if let Some((request, command)) = self.requests.pop_front() {
             return self.request(request.0, command);

@@ -20,7 +20,7 @@ pub struct Direct {
     primary: Primary,
     engines: Vec<SecondaryEngine>,
     now: SessionTime,
-    /// What the rules of the primary took.
+    /// Time that the rules of the primary took.
     ruled: Duration,
     inputs: VecDeque<PrimaryInput>,
     outputs: Vec<PrimaryOutput>,
@@ -60,7 +60,7 @@ impl Direct {
     /// Runs until one more step is done, and returns what came of it.
     ///
     /// # Panics
-    /// When the run is over.
+    /// Panics if the run is over.
     pub fn advance(&mut self) -> StepReport {
         loop {
             let input = self.inputs.pop_front().unwrap_or_else(|| {

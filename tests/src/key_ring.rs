@@ -17,7 +17,7 @@ impl KeyRing {
     /// Makes the folder.
     ///
     /// # Panics
-    /// When it cannot be made.
+    /// Panics if it cannot be made.
     pub fn new(folder: PathBuf) -> Self {
         std::fs::create_dir_all(folder.join("authorized")).expect("a folder can be made");
         let key = KeyPair::generate().expect("a key can be made");
@@ -30,7 +30,7 @@ impl KeyRing {
     /// Makes a key that is let in with a role.
     ///
     /// # Panics
-    /// When it cannot be written.
+    /// Panics if it cannot be written.
     pub fn add(&self, name: &str, access: Access) -> KeyPair {
         let key = self.stranger(name);
         let line = format!("{access} {} {name}\n", key.public());
@@ -42,7 +42,7 @@ impl KeyRing {
     /// Makes a key that is not let in.
     ///
     /// # Panics
-    /// When it cannot be written.
+    /// Panics if it cannot be written.
     pub fn stranger(&self, name: &str) -> KeyPair {
         let key = KeyPair::generate().expect("a key can be made");
         key.write(&self.folder, name, "observer", false)

@@ -16,7 +16,7 @@ const SECONDARIES: u64 = 3;
 /// Time that the run without disturbance may take on a busy machine.
 const REFERENCE_PATIENCE: Duration = Duration::from_mins(10);
 
-/// What becomes of a secondary.
+/// Fault that strikes a secondary or the primary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Blow {
     /// It is killed.
@@ -27,14 +27,14 @@ pub enum Blow {
     Primary,
 }
 
-/// What is done to a run.
+/// Faults that strike a run, one after the other.
 #[derive(Clone, Copy, Debug)]
 pub struct Kills {
-    /// How often.
+    /// Number of faults.
     pub times: u32,
-    /// What.
+    /// The fault.
     pub blow: Blow,
-    /// What victims and moments are drawn from.
+    /// Seed that victims and moments are drawn from.
     pub seed: u64,
     /// Number of robots that the fleet has.
     pub robots: u32,
@@ -42,7 +42,7 @@ pub struct Kills {
     pub heartbeat_timeout: Duration,
 }
 
-/// What came of it.
+/// Figures of a run that was struck.
 #[derive(Clone, Debug, Default)]
 pub struct Figures {
     /// From each blow until the primary says that its victim is lost, sorted.
@@ -53,8 +53,8 @@ pub struct Figures {
     pub iterations: usize,
     /// The first iteration that differs from that of a run that nothing disturbed, if one does.
     pub differs_at: Option<usize>,
-    /// Number of messages that that were said on topics were compared: none when the primary is
-    /// killed, whose file of messages does not go on.
+    /// Number of messages on topics that were compared: none when the primary is killed, whose file
+    /// of messages does not go on.
     pub messages: usize,
     /// The first of them that differs, if one does.
     pub message_differs_at: Option<usize>,
@@ -93,7 +93,7 @@ struct Going {
     scratch: Scratch,
     primary: Process,
     secondaries: Vec<Process>,
-    /// How much of what the primary said is read.
+    /// Part of the primary's standard error that has been read \[bytes\].
     read: usize,
     started: u32,
 }
@@ -102,7 +102,7 @@ impl Kills {
     /// Does it.
     ///
     /// # Panics
-    /// When the run ends otherwise than it must.
+    /// Panics if the run ends otherwise than it must.
     pub fn run(&self) -> Figures {
         let mut going = self.start();
         let mut random = Random::mixed(self.seed);

@@ -1,4 +1,5 @@
-//! What the tests of the whole share: worlds, a simulated cluster, transcripts, real processes.
+//! Shared parts of the tests of the whole: worlds, a simulated cluster, transcripts, real
+//! processes.
 
 pub mod chaos;
 pub mod checkers;

@@ -69,7 +69,7 @@ impl TwoHosts {
     /// Pulls the cable at the second host, or puts it back.
     ///
     /// # Panics
-    /// When the system refuses.
+    /// Panics if the system refuses.
     pub fn set_connected(&self, is_connected: bool) {
         let state = if is_connected { "up" } else { "down" };
         let done = self.link(1, &["set", &self.interfaces[1], state]);

@@ -1,7 +1,8 @@
-//! What the bench `peers` needs to give one scene to several engines, without running any: the
+//! Parts of the bench `peers` that give one scene to several engines, without running any: the
 //! scenes as SDF, the motors of their wheels, the same as MJCF, and how alike bodies ended.
 //!
-//! What MJCF is not written for is an error that names it, so that no engine gets an easier scene.
+//! Features that MJCF is not written for are errors that name them, so that no engine gets an
+//! easier scene.
 
 pub mod drive;
 pub mod heights;
@@ -16,7 +17,7 @@ use std::fmt;
 pub struct Unsupported {
     /// The model, with the link or joint in it.
     pub place: String,
-    /// What it has.
+    /// Feature that it has.
     pub what: String,
 }
 

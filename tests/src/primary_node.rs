@@ -41,13 +41,13 @@ pub struct PrimaryNode {
     /// The last job, and the step with which it ends.
     job: (u64, Sequence),
     said: String,
-    /// Where performers were put by `at`, by name: their origin's x \[m\].
+    /// Positions at which `at` put performers, by name: their origin's x \[m\].
     moved: BTreeMap<String, f64>,
-    /// What the next ack says could not be done.
+    /// Actions that failed, as the next ack says.
     failures: Vec<ActionFailure>,
     /// True if the digests in the next ack are not those of its states.
     is_damaged: bool,
-    /// What a system asks for in the next ack.
+    /// Requests of a system in the next ack.
     requests: Vec<SystemRequest>,
     /// The role of the key of whoever speaks, where keys are needed.
     access: Option<Access>,
@@ -63,7 +63,7 @@ impl PrimaryNode {
     /// Executes one command and returns what the primary said.
     ///
     /// # Panics
-    /// When there is no such command.
+    /// Panics if there is no such command.
     pub fn execute(&mut self, line: &str) -> String {
         let words: Vec<&str> = line.split_whitespace().collect();
         self.said.clear();

@@ -13,7 +13,7 @@ pub const PATIENCE: Duration = Duration::from_mins(1);
 /// Returns a binary of this workspace, built by the same command as this program.
 ///
 /// # Panics
-/// When it is not there.
+/// Panics if it is not there.
 pub fn binary(name: &str) -> PathBuf {
     let own = std::env::current_exe().expect("a running program has a path");
     let folder = own.parent().expect("a program is in a folder");
@@ -48,7 +48,7 @@ impl Scratch {
     /// Makes the folder.
     ///
     /// # Panics
-    /// When it cannot be made.
+    /// Panics if it cannot be made.
     pub fn new() -> Self {
         let folder = tempfile::Builder::new().prefix("plx").tempdir_in("/tmp");
         Self {
@@ -110,7 +110,7 @@ impl Scratch {
     /// Runs `phalanx` to its end; returns exit code, stdout and stderr.
     ///
     /// # Panics
-    /// When it cannot be started, or was killed.
+    /// Panics if it cannot be started, or was killed.
     pub fn phalanx_says(&self, arguments: &[&str]) -> (i32, String, String) {
         let output = self
             .phalanx()
@@ -125,7 +125,7 @@ impl Scratch {
     /// Starts a program with its output in files of this folder.
     ///
     /// # Panics
-    /// When it cannot be started.
+    /// Panics if it cannot be started.
     pub fn start(&self, name: &str, command: &mut Command) -> Process {
         let (stdout, stderr) = (
             self.path(&format!("{name}.out")),
@@ -175,7 +175,7 @@ impl Process {
     /// Returns what it has written to standard output.
     ///
     /// # Panics
-    /// When that is not text.
+    /// Panics if that is not text.
     pub fn stdout(&self) -> String {
         std::fs::read_to_string(&self.stdout).expect("output is text")
     }
@@ -183,7 +183,7 @@ impl Process {
     /// Returns what it has written to standard error.
     ///
     /// # Panics
-    /// When that is not text.
+    /// Panics if that is not text.
     pub fn stderr(&self) -> String {
         std::fs::read_to_string(&self.stderr).expect("output is text")
     }
@@ -191,7 +191,7 @@ impl Process {
     /// Returns its exit code if it has ended, -1 for a signal.
     ///
     /// # Panics
-    /// When the system cannot say.
+    /// Panics if the system cannot say.
     pub fn ended(&mut self) -> Option<i32> {
         let status = self.child.try_wait().expect("a child can be asked");
         status.map(|status| status.code().unwrap_or(-1))
@@ -200,7 +200,7 @@ impl Process {
     /// Waits for its end and returns its exit code.
     ///
     /// # Panics
-    /// When it does not end in time, or by a signal.
+    /// Panics if it does not end in time, or by a signal.
     pub fn wait(&mut self) -> i32 {
         self.wait_for_long(PATIENCE)
     }
@@ -208,7 +208,7 @@ impl Process {
     /// Waits for the end of what may take longer than most, and returns its exit code.
     ///
     /// # Panics
-    /// When it does not end in that time, or by a signal.
+    /// Panics if it does not end in that time, or by a signal.
     pub fn wait_for_long(&mut self, patience: Duration) -> i32 {
         let status = self.status_within(patience);
         status
@@ -219,7 +219,7 @@ impl Process {
     /// Waits for its end.
     ///
     /// # Panics
-    /// When it does not end in time.
+    /// Panics if it does not end in time.
     pub fn wait_status(&mut self) -> ExitStatus {
         self.status_within(PATIENCE)
     }
@@ -236,7 +236,7 @@ impl Process {
     /// Waits until standard error holds `text`, and returns the line that does.
     ///
     /// # Panics
-    /// When that does not happen in time.
+    /// Panics if that does not happen in time.
     pub fn wait_for_stderr(&self, text: &str) -> String {
         let mut found = None;
         wait_for(&format!("{} says {text:?}", self.name), || {
@@ -254,7 +254,7 @@ impl Process {
     /// millisecond; returns the line, where it ends, and when it was seen.
     ///
     /// # Panics
-    /// When that does not happen in time.
+    /// Panics if that does not happen in time.
     pub fn watch_stderr(&self, from: usize, text: &str) -> (String, usize, Instant) {
         let begin = Instant::now();
         loop {
@@ -292,7 +292,7 @@ impl Drop for Process {
 /// Sends a signal by name to a process.
 ///
 /// # Panics
-/// When there is no program `kill`.
+/// Panics if there is no program `kill`.
 pub fn send_signal(pid: u32, signal: &str) {
     let status = Command::new("kill")
         .arg(format!("-{signal}"))
@@ -317,7 +317,7 @@ pub fn is_running(pid: u32) -> bool {
 /// Kills all processes of run `r` of a folder at once.
 ///
 /// # Panics
-/// When nothing is known of such a run, or one of them does not end.
+/// Panics if nothing is known of such a run, or one of them does not end.
 pub fn kill_all(scratch: &Scratch) {
     let text = std::fs::read_to_string(scratch.path("r/run.json")).expect("the run is known");
     let record: serde_json::Value = serde_json::from_str(&text).expect("the record is JSON");
@@ -347,7 +347,7 @@ pub fn is_stopped(pid: u32) -> bool {
 /// Waits until a condition holds.
 ///
 /// # Panics
-/// When it does not hold in time.
+/// Panics if it does not hold in time.
 pub fn wait_for(what: &str, holds: impl FnMut() -> bool) {
     wait_within(PATIENCE, what, holds);
 }

@@ -79,7 +79,7 @@ impl Python {
     /// Returns the folder that packages are installed in.
     ///
     /// # Errors
-    /// When the environment has none.
+    /// Fails if the environment has none.
     pub fn packages(&self) -> Result<PathBuf, String> {
         let lib = self.folder.join("lib");
         let folders = fs::read_dir(&lib).map_err(|error| error.to_string())?;

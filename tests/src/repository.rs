@@ -1,4 +1,4 @@
-//! Where things are in the repository.
+//! Folders of the repository.
 
 use std::path::{Path, PathBuf};
 

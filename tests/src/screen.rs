@@ -23,7 +23,7 @@ impl Screen {
     /// Starts a program on a screen of this size.
     ///
     /// # Panics
-    /// When there is no pseudo-terminal or the program does not start.
+    /// Panics if there is no pseudo-terminal or the program does not start.
     pub fn start(command: CommandBuilder, rows: u16, columns: u16) -> Self {
         let pair = native_pty_system()
             .openpty(size(rows, columns))
@@ -63,7 +63,7 @@ impl Screen {
     /// Presses keys.
     ///
     /// # Panics
-    /// When the terminal is gone.
+    /// Panics if the terminal is gone.
     pub fn press(&mut self, keys: &str) {
         let keyboard = self.keyboard.as_mut().expect("the terminal is open");
         keyboard
@@ -75,7 +75,7 @@ impl Screen {
     /// Changes the size of the terminal.
     ///
     /// # Panics
-    /// When the terminal is gone.
+    /// Panics if the terminal is gone.
     pub fn resize(&mut self, rows: u16, columns: u16) {
         let master = self.master.as_ref().expect("the terminal is open");
         master
@@ -89,7 +89,7 @@ impl Screen {
     /// Waits until the screen holds `text`, and returns the whole screen.
     ///
     /// # Panics
-    /// When that does not happen in time.
+    /// Panics if that does not happen in time.
     pub fn wait_for(&mut self, text: &str) -> String {
         let begin = Instant::now();
         loop {
@@ -110,7 +110,7 @@ impl Screen {
     /// Waits until the terminal is as a condition wants it.
     ///
     /// # Panics
-    /// When that does not happen in time.
+    /// Panics if that does not happen in time.
     pub fn wait_until(&mut self, what: &str, mut holds: impl FnMut(&vt100::Screen) -> bool) {
         wait_for(what, || {
             self.read();
@@ -122,7 +122,7 @@ impl Screen {
     /// the main screen, with a cursor.
     ///
     /// # Panics
-    /// When the program does not end in time.
+    /// Panics if the program does not end in time.
     pub fn wait(&mut self) -> (u32, bool) {
         let mut status = None;
         wait_for("the program ends", || {
@@ -141,7 +141,7 @@ impl Screen {
     /// Closes the terminal, as a lost connection does, and waits for the program's end.
     ///
     /// # Panics
-    /// When the program does not end in time.
+    /// Panics if the program does not end in time.
     pub fn hang_up(mut self) {
         self.keyboard = None;
         self.master = None;
@@ -156,7 +156,7 @@ impl Screen {
     /// Returns the program's process id.
     ///
     /// # Panics
-    /// When it has ended.
+    /// Panics if it has ended.
     pub fn pid(&self) -> u32 {
         self.child.process_id().expect("the program runs")
     }

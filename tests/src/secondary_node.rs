@@ -47,7 +47,7 @@ impl SecondaryNode {
     /// Executes one command and returns what the secondary said.
     ///
     /// # Panics
-    /// When there is no such command.
+    /// Panics if there is no such command.
     pub fn execute(&mut self, line: &str) -> String {
         let words: Vec<&str> = line.split_whitespace().collect();
         self.said.clear();

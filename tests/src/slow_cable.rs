@@ -17,14 +17,14 @@ use crate::processes::let_pass;
 /// The largest packet of an interface \[bytes\].
 const PACKET_BYTES_MAX: usize = 1500;
 
-/// What a cable does to packets.
+/// Delay and loss of packets in a cable.
 #[derive(Clone, Copy, Debug)]
 pub struct Impairment {
     /// Time that each takes, in each direction.
     pub delay: Duration,
-    /// How many of 1,000 are lost.
+    /// Number of packets in 1,000 that are lost.
     pub loss_permille: u64,
-    /// Which ones.
+    /// Seed that the lost packets are drawn from.
     pub seed: u64,
 }
 
@@ -36,12 +36,12 @@ pub struct PacketCounts {
 }
 
 impl PacketCounts {
-    /// How many entered the cable.
+    /// Returns the number of packets that entered the cable.
     pub fn taken(&self) -> u64 {
         self.taken.load(Ordering::Relaxed)
     }
 
-    /// How many did not come out.
+    /// Returns the number of packets that did not come out.
     pub fn lost(&self) -> u64 {
         self.lost.load(Ordering::Relaxed)
     }
@@ -50,7 +50,7 @@ impl PacketCounts {
 /// Makes two interfaces with a cable between them, which lasts until the interfaces are removed.
 ///
 /// # Errors
-/// When the system makes no such interfaces for this user.
+/// Fails if the system makes no such interfaces for this user.
 pub fn connect(interfaces: &[String; 2], how: Impairment) -> io::Result<Arc<PacketCounts>> {
     let make = |name: &String| {
         let device = DeviceBuilder::new().name(name).mtu(PACKET_BYTES_MAX as u16);

@@ -1,5 +1,5 @@
-//! What the bench `soak` makes of its samples, and the world it runs: whether memory or steps grew
-//! between the first quarter of a run and the last.
+//! Evaluation of the samples of the bench `soak`, and the world that it runs: tells whether memory
+//! or steps grew between the first quarter of a run and the last.
 
 use std::fmt::Write;
 use std::fs;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::peers::drive::Twist;
 
-/// How much memory may grow before a run fails: both by this part, and by so many bytes.
+/// Growth of memory from which on a run fails: both by this part, and by so many bytes.
 const GROWTH_RATIO_MAX: f64 = 1.05;
 const GROWTH_BYTES_MAX: f64 = 10.0 * 1024.0 * 1024.0;
 
@@ -35,7 +35,7 @@ impl Quarters {
     /// Returns the medians of samples in the order in which they were taken.
     ///
     /// # Panics
-    /// When there are none.
+    /// Panics if there are none.
     pub fn of(samples: &[f64]) -> Self {
         assert!(!samples.is_empty(), "a quarter holds a sample");
         let begin = |quarter: usize| quarter * samples.len() / 4;
@@ -82,7 +82,7 @@ pub fn resident_bytes(pid: u32, page_size: u64) -> Option<f64> {
 /// Returns the size of a page of this machine \[bytes\].
 ///
 /// # Errors
-/// When the kernel does not say it.
+/// Fails if the kernel does not say it.
 pub fn page_size() -> io::Result<u64> {
     let bytes = fs::read("/proc/self/auxv")?;
     let (entries, _) = bytes.as_chunks::<16>();
@@ -110,7 +110,7 @@ pub fn twist(model: usize) -> Twist {
 /// Returns a fleet with walls around its levels, so that no robot leaves the floor for good.
 ///
 /// # Panics
-/// When what is generated is no fleet.
+/// Panics if what is generated is no fleet.
 pub fn walled_fleet(robots: u32, levels: [u32; 2]) -> String {
     let text = sdf::generate_fleet(robots, levels);
     let world = crate::peers::scene::read("fleet.sdf", &text);

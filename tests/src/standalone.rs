@@ -19,7 +19,7 @@ use crate::witness::Witness;
 /// Runs worlds in one process until the run ends, and returns why it did.
 ///
 /// # Panics
-/// When the link breaks, or nothing can happen any more.
+/// Panics if the link breaks, or nothing can happen any more.
 pub fn run(worlds: &[World], settings: Settings, witness: &mut Witness) -> StopReason {
     let network = Network::new();
     let mut link = InlineLink::new(network.primary(), None);

@@ -9,7 +9,7 @@ use std::path::Path;
 /// returns what was said in answer to one command.
 ///
 /// # Panics
-/// When a transcript says something else than the nodes, naming the file and the command.
+/// Panics if a transcript says something else than the nodes, naming the file and the command.
 pub fn run<F: FnMut(&str) -> String>(folder: &Path, mut node: impl FnMut() -> F) {
     let mut files: Vec<_> = fs::read_dir(folder)
         .expect("the folder of transcripts is there")

@@ -10,7 +10,7 @@ use worker::cell_host::CellHost;
 
 use crate::checkers::{Effects, Whereabouts, exactness};
 
-/// What a run computed: digests and states after every iteration, and who was in which cell.
+/// Results of a run: digests and states after every iteration, and the cell of every performer.
 #[derive(Clone, Debug, Default)]
 pub struct Recording {
     digests: Vec<Digest>,
@@ -50,11 +50,11 @@ impl Recording {
 /// Watches one run.
 #[derive(Debug, Default)]
 pub struct Witness {
-    /// Where everything is by the steps published so far.
+    /// Cells and hosts by the steps published so far.
     pub whereabouts: Whereabouts,
     /// Effects of commands.
     pub effects: Effects,
-    /// What the run computed so far.
+    /// Results of the run so far.
     pub recording: Recording,
     /// States after the last step that was done, by the performers' numbers.
     states: Vec<PerformerState>,
@@ -63,7 +63,7 @@ pub struct Witness {
     pub only_checks: bool,
     /// True if the step under way sets models back to the start.
     is_anew: bool,
-    /// What to print of a run that differs.
+    /// Text that names a run that differs.
     label: String,
 }
 
@@ -80,7 +80,7 @@ impl Witness {
     /// Takes a step as it is published.
     ///
     /// # Panics
-    /// When it breaks an invariant.
+    /// Panics if it breaks an invariant.
     pub fn on_published(&mut self, primary: &Primary, step: &Step) {
         self.is_anew = step.anew;
         self.whereabouts.on_step(primary.plan(), step);
@@ -109,7 +109,7 @@ impl Witness {
     /// Takes a step that all secondaries have done, with the cells that they have now.
     ///
     /// # Panics
-    /// When cells do not hold what they must, or the run differs from the earlier one.
+    /// Panics if cells do not hold what they must, or the run differs from the earlier one.
     pub fn on_done<'h>(
         &mut self,
         primary: &Primary,

@@ -73,7 +73,7 @@ pub fn drive_in_bends(robots: u32) -> String {
 /// Gives the first model that moves a camera, so that something in the world looks at others.
 ///
 /// # Panics
-/// When nothing moves.
+/// Panics if nothing moves.
 pub fn watch(world: &mut World) {
     let mut models = world.models.iter_mut();
     let model = models.find(|model| !model.is_static);

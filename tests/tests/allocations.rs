@@ -12,7 +12,7 @@ use tests::worlds;
 /// After how many steps all buffers have their sizes.
 const WARM_UP: u32 = 300;
 const STEPS: u32 = 200;
-/// What a step takes for its two messages, for what is known of its round and for the lists of
+/// Allocations of a step for its two messages, for what is known of its round and for the lists of
 /// cells, whatever the cells hold.
 const PER_STEP: f64 = 20.0;
 

@@ -115,7 +115,7 @@ fn command(client: u64, turn: u64) -> Command {
 const BALL: &str = "<sdf version='1.10'><model name='ball'><link name='l'><collision name='c'>\
     <geometry><sphere><radius>0.2</radius></sphere></geometry></collision></link></model></sdf>";
 
-/// What became of a client's commands.
+/// Results of a client's commands.
 #[derive(Debug, Default)]
 struct Answers {
     done: u64,

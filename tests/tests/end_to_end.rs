@@ -45,7 +45,7 @@ fn worker(arguments: &[&str]) -> Command {
     command
 }
 
-/// What a run is told that ends with the first loss.
+/// Arguments of a run that ends with the first loss.
 const STOPS: [&str; 2] = ["--on-peer-loss", "stop"];
 
 /// A run of two secondaries that goes on until something happens to it.

@@ -10,7 +10,7 @@ use serde_json::Value;
 use tests::processes::{Process, Scratch, binary, is_running, send_signal, wait_for};
 use tests::repository;
 
-/// How soon everything has ended once a loss can be known.
+/// Time within which everything has ended once a loss can be known.
 const END_WITHIN: Duration = Duration::from_secs(2);
 
 /// A run of `phalanx run --headless` that writes all files that a run can write.

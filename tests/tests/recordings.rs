@@ -21,7 +21,7 @@ const CRATE: &str = "<sdf version='1.9'><model name='crate'><pose>0 0 3 0 0 0</p
     <collision name='c'><geometry><box><size>0.2 0.2 0.2</size></box></geometry></collision></link>\
     </model></sdf>";
 
-/// What is asked of each run: a robot drives, a ball is moved and kicked, a crate comes.
+/// Returns the commands of each run: a robot drives, a ball is moved and kicked, a crate comes.
 fn commands() -> String {
     let twist = serde_json::json!({ "linear": { "x": 0.5 } });
     let lines = [
@@ -88,7 +88,7 @@ fn replay(scratch: &Scratch, path: &Path, flags: &[&str]) -> (i32, String, Strin
     scratch.phalanx_says(&arguments)
 }
 
-/// What was written on a channel, and when.
+/// Messages that were written on a channel, each with its time.
 type Written = Vec<(SimTime, Vec<u8>)>;
 
 /// Returns what was written on each channel that no host and no clock decides.

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use tests::kills::{Blow, Kills};
 
-/// How late a loss may be seen: the machine is busy with other tests.
+/// Time within which a loss must be seen: the machine is busy with other tests.
 const DETECTED_WITHIN: Duration = Duration::from_secs(1);
-/// How late the run may go on.
+/// Time within which the run must go on.
 const RESUMED_WITHIN: Duration = Duration::from_secs(10);
 
 fn check(kills: Kills, heartbeat_timeout: Duration) {

@@ -10,7 +10,7 @@ use tests::processes::Scratch;
 const ITERATIONS: u64 = 200;
 /// The parts of the demo's world: three levels, and what is outside.
 const WORLD: &str = "worlds/ramp.sdf";
-/// How exact numbers in a file are \[us\].
+/// Error that rounding leaves in numbers of a file \[us\].
 const ROUNDING_US: f64 = 0.002;
 
 /// Something that took time in a thread of a process.

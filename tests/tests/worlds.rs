@@ -7,7 +7,7 @@ use lockstep::Primary;
 use tests::cluster::{Cluster, NetworkFaults};
 use tests::repository;
 
-/// Where a performer was along x \[m\].
+/// Track of a performer along x \[m\].
 #[derive(Clone, Copy, Debug)]
 struct Track {
     least: f64,

@@ -27,13 +27,13 @@ const CONTACT_FREQUENCY: f64 = 120.0;
 const STATIC_CONTACT_FREQUENCY: f64 = 240.0;
 const CONTACT_DAMPING_RATIO: f64 = 10.0;
 
-/// What a motor's rate is held with; more is no stiffer \[1/s\].
+/// Damping by which a motor's rate is held; more is no stiffer \[1/s\].
 const MOTOR_DAMPING: f64 = 1e9;
 
 /// Measures the steps of a scene.
 ///
 /// # Errors
-/// When the scene has what not every engine is given.
+/// Fails if the scene has anything that not every engine is given.
 pub(crate) fn run(
     world: &World,
     motors: &[Motor],

@@ -1,4 +1,4 @@
-//! [`Measured`]: what one engine made of a scene once.
+//! [`Measured`]: result of one engine for a scene, once.
 
 use sdf::{Model, Pose, World};
 use serde_json::Value;
@@ -6,11 +6,12 @@ use serde_json::Value;
 /// Simulated time per step \[s\].
 pub(crate) const STEP_SIZE_S: f64 = 0.001;
 
-/// What one engine made of a scene once.
+/// Result of one engine for a scene, once.
 pub(crate) struct Measured {
     /// Time that all steps took \[s\].
     pub(crate) seconds: f64,
-    /// Where the origins of the models that move are in the end, in the order of the world \[m\].
+    /// Positions of the origins of the models that move, in the end, in the order of the world
+    /// \[m\].
     pub(crate) positions: Vec<[f64; 3]>,
     /// Version, settings and threads, as far as they are worth knowing.
     pub(crate) details: Value,

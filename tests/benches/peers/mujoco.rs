@@ -43,7 +43,7 @@ impl Mujoco {
     /// Measures the steps of a scene.
     ///
     /// # Errors
-    /// When the scene cannot be written, or `MuJoCo` fails or warns.
+    /// Fails if the scene cannot be written, or `MuJoCo` fails or warns.
     pub(crate) fn run(
         &self,
         scratch: &Scratch,

@@ -8,8 +8,8 @@ use tests::processes::Scratch;
 
 use crate::measured::{Measured, moving};
 
-/// What is said besides the scene: as fast as possible, one thread in each process, and nothing
-/// kept for the case of a loss, since no other engine does so either.
+/// Arguments besides the scene: as fast as possible, one thread in each process, and nothing kept
+/// for the case of a loss, since no other engine does so either.
 const FLAGS: [&str; 12] = [
     "--headless",
     "--format",
@@ -28,7 +28,7 @@ const FLAGS: [&str; 12] = [
 /// Measures the steps of the scene in `scene.sdf`, with the commands in `drive.jsonl`.
 ///
 /// # Errors
-/// When the run fails, or its summary has no figures.
+/// Fails if the run fails, or its summary has no figures.
 pub(crate) fn run(
     scratch: &Scratch,
     world: &World,

@@ -14,7 +14,7 @@ const PERFORMERS: u64 = 1_000;
 /// Edge of a level \[m\]; there are 8 by 8.
 const EDGE: f64 = 20.0;
 
-/// What a view hears when it comes.
+/// Returns the feeds that a view receives when it connects.
 pub(crate) fn start() -> Vec<Feed> {
     vec![
         Feed::Connected,
@@ -28,7 +28,7 @@ pub(crate) fn start() -> Vec<Feed> {
     ]
 }
 
-/// What it hears in each tenth of a second.
+/// Returns the feeds that it receives in each tenth of a second.
 pub(crate) fn tenth(tenth: u64) -> Vec<Feed> {
     let mut feeds = vec![
         PrimaryToObservers::Stats {

@@ -1,4 +1,4 @@
-//! [`Damage`]: what becomes of a file of a journal while nobody has it open.
+//! [`Damage`]: damage to a file of a journal while nobody has it open.
 
 use std::fs;
 use std::io;
@@ -46,7 +46,7 @@ impl Damage {
     /// Does it to a journal; `None` when there is nothing to damage.
     ///
     /// # Errors
-    /// When the system refuses.
+    /// Fails if the system refuses.
     pub(super) fn strike(self, journal: &Path) -> io::Result<Option<Damaged>> {
         let (Self::FlipBit(number, _)
         | Self::CutShort(number, _)

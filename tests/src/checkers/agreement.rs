@@ -6,7 +6,7 @@ use protocol::Digest;
 /// the same worlds and commands that nothing disturbed.
 ///
 /// # Panics
-/// When one differs, or the undisturbed run did not come so far.
+/// Panics if one differs, or the undisturbed run did not come so far.
 pub fn check(digests: &[Digest], undisturbed: &[Digest]) {
     for (iteration, digest) in digests.iter().enumerate() {
         let expected = undisturbed.get(iteration);

@@ -19,7 +19,7 @@ impl Answers {
     /// Takes a reply.
     ///
     /// # Panics
-    /// When nobody asked, or the answer was given before.
+    /// Panics if nobody asked, or the answer was given before.
     pub fn on_reply(&mut self, request: RequestId) {
         let count = self.requests.get_mut(&request);
         let count = count.unwrap_or_else(|| panic!("nobody made request {request:?}"));
@@ -35,7 +35,7 @@ impl Answers {
     /// Looks at what is left once the run is over.
     ///
     /// # Panics
-    /// When a request was not answered.
+    /// Panics if a request was not answered.
     pub fn check_complete(&self) {
         let open = self.requests.iter().find(|(_, count)| **count == 0);
         assert_eq!(open, None, "every request is answered");

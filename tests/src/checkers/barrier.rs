@@ -17,7 +17,7 @@ pub struct Barrier {
     ahead: BTreeMap<Sequence, BTreeSet<CellId>>,
     /// Number of steps that were done ahead and counted.
     pub done_ahead: u64,
-    /// How many were done ahead and taken back.
+    /// Number of steps that were done ahead and rolled back.
     pub taken_back: u64,
 }
 
@@ -36,7 +36,7 @@ impl Barrier {
     /// Takes a step that begins and was done ahead.
     ///
     /// # Panics
-    /// When the barrier does not hold.
+    /// Panics if the barrier does not hold.
     pub fn on_ahead(&mut self, step: &Step) {
         let mut ahead = std::mem::take(&mut self.ahead);
         self.on_published(step);
@@ -53,7 +53,7 @@ impl Barrier {
     /// Takes a step as it is published.
     ///
     /// # Panics
-    /// When the barrier does not hold.
+    /// Panics if the barrier does not hold.
     pub fn on_published(&mut self, step: &Step) {
         let mut missing = self.open.difference(&self.acknowledged);
         if let Some(cell) = missing.next() {

@@ -25,7 +25,7 @@ impl Commits {
     /// Takes a step that is done; one in which time stood still repeats its iteration.
     ///
     /// # Panics
-    /// When an iteration is left out, or has another digest than before.
+    /// Panics if an iteration is left out, or has another digest than before.
     pub fn on_done(&mut self, iteration: Iteration, digest: Digest) {
         let next = self.digests.len() as u64;
         assert!(
@@ -50,7 +50,7 @@ impl Commits {
     /// complete for anybody.
     ///
     /// # Panics
-    /// When one that was complete is not there.
+    /// Panics if one that was complete is not there.
     pub fn on_resumed(&mut self, iteration: Iteration) {
         let count = iteration.0 as usize + 1;
         assert!(
@@ -69,7 +69,7 @@ impl Commits {
     /// Looks at where the run has ended.
     ///
     /// # Panics
-    /// When a complete iteration is lost.
+    /// Panics if a complete iteration is lost.
     pub fn check_end(&self, iteration: Iteration) {
         let last = self.digests.len().saturating_sub(1);
         assert_eq!(

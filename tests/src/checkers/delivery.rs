@@ -12,7 +12,7 @@ use worker::data::{Collector, Progress, StepData};
 /// After how long whatever is on its way has arrived.
 const LONG: Duration = Duration::from_hours(1);
 
-/// What observers have.
+/// Messages that observers have.
 #[derive(Debug)]
 pub struct Delivery {
     collector: Collector,
@@ -51,7 +51,7 @@ impl Delivery {
         self.grant = step.grant;
     }
 
-    /// What somebody has said arrives.
+    /// Data of a peer arrives.
     pub fn on_data(&mut self, from: &PeerName, batch: DataBatch, now: SessionTime) {
         // What comes too late was there by another way.
         let _ = self.collector.take(from, batch, self.published);
@@ -99,7 +99,7 @@ impl Delivery {
     /// The run is over, and nothing arrives any more.
     ///
     /// # Panics
-    /// When something is missing, unless of those who are lost for good.
+    /// Panics if data is missing, unless it is of peers that are lost for good.
     pub fn on_end(&mut self, now: SessionTime, is_lost: impl Fn(&PeerName, Sequence) -> bool) {
         self.collector.set_recovering(false, self.at(now));
         loop {

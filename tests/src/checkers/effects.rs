@@ -18,7 +18,7 @@ const PUSHED: f64 = 0.05;
 /// Distance from where it was put that a performer may have when the answer comes \[m\].
 const NEAR: f64 = 0.05;
 
-/// Where performers were after the last step, and what commands have done to them.
+/// States of performers after the last step, and effects of commands on them.
 #[derive(Clone, Debug, Default)]
 pub struct Effects {
     last: BTreeMap<String, PerformerState>,
@@ -37,7 +37,7 @@ impl Effects {
     /// Takes a step as it is published.
     ///
     /// # Panics
-    /// When what was seen before was wrong, and this step is no reset.
+    /// Panics if what was seen before was wrong, and this step is no reset.
     pub fn on_step(&mut self, primary: &Primary, step: &Step) {
         if step.anew {
             // Joints of the world are back at the start, too.
@@ -88,7 +88,7 @@ impl Effects {
     /// Looks at what is left once the run is over.
     ///
     /// # Panics
-    /// When what was seen last was wrong.
+    /// Panics if what was seen last was wrong.
     pub fn check(&self) {
         if let Some((_, suspicion)) = &self.suspicion {
             panic!("{suspicion}");

@@ -8,7 +8,7 @@ use protocol::{CellId, PerformerId, PerformerState};
 /// that step by the performers' numbers: the primary may have taken over its answers already.
 ///
 /// # Panics
-/// When two performers that can meet are in two cells, or a level is missing.
+/// Panics if two performers that can meet are in two cells, or a level is missing.
 pub fn check(primary: &Primary, states: &[PerformerState]) {
     let plan = primary.plan();
     let ids = (0..plan.performers.len() as u32).map(PerformerId);

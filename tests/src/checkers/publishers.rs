@@ -8,7 +8,7 @@ use protocol::primary_to_secondary::Step;
 use protocol::topic_message::{DataBatch, Publisher};
 use protocol::{PeerName, Sequence};
 
-/// Who published what in the step under way.
+/// Publishers of each message in the step under way.
 #[derive(Debug, Default)]
 pub struct Publishers {
     sequence: Sequence,
@@ -44,7 +44,7 @@ impl Publishers {
     /// The step under way is done.
     ///
     /// # Panics
-    /// When two hosts said the same, or a batch is not as announced.
+    /// Panics if two hosts published the same, or a batch is not as announced.
     pub fn on_done(&self, report: &StepReport) {
         let mut hosts = BTreeMap::new();
         for peer in &report.peers {

@@ -1,4 +1,4 @@
-//! Where everything is, by the steps alone: every performer in exactly one cell, every open cell at
+//! Owners and hosts, by the steps alone: every performer in exactly one cell, every open cell at
 //! exactly one host, and the real cells and the primary of the same opinion.
 //!
 //! It shares no code with the rules: it does to a model of its own what each step says.
@@ -22,7 +22,7 @@ struct Place {
     is_orphan: bool,
 }
 
-/// Where everything is after the steps so far.
+/// Cells of all performers and hosts of all cells after the steps so far.
 #[derive(Clone, Debug, Default)]
 pub struct Whereabouts {
     plan: Option<Topology>,
@@ -37,13 +37,13 @@ pub struct Whereabouts {
     at_start: u32,
     /// The performers that are there, by model.
     present: BTreeMap<ModelId, PerformerId>,
-    /// How many performers changed cell so far.
+    /// Number of performers that changed cell so far.
     pub hand_offs: u64,
-    /// How many cells changed host so far.
+    /// Number of cells that changed host so far.
     pub migrations: u64,
     /// Number of cells that came to another host since theirs was lost.
     pub restored: u64,
-    /// How often a cell was suspended so far.
+    /// Number of times that a cell was suspended so far.
     pub suspensions: u64,
 }
 
@@ -51,7 +51,7 @@ impl Whereabouts {
     /// Takes a step as it is published.
     ///
     /// # Panics
-    /// When the step does not fit what is where.
+    /// Panics if the step does not fit the cells and performers that there are.
     pub fn on_step(&mut self, plan: &Topology, step: &Step) {
         if self.plan.is_none() {
             self.plan = Some(plan.clone());
@@ -306,7 +306,7 @@ impl Whereabouts {
     /// Compares with what the primary says of the step that it has just published.
     ///
     /// # Panics
-    /// When it says something else.
+    /// Panics if it says something else.
     pub fn check_primary(&self, primary: &Primary) {
         let mut owned = 0;
         for cell in (0..self.plan().cells.len() as u32).map(CellId) {
@@ -333,7 +333,7 @@ impl Whereabouts {
     /// Compares with the real cells of a secondary that has done the last step.
     ///
     /// # Panics
-    /// When a cell is missing or too many, or holds something else.
+    /// Panics if a cell is missing or too many, or holds something else.
     pub fn check_host(&self, name: &PeerName, host: &CellHost) {
         let is_there = |place: &Place| place.host == *name && !place.is_orphan;
         let expected = self.cells.iter().filter(|(_, place)| is_there(place));

@@ -1,4 +1,4 @@
-//! What happens in a simulated cluster, and how messages get from one to the other.
+//! Events in a simulated cluster, and the delivery of messages from one process to the other.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,7 +29,7 @@ pub(super) enum Event {
     ToHeart(usize, Stream, Sign),
     /// A message of a secondary reaches the primary.
     ToPrimary(usize, Stream, Box<Envelope<SecondaryToPrimary>>),
-    /// What its cells have said reaches the primary.
+    /// Topic data of its cells reaches the primary.
     Data(usize, Box<DataBatch>),
     /// The primary sees that a process listens to steps, or no longer does.
     Presence(usize, bool),

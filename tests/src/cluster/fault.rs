@@ -1,4 +1,4 @@
-//! What can go wrong in a simulated cluster, and when.
+//! Faults in a simulated cluster, and their times.
 
 use std::fmt;
 use std::time::Duration;
@@ -19,7 +19,7 @@ pub enum Fault {
     Stall(Duration),
     /// Messages wait until the link is mended, if it ever is.
     Cut {
-        /// Which way.
+        /// Directions that are cut.
         ways: Ways,
         /// For how long.
         duration: Option<Duration>,
@@ -65,9 +65,9 @@ pub enum Fault {
 pub struct TimedFault {
     /// Time when it begins.
     pub at: SessionTime,
-    /// Whom it strikes.
+    /// Name of the process that it strikes.
     pub peer: PeerName,
-    /// What.
+    /// The fault.
     pub fault: Fault,
 }
 

@@ -12,14 +12,14 @@ const FIRST_REQUEST: u64 = 1_000_000;
 #[derive(Debug)]
 pub struct RandomMoves {
     random: Random,
-    /// How many iterations lie between two moves on average.
+    /// Number of iterations between two moves, on average.
     mean: u64,
     next: u64,
     requests: u64,
     stage: Stage,
     /// Number of moves that were made.
     pub made: u64,
-    /// How many were refused, since the cell was closed or already on its way.
+    /// Number of moves that were refused, since the cell was closed or already on its way.
     pub refused: u64,
 }
 
@@ -72,7 +72,8 @@ impl RandomMoves {
     /// Takes a reply, and returns what it asks for next.
     ///
     /// # Panics
-    /// When a move fails for another reason than that the cell is closed or on its way already.
+    /// Panics if a move fails for another reason than that the cell is closed or on its way
+    /// already.
     pub fn on_reply(
         &mut self,
         message: &PrimaryToClient,

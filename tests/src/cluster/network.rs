@@ -11,14 +11,14 @@ use protocol::SessionTime;
 
 use super::random::Random;
 
-/// What the network does to messages.
+/// Effects of the network on messages.
 #[derive(Clone, Copy, Debug)]
 pub struct NetworkFaults {
     /// The longest that a message is under way \[us\]; the least is 1.
     pub delay_us_max: u64,
-    /// How many of 1,000 published messages a secondary misses.
+    /// Number of published messages in 1,000 that a secondary misses.
     pub lost_permille: u64,
-    /// How many of 1,000 messages arrive twice.
+    /// Number of messages in 1,000 that arrive twice.
     pub doubled_permille: u64,
 }
 
@@ -40,21 +40,21 @@ impl NetworkFaults {
 /// A socket of a process, and the direction: what keeps its order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Stream {
-    /// What the primary publishes.
+    /// Messages that the primary publishes.
     Step,
-    /// What the primary sends to one secondary.
+    /// Messages of the primary to one secondary.
     FromPrimary,
-    /// What a secondary sends.
+    /// Messages of a secondary.
     ToPrimary,
-    /// What its cells say on topics.
+    /// Messages of its cells on topics.
     Data,
     /// Its heartbeats.
     Beats,
     /// Their echoes.
     Echoes,
-    /// What the primary tells all observers.
+    /// Messages of the primary to all observers.
     Status,
-    /// Whether the secondary is subscribed.
+    /// State of the secondary's subscription.
     Presence,
 }
 
@@ -68,7 +68,7 @@ impl Stream {
     }
 }
 
-/// Which ways of a link are cut.
+/// Directions of a link that are cut.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ways {
     /// From the secondary to the primary.
@@ -83,7 +83,7 @@ pub(super) struct Network {
     pub(super) faults: NetworkFaults,
     /// For each stream of a process, when its last message arrives.
     arrivals: BTreeMap<(usize, Stream), SessionTime>,
-    /// What is cut of the link of a process, by the number of the fault that did it.
+    /// Directions that are cut of the link of a process, by the number of the fault that did it.
     cuts: BTreeMap<(usize, usize), Ways>,
 }
 

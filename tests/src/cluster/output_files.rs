@@ -157,7 +157,7 @@ impl OutputFiles {
     /// Goes on after an iteration and so many commands, or begins anew.
     ///
     /// # Panics
-    /// When the files lack what was before.
+    /// Panics if the files lack what was before.
     pub(super) fn resume(&mut self, primary: &Primary, after: Option<(Iteration, u64)>) {
         let Some((iteration, count)) = after else {
             return self.begin(primary);
@@ -181,7 +181,7 @@ impl OutputFiles {
     /// Marks the end of the files and reads them.
     ///
     /// # Panics
-    /// When they are not what such files are.
+    /// Panics if the files are not what such files are.
     pub(super) fn finish(&mut self) -> Outputs {
         self.files.finish().expect("there is room");
         let [digests, states, commands] = self.paths();

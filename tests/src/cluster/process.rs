@@ -13,7 +13,7 @@ use worker::secondary::SecondaryEngine;
 /// Time for which a secondary waits for a primary that answers.
 const PEER_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Whether a process does anything.
+/// State of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Life {
     /// It does.
@@ -24,7 +24,7 @@ pub enum Life {
     Gone,
 }
 
-/// What arrives at the heart of a secondary.
+/// Message that arrives at the heart of a secondary.
 #[derive(Clone, Debug)]
 pub(super) enum Sign {
     /// The primary answered a beat, or beat itself.
@@ -75,11 +75,12 @@ pub(super) struct Process {
     pub(super) life: Life,
     /// Number of stalls that are not over.
     pub(super) stalls: u32,
-    /// Which primary it belongs to, by number.
+    /// Number of the primary that it belongs to.
     pub(super) of_primary: u32,
-    /// What the stepper has not come to yet.
+    /// Inputs that the stepper has not handled yet.
     pub(super) inbox: VecDeque<SecondaryInput>,
-    /// What the stepper says once it is no longer busy, and why it ends then.
+    /// Messages that the stepper sends once it is no longer busy, and the reason for which it ends
+    /// then.
     pub(super) outbox: Vec<SecondaryToPrimary>,
     pub(super) ending: Option<StopReason>,
     pub(super) is_busy: bool,
@@ -88,10 +89,10 @@ pub(super) struct Process {
     /// Time for which the stepper works on a step at least \[us\].
     pub(super) step_us: u64,
     pub(super) heart: Option<Heart>,
-    /// What the heart has not come to yet, and whether it is time for a beat.
+    /// Signs that the heart has not handled yet, and whether it is time for a beat.
     pub(super) signs: VecDeque<Sign>,
     pub(super) is_beat_due: bool,
-    /// How many parts in 1,000 its clock is slow; faster when negative.
+    /// Number of parts in 1,000 by which its clock is slow; faster when negative.
     pub(super) skew_permille: i64,
 }
 

@@ -1,4 +1,5 @@
-//! What a simulated primary publishes: checkers and the journal hear of it, then the secondaries.
+//! Publications of a simulated primary: checkers and the journal hear of them, then the
+//! secondaries.
 
 use std::sync::Arc;
 

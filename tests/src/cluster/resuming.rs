@@ -18,14 +18,14 @@ use crate::checkers::{Barrier, Delivery, Publishers, Whereabouts};
 
 /// Time for which a client waits before it asks again.
 const ASK_AGAIN: Duration = Duration::from_millis(50);
-/// What distinguishes the number of a request that is made again.
+/// Difference between the number of a request and that of the same request made again.
 const AGAIN: u64 = 1000;
 /// Beyond all numbers of requests that are asked again; each pause has its own numbers.
 const PLAYS: u64 = 1 << 40;
-/// How long after a pause that was asked for again time is let run.
+/// Time from a pause that was asked for again until time is let run.
 const PLAYED_AFTER: Duration = Duration::from_secs(2);
 
-/// What the checkers knew at steps of which checkpoints are made.
+/// State of the checkers at steps of which checkpoints are made.
 #[derive(Debug, Default)]
 pub(super) struct Past {
     known: BTreeMap<Sequence, (Whereabouts, Barrier)>,
@@ -62,7 +62,7 @@ impl Cluster {
     /// Marks the end of what the run wrote, and reads it; nothing if it was not to write anything.
     ///
     /// # Panics
-    /// When the files are not what such files are.
+    /// Panics if the files are not what such files are.
     pub fn finish_outputs(&mut self) -> Option<Outputs> {
         self.outputs.as_mut().map(OutputFiles::finish)
     }
@@ -127,7 +127,7 @@ impl Cluster {
     /// Takes the run up again, with as many new secondaries as it began with.
     ///
     /// # Panics
-    /// When the journal cannot be read, or has lost what was written.
+    /// Panics if the journal cannot be read, or has lost what was written.
     pub(super) fn resume_primary(&mut self) {
         let Some(journal) = &mut self.journal else {
             return;

@@ -15,7 +15,7 @@ use crate::worlds::{driven, lively, row};
 
 /// The most iterations that a scenario has.
 pub const ITERATIONS_MAX: u64 = 240;
-/// How often a heart beats.
+/// Time between beats of a heart.
 const HEARTBEAT: Duration = Duration::from_millis(20);
 
 /// A small world full of what could go wrong.
@@ -70,17 +70,17 @@ impl Stage {
 /// A run with all that happens to it.
 #[derive(Clone, Debug)]
 pub struct Scenario {
-    /// What it is drawn from.
+    /// Seed that it is drawn from.
     pub seed: u64,
     /// The world.
     pub stage: Stage,
     /// Number of secondaries that the run begins with.
     pub secondaries: u32,
-    /// Number of may join besides.
+    /// Number of secondaries that may join besides.
     pub stand_bys: u32,
     /// Number of iterations that it has.
     pub iterations: u64,
-    /// What happens when a secondary is lost.
+    /// Policy for the loss of a secondary.
     pub policy: PeerLossPolicy,
     /// Iterations between checkpoints.
     pub checkpoint_every: u64,
@@ -88,7 +88,7 @@ pub struct Scenario {
     pub heartbeat_timeout: Duration,
     /// Time for which a step may go unacknowledged.
     pub step_timeout: Duration,
-    /// What the network does to messages.
+    /// Effects of the network on messages.
     pub network: NetworkFaults,
     /// After how long a secondary that has ended is started anew, if at all.
     pub restart_after: Option<Duration>,
@@ -97,11 +97,11 @@ pub struct Scenario {
     /// Time for which each secondary works on a step \[us\], and how slow its clock is in parts of
     /// 1,000.
     pub paces: Vec<(u64, i64)>,
-    /// What goes wrong.
+    /// Faults, each with its time.
     pub faults: Vec<TimedFault>,
     /// Commands of a file.
     pub schedule: Vec<ScheduledCommand>,
-    /// What clients ask for.
+    /// Requests of clients.
     pub requests: Vec<TimedRequest>,
 }
 

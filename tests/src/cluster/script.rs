@@ -1,4 +1,4 @@
-//! What clients ask of a simulated run, drawn from its seed.
+//! Requests of clients to a simulated run, drawn from its seed.
 
 use std::fmt;
 use std::time::Duration;
@@ -21,7 +21,7 @@ const SCHEDULE_MAX: u64 = 12;
 pub struct TimedRequest {
     /// Time when it is made.
     pub at: SessionTime,
-    /// What is asked.
+    /// Command that is requested.
     pub command: Command,
 }
 
@@ -94,7 +94,7 @@ fn moment(scenario: &Scenario, span: u64, random: &mut Random) -> SessionTime {
     scenario.faults[fault].at + later
 }
 
-/// Whoever stops time lets it run again.
+/// Lets time run again after the last request that stops it.
 fn resume(requests: &mut Vec<TimedRequest>, random: &mut Random) {
     let pauses = |one: &TimedRequest| matches!(one.command, Command::Pause | Command::Step { .. });
     let Some(last) = requests.iter().rev().find(|one| pauses(one)) else {
@@ -109,13 +109,13 @@ fn resume(requests: &mut Vec<TimedRequest>, random: &mut Random) {
     }
 }
 
-/// What commands may name.
+/// Names that commands may use.
 struct Names {
     models: Vec<String>,
     levels: Vec<String>,
     peers: u64,
     recovers: bool,
-    /// How many of them may be drained.
+    /// Number of peers that may be drained.
     victims: u64,
     is_driven: bool,
 }

@@ -14,7 +14,7 @@ use super::scenario::Scenario;
 use super::trace::Trace;
 use super::trial::{self, Verdict};
 
-/// Which policies the runs have.
+/// Policies of the runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Policies {
     /// The run stops when a peer is lost.
@@ -64,43 +64,43 @@ impl fmt::Display for Policies {
     }
 }
 
-/// Which seeds are run, and how.
+/// Seeds of the runs, and options.
 #[derive(Clone, Debug)]
 pub struct Soak {
     /// The first seed.
     pub first: u64,
-    /// How many.
+    /// Number of seeds.
     pub seeds: u64,
     /// After how long no other is begun.
     pub duration: Option<Duration>,
     /// Their policies.
     pub policies: Policies,
-    /// How many run at the same time.
+    /// Number of runs at the same time.
     pub threads: usize,
     /// True if everything that happens is printed.
     pub is_traced: bool,
 }
 
-/// What came of many seeds.
+/// Results of many seeds.
 #[derive(Debug, Default)]
 pub struct Tally {
-    /// How many were run.
+    /// Number of seeds that were run.
     pub runs: u64,
-    /// How many of those completed.
+    /// Number of runs that completed.
     pub completed: u64,
-    /// How many ended since a peer was lost.
+    /// Number of runs that ended since a peer was lost.
     pub lost: u64,
     /// Number of iterations that were compared.
     pub iterations: u64,
-    /// How often a cell came to another host.
+    /// Number of times that a cell came to another host.
     pub migrations: u64,
-    /// How often a cell was restored since its host was lost.
+    /// Number of times that a cell was restored since its host was lost.
     pub restored: u64,
-    /// How often a primary was killed and its run resumed.
+    /// Number of times that a primary was killed and its run resumed.
     pub resumed: u64,
     /// Number of steps that were done ahead and counted.
     pub done_ahead: u64,
-    /// How many were done ahead and taken back.
+    /// Number of steps that were done ahead and rolled back.
     pub taken_back: u64,
     /// The seeds that failed, each with all that is to be said of it.
     pub failures: Vec<(u64, String)>,

@@ -1,4 +1,4 @@
-//! How things go wrong in a simulated cluster, and how they are mended.
+//! Injection of faults into a simulated cluster, and their repair.
 
 use std::time::Duration;
 
@@ -160,9 +160,10 @@ impl Cluster {
     /// Looks whether observers have all that was said, once all have ended.
     ///
     /// # Panics
-    /// When something is missing of others than those who are lost and whose steps nobody has done
-    /// again, since the run stops without them or nobody has seen their loss, of those whose links
-    /// are still cut, and was not under way when a connection broke: nobody sends data twice.
+    /// Panics if data is missing. Data may be missing of a lost secondary whose steps nobody has
+    /// done again, since the run stops without it or nobody has seen its loss, of a secondary whose
+    /// link is still cut, and where it was under way when a connection broke: nobody sends data
+    /// twice.
     pub(super) fn end_delivery(&mut self) {
         let is_data = |_: &_, event: &mut Event| matches!(event, Event::Data(..));
         let left: Vec<_> = self.queue.extract_if(.., is_data).collect();

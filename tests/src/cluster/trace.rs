@@ -1,8 +1,8 @@
-//! What happened in a simulated cluster, line by line: the same for the same seed.
+//! Log of a simulated cluster, line by line: the same for the same seed.
 
 use protocol::SessionTime;
 
-/// What happened so far.
+/// Log of events so far.
 #[derive(Debug, Default)]
 pub enum Trace {
     /// Nobody wants to know.

@@ -23,22 +23,22 @@ const END_WITHIN: Duration = Duration::from_secs(2);
 /// Number of events that a run may have: far more than any needs.
 const EVENTS_MAX: u64 = 5_000_000;
 
-/// What came of a scenario.
+/// Result of a scenario.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
-    /// How the run ended.
+    /// Outcome of the run.
     pub outcome: Outcome,
     /// Number of iterations that are complete.
     pub iterations: u64,
-    /// How often a cell came to another host.
+    /// Number of times that a cell came to another host.
     pub migrations: u64,
-    /// How often a cell was restored since its host was lost.
+    /// Number of times that a cell was restored since its host was lost.
     pub restored: u64,
     /// Number of times that its primary was killed and the run resumed.
     pub resumed: u32,
     /// Number of steps that were done ahead of the one that was asked for, and counted.
     pub done_ahead: u64,
-    /// How many were, and were taken back.
+    /// Number of steps that were done ahead and rolled back.
     pub taken_back: u64,
     /// Time that it took \[virtual\].
     pub took: Duration,
@@ -47,7 +47,7 @@ pub struct Verdict {
 /// Runs a scenario.
 ///
 /// # Errors
-/// What a checker found, or the text of a panic.
+/// Returns what a checker found, or the text of a panic.
 pub fn run(scenario: &Scenario, trace: Trace) -> Result<Verdict, String> {
     run_with(scenario, trace, |_| {}).0
 }
@@ -395,7 +395,7 @@ fn judge_stop(cluster: &Cluster, scenario: &Scenario) -> Result<(), String> {
     Ok(())
 }
 
-/// What a fault does to a run that stops when a peer is lost.
+/// Effect of a fault on a run that stops when a peer is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Effect {
     /// Nobody counts as lost.

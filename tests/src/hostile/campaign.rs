@@ -132,7 +132,7 @@ impl Campaign {
     /// Starts a run that is reached in some way.
     ///
     /// # Panics
-    /// When it cannot be started.
+    /// Panics if it cannot be started.
     pub fn start(way: Way, real_time_factor: f64) -> Self {
         let victim = Victim::start(way, real_time_factor);
         let mut client = victim.client();
@@ -157,7 +157,7 @@ impl Campaign {
     /// Carries out one attack for so long and measures what it costs.
     ///
     /// # Errors
-    /// When the run is over, or answers nobody any more, with the last words of its log.
+    /// Fails if the run is over, or answers nobody any more, with the last words of its log.
     pub fn attack(&mut self, attack: &Attack, lasts: Duration) -> Result<Damage, String> {
         let gone = |victim: &Victim| format!("the run is gone: {}", victim.last_words());
         let Some(before) = self.client.stats() else {
@@ -209,7 +209,7 @@ impl Campaign {
     /// and what all attacks together have cost.
     ///
     /// # Errors
-    /// When it does not end in order.
+    /// Fails if it does not end in order.
     pub fn finish(mut self) -> Result<(String, u64, Damage), String> {
         let whole = Damage {
             attack: "all".to_owned(),

@@ -371,7 +371,7 @@ pub struct Attack {
     pub ways: &'static [Way],
     /// The key that it is done with.
     pub role: Role,
-    /// What is done.
+    /// Action of the attacker.
     pub deed: Deed,
 }
 

@@ -76,7 +76,7 @@ pub(super) struct Victim {
 /// Returns the digests of so many iterations without anybody else.
 ///
 /// # Panics
-/// When it does not run.
+/// Panics if it does not run.
 pub fn undisturbed(iterations: u64) -> String {
     let scratch = Scratch::new();
     let digests = scratch.path("digests");

@@ -1,4 +1,4 @@
-//! [`Motor`]: what a `DiffDrive` asks of a wheel, so that other engines turn wheels alike.
+//! [`Motor`]: rate that a `DiffDrive` asks of a wheel, so that other engines turn wheels alike.
 
 use sdf::{Content, Model, World};
 
@@ -7,7 +7,7 @@ use super::Unsupported;
 /// The plugin whose wheels are driven.
 const SYSTEM: &str = "gz::sim::systems::DiffDrive";
 
-/// Where a robot is told to go.
+/// Velocity that a robot is told to have.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Twist {
     /// Speed along its own x axis \[m/s\].
@@ -25,11 +25,11 @@ pub struct Motor {
     pub joint: usize,
     /// Radius of the wheel \[m\].
     pub radius: f64,
-    /// How far it is from the middle of the robot, positive on its right \[m\].
+    /// Distance from the middle of the robot, positive on its right \[m\].
     pub lever: f64,
-    /// How fast the speed ahead grows \[m/s^2\]; infinite for at once.
+    /// Rate at which the speed ahead grows \[m/s^2\]; infinite for at once.
     pub acceleration: f64,
-    /// Where its robot is told to go.
+    /// Velocity that its robot is told to have.
     pub twist: Twist,
 }
 
@@ -51,7 +51,7 @@ impl Motor {
 /// among the models.
 ///
 /// # Errors
-/// When a `DiffDrive` has parameters that are no numbers, or names a joint that is not there.
+/// Fails if a `DiffDrive` has parameters that are no numbers, or names a joint that is not there.
 pub fn motors(world: &World, twist: impl Fn(usize) -> Twist) -> Result<Vec<Motor>, Unsupported> {
     let mut motors = Vec::new();
     for (index, model) in world.models.iter().enumerate() {

@@ -1,4 +1,5 @@
-//! How alike bodies ended: a scene that fell through the floor is compared with none.
+//! Similarity of the heights at which bodies ended: a scene that fell through the floor is compared
+//! with none.
 
 /// The parts of the bodies, from the lowest, whose heights are compared.
 const TENTHS: usize = 10;
@@ -6,7 +7,7 @@ const TENTHS: usize = 10;
 /// Returns the height of the lowest body, of each tenth of them, and of the highest \[m\].
 ///
 /// # Panics
-/// When there are no heights.
+/// Panics if there are no heights.
 pub fn deciles(heights: &[f64]) -> Vec<f64> {
     assert!(!heights.is_empty(), "a scene has bodies");
     let mut sorted = heights.to_vec();

@@ -14,8 +14,8 @@ use super::Unsupported;
 use super::drive::Motor;
 use super::inertia::in_link_axes;
 
-/// How a motor answers to a rate that differs from the one asked for \[N m s/rad\]: a wheel of the
-/// fleet follows within a few steps.
+/// Gain of a motor: its torque per difference between its rate and the one asked for \[N m s/rad\];
+/// a wheel of the fleet follows within a few steps.
 pub const MOTOR_GAIN: f64 = 10.0;
 
 /// Returns the name of the body of a link, by its model's index in the world and its own.
@@ -32,7 +32,7 @@ pub fn joint_name(model: usize, joint: usize) -> String {
 /// \[s\].
 ///
 /// # Errors
-/// When the world has anything that is not written, with the place.
+/// Fails if the world has anything that is not written, with the place.
 ///
 /// # Panics
 /// Never: writing to a `String` cannot fail.

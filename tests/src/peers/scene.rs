@@ -1,4 +1,4 @@
-//! [`Scene`]: what every engine of the bench `peers` is given, as SDF.
+//! [`Scene`]: scene that every engine of the bench `peers` is given, as SDF.
 //!
 //! Nobody falls asleep in them and nobody looks around: engines differ in when bodies sleep, and
 //! not all of them have lidars.
@@ -9,7 +9,7 @@ use sdf::{NoFiles, World, read_worlds};
 
 use super::drive::Twist;
 
-/// How many boxes and spheres there are.
+/// Number of boxes, and of spheres.
 const BODIES: u32 = 1000;
 /// Number of robots, of four links each.
 const ROBOTS: u32 = 300;
@@ -35,11 +35,12 @@ pub struct Scene {
     pub name: &'static str,
     /// The world.
     pub sdf: String,
-    /// Where robots are told to go, if there are any.
+    /// Velocity that robots are told to have, if there are any.
     pub twist: Option<Twist>,
     /// Number of steps that are done unless another number is asked for.
     pub iterations: u64,
-    /// How much the heights of its bodies may differ in the end: lowest, each tenth, highest \[m\].
+    /// Difference that the heights of its bodies may have in the end: lowest, each tenth, highest
+    /// \[m\].
     pub tolerance: f64,
     /// By which part the ways that its models go may differ, in the median; none where all of them
     /// stay about where they are.
@@ -82,7 +83,7 @@ pub fn scenes() -> [Scene; 3] {
 /// Returns the only world of a text that this program made.
 ///
 /// # Panics
-/// When it is no such world.
+/// Panics if it is no such world.
 pub fn read(name: &str, text: &str) -> World {
     let read = read_worlds(text, name, &NoFiles);
     let mut read = read.unwrap_or_else(|error| panic!("{name}: {error}"));

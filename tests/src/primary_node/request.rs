@@ -1,4 +1,4 @@
-//! How transcripts word what clients ask a primary.
+//! Wording of clients' requests to a primary, in transcripts.
 
 use protocol::client_to_primary::{NamedPose, ResetKind, SpawnRequest};
 use protocol::{Command, PeerName};
@@ -6,7 +6,7 @@ use protocol::{Command, PeerName};
 /// Returns the command in some words.
 ///
 /// # Panics
-/// When there is no such command.
+/// Panics if there is no such command.
 pub(super) fn command(words: &[&str]) -> Command {
     let owned = |word: &&str| (*word).to_owned();
     match words {

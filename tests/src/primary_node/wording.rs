@@ -1,4 +1,4 @@
-//! How transcripts word what a primary tells secondaries.
+//! Wording of a primary's messages to secondaries, in transcripts.
 
 use std::fmt::Write;
 

@@ -139,7 +139,7 @@ fn wheels(index: usize, model: &Model) -> Vec<Drive> {
 /// Steps worlds in DART.
 ///
 /// # Errors
-/// When DART cannot be had, or prints something else than answers.
+/// Fails if DART cannot be had, or prints something else than answers.
 pub fn ask(peers: &Peers, worlds: &[Scene]) -> Result<Vec<Answer>, String> {
     peers.require_dart()?;
     let plan = json!({

@@ -62,7 +62,7 @@ pub const ROBOTS: [(&str, &str); 26] = [
 /// Reads a robot above a plane; returns it with how far it was lifted \[m\].
 ///
 /// # Errors
-/// When the file is refused.
+/// Fails if the file is refused.
 pub fn above_ground(peers: &Peers, file: &str) -> Result<(World, f64), String> {
     let mut world = peers.read(file)?;
     let height = lift(&mut world, HEIGHT);

@@ -64,7 +64,7 @@ impl Peers {
     /// Makes an environment for them; packages come when a case asks for them.
     ///
     /// # Errors
-    /// When there is no Python.
+    /// Fails if there is no Python.
     pub fn prepare() -> Result<Self, String> {
         let scratch = Scratch::new();
         let python = Python::prepare("truth-python", &scratch)?;
@@ -78,7 +78,7 @@ impl Peers {
     /// Finds Pinocchio, or installs it.
     ///
     /// # Errors
-    /// When it cannot be had.
+    /// Fails if it cannot be had.
     pub fn require_pinocchio(&self) -> Result<(), String> {
         self.python.require(&PINOCCHIO, &self.scratch)
     }
@@ -86,7 +86,7 @@ impl Peers {
     /// Finds `MuJoCo`, or installs it.
     ///
     /// # Errors
-    /// When it cannot be had.
+    /// Fails if it cannot be had.
     pub fn require_mujoco(&self) -> Result<(), String> {
         self.python.require(&MUJOCO, &self.scratch)
     }
@@ -94,7 +94,7 @@ impl Peers {
     /// Finds DART, or installs it.
     ///
     /// # Errors
-    /// When it cannot be had.
+    /// Fails if it cannot be had.
     pub fn require_dart(&self) -> Result<(), String> {
         self.python.require(&DART, &self.scratch)
     }
@@ -102,7 +102,7 @@ impl Peers {
     /// Finds the collection of robots that Pinocchio is tested with, or installs it.
     ///
     /// # Errors
-    /// When it cannot be had.
+    /// Fails if it cannot be had.
     pub fn require_example_robots(&self) -> Result<(), String> {
         self.python.require(&EXAMPLE_ROBOTS, &self.scratch)
     }
@@ -110,7 +110,7 @@ impl Peers {
     /// Finds both collections of robots, one of which comes with `PyBullet`, or installs them.
     ///
     /// # Errors
-    /// When they cannot be had.
+    /// Fails if they cannot be had.
     pub fn require_robots(&self) -> Result<(), String> {
         self.require_example_robots()?;
         self.python.require(&BULLET, &self.scratch)
@@ -119,7 +119,7 @@ impl Peers {
     /// Runs a program of the bench with a plan, and returns the JSON of its last line.
     ///
     /// # Errors
-    /// When it fails or says something else.
+    /// Fails if it fails or says something else.
     pub fn run(&self, program: &str, plan: &Value) -> Result<Value, String> {
         let path = self.scratch.path("plan.json");
         fs::write(&path, plan.to_string()).map_err(|error| error.to_string())?;
@@ -140,7 +140,7 @@ impl Peers {
     /// Finds the file of a robot: `erd:` for example-robot-data, `bullet:` for `pybullet_data`.
     ///
     /// # Errors
-    /// When there is no such file.
+    /// Fails if there is no such file.
     pub fn file(&self, name: &str) -> Result<PathBuf, String> {
         let path = match name.split_once(':') {
             Some(("erd", rest)) => {
@@ -160,7 +160,7 @@ impl Peers {
     /// Reads a robot as a world of its own.
     ///
     /// # Errors
-    /// When the file is refused.
+    /// Fails if the file is refused.
     pub fn read(&self, name: &str) -> Result<World, String> {
         let path = self.file(name)?;
         let text = fs::read_to_string(&path).map_err(|error| error.to_string())?;

@@ -9,7 +9,7 @@ use worker::physics::{Branch, Cell, ModelRef};
 
 use crate::peers::inertia::in_link_axes;
 
-/// Where a link is, world frame, and how it moves.
+/// Pose of a link, world frame, and its velocity.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 pub struct State {
     /// Pose of its frame.
@@ -57,7 +57,7 @@ impl Simulation {
     /// Reads a world and fills a cell with it.
     ///
     /// # Panics
-    /// When the text is no valid world.
+    /// Panics if the text is no valid world.
     pub fn new(text: &str, step_s: f64) -> Self {
         let read = sdf::read_worlds(text, "case.sdf", &sdf::NoFiles);
         let mut worlds = read
@@ -122,7 +122,7 @@ impl Simulation {
     /// Finds a link.
     ///
     /// # Panics
-    /// When there is none of that name.
+    /// Panics if there is none of that name.
     pub fn link(&self, model: &str, link: &str) -> LinkRef {
         let reference = self.model(model);
         let links = &self.world.models[reference.index].links;
@@ -141,7 +141,7 @@ impl Simulation {
     /// Finds a joint.
     ///
     /// # Panics
-    /// When there is none of that name.
+    /// Panics if there is none of that name.
     pub fn joint(&self, model: &str, joint: &str) -> JointRef {
         let reference = self.model(model);
         let joints = &self.world.models[reference.index].joints;
@@ -244,7 +244,7 @@ impl Simulation {
     /// force-torque sensor reads it, world frame \[N\].
     ///
     /// # Panics
-    /// When the joint is a part of a loop.
+    /// Panics if the joint is a part of a loop.
     pub fn step_and_weigh(&mut self, joint: JointRef) -> [f64; 3] {
         let world = Arc::clone(&self.world);
         let branch = Branch::new(&world.models[joint.model.index], joint.joint);

@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use sdf::World;
 
-/// How two surfaces meet.
+/// Friction and bounce of a surface.
 #[derive(Clone, Copy, Debug)]
 pub struct Surface {
     /// Coulomb's coefficient; of two surfaces the lesser counts.
@@ -217,7 +217,7 @@ impl Scene {
     /// Returns the world.
     ///
     /// # Panics
-    /// When the pieces do not make a valid world.
+    /// Panics if the pieces do not make a valid world.
     pub fn build(&self) -> World {
         let [x, y, z] = self.gravity;
         let text = format!(
@@ -233,7 +233,7 @@ impl Scene {
     /// Returns the world without its levels and performers: one cell holds everything.
     ///
     /// # Panics
-    /// When the pieces do not make a valid world.
+    /// Panics if the pieces do not make a valid world.
     pub fn build_without_levels(&self) -> World {
         let mut scene = self.clone();
         scene.plugin.clear();

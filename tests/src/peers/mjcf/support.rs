@@ -1,4 +1,4 @@
-//! What of a world every engine can be given; anything else is an error that names it.
+//! Parts of a world that every engine can be given; anything else is an error that names it.
 
 use sdf::{Axis, Collision, Geometry, Link, Surface, World};
 

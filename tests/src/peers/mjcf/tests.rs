@@ -1,4 +1,4 @@
-//! What is written of a robot, and what is refused.
+//! Elements that are written of a robot, and those that are refused.
 
 use super::*;
 use crate::peers::drive::{Twist, motors};
