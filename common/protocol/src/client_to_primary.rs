@@ -66,7 +66,7 @@ pub enum Command {
     },
     /// Sets something back to the start.
     Reset {
-        /// What.
+        /// Parts of the run that are reset.
         what: ResetKind,
     },
     /// Gives random numbers another seed.

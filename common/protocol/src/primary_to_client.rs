@@ -29,7 +29,7 @@ pub enum Reply {
     },
     /// It could not take effect and changed nothing.
     Failed {
-        /// Why, for people.
+        /// Reason, for people.
         reason: String,
     },
     /// All figures of this moment.

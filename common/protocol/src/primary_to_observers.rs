@@ -40,9 +40,9 @@ pub enum Announce {
     Joined(PeerInfo),
     /// A peer is out.
     Left {
-        /// Who.
+        /// Its name.
         name: PeerName,
-        /// Why.
+        /// Reason for which it left.
         reason: StopReason,
     },
     /// The run ends; observers and secondaries' heartbeat threads act on it.
@@ -52,7 +52,7 @@ pub enum Announce {
 /// A heartbeat as relayed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HeartbeatRelay {
-    /// Whose.
+    /// Name of the peer that it is from.
     pub name: PeerName,
     /// The heartbeat's count.
     pub count: u64,

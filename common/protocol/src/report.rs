@@ -329,7 +329,7 @@ pub struct ModelOutline {
 pub struct Summary {
     /// Outcome of the run.
     pub outcome: Outcome,
-    /// Why, for people.
+    /// Cause of its end, for people.
     pub cause: String,
     /// The world's name.
     pub world: String,

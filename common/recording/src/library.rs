@@ -26,7 +26,7 @@ pub struct LibraryFile {
 pub struct LibraryKey {
     /// The URI.
     pub uri: String,
-    /// In which file it stands.
+    /// File in which it stands.
     pub from_file: String,
     /// True if data was meant and not a description.
     pub is_data: bool,

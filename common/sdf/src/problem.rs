@@ -28,7 +28,7 @@ pub struct Problem {
     pub code: &'static str,
     /// Description of the problem, and its remedy.
     pub message: String,
-    /// Where.
+    /// Its place.
     #[serde(flatten)]
     pub place: Place,
 }
