@@ -38,7 +38,7 @@ pub(super) struct Left {
 /// Shows a run until the user leaves or a signal comes.
 ///
 /// # Errors
-/// When there is no link to be had, or the terminal cannot be used.
+/// Fails if there is no link to be had, or the terminal cannot be used.
 pub(super) async fn watch(target: &Target, options: ViewOptions) -> anyhow::Result<Left> {
     let (mut feeder, feeds) = Feeder::new();
     let (wish_sender, mut wishes) = mpsc::channel::<Wish>(WISHES_MAX);
