@@ -10,7 +10,7 @@ use crate::app::{drive, orientation};
 
 /// The most names that are listed.
 pub(super) const NAMES_MAX: usize = 200;
-/// Number of events that that name a thing are shown, and how many are looked through.
+/// Numbers of events that name a thing: those shown, and those looked through.
 const EVENTS_SHOWN: usize = 8;
 const EVENTS_MAX: usize = 2_000;
 /// Number of the last lines of a process that are shown.
