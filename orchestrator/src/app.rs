@@ -1,9 +1,8 @@
-//! What the terminal view knows and decides, without a terminal.
+//! State and decisions of the terminal view, without a terminal.
 //!
-//! The way of everything: an [`event::Event`] comes in, [`update::update`] changes the
-//! [`model::Model`] and may ask for an [`command::Effect`]. Nothing here draws, reads a clock,
-//! opens a socket or knows ratatui; see [`crate::ui`] for the screen and [`crate::view`] for the
-//! loop around both.
+//! Data flow: an [`event::Event`] comes in, [`update::update`] changes the [`model::Model`] and may
+//! return an [`command::Effect`]. Nothing here draws, reads a clock, opens a socket or knows
+//! ratatui; see [`crate::ui`] for the screen and [`crate::view`] for the loop around both.
 
 pub mod command;
 pub mod detail;

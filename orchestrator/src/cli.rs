@@ -45,10 +45,10 @@ pub use view::ViewArguments;
 #[command(name = "phalanx", version, after_help = AFTER_HELP)]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct Cli {
-    /// What to do; `run` when nothing is named.
+    /// Command to run; `run` if none is named.
     #[command(subcommand)]
     pub command: Option<CliCommand>,
-    /// The arguments of `run` when it is not named.
+    /// The arguments of `run` if no command is named.
     #[command(flatten)]
     pub run: RunArguments,
 }
@@ -62,7 +62,7 @@ file of settings, PHALANX_RUNTIME_DIR where runs keep their sockets and logs, PH
 worker program, PHALANX_RESOURCE_PATH and GZ_SIM_RESOURCE_PATH folders of models; NO_COLOR is
 respected. `phalanx config print` shows all settings in force and where they come from.";
 
-/// What `phalanx` can do.
+/// Commands of `phalanx`.
 #[derive(Debug, Subcommand)]
 pub enum CliCommand {
     /// Start a run and open its view; without a file, the embedded demo
@@ -101,7 +101,7 @@ pub enum CliCommand {
     Config(ConfigArguments),
     /// Write the manual to stdout, or all of its pages to a folder
     Man {
-        /// Where a page for each command is written
+        /// Folder for a page of each command
         folder: Option<PathBuf>,
     },
     /// Write the completions of a shell to stdout
@@ -146,7 +146,7 @@ pub struct RunArguments {
     /// Name of the run [default: the world's file name and a number]
     #[arg(long, value_name = "RUN", env = "PHALANX_NAME")]
     pub name: Option<String>,
-    /// What happens when something goes wrong.
+    /// Options of fault handling.
     #[command(flatten)]
     pub faults: FaultArguments,
     /// Write one line with the digest of every iteration to this file
@@ -178,8 +178,8 @@ pub struct RunArguments {
     #[arg(long, value_name = "N", env = "PHALANX_RUN_AHEAD_MAX")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=i64::from(RUN_AHEAD_MAX)))]
     pub run_ahead_max: Option<u32>,
-    /// How long processes look for messages before they sleep: faster where each has a core of its
-    /// own, and much slower where it has not [default: 0]
+    /// Time to look for messages before sleeping: faster if each process has a core of its own, and
+    /// much slower if not [default: 0]
     #[arg(long, value_name = "MICROSECONDS", env = "PHALANX_SPIN_US")]
     #[arg(value_parser = clap::value_parser!(u64).range(0..=SPIN_US_MAX))]
     pub spin_us: Option<u64>,
@@ -188,7 +188,7 @@ pub struct RunArguments {
     #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     #[arg(value_parser = BoolishValueParser::new())]
     pub verify: Option<bool>,
-    /// Whether cells move between secondaries for the sake of load [default: on]
+    /// Move cells between secondaries for the sake of load [default: on]
     #[arg(long, value_name = "on|off", env = "PHALANX_BALANCE", value_parser = parse_switch)]
     pub balance: Option<bool>,
     /// The effort of the solver of contacts and joints [default: exact]
@@ -198,7 +198,7 @@ pub struct RunArguments {
     #[arg(long, value_name = "N", env = "PHALANX_AUTO_LEVELS")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=i64::from(AUTO_LEVELS_MAX)))]
     pub auto_levels: Option<u32>,
-    /// When a level's models are loaded [default: buffer]
+    /// Rule for when a level's models are loaded [default: buffer]
     #[arg(long, value_name = "RULE", env = "PHALANX_LEVELS_LOAD")]
     pub levels_load: Option<LevelsLoad>,
     /// Simulated time that a performer stays in a cell before it goes to its own level's
@@ -210,10 +210,10 @@ pub struct RunArguments {
     #[arg(long, value_name = "METRES", env = "PHALANX_INTERACTION_MARGIN")]
     #[arg(value_parser = parse_margin, allow_negative_numbers = true)]
     pub interaction_margin: Option<f64>,
-    /// Where it is written down.
+    /// Options of the journal.
     #[command(flatten)]
     pub journal: JournalArguments,
-    /// What processes write to their logs: a level, also by part [default: info]
+    /// Levels of log lines that processes write: one level, or levels by part [default: info]
     #[arg(long, value_name = "LEVEL", env = "PHALANX_LOG", value_parser = parse_log_level)]
     pub log_level: Option<String>,
     /// Write what happens to this file as JSON lines; - is stdout, with --headless
@@ -228,21 +228,21 @@ pub struct RunArguments {
     /// Format of the summary, or of what --detach prints; json needs one of the two
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
-    /// What is recorded.
+    /// Options of recording.
     #[command(flatten)]
     pub record: RecordArguments,
-    /// What is traced.
+    /// Options of tracing.
     #[command(flatten)]
     pub trace: TraceArguments,
-    /// Who may connect.
+    /// Options of access to the run.
     #[command(flatten)]
     pub security: RunSecurityArguments,
-    /// How it is shown.
+    /// Options of the view.
     #[command(flatten)]
     pub view: ViewArguments,
 }
 
-/// When a level's models are loaded.
+/// Rule for when a level's models are loaded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 pub enum LevelsLoad {
     /// While a performer touches the level or its buffer.
@@ -262,7 +262,7 @@ pub enum SolverChoice {
     Fast,
 }
 
-/// How figures are printed.
+/// Format of figures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// For people.
@@ -282,7 +282,7 @@ pub struct AttachArguments {
     /// By which keys it is reached.
     #[command(flatten)]
     pub keys: KeyArguments,
-    /// How it is shown.
+    /// Options of the view.
     #[command(flatten)]
     pub view: ViewArguments,
 }
@@ -301,10 +301,10 @@ pub struct PsArguments {
 pub struct ShowArguments {
     /// A run of this machine or an endpoint; may be left out when exactly one run is living
     pub run: Option<String>,
-    /// What to show
+    /// Panel to show
     #[arg(value_enum)]
     pub panel: ShownPanel,
-    /// How to print it
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     pub format: TableFormat,
     /// Go on with events or logs as they come until the run has ended; JSON is one line each then
@@ -324,12 +324,12 @@ pub struct ShowArguments {
     /// By which keys it is reached.
     #[command(flatten)]
     pub keys: KeyArguments,
-    /// What to print of the logs
+    /// Options of logs
     #[command(flatten)]
     pub logs: LogArguments,
 }
 
-/// How tables are printed.
+/// Format of tables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum TableFormat {
     /// For people.
@@ -344,7 +344,7 @@ pub enum TableFormat {
 /// The panels that `phalanx show` prints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ShownPanel {
-    /// What holds the simulation back, and the run at a glance.
+    /// The run at a glance, and the limits of its speed.
     Overview,
     /// State, time, pace and digest.
     Stats,
@@ -352,30 +352,30 @@ pub enum ShownPanel {
     Peers,
     /// The levels and their cells.
     Levels,
-    /// Where everything is, from above.
+    /// The world from above.
     Map,
-    /// What moves.
+    /// The models that move.
     Performers,
-    /// Where the time of iterations goes.
+    /// The time of iterations and its parts.
     Latency,
     /// The topics of systems and sensors.
     Topics,
-    /// What happened.
+    /// The events of the run.
     Events,
-    /// What the processes printed, also of a run that has ended.
+    /// The output of the processes, also of a run that has ended.
     Logs,
 }
 
 /// The arguments of `phalanx diff`.
 #[derive(Debug, Args)]
 pub struct DiffArguments {
-    /// What one run wrote
+    /// File of one run
     #[arg(value_name = "A")]
     pub first: PathBuf,
-    /// What another run wrote, of the same kind
+    /// File of another run, of the same kind
     #[arg(value_name = "B")]
     pub second: PathBuf,
-    /// How to print what was found
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
 }
@@ -386,7 +386,7 @@ pub struct CheckArguments {
     /// The world
     #[arg(value_name = "WORLD.sdf")]
     pub world: PathBuf,
-    /// How to print what was found
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
 }

@@ -24,7 +24,7 @@ use transport::{Arrival, Destination, Link, LinkError, Subscription, Waker};
 pub use observer::Observer;
 pub use reach::Reach;
 
-/// How much news may wait; more messages on topics than that are lost, replies are not.
+/// Capacity of the queue of news; if it is full, messages on topics are dropped, replies are not.
 const NEWS_MAX: usize = 4096;
 
 /// Time for which a request that could not be sent waits before it is tried again.
@@ -40,7 +40,7 @@ const PING: RequestId = RequestId(0);
 /// All topics of the status socket begin so.
 const ALL_STATUS: &[&str] = &["/"];
 
-/// What tells how a run goes, without what is in its world.
+/// Topics of the progress of a run, without the contents of its world.
 const COURSE: &[&str] = &[
     topic::STATS,
     topic::ANNOUNCE,
@@ -48,14 +48,14 @@ const COURSE: &[&str] = &[
     topic::HEARTBEAT,
 ];
 
-/// What a connection tells.
+/// News of a connection.
 #[derive(Clone, Debug, PartialEq)]
 pub enum News {
     /// The primary is reached.
     Connected,
     /// The primary is not reached any more; it is tried again.
     Disconnected,
-    /// What follows is of another run than what came before: a primary was started again.
+    /// The primary was started again: the news from here on is of another run.
     StartedAnew,
     /// The primary published something.
     Status(Box<PrimaryToObservers>),
@@ -83,9 +83,9 @@ pub enum AskError {
     /// No answer came in time.
     #[error("{endpoint} did not answer within {} s", limit.as_secs_f64())]
     TimedOut {
-        /// Who was asked.
+        /// Endpoint of the primary.
         endpoint: String,
-        /// For how long.
+        /// Time-out of the request.
         limit: Duration,
     },
     /// The primary went away after it was asked.
@@ -110,7 +110,7 @@ impl Connection {
     /// Begins to connect to a primary, and to listen to all that it publishes if `observes`.
     ///
     /// # Errors
-    /// When the link cannot be set up; not when the primary is not there.
+    /// Fails if the link cannot be set up; an absent primary is no error.
     pub fn open(reach: &Reach, observes: bool) -> Result<Self, ConnectError> {
         let subscription = if observes {
             Subscription::Status(ALL_STATUS)
@@ -124,7 +124,7 @@ impl Connection {
     /// Begins to connect to a primary, and to listen to its figures alone.
     ///
     /// # Errors
-    /// When the link cannot be set up; not when the primary is not there.
+    /// Fails if the link cannot be set up; an absent primary is no error.
     pub fn glance(reach: &Reach) -> Result<Self, ConnectError> {
         let link = reach.connect(Subscription::Status(&[topic::STATS]))?;
         Ok(Self::over(link))
@@ -133,7 +133,7 @@ impl Connection {
     /// Begins to connect to a primary, and to listen to how the run goes.
     ///
     /// # Errors
-    /// When the link cannot be set up; not when the primary is not there.
+    /// Fails if the link cannot be set up; an absent primary is no error.
     pub fn follow(reach: &Reach) -> Result<Self, ConnectError> {
         let link = reach.connect(Subscription::Status(COURSE))?;
         Ok(Self::after(link, SessionId::UNKNOWN, true))
@@ -142,7 +142,7 @@ impl Connection {
     /// Begins to connect to a primary, and to listen to topics of the simulated world.
     ///
     /// # Errors
-    /// When the link cannot be set up; not when the primary is not there.
+    /// Fails if the link cannot be set up; an absent primary is no error.
     pub fn listen(reach: &Reach, topics: &[&str]) -> Result<Self, ConnectError> {
         let frames: Vec<String> = topics.iter().map(|name| topic::of_message(name)).collect();
         let mut heard: Vec<&str> = frames.iter().map(String::as_str).collect();
@@ -150,11 +150,11 @@ impl Connection {
         Ok(Self::over(reach.connect(Subscription::Status(&heard))?))
     }
 
-    /// Begins to connect anew after the link has failed; what the new one tells says whether the
-    /// same run is there.
+    /// Connects again after the link has failed; the news of the new link says whether the same run
+    /// is there.
     ///
     /// # Errors
-    /// When the link cannot be set up.
+    /// Fails if the link cannot be set up.
     pub fn reopen(&mut self, reach: &Reach, topics: &[&str]) -> Result<(), ConnectError> {
         let link = reach.connect(Subscription::Status(topics))?;
         let last_session = self.close();
@@ -233,7 +233,7 @@ impl Drop for Connection {
 /// Asks a primary one thing.
 ///
 /// # Errors
-/// When it does not answer in time, or cannot.
+/// Fails if it does not answer in time, or cannot.
 pub async fn ask(reach: &Reach, command: Command, limit: Duration) -> Result<Reply, AskError> {
     let mut connection = Connection::open(reach, false)?;
     ask_over(&mut connection, reach, command, limit).await
@@ -242,7 +242,7 @@ pub async fn ask(reach: &Reach, command: Command, limit: Duration) -> Result<Rep
 /// Asks one thing more over a connection that is there.
 ///
 /// # Errors
-/// When the primary does not answer in time, or cannot.
+/// Fails if the primary does not answer in time, or cannot.
 pub async fn ask_over(
     connection: &mut Connection,
     reach: &Reach,
@@ -409,7 +409,7 @@ impl<L: Link> LinkThread<L> {
         told.map_err(|_| LinkEnd::Closed)
     }
 
-    /// What was not sent was meant for the run that is gone.
+    /// Drops unsent requests: they were meant for the run that is gone.
     fn forget_session(&mut self) {
         self.session = SessionId::UNKNOWN;
         self.has_asked = false;

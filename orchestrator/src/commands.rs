@@ -1,4 +1,4 @@
-//! What each command of the command line does, one file per command.
+//! Implements the commands of the command line, one file per command.
 //!
 //! Every command returns the process's exit code, or a [`Failed`] that `main` prints once.
 //! Only [`output`] writes to stdout and stderr.
@@ -40,11 +40,11 @@ use crate::cli::{Cli, CliCommand};
 pub struct Failed {
     /// The exit code.
     pub code: ExitCode,
-    /// What went wrong, with its causes.
+    /// The error, with its causes.
     pub error: anyhow::Error,
 }
 
-/// What a command ends with.
+/// Result of a command.
 pub type CommandResult = Result<ExitCode, Failed>;
 
 impl Failed {
@@ -74,10 +74,10 @@ impl From<anyhow::Error> for Failed {
     }
 }
 
-/// Does what the command line says.
+/// Runs the command of the command line.
 ///
 /// # Errors
-/// When the command fails.
+/// Fails if the command fails.
 pub fn dispatch(cli: Cli) -> CommandResult {
     match cli.command {
         None => run::run(cli.run, &words_after(1)),

@@ -54,33 +54,33 @@ pub const RESTARTS_PER_MINUTE_MAX: u32 = 1000;
 /// All settings of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Config {
-    /// What runs.
+    /// Settings of the run itself.
     pub run: RunConfig,
     /// Settings of physics.
     pub physics: PhysicsConfig,
-    /// Which cell every performer is in.
+    /// Rules for the cell that every performer is in.
     pub levels: LevelsConfig,
     /// Time for which peers are waited for.
     pub network: NetworkConfig,
-    /// Who may connect.
+    /// Settings of access to the run.
     pub security: SecurityConfig,
-    /// What its processes write to their logs.
+    /// Log levels of its processes.
     pub logs: LogsConfig,
-    /// What is recorded of it.
+    /// Settings of recording.
     pub record: RecordConfig,
-    /// What is traced of it.
+    /// Settings of tracing.
     pub trace: TraceConfig,
-    /// How it is shown.
+    /// Settings of its view.
     pub view: ViewConfig,
     /// The keys of the view.
     pub keymap: Keymap,
-    /// What single processes are given.
+    /// Settings of single processes.
     pub processes: ProcessesConfig,
-    /// What runs beside it.
+    /// Programs that run beside it.
     pub programs: Vec<ProgramPlan>,
 }
 
-/// What runs.
+/// Settings of the run itself.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunConfig {
     /// The world files; none is the embedded demo.
@@ -97,7 +97,7 @@ pub struct RunConfig {
     pub paused: bool,
     /// Seed of all random numbers.
     pub seed: u64,
-    /// What happens when a process of it is lost.
+    /// Reaction to the loss of one of its processes.
     pub recovery: RecoveryConfig,
     /// Threads that step cells, in each process.
     pub threads: u32,
@@ -116,10 +116,10 @@ pub struct PhysicsConfig {
     pub solver: SolverChoice,
 }
 
-/// What decides which cell every performer is in.
+/// Rules for the cell that every performer is in.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LevelsConfig {
-    /// Into how many levels each world is cut; `None` leaves them as they are.
+    /// Number of levels that each world is cut into; `None` leaves them as they are.
     pub auto_levels: Option<u32>,
     /// Rule that says when a level's models are loaded.
     pub load: LevelsLoad,
@@ -129,10 +129,10 @@ pub struct LevelsConfig {
     pub interaction_margin_m: f64,
 }
 
-/// How long peers are waited for.
+/// Addresses and time-outs of the run's processes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NetworkConfig {
-    /// Where the primary is reached; `None` is its sockets in the run's folder.
+    /// Address of the primary; `None` is its sockets in the run's folder.
     #[serde(skip)]
     pub bind: Option<Endpoints>,
     /// Number of secondaries that join from other machines.
@@ -143,19 +143,19 @@ pub struct NetworkConfig {
     pub heartbeat_timeout: Duration,
     /// Time for which the start waits for secondaries.
     pub peer_timeout: Duration,
-    /// How long one step waits for a secondary's answer.
+    /// Longest time that one step waits for a secondary's answer.
     pub step_timeout: Duration,
-    /// How long before a step that waits is reported, with who blocks it.
+    /// Time before a step that waits is reported, with the peer that blocks it.
     pub warn_after: Duration,
     /// Time before its blockers are examined.
     pub diagnose_after: Duration,
     /// True if a secondary is waited for as long as its process is stopped.
     pub wait_for_debugger: bool,
-    /// How long processes look for messages before they sleep.
+    /// Time that processes look for messages before they sleep.
     pub spin: Duration,
 }
 
-/// What processes write to their logs.
+/// Log levels of processes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogsConfig {
     /// A level, or levels by target such as `info,worker::heartbeat=debug`.
@@ -223,11 +223,11 @@ pub enum ConfigError {
     /// A file cannot be read.
     #[error("cannot read the {what} {file}")]
     Unreadable {
-        /// What it is.
+        /// Purpose of the file, such as `run file`.
         what: &'static str,
         /// The file.
         file: String,
-        /// What the system said.
+        /// Error of the operating system.
         #[source]
         source: std::io::Error,
     },
@@ -240,7 +240,7 @@ impl Config {
     /// Reads the user's own file, if there is one, and a run file, which wins over it.
     ///
     /// # Errors
-    /// When a file cannot be read, or something in one is wrong.
+    /// Fails if a file cannot be read, or something in one is wrong.
     pub fn load(run_file: Option<&Path>) -> Result<Self, ConfigError> {
         Layers::read(run_file).map(|layers| layers.config)
     }
@@ -248,7 +248,7 @@ impl Config {
     /// Reads the text of a run file alone; `path` is its name in errors and the base of paths.
     ///
     /// # Errors
-    /// When something in it is wrong.
+    /// Fails if something in it is wrong.
     pub fn parse(text: &str, path: &Path) -> Result<Self, ConfigError> {
         Layers::parse(&[(text, path, FileKind::Run)]).map(|layers| layers.config)
     }

@@ -21,13 +21,13 @@ use words::Words;
 pub struct Verb {
     /// Its name.
     pub name: &'static str,
-    /// What follows it, empty for nothing.
+    /// Arguments that follow it, empty for none.
     pub argument: &'static str,
-    /// What it does.
+    /// Description of its effect.
     pub text: &'static str,
     /// True if it asks for a list, which the view has no place for.
     pub is_list: bool,
-    /// What is named after it, in this order.
+    /// Kinds of names that follow it, in this order.
     pub takes: &'static [Named],
     /// The options that go with it.
     options: &'static [&'static str],
@@ -42,7 +42,7 @@ pub enum Named {
     Secondary,
     /// A performer.
     Performer,
-    /// What may be reset.
+    /// A part that can be reset.
     ResetKind,
     /// A key.
     Key,
@@ -141,7 +141,7 @@ const fn about_model(name: &'static str, argument: &'static str, text: &'static 
     }
 }
 
-/// What may be said of a command besides its words.
+/// Options of commands, typed besides their words.
 #[derive(Clone, Debug, Default, PartialEq, Args)]
 pub struct ControlOptions {
     /// set-performer: edge lengths of the box with which it touches levels, in metres
@@ -236,10 +236,10 @@ pub fn is_verb(word: &str) -> bool {
     VERBS.iter().any(|verb| verb.name == word)
 }
 
-/// Returns what the words ask for.
+/// Parses a command.
 ///
 /// # Errors
-/// When they are no command.
+/// Fails if they are no command.
 pub fn parse(
     verb: &str,
     rest: &[&str],

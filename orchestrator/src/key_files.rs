@@ -1,8 +1,8 @@
-//! Where keys are: those of a user in a folder of their own, those of a run in the run's folder.
+//! Places of keys: those of a user in a folder of their own, those of a run in the run's folder.
 //!
-//! A folder of keys has `primary.key`, what its runs prove themselves by; `authorized`, a folder of
-//! the public keys of others; and `controller.key` or `observer.key` with `primary.pub`, by which
-//! runs of other machines are reached. Nothing here opens a socket.
+//! A folder of keys has `primary.key`, by which its runs prove themselves; `authorized`, a folder
+//! of the public keys of others; and `controller.key` or `observer.key` with `primary.pub`, by
+//! which runs of other machines are reached. Nothing here opens a socket.
 
 use std::fs::DirBuilder;
 use std::io;
@@ -25,7 +25,7 @@ const KEYS_FOLDER: &str = "keys";
 const VIEW_KEY: &str = "view.key";
 const PRIMARY_PUBLIC: &str = "primary.pub";
 
-/// Which keys a client was told to use.
+/// Keys that a client was told to use.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ChosenKeys {
     /// Its own.
@@ -41,11 +41,11 @@ pub struct ChosenKeys {
 /// The files of keys of a run that is started here.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunKeys {
-    /// By which the primary proves itself.
+    /// Secret key by which the primary proves itself.
     pub primary: PathBuf,
-    /// What the others know it by.
+    /// Public key of the primary.
     pub primary_public: PathBuf,
-    /// Who may connect.
+    /// Public keys, or folders of them, of those that may connect.
     pub authorized: Vec<PathBuf>,
     /// The key of the secondaries that are started here.
     pub secondary: PathBuf,
@@ -64,7 +64,7 @@ pub enum RunKeysError {
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the operating system.
         #[source]
         source: io::Error,
     },
@@ -75,7 +75,7 @@ impl RunKeys {
     /// one, so that other machines need to know only that.
     ///
     /// # Errors
-    /// When one cannot be made or read.
+    /// Fails if one cannot be made or read.
     pub fn make(run: &Path, user: Option<&Path>) -> Result<Self, RunKeysError> {
         let folder = run.join(KEYS_FOLDER);
         make_private_folder(&folder)?;
@@ -127,7 +127,7 @@ pub fn is_insecure(run: &FoundRun) -> bool {
 /// Returns how a run of this machine is reached.
 ///
 /// # Errors
-/// When its keys cannot be read.
+/// Fails if its keys cannot be read.
 pub fn reach_of_run(run: &FoundRun, endpoints: Endpoints) -> Result<Reach, KeyError> {
     let folder = run.path.join(KEYS_FOLDER);
     let key = folder.join(VIEW_KEY);
@@ -143,7 +143,7 @@ pub fn reach_of_run(run: &FoundRun, endpoints: Endpoints) -> Result<Reach, KeyEr
 /// else by those of the user's folder, if it is on another machine and there are any.
 ///
 /// # Errors
-/// When one that was chosen is missing, or one cannot be read.
+/// Fails if a chosen one is missing, or one cannot be read.
 pub fn reach_of_address(endpoints: Endpoints, chosen: &ChosenKeys) -> Result<Reach, KeyError> {
     let is_chosen = chosen.key.is_some() || chosen.server_key.is_some();
     if endpoints.directory().is_some() || (endpoints.is_loopback() && !is_chosen) {
@@ -175,7 +175,7 @@ pub fn user_folder(named: Option<&Path>) -> Option<PathBuf> {
 /// Makes a folder for its owner alone, unless it is there.
 ///
 /// # Errors
-/// When it cannot be made.
+/// Fails if it cannot be made.
 pub fn make_private_folder(path: &Path) -> Result<(), RunKeysError> {
     let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
     made.map_err(|source| RunKeysError::Io {

@@ -40,7 +40,7 @@ use crate::key_files::RunKeys;
 )]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LaunchPlan {
-    /// Where the primary binds its sockets.
+    /// Address that the primary binds.
     #[serde(with = "launched::endpoint_text")]
     pub endpoint: Endpoints,
     /// By which keys the processes know each other; `None` encrypts nothing.
@@ -49,9 +49,9 @@ pub struct LaunchPlan {
     pub is_insecure: bool,
     /// The world files.
     pub worlds: Vec<PathBuf>,
-    /// Where the primary writes its summary.
+    /// File for the primary's summary.
     pub summary: PathBuf,
-    /// Where the primary writes the last events.
+    /// File for the primary's last events.
     pub last_events: PathBuf,
     /// Number of secondaries; 0 is standalone.
     pub secondaries: u32,
@@ -63,19 +63,19 @@ pub struct LaunchPlan {
     pub paused: bool,
     /// Seed of all random numbers.
     pub seed: u64,
-    /// Where the digest of every iteration is written.
+    /// File for the digest of every iteration.
     pub digests: Option<PathBuf>,
-    /// Where what every iteration changed is written.
+    /// File for the changes of every iteration.
     pub states: Option<PathBuf>,
-    /// Where the commands that are done at their iterations are read.
+    /// File with the commands that are done at their iterations.
     pub commands: Option<PathBuf>,
-    /// Where the commands that were done are written.
+    /// File for the commands that were done.
     pub record_commands: Option<PathBuf>,
-    /// Where a line for every message is written.
+    /// File for a line for every message.
     pub messages: Option<PathBuf>,
-    /// What is recorded.
+    /// Settings of recording.
     pub record: RecordConfig,
-    /// What is traced.
+    /// Settings of tracing.
     #[serde(default)]
     pub trace: TraceConfig,
     /// The recording that is simulated again, instead of worlds.
@@ -88,24 +88,24 @@ pub struct LaunchPlan {
     pub verify: bool,
     /// True if cells move for the sake of load.
     pub balance: bool,
-    /// What happens when a process is lost.
+    /// Reactions to the loss of a process.
     pub recovery: RecoveryConfig,
     /// Settings of physics.
     #[serde(default)]
     pub physics: PhysicsConfig,
-    /// What decides which cell every performer is in.
+    /// Rules for the cell that every performer is in.
     pub levels: LevelsConfig,
     /// Time for which peers are waited for.
     pub network: NetworkConfig,
-    /// What the processes write to their logs.
+    /// Log levels of the processes.
     pub logs: LogsConfig,
-    /// What single processes are given.
+    /// Settings of single processes.
     pub processes: ProcessesConfig,
-    /// Where the run is written down, to be taken up again.
+    /// Journal of the run, from which it can be resumed.
     pub journal: Option<PathBuf>,
-    /// How much room that may take \[MiB\]; `None` is what the worker says.
+    /// Largest size of the journal \[MiB\]; `None` is the worker's default.
     pub journal_limit_mib: Option<u64>,
-    /// True if the run is taken up again from there.
+    /// True if the run is resumed from the journal.
     pub is_resumed: bool,
     /// True if that is done although something is lost.
     #[serde(default)]
@@ -121,7 +121,7 @@ pub struct WorkerCommand {
     pub role: Role,
     /// Its arguments.
     pub arguments: Vec<OsString>,
-    /// What its environment has besides that of this program.
+    /// Variables of its environment besides those of this program.
     pub environment: BTreeMap<String, String>,
 }
 

@@ -80,7 +80,7 @@ pub enum RunDirectoryError {
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the operating system.
         #[source]
         source: io::Error,
     },
@@ -96,7 +96,7 @@ pub struct RunNameError(pub String);
 /// Checks the name of a run.
 ///
 /// # Errors
-/// When it could not be a folder's name everywhere.
+/// Fails if it could not be a folder's name everywhere.
 pub fn check_run_name(name: &str) -> Result<(), RunNameError> {
     if name.parse::<PeerName>().is_err() || name.starts_with('.') {
         return Err(RunNameError(name.chars().take(64).collect()));
@@ -125,7 +125,7 @@ pub struct RunDirectory {
 /// A run found on this machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FoundRun {
-    /// What its owner wrote about it.
+    /// Record that its owner wrote.
     pub record: RunRecord,
     /// Its folder.
     pub path: PathBuf,
@@ -231,7 +231,7 @@ impl Runs {
     /// folder, else one in the system's temporary folder. Makes it if it is missing.
     ///
     /// # Errors
-    /// When it cannot be made, or is not this user's alone.
+    /// Fails if it cannot be made, or is not this user's alone.
     pub fn open() -> Result<Self, RunDirectoryError> {
         let root = ownership::runtime_folder()?;
         Ok(Self { root })
@@ -240,7 +240,7 @@ impl Runs {
     /// Opens a folder of runs.
     ///
     /// # Errors
-    /// When it cannot be made, or is not this user's alone.
+    /// Fails if it cannot be made, or is not this user's alone.
     pub fn at(root: &Path) -> Result<Self, RunDirectoryError> {
         let root = ownership::own_folder(root)?;
         Ok(Self { root })
@@ -250,7 +250,7 @@ impl Runs {
     /// followed by the first number that no folder has. Forgets the oldest ended runs.
     ///
     /// # Errors
-    /// When the name is wrong or belongs to a living run, or the folder cannot be used.
+    /// Fails if the name is wrong or belongs to a living run, or the folder cannot be used.
     pub fn create(
         &self,
         name: Option<&str>,
@@ -274,7 +274,7 @@ impl Runs {
     /// Returns all runs, the newest first.
     ///
     /// # Errors
-    /// When the folder of all runs cannot be read.
+    /// Fails if the folder of all runs cannot be read.
     pub fn list(&self) -> Result<Vec<FoundRun>, RunDirectoryError> {
         let mut runs = Vec::new();
         for entry in fs::read_dir(&self.root).map_err(at(&self.root))? {
@@ -378,15 +378,15 @@ impl RunDirectory {
     /// Returns where the primary's sockets are.
     ///
     /// # Errors
-    /// When the path is too long for a socket.
+    /// Fails if the path is too long for a socket.
     pub fn endpoint(&self) -> Result<Endpoints, EndpointError> {
         format!("ipc://{}", self.path.display()).parse()
     }
 
-    /// Writes what others should know of the run, replacing what was there at once.
+    /// Writes the run's record for other programs, atomically replacing an earlier one.
     ///
     /// # Errors
-    /// When the system refuses.
+    /// Fails if the system refuses.
     pub fn write_record(&self, record: &RunRecord) -> Result<(), RunDirectoryError> {
         let path = self.file(RECORD_FILE);
         record.write(&path).map_err(at(&path))
@@ -395,7 +395,7 @@ impl RunDirectory {
     /// Removes the sockets of processes that have all ended, with the file that guards them.
     ///
     /// # Errors
-    /// When the system refuses.
+    /// Fails if the system refuses.
     pub fn remove_sockets(&self) -> Result<(), RunDirectoryError> {
         for entry in fs::read_dir(&self.path).map_err(at(&self.path))? {
             let entry = entry.map_err(at(&self.path))?;

@@ -29,7 +29,7 @@ use crate::app::event::{Event, Key, Mouse, MouseAction};
 use crate::app::model::Model;
 use crate::ui;
 
-/// How often the thread that reads keys looks whether it is to end, and for a new size.
+/// Interval at which the thread that reads keys checks whether it is to end, and for a new size.
 const WAIT_TIME: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 50_000_000,
@@ -43,7 +43,7 @@ const KEYS_MAX: usize = 64;
 /// than crossterm's own command, which also asks for every motion without one.
 const MOUSE_ON: &str = "\u{1b}[?1000h\u{1b}[?1002h\u{1b}[?1006h";
 
-/// Whether the terminal is in raw mode on the alternate screen.
+/// True if the terminal is in raw mode on the alternate screen.
 static IS_HELD: AtomicBool = AtomicBool::new(false);
 
 /// The terminal while the view has it.
@@ -62,7 +62,7 @@ impl Screen {
     /// Takes the terminal.
     ///
     /// # Errors
-    /// When stdin or stdout is no terminal or cannot be put into raw mode.
+    /// Fails if stdin or stdout is no terminal or cannot be put into raw mode.
     pub fn enter() -> io::Result<Self> {
         if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
             let text = "the view needs a terminal as stdin and stdout";
@@ -92,7 +92,7 @@ impl Screen {
     /// Takes the terminal again, whether it was given back or something else had it unasked.
     ///
     /// # Errors
-    /// When it cannot be put into raw mode or written to.
+    /// Fails if it cannot be put into raw mode or written to.
     pub fn retake(&mut self) -> io::Result<()> {
         // What is held as raw need not be so any more.
         disable_raw_mode()?;
@@ -103,7 +103,7 @@ impl Screen {
     /// Draws the model.
     ///
     /// # Errors
-    /// When the terminal cannot be written to, or a panic elsewhere has given it back.
+    /// Fails if the terminal cannot be written to, or a panic elsewhere has given it back.
     pub fn draw(&mut self, model: &mut Model) -> io::Result<()> {
         if !IS_HELD.load(Ordering::SeqCst) {
             return Err(io::Error::other("the terminal was given back by a panic"));
@@ -121,7 +121,7 @@ impl Screen {
     /// put into a buffer of tmux, too, which by default takes nothing from programs.
     ///
     /// # Errors
-    /// When the terminal cannot be written to.
+    /// Fails if the terminal cannot be written to.
     pub fn copy(&mut self, text: &str) -> io::Result<()> {
         if std::env::var_os("TMUX").is_some() {
             copy_to_tmux(text.to_owned());
@@ -135,7 +135,7 @@ impl Screen {
     /// Hears the mouse from now on, or leaves it to the terminal.
     ///
     /// # Errors
-    /// When the terminal cannot be written to.
+    /// Fails if the terminal cannot be written to.
     pub fn set_mouse(&mut self, is_heard: bool) -> io::Result<()> {
         if is_heard {
             execute!(io::stdout(), Print(MOUSE_ON))
@@ -147,7 +147,7 @@ impl Screen {
     /// Makes the next drawing paint every cell.
     ///
     /// # Errors
-    /// When the terminal cannot be written to.
+    /// Fails if the terminal cannot be written to.
     pub fn clear(&mut self) -> io::Result<()> {
         repaint(&mut self.terminal)
     }
@@ -170,7 +170,7 @@ impl Input {
     /// Begins to read keys.
     ///
     /// # Errors
-    /// When no thread can be started.
+    /// Fails if no thread can be started.
     pub fn start() -> io::Result<Self> {
         let (sender, events) = mpsc::channel(KEYS_MAX);
         let is_stopped = Arc::new(AtomicBool::new(false));

@@ -115,7 +115,7 @@ pub fn measure(model: &mut Model, area: Rect) {
     }
 }
 
-/// Where the mouse finds what is drawn.
+/// Returns the areas of the screen in which mouse events are located.
 fn screen_places(model: &Model, places: &layout::Places) -> Places {
     let panels = places.panels.iter();
     let map = panels.clone().find(|(panel, _)| *panel == Panel::Map);

@@ -28,19 +28,19 @@ use crate::terminal::{Input, Screen};
 use aside::Aside;
 use outbox::Outbox;
 
-/// How often ages on the screen grow when nothing else happens.
+/// Interval at which ages on the screen grow if nothing else happens.
 const TICK_TIME: Duration = Duration::from_secs(1);
-/// How often it is drawn anew while something on it changes with time.
+/// Interval at which the screen is drawn while something on it changes with time.
 const QUICK_TICK_TIME: Duration = Duration::from_millis(250);
 
-/// How a view is shown.
+/// Options of a view.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ViewOptions {
     /// The run's name.
     pub run: String,
     /// True if this view started the run, so that leaving it asks what becomes of the run.
     pub owns_run: bool,
-    /// How it is shown.
+    /// Its look.
     pub view: ViewConfig,
     /// Its keys.
     pub keymap: Keymap,
@@ -75,7 +75,7 @@ impl ViewOptions {
 /// Must run in a tokio runtime with time and IO.
 ///
 /// # Errors
-/// When there is no terminal, or it cannot be written to any more.
+/// Fails if there is no terminal, or it cannot be written to any more.
 pub async fn run(
     options: ViewOptions,
     mut feed: Receiver<Feed>,
@@ -146,7 +146,7 @@ pub async fn run(
     }
 }
 
-/// What the view acts on.
+/// The outer parts of the loop: screen, files, signals and the link to the run.
 struct Outside {
     screen: Screen,
     aside: Aside,
@@ -233,7 +233,7 @@ fn send(model: &mut Model, outbox: &mut Outbox, wish: Wish, now: SessionTime) {
     }
 }
 
-/// What a signal asks for.
+/// Reaction that a signal asks for.
 enum Told {
     End(ViewEnd),
     Suspend,

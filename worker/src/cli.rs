@@ -48,15 +48,15 @@ pub(crate) struct Cli {
     /// primary or secondary, in any capitalization; leave it out for standalone
     #[arg(long, value_name = "ROLE")]
     network_role: Option<Role>,
-    /// How many secondaries a primary waits for, at least 1
+    /// Number of secondaries that a primary waits for, at least 1
     #[arg(long, value_name = "N")]
     network_secondaries: Option<u32>,
-    /// Where a primary (or standalone) is reached: `ipc:///DIRECTORY` or `tcp://HOST:PORT`, of
-    /// which PORT to PORT+5 are used; port 0 takes free ones [default of a primary: the folder
-    /// by-hand in your runtime folder]
+    /// Address of a primary (or standalone): `ipc:///DIRECTORY` or `tcp://HOST:PORT`, of which PORT
+    /// to PORT+5 are used; port 0 takes free ones [default of a primary: the folder by-hand in your
+    /// runtime folder]
     #[arg(long, value_name = "ENDPOINT")]
     bind: Option<Endpoints>,
-    /// Where a secondary finds its primary [default: the folder by-hand in your runtime folder]
+    /// Address of a secondary's primary [default: the folder by-hand in your runtime folder]
     #[arg(long, value_name = "ENDPOINT")]
     connect: Option<Endpoints>,
     /// The name of a secondary, unique in the run
@@ -100,8 +100,8 @@ pub(crate) struct Cli {
     #[arg(long, value_name = "N", default_value_t = RUN_AHEAD_DEFAULT)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=i64::from(RUN_AHEAD_MAX)))]
     run_ahead_max: u32,
-    /// How long to look for messages before sleeping; faster where every process has a core of its
-    /// own, and much slower where it has not
+    /// Time to look for messages before sleeping; faster if every process has a core of its own,
+    /// and much slower if not
     #[arg(long, value_name = "MICROSECONDS", default_value_t = 0)]
     #[arg(value_parser = values::microseconds())]
     spin_us: u64,
@@ -114,12 +114,12 @@ pub(crate) struct Cli {
     /// Cut each world, none of which may have levels, into so many by its contents
     #[arg(long, value_name = "N", value_parser = level_count)]
     auto_levels: Option<NonZeroUsize>,
-    /// Whether cells move between secondaries for the sake of load
+    /// Move cells between secondaries for the sake of load
     #[arg(long, value_name = "on|off", default_value = "on", value_parser = on_or_off)]
     #[arg(action = clap::ArgAction::Set)]
     balance: bool,
-    /// When a level's models are loaded: `buffer` while a performer touches the level or its
-    /// buffer, `volume` from touching the level itself until leaving its buffer
+    /// Rule for when a level's models are loaded: `buffer` while a performer touches the level or
+    /// its buffer, `volume` from touching the level itself until leaving its buffer
     #[arg(long, value_name = "buffer|volume", default_value = "buffer", value_parser = load_rule)]
     levels_load: LoadRule,
     /// Simulated time that a performer stays in a cell before it goes to its own level's
@@ -137,7 +137,7 @@ pub(crate) struct Cli {
     /// Write down who came, who commanded what and who was turned away, a line each
     #[arg(long, value_name = "FILE")]
     audit: Option<PathBuf>,
-    /// How long to wait for peers at the start
+    /// Longest time to wait for peers at the start
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = seconds)]
     peer_timeout: Duration,
     /// Time between heartbeats
@@ -146,19 +146,19 @@ pub(crate) struct Cli {
     /// Silence after which a peer counts as lost
     #[arg(long, value_name = "MS", default_value = "2000", value_parser = milliseconds())]
     heartbeat_timeout_ms: u64,
-    /// How long a step may go unacknowledged
+    /// Longest time that a step may go unacknowledged
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = seconds)]
     step_timeout: Duration,
     #[command(flatten)]
     patience: PatienceArguments,
-    /// What happens when a secondary is lost: `stop` ends the run, `recover` restores its cells on
+    /// Reaction to the loss of a secondary: `stop` ends the run, `recover` restores its cells on
     /// the others
     #[arg(long, value_name = "stop|recover", default_value = "stop", value_parser = loss_policy)]
     on_peer_loss: PeerLossPolicy,
     /// Iterations from one checkpoint of all cells to the next; 0 makes none but those asked for
     #[arg(long, value_name = "N", default_value_t = lockstep::CHECKPOINT_EVERY)]
     checkpoint_every: u64,
-    /// How many secondaries may join beyond those that the run needs
+    /// Number of secondaries that may join beyond those that the run needs
     #[arg(long, value_name = "N", default_value_t = 0)]
     #[arg(value_parser = clap::value_parser!(u32).range(0..=i64::from(STAND_BYS_MAX)))]
     stand_bys: u32,
@@ -171,7 +171,7 @@ pub(crate) struct Cli {
     /// Allow tcp:// without encryption: to bind it, and to connect to another machine
     #[arg(long)]
     insecure: bool,
-    /// Who may connect.
+    /// Flags of access to the run.
     #[command(flatten)]
     security: SecurityFlags,
     /// End the run when standard input ends

@@ -127,10 +127,10 @@ impl<L: Link> PrimaryDriver<L> {
         }
     }
 
-    /// Has the run written down; `topics` are those that it has at its start.
+    /// Has a journal of the run written; `topics` are those that it has at its start.
     ///
     /// # Errors
-    /// When the thread that writes cannot be started.
+    /// Fails if the thread that writes cannot be started.
     pub fn keep_journal(&mut self, plan: JournalPlan, topics: Vec<TopicReport>) -> io::Result<()> {
         for spawn in &plan.driver.spawned {
             self.reporter.add_model(spawn, Vec::new());

@@ -23,18 +23,18 @@ use crate::states_file::StatesFile;
 pub struct ProofFiles {
     /// A line for every iteration.
     pub digests: Option<DigestsFile>,
-    /// What every iteration changed.
+    /// Changes of every iteration.
     pub states: Option<StatesFile>,
-    /// What was asked of the run, and when.
+    /// Commands to the run, with their iterations.
     pub commands: Option<CommandsRecord>,
     /// True if performers have come or gone since the last iteration, and whether all is as at the
     /// start.
     pub renewal: Option<bool>,
-    /// Where two results of a step differ, if any do.
+    /// Differences between two results of a step, if there are any.
     pub divergence: DivergenceFile,
-    /// What was said on topics; the status thread writes it.
+    /// Messages on topics; the status thread writes it.
     pub messages: Option<MessagesFile>,
-    /// Where the last events go when the run ends.
+    /// File for the last events when the run ends.
     pub last_events: Option<PathBuf>,
 }
 
@@ -55,7 +55,7 @@ impl ProofFiles {
     /// Writes down a command that is part of a step.
     ///
     /// # Errors
-    /// When its file cannot be written, which is then given up; the text is for people.
+    /// Fails if its file cannot be written, which is then given up; the text is for people.
     pub fn on_stamped(&mut self, command: &ScheduledCommand) -> Result<(), String> {
         if let Some(commands) = &mut self.commands
             && let Err(error) = commands.write(command)
@@ -70,7 +70,7 @@ impl ProofFiles {
     /// Writes down an iteration.
     ///
     /// # Errors
-    /// When a file cannot be written, which is then given up; the text is for people.
+    /// Fails if a file cannot be written, which is then given up; the text is for people.
     pub fn on_step_done(&mut self, report: &StepReport, primary: &Primary) -> Result<(), String> {
         if let Some(anew) = self.renewal.take()
             && let Some(states) = &mut self.states
@@ -103,11 +103,11 @@ impl ProofFiles {
         Ok(())
     }
 
-    /// Hands what is buffered to the system, so that it outlives this process, and returns the
-    /// files, so that somebody sees to it that it outlives a loss of power, too.
+    /// Flushes buffers to the operating system, so that their contents outlive this process, and
+    /// returns the files, so that the caller can sync them against a loss of power.
     ///
     /// # Errors
-    /// When a file cannot be written; the text is for people.
+    /// Fails if a file cannot be written; the text is for people.
     pub fn flush(&mut self) -> Result<Vec<Beside>, String> {
         let mut files = Vec::new();
         if let Some(digests) = &mut self.digests {
@@ -137,10 +137,10 @@ impl ProofFiles {
             .collect())
     }
 
-    /// Has what is in the files outlive a loss of power.
+    /// Syncs the files, so that their contents outlive a loss of power.
     ///
     /// # Errors
-    /// When the system cannot; the text is for people.
+    /// Fails if the system cannot; the text is for people.
     pub fn sync(&mut self) -> Result<(), String> {
         for Beside { path, mut file } in self.flush()? {
             let synced = file.sync();
@@ -152,7 +152,7 @@ impl ProofFiles {
     /// Makes sure that everything is in the files.
     ///
     /// # Errors
-    /// When a file cannot be written; the text is for people.
+    /// Fails if a file cannot be written; the text is for people.
     pub fn finish(&mut self) -> Result<(), String> {
         if let Some(digests) = &mut self.digests {
             digests

@@ -1,6 +1,6 @@
 //! [`Recorder`]: has a run recorded in a file by a thread of its own, off the stepper.
 //!
-//! What systems and sensors say is never lost on the way: when too much waits to be written, the
+//! Messages of systems and sensors are never lost on the way: if too much waits to be written, the
 //! stepper waits. A file that cannot be written ends the recording and never the run.
 
 mod library;
@@ -33,10 +33,10 @@ pub use library::{RecordedLibrary, RecordingLibrary};
 
 /// The most frames per second of simulated time that can be asked for.
 pub const RATE_MAX_HZ: f64 = 1e6;
-/// How often it is told who hosts what when nothing changes, for the times that cells take.
+/// Interval between records of the hosts and times of cells if nothing else changes.
 const LEVELS_INTERVAL: Duration = Duration::from_secs(1);
 
-/// What is recorded, and where.
+/// Settings of a recording.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecorderSettings {
     /// The file.
@@ -72,7 +72,7 @@ impl Recorder {
     /// Creates the file, or empties it, and starts to record a run of these worlds.
     ///
     /// # Errors
-    /// When it cannot be created or written, or the thread cannot be started.
+    /// Fails if it cannot be created or written, or the thread cannot be started.
     pub fn start(
         settings: &RecorderSettings,
         description: &RunDescription,
@@ -176,10 +176,10 @@ impl Recorder {
         self.feed.0.take_problem()
     }
 
-    /// Records where everyone is at the end, and completes the file.
+    /// Records the last positions of all performers, and completes the file.
     ///
     /// # Errors
-    /// When not everything is in it; the text is for people.
+    /// Fails if the file lacks anything; the text is for people.
     ///
     /// # Panics
     /// Never: memory takes everything.

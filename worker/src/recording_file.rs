@@ -23,7 +23,7 @@ use crate::world_file::LoadedWorlds;
 pub struct RecordedRun {
     /// Its worlds.
     pub worlds: LoadedWorlds,
-    /// What decided what it computed.
+    /// Settings that decided what it computed.
     pub description: RunDescription,
     /// The commands that were done.
     pub schedule: Vec<ScheduledCommand>,
@@ -38,9 +38,9 @@ pub struct RecordedRun {
 pub struct ExpectedDigests {
     /// Of iterations 1, 2 and so on.
     digests: Vec<Digest>,
-    /// How many were compared.
+    /// Number of digests that were compared.
     compared: u64,
-    /// What differs first.
+    /// Description of the first difference.
     difference: Option<String>,
 }
 
@@ -80,7 +80,7 @@ pub fn describe(
 /// Reads a run from its recording, and warns when this program may compute other bits.
 ///
 /// # Errors
-/// When the file is no recording, or not all that is needed is in it.
+/// Fails if the file is no recording, or lacks something that is needed.
 pub fn read(path: &Path) -> anyhow::Result<RecordedRun> {
     read_run(path).with_context(|| format!("cannot simulate {} again", path.display()))
 }
@@ -166,7 +166,7 @@ impl ExpectedDigests {
     /// Compares an iteration.
     ///
     /// # Errors
-    /// When its digest is another; the text is for people.
+    /// Fails if its digest differs; the text is for people.
     pub fn on_step_done(&mut self, report: &StepReport) -> Result<(), String> {
         if report.paused || self.difference.is_some() {
             return Ok(());

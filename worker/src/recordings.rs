@@ -23,7 +23,7 @@ pub struct Recordings {
     expected: Option<ExpectedDigests>,
 }
 
-/// What there is to know of a run that begins.
+/// Description of a run that begins.
 #[derive(Clone, Copy, Debug)]
 pub struct RunToRecord<'a> {
     /// Its worlds at the start.
@@ -42,7 +42,7 @@ impl Recordings {
     /// those of the recording that is done again.
     ///
     /// # Errors
-    /// When the recording cannot be written.
+    /// Fails if the recording cannot be written.
     pub fn begin(
         settings: Option<RecorderSettings>,
         recorded: Option<RecordedRun>,
@@ -114,7 +114,7 @@ impl Recordings {
     /// Records a step that is done, and compares it.
     ///
     /// # Errors
-    /// When its digest is not the one that it must be; the text is for people.
+    /// Fails if its digest is not the one that it must be; the text is for people.
     pub fn on_step_done(
         &mut self,
         report: &StepReport,

@@ -27,7 +27,7 @@ use crate::systems::Survey;
 /// Time for which a step waits until the one that it waits for counts as blocking.
 const LONG_WAIT: Duration = Duration::from_millis(100);
 
-/// What reports are made of.
+/// Data that reports are made of.
 pub struct Reporter {
     worlds: Vec<World>,
     /// Numbers of models, meshes and height grids of each world at the start.

@@ -45,14 +45,15 @@ pub struct SecondaryEngine {
     checkpoint: Option<(Sequence, bool)>,
 }
 
-/// What came of an input, besides messages.
+/// Effects of an input.
 #[derive(Debug, Default)]
 pub struct Effects {
     /// Messages for the primary, in order.
     pub messages: Vec<SecondaryToPrimary>,
-    /// What was said in the steps that were done, for observers; goes before the messages.
+    /// Messages of systems and sensors in the steps that were done, for observers; goes before the
+    /// other messages.
     pub data: Vec<DataBatch>,
-    /// Where the time of a step went that was done, if it is traced.
+    /// Times of the step that was done, if it is traced.
     pub traced: Option<TracedStep>,
     /// Reason why it is over, when it has just ended.
     pub finished: Option<StopReason>,

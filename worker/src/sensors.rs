@@ -42,7 +42,7 @@ struct Topology<'a> {
     mount: &'a Mount,
 }
 
-/// How the gauge of a kind of sensor is made.
+/// Constructor of the gauge of a kind of sensor.
 type Make = fn(&Topology<'_>) -> Result<Made, ConfigureError>;
 
 /// The kinds, in order.

@@ -35,16 +35,16 @@ impl StatesFile {
     /// Creates the file, or empties it, and writes what its numbers mean.
     ///
     /// # Errors
-    /// When it cannot be created or written.
+    /// Fails if it cannot be created or written.
     pub fn create(path: &Path, plan: &Topology, step_size: Duration) -> io::Result<Self> {
         Self::begin(path, BufWriter::new(File::create(path)?), plan, step_size)
     }
 
-    /// Goes on with a file after an iteration; what it has of later ones is taken away. `primary`
-    /// is as it was then.
+    /// Resumes a file after an iteration; its frames of later iterations are cut off. `primary` is
+    /// in its state after that iteration.
     ///
     /// # Errors
-    /// When it cannot be read or written, or is none of this run.
+    /// Fails if it cannot be read or written, or is none of this run.
     pub fn resume(path: &Path, primary: &Primary, after: Iteration) -> io::Result<Self> {
         let plan = primary.plan();
         let performers = (0..plan.performers.len() as u32).map(PerformerId);
@@ -126,7 +126,7 @@ struct Written {
     /// Each performer as it was last written.
     last: Vec<Option<RecordedState>>,
     digest: Option<Digest>,
-    /// Where the last frame ends \[bytes\].
+    /// Offset of the end of the last frame \[bytes\].
     length: u64,
 }
 
@@ -201,7 +201,7 @@ impl<W: Write> StatesFile<W> {
     /// written anew, and every performer after them.
     ///
     /// # Errors
-    /// When the file cannot be written.
+    /// Fails if the file cannot be written.
     pub fn renew(&mut self, plan: &Topology, anew: bool) -> io::Result<()> {
         let homes: Vec<CellId> = plan.performers.iter().map(|one| one.home).collect();
         self.renew_names(plan.performer_names(), &homes, anew)
@@ -224,7 +224,7 @@ impl<W: Write> StatesFile<W> {
     /// Hands what is buffered to the system.
     ///
     /// # Errors
-    /// When the file cannot be written.
+    /// Fails if the file cannot be written.
     pub fn flush(&mut self) -> io::Result<()> {
         self.writer.flush()
     }
@@ -259,7 +259,7 @@ impl<W: Write> StatesFile<W> {
     /// some may be gone, or come only with the next step.
     ///
     /// # Errors
-    /// When the file cannot be written.
+    /// Fails if the file cannot be written.
     pub fn write<'a>(
         &mut self,
         iteration: Iteration,
@@ -296,7 +296,7 @@ impl<W: Write> StatesFile<W> {
     /// Marks the end, and makes sure that everything is in the file.
     ///
     /// # Errors
-    /// When the file cannot be written.
+    /// Fails if the file cannot be written.
     pub fn finish(&mut self) -> io::Result<()> {
         self.bytes.clear();
         states_file::encode_end(self.iterations, &mut self.bytes);

@@ -41,7 +41,7 @@ pub struct StatusThread {
     backlog: Arc<Backlog>,
     /// The step under way.
     current: StepData,
-    /// How many steps with something said the thread was given, and the last step of all.
+    /// Number of steps with messages that the thread was given, and the last step of all.
     handed: u64,
     last_done: Sequence,
     /// True if the driver waits rather than lose a message.
@@ -68,7 +68,7 @@ impl StatusThread {
     /// Starts to publish and to beat every `heartbeat_interval`.
     ///
     /// # Errors
-    /// When the thread cannot be started.
+    /// Fails if the thread cannot be started.
     pub fn start(
         publisher: impl Publisher + 'static,
         session: SessionId,
@@ -102,7 +102,7 @@ impl StatusThread {
     /// Has secondaries hear of the primary by a thread of their own.
     ///
     /// # Errors
-    /// When the thread cannot be started.
+    /// Fails if the thread cannot be started.
     pub fn beat_by(&mut self, beats: Beats) -> std::io::Result<()> {
         let has_begun = Arc::clone(&self.has_begun);
         let beating = Beating::start(beats, self.session, self.heartbeat_interval, has_begun)?;
@@ -208,11 +208,11 @@ impl StatusThread {
         }
     }
 
-    /// Waits until everything is published and written down; for what may never come, long only
-    /// if the run ended in order.
+    /// Waits until everything is published and written down; for messages that may never come it
+    /// waits long only if the run ended in order.
     ///
     /// # Errors
-    /// When not every message is in the file of messages; the text is for people.
+    /// Fails if the file of messages lacks a message; the text is for people.
     pub fn finish(&mut self, in_order: bool) -> Result<(), String> {
         let Some(thread) = self.thread.take() else {
             return Ok(());

@@ -17,7 +17,7 @@ pub const LAST_TIME: Duration = Duration::from_secs(3);
 /// one ends it at once.
 ///
 /// # Errors
-/// When the signals cannot be taken over.
+/// Fails if the signals cannot be taken over.
 pub fn watch_signals(ask_to_stop: impl Fn(String) + Send + 'static) -> std::io::Result<()> {
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
     thread::Builder::new()
@@ -51,7 +51,7 @@ impl Lifeline {
     /// Starts to watch.
     ///
     /// # Errors
-    /// When the thread cannot be started.
+    /// Fails if the thread cannot be started.
     pub fn watch() -> std::io::Result<Self> {
         let lifeline = Self::default();
         let watched = lifeline.clone();

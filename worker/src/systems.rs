@@ -88,13 +88,13 @@ pub trait System: Send + Sync {
         let _ = gone;
     }
 
-    /// Returns all that it remembers; see [`save`].
+    /// Returns its state; see [`save`].
     fn save(&self) -> Vec<u8>;
 
-    /// Goes on from what it, or one like it, saved; see [`load`].
+    /// Restores a state that it, or a system like it, saved; see [`load`].
     ///
     /// # Errors
-    /// When the bytes are damaged or of another system.
+    /// Fails if the bytes are damaged or of another system.
     fn load(&mut self, bytes: &[u8]) -> Result<(), postcard::Error>;
 }
 
@@ -121,17 +121,17 @@ pub trait WorldSystem: Send + Sync {
         let _ = (time, cell);
     }
 
-    /// Returns all that it remembers; see [`save`].
+    /// Returns its state; see [`save`].
     fn save(&self) -> Vec<u8>;
 
-    /// Goes on from what it, or one like it, saved; see [`load`].
+    /// Restores a state that it, or a system like it, saved; see [`load`].
     ///
     /// # Errors
-    /// When the bytes are damaged or of another system.
+    /// Fails if the bytes are damaged or of another system.
     fn load(&mut self, bytes: &[u8]) -> Result<(), postcard::Error>;
 }
 
-/// Returns a memory as bytes.
+/// Returns a state as bytes.
 ///
 /// # Panics
 /// Never: memories hold only what postcard can express.
@@ -139,10 +139,10 @@ pub fn save<M: serde::Serialize>(memory: &M) -> Vec<u8> {
     postcard::to_stdvec(memory).expect("memories hold only what postcard can express")
 }
 
-/// Replaces a memory by the one in bytes.
+/// Replaces a state by the one in bytes.
 ///
 /// # Errors
-/// When the bytes are no such memory, or longer than one; the memory stays as it is then.
+/// Fails if the bytes are no such state, or longer than one; the state stays as it is then.
 pub fn load<M: serde::de::DeserializeOwned>(
     memory: &mut M,
     bytes: &[u8],

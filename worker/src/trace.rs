@@ -37,21 +37,21 @@ pub(crate) use step_tracer::StepTracer;
 
 /// Number of iterations that are traced unless said otherwise.
 pub const ITERATIONS: u64 = 10_000;
-/// How many rounds in which time stands still are traced beside each iteration, at most.
+/// Largest number of paused rounds that are traced beside each iteration.
 const ROUNDS_PER_ITERATION_MAX: u64 = 8;
-/// How much is noted of one step.
+/// Number of spans of one step from which further answers are not noted.
 const SPANS_MAX: usize = 4096;
-/// What may wait to be written \[bytes\]; more is left out.
+/// Size of data that may wait to be written \[bytes\]; more is left out.
 const WAITING_BYTES_MAX: usize = 256 << 20;
 
-/// What is traced, and where.
+/// Settings of a trace.
 #[derive(Clone, Debug)]
 pub struct TraceSettings {
     /// The file.
     pub path: PathBuf,
     /// The iterations.
     pub window: TraceWindow,
-    /// Whether the one process is all of the run, or its primary.
+    /// Role of this process: all of the run, or its primary.
     pub role: Role,
     /// The names of all cells, by their ids.
     pub cells: Vec<String>,
@@ -67,7 +67,7 @@ pub struct Tracer {
     rounds_left: u64,
     /// True if nothing that is still to come is traced.
     is_over: bool,
-    /// What the round under way has so far.
+    /// The spans of the round under way so far.
     round: Round,
     /// The input under way: when it arrived, when its handling began, and whose answer it is.
     input: (SessionTime, SessionTime, Option<PeerName>),
@@ -77,9 +77,9 @@ pub struct Tracer {
 #[derive(Clone)]
 pub struct TraceFeed {
     sender: Sender<Order>,
-    /// What waits \[bytes\].
+    /// Size of the data that waits \[bytes\].
     waiting: Arc<AtomicUsize>,
-    /// How much was left out.
+    /// Number of steps that were left out.
     left_out: Arc<AtomicUsize>,
 }
 
@@ -87,7 +87,7 @@ impl Tracer {
     /// Creates the file, or empties it, and starts the thread that writes it.
     ///
     /// # Errors
-    /// When it cannot be created or written, or the thread cannot be started.
+    /// Fails if it cannot be created or written, or the thread cannot be started.
     pub fn start(settings: TraceSettings) -> io::Result<Self> {
         let file = TraceFile::create(&settings.path)?;
         let (sender, receiver) = mpsc::channel();
@@ -234,7 +234,7 @@ impl Drop for Tracer {
     }
 }
 
-/// What a trace keeps of a step.
+/// The parts of a step that a trace keeps.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StepMark {
     sequence: protocol::Sequence,

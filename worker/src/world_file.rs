@@ -35,7 +35,7 @@ pub enum LoadWorldError {
     Invalid {
         /// The file.
         path: String,
-        /// What is wrong with it.
+        /// Error of the reader.
         source: sdf::ReadWorldError,
     },
     /// The worlds cannot be run together.
@@ -43,7 +43,7 @@ pub enum LoadWorldError {
     NotRunnable {
         /// The files.
         path: String,
-        /// Why.
+        /// Reason.
         #[source]
         source: sdf::NotRunnableError,
     },
@@ -52,12 +52,12 @@ pub enum LoadWorldError {
     Cut(#[source] CutError),
 }
 
-/// Reads the world files of a run, warns of what is ignored in them, gives each world a solver, and
-/// cuts it into so many levels when that is asked for.
+/// Reads the world files of a run, warns of their ignored parts, gives each world a solver, and
+/// cuts it into so many levels if that is asked for.
 ///
 /// # Errors
-/// When a file cannot be read or is no valid world, when the worlds cannot be run together, or
-/// when one that is to be cut has levels of its own.
+/// Fails if a file cannot be read or is no valid world, if the worlds cannot be run together, or if
+/// one that is to be cut has levels of its own.
 pub fn load(
     paths: &[PathBuf],
     solver: Solver,

@@ -1,4 +1,4 @@
-//! What [`super::update`] asks of the loop around it.
+//! Effects: requests of [`super::update`] to the loop around it.
 
 use protocol::Command;
 
@@ -6,16 +6,16 @@ use super::drive::Twisting;
 use super::recorded::ReplayWish;
 use crate::control::Asked;
 
-/// What the view asks of its link to the run.
+/// A request of the view to its link to the run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Wish {
     /// Send this to the primary.
     Send(Command),
-    /// Listen to this topic of the simulated worlds, and to no other; `None` is to none.
+    /// Subscribe to this topic of the simulated worlds instead of any other; `None` unsubscribes.
     Listen(Option<String>),
-    /// Send what steers a robot, and what stops it when the link or the view ends.
+    /// Send a command that steers a robot, and one that stops it when the link or the view ends.
     Drive(Twisting),
-    /// Play a recording otherwise.
+    /// Change the playback of a recording.
     Replay(ReplayWish),
 }
 

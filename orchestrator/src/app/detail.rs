@@ -7,7 +7,7 @@ use super::model::{Mode, Model};
 use super::panel::Panel;
 use super::plain_text::plain;
 
-/// What is looked at.
+/// The thing whose details are shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// A process, by name.
@@ -24,12 +24,12 @@ pub enum Subject {
     Log(u64),
 }
 
-/// What is said of one thing.
+/// Details of one thing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Detail {
-    /// What it is, such as `peer s1`.
+    /// Title that names the thing, such as `peer s1`.
     pub title: String,
-    /// What is known: a name and a value each; a line without a name goes on with the one before.
+    /// Properties: a name and a value each; a line without a name continues the one before.
     pub lines: Vec<(String, String)>,
 }
 

@@ -11,7 +11,7 @@ use super::orientation;
 
 /// The kind of message that steers.
 pub const TWIST: &str = "gz.msgs.Twist";
-/// How much faster one key press makes it [cm/s]; it turns by twice as many 1/100 rad/s.
+/// Speed changes of one key press [cm/s]; the turn rate changes by twice as many 1/100 rad/s.
 const STEPS: [i32; 6] = [1, 5, 10, 20, 50, 100];
 /// The fastest that it is told to go [cm/s].
 const FORWARD_MAX: i32 = 1_000;
@@ -31,12 +31,12 @@ pub struct Drive {
     turn: i32,
 }
 
-/// What is said now, and what would stop the robot.
+/// The current steering command, and the command that would stop the robot.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Twisting {
-    /// What is said now.
+    /// Current steering command.
     pub command: Command,
-    /// What stops the robot; nothing when it stands already.
+    /// Command that stops the robot; `None` if it stands already.
     pub halt: Option<Command>,
 }
 

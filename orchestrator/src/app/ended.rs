@@ -8,18 +8,18 @@ use protocol::report::{Percentiles, Summary};
 use super::plain_text::plain;
 use protocol::{Outcome, StopReason};
 
-/// How a run ended.
+/// The end of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunEnded {
-    /// How, and why.
+    /// Outcome and reason.
     pub reason: StopReason,
-    /// The exit code of who owned it.
+    /// Exit code of the process that owned the run.
     pub exit_code: u8,
-    /// The figures of the whole run, where they were written.
+    /// Statistics of the whole run, if they were written.
     pub summary: Option<Summary>,
     /// The last error that a process printed, with the process's name.
     pub last_error: Option<String>,
-    /// The command line that starts it again, where it is known.
+    /// The command line that starts it again, if known.
     pub command: Option<String>,
     /// The run's folder, where logs and summary are, if it is on this machine.
     pub folder: Option<PathBuf>,

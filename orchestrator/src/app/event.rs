@@ -1,4 +1,4 @@
-//! What reaches the view: the run by [`Feed`], the user by [`Key`], and time.
+//! Inputs of the view: the run as [`Feed`], the user as [`Key`], and time.
 
 use protocol::report::{History, Layout, Snapshot, TopicReport};
 use protocol::{Command, Iteration, PrimaryToObservers};
@@ -35,20 +35,20 @@ pub enum Event {
     Tick,
 }
 
-/// What reaches the view from outside.
+/// Input from the run or the recording.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Feed {
     /// Live, from the status socket.
     Status(PrimaryToObservers),
     /// Full state, at the start and after a reconnect.
     Snapshot(Box<Snapshot>),
-    /// What was before the view came.
+    /// Events and statistics from before the view connected.
     History(Box<History>),
     /// Boxes of levels and static models, once.
     Layout(Box<Layout>),
     /// The topics of the worlds, by name.
     Topics(Vec<TopicReport>),
-    /// What is said on the topic that the view listens to.
+    /// The last message on the topic that the view is subscribed to.
     Message(Box<Heard>),
     /// The link to the primary is up.
     Connected,
@@ -71,9 +71,9 @@ pub enum Feed {
         /// The iteration at which it had taken effect, or why it could not.
         result: Result<Iteration, String>,
     },
-    /// Where a recording is played.
+    /// Position in the recording that is played.
     Recording(RecordingPlace),
-    /// A recording is shown at an earlier place: what was later is not so any more.
+    /// The recording has jumped back: later events and messages have not happened yet.
     Rewound,
     /// The run is over; the view shows its last screen.
     Ended(Box<RunEnded>),
@@ -99,15 +99,15 @@ pub struct Heard {
     pub sim_time_s: f64,
     /// The iteration in which it was said.
     pub iteration: u64,
-    /// How large it is \[bytes\].
+    /// Size of the message \[bytes\].
     pub bytes: usize,
-    /// It as text, bounded.
+    /// Message as text, of bounded length.
     pub text: String,
     /// Number of messages that came since the one that was told before, with this one.
     pub count: u64,
 }
 
-/// What can be chosen from a folder.
+/// Entries of a folder that the palette offers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileList {
     /// The folder as it was typed, empty or with a `/` at its end.
@@ -116,10 +116,10 @@ pub struct FileList {
     pub names: Vec<String>,
 }
 
-/// What was done with the mouse, and where.
+/// A mouse action and its place on the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mouse {
-    /// What was done.
+    /// Action.
     pub action: MouseAction,
     /// Column, from 0.
     pub x: u16,
@@ -127,7 +127,7 @@ pub struct Mouse {
     pub y: u16,
 }
 
-/// What was done with the mouse.
+/// Kinds of mouse actions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MouseAction {
     /// The left button went down.

@@ -12,7 +12,8 @@ const PATTERN_BYTES_MAX: usize = 1 << 20;
 /// The deepest nesting of groups.
 const NESTING_MAX: u32 = 50;
 
-/// What rows must have, or with `!` in front must not have. Case matters once there is a capital.
+/// Pattern that rows must contain, or with `!` in front must not contain. Case matters if it has a
+/// capital.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
     text: String,

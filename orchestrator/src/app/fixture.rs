@@ -133,7 +133,7 @@ fn sampled(sample: u32) -> HistorySample {
     }
 }
 
-/// Where the time of an iteration goes: physics alone takes almost all of it.
+/// Shares of the time of an iteration: physics alone takes almost all of it.
 fn split() -> Split {
     Split {
         physics_us: 621.0,
@@ -146,7 +146,7 @@ fn split() -> Split {
     }
 }
 
-/// How long twelve thousand steps took: most about 400 us, a few ten times as long.
+/// Durations of twelve thousand steps: most about 400 us, a few ten times as long.
 fn steps() -> StepHistogram {
     let mut bars = [0; StepHistogram::BARS];
     for step in 0..12_345_u64 {
@@ -389,7 +389,7 @@ pub(crate) fn layout() -> Layout {
     }
 }
 
-/// What two robots hear and say.
+/// Topics that two robots subscribe to and publish.
 pub(crate) fn topics() -> Vec<TopicReport> {
     let topic = |name: &str, kind: &str, publishers: &[&str], subscribers: &[&str]| {
         let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();

@@ -12,16 +12,16 @@ const RATE_TIME: Duration = Duration::from_secs(5);
 /// The most counts that a rate is made of.
 const COUNTS_MAX: usize = 128;
 
-/// What is said on a topic.
+/// The messages on a topic.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hearing {
     /// The topic.
     pub topic: String,
-    /// How many messages came.
+    /// Number of messages received.
     pub count: u64,
-    /// The last message and when it came.
+    /// The last message and the time at which it came.
     pub last: Option<(SessionTime, Heard)>,
-    /// When how many messages had come, in real and in simulated time \[s\].
+    /// Samples of the number of messages: real time, simulated time \[s\] and messages so far.
     counts: VecDeque<(SessionTime, f64, u64)>,
 }
 

@@ -1,4 +1,4 @@
-//! What help says: the keys of each place, the words, and how to do the usual.
+//! Contents of help: the keys of each context, a glossary, and instructions for usual tasks.
 
 use super::keymap::{self, Action, Context};
 use super::model::Model;

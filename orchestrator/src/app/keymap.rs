@@ -1,4 +1,4 @@
-//! Which key does what, and where: one table, from which help and footer are made too.
+//! Key bindings: one table of keys, contexts and actions, from which help and footer are made too.
 //!
 //! [`BINDINGS`] has the keys that come with the program; a [`Keymap`] those in force, which a user
 //! may have changed by the names in [`names`].
@@ -16,7 +16,7 @@ pub use places::{
 use super::event::Key;
 use super::panel::Panel;
 
-/// Where a key has a meaning.
+/// The context in which a key has a meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Context {
     /// In every panel.
@@ -39,19 +39,19 @@ pub enum Context {
     Cursor,
     /// In texts: logs and events.
     Text,
-    /// Where all that is known of one thing is shown.
+    /// In the details of one thing.
     Detail,
-    /// Where the keys steer a robot.
+    /// While the keys steer a robot.
     Drive,
-    /// Where a filter is typed.
+    /// While a filter is typed.
     Filter,
-    /// Where a command is typed.
+    /// While a command is typed.
     Palette,
-    /// Where a question is asked.
+    /// At a question.
     Confirm,
-    /// Where it is asked what becomes of the run.
+    /// At the question whether to stop the run on leaving.
     Quit,
-    /// Where the keys are shown.
+    /// In help.
     Help,
     /// On the last screen.
     Ended,
@@ -59,7 +59,7 @@ pub enum Context {
     Over,
 }
 
-/// What a key does.
+/// The action of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the table below says what each one does")]
 pub enum Action {
@@ -132,11 +132,11 @@ pub struct Binding<'a> {
     pub context: Context,
     /// The keys; any of them.
     pub keys: &'a [Key],
-    /// What it does.
+    /// Action of the keys.
     pub action: Action,
-    /// What it does in one or two words, for the footer; empty to leave it out there.
+    /// The action in one or two words, for the footer; empty to leave it out there.
     pub short: &'static str,
-    /// What it does, for help.
+    /// The action, for help.
     pub text: &'static str,
 }
 

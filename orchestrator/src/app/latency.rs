@@ -7,7 +7,8 @@ use protocol::report::{HistorySample, Percentiles, SAMPLES_MAX, Split, Stats};
 
 /// Time between two samples of the view's own \[s\].
 const INTERVAL_S: f64 = 1.0;
-/// How much earlier than the interval a sample may come \[s\]; figures come ten times a second.
+/// Tolerance for samples that come before the interval is over \[s\]; statistics come ten times a
+/// second.
 const SLACK_S: f64 = 0.05;
 
 /// The figures of one second.
@@ -17,7 +18,7 @@ pub struct Sample {
     pub at_s: f64,
     /// Time of its steps \[us\].
     pub step_us: Percentiles,
-    /// Where the time of its iterations went.
+    /// Shares of the time of its iterations.
     pub split: Split,
     /// Simulated over real time.
     pub real_time_factor: f64,

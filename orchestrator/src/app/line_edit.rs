@@ -88,7 +88,7 @@ impl LineEdit {
         self.cursor + after.map_or(0, char::len_utf8)
     }
 
-    /// Where the word before the cursor begins.
+    /// Returns the byte offset at which the word before the cursor begins.
     fn word_start(&self) -> usize {
         let word = self.parts().0.trim_end();
         let blank = word.char_indices().rfind(|(_, c)| c.is_whitespace());

@@ -1,15 +1,15 @@
 //! [`LogLevel`]: how much a line of a log matters.
 
-/// What a line says of its weight, by the level that tracing writes near its beginning.
+/// Severity of a line, read from the level that tracing writes near its beginning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogLevel {
     /// An error, or the message of a panic.
     Error,
     /// A warning.
     Warning,
-    /// What is to be known.
+    /// Information for the user.
     Info,
-    /// What helps to find faults.
+    /// Information for finding faults.
     Debug,
     /// The line says nothing of it.
     Unknown,

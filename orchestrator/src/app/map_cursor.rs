@@ -6,10 +6,10 @@ use super::map_view::Bounds;
 use super::model::Model;
 use super::projection::Projection;
 
-/// How far from a performer's mark counts as on it, in cells across and down.
+/// Distance up to which a place counts as on a performer's mark, in cells across and down.
 const REACH_CELLS: [f64; 2] = [2.5, 1.0];
 
-/// What is at a place of the map.
+/// The contents of a place of the map.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Under<'a> {
     /// The place, world frame \[m\].
@@ -22,7 +22,7 @@ pub struct Under<'a> {
     pub model: Option<&'a ModelOutline>,
 }
 
-/// Which part of a level a place is in.
+/// The part of a level in which a place is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// The level itself.

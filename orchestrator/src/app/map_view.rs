@@ -20,18 +20,18 @@ pub struct Bounds {
     pub max: [f64; 2],
 }
 
-/// Where the map looks.
+/// The visible part of the map.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MapView {
     /// The whole world, when something of it is known.
     pub bounds: Option<Bounds>,
-    /// What the middle of the map shows, world frame \[m\]; `None` is the middle of the world.
+    /// Center of the visible part, world frame \[m\]; `None` is the center of the world.
     pub center: Option<[f64; 2]>,
     /// Magnification; at 1 the whole world is seen.
     pub zoom: f64,
     /// The performer that stays in the middle.
     pub follow: Option<String>,
-    /// Where the cursor is while there is one, world frame \[m\].
+    /// Place of the cursor if there is one, world frame \[m\].
     pub cursor: Option<[f64; 2]>,
     /// The cell by which the mouse holds the map.
     pub held: Option<(u16, u16)>,

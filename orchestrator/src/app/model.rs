@@ -73,13 +73,13 @@ pub struct Model {
     pub starting: Option<Starting>,
     /// True if the primary has said that the run has begun, also one that publishes no figures.
     pub has_begun: bool,
-    /// Where the recording is played, if this is one and no run.
+    /// Position in the recording, if this view plays one instead of a run.
     pub recording: Option<RecordingPlace>,
-    /// How the run ended, once it has.
+    /// The end of the run, once it has ended.
     pub ended: Option<Box<RunEnded>>,
     /// Time when the view learnt of that.
     pub over_since: Option<SessionTime>,
-    /// What is said to hold the run back.
+    /// The judgement of what limits the run's speed.
     pub verdict: SteadyVerdict,
     /// Figures of the run, once known.
     pub stats: Option<Stats>,
@@ -97,19 +97,19 @@ pub struct Model {
     pub performers: Vec<PerformerReport>,
     /// The topics of its worlds.
     pub topics: Vec<TopicReport>,
-    /// What stands still in it.
+    /// The levels and static models of its worlds.
     pub layout: Layout,
     /// Recent step times.
     pub latency: LatencyHistory,
-    /// What its processes print.
+    /// Output lines of its processes.
     pub logs: Scrollback<LogLine>,
-    /// What happened in it.
+    /// Events of the run.
     pub events: Scrollback<Event>,
     /// The panel that keys go to.
     pub focus: Panel,
     /// True if the focused panel has the whole screen.
     pub is_zoomed: bool,
-    /// Which panels are seen besides the focused one.
+    /// Panels that are seen besides the focused one.
     pub shown: Shown,
     /// Shown rows of the peers.
     pub peer_rows: TableRows,
@@ -119,21 +119,21 @@ pub struct Model {
     pub performer_rows: TableRows,
     /// Shown rows of the topics.
     pub topic_rows: TableRows,
-    /// Where the map looks.
+    /// Visible part of the map.
     pub map: MapView,
-    /// Where performers have been.
+    /// Former positions of performers.
     pub trails: Trails,
-    /// What changed a moment ago.
+    /// Recent changes.
     pub recent: Recent,
-    /// What the levels' cells had to do lately.
+    /// Recent load of the levels' cells.
     pub level_loads: LevelLoads,
-    /// Where on the screen panels are.
+    /// Positions of panels on the screen.
     pub places: Places,
-    /// What keys mean.
+    /// The current meaning of keys.
     pub mode: Mode,
-    /// What a detail is of, while one is shown.
+    /// The thing whose details are shown, if any.
     pub subject: Option<Subject>,
-    /// What is known of it, while a detail is shown.
+    /// The details, while they are shown.
     pub detail: Option<Detail>,
     /// The topic that is listened to.
     pub hearing: Option<Hearing>,
@@ -141,7 +141,7 @@ pub struct Model {
     pub topics_asked: Option<SessionTime>,
     /// The filter that is typed.
     pub filter_line: LineEdit,
-    /// What is looked for in help.
+    /// Search in help.
     pub help: HelpSearch,
     /// Commands that were typed before.
     pub history: History,
@@ -167,7 +167,7 @@ pub enum Connection {
     },
 }
 
-/// Which panel each shared place of the screen shows.
+/// The panel that each shared place of the screen shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shown {
     /// On a large screen, beside the map: levels or performers.
@@ -178,7 +178,7 @@ pub struct Shown {
     pub small: Panel,
 }
 
-/// What keys mean.
+/// The meaning of keys.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Mode {
     /// The keymap of the focused panel.
@@ -187,9 +187,9 @@ pub enum Mode {
     Filter,
     /// A command is typed.
     Palette {
-        /// What was typed.
+        /// Text typed so far.
         line: LineEdit,
-        /// What is wrong with it, after Enter.
+        /// Error of the command, after Enter.
         error: Option<String>,
     },
     /// A question is asked.
@@ -206,30 +206,30 @@ pub enum Mode {
         /// Lines scrolled out at the top.
         scroll: usize,
     },
-    /// How the run ended is shown.
+    /// The end of the run is shown.
     Ended {
         /// Lines scrolled out at the top.
         scroll: usize,
     },
 }
 
-/// What is asked before something that cannot be undone.
+/// A question before something that cannot be undone.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Question {
     /// Shall this be sent?
     Command {
-        /// What is done, in a word.
+        /// The action, in a word.
         title: String,
         /// The question.
         text: String,
-        /// What is sent when the answer is yes.
+        /// Command to send if the answer is yes.
         command: Command,
     },
     /// Stop the run, or leave it running, or stay?
     Quit,
 }
 
-/// What is looked for in help.
+/// Search in help.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HelpSearch {
     /// The words.

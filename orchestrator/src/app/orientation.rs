@@ -8,7 +8,7 @@ use protocol::report::PerformerReport;
 const HORIZONTAL_MIN: f64 = 0.5;
 /// The least upward part of the z axis of what stands and does not roll.
 const UPRIGHT_MIN: f64 = 0.5;
-/// How far from a unit a quaternion may be.
+/// Tolerance of the norm of a quaternion around 1.
 const UNIT_TOLERANCE: f64 = 0.1;
 
 /// Returns the direction of the model's x axis in the x-y plane of the world, from 0 to 2 pi

@@ -16,7 +16,7 @@ use crate::control::{self, Asked, ControlOptions, ParseControlError, VERBS, Verb
 /// A command of the palette.
 pub type Word = Verb;
 
-/// What a line of the palette asks for.
+/// Request that a line of the palette makes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Request {
     /// A command to the primary.
@@ -35,13 +35,13 @@ pub enum Request {
     Help(String),
 }
 
-/// What the view itself makes of the run.
+/// Commands for the run that the view carries out itself.
 const RUN_WORDS: &[Word] = &[
     verb("pub", "TOPIC [KIND] MESSAGE", "say something on a topic"),
     verb("drive", "MODEL", "drive a robot with the arrows"),
 ];
 
-/// What the view itself does, offered after what the primary does.
+/// Commands for the view itself, offered after those for the primary.
 const VIEW_WORDS: &[Word] = &[
     verb(
         "quit",

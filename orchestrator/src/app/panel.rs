@@ -6,7 +6,7 @@ use super::model::Model;
 /// A panel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Panel {
-    /// What holds the simulation back, and the run at a glance.
+    /// Limits of the simulation's speed, and an overview of the run.
     Overview,
     /// Processes of the run.
     Peers,
@@ -18,11 +18,11 @@ pub enum Panel {
     Performers,
     /// Time per step.
     Latency,
-    /// What is said in the simulated worlds.
+    /// Messages of the simulated worlds.
     Topics,
-    /// What happened in the run.
+    /// Events of the run.
     Events,
-    /// What the processes print.
+    /// Output of the processes.
     Logs,
 }
 

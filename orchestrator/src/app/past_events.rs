@@ -1,7 +1,7 @@
-//! What happened before someone listened, put together with what was heard since.
+//! Merges the events before a connection with those received since.
 //!
-//! The past is told once after each connection. It may begin before what was heard, fill a gap in
-//! it, or end before it does; each event is in the whole once.
+//! The primary sends the past once after each connection. It may begin before what was received,
+//! fill a gap in it, or end before it does; the merged list has each event once.
 
 use std::collections::VecDeque;
 

@@ -15,7 +15,7 @@ pub struct Place {
     pub height: u16,
 }
 
-/// Where panels are, and where the map draws the world.
+/// Positions of panels on the screen, and of the world on the map.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Places {
     /// The panels that are seen, with their frames.

@@ -44,13 +44,13 @@ pub enum LevelChange {
     State(&'static str),
 }
 
-/// What changed a moment ago.
+/// Recent changes.
 #[derive(Clone, Debug, Default)]
 pub struct Recent {
     /// The newest last.
     hand_offs: Vec<HandOff>,
     levels: BTreeMap<String, (LevelChange, SessionTime)>,
-    /// Whether each came, or else left.
+    /// The last change of each peer: true if it came, false if it left.
     peers: BTreeMap<PeerName, (bool, SessionTime)>,
     present: Option<BTreeSet<PeerName>>,
 }

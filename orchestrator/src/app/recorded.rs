@@ -7,7 +7,7 @@ pub const SPEED_MIN: f64 = 0.1;
 /// See [`SPEED_MIN`].
 pub const SPEED_MAX: f64 = 100.0;
 
-/// Where a recording is played.
+/// Position in a recording that is played.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RecordingPlace {
     /// The first simulated time in it.
@@ -16,7 +16,7 @@ pub struct RecordingPlace {
     pub end: SimTime,
     /// The one that is shown.
     pub now: SimTime,
-    /// Which part of the recording is before that, 0 to 1.
+    /// Share of the recording before that time, 0 to 1.
     pub share: f64,
     /// Simulated over real time that it is played with.
     pub speed: f64,
@@ -24,7 +24,7 @@ pub struct RecordingPlace {
     pub is_playing: bool,
 }
 
-/// What is asked of a recording.
+/// A request to the player of a recording.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ReplayWish {
     /// Play it, from the start if it is at its end.

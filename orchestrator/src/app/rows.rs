@@ -12,7 +12,7 @@ use super::filter::Filter;
 /// The shown rows of a table, as indices into its data.
 #[derive(Clone, Debug, Default)]
 pub struct TableRows {
-    /// Which rows are shown.
+    /// Filter that shown rows pass.
     pub filter: Filter,
     /// The place of the order among [`Row::ORDERS`].
     order: usize,
@@ -138,7 +138,7 @@ impl TableRows {
     }
 }
 
-/// What rows can be sorted by.
+/// An order by which rows can be sorted.
 pub struct OrderBy<R> {
     /// The heading of its column.
     pub title: &'static str,
@@ -148,7 +148,7 @@ pub struct OrderBy<R> {
 
 /// A row of a table.
 pub trait Row: Sized + 'static {
-    /// What rows can be sorted by, the default first.
+    /// Orders by which rows can be sorted, the default first.
     const ORDERS: &'static [OrderBy<Self>];
 
     /// Returns the name by which the row stays selected.

@@ -14,7 +14,7 @@ pub const LINES_MAX: usize = 100_000;
 pub const BYTES_MAX: usize = 48 << 20;
 /// The largest number of sources that can be shown alone.
 const SOURCES_MAX: usize = 256;
-/// How much is sifted between two frames.
+/// Largest number of lines that are filtered between two frames.
 const SLICE_LINES: usize = 20_000;
 const SLICE_BYTES: usize = 4 << 20;
 /// The most columns that are scrolled out to the left.

@@ -38,7 +38,7 @@ pub struct Starting {
     pub since: SessionTime,
 }
 
-/// How far a process is on its way into the run.
+/// Progress of a process on its way into the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// It does not answer yet, or was not heard.

@@ -18,12 +18,12 @@ pub use steady::SteadyVerdict;
 
 /// The part of a period that must be idle until the pace is what holds a run back.
 const IDLE_SHARE: f64 = 0.05;
-/// How near to the pace that was asked for counts as kept.
+/// Share of the requested pace from which it counts as kept.
 const KEPT: f64 = 0.97;
 /// The part of the working time from which a part of it stands out.
 const PART_SHARE: f64 = 0.4;
 
-/// What holds a run back.
+/// Kinds of limits of a run's speed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Culprit {
     /// Nothing: time stands still, or there is nothing to tell yet.
@@ -38,16 +38,16 @@ pub enum Culprit {
     Spread,
 }
 
-/// What holds a run back, in words.
+/// Judgement of what limits a run's speed, in words.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
-    /// Who or what.
+    /// Peer or part that limits the speed.
     pub culprit: Culprit,
     /// One sentence.
     pub headline: String,
     /// Further sentences, the most telling first.
     pub details: Vec<String>,
-    /// What would help, the best first.
+    /// Possible remedies, the best first.
     pub advice: Vec<Advice>,
 }
 

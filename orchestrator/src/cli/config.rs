@@ -7,19 +7,19 @@ use clap::{Args, Subcommand, ValueEnum};
 /// The arguments of `phalanx config`.
 #[derive(Debug, Args)]
 pub struct ConfigArguments {
-    /// What to do
+    /// Action to take
     #[command(subcommand)]
     pub action: ConfigAction,
 }
 
-/// What can be done with settings.
+/// Actions on settings.
 #[derive(Debug, Subcommand)]
 pub enum ConfigAction {
     /// Print every setting in force, and where it comes from
     Print {
         /// A run file; without it, what holds for runs without one
         file: Option<PathBuf>,
-        /// How to print them
+        /// Output format
         #[arg(long, value_enum, default_value_t)]
         format: ConfigFormat,
     },
@@ -32,7 +32,7 @@ pub enum ConfigAction {
     Path,
 }
 
-/// How settings are printed.
+/// Format of settings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum ConfigFormat {
     /// As a run file.

@@ -17,7 +17,7 @@ pub struct CtlArguments {
     #[arg(required = true, num_args = 1.., value_name = "RUN COMMAND")]
     #[arg(allow_negative_numbers = true)]
     pub words: Vec<String>,
-    /// What else there is to say.
+    /// Options of the commands.
     #[command(flatten)]
     pub options: ControlOptions,
     /// By which keys the run is reached.
@@ -32,10 +32,10 @@ pub struct CtlArguments {
 }
 
 impl CtlArguments {
-    /// Returns the run, if one is named, and what is asked of it.
+    /// Returns the run, if one is named, and the command for it.
     ///
     /// # Errors
-    /// When the words are no command.
+    /// Fails if the words are no command.
     pub fn parse(&self) -> Result<(Option<&str>, Asked), ParseControlError> {
         let words: Vec<&str> = self.words.iter().map(String::as_str).collect();
         let parse = |verb: &str, rest: &[&str]| {

@@ -16,7 +16,7 @@ pub fn command() -> Command {
 /// Reads a command line, which begins with the name of the program.
 ///
 /// # Errors
-/// When it is wrong, or asks for help.
+/// Fails if it is wrong, or asks for help.
 pub fn parse(words: Vec<OsString>) -> Result<Cli, clap::Error> {
     let mut command = command();
     let is_named = words.get(1).is_some_and(|word| {

@@ -1,4 +1,4 @@
-//! What `phalanx run` takes for the case that something goes wrong.
+//! Arguments of `phalanx run` for fault handling.
 
 use clap::builder::BoolishValueParser;
 use clap::{Args, ValueEnum};
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::parse_switch;
 use crate::config::{NetworkConfig, RESTARTS_PER_MINUTE_MAX, RecoveryConfig};
 
-/// What happens when a secondary is lost.
+/// Reaction to the loss of a secondary.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 pub enum PeerLossPolicy {
     /// Everyone is told why, and the run ends.
@@ -21,7 +21,7 @@ pub enum PeerLossPolicy {
 /// The arguments of `phalanx run` for losses and long waits.
 #[derive(Clone, Debug, Default, Args)]
 pub struct FaultArguments {
-    /// What happens when a secondary is lost [default: recover]
+    /// Reaction to the loss of a secondary [default: recover]
     #[arg(long, value_name = "POLICY", env = "PHALANX_ON_PEER_LOSS")]
     pub on_peer_loss: Option<PeerLossPolicy>,
     /// Iterations from one checkpoint of all cells to the next; 0 makes none but those asked for
@@ -29,15 +29,14 @@ pub struct FaultArguments {
     #[arg(long, value_name = "N", env = "PHALANX_CHECKPOINT_EVERY")]
     #[arg(value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     pub checkpoint_every: Option<u64>,
-    /// How many secondaries may join beyond those that are started [default: 16]
+    /// Number of secondaries that may join beyond those that are started [default: 16]
     #[arg(long, value_name = "N", env = "PHALANX_STAND_BYS")]
     #[arg(value_parser = clap::value_parser!(u32).range(..=i64::from(STAND_BYS_MAX)))]
     pub stand_bys: Option<u32>,
-    /// Whether secondaries that are lost are started again, with --on-peer-loss=recover
-    /// [default: on]
+    /// Start lost secondaries again, with --on-peer-loss=recover [default: on]
     #[arg(long, value_name = "on|off", env = "PHALANX_RESTART", value_parser = parse_switch)]
     pub restart: Option<bool>,
-    /// How often in a minute one secondary may be started again [default: 5]
+    /// Number of times per minute that one secondary may be started again [default: 5]
     #[arg(long, value_name = "N", env = "PHALANX_RESTARTS_PER_MINUTE")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=i64::from(RESTARTS_PER_MINUTE_MAX)))]
     pub restarts_per_minute: Option<u32>,

@@ -5,7 +5,7 @@ use clap::{Args, Subcommand};
 /// The arguments of `phalanx generate`.
 #[derive(Debug, Args)]
 pub struct GenerateArguments {
-    /// Which world
+    /// World to generate
     #[command(subcommand)]
     pub world: GeneratedWorld,
 }
@@ -16,7 +16,7 @@ pub enum GeneratedWorld {
     /// Wheeled robots on a plane that is divided into levels; they wait to be driven, by `D` in the
     /// view or with `phalanx topic pub`
     Fleet {
-        /// How many robots
+        /// Number of robots
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
         robots: u32,
         /// Levels along x and y, such as 4x2
@@ -25,7 +25,7 @@ pub enum GeneratedWorld {
     },
     /// Boxes that fall and pile up where levels meet
     Piles {
-        /// How many boxes
+        /// Number of boxes
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
         boxes: u32,
         /// Levels along x and y, such as 2x2
@@ -34,7 +34,7 @@ pub enum GeneratedWorld {
     },
 }
 
-/// How many levels along x and y.
+/// Numbers of levels along x and y.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LevelGrid(pub [u32; 2]);
 

@@ -6,21 +6,20 @@ use clap::Args;
 
 use super::{Format, ViewArguments};
 
-/// Where a run is written down, to be taken up again; what is absent is the default.
+/// Options of a run's journal, from which it can be resumed; absent ones have their defaults.
 #[derive(Clone, Debug, Default, Args)]
 pub struct JournalArguments {
-    /// Whether the run is written down, so that it can be resumed after a crash; a folder is where
+    /// Write a journal, so that the run can be resumed after a crash; a folder is its place
     /// [default: on, in the run's folder]
     #[arg(long, value_name = "on|off|DIR", env = "PHALANX_JOURNAL", value_parser = parse_place)]
     pub journal: Option<JournalPlace>,
-    /// How much room the journal may take, in MiB; the run pauses when that is not enough
-    /// [default: 4096]
+    /// Largest size of the journal, in MiB; the run pauses when that is not enough [default: 4096]
     #[arg(long, value_name = "MIB", env = "PHALANX_JOURNAL_LIMIT")]
     #[arg(value_parser = clap::value_parser!(u64).range(1..=1 << 30))]
     pub journal_limit: Option<u64>,
 }
 
-/// Where the journal of a run is.
+/// The place of a run's journal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum JournalPlace {
     /// In the run's folder.
@@ -45,7 +44,7 @@ pub struct ResumeArguments {
     /// Stop after so many iterations, counted from the start of the run [default: as before]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub iterations: Option<u64>,
-    /// How much room the journal may take, in MiB [default: as before]
+    /// Largest size of the journal, in MiB [default: as before]
     #[arg(long, value_name = "MIB")]
     #[arg(value_parser = clap::value_parser!(u64).range(1..=1 << 30))]
     pub journal_limit: Option<u64>,
@@ -62,7 +61,7 @@ pub struct ResumeArguments {
     /// Format of the summary, or of what --detach prints; json needs one of the two
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
-    /// How it is shown.
+    /// Options of the view.
     #[command(flatten)]
     pub view: ViewArguments,
 }

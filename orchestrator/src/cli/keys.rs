@@ -51,11 +51,11 @@ impl KeyArguments {
     }
 }
 
-/// Who may connect to the primary of a run that is started.
+/// Options of access to the primary of a run that is started.
 #[derive(Clone, Debug, Default, Args)]
 pub struct RunSecurityArguments {
-    /// Where the primary is reached, tcp://HOST:PORT, of which PORT to PORT+5 are used; 0.0.0.0 is
-    /// every address of this machine [default: sockets in the run's folder]
+    /// Address of the primary, tcp://HOST:PORT, of which PORT to PORT+5 are used; 0.0.0.0 is every
+    /// address of this machine [default: sockets in the run's folder]
     #[arg(long, value_name = "ENDPOINT", env = "PHALANX_BIND")]
     pub bind: Option<transport::Endpoints>,
     /// Secondaries that join from other machines, besides those that are started here [default: 0]
@@ -75,17 +75,16 @@ pub struct RunSecurityArguments {
 /// The arguments of `phalanx keygen`.
 #[derive(Debug, Args)]
 pub struct KeygenArguments {
-    /// What the key is called: NAME.key and NAME.pub are written [default: its role]
+    /// Name of the key: NAME.key and NAME.pub are written [default: its role]
     #[arg(value_name = "NAME")]
     pub name: Option<String>,
-    /// What whoever has the key may do
+    /// Rights of the key's holder
     #[arg(long, value_enum, default_value_t)]
     pub role: KeyRole,
-    /// When the key ends, from now on: a number of hours, days or weeks, such as 12h, 30d, 4w
+    /// Validity of the key from now on: a number of hours, days or weeks, such as 12h, 30d, 4w
     #[arg(long, value_name = "TIME", value_parser = validity)]
     pub valid_for: Option<Duration>,
-    /// What it may command, as patterns of topics and models: `/model/r1/**,/cmd_vel` [default:
-    /// all]
+    /// Topics and models that it may command, as patterns: `/model/r1/**,/cmd_vel` [default: all]
     #[arg(long, value_name = "PATTERN", value_delimiter = ',')]
     pub allow: Vec<String>,
     /// The folder that it is written to [default: the folder of your keys]
@@ -112,7 +111,7 @@ fn validity(text: &str) -> Result<Duration, String> {
     Ok(Duration::from_hours(number * hours))
 }
 
-/// What whoever has a key may do.
+/// Rights of a key's holder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum KeyRole {
     /// Prove that a primary is the one that is meant.

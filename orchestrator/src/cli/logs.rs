@@ -1,4 +1,4 @@
-//! What `phalanx show logs` takes besides what other panels take.
+//! Arguments of `phalanx show logs` besides those of other panels.
 
 use clap::Args;
 

@@ -11,7 +11,7 @@ use crate::config::RecordConfig;
 /// The most frames per second of simulated time.
 pub(crate) const RATE_MAX_HZ: f64 = 1e6;
 
-/// What is recorded of a run; what is absent comes from the run file.
+/// Options of recording a run; absent ones come from the run file.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Recording")]
 pub struct RecordArguments {
@@ -58,7 +58,7 @@ pub struct ReplayArguments {
     /// Format of what --info and --verify print
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
-    /// How it is shown.
+    /// Options of the view.
     #[command(flatten)]
     pub view: ViewArguments,
 }

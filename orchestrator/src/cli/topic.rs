@@ -9,7 +9,7 @@ use super::{Format, KeyArguments, parse_seconds};
 /// The arguments of `phalanx topic`.
 #[derive(Debug, Args)]
 pub struct TopicArguments {
-    /// What to do
+    /// Action to take
     #[command(subcommand)]
     pub action: TopicAction,
     /// By which keys the run is reached.
@@ -17,8 +17,8 @@ pub struct TopicArguments {
     pub keys: KeyArguments,
 }
 
-/// What can be done with topics. A word that begins with `/` is a topic; a run before it may be
-/// left out when exactly one is living.
+/// Actions on topics. A word that begins with `/` is a topic; a run before it may be left out when
+/// exactly one is living.
 #[derive(Debug, Subcommand)]
 pub enum TopicAction {
     /// List the topics of systems and sensors
@@ -74,7 +74,7 @@ pub enum TopicAction {
     },
 }
 
-/// How messages are printed.
+/// Format of messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum EchoFormat {
     /// One object per line.
@@ -87,7 +87,7 @@ pub enum EchoFormat {
 /// The arguments of `phalanx service`.
 #[derive(Debug, Args)]
 pub struct ServiceArguments {
-    /// What to do
+    /// Action to take
     #[command(subcommand)]
     pub action: ServiceAction,
     /// By which keys the run is reached.
@@ -95,7 +95,7 @@ pub struct ServiceArguments {
     pub keys: KeyArguments,
 }
 
-/// What can be done with services.
+/// Actions on services.
 #[derive(Debug, Subcommand)]
 pub enum ServiceAction {
     /// List the services and the types that they take

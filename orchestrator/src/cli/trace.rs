@@ -6,7 +6,7 @@ use clap::Args;
 
 use crate::config::TraceConfig;
 
-/// What is traced of a run; what is absent comes from the run file.
+/// Options of tracing a run; absent ones come from the run file.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Trace")]
 pub struct TraceArguments {
@@ -16,7 +16,7 @@ pub struct TraceArguments {
     /// The first iteration that is traced; 0 is that in which cells are made [default: 1]
     #[arg(long, value_name = "ITERATION", env = "PHALANX_TRACE_FROM")]
     pub trace_from: Option<u64>,
-    /// How many iterations are traced [default: 10000]
+    /// Number of iterations that are traced [default: 10000]
     #[arg(long, value_name = "N", env = "PHALANX_TRACE_ITERATIONS")]
     #[arg(value_parser = clap::value_parser!(u64).range(1..))]
     pub trace_iterations: Option<u64>,

@@ -6,7 +6,7 @@ use clap::builder::BoolishValueParser;
 use super::parse_switch;
 use crate::config::{REFRESH_HZ_MAX, ThemeName, UnicodeChoice, ViewConfig};
 
-/// How a view is shown; what is absent comes from files.
+/// Options of a view; absent ones come from files.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "View")]
 pub struct ViewArguments {
@@ -18,10 +18,10 @@ pub struct ViewArguments {
     #[arg(long, value_name = "HZ", env = "PHALANX_REFRESH")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=i64::from(REFRESH_HZ_MAX)))]
     pub refresh: Option<u32>,
-    /// Whether the mouse is heard [default: on]
+    /// Use the mouse [default: on]
     #[arg(long, value_name = "on|off", env = "PHALANX_MOUSE", value_parser = parse_switch)]
     pub mouse: Option<bool>,
-    /// Whether more than ASCII is drawn; auto is what the locale says [default: auto]
+    /// Draw more than ASCII; auto is what the locale says [default: auto]
     #[arg(
         long,
         value_name = "auto|on|off",

@@ -12,7 +12,7 @@ use crate::app::event::Heard;
 use crate::app::plain_text::plain;
 use crate::message_text;
 
-/// How often the view is told at most.
+/// Shortest interval between two messages to the view.
 const TELL_TIME: Duration = Duration::from_millis(200);
 /// The largest message that is shown as text \[bytes\].
 const BODY_MAX: usize = 64 << 10;

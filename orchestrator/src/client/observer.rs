@@ -37,9 +37,10 @@ pub struct Observer {
     listener: Option<Listener>,
     /// Time when the link that has failed is set up again; while this is set there is none.
     reopen_at: Option<Instant>,
-    /// What stops the robot that is driven; said when the link or this ends.
+    /// Command that stops the robot that is driven; sent when the link or this observer ends.
     halt: Option<Command>,
-    /// True if the link was lost since, so that it is said as soon as the same run answers.
+    /// True if the link was lost since, so that the command is sent as soon as the same run
+    /// answers.
     is_halt_due: bool,
     /// True if the past is asked for as soon as something is heard.
     is_past_due: bool,
@@ -55,12 +56,12 @@ pub struct Observer {
     is_lost: bool,
 }
 
-/// What an observer wants to know of a run.
+/// The part of a run that an observer subscribes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Interest {
     /// All of it, from the beginning.
     All,
-    /// How it goes, from now on.
+    /// Its progress, from now on.
     Course,
 }
 
@@ -72,16 +73,16 @@ impl Observer {
     /// Begins to connect to a primary.
     ///
     /// # Errors
-    /// When the link cannot be set up; not when the primary is not there.
+    /// Fails if the link cannot be set up; an absent primary is no error.
     pub fn open(reach: &Reach) -> Result<Self, ConnectError> {
         Self::with(reach, Interest::All)
     }
 
     /// Begins to connect to a primary, to be told of its run and not of what is in the world: that
-    /// would have to be made for this observer alone.
+    /// report would have to be made for this observer alone.
     ///
     /// # Errors
-    /// When the link cannot be set up; not when the primary is not there.
+    /// Fails if the link cannot be set up; an absent primary is no error.
     pub fn follow(reach: &Reach) -> Result<Self, ConnectError> {
         Self::with(reach, Interest::Course)
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 use transport::zeromq::{ConnectError, Curve, PeerLink, SocketOptions};
 use transport::{Endpoints, KeyError, KeyPair, ServerKeys, Subscription};
 
-/// Where a primary is, and by which keys one is let in there.
+/// Endpoints of a primary, and the keys for access to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reach {
     endpoints: Endpoints,
@@ -19,7 +19,7 @@ impl Reach {
     /// Reaches a primary that has a key.
     ///
     /// # Errors
-    /// When the key cannot be read.
+    /// Fails if the key cannot be read.
     pub fn with_keys(endpoints: Endpoints, key: &Path, primary: &str) -> Result<Self, KeyError> {
         let primary = ServerKeys::of_text_or_file(primary)?;
         let key = KeyPair::read(key)?;

@@ -17,7 +17,7 @@ use resolved::ResolvedWorld;
 /// The most errors, and the most warnings, that are shown as text.
 const SHOWN_MAX: usize = 100;
 
-/// What is printed as JSON.
+/// Result of a check, printed as JSON.
 #[derive(Debug, Serialize)]
 struct CheckReport<'a> {
     valid: bool,

@@ -38,12 +38,12 @@ enum Source {
     Links,
 }
 
-/// What may come next, and the run that is asked for names.
+/// Kinds of words that may come next, and the run that is asked for names.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Next<'a> {
     run: Option<&'a str>,
     sources: Vec<Source>,
-    /// The word before, where the next depends on it.
+    /// The word before, if the next depends on it.
     after: &'a str,
 }
 

@@ -18,12 +18,12 @@ use serde::Serialize;
 use super::{CommandResult, Failed, output};
 use crate::cli::{DiffArguments, Format};
 
-/// What a comparison found.
+/// Result of a comparison.
 #[derive(Debug, PartialEq, Serialize)]
 struct Verdict {
     /// True if all iterations are the same.
     equal: bool,
-    /// What was compared.
+    /// Kind of the compared files.
     kind: Kind,
     /// Number of iterations that are the same; of messages, up to the last that has one.
     iterations: u64,
@@ -35,15 +35,15 @@ struct Verdict {
     difference: Option<Difference>,
 }
 
-/// What a file holds.
+/// Kind of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Kind {
     /// A line for every iteration, by `--digests`.
     Digests,
-    /// What every iteration changed, by `--states`.
+    /// Changes of every iteration, by `--states`.
     States,
-    /// What was said on topics, by `--messages`.
+    /// Messages on topics, by `--messages`.
     Messages,
 }
 
@@ -95,7 +95,7 @@ enum Value {
     Text(String),
 }
 
-/// How much of a file tells its kind: its first line \[bytes\].
+/// Number of bytes that are read to tell the kind of a file from its first line \[bytes\].
 const START_BYTES: u64 = 2048;
 /// Number of words that a line of a message has at least; one of a digest has two.
 const MESSAGE_WORDS: usize = 4;

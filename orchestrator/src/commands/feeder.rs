@@ -6,10 +6,10 @@ use tokio::sync::mpsc;
 
 use crate::view::Feed;
 
-/// How much news waits for the view; status and logs beyond that are lost to it.
+/// Capacity of the view's queue; if it is full, status, logs and messages on topics are dropped.
 const FEEDS_MAX: usize = 4096;
 
-/// How much of that is in the channel itself.
+/// Share of that in the channel itself.
 const CHANNEL_MAX: usize = 256;
 
 /// The sending end of the view's feed.

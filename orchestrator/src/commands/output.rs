@@ -1,7 +1,7 @@
-//! Where commands write: text and JSON to stdout, progress and logs to stderr.
+//! Output of commands: text and JSON to stdout, progress and logs to stderr.
 //!
-//! Names and words of runs and files come from anywhere: whatever would act on a terminal is
-//! escaped here, also where no terminal is.
+//! Names and words of runs and files come from anywhere: anything that would act on a terminal is
+//! escaped here, even if the output is no terminal.
 
 use std::io::{self, Write};
 
@@ -17,10 +17,10 @@ pub(super) fn print(text: &str) -> CommandResult {
     print_on(text).map(|_| ExitCode::Success)
 }
 
-/// Writes text to stdout, and tells whether anyone still reads it.
+/// Writes text to stdout; returns false if its reader has closed it.
 ///
 /// # Errors
-/// When it cannot be written for another reason.
+/// Fails if it cannot be written for another reason.
 pub(super) fn print_on(text: &str) -> Result<bool, Failed> {
     let mut stdout = io::stdout().lock();
     let written = stdout

@@ -130,7 +130,7 @@ fn stay_with(
     Ok(conclusion.exit_code)
 }
 
-/// What the owner of a run has before its processes are started.
+/// Resources of a run's owner before its processes are started.
 struct Owned {
     worker: std::path::PathBuf,
     directory: RunDirectory,

@@ -58,7 +58,7 @@ pub(super) fn show(arguments: &ShowArguments) -> CommandResult {
     }
 }
 
-/// What is asked of a run, and how the answer is printed.
+/// A request to a run, and the format of the answer.
 struct Ask<'a> {
     target: &'a Target,
     arguments: &'a ShowArguments,

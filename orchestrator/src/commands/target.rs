@@ -1,4 +1,4 @@
-//! Which run a command is about: by name, by endpoint, or the only one that is living.
+//! The run that a command is about: by name, by endpoint, or the only one that is alive.
 
 use std::time::Duration;
 
@@ -20,9 +20,9 @@ const END_LOOKUP_INTERVAL: Duration = Duration::from_millis(100);
 /// A run to talk to.
 #[derive(Debug)]
 pub(super) struct Target {
-    /// Where its primary is.
+    /// Access to its primary.
     pub(super) reach: Reach,
-    /// What this machine knows of it; `None` when it was named by its endpoint.
+    /// The run as found on this machine; `None` if it was named by its endpoint.
     pub(super) found: Option<FoundRun>,
 }
 
@@ -30,7 +30,7 @@ impl Target {
     /// Makes a target of a run of this machine.
     ///
     /// # Errors
-    /// When what was written about it is damaged, or its keys cannot be read.
+    /// Fails if the record of the run is damaged, or its keys cannot be read.
     pub(super) fn of(found: FoundRun) -> Result<Self, Failed> {
         let endpoints = found.record.endpoint.parse::<Endpoints>();
         let endpoints = endpoints.map_err(anyhow::Error::new)?;
@@ -44,7 +44,7 @@ impl Target {
     /// Asks the run's primary, and gives up as soon as the run has ended.
     ///
     /// # Errors
-    /// When there is no answer in time, or none to come.
+    /// Fails if there is no answer in time, or none to come.
     pub(super) async fn ask(&self, command: Command, limit: Duration) -> Result<Reply, AskError> {
         tokio::select! {
             biased;

@@ -1,4 +1,4 @@
-//! Whether there is a terminal for the view.
+//! Checks that there is a terminal for the view.
 
 use std::io::IsTerminal;
 
@@ -6,7 +6,7 @@ use protocol::ExitCode;
 
 use super::Failed;
 
-/// What is known of the terminal.
+/// Properties of the terminal.
 #[derive(Clone, Copy, Debug)]
 struct Known<'a> {
     is_output: bool,

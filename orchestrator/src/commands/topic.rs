@@ -26,10 +26,10 @@ use rate::RateMeter;
 /// Time that a list of topics may take.
 const LIST_PATIENCE: Duration = Duration::from_secs(10);
 
-/// How often a rate is printed.
+/// Interval at which a rate is printed.
 const RATE_PERIOD: Duration = Duration::from_secs(1);
 
-/// Does what `phalanx topic` is asked.
+/// Runs `phalanx topic`.
 pub(super) fn topic(arguments: &TopicArguments) -> CommandResult {
     let keys = &arguments.keys;
     match &arguments.action {

@@ -15,30 +15,30 @@ use crate::client::Observer;
 use crate::run_directory::{FoundRun, LogFiles, now_unix_s};
 use crate::view::{self, Feed, ViewEnd, ViewOptions, Wish};
 
-/// How often it is looked whether a run that is not reached is still living, and whether one that
-/// has not begun has all its processes.
+/// Interval at which an unreachable run is checked for being alive, and a run that has not begun
+/// for having all its processes.
 const LIVENESS_PERIOD: Duration = Duration::from_millis(250);
 
-/// How often it is looked whether logs have grown.
+/// Interval at which logs are checked for new lines.
 const LOG_PERIOD: Duration = Duration::from_millis(200);
 
-/// How many commands of the view may wait.
+/// Number of commands of the view that may wait.
 const WISHES_MAX: usize = 64;
 
-/// What is known when a view is left.
+/// Result of a view that was left.
 pub(super) struct Left {
     /// Reason why it was left.
     pub(super) end: ViewEnd,
-    /// How the run ended that was shown first, if that was seen.
+    /// The end of the run that was shown first, if that was seen.
     pub(super) first_ended: Option<RunEnded>,
-    /// How the run ended that was shown last, if it has.
+    /// The end of the run that was shown last, if it has ended.
     pub(super) last_ended: Option<RunEnded>,
 }
 
 /// Shows a run until the user leaves or a signal comes.
 ///
 /// # Errors
-/// When there is no link to be had, or the terminal cannot be used.
+/// Fails if there is no link to be had, or the terminal cannot be used.
 pub(super) async fn watch(target: &Target, options: ViewOptions) -> anyhow::Result<Left> {
     let (mut feeder, feeds) = Feeder::new();
     let (wish_sender, mut wishes) = mpsc::channel::<Wish>(WISHES_MAX);
@@ -95,14 +95,14 @@ struct Watched {
     shown: Option<Vec<StartedProcess>>,
 }
 
-/// Which run is watched.
+/// The run that is watched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Which {
     /// The one that was asked for.
     First,
-    /// Another that has begun where it was; what this machine knows of it is still to be read.
+    /// Another that has begun in its place; its record on this machine is still to be read.
     Unread,
-    /// Another, of which that is read.
+    /// Another, whose record has been read.
     Successor,
 }
 

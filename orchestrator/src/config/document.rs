@@ -17,7 +17,7 @@ use super::setting::{SETTINGS, Setting};
 use super::suggestion::advice;
 use crate::launch::programs::ProgramPlan;
 
-/// What a file is for.
+/// Scope of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
     /// One run.
@@ -56,7 +56,7 @@ pub(super) struct Placed {
 /// A file as it is written.
 #[derive(Debug)]
 pub(super) struct Document {
-    /// What paths in it are relative to.
+    /// Folder that paths in it are relative to.
     pub(super) folder: PathBuf,
     /// Its settings by section and key.
     pub(super) values: BTreeMap<(&'static str, &'static str), Placed>,
@@ -72,7 +72,7 @@ pub(super) struct Document {
 pub(super) struct Reader<'a> {
     text: &'a str,
     file: Arc<str>,
-    /// What is wrong.
+    /// Problems found so far.
     pub(super) problems: Vec<Problem>,
 }
 

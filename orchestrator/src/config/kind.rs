@@ -1,10 +1,10 @@
-//! What values a setting takes, and the sentence that says so.
+//! Kinds of values of settings, and the sentences that describe them.
 
 use toml::Value;
 
 use super::suggestion::advice;
 
-/// What values a setting takes.
+/// Kind of the values of a setting.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Kind {
     /// A whole number within bounds.
@@ -23,7 +23,7 @@ pub(super) enum Kind {
     Path,
     /// An address of a primary.
     Endpoint,
-    /// What of the logs is written: levels, for everything or by target.
+    /// Log levels, for everything or by target.
     LogFilter,
 }
 

@@ -21,7 +21,7 @@ pub struct Layers {
     pub config: Config,
     /// The files that were read, the weakest first.
     pub files: Vec<PathBuf>,
-    /// Where settings come from that are not defaults, by section and key.
+    /// Sources of settings that are not defaults, by section and key.
     origins: BTreeMap<(String, String), Place>,
 }
 
@@ -29,7 +29,7 @@ impl Layers {
     /// Reads the user's own file, if there is one, and a run file.
     ///
     /// # Errors
-    /// When a file cannot be read, or something in one is wrong.
+    /// Fails if a file cannot be read, or something in one is wrong.
     pub fn read(run_file: Option<&Path>) -> Result<Self, ConfigError> {
         let mut texts = Vec::new();
         if let Some(user) = UserFile::find()
@@ -48,10 +48,10 @@ impl Layers {
         Self::parse(&texts)
     }
 
-    /// Reads one file, whatever else there is.
+    /// Reads one file alone, without the user's own.
     ///
     /// # Errors
-    /// When it cannot be read, or something in it is wrong.
+    /// Fails if it cannot be read, or something in it is wrong.
     pub fn read_alone(path: &Path, kind: FileKind) -> Result<Self, ConfigError> {
         let text = read_text(path).map_err(|source| unreadable("run file", path, source))?;
         Self::parse(&[(&text, path, kind)])
@@ -61,7 +61,7 @@ impl Layers {
     /// the bases of paths in them.
     ///
     /// # Errors
-    /// When something in one is wrong.
+    /// Fails if something in one is wrong.
     pub fn parse(texts: &[(&str, &Path, FileKind)]) -> Result<Self, ConfigError> {
         let (mut documents, mut problems) = (Vec::new(), Vec::new());
         for (text, path, kind) in texts {

@@ -14,11 +14,11 @@ use super::{SECONDARIES_MAX, program};
 /// The CPUs that a process can be given are numbered below this, as Linux's sets of CPUs are.
 pub(super) const CPU_MAX: u32 = 1023;
 
-/// What processes are given, by their names.
+/// Settings of processes, by their names.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessesConfig(pub BTreeMap<String, ProcessConfig>);
 
-/// What a process is given.
+/// Settings of a process.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessConfig {
     /// Variables of its environment.

@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 /// Frames per second of simulated time, unless said otherwise.
 const DEFAULT_RATE_HZ: f64 = 30.0;
 
-/// What is recorded of a run.
+/// Settings of recording a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RecordConfig {
-    /// Where; `None` records nothing.
+    /// File to record in; `None` records nothing.
     pub file: Option<PathBuf>,
     /// Frames per second of simulated time; 0 is one per iteration.
     pub rate_hz: f64,

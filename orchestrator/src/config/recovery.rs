@@ -4,18 +4,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::cli::PeerLossPolicy;
 
-/// What happens when a process of a run is lost.
+/// Reactions to the loss of a process of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecoveryConfig {
-    /// What happens when a secondary is lost.
+    /// Reaction to the loss of a secondary.
     pub on_peer_loss: PeerLossPolicy,
     /// Iterations from one checkpoint of all cells to the next; 0 makes none but those asked for.
     pub checkpoint_every: u64,
-    /// How many secondaries may join beyond those that the run needs.
+    /// Number of secondaries that may join beyond those that the run needs.
     pub stand_bys: u32,
     /// True if secondaries of this machine that are lost are started again.
     pub restarts: bool,
-    /// How often in a minute one secondary may be started again.
+    /// Number of times per minute that one secondary may be started again.
     pub restarts_per_minute: u32,
 }
 

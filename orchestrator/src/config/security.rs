@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::key_files::KEYS_VARIABLE;
 
-/// Who may connect to a run.
+/// Access to a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SecurityConfig {
     /// The folder of the user's keys; `None` is the one of every user.

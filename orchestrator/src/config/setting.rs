@@ -20,7 +20,7 @@ pub(crate) struct Setting {
     pub(crate) section: &'static str,
     /// Its name there.
     pub(crate) key: &'static str,
-    /// What it takes.
+    /// Kind of its values.
     pub(super) kind: Kind,
     /// The variable of the environment that sets it, too.
     pub(crate) variable: Option<&'static str>,

@@ -1,4 +1,4 @@
-//! Which of some known words a wrong one was probably meant to be.
+//! Suggests the known words that an unknown one was probably meant to be.
 
 /// The longest word that is compared; what is longer is nobody's typing error.
 const WORD_MAX: usize = 64;

@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 /// Number of iterations that are traced, unless said otherwise.
 const DEFAULT_ITERATIONS: u64 = 10_000;
 
-/// What is traced of a run.
+/// Settings of tracing a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TraceConfig {
-    /// Where; `None` traces nothing.
+    /// File for the trace; `None` traces nothing.
     pub file: Option<PathBuf>,
     /// The first iteration; 0 is that in which cells are made.
     pub from: u64,

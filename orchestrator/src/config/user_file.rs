@@ -1,4 +1,4 @@
-//! Where the user's own file is.
+//! Finds the user's own file.
 
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -3,25 +3,25 @@
 /// The most frames per second that may be asked for.
 pub const REFRESH_HZ_MAX: u32 = 60;
 
-/// How a run is shown.
+/// Settings of a run's view.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ViewConfig {
-    /// Which colours are used.
+    /// Colours in use.
     pub theme: ThemeName,
-    /// How often the screen is drawn, at most \[1/s\].
+    /// Largest rate at which the screen is drawn \[1/s\].
     pub refresh_hz: u32,
-    /// Whether the mouse is heard.
+    /// True if the view uses the mouse.
     pub has_mouse: bool,
-    /// Whether more than ASCII is shown.
+    /// Choice of glyphs beyond ASCII.
     pub unicode: UnicodeChoice,
-    /// Whether nothing of the run may be changed from the view.
+    /// True if nothing of the run may be changed from the view.
     pub is_read_only: bool,
 }
 
-/// Which colours are used.
+/// Choice of colours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum ThemeName {
-    /// What the terminal has: none under `NO_COLOR`, else 256 or 16.
+    /// The colours that the terminal has: none under `NO_COLOR`, else 256 or 16.
     #[default]
     Auto,
     /// The terminal's own six plain colours.
@@ -34,10 +34,10 @@ pub enum ThemeName {
     Mono,
 }
 
-/// Whether more than ASCII is shown.
+/// Choice of glyphs beyond ASCII.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum UnicodeChoice {
-    /// What the locale and the terminal say.
+    /// As the locale and the terminal say.
     #[default]
     Auto,
     /// Yes.
@@ -46,7 +46,7 @@ pub enum UnicodeChoice {
     Off,
 }
 
-/// How many colours there are.
+/// Number of colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Colors {
     /// None.
@@ -71,7 +71,7 @@ impl Default for ViewConfig {
 
 impl ThemeName {
     const ALL: [Self; 4] = [Self::Auto, Self::Sixteen, Self::Many, Self::Mono];
-    /// What each is called.
+    /// Names of the themes.
     pub(super) const WORDS: [&str; 4] = ["auto", "16", "256", "mono"];
 
     /// Returns what it is called.
@@ -98,7 +98,7 @@ impl ThemeName {
 
 impl UnicodeChoice {
     const ALL: [Self; 3] = [Self::Auto, Self::On, Self::Off];
-    /// What each is called.
+    /// Names of the choices.
     pub(super) const WORDS: [&str; 3] = ["auto", "on", "off"];
 
     /// Returns what it is called.

@@ -13,11 +13,11 @@ use super::words;
 /// The most of a file that is read \[bytes\].
 const FILE_BYTES_MAX: u64 = 64 << 20;
 
-/// What words ask for.
+/// A command as parsed, perhaps with a file that is still to be read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Asked {
     command: Command,
-    /// Where the model or the poses are read from; `-` is standard input.
+    /// File with the model or the poses; `-` is standard input.
     file: Option<PathBuf>,
 }
 
@@ -29,7 +29,7 @@ pub enum LoadError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the operating system.
         #[source]
         source: io::Error,
     },
@@ -44,7 +44,7 @@ pub enum LoadError {
     Poses {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Error of the parser.
         #[source]
         source: serde_json::Error,
     },
@@ -90,7 +90,7 @@ impl Asked {
     /// Returns the command.
     ///
     /// # Errors
-    /// What is asked, as it is, when a file is still to be read.
+    /// Returns itself unchanged if a file is still to be read.
     pub fn command(self) -> Result<Command, Self> {
         match self.file {
             None => Ok(self.command),
@@ -98,10 +98,10 @@ impl Asked {
         }
     }
 
-    /// Returns the command, with what is in the file that it names.
+    /// Returns the command, with the contents of the file that it names.
     ///
     /// # Errors
-    /// When the file cannot be read or has not what the command needs.
+    /// Fails if the file cannot be read, or lacks something that the command needs.
     pub fn load(self, has_input: bool) -> Result<Command, LoadError> {
         let Some(path) = self.file else {
             return Ok(self.command);
@@ -129,7 +129,7 @@ impl Asked {
 /// Reads a text file that a client was named; `-` is standard input.
 ///
 /// # Errors
-/// When it cannot be read, or is too large.
+/// Fails if it cannot be read, or is too large.
 pub(crate) fn read(path: &Path) -> Result<String, LoadError> {
     let unreadable = |source| LoadError::Unreadable {
         path: path.to_owned(),

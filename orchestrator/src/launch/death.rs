@@ -9,7 +9,7 @@ use std::process::ExitStatus;
 
 use crate::app::log_level::LogLevel;
 
-/// How much of the end of a log is searched for last words \[bytes\].
+/// Size of the end of a log that is searched for last words \[bytes\].
 const TAIL_BYTES: u64 = 16 << 10;
 
 /// The longest last words \[characters\].
@@ -22,7 +22,7 @@ pub struct Death {
     pub name: String,
     /// Its process id.
     pub pid: u32,
-    /// How it ended.
+    /// Exit status.
     pub status: ExitStatus,
     /// The last error that it printed.
     pub last_words: Option<String>,

@@ -1,4 +1,4 @@
-//! Where the worker program is.
+//! Finds the worker program.
 
 use std::path::{Path, PathBuf};
 
@@ -24,7 +24,7 @@ pub enum FindWorkerError {
 /// program, else the first in `PATH`.
 ///
 /// # Errors
-/// When there is none.
+/// Fails if there is none.
 pub fn find_worker() -> Result<PathBuf, FindWorkerError> {
     if let Some(named) = std::env::var_os(WORKER_VARIABLE).filter(|named| !named.is_empty()) {
         let named = PathBuf::from(named);

@@ -8,7 +8,7 @@ use std::process::Stdio;
 
 use tokio::process::{Child, Command};
 
-/// What the shell does: signals that ask the program to end are none for it. It is killed with its
+/// Script of the shell: it ignores signals that ask the program to end, and kills itself with its
 /// group when the program has ended.
 const SCRIPT: &str = "trap '' HUP INT TERM; while read -r _; do :; done; kill -KILL 0";
 
@@ -24,7 +24,7 @@ impl Guard {
     /// Begins to guard a process group that is still empty.
     ///
     /// # Errors
-    /// When no shell can be started.
+    /// Fails if no shell can be started.
     pub(super) fn start() -> io::Result<Self> {
         let shell = Command::new("/bin/sh")
             .args(["-c", SCRIPT])

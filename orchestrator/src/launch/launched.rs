@@ -11,18 +11,18 @@ use super::{LaunchPlan, flag};
 use crate::config::TraceConfig;
 use crate::run_directory::replace_private;
 
-/// How a run was started.
+/// The start of a run, as written down to resume it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Launched {
-    /// What it is called where it has no name.
+    /// Stem of the run's name, if it was given none.
     pub stem: String,
     /// The command line that starts such a run.
     pub command: String,
     /// Its processes.
     pub plan: LaunchPlan,
-    /// What runs beside it.
+    /// Programs that run beside it.
     pub programs: Vec<ProgramPlan>,
-    /// The file in which what happens is written.
+    /// File for the events of the run.
     #[serde(default)]
     pub events: Option<PathBuf>,
 }
@@ -31,7 +31,7 @@ impl Launched {
     /// Writes it down; paths are those that hold from anywhere.
     ///
     /// # Errors
-    /// When the system refuses.
+    /// Fails if the system refuses.
     pub fn write(&self, path: &Path) -> io::Result<()> {
         let mut all = self.clone();
         all.plan.make_absolute()?;
@@ -45,7 +45,7 @@ impl Launched {
     /// Reads it.
     ///
     /// # Errors
-    /// When it is not there, or written by another version.
+    /// Fails if it is not there, or written by another version.
     pub fn read(path: &Path) -> io::Result<Self> {
         let text = std::fs::read_to_string(path)?;
         Ok(serde_json::from_str(&text)?)
@@ -91,10 +91,7 @@ impl LaunchPlan {
         Ok(())
     }
 
-    /// Returns the plan that takes the run up again from its journal.
-    ///
-    /// # Errors
-    /// When it has none.
+    /// Returns the plan that resumes the run from its journal; `None` if it has no journal.
     pub fn resumed(self) -> Option<Self> {
         self.journal.as_ref()?;
         Some(Self {

@@ -28,7 +28,7 @@ use crate::run_directory::append_private;
 /// The longest line of a log that is waited for \[bytes\]; what is longer is told in parts.
 const LINE_BYTES_MAX: usize = 64 << 10;
 
-/// How often it is looked whether a log has grown.
+/// Interval at which a log is checked for new lines.
 const LOG_PERIOD: Duration = Duration::from_millis(50);
 
 /// A process that could not be started.
@@ -41,7 +41,7 @@ pub enum SpawnError {
         name: String,
         /// The program.
         program: PathBuf,
-        /// What the system said.
+        /// Error of the operating system.
         #[source]
         source: io::Error,
     },
@@ -50,7 +50,7 @@ pub enum SpawnError {
     Log {
         /// The log.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the operating system.
         #[source]
         source: io::Error,
     },
@@ -66,7 +66,7 @@ pub struct Process {
     group: u32,
     /// Held, not used: it ends the program when this program ends.
     _guard: Option<Guard>,
-    /// Where in its log its own part begins \[bytes\].
+    /// Offset in its log at which its own part begins \[bytes\].
     log_begin: u64,
     lifeline: Option<ChildStdin>,
     follower: Option<JoinHandle<()>>,
@@ -78,7 +78,7 @@ impl Process {
     /// `lines`.
     ///
     /// # Errors
-    /// When the program does not start or its log cannot be made.
+    /// Fails if the program does not start or its log cannot be made.
     ///
     /// # Panics
     /// Outside a tokio runtime.
@@ -102,7 +102,7 @@ impl Process {
     /// not know how to end with this program: it is killed then.
     ///
     /// # Errors
-    /// When the program does not start or its log cannot be made.
+    /// Fails if the program does not start or its log cannot be made.
     ///
     /// # Panics
     /// Outside a tokio runtime.
@@ -258,7 +258,7 @@ fn watch_exit(mut child: Child) -> watch::Receiver<Option<ExitStatus>> {
     exit
 }
 
-/// What counts as the status of a child that the system no longer knows.
+/// Returns the status that stands for that of a child that the system no longer knows.
 fn killed() -> ExitStatus {
     ExitStatus::from_raw(Signal::KILL.as_raw())
 }

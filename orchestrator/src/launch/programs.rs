@@ -35,20 +35,20 @@ pub struct ProgramPlan {
     pub folder: Option<PathBuf>,
     /// The world that it is for.
     pub world: Option<String>,
-    /// Whether the run ends when it fails.
+    /// True if the run ends when it fails.
     pub is_critical: bool,
 }
 
-/// What programs are told of their run, and where their logs go.
+/// Information for programs about their run, and the place of their logs.
 #[derive(Debug)]
 pub struct Surroundings {
     /// The run's name.
     pub run: String,
-    /// Where its primary's sockets are.
+    /// Endpoint of the run's primary.
     pub endpoint: String,
     /// The folder of logs.
     pub logs: PathBuf,
-    /// Where lines are told.
+    /// Receiver of their lines.
     pub lines: mpsc::Sender<LogLine>,
 }
 
@@ -57,9 +57,9 @@ pub struct Surroundings {
 pub struct ProgramEnd {
     /// Its name.
     pub name: String,
-    /// What went wrong; `None` when it ended successfully.
+    /// Error of the program; `None` if it ended successfully.
     pub failure: Option<String>,
-    /// Whether the run ends when it fails.
+    /// True if the run ends when it fails.
     pub is_critical: bool,
 }
 

@@ -35,7 +35,7 @@ pub const NOTICE_GRACE: Duration = Duration::from_millis(1200);
 #[derive(Debug)]
 pub struct Supervisor {
     processes: Vec<Process>,
-    /// What is to be done about each of them.
+    /// Restart state of each of them.
     upkeep: Vec<Upkeep>,
     commands: Vec<WorkerCommand>,
     program: PathBuf,
@@ -50,28 +50,28 @@ pub struct Supervisor {
     holds_restarts: bool,
 }
 
-/// What is done when a process other than the first ends.
+/// Reaction to the end of a process other than the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LossPolicy {
     /// The first process ends the run.
     Stop,
     /// The first process goes on without it, or with it once it is started again.
     Recover {
-        /// How often in a minute one process may be started again; 0 is never.
+        /// Number of times per minute that one process may be started again; 0 is never.
         restarts_per_minute: u32,
     },
 }
 
-/// How the first process's part came to its end.
+/// The end of the first process's part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunExit {
     /// It ended by itself.
     First(ExitStatus),
     /// Another process failed and the first one did not take notice.
     Unnoticed {
-        /// Which process failed.
+        /// The process that failed.
         name: String,
-        /// How.
+        /// Its exit status.
         status: ExitStatus,
     },
 }
@@ -94,7 +94,7 @@ impl Supervisor {
     /// `<logs>/<name>.log` and to `lines`.
     ///
     /// # Errors
-    /// When one cannot be started; those that were started are killed.
+    /// Fails if one cannot be started; those that were started are killed.
     pub fn spawn(
         program: &Path,
         commands: &[WorkerCommand],

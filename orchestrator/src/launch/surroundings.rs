@@ -1,4 +1,4 @@
-//! What single workers are given besides their part of the run: environment, logs and CPUs.
+//! Settings of single workers besides their part of the run: environment, logs and CPUs.
 
 use super::{WorkerCommand, flag};
 use crate::config::{LogsConfig, ProcessesConfig};

@@ -16,16 +16,16 @@ const DELAY_MAX: Duration = Duration::from_secs(5);
 /// A process that refuses to work within this time did not find its place free yet.
 const SOON: Duration = Duration::from_secs(5);
 
-/// How often in a row a process may fail so soon.
+/// Number of times in a row that a process may fail so soon.
 const REFUSALS_MAX: u32 = 10;
 
-/// In which time restarts are counted.
+/// Period in which restarts are counted.
 const WINDOW: Duration = Duration::from_mins(1);
 
 /// Time that a process that the run has lost may take to end by itself.
 pub(super) const REPLACE_GRACE: Duration = Duration::from_secs(1);
 
-/// What is to be done about one process.
+/// Restart state of one process.
 #[derive(Debug, Default)]
 pub(super) struct Upkeep {
     /// True if its end was told.

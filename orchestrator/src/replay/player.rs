@@ -24,18 +24,18 @@ pub struct Player<R> {
     world: String,
     /// The chunks with frames.
     track: Vec<usize>,
-    /// Where in the track it is.
+    /// Index into the track.
     at: usize,
-    /// Which frame of that chunk is shown.
+    /// Index of the frame of that chunk that is shown.
     frame: usize,
     loaded: Loaded,
     survey: Survey,
     has_more: bool,
     speed: f64,
     is_playing: bool,
-    /// How far time has gone beyond the frame that is shown \[ns\].
+    /// Time beyond the frame that is shown \[ns\].
     ahead_ns: f64,
-    /// Until when it is played, if not to the end.
+    /// Time at which playing stops, if not at the end.
     until: Option<SimTime>,
     /// The last figures before the place.
     figures: Option<Figures>,
@@ -43,7 +43,7 @@ pub struct Player<R> {
     told: Told,
 }
 
-/// What the view was told.
+/// Positions that the view was told last.
 #[derive(Debug, Default)]
 struct Told {
     place: Option<Place>,
@@ -53,10 +53,10 @@ struct Told {
 }
 
 impl<R: Read + Seek> Player<R> {
-    /// Stands at the first frame of a recording.
+    /// Starts at the first frame of a recording.
     ///
     /// # Errors
-    /// When the recording cannot be read, or no frame is in it.
+    /// Fails if the recording cannot be read, or no frame is in it.
     pub fn new(recording: Recording<R>) -> Result<Self, ReadError> {
         let poses = recording.channel(Channel::Poses);
         let chunks = recording.chunks().iter().enumerate();
@@ -122,10 +122,10 @@ impl<R: Read + Seek> Player<R> {
         }
     }
 
-    /// Looks at a further part of the recording for what happened in it.
+    /// Surveys a further part of the recording.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// Fails if it cannot be read.
     pub fn look_further(&mut self) -> Result<(), ReadError> {
         if self.has_more {
             self.has_more = self.survey.go_on(&mut self.recording)?;
@@ -133,10 +133,10 @@ impl<R: Read + Seek> Player<R> {
         Ok(())
     }
 
-    /// Lets time pass.
+    /// Advances the playback.
     ///
     /// # Errors
-    /// When the recording cannot be read.
+    /// Fails if the recording cannot be read.
     pub fn advance(&mut self, elapsed: Duration) -> Result<(), ReadError> {
         if !self.is_playing {
             return Ok(());
@@ -161,10 +161,10 @@ impl<R: Read + Seek> Player<R> {
         }
     }
 
-    /// Does what is asked for.
+    /// Carries out a request.
     ///
     /// # Errors
-    /// When the recording cannot be read.
+    /// Fails if the recording cannot be read.
     pub fn act(&mut self, wish: ReplayWish) -> Result<(), ReadError> {
         if !matches!(wish, ReplayWish::Speed(_)) {
             (self.ahead_ns, self.until) = (0.0, None);
@@ -205,10 +205,10 @@ impl<R: Read + Seek> Player<R> {
         self.told.heard = None;
     }
 
-    /// Returns what the view is to be told of the place.
+    /// Returns the feeds that bring the view to the current place.
     ///
     /// # Errors
-    /// When the recording cannot be read.
+    /// Fails if the recording cannot be read.
     pub fn feed(&mut self) -> Result<Vec<Feed>, ReadError> {
         let mut feeds = Vec::new();
         let place = (self.loaded.chunk, self.loaded.frames[self.frame].index);

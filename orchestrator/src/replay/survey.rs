@@ -10,15 +10,15 @@ use recording::{Channel, ReadError, Recording, WorldContent};
 
 use super::loaded::parse;
 
-/// How many events and figures are remembered; what is later in a file is not shown then.
+/// Number of events, and of statistics, that are kept; later ones in a file are not shown.
 const ENTRIES_MAX: usize = 200_000;
-/// How many descriptions of the world are remembered.
+/// Number of descriptions of the world that are kept.
 const WORLDS_MAX: usize = 1_000;
 
 /// A place in a recording: the chunk, and the message in it.
 pub(super) type Place = (usize, usize);
 
-/// What happened in a recording.
+/// Events, statistics and descriptions of the world in a recording.
 #[derive(Debug, Default)]
 pub(super) struct Survey {
     /// The first chunk that was not looked at.

@@ -39,7 +39,7 @@ const MORE_NAMES: [&str; 8] = [
 /// Tells whether a run may begin in a folder that is there: it is empty, or a run's.
 ///
 /// # Errors
-/// When it cannot be looked into.
+/// Fails if it cannot be looked into.
 pub(super) fn may_be_emptied(path: &Path) -> io::Result<bool> {
     let data = fs::symlink_metadata(path)?;
     if !data.is_dir() {

@@ -1,4 +1,4 @@
-//! What runs leave to be taken up again: which can be, and for how many that is kept.
+//! Journals that runs leave to be resumed: which runs can be, and how many journals are kept.
 
 use std::fs;
 use std::io;
@@ -69,7 +69,7 @@ impl Runs {
     /// Takes the folder of a run that has ended, with all that is in it.
     ///
     /// # Errors
-    /// When there is none, or the run is living.
+    /// Fails if there is none, or the run is living.
     pub fn reopen(&self, name: &str) -> Result<RunDirectory, RunDirectoryError> {
         super::check_run_name(name)?;
         let path = self.root.join(name);

@@ -34,7 +34,7 @@ pub struct LogFiles {
 /// A file that was read up to a place.
 #[derive(Debug, Default)]
 struct LogFile {
-    /// Which file it was, to see that another one has its name.
+    /// Device and inode of the file, to notice that another one has its name.
     identity: (u64, u64),
     offset: u64,
     /// A line that has not ended yet.
@@ -43,7 +43,7 @@ struct LogFile {
     time: String,
 }
 
-/// What was written and is not told.
+/// Lines that were written and are left out.
 #[derive(Clone, Copy, Debug, Default)]
 struct LeftOut {
     lines: usize,

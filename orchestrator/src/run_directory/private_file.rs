@@ -8,7 +8,7 @@ use std::path::Path;
 /// Writes a whole file, in place of what it held.
 ///
 /// # Errors
-/// When the system refuses.
+/// Fails if the system refuses.
 pub fn write_private(path: &Path, text: &str) -> io::Result<()> {
     let mut options = OpenOptions::new();
     let options = options.create(true).truncate(true).write(true).mode(0o600);
@@ -19,7 +19,7 @@ pub fn write_private(path: &Path, text: &str) -> io::Result<()> {
 /// and so that a loss of power leaves one or the other.
 ///
 /// # Errors
-/// When the system refuses.
+/// Fails if the system refuses.
 pub fn replace_private(path: &Path, text: &str) -> io::Result<()> {
     let mut new = path.as_os_str().to_owned();
     new.push(".new");
@@ -35,7 +35,7 @@ pub fn replace_private(path: &Path, text: &str) -> io::Result<()> {
 /// Opens a file to write at its end.
 ///
 /// # Errors
-/// When the system refuses.
+/// Fails if the system refuses.
 pub fn append_private(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.create(true).append(true).mode(0o600).open(path)

@@ -17,7 +17,7 @@ pub struct RunRecord {
     pub name: String,
     /// The process id of its owner.
     pub pid: u32,
-    /// Where its primary's sockets are.
+    /// Endpoint of its primary.
     pub endpoint: String,
     /// The world file.
     pub world: String,
@@ -28,7 +28,7 @@ pub struct RunRecord {
     pub started_unix_s: u64,
     /// Its processes.
     pub workers: Vec<WorkerRecord>,
-    /// How it ended; absent while it lives, and when its owner could not say.
+    /// Its end; absent while it lives, and if its owner could not say.
     pub ended: Option<RunEnd>,
 }
 
@@ -43,19 +43,19 @@ pub struct WorkerRecord {
     pub pid: u32,
 }
 
-/// How a run ended.
+/// The end of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunEnd {
-    /// How.
+    /// Outcome.
     pub outcome: Outcome,
-    /// Why, for people.
+    /// Cause, for people.
     pub cause: String,
     /// The exit code of its owner.
     pub exit_code: u8,
     /// The last error that one of its processes printed, with the process's name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_error: Option<String>,
-    /// Time when \[s since 1970\].
+    /// Time of the end \[s since 1970\].
     pub at_unix_s: u64,
 }
 

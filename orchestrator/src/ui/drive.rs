@@ -1,4 +1,4 @@
-//! What is told to the robot that is driven, and what it does.
+//! Draws the commands to the robot that is driven, and its motion.
 
 use protocol::report::RunState;
 use ratatui::Frame;

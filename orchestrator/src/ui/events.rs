@@ -12,7 +12,7 @@ use super::{frame as panel_frame, text};
 use crate::app::model::{Model, severity_word};
 use crate::app::panel::Panel;
 
-/// What stands before the text of an event: iteration, severity and kind.
+/// Width of the iteration, severity and kind before the text of an event.
 const PREFIX_WIDTH: u16 = 35;
 
 /// Draws the heading and the window of the events.

@@ -1,4 +1,4 @@
-//! Where everything is.
+//! Layout of the screen.
 //!
 //! ```text
 //! 80x24                                     120x40
@@ -28,12 +28,12 @@ const TILED_MIN: (u16, u16) = (120, 36);
 /// The least width of the levels beside another panel.
 const LEVELS_WIDTH: u16 = 42;
 
-/// Where everything is.
+/// Areas of the screen.
 #[derive(Debug)]
 pub struct Places {
     /// Figures of the run, two rows.
     pub header: Rect,
-    /// What the user must know, one row.
+    /// The most important message to the user, one row.
     pub message: Rect,
     /// The panels that are seen.
     pub panels: Vec<(Panel, Rect)>,

@@ -93,7 +93,7 @@ fn name(model: &Model, level: &LevelReport, width: u16) -> Cell {
     Cell::new(text::fit(theme, name, width), theme.value())
 }
 
-/// What a level's cell does, or what happened to it a moment ago.
+/// Makes the cell with the state of a level's cell, or with its recent change.
 fn state(model: &Model, level: &LevelReport, width: u16) -> Cell {
     let theme = Theme::of(model);
     let glyphs = theme.glyphs();

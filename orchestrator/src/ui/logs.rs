@@ -16,7 +16,7 @@ use crate::app::panel::Panel;
 
 /// The width of the names of processes.
 const PROCESS_WIDTH: u16 = 10;
-/// What stands before a line: the process, a separator and the mark of a bad line.
+/// Width of the process, a separator and the mark of a bad line before a line.
 const PREFIX_WIDTH: u16 = PROCESS_WIDTH + 5;
 
 /// Draws the window of the logs.

@@ -25,7 +25,7 @@ use crate::app::places::Place;
 use crate::app::projection::Projection;
 use crate::app::trails::PLACES_MAX;
 
-/// How many places of trails are drawn at most, of all performers together.
+/// Largest number of places of trails that are drawn, of all performers together.
 const TRAIL_DOTS_MAX: usize = 8_000;
 /// The least number of places of each trail that is drawn all the same.
 const TRAIL_DOTS_MIN: usize = 6;
@@ -79,7 +79,7 @@ pub fn place(area: Rect) -> Place {
     }
 }
 
-/// How a level looks, and its report if there is one.
+/// Look of a level, and its report if there is one.
 #[derive(Clone, Copy)]
 struct LevelLook<'a> {
     report: Option<&'a LevelReport>,

@@ -26,7 +26,7 @@ use crate::app::verdict::{Culprit, Verdict};
 /// The most details and pieces of advice that are shown.
 const DETAILS_MAX: usize = 3;
 const ADVICE_MAX: usize = 2;
-/// What pieces of advice begin with.
+/// Beginning of pieces of advice.
 const ADVICE: &str = "   would help: ";
 /// The most columns of a sentence, over all its lines.
 const WORDS_MAX: u16 = 300;

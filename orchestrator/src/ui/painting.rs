@@ -21,7 +21,7 @@ impl<W: Write> Painting<W> {
     /// Begins with an empty screen.
     ///
     /// # Errors
-    /// When the writer fails.
+    /// Fails if the writer fails.
     pub fn new(writer: W, (width, height): (u16, u16)) -> io::Result<Self> {
         let area = Rect::new(0, 0, width, height);
         let options = TerminalOptions {
@@ -36,7 +36,7 @@ impl<W: Write> Painting<W> {
     /// Draws the model: writes what has changed since the last time.
     ///
     /// # Errors
-    /// When the writer fails.
+    /// Fails if the writer fails.
     pub fn draw(&mut self, model: &mut Model) -> io::Result<()> {
         model.settle();
         measure(model, self.area);

@@ -1,4 +1,4 @@
-//! Where a recording is played: a bar from its first to its last simulated time.
+//! Position in a recording: a bar from its first to its last simulated time.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;

@@ -1,4 +1,5 @@
-//! Where the time goes as one stacked bar, and its legend: each part has a glyph of its own.
+//! Shares of an iteration's time as one stacked bar, and its legend: each part has a glyph of its
+//! own.
 
 use protocol::report::Split;
 use ratatui::style::Style;
@@ -7,9 +8,9 @@ use ratatui::text::{Line, Span};
 use super::text;
 use super::theme::Theme;
 
-/// What the parts look like where there is more than ASCII, in the order of [`Split::NAMES`].
+/// Glyphs of the parts on a Unicode terminal, in the order of [`Split::NAMES`].
 const UNICODE: [&str; 7] = ["█", "▓", "▒", "▚", "░", "▞", "·"];
-/// What they look like in ASCII.
+/// Glyphs of the parts in ASCII.
 const ASCII: [&str; 7] = ["#", "%", "=", "+", "-", "*", "."];
 
 /// Returns the glyph and the style of a part.

@@ -18,7 +18,7 @@ pub enum Side {
     Right,
 }
 
-/// What a cell shows.
+/// Contents of a cell.
 pub struct Cell {
     /// Its text.
     pub text: String,
@@ -36,7 +36,7 @@ pub struct Column<R> {
     pub width_max: u16,
     /// Columns of the highest rank are left out first; rank 0 stays.
     pub rank: u8,
-    /// Where its cells stand.
+    /// Alignment of its cells.
     pub side: Side,
     /// Makes the cell of a row, for so many columns.
     pub cell: fn(&Model, &R, u16) -> Cell,

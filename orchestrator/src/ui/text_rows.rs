@@ -15,7 +15,7 @@ use crate::app::scrollback::{self, Scrollback};
 /// The most rows of one line.
 const ROWS_MAX: usize = 64;
 
-/// What a text says besides its lines.
+/// Remarks on the frame of a text.
 pub(super) struct Remarks {
     /// Beside the title: which source is shown.
     pub(super) title: String,
@@ -63,11 +63,11 @@ pub(super) fn remarks<L: scrollback::Line>(
 
 /// A line as it is drawn.
 pub(super) struct Shown<'a> {
-    /// What stands before it.
+    /// Text before it.
     pub(super) prefix: Vec<Span<'a>>,
     /// The line itself.
     pub(super) text: &'a str,
-    /// How it looks.
+    /// Look of the line.
     pub(super) style: Style,
 }
 

@@ -13,7 +13,7 @@ use ratatui::symbols::{Marker, border};
 use self::colors::{Meaning, Palette};
 use crate::app::model::Model;
 
-/// How things look.
+/// Colours and glyphs of the view.
 #[derive(Clone, Copy, Debug)]
 pub struct Theme {
     palette: &'static Palette,
@@ -188,7 +188,7 @@ impl Theme {
             .add_modifier(Modifier::BOLD | Modifier::UNDERLINED)
     }
 
-    /// What changed a moment ago, in one of its two looks.
+    /// Returns the style of a recent change, in one of its two looks.
     pub fn fresh(self, is_lit: bool) -> Style {
         let look = if is_lit {
             Modifier::REVERSED
@@ -247,7 +247,7 @@ impl Theme {
             .map_or('*', |mark| char::from(*mark))
     }
 
-    /// How dots of maps and charts are drawn.
+    /// Returns the marker for dots of maps and charts.
     pub fn dots(self) -> Marker {
         if self.has_unicode {
             Marker::Braille
@@ -256,7 +256,7 @@ impl Theme {
         }
     }
 
-    /// How points apart from those dots are drawn.
+    /// Returns the marker for points that stand out from those dots.
     pub fn points(self) -> Marker {
         if self.has_unicode {
             Marker::Dot

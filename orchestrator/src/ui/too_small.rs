@@ -1,4 +1,4 @@
-//! What is shown on a terminal that is too small for the view.
+//! Screen for a terminal that is too small for the view.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;

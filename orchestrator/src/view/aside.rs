@@ -20,7 +20,7 @@ const HISTORY_BYTES_MAX: u64 = 64 << 10;
 /// The most entries of a folder that are looked at, and that are offered.
 const ENTRIES_MAX: usize = 10_000;
 const OFFERED_MAX: usize = 500;
-/// What a model or a world is in.
+/// File extensions of models and worlds.
 const ENDINGS: [&str; 4] = ["sdf", "urdf", "world", "xml"];
 
 /// Files beside the run.
@@ -57,7 +57,7 @@ impl Aside {
     /// Reads the file that a command names, in a thread that may hang as the file may.
     ///
     /// # Errors
-    /// When no thread can be started.
+    /// Fails if no thread can be started.
     pub(super) fn load(&self, asked: Asked) -> io::Result<()> {
         self.look(move || Event::Loaded(load(asked)))
     }

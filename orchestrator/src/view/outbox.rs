@@ -1,7 +1,7 @@
 //! [`Outbox`]: hands the view's wishes to its link without waiting.
 //!
-//! Where there is no room, commands are refused, but of what steers a robot and of what is
-//! listened to the newest is kept until there is: a robot that shall stand must not go on.
+//! If the queue is full, commands are refused, but the newest steering command and the newest topic
+//! subscription are kept until there is room: a robot that shall stand must not go on.
 
 use std::convert::Infallible;
 
@@ -35,7 +35,7 @@ impl Outbox {
     /// Hands a wish on, or keeps it in the place of an older one of its kind.
     ///
     /// # Errors
-    /// When it is a command, and there is no room for it or nobody who takes it.
+    /// Fails if it is a command, and there is no room for it or nobody who takes it.
     pub(super) fn send(&mut self, wish: Wish) -> Result<(), Refused> {
         if let Some(kept) = self.place(&wish)
             && kept.is_some()

@@ -5,14 +5,14 @@ use std::path::PathBuf;
 use clap::Args;
 use journal::Losses;
 
-/// Where a run is written down, to be taken up again.
+/// Flags of a run's journal, from which it can be resumed.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct JournalArguments {
     /// Write down what is needed to go on after a crash to this folder; it is removed when the run
     /// is complete
     #[arg(long, value_name = "DIR")]
     pub(crate) journal: Option<PathBuf>,
-    /// How much room the journal may take [MiB]; the run pauses when that is not enough
+    /// Largest size of the journal [MiB]; the run pauses when that is not enough
     #[arg(long, value_name = "MIB", default_value_t = 4096)]
     #[arg(value_parser = clap::value_parser!(u64).range(1..=1 << 30))]
     pub(crate) journal_limit: u64,

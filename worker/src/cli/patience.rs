@@ -10,8 +10,8 @@ use worker::divergence_file::DivergenceFile;
 use super::Run;
 use super::values::seconds;
 
-/// How long a step is waited for before something is said about it, and where is written what a
-/// run must never do.
+/// Times after which a step that waits is reported and examined, and the folder for reports of a
+/// divergence.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct PatienceArguments {
     /// A step that waits so long is reported, with who blocks it

@@ -8,7 +8,7 @@ use worker::recorder::{RATE_MAX_HZ, RecorderSettings};
 /// Frames per second of simulated time, unless said otherwise.
 const DEFAULT_RATE_HZ: f64 = 30.0;
 
-/// What is recorded, and what is done again.
+/// Flags of recording and replaying a run.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct RecordFlags {
     /// Record the run in an MCAP file: where everyone is, digests, commands, events, and every

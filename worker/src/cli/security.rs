@@ -14,8 +14,8 @@ pub(crate) struct SecurityFlags {
     /// encrypted
     #[arg(long, value_name = "FILE")]
     key: Option<PathBuf>,
-    /// Who may connect to a primary that has a key: a file with lines `ROLE KEY NAME`, or a folder
-    /// of .pub files; may be given several times
+    /// Keys that may connect to a primary that has a key: a file with lines `ROLE KEY NAME`, or a
+    /// folder of .pub files; may be given several times
     #[arg(long, value_name = "FILE|FOLDER")]
     authorized: Vec<PathBuf>,
     /// The public key of the primary that a secondary connects to, or its .pub file

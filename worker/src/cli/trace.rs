@@ -8,7 +8,7 @@ use lockstep::Topology;
 use protocol::{Iteration, Role, TraceWindow};
 use worker::trace::{ITERATIONS, TraceSettings, Tracer};
 
-/// Where it is written down what took how long, and of which iterations.
+/// Flags of the trace: its file, and the iterations that it covers.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct TraceFlags {
     /// Write where the time of iterations went, in all processes and on one clock: Chrome's trace
@@ -23,7 +23,7 @@ pub(crate) struct TraceFlags {
         requires = "trace"
     )]
     pub(crate) trace_from: u64,
-    /// How many iterations are traced
+    /// Number of iterations that are traced
     #[arg(long, value_name = "N", default_value_t = ITERATIONS, requires = "trace")]
     #[arg(value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) trace_iterations: u64,

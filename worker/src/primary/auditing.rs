@@ -1,4 +1,4 @@
-//! What the primary's driver writes down of who came, who asked for what and who was turned away.
+//! Audit log of the primary's driver: who came, who asked for what and who was turned away.
 
 use std::time::Duration;
 

@@ -9,13 +9,13 @@ use std::time::Instant;
 use protocol::RoutingId;
 use transport::rate::{Bucket, Rate};
 
-/// How often one client may ask.
+/// Rate limit of the requests of one client.
 const OF_CLIENT: Rate = Rate {
     per_second: 20.0,
     at_once: 40.0,
 };
 
-/// How often all of them may, together.
+/// Rate limit of the requests of all clients together.
 const OF_ALL: Rate = Rate {
     per_second: 100.0,
     at_once: 400.0,

@@ -1,4 +1,4 @@
-//! How a primary's driver publishes: everyone who keeps something of a step hears of it first.
+//! Publishing by a primary's driver: all parts that keep something of a step learn of it first.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What a primary's driver tells of the run from time to time, to observers and to its recording.
+//! Periodic reports of a primary's driver on the run, to observers and to its recording.
 
 use protocol::primary_to_observers::{Clock, Event, PrimaryToObservers, Severity};
 use transport::Link;

@@ -1,4 +1,4 @@
-//! What a primary's driver notes for a trace of the run; nothing unless there is one.
+//! Notes of a primary's driver for a trace of the run; none unless there is a trace.
 
 use lockstep::{PrimaryInput, PrimaryOutput, StepReport};
 use protocol::SessionTime;

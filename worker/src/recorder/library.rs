@@ -19,7 +19,7 @@ pub struct RecordingLibrary<L> {
 /// Files of the text that is being read, and of those before.
 #[derive(Default)]
 struct Seen {
-    /// What was recorded already.
+    /// Files that were recorded already.
     known: BTreeSet<LibraryKey>,
     /// Files that were read and are not known to be used.
     read: BTreeMap<LibraryKey, (String, Vec<u8>)>,

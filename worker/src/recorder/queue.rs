@@ -1,4 +1,4 @@
-//! [`Queue`]: what waits to be recorded, and who waits for it.
+//! [`Queue`]: entries that wait to be recorded, and the back-pressure on the stepper.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard};
@@ -18,7 +18,7 @@ const WAIT: Duration = Duration::from_millis(200);
 /// Time for which it has waited in all when that is told first; then whenever it has doubled.
 const TOLD_FROM: Duration = Duration::from_secs(1);
 
-/// What waits to be recorded.
+/// Entries that wait to be recorded.
 #[derive(Default)]
 pub(super) struct Queue {
     state: Mutex<State>,
@@ -38,7 +38,7 @@ struct State {
     problems: VecDeque<String>,
 }
 
-/// What is there to be recorded.
+/// Entries taken from the queue.
 pub(super) struct Taken {
     /// The oldest first; none when time is up or it is the end.
     pub(super) entries: VecDeque<(Entry, Moment)>,

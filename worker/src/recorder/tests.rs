@@ -1,4 +1,4 @@
-//! What is due when, and what a full disk does.
+//! Tests when frames are due, and the effects of a full disk.
 
 use std::io::{Cursor, Seek, SeekFrom, Write};
 use std::sync::Mutex;

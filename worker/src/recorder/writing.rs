@@ -1,5 +1,5 @@
-//! What the recorder's thread does: writes what was handed over, and has it in the file at least
-//! every second.
+//! The recorder's thread: writes the entries that were handed over, and flushes them to the file at
+//! least every second.
 
 use std::io::{Seek, Write};
 use std::path::Path;
@@ -17,9 +17,9 @@ use super::queue::{Queue, Taken};
 
 /// Time for which something may wait until it is in the file.
 const FLUSH_INTERVAL: Duration = Duration::from_secs(1);
-/// What a performer takes in memory, about \[bytes\].
+/// Size of a performer in memory, about \[bytes\].
 const PERFORMER_BYTES: usize = 400;
-/// What anything small takes, about \[bytes\].
+/// Size of anything small in memory, about \[bytes\].
 const SMALL_BYTES: usize = 400;
 
 /// Something to be recorded.
@@ -35,7 +35,7 @@ pub(super) enum Entry {
     Library(Box<LibraryFile>),
 }
 
-/// Where everyone is, and who hosts what if that may have changed.
+/// Positions of all performers, and the hosts of cells if those may have changed.
 pub(super) struct FrameEntry {
     pub(super) clock: Clock,
     pub(super) performers: Vec<PerformerReport>,

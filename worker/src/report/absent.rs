@@ -6,7 +6,7 @@ use lockstep::Primary;
 use protocol::report::{PeerReport, PeerState};
 use protocol::{PeerName, Role};
 
-/// What was last known of the secondaries.
+/// Last reports of the secondaries.
 #[derive(Debug, Default)]
 pub(super) struct Absent {
     last: BTreeMap<PeerName, PeerReport>,

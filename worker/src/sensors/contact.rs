@@ -13,7 +13,7 @@ use crate::physics::{CollisionRef, Contact, ContactPoint};
 use crate::systems::registry::TopicSpec;
 use crate::systems::{ConfigureError, Context};
 
-/// What SDFormat has for a topic that follows from the sensor's name.
+/// SDFormat's text for a topic that follows from the sensor's name.
 const DEFAULT_TOPIC: &str = "__default_topic__";
 
 struct ContactSensor {

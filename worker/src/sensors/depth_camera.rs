@@ -1,7 +1,7 @@
 //! `depth_camera`, and of `rgbd_camera` what needs no colours: distances along the optical axis of
 //! a pinhole camera that looks along x, with y to the left and z up.
 //!
-//! What is nearer than the near plane reads minus infinity, what is beyond the far plane plus
+//! Points nearer than the near plane read minus infinity, points beyond the far plane plus
 //! infinity, as in Gazebo. Source: SDFormat, `camera.sdf`; gz-sensors, `DepthCameraSensor.cc`.
 
 use messages::Header;
@@ -34,14 +34,14 @@ struct DepthCamera {
     noise: NoiseBank,
 }
 
-/// How a pinhole camera projects.
+/// Intrinsics of a pinhole camera.
 #[derive(Clone, Copy)]
 struct Lens {
     /// Columns and rows \[pixels\].
     size: [u32; 2],
     /// Focal lengths across and down \[pixels\].
     focal: [f64; 2],
-    /// Where the optical axis is \[pixels\].
+    /// Principal point \[pixels\].
     center: [f64; 2],
 }
 

@@ -16,17 +16,17 @@ use crate::systems::{ConfigureError, Context};
 
 struct ForceTorque {
     topic: String,
-    /// What hangs on the joint's child side.
+    /// The links on the joint's child side.
     branch: Branch,
     frame: Frame,
-    /// True if what the parent exerts on the child is meant, and not the reverse.
+    /// True for the load of the parent on the child, false for the reverse.
     is_parent_to_child: bool,
     noise: NoiseBank,
-    /// How the branch moved before physics.
+    /// Momenta of the branch before physics.
     before: Option<Momenta>,
 }
 
-/// Whose axes measurements are along.
+/// Frame of the axes of measurements.
 enum Frame {
     Sensor,
     /// The link's by its index, or the world's.

@@ -20,7 +20,7 @@ use crate::systems::{ConfigureError, Context, load, save};
 
 struct Imu {
     topic: String,
-    /// What orientations are against, world frame; `None` when there are none.
+    /// Reference of orientations, world frame; `None` if none are measured.
     reference: Option<Pose>,
     noise: NoiseBank,
     /// Velocity \[m/s\] and turn after the step before the last one.

@@ -9,7 +9,7 @@ use super::schedule::Schedule;
 use crate::systems::registry::TopicSpec;
 use crate::systems::{Context, System, load, save};
 
-/// What a kind of sensor measures.
+/// A kind of measurement.
 pub(super) trait Gauge: Send + Sync {
     /// Looks at every step that advances time, also while nobody listens, before physics.
     fn before_step(&mut self, mount: &Mount, context: &Context<'_>) {
@@ -47,7 +47,7 @@ pub(super) trait Gauge: Send + Sync {
 /// A gauge with what it publishes.
 pub(super) struct Made {
     pub(super) gauge: Box<dyn Gauge>,
-    /// What it publishes; it measures while someone listens to any of them.
+    /// Topics that it publishes on; it measures while someone listens to any of them.
     pub(super) tells: Vec<TopicSpec>,
 }
 

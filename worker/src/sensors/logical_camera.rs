@@ -16,7 +16,7 @@ struct LogicalCamera {
     frustum: Frustum,
 }
 
-/// What it sees.
+/// The volume that it sees.
 #[derive(Clone, Copy)]
 struct Frustum {
     /// \[m\]

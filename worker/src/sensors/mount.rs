@@ -6,7 +6,7 @@ use super::parameters;
 use super::vector::{add, cross, sub};
 use crate::systems::Context;
 
-/// Where a sensor is, and what it is called.
+/// Place and names of a sensor.
 pub(super) struct Mount {
     /// The index of the link that it moves with.
     pub(super) link: usize,
@@ -20,8 +20,7 @@ pub(super) struct Mount {
     pub(super) name: String,
     /// The frame of what it measures, as headers name it.
     pub(super) frame_id: String,
-    /// What its topics begin with unless the file names them:
-    /// `/world/W/model/M/link/L/sensor/S`.
+    /// Beginning of its topics unless the file names them: `/world/W/model/M/link/L/sensor/S`.
     pub(super) topic: String,
 }
 

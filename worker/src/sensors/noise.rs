@@ -12,7 +12,7 @@ use super::parameters::{self, positive};
 use crate::random::Draw;
 use crate::systems::{ConfigureError, Context, load, save};
 
-/// What is wrong with one channel of a sensor.
+/// Noise of one channel of a sensor.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Noise {
     mean: f64,
@@ -22,7 +22,7 @@ pub(super) struct Noise {
     dynamic_bias_stddev: f64,
     /// \[s\]
     dynamic_bias_correlation_time: f64,
-    /// What measurements are rounded to multiples of; 0 for none.
+    /// Rounding step of measurements; 0 for none.
     precision: f64,
 }
 
@@ -30,7 +30,7 @@ impl Noise {
     /// Reads the `<noise>` in an element at a path; `None` without one, or one of type `none`.
     ///
     /// # Errors
-    /// When its type is not known or a number is none.
+    /// Fails if its type is not known or a number is none.
     pub(super) fn read(content: &Content, path: &str) -> Result<Option<Self>, ConfigureError> {
         let outer = if path.is_empty() {
             Some(content)
@@ -89,7 +89,7 @@ pub(super) struct NoiseBank {
     memory: Memory,
 }
 
-/// What wandering biases came to; empty before the first measurement.
+/// Saved state: the wandering biases; empty before the first measurement.
 #[derive(Clone, Default, Serialize, Deserialize)]
 struct Memory {
     biases: Vec<f64>,
@@ -115,7 +115,7 @@ impl NoiseBank {
     /// Reads the noise of the elements at some paths, a channel each.
     ///
     /// # Errors
-    /// When one is wrong.
+    /// Fails if one is wrong.
     pub(super) fn read(content: &Content, paths: &[&str]) -> Result<Self, ConfigureError> {
         let channels = paths.iter().map(|path| Noise::read(content, path));
         Ok(Self::new(channels.collect::<Result<_, _>>()?))

@@ -2,15 +2,15 @@
 
 use crate::systems::StepTime;
 
-/// How far from a whole number of measurements a step still counts as one, for rates such as
-/// 0.1 Hz that have no exact number.
+/// Distance from a whole number of measurements at which a step still counts as one, for rates such
+/// as 0.1 Hz that have no exact number.
 const TOLERANCE: f64 = 1e-9;
 
 /// The highest rate \[Hz\]: a measurement per nanosecond.
 const RATE_MAX: f64 = 1e9;
 
-/// When a sensor measures: in the first step, then at the multiples of its period, or at the end of
-/// the first step after one. It remembers nothing, and so never drifts.
+/// Schedule of a sensor: it measures in the first step, then at the multiples of its period, or at
+/// the end of the first step after one. It has no state, and so never drifts.
 pub(super) struct Schedule {
     /// Measurements per simulated second \[Hz\]; 0 is every step.
     rate: f64,

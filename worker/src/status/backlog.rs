@@ -7,19 +7,21 @@ use protocol::Sequence;
 
 use super::watchers::Watched;
 
-/// How many messages of status may wait to be published; more are lost, as for any slow observer.
+/// Number of messages of status that may wait to be published; more are lost, as for any slow
+/// observer.
 const STATUS_MAX: usize = 4096;
 /// Number of steps that may wait to be put together; observers lose the messages of more.
 const STEPS_MAX: usize = 1024;
-/// How much may wait to be put together before the stepper waits, if nothing may be lost \[bytes\].
+/// Size of messages that may wait to be put together before the stepper waits, if none may be lost
+/// \[bytes\].
 const BYTES_MAX: usize = 64 << 20;
 
-/// How far the status thread is behind.
+/// Progress of the status thread behind the stepper.
 #[derive(Default)]
 pub(super) struct Backlog {
     /// The last step that was published.
     published: AtomicU64,
-    /// The last step that is done: what was said in it is announced.
+    /// The last step that is done: its messages are announced.
     done: AtomicU64,
     /// The last step that is over for observers.
     delivered: AtomicU64,

@@ -31,7 +31,7 @@ const NOTICES_PER_TURN: u32 = 64;
 /// Time between two tellings of what observers listen to, however often that changes.
 const TELLING_INTERVAL: Duration = Duration::from_millis(20);
 
-/// What the status thread is told to do.
+/// Order to the status thread.
 pub(super) enum Order {
     /// Work for this stepper, and write to this file.
     Attach {
@@ -46,9 +46,9 @@ pub(super) enum Order {
     Observe(PrimaryToObservers),
     /// Keep this for its step.
     Batch { from: PeerName, batch: DataBatch },
-    /// Hand where the time of steps went to this.
+    /// Hand the times of steps to this trace.
     Trace(TraceFeed),
-    /// Where the time of a step went.
+    /// Times of a step.
     Traced { from: PeerName, trace: StepTrace },
     /// Put together what was said in a step.
     Step(StepData),
@@ -77,7 +77,7 @@ pub(super) struct Publishing<P> {
     next_telling: Instant,
     refused: Seldom,
     beats: u64,
-    /// Whether the run has begun, by the figures that were published.
+    /// True if the run has begun, by the figures that were published.
     has_begun: Arc<AtomicBool>,
     is_ending: bool,
 }

@@ -13,11 +13,11 @@ pub enum Figures {
     Clock,
     /// Those of the levels.
     Affinity,
-    /// Where the performers are.
+    /// Positions of the performers.
     Poses,
 }
 
-/// To which figures anyone listens.
+/// The figures to which anyone listens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Watched(u8);
 

@@ -15,7 +15,7 @@ use super::{Configuration, ConfigureError, Configured, Context, System, TopicSpe
 /// The turn below which a car goes straight \[rad/s\].
 const STRAIGHT: f64 = 1e-3;
 
-/// What Gazebo has for gains and limits that are not given.
+/// Gazebo's defaults of gains and limits.
 const PID: Pid = Pid {
     gains: [1.0, 0.0, 0.0],
     integral: [0.0, 0.0],
@@ -29,7 +29,7 @@ struct AckermannSteering {
     steering: [Vec<usize>; 2],
     /// The joints of driven wheels, left first; none when it only steers.
     wheels: Option<[Vec<usize>; 2]>,
-    /// What the angle comes from when it only steers.
+    /// Source of the angle if it only steers.
     angle: Option<JointCommand>,
     sizes: Sizes,
     pid: Pid,
@@ -55,7 +55,7 @@ struct Memory {
     /// \[rad\]
     angle: f64,
     reckoning: Reckoning,
-    /// How far the first wheel on either side had turned \[rad\].
+    /// Angle by which the first wheel on either side had turned \[rad\].
     turned: Option<[f64; 2]>,
     pids: [PidMemory; 2],
 }

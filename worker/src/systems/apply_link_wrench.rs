@@ -22,15 +22,15 @@ const WRENCHES_MAX: usize = 65_536;
 
 struct ApplyLinkWrench {
     memory: Memory,
-    /// What acts in this step, by the index of the model.
+    /// Wrenches on links in this step, by the index of the model.
     acting: BTreeMap<usize, Vec<(usize, Wrench)>>,
 }
 
 #[derive(Default, Serialize, Deserialize)]
 struct Memory {
-    /// What acts in every step.
+    /// Wrenches in every step.
     persistent: Vec<(String, Wrench)>,
-    /// What acts in the next step.
+    /// Wrenches in the next step alone.
     next: Vec<(String, Wrench)>,
 }
 

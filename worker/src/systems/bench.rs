@@ -22,9 +22,9 @@ pub(crate) struct Bench {
     model_systems: BTreeMap<usize, Vec<Member>>,
     time: StepTime,
     audience: Audience,
-    /// What is heard in the next step.
+    /// Messages that are delivered in the next step.
     incoming: Vec<TopicMessage>,
-    /// All that was said so far.
+    /// Messages of the systems so far.
     pub(crate) said: Vec<TopicMessage>,
 }
 

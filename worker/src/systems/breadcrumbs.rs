@@ -26,7 +26,7 @@ const DEPLOYMENTS_PER_STEP: u32 = 16;
 struct Breadcrumbs {
     scope: String,
     world: String,
-    /// What names of models begin with in commands.
+    /// Prefix of names of models in commands.
     prefix: String,
     /// The name that copies are numbered with.
     name: String,
@@ -34,13 +34,13 @@ struct Breadcrumbs {
     sdf: String,
     /// The same of copies that never move.
     static_sdf: String,
-    /// Where copies are put, frame of the model.
+    /// Pose of new copies, frame of the model.
     offset: Pose,
-    /// How many there may be; as many as are asked for without it.
+    /// Largest number of copies; `None` is no limit.
     most: Option<u32>,
     allows_renaming: bool,
     is_static: bool,
-    /// After which a copy stays where it is \[ns\].
+    /// Age at which a copy becomes static \[ns\].
     physics_ns: Option<u64>,
     /// Edge lengths of the box with which copies keep levels active \[m\].
     volume: Option<[f64; 3]>,
@@ -52,7 +52,7 @@ struct Breadcrumbs {
 struct Memory {
     /// Number of copies.
     deployed: u32,
-    /// How many are asked for and yet to come.
+    /// Number of copies that were asked for and are yet to come.
     pending: u32,
     /// Copies with which something is yet to be done.
     crumbs: Vec<Crumb>,

@@ -2,7 +2,7 @@
 
 use sdf::{Content, Joint, Model, Plugin, World};
 
-/// What a system of a model is made from.
+/// Description of a system of a model or a world.
 #[derive(Clone, Copy)]
 pub struct Configuration<'a> {
     /// The world.
@@ -32,7 +32,7 @@ impl<'a> Configuration<'a> {
     /// Returns the text of a parameter that must be there.
     ///
     /// # Errors
-    /// When it is missing or blank.
+    /// Fails if it is missing or blank.
     pub fn required(&self, name: &str) -> Result<String, ConfigureError> {
         let is_missing = || ConfigureError(format!("it needs a <{name}>"));
         self.text(name).ok_or_else(is_missing)
@@ -54,7 +54,7 @@ impl<'a> Configuration<'a> {
     /// Returns a number, or the default when the parameter is missing.
     ///
     /// # Errors
-    /// When it is there and no finite number.
+    /// Fails if it is there and no finite number.
     pub fn number(&self, name: &str, default: f64) -> Result<f64, ConfigureError> {
         Ok(self.optional_number(name)?.unwrap_or(default))
     }
@@ -62,7 +62,7 @@ impl<'a> Configuration<'a> {
     /// Returns a number, if the parameter is there.
     ///
     /// # Errors
-    /// When it is there and no finite number.
+    /// Fails if it is there and no finite number.
     pub fn optional_number(&self, name: &str) -> Result<Option<f64>, ConfigureError> {
         number_of(&self.plugin.content, name)
     }
@@ -70,7 +70,7 @@ impl<'a> Configuration<'a> {
     /// Returns three numbers, or the default when the parameter is missing.
     ///
     /// # Errors
-    /// When it is there and not three finite numbers.
+    /// Fails if it is there and not three finite numbers.
     pub fn vector(&self, name: &str, default: [f64; 3]) -> Result<[f64; 3], ConfigureError> {
         Ok(vector_of(&self.plugin.content, name)?.unwrap_or(default))
     }
@@ -78,7 +78,7 @@ impl<'a> Configuration<'a> {
     /// Returns a truth value, or the default when the parameter is missing.
     ///
     /// # Errors
-    /// When it is there and no truth value.
+    /// Fails if it is there and no truth value.
     pub fn flag(&self, name: &str, default: bool) -> Result<bool, ConfigureError> {
         match self.text(name).as_deref() {
             None => Ok(default),
@@ -93,7 +93,7 @@ impl<'a> Configuration<'a> {
     /// Returns the model.
     ///
     /// # Errors
-    /// When the plugin is not in a model.
+    /// Fails if the plugin is not in a model.
     pub fn model(&self) -> Result<&'a Model, ConfigureError> {
         let is_missing = || ConfigureError("it belongs into a <model>".to_owned());
         self.model.ok_or_else(is_missing)
@@ -102,7 +102,7 @@ impl<'a> Configuration<'a> {
     /// Returns the index of a joint of the model by its name, also within nested models.
     ///
     /// # Errors
-    /// When the model has no such joint.
+    /// Fails if the model has no such joint.
     pub fn joint(&self, name: &str) -> Result<usize, ConfigureError> {
         let joints = &self.model()?.joints;
         let scoped = format!("{}{name}", self.scope);
@@ -115,7 +115,7 @@ impl<'a> Configuration<'a> {
     /// Returns the index of a link of the model by its name, also within nested models.
     ///
     /// # Errors
-    /// When the model has no such link.
+    /// Fails if the model has no such link.
     pub fn link(&self, name: &str) -> Result<usize, ConfigureError> {
         let links = &self.model()?.links;
         let scoped = format!("{}{name}", self.scope);
@@ -178,7 +178,7 @@ pub fn text_of(content: &Content, name: &str) -> Option<String> {
 /// Returns the number in a child, if it is there.
 ///
 /// # Errors
-/// When it is there and no finite number.
+/// Fails if it is there and no finite number.
 pub fn number_of(content: &Content, name: &str) -> Result<Option<f64>, ConfigureError> {
     let Some(text) = text_of(content, name) else {
         return Ok(None);
@@ -192,7 +192,7 @@ pub fn number_of(content: &Content, name: &str) -> Result<Option<f64>, Configure
 /// Returns the three numbers in a child, if it is there.
 ///
 /// # Errors
-/// When it is there and not three finite numbers.
+/// Fails if it is there and not three finite numbers.
 pub fn vector_of(content: &Content, name: &str) -> Result<Option<[f64; 3]>, ConfigureError> {
     let Some(text) = text_of(content, name) else {
         return Ok(None);

@@ -9,23 +9,23 @@ use sdf::{Model, World};
 
 use crate::physics::{Cell, ModelRef};
 
-/// When a step is.
+/// Time of a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct StepTime {
     /// The iteration at the end of the step.
     pub iteration: Iteration,
     /// Simulated time at the end of the step, as messages show it; it may be set back.
     pub sim_time: SimTime,
-    /// Simulated time that has passed at the end of the step, which never goes back: what intervals
-    /// and random numbers go by.
+    /// Simulated time that has passed at the end of the step, which never goes back: intervals and
+    /// random numbers use it.
     pub elapsed: SimTime,
-    /// How much time passes in the step \[s\].
+    /// Simulated time that passes in the step \[s\].
     pub step_size_s: f64,
     /// The seed of random numbers.
     pub seed: u64,
 }
 
-/// On which topics someone listens.
+/// Topics that have listeners.
 #[derive(Clone, Debug, Default)]
 pub struct Audience {
     /// Topics that systems of any model listen to.
@@ -43,12 +43,12 @@ impl Audience {
     }
 }
 
-/// What systems say and ask for in a step, in the order in which they do.
+/// Messages and requests of systems in a step, in their order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outbox {
-    /// What was said.
+    /// Messages.
     pub messages: Vec<TopicMessage>,
-    /// What was asked for.
+    /// Requests.
     pub requests: Vec<SystemRequest>,
 }
 
@@ -63,9 +63,9 @@ pub struct GoneModel<'a> {
     pub name: &'a str,
 }
 
-/// What a system of a model sees and may do in a step.
+/// View of a step for a system of a model: state, messages and requests.
 pub struct Context<'a> {
-    /// Time when the step is.
+    /// Time of the step.
     pub time: StepTime,
     /// The cell that its model is in.
     pub cell: &'a mut Cell,
@@ -130,9 +130,9 @@ impl Context<'_> {
     }
 }
 
-/// What a system of a world sees and may do in a step, once for the whole world.
+/// View of a step for a system of a world, once for the whole world.
 pub struct WorldContext<'a> {
-    /// Time when the step is.
+    /// Time of the step.
     pub time: StepTime,
     /// The world.
     pub world: &'a World,

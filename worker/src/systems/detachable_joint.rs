@@ -20,7 +20,7 @@ const PATIENCE_NS: u64 = 50_000_000;
 struct DetachableJoint {
     /// The link that holds.
     parent: usize,
-    /// What names of models begin with in commands.
+    /// Prefix of names of models in commands.
     prefix: String,
     child_model: String,
     child_link: String,
@@ -43,7 +43,7 @@ struct Memory {
     is_child_gone: bool,
 }
 
-/// What it holds: model and link. What was asked for says when, in elapsed time \[ns\].
+/// The link that it holds: model and link. Pending requests have their elapsed time \[ns\].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 enum State {
     #[default]

@@ -26,7 +26,7 @@ struct Memory {
     is_enabled: bool,
     asked: Asked,
     reckoning: Reckoning,
-    /// How far the first wheel on either side had turned \[rad\].
+    /// Angle by which the first wheel on either side had turned \[rad\].
     turned: Option<[f64; 2]>,
 }
 

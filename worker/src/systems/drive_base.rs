@@ -12,10 +12,10 @@ use super::schedule::Schedule;
 use super::speed_limiter::{LimitedSpeed, SpeedLimiter};
 use super::{Configuration, ConfigureError, Context, TopicSpec};
 
-/// How many speeds odometry takes the mean of.
+/// Number of speeds in the running mean of odometry.
 const WINDOW: usize = 10;
 
-/// What systems share that drive a robot.
+/// Common parts of systems that drive a robot.
 pub(super) struct DriveBase {
     limiters: [SpeedLimiter; 2],
     odometry: Option<OdometryTopics>,
@@ -28,7 +28,7 @@ struct OdometryTopics {
     schedule: Schedule,
 }
 
-/// What is asked of a robot: speeds ahead \[m/s\], to the left \[m/s\] and turning \[rad/s\].
+/// Commanded speeds of a robot: ahead \[m/s\], to the left \[m/s\] and turning \[rad/s\].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Asked {
     ahead: LimitedSpeed,
@@ -36,7 +36,7 @@ pub(super) struct Asked {
     turning: LimitedSpeed,
 }
 
-/// Where a robot thinks it is, from how its wheels turned.
+/// Dead reckoning of a robot from the turns of its wheels.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Reckoning {
     /// \[m\]
@@ -209,7 +209,7 @@ pub(super) fn joints(
 /// Returns the index of a joint that moves along or about one axis.
 ///
 /// # Errors
-/// When the model has no such joint, or it has no axis.
+/// Fails if the model has no such joint, or it has no axis.
 pub(super) fn joint(
     configuration: &Configuration<'_>,
     name: &str,
@@ -220,7 +220,7 @@ pub(super) fn joint(
 /// Returns the index of a joint, with an axis that it has.
 ///
 /// # Errors
-/// When the model has no such joint, or that has no such axis.
+/// Fails if the model has no such joint, or that has no such axis.
 pub(super) fn axis(
     configuration: &Configuration<'_>,
     name: &str,

@@ -27,7 +27,7 @@ struct DriveToPoseController {
 
 #[derive(Default, Serialize, Deserialize)]
 struct Memory {
-    /// Where the robot is, as it last heard.
+    /// Pose of the robot, as last received.
     current: Option<sdf::Pose>,
     target: Option<sdf::Pose>,
 }

@@ -10,7 +10,7 @@ use protocol::TopicMessage;
 use super::drive_base::{axis, count};
 use super::{Configuration, ConfigureError, TopicSpec};
 
-/// Which numbers of an `Actuators` message are meant.
+/// Kind of the numbers of an `Actuators` message that are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Quantity {
     /// \[rad or m\]
@@ -19,7 +19,7 @@ pub(super) enum Quantity {
     Velocity,
 }
 
-/// Where a controller of joints is told what to do.
+/// Source of the commands of a controller of joints.
 pub(super) struct JointCommand {
     /// The topic.
     pub(super) spec: TopicSpec,

@@ -9,7 +9,7 @@ use super::joint_command::{JointCommand, Quantity, controlled_joints};
 use super::pid::{Pid, PidMemory};
 use super::{Configuration, ConfigureError, Configured, Context, System};
 
-/// What Gazebo has for gains and limits that are not given.
+/// Gazebo's defaults of gains and limits.
 const PID: Pid = Pid {
     gains: [1.0, 0.1, 0.01],
     integral: [-1.0, 1.0],

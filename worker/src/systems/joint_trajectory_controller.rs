@@ -45,7 +45,7 @@ struct Memory {
     trajectory: Option<Trajectory>,
 }
 
-/// What a joint is to reach, and what its controllers remember.
+/// Goal of a joint, and the state of its controllers.
 #[derive(Clone, Copy, Default, Serialize, Deserialize)]
 struct Goal {
     position: f64,
@@ -56,7 +56,7 @@ struct Goal {
 
 #[derive(Serialize, Deserialize)]
 struct Trajectory {
-    /// Which joint each column of the points is for, by its place in the list of joints.
+    /// The joint of each column of the points, by its place in the list of joints.
     columns: Vec<Option<u32>>,
     points: Vec<Point>,
     /// The time that counts as its start \[ns\]; `None` before the first step.

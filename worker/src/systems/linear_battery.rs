@@ -32,7 +32,7 @@ struct LinearBattery {
     load: f64,
     /// \[h\]; none when it cannot be charged.
     charging_time: Option<f64>,
-    /// What each topic that is heard means.
+    /// Meaning of each subscribed topic.
     switches: Vec<Switch>,
     joints: usize,
     current_sign: f64,
@@ -42,7 +42,7 @@ struct LinearBattery {
     memory: Memory,
 }
 
-/// What the voltage follows from.
+/// Parameters of the voltage.
 struct Chemistry {
     /// Open-circuit voltage when full \[V\], and its change until empty \[V\].
     open_circuit: [f64; 2],

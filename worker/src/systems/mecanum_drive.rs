@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use super::drive_base::{Asked, DriveBase, Reckoning, joints, length};
 use super::{Configuration, ConfigureError, Configured, Context, System, TopicSpec};
 
-/// How each wheel turns with ways to the left and turns: front left, front right, back left, back
-/// right.
+/// Signs of each wheel's turn for motion to the left and for turning: front left, front right, back
+/// left, back right.
 const SIGNS: [[f64; 2]; 4] = [[-1.0, -1.0], [1.0, 1.0], [1.0, -1.0], [-1.0, 1.0]];
 
 struct MecanumDrive {
@@ -29,7 +29,7 @@ struct MecanumDrive {
 struct Memory {
     asked: Asked,
     reckoning: Reckoning,
-    /// How far the first wheel of each place had turned \[rad\].
+    /// Angle by which the first wheel of each place had turned \[rad\].
     turned: Option<[f64; 4]>,
 }
 

@@ -39,9 +39,9 @@ struct MulticopterMotorModel {
 
 #[derive(Default, Serialize, Deserialize)]
 struct Memory {
-    /// What is asked for \[rad/s\].
+    /// Commanded speed \[rad/s\].
     asked: f64,
-    /// What the motor has come to \[rad/s\].
+    /// Speed of the motor \[rad/s\].
     reached: f64,
     /// True if a controller in the model commands: then others count no more.
     is_controlled: bool,

@@ -19,7 +19,7 @@ const WINDOW: usize = 10;
 
 struct OdometryPublisher {
     frames: [String; 2],
-    /// Where the base is in the model.
+    /// Pose of the base in the model.
     offset: sdf::Pose,
     is_flat: bool,
     /// The deviation of the noise of velocities \[m/s and rad/s\].

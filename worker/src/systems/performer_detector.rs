@@ -24,7 +24,7 @@ struct PerformerDetector {
     half: [f64; 3],
     /// Centre of the region, frame of the model \[m\].
     center: [f64; 3],
-    /// What messages say besides, by key.
+    /// Further data of messages, by key.
     extra: BTreeMap<String, String>,
     topic: String,
     /// Half the edge lengths of the performers' boxes \[m\], as far as they were asked for; it
@@ -33,7 +33,7 @@ struct PerformerDetector {
     memory: Memory,
 }
 
-/// Who is inside, with the pose that was told or seen last, in the frame of the model.
+/// Performers inside, with the pose that was published or seen last, in the frame of the model.
 #[derive(Default, Serialize, Deserialize)]
 struct Memory {
     inside: BTreeMap<u32, (u32, Pose)>,

@@ -17,11 +17,11 @@ pub(super) struct Pid {
     pub(super) integral: [f64; 2],
     /// Least and greatest command.
     pub(super) command: [f64; 2],
-    /// What is added to the command.
+    /// Summand of the command.
     pub(super) offset: f64,
 }
 
-/// What a controller remembers.
+/// State of a controller.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct PidMemory {
     /// The integral term.

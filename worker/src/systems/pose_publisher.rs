@@ -15,7 +15,7 @@ struct PosePublisher {
     as_vector: bool,
     topic: String,
     schedule: Schedule,
-    /// Where and when poses go that do not change, if not with the others.
+    /// Topic and schedule of poses that do not change, if not with the others.
     apart: Option<(String, Schedule)>,
 }
 
@@ -44,7 +44,7 @@ enum What {
     Nested(Body, Body),
     /// A link, in the frame of its model.
     Link(usize, Body),
-    /// What stays where it is on a link.
+    /// A part that stays where it is on a link.
     Part(sdf::Pose),
 }
 

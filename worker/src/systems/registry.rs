@@ -19,9 +19,9 @@ use crate::sensors;
 pub struct Configured<S: ?Sized> {
     /// The system.
     pub system: Box<S>,
-    /// What it listens to; messages come with their place in this list.
+    /// Topics that it subscribes to; messages come with their place in this list.
     pub hears: Vec<TopicSpec>,
-    /// What it publishes.
+    /// Topics that it publishes on.
     pub tells: Vec<TopicSpec>,
 }
 
@@ -44,7 +44,7 @@ impl TopicSpec {
     }
 }
 
-/// How a system is made.
+/// Constructors of a system.
 enum Make {
     /// For a world.
     World(MakeForWorld),
@@ -164,7 +164,7 @@ pub struct Member {
     pub is_sensor: bool,
 }
 
-/// What worlds attach: topics for people, and what cannot be done.
+/// Survey of the systems and sensors of worlds: topics for people, and problems.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Survey {
     /// The topics of systems and sensors, by name.

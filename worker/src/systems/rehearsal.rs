@@ -1,7 +1,7 @@
 //! [`Rehearsal`]: a small world in one cell in which the systems of all its models act, for tests.
 //!
-//! What is said on a topic is heard in the next step, as in a run. What is asked of the run is
-//! kept; only links are attached and let go.
+//! Messages on a topic arrive in the next step, as in a run. Requests to the run are kept; only
+//! links are attached and detached.
 
 mod leash;
 
@@ -22,15 +22,15 @@ const STEP_NS: u64 = 1_000_000;
 
 /// A small world in which systems act.
 pub(crate) struct Rehearsal {
-    /// What was asked of the run, in order.
+    /// Requests to the run, in order.
     pub(crate) requests: Vec<Command>,
     cell: Cell,
     models: Vec<(ModelRef, Vec<Member>)>,
     of_world: Vec<(String, Configured<dyn WorldSystem>)>,
     audience: Audience,
-    /// What is heard in the next step.
+    /// Messages that arrive in the next step.
     coming: Vec<TopicMessage>,
-    /// All that systems said.
+    /// All messages of systems.
     said: Vec<TopicMessage>,
     elapsed_ns: u64,
     is_paused: bool,

@@ -5,7 +5,7 @@
 
 use super::{Configuration, ConfigureError, StepTime};
 
-/// When something is due.
+/// Schedule of periodic work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Schedule {
     /// \[ns\]; 0 for each step.

@@ -17,12 +17,12 @@ pub(super) struct SpeedLimiter {
 /// The last two speeds, the last first.
 pub(super) type Speeds = [f64; 2];
 
-/// What is asked for and what came of it lately.
+/// A target speed and the recent speeds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct LimitedSpeed {
-    /// What is asked for.
+    /// Target speed.
     pub(super) target: f64,
-    /// What came of it in the last two steps, the last first.
+    /// Speeds in the last two steps, the last first.
     pub(super) last: Speeds,
 }
 

@@ -13,7 +13,7 @@ use super::{Configuration, ConfigureError, Configured, Context, System, TopicSpe
 
 struct TrackController {
     link: usize,
-    /// How the track lies in the link: it drives along x.
+    /// Orientation of the track in the link: it drives along x.
     orientation: Pose,
     /// Time for which a command holds \[ns\]; for ever without.
     command_age_max_ns: Option<u64>,
@@ -26,7 +26,7 @@ struct Memory {
     speed: LimitedSpeed,
     /// Time when the last command came \[ns\].
     told_ns: u64,
-    /// What the track turns about, world frame \[m\]; nothing when it goes straight.
+    /// Center of rotation of the track, world frame \[m\]; `None` if it goes straight.
     center: Option<[f64; 3]>,
 }
 

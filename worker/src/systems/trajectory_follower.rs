@@ -16,7 +16,7 @@ use super::{Configuration, ConfigureError, Configured, Context, System, TopicSpe
 /// The waypoints on a circle.
 const CIRCLE_SAMPLES: usize = 8;
 
-/// How near 0 the bearing has to be for the link to be kept from turning \[degrees\].
+/// Largest bearing at which the link is kept from turning \[degrees\].
 const STILL_BEARING_DEG: f64 = 0.1;
 
 /// The most waypoints that a world may give.
@@ -38,7 +38,7 @@ struct TrajectoryFollower {
     memory: Memory,
 }
 
-/// Where to go; relative to where the link is at the start, unless it is a list of waypoints.
+/// The route; relative to the link's pose at the start, unless it is a list of waypoints.
 enum Route {
     Waypoints(Vec<[f64; 2]>),
     /// By its radius \[m\].
@@ -50,7 +50,7 @@ enum Route {
 #[derive(Default, Serialize, Deserialize)]
 struct Memory {
     is_paused: bool,
-    /// Where the link was when it set out.
+    /// Pose of the link when it set out.
     start: Option<Pose>,
     /// The next waypoint.
     next: u32,

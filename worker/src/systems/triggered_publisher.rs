@@ -59,7 +59,7 @@ struct Memory {
     triggers: u32,
 }
 
-/// What systems of models and of worlds have in common.
+/// Common interface of systems of models and of worlds.
 trait Voice {
     fn time(&self) -> StepTime;
     fn say(&mut self, output: &Output);

@@ -35,13 +35,13 @@ struct WindEffects {
 
 #[derive(Serialize, Deserialize)]
 struct Memory {
-    /// What the wind tends to, world frame \[m/s\].
+    /// Mean wind that the wind tends to, world frame \[m/s\].
     aim: [f64; 3],
     is_enabled: bool,
-    /// What horizontal speed \[m/s\], direction \[deg\] and vertical speed \[m/s\] have come to.
+    /// Current means of horizontal speed \[m/s\], direction \[deg\] and vertical speed \[m/s\].
     means: [f64; 3],
     has_direction: bool,
-    /// What blows now, world frame \[m/s\].
+    /// Current wind, world frame \[m/s\].
     wind: [f64; 3],
 }
 

@@ -36,7 +36,7 @@ pub(super) struct Events {
     before_ns: Option<u64>,
 }
 
-/// What is known of a process with tracks.
+/// State of a process with tracks.
 struct Track {
     number: u32,
     clock: PeerClock,

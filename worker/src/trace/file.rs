@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// How much is written at once \[bytes\].
+/// Size of the buffer from which it is written \[bytes\].
 const BUFFER_BYTES: usize = 64 << 10;
 /// The largest file \[bytes\].
 pub(super) const FILE_BYTES_MAX: u64 = 2 << 30;
@@ -16,7 +16,7 @@ pub(super) struct TraceFile<W = File> {
     sink: W,
     buffer: Vec<u8>,
     is_empty: bool,
-    /// What was written \[bytes\].
+    /// Size of the file so far \[bytes\].
     written: u64,
 }
 
@@ -25,7 +25,7 @@ pub(super) trait Sink: Write {
     /// Drops what comes after so many bytes.
     ///
     /// # Errors
-    /// When the system refuses.
+    /// Fails if the system refuses.
     fn cut(&mut self, bytes: u64) -> io::Result<()>;
 }
 
@@ -39,7 +39,7 @@ impl TraceFile {
     /// Creates the file, or empties it.
     ///
     /// # Errors
-    /// When it cannot be created or written.
+    /// Fails if it cannot be created or written.
     pub(super) fn create(path: &Path) -> io::Result<Self> {
         Self::on(File::create(path)?, path)
     }
@@ -76,10 +76,10 @@ impl<W: Sink> TraceFile<W> {
         serde_json::to_writer(&mut self.buffer, event).expect("memory takes every value");
     }
 
-    /// Writes what is buffered once it is much.
+    /// Writes the buffer once it is large enough.
     ///
     /// # Errors
-    /// When that fails; what was written before stays readable.
+    /// Fails if the write fails; earlier contents stay readable.
     pub(super) fn write_when_due(&mut self) -> io::Result<()> {
         if self.buffer.len() < BUFFER_BYTES {
             return Ok(());
@@ -90,7 +90,7 @@ impl<W: Sink> TraceFile<W> {
     /// Writes everything and ends the array.
     ///
     /// # Errors
-    /// When that fails; what was written before stays readable.
+    /// Fails if the write fails; earlier contents stay readable.
     pub(super) fn finish(&mut self) -> io::Result<()> {
         self.buffer.extend_from_slice(b"\n]\n");
         self.write()

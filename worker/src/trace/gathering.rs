@@ -6,20 +6,20 @@ use protocol::{PeerName, Sequence, StepTrace};
 
 use super::round::Round;
 
-/// Number of steps that may wait for what secondaries say of them; the oldest goes without.
+/// Number of steps that may wait for traces of secondaries; the oldest goes without.
 const ROUNDS_MAX: usize = 1024;
-/// How much of what secondaries say may wait for its steps \[cells, and as many steps\].
+/// Size of traces of secondaries that may wait for their steps \[cells, and as many steps\].
 const WAITING_MAX: usize = 1 << 20;
 
-/// A step, and what those say of it who did it.
+/// A step, and the traces of the secondaries that did it.
 pub(super) type Gathered = (Round, Vec<(PeerName, StepTrace)>);
 
-/// What is not together yet.
+/// Steps and traces that are not complete yet.
 #[derive(Debug, Default)]
 pub(super) struct Gathering {
     rounds: VecDeque<Round>,
     traces: BTreeMap<(Sequence, PeerName), StepTrace>,
-    /// What the traces hold \[cells, and as many steps\].
+    /// Size of the traces \[cells, and as many steps\].
     waiting: usize,
     /// Steps up to this one are done with.
     done: Option<Sequence>,

@@ -7,7 +7,7 @@
 /// By how much two clocks may part \[s/s\], as a fraction of a million.
 const DRIFT_PER_MILLION: u64 = 100;
 
-/// How well two processes read the clock that they share \[ns\].
+/// Error of the clock offset between two processes that share a clock \[ns\].
 const SHARED_ERROR_NS: u64 = 1_000;
 
 /// The difference of two clocks.

@@ -9,11 +9,11 @@ pub(super) struct Round {
     pub(super) iteration: Iteration,
     /// True if time stood still in it.
     pub(super) is_paused: bool,
-    /// What the stepper did, in order; its times are of the machine's clock.
+    /// Work of the stepper, in order; its times are of the machine's clock.
     pub(super) spans: Vec<Span>,
-    /// Who answered.
+    /// Peers that answered.
     pub(super) peers: Vec<PeerName>,
-    /// Who answered last.
+    /// Peer that answered last.
     pub(super) waited_for: Option<PeerName>,
 }
 
@@ -23,11 +23,11 @@ pub(super) struct Span {
     pub(super) work: Work,
     pub(super) begin_ns: u64,
     pub(super) end_ns: u64,
-    /// Whose answer it was about.
+    /// Peer whose answer it was about.
     pub(super) peer: Option<PeerName>,
 }
 
-/// What the stepper does.
+/// Kind of the stepper's work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Work {
     /// Makes a step, when the pace says so.

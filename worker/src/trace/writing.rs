@@ -14,14 +14,14 @@ use super::file::{FILE_BYTES_MAX, TraceFile};
 use super::gathering::Gathering;
 use super::round::Round;
 
-/// Time for which what secondaries say of the last steps may be under way when the run is over.
+/// Time-out of traces of the last steps from secondaries when the run is over.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
-/// What the thread is told.
+/// Order to the thread.
 pub(super) enum Order {
-    /// What the primary did in a step, with its size \[bytes\].
+    /// Spans of the primary in a step, with their size \[bytes\].
     Round { round: Round, bytes: usize },
-    /// What a secondary did in a step, with its size \[bytes\].
+    /// Trace of a secondary in a step, with its size \[bytes\].
     Peer {
         from: PeerName,
         trace: StepTrace,

@@ -1,4 +1,4 @@
-//! What is known of peers, levels, performers, topics, events and lines of logs.
+//! Builds the details of peers, levels, performers, topics, events and lines of logs.
 
 use protocol::primary_to_observers::Event;
 use protocol::report::{LevelReport, PeerReport, PerformerReport, TopicReport};
@@ -10,10 +10,10 @@ use crate::app::{drive, orientation};
 
 /// The most names that are listed.
 pub(super) const NAMES_MAX: usize = 200;
-/// Number of events that that name a thing are shown, and how many are looked through.
+/// Numbers of events that name a thing: those shown, and those looked through.
 const EVENTS_SHOWN: usize = 8;
 const EVENTS_MAX: usize = 2_000;
-/// How many of the last lines of a process are shown.
+/// Number of the last lines of a process that are shown.
 const LINES_SHOWN: usize = 8;
 const LINES_MAX: usize = 5_000;
 

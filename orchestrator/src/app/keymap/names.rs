@@ -1,4 +1,4 @@
-//! What actions and keys are called in a user's files, in help and in the footer.
+//! Names of actions and keys in a user's files, in help and in the footer.
 
 use std::fmt::Write as _;
 

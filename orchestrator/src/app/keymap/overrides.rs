@@ -39,7 +39,7 @@ pub enum OverrideError {
         other: String,
         /// The key.
         key: String,
-        /// Where both hold.
+        /// The context in which both hold.
         place: &'static str,
     },
 }
@@ -92,7 +92,7 @@ impl Keymap {
     /// Gives an action these keys instead of its own, wherever it is bound.
     ///
     /// # Errors
-    /// When there is no such action, or it cannot have these keys.
+    /// Fails if there is no such action, or it cannot have these keys.
     pub fn replace(&mut self, name: &str, keys: &[Key]) -> Result<(), OverrideError> {
         let named: Vec<(usize, &Binding<'_>)> = BINDINGS
             .iter()

@@ -1,4 +1,4 @@
-//! Which bindings hold where, and for whom.
+//! Selects the bindings that hold in each context and are offered to this view.
 
 use super::{Action, Binding, Context};
 use crate::app::event::Key;

@@ -1,5 +1,5 @@
-//! What a line of the palette may become: commands, then levels, peers, performers, topics and
-//! files by name.
+//! Completes a line of the palette: commands, then levels, peers, performers, topics and files by
+//! name.
 
 use protocol::Role;
 
@@ -23,7 +23,7 @@ pub enum Candidate<'a> {
     Name(&'a str),
 }
 
-/// What follows a command.
+/// Kind of argument that follows a command.
 #[derive(Clone, Copy)]
 enum Slot {
     Named(Named),
@@ -36,11 +36,11 @@ enum Slot {
     Drivable,
 }
 
-/// The part of a line that is being typed, and what it may become.
+/// The part of a line that is being typed, and its possible completions.
 struct Open<'a, 'b> {
-    /// What stands before it.
+    /// Text before it.
     before: &'b str,
-    /// All that it may become, in order.
+    /// All its possible completions, in order.
     choices: Vec<Candidate<'a>>,
     /// True if something follows it once it is whole.
     has_more: bool,

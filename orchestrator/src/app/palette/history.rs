@@ -13,9 +13,9 @@ pub struct History {
     lines: Vec<String>,
     /// The place of the line that is shown now.
     place: Option<usize>,
-    /// What was typed before the first line was brought back.
+    /// Line that was typed before an earlier one was brought back.
     draft: String,
-    /// What was added and is to be kept for later views.
+    /// Last line that was added, to be saved for later views.
     unsaved: Option<String>,
 }
 

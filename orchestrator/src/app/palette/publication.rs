@@ -1,4 +1,4 @@
-//! What is said on a topic, as it is typed: `TOPIC [KIND] MESSAGE`.
+//! Parses a message to publish, as it is typed: `TOPIC [KIND] MESSAGE`.
 
 use std::error::Error;
 

@@ -4,7 +4,7 @@ use super::Word;
 use crate::app::recorded::{ReplayWish, SPEED_MAX, SPEED_MIN};
 use crate::control::verb;
 
-/// What can be asked of a recording.
+/// Commands for a recording.
 pub(super) const WORDS: &[Word] = &[
     verb("play", "", "play the recording"),
     verb("pause", "", "stand still"),

@@ -1,4 +1,4 @@
-//! What changes the run: sent at once, or asked about first.
+//! Commands that change the run: sent at once, or after a question.
 
 use protocol::Command;
 use protocol::client_to_primary::ResetKind;

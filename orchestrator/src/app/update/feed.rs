@@ -260,7 +260,7 @@ fn on_reply(model: &mut Model, command: &Command, result: Result<Iteration, Stri
     }
 }
 
-/// What is known of a peer that has only just joined.
+/// Returns the report of a peer that has only just joined.
 fn joining(info: PeerInfo) -> PeerReport {
     PeerReport {
         name: info.name,

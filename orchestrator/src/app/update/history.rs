@@ -1,4 +1,4 @@
-//! What the run remembers of its past, taken into the model.
+//! Takes the run's history into the model.
 
 use protocol::primary_to_observers::Event;
 use protocol::report::{EVENTS_MAX, History};
@@ -7,7 +7,7 @@ use crate::app::model::Model;
 use crate::app::past_events::merged;
 use crate::app::plain_text::plain;
 
-/// How many of the newest events a past is compared with.
+/// Number of the newest events that a history is compared with.
 const SEEN_MAX: usize = 2 * EVENTS_MAX;
 
 /// Puts the run's past before what the view has seen of it.

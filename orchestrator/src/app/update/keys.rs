@@ -11,7 +11,7 @@ use crate::app::map_cursor;
 use crate::app::model::{Mode, Model, Question};
 use crate::app::panel::Panel;
 
-/// What stops a process at a terminal, unless it was given another meaning.
+/// Key that suspends a process at a terminal, unless it was given another meaning.
 const SUSPEND: Key = Key::Ctrl('z');
 
 /// Acts on a key.

@@ -1,4 +1,4 @@
-//! What is looked at: panels, rows, lines, details, and what is copied of them.
+//! Navigation: panels, rows, lines and details, and copying them.
 
 use crate::app::command::Effect;
 use crate::app::detail;

@@ -1,4 +1,4 @@
-//! What keys and commands make of a recording: they move the place that is shown, no more.
+//! Keys and commands in a recording: they only move the place that is shown.
 
 use std::ops::ControlFlow;
 
@@ -13,10 +13,10 @@ use crate::app::recorded::{ReplayWish, SPEED_MAX, SPEED_MIN};
 pub(super) const RECORDED: &str =
     "this is a recording: what happened in it cannot be changed; ? shows the keys that play it";
 
-/// How much further a key seeks, as part of the recording.
+/// Distance of a seek by key, as a share of the recording.
 const SEEK_SHARE: f64 = 0.05;
 
-/// Acts on a key by what it means for a recording, unless it means the same as everywhere.
+/// Acts on a key by its meaning for a recording, unless it means the same as everywhere.
 pub(super) fn act(model: &mut Model, action: Action) -> ControlFlow<Option<Effect>> {
     let Some(place) = model.recording else {
         return ControlFlow::Continue(());

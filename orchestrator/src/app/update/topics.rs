@@ -10,7 +10,7 @@ use crate::app::hearing::Hearing;
 use crate::app::model::{Connection, Mode, Model};
 use crate::app::panel::Panel;
 
-/// How often topics are asked for while their panel has the keys.
+/// Interval between requests for topics while their panel has the keys.
 const ASK_TIME: Duration = Duration::from_secs(3);
 
 /// Returns what is to be asked for or listened to now, if it is not yet.

@@ -1,4 +1,4 @@
-//! What is typed: filters, commands, and words that are looked for in help.
+//! Typed text: filters, commands, and searches in help.
 
 use protocol::Command;
 

@@ -1,4 +1,4 @@
-//! What would help, with the command where there is one.
+//! Advice that would speed up a run, with the command where there is one.
 
 use protocol::Role;
 use protocol::report::{LevelReport, PeerReport};

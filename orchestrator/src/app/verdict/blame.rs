@@ -1,4 +1,4 @@
-//! Who or what takes the time in which a run works.
+//! Finds the peer or the part of the work that takes most of a run's working time.
 
 use protocol::report::{LevelReport, PeerReport, Split, holder};
 

@@ -1,8 +1,7 @@
 //! [`SteadyVerdict`]: a verdict that does not flicker.
 //!
-//! Where two things take about as much, now one and now the other is the larger: another one is
-//! blamed only after it was to blame for a while. The figures of the one that is blamed are always
-//! the newest.
+//! If two things take about as much time, the larger one alternates: the verdict moves to another
+//! one only after it was the larger for a while. The figures in the verdict are always the newest.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What is said of runs of which it is known what holds them back.
+//! Tests verdicts on runs whose limit is known.
 
 use protocol::Command;
 

@@ -179,7 +179,7 @@ impl<'a> ResolvedModel<'a> {
     }
 }
 
-/// What a top-level model holds, by the model in it that has it; the empty name is its own.
+/// Parts of a top-level model, by the nested model that has them; the empty name is its own.
 struct Parts<'a> {
     links: BTreeMap<&'a str, Vec<ResolvedLink<'a>>>,
     joints: BTreeMap<&'a str, Vec<ResolvedJoint<'a>>>,

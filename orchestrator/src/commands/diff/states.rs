@@ -138,7 +138,7 @@ impl<'a> Side<'a> {
     }
 }
 
-/// How the ids of two files belong together.
+/// Mapping between the ids of two files.
 struct Names {
     /// Names of performers, by their ids in the first file.
     performers: Vec<String>,

@@ -1,4 +1,4 @@
-//! What is in a recording, for people and for programs.
+//! Summary of a recording, for people and for programs.
 
 use std::fmt::Write as _;
 use std::io::{Read, Seek};
@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::super::table::Table;
 use crate::app::plain_text::plain;
 
-/// What is in a recording.
+/// Summary of a recording.
 #[derive(Debug, Serialize)]
 pub(super) struct Info {
     /// True if it was brought to its end.
@@ -61,7 +61,7 @@ impl Info {
     /// Reads it.
     ///
     /// # Errors
-    /// When the recording cannot be read.
+    /// Fails if the recording cannot be read.
     pub(super) fn read<R: Read + Seek>(recording: &mut Recording<R>) -> Result<Self, ReadError> {
         let (iterations, digest) = last_digest(recording)?;
         let of = |recording: &Recording<R>, channel| {

@@ -18,14 +18,14 @@ use crate::app::recorded::ReplayWish;
 use crate::replay::Player;
 use crate::view::{self, Feed, ViewEnd, ViewOptions, Wish};
 
-/// How often a recording that is played shows where it is.
+/// Interval at which the position of a recording that is played is shown.
 const FRAME_TIME: Duration = Duration::from_millis(50);
-/// How many commands of the view may wait.
+/// Number of commands of the view that may wait.
 const WISHES_MAX: usize = 64;
-/// How much may be read ahead of the view.
+/// Number of batches of feeds that may be read ahead of the view.
 const BATCHES_MAX: usize = 2;
 
-/// What the thread that reads is told.
+/// Order to the thread that reads.
 enum Order {
     Replay(ReplayWish),
     Listen(Option<String>),
@@ -34,7 +34,7 @@ enum Order {
 /// Shows a recording until the user leaves or a signal comes; `warning` is said at the start.
 ///
 /// # Errors
-/// When the terminal cannot be used, or the thread cannot be started.
+/// Fails if the terminal cannot be used, or the thread cannot be started.
 pub(super) async fn show(
     player: Player<BufReader<File>>,
     warning: Option<String>,

@@ -19,14 +19,14 @@ use crate::run_directory::RunDirectory;
 
 /// The name of the only process of a run without secondaries.
 const STANDALONE_NAME: &str = "standalone";
-/// How much longer than all work in it an iteration must take until one process counts as faster.
+/// Ratio of the time of an iteration to all work in it from which one process counts as faster.
 const ONE_PROCESS_GAIN: f64 = 1.25;
-/// What part of the real-time factor that was asked for a run must reach to have kept to it.
+/// Share of the requested real-time factor from which a run counts as having kept its pace.
 const PACE_KEPT: f64 = 0.95;
 /// Number of iterations that a run must have to be judged.
 const JUDGED_ITERATIONS: u64 = 1000;
 
-/// How a run ended.
+/// The end of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Conclusion {
     /// The figures of the whole run.

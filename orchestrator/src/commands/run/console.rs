@@ -10,7 +10,7 @@ use super::progress::Known;
 use crate::app::plain_text::plain;
 use crate::run_directory::log_time;
 
-/// Where it is said how a run goes.
+/// Output of the progress of a run.
 #[derive(Debug)]
 pub(super) enum Console {
     /// On stderr, line by line.
@@ -20,7 +20,7 @@ pub(super) enum Console {
     },
     /// On a terminal, with the progress in the last line.
     Terminal {
-        /// What stands there now.
+        /// The line that is shown now.
         shown: String,
     },
     /// In the log of the keeper, with times.

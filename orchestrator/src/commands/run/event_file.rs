@@ -21,7 +21,7 @@ pub(super) fn is_stdout(path: &Path) -> bool {
     path.as_os_str() == STDOUT
 }
 
-/// Where events are written; closed by the first failure.
+/// Output of events; closed by the first failure.
 #[derive(Debug)]
 pub(super) struct EventFile {
     place: Place,
@@ -36,10 +36,10 @@ enum Place {
 }
 
 impl EventFile {
-    /// Begins a file anew; `-` is standard output.
+    /// Creates or truncates a file; `-` is standard output.
     ///
     /// # Errors
-    /// When it cannot be made.
+    /// Fails if it cannot be created.
     pub(super) fn create(path: &Path) -> Result<Self, Failed> {
         if is_stdout(path) {
             return Ok(Self::over(Place::Stdout));
@@ -47,10 +47,10 @@ impl EventFile {
         Self::over_file(path, File::create(path))
     }
 
-    /// Goes on with a file behind what it has, in a run that is taken up again.
+    /// Appends to a file, in a run that is resumed.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// Fails if it cannot be written.
     pub(super) fn append(path: &Path) -> Result<Self, Failed> {
         Self::over_file(path, File::options().append(true).create(true).open(path))
     }
@@ -72,7 +72,7 @@ impl EventFile {
     /// Writes the events among the news, from the run's first one on, each once.
     ///
     /// # Errors
-    /// When they cannot be written; further events are not tried.
+    /// Fails if they cannot be written; further events are not tried.
     pub(super) fn on_feeds(&mut self, feeds: &[Feed]) -> anyhow::Result<()> {
         for feed in feeds {
             for event in self.events.on_feed(feed) {
@@ -82,11 +82,11 @@ impl EventFile {
         Ok(())
     }
 
-    /// Writes what was not heard of a run that has ended: a primary's last events are in a file,
-    /// which is missing when it was killed.
+    /// Writes the events of a run that has ended which were not received: a primary's last events
+    /// are in a file, which is missing if it was killed.
     ///
     /// # Errors
-    /// When they cannot be written.
+    /// Fails if they cannot be written.
     pub(super) fn end(&mut self, last: &Path) -> anyhow::Result<()> {
         let text = std::fs::read_to_string(last).unwrap_or_default();
         let last: Vec<Event> = text

@@ -15,7 +15,7 @@ use crate::launch::primary_watch::WATCH_PERIOD;
 use crate::launch::supervisor::NOTICE_GRACE;
 use crate::run_directory::WorkerRecord;
 
-/// How often progress is shown, at most.
+/// Shortest interval between two lines of progress.
 const PROGRESS_PERIOD: Duration = Duration::from_secs(1);
 
 /// Follows a run until it ends or a signal comes.

@@ -144,7 +144,7 @@ impl Keeper {
     /// the daemon, and waits until its processes are started.
     ///
     /// # Errors
-    /// When the run cannot be started, with its own exit code, or a signal comes.
+    /// Fails if the run cannot be started, with its own exit code, or a signal comes.
     pub(super) async fn start(
         command: &str,
         words: &[OsString],
@@ -172,7 +172,7 @@ impl Keeper {
     /// Waits until the run has begun, so that it can be asked for anything.
     ///
     /// # Errors
-    /// When it ends before that, with its own exit code, or a signal comes, which ends it.
+    /// Fails if it ends before that, with its own exit code, or a signal comes, which ends it.
     pub(super) async fn begun(&mut self, signals: &mut Signals) -> Result<(), Failed> {
         match next_word(&mut self.child, &mut self.words, signals).await? {
             Word::Begun => Ok(()),

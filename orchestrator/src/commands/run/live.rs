@@ -40,32 +40,32 @@ const STOP_GRACE: Duration = Duration::from_secs(5);
 /// Time for which what the primary said last may be on its way when its process has ended.
 const LAST_NEWS_GRACE: Duration = Duration::from_millis(300);
 
-/// How many lines of logs wait to be shown; more than that are in the log files alone.
+/// Number of log lines that wait to be shown; lines beyond that are in the log files alone.
 const LINES_MAX: usize = 4096;
 
 /// A living run.
 pub(super) struct LiveRun {
     /// Its folder; held until everything has ended.
     pub(super) directory: RunDirectory,
-    /// What others know of it.
+    /// Record of the run for other programs of this machine.
     pub(super) record: RunRecord,
     /// Its processes.
     pub(super) supervisor: Supervisor,
     /// The link to its primary.
     pub(super) observer: Observer,
-    /// What its processes print.
+    /// Output lines of its processes.
     pub(super) lines: mpsc::Receiver<LogLine>,
-    /// What runs beside it.
+    /// Programs that run beside it.
     pub(super) programs: Programs,
-    /// What is known of it.
+    /// Latest state of the run.
     pub(super) known: Known,
-    /// Where what happens is written.
+    /// Output of its events.
     pub(super) events: Option<EventFile>,
     /// Iterations after which it ends.
     pub(super) iterations: Option<u64>,
     /// Signals to this program.
     pub(super) signals: Signals,
-    /// Whether the primary lives.
+    /// Watch over the primary.
     pub(super) watch: PrimaryWatch,
     /// Process that started the run and waits until it has begun, if any does.
     starter: Option<Starter>,
@@ -402,10 +402,10 @@ pub(super) struct Signals {
 }
 
 impl Signals {
-    /// Begins to listen.
+    /// Installs the handlers.
     ///
     /// # Errors
-    /// When the system does not allow it.
+    /// Fails if the system does not allow it.
     pub(super) fn new(is_ended_by_hang_up: bool) -> Result<Self, Failed> {
         let listen = |kind| signal(kind).context("cannot listen to signals");
         Ok(Self {

@@ -11,10 +11,10 @@ use crate::app::log_level::LogLevel;
 use crate::launch::death::Death;
 use crate::launch::programs::ProgramEnd;
 
-/// What is known of a run from its messages and its processes' lines.
+/// Latest state of a run, from its messages and its processes' lines.
 #[derive(Debug)]
 pub(super) struct Known {
-    /// What the world is called until the primary says it.
+    /// Name of the world until the primary says it.
     pub(super) world: String,
     /// The last figures of the run.
     pub(super) stats: Option<Stats>,

@@ -20,7 +20,7 @@ use crate::run_directory::{RunDirectory, check_run_name, write_private};
 /// The world that runs when none is named.
 const DEMO_WORLD: &str = include_str!("../../../../worlds/ramp.sdf");
 
-/// What a demo's run is named for.
+/// Stem of the name of a demo's run.
 const DEMO_STEM: &str = "demo";
 
 /// Everything that was asked for.
@@ -28,25 +28,25 @@ const DEMO_STEM: &str = "demo";
 pub(super) struct Settings {
     /// The run file with the flags applied.
     pub(super) config: Config,
-    /// What the run is named for when it has no name.
+    /// Stem of the run's name, if it was given none.
     pub(super) stem: String,
-    /// Where the digest of every iteration is written.
+    /// File for the digest of every iteration.
     pub(super) digests: Option<PathBuf>,
-    /// Where what every iteration changed is written.
+    /// File for the changes of every iteration.
     pub(super) states: Option<PathBuf>,
-    /// Where the commands that are done at their iterations are read.
+    /// File with the commands that are done at their iterations.
     pub(super) commands: Option<PathBuf>,
-    /// Where the commands that were done are written.
+    /// File for the commands that were done.
     pub(super) record_commands: Option<PathBuf>,
-    /// What runs beside the simulation.
+    /// Programs to run beside the simulation.
     pub(super) programs: Vec<ProgramPlan>,
-    /// Where a line for every message is written.
+    /// File for a line for every message.
     pub(super) messages: Option<PathBuf>,
-    /// Where what happens is written.
+    /// File for the events of the run.
     pub(super) events: Option<PathBuf>,
-    /// Where it is written down, to be taken up again.
+    /// Options of the journal, from which the run can be resumed.
     pub(super) journal: JournalArguments,
-    /// What is simulated again, instead of worlds.
+    /// Recording to simulate again, instead of worlds.
     pub(super) recording: Option<PathBuf>,
 }
 
@@ -54,7 +54,7 @@ impl Settings {
     /// Reads the run file, applies the flags, and makes sure that the worlds can be run.
     ///
     /// # Errors
-    /// When a file is missing or wrong.
+    /// Fails if a file is missing or wrong.
     pub(super) fn resolve(arguments: RunArguments) -> Result<Self, Failed> {
         let config = load(&arguments.files)?;
         let config = with_flags(config, &arguments)?;

@@ -1,5 +1,5 @@
-//! What the owner of a run does about its processes: it tells how one ended, has lost ones
-//! replaced, and writes down which process has whose place.
+//! Reactions of the owner of a run to its processes: reports how one ended, has lost ones replaced,
+//! and records which process has taken whose place.
 
 use protocol::primary_to_observers::{Announce, HeartbeatRelay, Severity};
 use protocol::report::RunState;

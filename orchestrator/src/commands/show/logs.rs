@@ -14,7 +14,7 @@ use crate::app::plain_text::plain;
 use crate::cli::{ShowArguments, TableFormat};
 use crate::run_directory::{FoundRun, LogFiles};
 
-/// How often it is looked for new lines.
+/// Interval between looks for new lines.
 const FOLLOW_PERIOD: Duration = Duration::from_millis(200);
 
 /// Prints the last lines, and those that come if the user waits for them.

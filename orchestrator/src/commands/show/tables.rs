@@ -156,7 +156,7 @@ pub(super) fn levels(levels: &[LevelReport]) -> Table {
     table
 }
 
-/// What moves.
+/// Makes the table of the performers.
 pub(super) fn performers(performers: &[PerformerReport]) -> Table {
     let mut table = Table::new(&[
         "PERFORMER",
@@ -200,7 +200,7 @@ pub(super) fn topics(topics: &[TopicReport]) -> Table {
     table
 }
 
-/// What happened.
+/// Makes the table of the events.
 pub(super) fn events(events: &[Event]) -> Table {
     let mut table = Table::new(&["ITERATION", "SEVERITY", "KIND", "TEXT"]);
     for event in events {

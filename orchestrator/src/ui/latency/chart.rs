@@ -65,7 +65,7 @@ pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
     }
 }
 
-/// What is drawn: seconds from now and \[us\].
+/// Points of the chart: seconds from now and \[us\].
 struct Points {
     p50: Vec<(f64, f64)>,
     p99: Vec<(f64, f64)>,

@@ -15,7 +15,7 @@ use crate::ui::theme::Theme;
 const FIXED_ROWS: u16 = 3;
 /// The widest that a column gets.
 const COLUMN_WIDTH_MAX: u16 = 8;
-/// What is left free at the left and right, for marks and labels.
+/// Free columns at the left and right, for marks and labels.
 const MARGIN: u16 = 2;
 /// Eighths of a row.
 const EIGHTHS: [&str; 8] = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
@@ -61,12 +61,12 @@ pub(super) fn draw(theme: Theme, stats: &Stats, frame: &mut Frame, area: Rect) {
     Line::styled(line, theme.label()).render(row(2 + height), frame.buffer_mut());
 }
 
-/// Where times are on the axis.
+/// Scale of the time axis.
 struct Scale {
     first_us: f64,
     /// Columns of a bar.
     column: usize,
-    /// How many bars of the run's histogram are one here.
+    /// Number of bars of the run's histogram that make one bar here.
     merged: usize,
     width: usize,
     most: u64,

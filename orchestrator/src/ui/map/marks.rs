@@ -1,4 +1,4 @@
-//! What is written on the map: performers, the names of levels and performers, and the cursor.
+//! Draws the marks on the map: performers, the names of levels and performers, and the cursor.
 
 use std::collections::BTreeSet;
 
@@ -63,7 +63,7 @@ pub(super) fn draw(
     writer.draw_cursor(projection);
 }
 
-/// Who is named first.
+/// Priority of a performer's name, the highest first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
     Selected,

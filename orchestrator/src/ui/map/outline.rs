@@ -8,7 +8,7 @@ use super::dots::Dots;
 use crate::app::map_view::Bounds;
 use crate::app::projection::Projection;
 
-/// How a box is drawn.
+/// Line style of a box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stroke {
     /// Its edges.

@@ -1,4 +1,4 @@
-//! Who works how long: peers as bars of work, way and waiting, and the slowest levels.
+//! Load of the run: peers as bars of work, network time and waiting, and the slowest levels.
 
 use protocol::Role;
 use protocol::report::{LevelReport, PeerReport};
@@ -94,7 +94,7 @@ pub(super) fn draw_peers(model: &Model, frame: &mut Frame, area: Rect) {
     Text::from(lines).render(area, frame.buffer_mut());
 }
 
-/// What time on the way looks like.
+/// Returns the glyph of network time.
 fn way(theme: Theme) -> &'static str {
     if theme.has_unicode() { "▒" } else { "=" }
 }

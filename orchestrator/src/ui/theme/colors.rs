@@ -7,7 +7,7 @@
 
 use ratatui::style::{Color, Modifier, Style};
 
-/// What a colour says.
+/// Meaning of a colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Meaning {
     /// The name of a figure.
@@ -22,7 +22,7 @@ pub(super) enum Meaning {
     Error,
     /// The name of a key.
     Key,
-    /// Where keys go.
+    /// The panel that has the keys.
     Focus,
 }
 
@@ -153,7 +153,7 @@ mod tests {
         Meaning::Focus,
     ];
 
-    /// What WCAG 2 asks of large text and of parts of an interface.
+    /// Least contrast that WCAG 2 requires of large text and of parts of an interface.
     const CONTRAST_MIN: f64 = 3.0;
 
     /// Red, green and blue of a fixed colour, each 0 to 255.

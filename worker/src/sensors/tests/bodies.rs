@@ -1,4 +1,4 @@
-//! What sensors tell of the motion of bodies, and of what acts on them.
+//! Tests measurements of the motion of bodies, and of the forces on them.
 
 use std::f64::consts::FRAC_PI_2;
 

@@ -1,4 +1,4 @@
-//! What breadcrumbs ask of the run, and when.
+//! Tests the requests of breadcrumbs to the run, and their times.
 
 use messages::Empty;
 use messages::basic::Int32;

@@ -12,9 +12,9 @@ use crate::physics::{Cell, ModelRef};
 
 #[derive(Default, Serialize, Deserialize)]
 pub(super) struct AddedMass {
-    /// Through the water, in the axes of the link.
+    /// Velocity through the water, in the axes of the link.
     velocity: Option<[f64; 6]>,
-    /// What the acceleration is taken for.
+    /// Estimate of the acceleration.
     acceleration: [f64; 6],
 }
 

@@ -7,7 +7,7 @@
 use rapier3d_f64::math::{Matrix, Vector};
 use rapier3d_f64::na::{Matrix4, Vector4};
 
-/// What flies.
+/// The vehicle.
 pub(super) struct Vehicle {
     /// \[kg\]
     pub(super) mass: f64,
@@ -29,7 +29,7 @@ pub(super) struct Rotor {
     pub(super) direction: f64,
 }
 
-/// How strongly it answers.
+/// Gains of the controller.
 #[derive(Clone, Copy)]
 pub(super) struct Gains {
     pub(super) velocity: Vector,
@@ -39,7 +39,7 @@ pub(super) struct Gains {
     pub(super) acceleration_max: Vector,
 }
 
-/// How it moves.
+/// Motion of the vehicle.
 pub(super) struct Motion {
     /// From the base to the world.
     pub(super) attitude: Matrix,

@@ -1,4 +1,4 @@
-//! What systems say of models, against where these are.
+//! Tests published poses of models against their true poses.
 
 use messages::geometry::{Pose, PoseV};
 use messages::motion::{Odometry, OdometryWithCovariance, Twist};

@@ -13,14 +13,14 @@ use super::super::ConfigureError;
 /// By how much numbers may differ without being told.
 const TOLERANCE: f64 = 1e-8;
 
-/// What a message has to be like.
+/// Condition on a message.
 pub(super) struct Matcher {
     /// The names that lead to the field that counts; none for the whole message.
     path: Vec<String>,
-    /// What the field or the message has to be.
+    /// The value that the field or the message must have.
     wanted: Value,
     tolerance: f64,
-    /// True if it has to be so, or has not to.
+    /// True if it must have that value, false if it must not.
     is_positive: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What triggers and what follows, as Gazebo's own tests and documents say.
+//! Tests triggers and their outputs, as Gazebo's own tests and documents specify them.
 
 use messages::basic::{Float, Int32, Int32V};
 use messages::geometry::Vector2d;

@@ -22,7 +22,7 @@ struct Noise {
     deviation: f64,
     bias_mean: f64,
     bias_deviation: f64,
-    /// What values are rounded to; 0 for nothing.
+    /// Rounding step of values; 0 for none.
     precision: f64,
 }
 

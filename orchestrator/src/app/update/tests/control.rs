@@ -1,4 +1,4 @@
-//! What changes the run: asked about, prefilled, refused.
+//! Tests commands that change the run: asked about, prefilled, refused.
 
 use protocol::client_to_primary::ResetKind;
 

@@ -1,4 +1,4 @@
-//! What is typed and pasted: filters, commands, and words that are looked for in help.
+//! Tests typed and pasted text: filters, commands, and searches in help.
 
 use super::*;
 use crate::app::event::FileList;

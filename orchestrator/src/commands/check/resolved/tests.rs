@@ -1,4 +1,4 @@
-//! What is printed of a small world that holds one of everything.
+//! Tests the report of a small world that holds one of everything.
 
 use sdf::{
     Axis, Collision, Geometry, Joint, JointKind, JointParent, Link, Model, NestedModel, Pose, World,
